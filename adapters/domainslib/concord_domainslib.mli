@@ -1,0 +1,53 @@
+(** Work for an unmodified Domainslib pool, submitted from anywhere.
+
+    [Domainslib.Task.async] must be called from a domain that the pool knows,
+    and [Domainslib.Task.run] blocks its caller's whole domain. {!submit} may be
+    called from any Eio fiber, thread, domain or task, returns at once, and
+    gives a promise on which any task can wait. (Section 3.5 of "Effectively
+    Composing Concurrency Libraries".)
+
+    {[
+      # let pool = Domainslib.Task.setup_pool ~num_domains:1 ()
+      val pool : Domainslib.Task.pool = <abstr>
+      # Concord.Promise.await (Concord_domainslib.submit pool (fun () -> 6 * 7))
+      - : int = 42
+      # Domainslib.Task.teardown_pool pool
+      - : unit = ()
+    ]} *)
+
+exception Cancelled
+(** What a promise of {!submit_cancellable} fails with. *)
+
+val submit : Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t
+(** [submit pool f] runs [f] as a task of [pool]. The promise is filled with its
+    result, or fails with the exception that it raised and its backtrace. [f]
+    may use [Domainslib.Task.async], [await] and so on, and Concord's
+    operations.
+
+    A pool has places for its own domains and for {e one} more. The first
+    [submit] to a pool takes that place for the calling domain, unless {!attach}
+    did so before. A program that also calls [Domainslib.Task.run] or [async]
+    from outside the pool must call {!attach} first, from the domain that does.
+
+    - {b Order}: jobs are started in the order of submission from one domain.
+    - {b Cost}: one job waits for no other; the pool must have at least one
+      domain of its own ([num_domains >= 1]), or be inside
+      [Domainslib.Task.run].
+
+    @raise Invalid_argument
+      if [pool] was torn down, or if its place is taken by another domain and
+      {!attach} was never called. *)
+
+val submit_cancellable :
+  Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t * (unit -> bool)
+(** As {!submit}, with a function that cancels the job: [true] if the job had
+    not started; it then never will, and the promise fails with {!Cancelled}.
+    [false] if it has started, ended or was cancelled before. *)
+
+val attach : Domainslib.Task.pool -> unit
+(** [attach pool] makes [pool] ready for {!submit} from anywhere, and takes the
+    pool's place for an outside domain, if that is free, for the calling domain.
+    Calling it again does nothing.
+
+    @raise Invalid_argument
+      if [pool] was torn down, or if another domain has the place. *)

@@ -1,0 +1,4 @@
+module Suspend = Suspend
+module Event = Event
+module Promise = Promise
+module Mvar = Mvar

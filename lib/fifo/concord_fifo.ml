@@ -1,0 +1,256 @@
+open Effect.Deep
+open Task
+module Promise = Concord.Promise
+module Suspend = Concord.Suspend
+
+exception Cancelled = Loop.Cancelled
+
+type handle = Task.t
+
+type _ Effect.t +=
+  | Fork : (unit -> unit) -> handle Effect.t
+  | Yield : handle Effect.t
+  | Self : handle Effect.t
+
+(* --- The end of a task ---------------------------------------------------- *)
+
+let leave task =
+  let home = task.home in
+  Task.leave task;
+  if home.live = 0 then
+    match home.on_empty with
+    | None -> ()
+    | Some resumer ->
+        home.on_empty <- None;
+        ignore (resumer (Ok ()) : bool)
+
+let returned s task =
+  leave task;
+  Promise.fill task.ended ();
+  Loop.dispatch s
+
+let raised s task e =
+  let backtrace = Printexc.get_raw_backtrace () in
+  leave task;
+  let home = task.home in
+  (match e with
+  | Cancelled when task.cancelled || home.stopped -> Promise.fill task.ended ()
+  | exn ->
+      let told = Promise.waiters task.ended > 0 in
+      home.failures <- { task; exn; backtrace; told } :: home.failures;
+      s.failed <- home :: s.failed;
+      (* What the outermost task raises is the result of [run]. *)
+      if task == home.owner then Loop.stop home;
+      Promise.fail ~backtrace task.ended exn);
+  Loop.dispatch s
+
+(* --- The effects ---------------------------------------------------------- *)
+
+(* The running task is ready again at once, behind the others. *)
+let requeue s continuation value =
+  Loop.push s (Ready { task = s.current; continuation; outcome = Ok value })
+
+let suspend (type a) s (block : a Suspend.resumer -> a option)
+    (continuation : (a, unit) continuation) =
+  let task = s.current in
+  if is_cancelled task then discontinue continuation Cancelled
+  else begin
+    let decision = Atomic.make Undecided in
+    task.wait <- Wait { continuation; decision };
+    let resumer = Loop.resumer task continuation decision in
+    match block resumer with
+    | None -> Loop.dispatch s
+    | Some v ->
+        (* If [block] registered the resumer as well, against S1, and it was
+           called, then its outcome is the one that was promised. *)
+        if Atomic.compare_and_set decision Undecided Decided then begin
+          task.wait <- Nowhere;
+          continue continuation v
+        end
+        else Loop.dispatch s
+    | exception e ->
+        let backtrace = Printexc.get_raw_backtrace () in
+        if Atomic.compare_and_set decision Undecided Decided then begin
+          task.wait <- Nowhere;
+          discontinue_with_backtrace continuation e backtrace
+        end
+        else Loop.dispatch s
+  end
+
+let shield s (continuation : (unit -> unit, unit) continuation) =
+  let task = s.current in
+  task.shields <- task.shields + 1;
+  continue continuation (fun () -> task.shields <- task.shields - 1)
+
+let refuse (type a) (e : a Effect.t) (continuation : (a, unit) continuation) =
+  discontinue continuation (Effect.Unhandled e)
+
+(* Starts a task, on top of the loop's stack. *)
+let start s handler task f =
+  s.current <- task;
+  match_with f () handler
+
+(* One handler serves all tasks of a scheduler: a task costs its stack, and
+   [s.current] tells whose effect it is. *)
+let handler s =
+  let yield =
+    Some
+      (fun (continuation : (handle, unit) continuation) ->
+        requeue s continuation s.current;
+        Loop.dispatch s)
+  and self =
+    Some
+      (fun (continuation : (handle, unit) continuation) ->
+        continue continuation s.current)
+  in
+  let rec handler =
+    {
+      retc = (fun () -> returned s s.current);
+      exnc = (fun e -> raised s s.current e);
+      effc =
+        (fun (type a)
+          (e : a Effect.t)
+          :
+          ((a, unit) continuation -> unit) option
+        ->
+          match e with
+          | Suspend.Suspend block ->
+              Some
+                (if Suspend.Host.is_innermost s.host then suspend s block
+                 else refuse e)
+          | Yield ->
+              if Suspend.Host.is_innermost s.host then yield
+              else Some (refuse e)
+          | Fork f ->
+              Some
+                (if Suspend.Host.is_innermost s.host then fork f else refuse e)
+          | Self ->
+              if Suspend.Host.is_innermost s.host then self else Some (refuse e)
+          | Suspend.Host.Protect ->
+              Some
+                (if Suspend.Host.is_innermost s.host then shield s else refuse e)
+          | _ -> None);
+    }
+  and fork f (parent : (handle, unit) continuation) =
+    if is_cancelled s.current then discontinue parent Cancelled
+    else begin
+      let task = Task.create s.current.scope in
+      requeue s parent task;
+      start s handler task f
+    end
+  in
+  handler
+
+(* --- The operations ------------------------------------------------------- *)
+
+let outside name =
+  invalid_arg
+    ("Concord_fifo." ^ name ^ ": the caller is not a task of Concord_fifo.run")
+
+let self_of name =
+  match Effect.perform Self with
+  | task -> task
+  | exception Effect.Unhandled Self -> outside name
+
+let self () = self_of "self"
+
+let yield () =
+  match Effect.perform Yield with
+  | task -> if is_cancelled task then raise Cancelled
+  | exception Effect.Unhandled Yield -> outside "yield"
+
+let fork f =
+  match Effect.perform (Fork f) with
+  | task -> task
+  | exception Effect.Unhandled (Fork unhandled) when unhandled == f ->
+      outside "fork"
+
+let fork_promise f =
+  let promise = Promise.create () in
+  let fill () =
+    match f () with
+    | v -> Promise.fill promise v
+    | exception e ->
+        let backtrace = Printexc.get_raw_backtrace () in
+        Promise.fail ~backtrace promise e
+  in
+  ignore (fork fill : handle);
+  promise
+
+let cancel = Loop.cancel
+let protect = Suspend.protect
+
+let join handle =
+  (match Effect.perform Self with
+  | task when task == handle ->
+      invalid_arg "Concord_fifo.join: the task is the calling one"
+  | _ | (exception Effect.Unhandled Self) -> ());
+  match Promise.await handle.ended with
+  | () -> ()
+  | exception e -> (
+      let backtrace = Printexc.get_raw_backtrace () in
+      match Promise.peek handle.ended with
+      | Some (Error _) ->
+          (* Also if the caller was just cancelled: the task counts on it. *)
+          handle.observed <- true;
+          Promise.await handle.ended
+      | Some (Ok ()) | None -> Printexc.raise_with_backtrace e backtrace)
+
+(* The first failure of the scope that nobody was told of. *)
+let failure scope = List.find_opt Loop.is_unobserved (List.rev scope.failures)
+
+module Scope = struct
+  type t = scope
+
+  let cancel = Loop.stop
+
+  (* Returns when the scope is empty; it does, even if the owner is cancelled. *)
+  let wait_until_empty scope =
+    let block resumer =
+      if scope.live = 0 then Some ()
+      else begin
+        scope.on_empty <- Some resumer;
+        None
+      end
+    in
+    if scope.live > 0 then (
+      try Suspend.suspend block
+      with Cancelled ->
+        Loop.stop scope;
+        protect (fun () -> Suspend.suspend block))
+
+  let run body =
+    let task = self_of "Scope.run" in
+    let scope = Task.enter_scope task in
+    let result =
+      match body scope with
+      | v -> Ok v
+      | exception e ->
+          let backtrace = Printexc.get_raw_backtrace () in
+          Loop.stop scope;
+          Error (e, backtrace)
+    in
+    wait_until_empty scope;
+    Task.leave_scope task;
+    match (result, failure scope) with
+    | (Ok _ | Error (Cancelled, _)), Some { exn; backtrace; _ }
+    | Error (exn, backtrace), _ ->
+        Printexc.raise_with_backtrace exn backtrace
+    | Ok v, None -> if scope.stopped then raise Cancelled else v
+end
+
+let run ?(cancellation = `Eager) f =
+  let s =
+    Task.scheduler
+      ~is_lazy:(match cancellation with `Eager -> false | `Lazy -> true)
+  in
+  let result = ref None in
+  let main () = result := Some (f ()) in
+  Loop.run s (fun () ->
+      let task = Task.create s.root in
+      s.root.owner <- task;
+      start s (handler s) task main);
+  match (failure s.root, !result) with
+  | Some { exn; backtrace; _ }, _ -> Printexc.raise_with_backtrace exn backtrace
+  | None, Some v -> v
+  | None, None -> raise Cancelled

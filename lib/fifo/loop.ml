@@ -1,0 +1,304 @@
+open Task
+module Suspend = Concord.Suspend
+
+exception Cancelled
+
+let this_domain () = (Domain.self () :> int)
+let this_thread () = Thread.id (Thread.self ())
+
+(* --- The ready queue ------------------------------------------------------ *)
+
+(* While it grows, other threads of the domain must not push. *)
+let[@inline never] grow s =
+  let domain = s.domain in
+  s.domain <- -1;
+  let size = Array.length s.ring in
+  let ring = Array.make (2 * size) Nobody in
+  for i = s.first to s.next_free - 1 do
+    ring.(i land ((2 * size) - 1)) <- s.ring.(i land (size - 1))
+  done;
+  s.ring <- ring;
+  s.domain <- domain
+
+(* Threads of one domain switch at polls and allocations only, and there is none
+   in the next two functions: so they are atomic between these threads. That
+   [s.domain] is the calling thread's means that no other domain is at it. *)
+
+let[@poll error] [@inline never] store s ready =
+  let size = Array.length s.ring in
+  if s.next_free - s.first < size then begin
+    Array.unsafe_set s.ring (s.next_free land (size - 1)) ready;
+    s.next_free <- s.next_free + 1;
+    true
+  end
+  else false
+
+let[@poll error] [@inline never] try_push s ready =
+  let size = Array.length s.ring in
+  if s.domain = this_domain () && s.next_free - s.first < size then begin
+    Array.unsafe_set s.ring (s.next_free land (size - 1)) ready;
+    s.next_free <- s.next_free + 1;
+    true
+  end
+  else false
+
+let rec push s ready =
+  if not (store s ready) then begin
+    grow s;
+    push s ready
+  end
+
+let rec post s message =
+  let before = Atomic.get s.inbox in
+  if not (Atomic.compare_and_set s.inbox before (message before)) then
+    (* another thread posted, or the loop emptied it *)
+    post s message
+
+(* Whoever finds the loop asleep takes its resumer, and calls it. *)
+let wake s =
+  match Atomic.get s.sleep with
+  | Awake -> ()
+  | Asleep resumer as before ->
+      if Atomic.compare_and_set s.sleep before Awake then
+        ignore (resumer (Ok ()) : bool)
+
+let make_ready s ready =
+  if not (try_push s ready) then post s (fun rest -> Wake (ready, rest));
+  wake s
+
+let resumer task continuation decision outcome =
+  if Atomic.compare_and_set decision Undecided Decided then begin
+    make_ready task.home.scheduler (Ready { task; continuation; outcome });
+    true
+  end
+  else begin
+    (* A cancelled task is unwound now, at the latest (section 4.3). *)
+    if
+      Atomic.get decision == Doomed
+      && Atomic.compare_and_set decision Doomed Decided
+    then
+      make_ready task.home.scheduler
+        (Ready { task; continuation; outcome = Error Cancelled });
+    false
+  end
+
+(* --- Cancelling ----------------------------------------------------------- *)
+
+let unwind s task =
+  match task.wait with
+  | Nowhere -> ()
+  | Wait { continuation; decision } ->
+      if Atomic.compare_and_set decision Doomed Decided then
+        push s (Ready { task; continuation; outcome = Error Cancelled })
+      else (* a resumer did it, and answered [false] *) ()
+
+let interrupt s task =
+  if is_cancelled task then
+    match task.wait with
+    | Nowhere -> ()
+    | Wait { continuation; decision } ->
+        if s.is_lazy then
+          begin if Atomic.compare_and_set decision Undecided Doomed then
+            s.doomed <- task :: s.doomed
+          end
+        else if Atomic.compare_and_set decision Undecided Decided then
+          push s (Ready { task; continuation; outcome = Error Cancelled })
+
+let cancel_here s task =
+  if not task.cancelled then begin
+    task.cancelled <- true;
+    interrupt s task
+  end
+
+(* Stopping a scope reaches the tasks in it: its owner and its members. Each of
+   them may be inside further scopes that it owns; these are stopped too, from the
+   outside in, up to the first one that was made under a [protect]. *)
+let rec stop_here s scope =
+  if not scope.stopped then begin
+    scope.stopped <- true;
+    stop_task s scope scope.owner;
+    iter_members (stop_task s scope) scope
+  end
+
+and stop_task s outer task =
+  let rec reaches scope =
+    scope == outer
+    || scope != scope.parent && reaches scope.parent
+       && scope.depth = scope.parent.depth
+       && begin
+         stop_here s scope;
+         true
+       end
+  in
+  if reaches task.scope then interrupt s task
+
+let on_loop s = s.domain = this_domain () && s.thread = this_thread ()
+
+let cancel task =
+  let s = task.home.scheduler in
+  if on_loop s then cancel_here s task
+  else begin
+    post s (fun rest -> Cancel (task, rest));
+    wake s
+  end
+
+let stop scope =
+  let s = scope.scheduler in
+  if on_loop s then stop_here s scope
+  else begin
+    post s (fun rest -> Stop (scope, rest));
+    wake s
+  end
+
+(* --- The loop ------------------------------------------------------------- *)
+
+let[@inline never] empty_inbox s =
+  let rec oldest_first later = function
+    | Nothing -> later
+    | Wake (ready, rest) -> oldest_first (Wake (ready, later)) rest
+    | Cancel (task, rest) -> oldest_first (Cancel (task, later)) rest
+    | Stop (scope, rest) -> oldest_first (Stop (scope, later)) rest
+  in
+  let rec handle = function
+    | Nothing -> ()
+    | Wake (ready, rest) ->
+        push s ready;
+        handle rest
+    | Cancel (task, rest) ->
+        cancel_here s task;
+        handle rest
+    | Stop (scope, rest) ->
+        stop_here s scope;
+        handle rest
+  in
+  handle (oldest_first Nothing (Atomic.exchange s.inbox Nothing))
+
+let dispatch s =
+  if Atomic.get s.inbox != Nothing then empty_inbox s;
+  if s.first <> s.next_free then begin
+    let ring = s.ring in
+    let i = s.first land (Array.length ring - 1) in
+    let ready = Array.unsafe_get ring i in
+    Array.unsafe_set ring i Nobody;
+    s.first <- s.first + 1;
+    match ready with
+    | Ready { task; continuation; outcome } -> (
+        s.current <- task;
+        match outcome with
+        | Ok v -> Effect.Deep.continue continuation v
+        | Error e -> Effect.Deep.discontinue continuation e)
+    | Nobody -> assert false (* nobody pushes it *)
+  end
+
+let is_idle s = s.first = s.next_free && Atomic.get s.inbox == Nothing
+let is_unobserved { task; told; _ } = not (told || task.observed)
+
+(* Nothing is ready: now unwind what was cancelled lazily, or stop the scopes in
+   which a task failed for which nobody waits. *)
+let last_resort s =
+  let doomed = List.rev s.doomed in
+  s.doomed <- [];
+  List.iter (unwind s) doomed;
+  if is_idle s then begin
+    let failed = List.rev s.failed in
+    s.failed <- [];
+    let stop_failed scope =
+      if List.exists is_unobserved scope.failures then stop_here s scope
+    in
+    List.iter stop_failed failed
+  end
+
+(* Between domains most of the time goes into waking a sleeping loop. A loop spins
+   if its last wait was short, unless there is no other core to spin for. *)
+let max_spins = if Domain.recommended_domain_count () > 1 then 1000 else 0
+let short_wait = 50e-6 (* seconds: a few times what sleeping and waking take *)
+
+let spin s =
+  let rec go n =
+    (not (is_idle s))
+    || n > 0
+       && begin
+         Domain.cpu_relax ();
+         go (n - 1)
+       end
+  in
+  s.spin && go max_spins
+
+let rec work s =
+  dispatch s;
+  if s.root.live > 0 then begin
+    if is_idle s then last_resort s;
+    if (not (is_idle s)) || spin s then work s
+  end
+
+(* [s.sleep]
+
+   State       Left by   To          By whom
+   Awake       block     Asleep r    the loop
+   Asleep r    wake      Awake       any thread, after it posted; it calls r
+               block     Awake       the loop, which found something in the inbox
+               park      Awake       the loop, cancelled by its host
+
+   The loop announces that it sleeps before it looks at the inbox for the last
+   time, and who posts looks at [s.sleep] after: one of them sees the other (H4). *)
+let block s resumer =
+  let asleep = Asleep resumer in
+  Atomic.set s.sleep asleep;
+  if is_idle s then None
+  else if Atomic.compare_and_set s.sleep asleep Awake then Some ()
+  else (* [wake] has the resumer, and calls it *) None
+
+(* Suspends the task in which the loop runs. *)
+let park s suspend =
+  let start = Unix.gettimeofday () in
+  let result =
+    match suspend (block s) with
+    | () -> Ok ()
+    | exception e ->
+        let backtrace = Printexc.get_raw_backtrace () in
+        Atomic.set s.sleep Awake;
+        Error (e, backtrace)
+  in
+  s.spin <- Unix.gettimeofday () -. start < short_wait;
+  result
+
+(* A host that goes on raising, although protected, cannot suspend its task: it is
+   Eio, without its plug-in. Then the thread waits. *)
+let park_cancelled s =
+  let protected block = Suspend.protect (fun () -> Suspend.suspend block) in
+  match park s protected with
+  | Ok () -> ()
+  | Error _ -> ignore (park s Concord_internal.Park.suspend_thread)
+
+let run s start =
+  let enter f =
+    let in_loop () =
+      s.thread <- this_thread ();
+      s.domain <- this_domain ();
+      f ();
+      work s
+    in
+    match Suspend.Host.using s.host in_loop with
+    | () -> s.domain <- -1
+    | exception e ->
+        let backtrace = Printexc.get_raw_backtrace () in
+        s.domain <- -1;
+        Printexc.raise_with_backtrace e backtrace
+  in
+  let rec cancelled f =
+    enter f;
+    if s.root.live > 0 then begin
+      park_cancelled s;
+      cancelled ignore
+    end
+  in
+  let rec go f =
+    enter f;
+    if s.root.live > 0 then
+      match park s Suspend.suspend with
+      | Ok () -> go ignore
+      | Error (e, backtrace) ->
+          cancelled (fun () -> stop_here s s.root);
+          Printexc.raise_with_backtrace e backtrace
+  in
+  go start

@@ -1,0 +1,11 @@
+(** Waiting through a trigger of [Domain_local_await]. *)
+
+val suspend :
+  Domain_local_await.t -> ((('a, exn) result -> bool) -> 'a option) -> 'a
+(** [suspend trigger block] does for [block] what a host does (H1 to H3 of
+    {!Concord.Suspend}), waiting by [trigger], which must not have been used. If
+    the trigger belongs to a scheduler in which the calling thread does not run,
+    the thread is parked on a condition variable instead. *)
+
+val suspend_thread : ((('a, exn) result -> bool) -> 'a option) -> 'a
+(** As [suspend], parking the thread, whatever runs in it. *)

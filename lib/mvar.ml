@@ -1,0 +1,317 @@
+open Concord_internal
+
+(* [t], the only Atomic here
+
+   State           Left by            To                      By whom
+   Empty ts        put, ts = []     * Full (v, [])            any task
+                   put, ts = w::_     Empty (ts - w)          any task; it calls w
+                   put, ts = w::_     Held (ts, [])           any task (w reads)
+                   a waiter           Empty (ts, w)           the task that waits
+                   cancelled waiter   Empty (ts - w)          the task that added w
+   Full (v, ps)    take, ps = []    * Empty []                any task
+                   take, ps = p::_  * Held ([], ps - p)       any task; it calls p
+                   swap             * Full (v', ps)           any task
+                   modify           * Held ([], ps)           any task
+                   a waiter           Full (v, (ps, p))       the task that waits
+                   cancelled waiter   Full (v, ps - p)        the task that added p
+   Held (ts, ps)   give, ts = []    * Full (v, ps)            the holder
+                   give, ts = w::_    Held (ts - w, ps)       the holder; it calls w
+                   vacate, ps = []    Empty ts                the holder
+                   vacate, ps = p::_  Held (ts, ps - p)       the holder; it calls p
+                   waiters              as above: they join ts or ps, or leave
+
+   * linearises the operation of the task that does it. An operation that waited
+   linearises when its resumer answers [true].
+
+   [Held]: one task has the box in its hands, with or without a value, and is
+   obliged to [give] a value or to [vacate] it. It holds the box while it calls
+   the resumers that decide what comes next, so that nobody overtakes meanwhile,
+   or while the function of [modify] runs. The holder changes when a waiter that
+   wants to hold is resumed: then the resumed task has the box, and its value.
+
+   A put that was told [true] may return a moment before its value is in the box;
+   until then the box is [Held]: who takes waits for it, and who only tries is
+   told that there is nothing. *)
+
+type purpose = Take | Read | Hold
+
+type 'a taker = {
+  purpose : purpose;
+  mutable resume : 'a Suspend.resumer;
+      (** Set before the waiter is published by a compare-and-set. *)
+  mutable live : bool;
+      (** [false] once withdrawn. A plain field: who reads an old [true] keeps
+          the waiter in the queue, where it is counted and removed later. *)
+}
+
+type 'a putter = {
+  value : 'a;
+  mutable put : unit Suspend.resumer;
+  mutable waits : bool;  (** As [live]. *)
+}
+
+type 'a state =
+  | Empty of 'a taker Waiters.t
+  | Full of 'a * 'a putter Waiters.t
+  | Held of 'a taker Waiters.t * 'a putter Waiters.t
+
+type 'a t = 'a state Atomic.t
+
+let empty = Empty Waiters.empty
+let full v = Full (v, Waiters.empty)
+let create_empty () = Atomic.make empty
+let create v = Atomic.make (full v)
+let ok = Ok ()
+
+(* --- For the holder ------------------------------------------------------- *)
+
+(* The holder puts [v] into the box. A failed compare-and-set means that somebody
+   came to wait, or left: look again. *)
+let rec give t v =
+  match Atomic.get t with
+  | Held (takers, putters) as before ->
+      if Waiters.is_empty takers then begin
+        let after = Full (v, putters) in
+        if not (Atomic.compare_and_set t before after) then give t v
+      end
+      else
+        let w = Waiters.head takers in
+        let after = Held (Waiters.tail takers, putters) in
+        if Atomic.compare_and_set t before after && w.resume (Ok v) then
+          match w.purpose with
+          | Take -> vacate t
+          | Read -> give t v
+          | Hold -> (* the resumed task is the holder now *) ()
+        else (* the state changed, or [w] was cancelled *) give t v
+  | Empty _ | Full _ -> assert false (* only the holder leaves [Held] *)
+
+(* The holder has nothing to put into the box. *)
+and vacate t =
+  match Atomic.get t with
+  | Held (takers, putters) as before ->
+      if Waiters.is_empty putters then
+        begin if not (Atomic.compare_and_set t before (Empty takers)) then
+          vacate t
+        end
+      else
+        let p = Waiters.head putters in
+        let after = Held (takers, Waiters.tail putters) in
+        if Atomic.compare_and_set t before after && p.put ok then give t p.value
+        else (* the state changed, or [p] was cancelled *) vacate t
+  | Empty _ | Full _ -> assert false (* only the holder leaves [Held] *)
+
+(* --- Taking --------------------------------------------------------------- *)
+
+(* The box was [Full (v, putters)], and [v] is the caller's if this succeeds. *)
+let try_remove t before putters =
+  if Waiters.is_empty putters then Atomic.compare_and_set t before empty
+  else
+    let p = Waiters.head putters in
+    let after = Held (Waiters.empty, Waiters.tail putters) in
+    Atomic.compare_and_set t before after
+    && begin
+      if p.put ok then give t p.value else vacate t;
+      true
+    end
+
+(* What [purpose] does with a full box. *)
+let try_use t before putters = function
+  | Take -> try_remove t before putters
+  | Read -> true
+  | Hold -> Atomic.compare_and_set t before (Held (Waiters.empty, putters))
+
+let never _ = false
+let taker purpose = { purpose; resume = never; live = true }
+
+(* The [block] of one wait; after a failed compare-and-set it looks again. *)
+let rec register_taker t w =
+  match Atomic.get t with
+  | Full (v, putters) as before ->
+      if try_use t before putters w.purpose then Some v else register_taker t w
+  | Empty takers as before ->
+      let after = Empty (Waiters.push takers w) in
+      if Atomic.compare_and_set t before after then None else register_taker t w
+  | Held (takers, putters) as before ->
+      let after = Held (Waiters.push takers w, putters) in
+      if Atomic.compare_and_set t before after then None else register_taker t w
+
+let block_taker t w resumer =
+  w.resume <- resumer;
+  register_taker t w
+
+let live w = w.live
+
+let rec remove_taker t =
+  match Atomic.get t with
+  | Full _ -> ()
+  | Empty takers as before ->
+      let after = Empty (Waiters.withdraw ~live takers) in
+      if not (Atomic.compare_and_set t before after) then remove_taker t
+  | Held (takers, putters) as before ->
+      let after = Held (Waiters.withdraw ~live takers, putters) in
+      if not (Atomic.compare_and_set t before after) then remove_taker t
+
+let withdraw_taker t w =
+  w.live <- false;
+  remove_taker t
+
+let wait_to t purpose =
+  let w = taker purpose in
+  match Suspend.suspend (block_taker t w) with
+  | v -> v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      withdraw_taker t w;
+      Printexc.raise_with_backtrace e backtrace
+
+let rec use t purpose =
+  match Atomic.get t with
+  | Full (v, putters) as before ->
+      if try_use t before putters purpose then v
+      else (* the box changed: look again *) use t purpose
+  | Empty _ | Held _ -> wait_to t purpose
+
+let take t = use t Take
+let read t = use t Read
+
+let rec try_to t purpose =
+  match Atomic.get t with
+  | Full (v, putters) as before ->
+      if try_use t before putters purpose then Some v
+      else (* the box changed: look again *) try_to t purpose
+  | Empty _ | Held _ -> None
+
+let take_available t = try_to t Take
+
+let use_evt t purpose =
+  let poll () = try_to t purpose in
+  let offer () =
+    let w = taker purpose in
+    Event.{ block = block_taker t w; withdraw = (fun () -> withdraw_taker t w) }
+  in
+  Event.make ~poll ~offer
+
+let take_evt t = use_evt t Take
+let read_evt t = use_evt t Read
+
+(* --- Putting -------------------------------------------------------------- *)
+
+let rec try_put t v =
+  match Atomic.get t with
+  | Full _ | Held _ -> false
+  | Empty takers as before ->
+      if Waiters.is_empty takers then
+        Atomic.compare_and_set t before (full v)
+        ||
+        (* the box changed: look again *)
+        try_put t v
+      else begin
+        let w = Waiters.head takers in
+        match w.purpose with
+        | Take ->
+            (* Nobody sees [v] unless [w] accepts it: no need to hold the box. *)
+            let after =
+              let rest = Waiters.tail takers in
+              if Waiters.is_empty rest then empty else Empty rest
+            in
+            (Atomic.compare_and_set t before after && w.resume (Ok v))
+            ||
+            (* the box changed, or [w] was cancelled *)
+            try_put t v
+        | Read | Hold ->
+            if Atomic.compare_and_set t before (Held (takers, Waiters.empty))
+            then begin
+              give t v;
+              true
+            end
+            else (* the box changed: look again *) try_put t v
+      end
+
+let putter value = { value; put = never; waits = true }
+
+(* The [block] of one wait; after a failed compare-and-set it looks again. *)
+let rec register_putter t p =
+  match Atomic.get t with
+  | Empty _ -> if try_put t p.value then Some () else register_putter t p
+  | Full (v, putters) as before ->
+      let after = Full (v, Waiters.push putters p) in
+      if Atomic.compare_and_set t before after then None
+      else register_putter t p
+  | Held (takers, putters) as before ->
+      let after = Held (takers, Waiters.push putters p) in
+      if Atomic.compare_and_set t before after then None
+      else register_putter t p
+
+let block_putter t p resumer =
+  p.put <- resumer;
+  register_putter t p
+
+let waits p = p.waits
+
+let rec remove_putter t =
+  match Atomic.get t with
+  | Empty _ -> ()
+  | Full (v, putters) as before ->
+      let after = Full (v, Waiters.withdraw ~live:waits putters) in
+      if not (Atomic.compare_and_set t before after) then remove_putter t
+  | Held (takers, putters) as before ->
+      let after = Held (takers, Waiters.withdraw ~live:waits putters) in
+      if not (Atomic.compare_and_set t before after) then remove_putter t
+
+let withdraw_putter t p =
+  p.waits <- false;
+  remove_putter t
+
+let wait_to_put t v =
+  let p = putter v in
+  match Suspend.suspend (block_putter t p) with
+  | () -> ()
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      withdraw_putter t p;
+      Printexc.raise_with_backtrace e backtrace
+
+let put t v = if not (try_put t v) then wait_to_put t v
+
+let put_evt t v =
+  let poll () = if try_put t v then Some () else None in
+  let offer () =
+    let p = putter v in
+    Event.
+      { block = block_putter t p; withdraw = (fun () -> withdraw_putter t p) }
+  in
+  Event.make ~poll ~offer
+
+(* --- Both at once --------------------------------------------------------- *)
+
+let rec swap t v =
+  match Atomic.get t with
+  | Full (old, putters) as before ->
+      if Atomic.compare_and_set t before (Full (v, putters)) then old
+      else (* the box changed: look again *) swap t v
+  | Empty _ | Held _ ->
+      let old = wait_to t Hold in
+      give t v;
+      old
+
+let modify t f =
+  let old = use t Hold in
+  match f old with
+  | v, result ->
+      give t v;
+      result
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      give t old;
+      Printexc.raise_with_backtrace e backtrace
+
+(* --- Looking -------------------------------------------------------------- *)
+
+let is_empty t =
+  match Atomic.get t with Full _ -> false | Empty _ | Held _ -> true
+
+let waiters t =
+  match Atomic.get t with
+  | Empty takers -> Waiters.length takers
+  | Full (_, putters) -> Waiters.length putters
+  | Held (takers, putters) -> Waiters.length takers + Waiters.length putters

@@ -1,0 +1,96 @@
+(** MVar: a box for one value; putting into a full box and taking from an empty
+    one wait.
+
+    Tasks of any hosts meet at one MVar. It is a drop-in for [Lwt_mvar] (in
+    direct style) and has the operations of Haskell's [MVar].
+
+    An operation without a {b Suspends} line never suspends and needs no running
+    scheduler. All are safe from any domain and thread.
+
+    - {b Order}: those who wait to put are served in the order of their arrival,
+      and so are those who wait to take, read or modify, in one line. Newcomers
+      never overtake.
+    - {b Cancelled} while suspended: an operation that is cancelled has changed
+      nothing (the value is not in the box, or was not taken, and no other
+      waiter loses its turn), and the host's exception is raised. A task that
+      was resumed has its outcome, even if it is cancelled right after.
+    - {b Cost}: O(1), also to withdraw (amortised); a waiter is allocated only
+      to suspend.
+
+    {[
+      # let box = Mvar.create_empty ()
+      val box : '_weak1 Mvar.t = <abstr>
+      # Mvar.try_put box "hello"
+      - : bool = true
+      # Mvar.try_put box "too late"
+      - : bool = false
+      # Mvar.take box
+      - : string = "hello"
+      # Mvar.take_available box
+      - : string option = None
+    ]} *)
+
+type 'a t
+(** A box for one value of type ['a]. *)
+
+val create : 'a -> 'a t
+(** A full box. *)
+
+val create_empty : unit -> 'a t
+(** An empty box. *)
+
+val put : 'a t -> 'a -> unit
+(** [put t v] puts [v] into [t].
+
+    - {b Suspends} while [t] is full, or others wait to put. *)
+
+val take : 'a t -> 'a
+(** [take t] takes the value out of [t]; the first of those who wait to put, if
+    any, then puts its own.
+
+    - {b Suspends} while [t] is empty. *)
+
+val read : 'a t -> 'a
+(** [read t] is the value in [t], which stays there.
+
+    - {b Suspends} while [t] is empty. *)
+
+val swap : 'a t -> 'a -> 'a
+(** [swap t v] replaces the value in [t] by [v] and returns it; no other
+    operation comes between.
+
+    - {b Suspends} while [t] is empty. *)
+
+val modify : 'a t -> ('a -> 'a * 'b) -> 'b
+(** [modify t f] replaces the value [v] in [t] by the first half of [f v] and
+    returns the second. While [f] runs, [t] is held: everyone else waits, as
+    behind a mutex. If [f] raises, or is cancelled while it is suspended, the
+    old value is in [t] again, and the exception is re-raised.
+
+    - {b Suspends} while [t] is empty or held, and where [f] does. An operation
+      on [t] in [f] waits for itself, for ever. *)
+
+val try_put : 'a t -> 'a -> bool
+(** As {!put}, but [false] if it would wait. *)
+
+val take_available : 'a t -> 'a option
+(** As {!take}, but [None] if it would wait. Like {!try_put} and {!is_empty} it
+    takes a box that is held for an empty one that cannot be filled: during
+    {!modify}, and while another domain is just handing a value over. *)
+
+val is_empty : 'a t -> bool
+(** Whether {!take} would wait. *)
+
+val take_evt : 'a t -> 'a Event.t
+(** The event of {!take}. *)
+
+val read_evt : 'a t -> 'a Event.t
+(** The event of {!read}. *)
+
+val put_evt : 'a t -> 'a -> unit Event.t
+(** The event of {!put}. *)
+
+val waiters : 'a t -> int
+(** How many tasks wait, for tests and diagnosis. Those that were cancelled
+    count until they are removed, which happens when more than half of a line
+    have been. *)

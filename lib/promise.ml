@@ -1,0 +1,135 @@
+open Concord_internal
+
+(* [t], the only Atomic here
+
+   State       Left by           To                By whom
+   Waiting ws  await             Waiting (ws, w)   any task, with a fresh w
+               cancelled await   Waiting (ws - w)  only the task that added w
+               resolve *         Value, Failed     anyone
+   Value v, Failed (e, bt)       never (terminal)
+
+   * linearises a successful [try_fill] or [try_fail]; a failed one, [peek] and
+   [await] linearise at the read that sees a terminal state.
+   Debt: whoever installs a terminal state calls each waiter that it replaced,
+   once, in the order of arrival. What the resumers answer does not matter: the
+   outcome stays here.
+
+   A waiter is resumed with [Ok ()] and reads the outcome itself, so that an
+   exception keeps its backtrace (S5). *)
+type waiter = {
+  mutable resume : unit Suspend.resumer;
+      (** Set before the waiter is published by a compare-and-set. *)
+  mutable live : bool;
+      (** [false] once withdrawn. A plain field: who reads an old [true] keeps
+          the waiter in the queue, where it is counted and removed later. *)
+}
+
+type 'a state =
+  | Waiting of waiter Waiters.t
+  | Value of 'a
+  | Failed of exn * Printexc.raw_backtrace
+
+type 'a t = 'a state Atomic.t
+
+exception Already_filled
+
+let create () = Atomic.make (Waiting Waiters.empty)
+let of_value v = Atomic.make (Value v)
+let ok = Ok ()
+
+let rec resolve t outcome =
+  match Atomic.get t with
+  | Value _ | Failed _ -> false
+  | Waiting waiters as before ->
+      if Atomic.compare_and_set t before outcome then begin
+        if not (Waiters.is_empty waiters) then
+          Waiters.iter (fun w -> ignore (w.resume ok : bool)) waiters;
+        true
+      end
+      else (* another waiter, a withdrawal, or resolved: look again *)
+        resolve t outcome
+
+let try_fill t v = resolve t (Value v)
+let fill t v = if not (try_fill t v) then raise Already_filled
+
+let try_fail ?backtrace t e =
+  let backtrace =
+    match backtrace with Some b -> b | None -> Printexc.get_raw_backtrace ()
+  in
+  resolve t (Failed (e, backtrace))
+
+let fail ?backtrace t e =
+  if not (try_fail ?backtrace t e) then raise Already_filled
+
+let is_resolved t =
+  match Atomic.get t with Waiting _ -> false | Value _ | Failed _ -> true
+
+let peek t =
+  match Atomic.get t with
+  | Waiting _ -> None
+  | Value v -> Some (Ok v)
+  | Failed (e, _) -> Some (Error e)
+
+let get_resolved t =
+  match Atomic.get t with
+  | Value v -> v
+  | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
+  | Waiting _ -> assert false (* waiters are resumed after it was resolved *)
+
+let never (_ : (unit, exn) result) = false
+let waiter () = { resume = never; live = true }
+
+(* The [block] of one wait. *)
+let rec register t w =
+  match Atomic.get t with
+  | Value _ | Failed _ -> Some ()
+  | Waiting waiters as before ->
+      if Atomic.compare_and_set t before (Waiting (Waiters.push waiters w)) then
+        None
+      else (* another waiter, a withdrawal, or resolved: look again *)
+        register t w
+
+let block t w resumer =
+  w.resume <- resumer;
+  register t w
+
+let live w = w.live
+
+let rec remove t =
+  match Atomic.get t with
+  | Value _ | Failed _ -> ()
+  | Waiting waiters as before ->
+      let after = Waiting (Waiters.withdraw ~live waiters) in
+      if not (Atomic.compare_and_set t before after) then remove t
+
+let withdraw t w =
+  w.live <- false;
+  remove t
+
+let wait t =
+  let w = waiter () in
+  match Suspend.suspend (block t w) with
+  | () -> get_resolved t
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      withdraw t w;
+      Printexc.raise_with_backtrace e backtrace
+
+let await t =
+  match Atomic.get t with
+  | Value v -> v
+  | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
+  | Waiting _ -> wait t
+
+let await_evt t =
+  let poll () = if is_resolved t then Some () else None in
+  let offer () =
+    let w = waiter () in
+    Event.{ block = block t w; withdraw = (fun () -> withdraw t w) }
+  in
+  Event.wrap (Event.make ~poll ~offer) (fun () -> get_resolved t)
+
+let waiters t =
+  match Atomic.get t with
+  | Waiting waiters -> Waiters.length waiters
+  | Value _ | Failed _ -> 0

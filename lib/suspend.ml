@@ -1,0 +1,162 @@
+open Concord_internal
+
+type 'a resumer = ('a, exn) result -> bool
+type _ Effect.t += Suspend : ('a resumer -> 'a option) -> 'a Effect.t
+
+(* --- Plug-ins ------------------------------------------------------------- *)
+
+exception Elsewhere
+
+type plugin = {
+  name : string;
+  recognises : Domain_local_await.t -> bool;
+  suspend : 'a. ('a resumer -> 'a option) -> 'a;
+  protect : 'a. (unit -> 'a) -> 'a;
+}
+
+(* Grows only, and only while libraries are initialised. *)
+let plugins : plugin array Atomic.t = Atomic.make [||]
+
+let rec plug_in plugin =
+  let before = Atomic.get plugins in
+  let after = Array.append before [| plugin |] in
+  if not (Atomic.compare_and_set plugins before after) then plug_in plugin
+
+type innermost = Plugin of plugin | Trigger of Domain_local_await.t
+
+(* The innermost scheduler of those that do not handle [Suspend]. That it is one
+   with a plug-in is noted; to ask is most of the cost of waiting. *)
+let innermost () =
+  let plugins = Atomic.get plugins in
+  let local = Innermost.get () in
+  let noted = Innermost.noted local in
+  if noted >= 0 then Plugin plugins.(noted)
+  else
+    let trigger = Domain_local_await.prepare_for_await () in
+    let rec find i =
+      if i = Array.length plugins then Trigger trigger
+      else if plugins.(i).recognises trigger then begin
+        Innermost.note local i;
+        Plugin plugins.(i)
+      end
+      else find (i + 1)
+    in
+    find 0
+
+(* --- Suspending ----------------------------------------------------------- *)
+
+(* The scheduler of the note has been left meanwhile: that cannot be observed. *)
+let forget () = Innermost.note (Innermost.get ()) (-1)
+
+let rec suspend_unhandled block =
+  match innermost () with
+  | Trigger trigger -> Park.suspend trigger block
+  | Plugin plugin -> (
+      match plugin.suspend block with
+      | v -> v
+      | exception Elsewhere ->
+          forget ();
+          suspend_unhandled block)
+
+let suspend block =
+  match Effect.perform (Suspend block) with
+  | v -> v
+  | exception Effect.Unhandled (Suspend unhandled)
+    when Physical.equal unhandled block ->
+      suspend_unhandled block
+
+type _ Effect.t += Protect : (unit -> unit) Effect.t
+
+let rec protect_unhandled f =
+  match innermost () with
+  | Trigger _ -> (* a host without cancellation *) f ()
+  | Plugin plugin -> (
+      match plugin.protect f with
+      | v -> v
+      | exception Elsewhere ->
+          forget ();
+          protect_unhandled f)
+
+let protect f =
+  match Effect.perform Protect with
+  | unprotect -> (
+      match f () with
+      | v ->
+          unprotect ();
+          v
+      | exception e ->
+          let backtrace = Printexc.get_raw_backtrace () in
+          unprotect ();
+          Printexc.raise_with_backtrace e backtrace)
+  | exception Effect.Unhandled Protect -> protect_unhandled f
+
+(* --- Schedulers that handle [Suspend] ------------------------------------- *)
+
+module Host = struct
+  type nonrec plugin = plugin = {
+    name : string;
+    recognises : Domain_local_await.t -> bool;
+    suspend : 'a. ('a resumer -> 'a option) -> 'a;
+    protect : 'a. (unit -> 'a) -> 'a;
+  }
+
+  exception Elsewhere = Elsewhere
+
+  type _ Effect.t += Protect = Protect
+
+  let plug_in = plug_in
+
+  (* Only the thread that runs the loop touches it. *)
+  type t = {
+    mutable local : Innermost.t;
+    mutable seen : int;
+        (** The generation of [local] in which this scheduler was the innermost
+            one. *)
+    mutable asked : bool;  (** [prepare] was called. *)
+  }
+
+  let create () = { local = Innermost.get (); seen = -1; asked = false }
+
+  (* [state], for one use of [await]
+
+     State       Left by   To          By whom
+     Init        await     Waiting r   the waiting task, in [block]
+                 release   Released    anyone
+     Waiting r   release   Released    anyone; then calls [r]
+     Released    never (terminal) *)
+  type trigger = Init | Waiting of unit resumer | Released
+
+  let prepare t () =
+    t.asked <- true;
+    let state = Atomic.make Init in
+    let release () =
+      match Atomic.exchange state Released with
+      | Waiting resumer -> ignore (resumer (Ok ()) : bool)
+      | Init | Released -> ()
+    and await () =
+      if Atomic.get state != Released then
+        suspend @@ fun resumer ->
+        if Atomic.compare_and_set state Init (Waiting resumer) then None
+        else (* released meanwhile *) Some ()
+    in
+    Domain_local_await.{ release; await }
+
+  let using t loop =
+    t.local <- Innermost.get ();
+    Domain_local_await.using ~prepare_for_await:(prepare t)
+      ~while_running:(fun () ->
+        t.seen <- Innermost.generation t.local;
+        loop ())
+
+  (* A scheduler was registered, or somebody prepared to wait: ask who would be
+     asked. *)
+  let[@inline never] ask t =
+    t.asked <- false;
+    match Domain_local_await.prepare_for_await () with
+    | exception _ -> (* a foreign scheduler's cancelled task *) false
+    | (_ : Domain_local_await.t) ->
+        if t.asked then t.seen <- Innermost.generation t.local;
+        t.asked
+
+  let[@inline] is_innermost t = Innermost.generation t.local = t.seen || ask t
+end

@@ -1,0 +1,134 @@
+(** The one effect through which tasks of any scheduler wait.
+
+    A {e task} is a unit of work that can be suspended: an Eio fiber, a
+    Domainslib task, a task of {!Concord_fifo}, a system thread, a domain's
+    initial thread. What runs tasks is a {e scheduler}; the {e host} of a task
+    is the innermost scheduler that it runs in.
+
+    Users of Concord's structures never need this module. Whoever writes a
+    scheduler or a structure does: this is the whole contract between the two
+    (sections 3.2, 4.2 and 6.3 of "Effectively Composing Concurrency Libraries",
+    made precise).
+
+    {2 What a host promises when it handles [Suspend block]}
+
+    - {b H1}. It calls [block] exactly once, with a resumer that belongs to this
+      one wait (a task that is already cancelled may get the host's exception
+      instead, and [block] is not called). If [block] raises, the task continues
+      with that exception. [Some v]: the task continues with [v]. [None]: the
+      task is suspended.
+    - {b H2}. A resumer may be called from any domain or thread, at any moment
+      from inside [block] on, any number of times. It never blocks, suspends or
+      runs user code: it makes its task ready and wakes the host's loop.
+    - {b H3}. [true] is a promise. Resuming and cancelling race for one atomic
+      decision and exactly one wins. [true]: the task {e will} continue with
+      exactly this outcome, even if it is cancelled right after. [false]: it
+      never will, for it had been resumed or cancelled before.
+    - {b H4}. A wake-up is never lost: a host that goes to sleep looks at its
+      queue again after it announced that it sleeps.
+
+    {2 What a structure promises when it passes [block]}
+
+    - {b S1}. [block] registers the resumer and returns [None], or registers
+      nothing and returns [Some v]. It does not suspend and holds no lock while
+      it calls a resumer.
+    - {b S2}. A resumer that answers [false] has consumed nothing: the value,
+      lock or permit goes to the next waiter, or back into the structure.
+    - {b S3}. When {!suspend} raises, the operation withdraws its own waiter
+      before it re-raises.
+    - {b S4}. Waiters are served in the order of their arrival.
+    - {b S5}. An exception that travels with a value keeps its backtrace: resume
+      with [Ok ()], then raise in the resumed task. *)
+
+type 'a resumer = ('a, exn) result -> bool
+(** Makes one suspended task ready to continue with a value, or with an
+    exception; [true] if it will. *)
+
+type _ Effect.t +=
+  | Suspend : ('a resumer -> 'a option) -> 'a Effect.t
+        (** Performed by {!suspend} and by nothing else; handled by each
+            scheduler. *)
+
+val suspend : ('a resumer -> 'a option) -> 'a
+(** [suspend block] suspends the calling task until the resumer that [block] was
+    given is called, unless [block] returns a value.
+
+    The host is found with nothing to set up: the innermost handler of
+    {!Suspend}; else the innermost scheduler that is registered with
+    [Domain_local_await] (Eio and Domainslib are), through its plug-in if there
+    is one (see {!Host}); else the system thread is parked on a condition
+    variable.
+
+    - {b Suspends} the task only, whatever its host.
+    - {b Cancelled} while suspended: raises the host's exception; see H3.
+    - {b Cost}: on {!Concord_fifo} about three times that of performing an
+      effect. *)
+
+val protect : (unit -> 'a) -> 'a
+(** [protect f] is [f ()], in which the innermost host that has cancellation
+    does not deliver it: a cancellation that arrives meanwhile raises at the
+    first suspension after [protect] returned. Hosts without cancellation (a
+    thread, a domain, a Domainslib task) just call [f], and so does Eio if
+    [concord-eio] is not linked. *)
+
+(** For whoever writes a scheduler or a plug-in for one. *)
+module Host : sig
+  type _ Effect.t +=
+    | Protect : (unit -> unit) Effect.t
+          (** Performed by {!Suspend.protect}; a host that cancels its tasks
+              handles it beside [Suspend]. The handler defers the cancellation
+              of the calling task and continues it at once with a function that
+              ends this; the function is called once, from the same task, and
+              does not raise. *)
+
+  exception Elsewhere
+  (** Raised by a plug-in that was called outside of its scheduler. *)
+
+  type plugin = {
+    name : string;  (** Of the scheduler, for messages. *)
+    recognises : Domain_local_await.t -> bool;
+        (** Does this trigger come from the scheduler? It must tell so without
+            calling either of the trigger's functions. *)
+    suspend : 'a. ('a resumer -> 'a option) -> 'a;
+        (** As a handler of {!Suspend} would, H1 to H4.
+            @raise Elsewhere
+              without having called [block], if the calling task is not one of
+              the scheduler's. *)
+    protect : 'a. (unit -> 'a) -> 'a;
+        (** As {!Suspend.protect}.
+            @raise Elsewhere without having called the function, as above. *)
+  }
+  (** A scheduler that does not know {!Suspend}, but can suspend its tasks
+      faster than through [Domain_local_await], or can protect them. *)
+
+  val plug_in : plugin -> unit
+  (** Adds a plug-in, for the whole program. Call it when your library is
+      initialised. *)
+
+  (** {2 For a scheduler that handles [Suspend]}
+
+      A task of yours may start another scheduler's loop ([Eio_main.run],
+      [Domainslib.Task.run]) which does not handle [Suspend]. What its tasks
+      perform then reaches your handler although you are not their host. A
+      scheduler that runs its loop inside {!using} and asks {!is_innermost}
+      before it handles an effect refuses those. *)
+
+  type t
+  (** One scheduler's loop. *)
+
+  val create : unit -> t
+
+  val using : t -> (unit -> 'a) -> 'a
+  (** [using t loop] is [loop ()], with [t] registered as this thread's
+      innermost scheduler, also for the users of [Domain_local_await]. Leave it
+      before parking (by [suspend], outside of your handler), and enter it again
+      after: the task that runs the loop may continue on another domain. *)
+
+  val is_innermost : t -> bool
+  (** [false] if a foreign scheduler's loop runs between the handler that calls
+      this and the task that performed: then
+      [discontinue k (Effect.Unhandled e)]. To be called by the thread that runs
+      [t]'s loop, inside {!using}.
+      - {b Cost}: one comparison, unless a scheduler was started, or somebody
+        used [Domain_local_await], on this domain since the last call. *)
+end
