@@ -41,15 +41,20 @@ val wrap : 'a t -> ('a -> 'b) -> 'b t
 
 (** {2 For whoever writes a structure} *)
 
-type 'a offer = {
-  block : 'a Suspend.resumer -> 'a option;
-      (** Registers one waiter, as {!Suspend.suspend} wants it (S1 to S5). *)
-  withdraw : unit -> unit;
-      (** Removes that waiter. It is called after the wait ended otherwise, once
-          at most, also if [block] was never called or the waiter was already
-          removed. *)
-}
-(** One wait. *)
+type 'a offer
+(** One wait, that was not begun. *)
+
+val offer :
+  ('t -> 'w -> 'a Suspend.resumer -> 'a option) ->
+  ('t -> 'w -> unit) ->
+  't ->
+  'w ->
+  'a offer
+(** [offer block withdraw t w] is the wait of the waiter [w] in the structure
+    [t], as {!Suspend.wait} would do it: [block] registers [w], as
+    {!Suspend.suspend} wants it, and [withdraw] removes it. [withdraw] may be
+    called without [block] having been, and if the waiter has been removed by
+    others; it is not called twice. *)
 
 val make : poll:(unit -> 'a option) -> offer:(unit -> 'a offer) -> 'a t
 (** The event of an operation that can be tried ([poll] performs it if it need

@@ -38,16 +38,15 @@ type purpose = Take | Read | Hold
 type 'a taker = {
   purpose : purpose;
   mutable resume : 'a Suspend.resumer;
-      (** Set before the waiter is published by a compare-and-set. *)
-  mutable live : bool;
-      (** [false] once withdrawn. A plain field: who reads an old [true] keeps
-          the waiter in the queue, where it is counted and removed later. *)
+      (** Set before the waiter is published by a compare-and-set; [gone] once
+          it is withdrawn. Who then still reads the old one is told [false], or
+          keeps the waiter in the queue, where it is counted and removed later.
+      *)
 }
 
 type 'a putter = {
   value : 'a;
-  mutable put : unit Suspend.resumer;
-  mutable waits : bool;  (** As [live]. *)
+  mutable put : unit Suspend.resumer;  (** As above. *)
 }
 
 type 'a state =
@@ -62,6 +61,7 @@ let full v = Full (v, Waiters.empty)
 let create_empty () = Atomic.make empty
 let create v = Atomic.make (full v)
 let ok = Ok ()
+let gone _ = false
 
 (* --- For the holder ------------------------------------------------------- *)
 
@@ -120,8 +120,7 @@ let try_use t before putters = function
   | Read -> true
   | Hold -> Atomic.compare_and_set t before (Held (Waiters.empty, putters))
 
-let never _ = false
-let taker purpose = { purpose; resume = never; live = true }
+let taker purpose = { purpose; resume = gone }
 
 (* The [block] of one wait; after a failed compare-and-set it looks again. *)
 let rec register_taker t w =
@@ -139,30 +138,26 @@ let block_taker t w resumer =
   w.resume <- resumer;
   register_taker t w
 
-let live w = w.live
+let is_live w = w.resume != gone
 
 let rec remove_taker t =
   match Atomic.get t with
   | Full _ -> ()
   | Empty takers as before ->
-      let after = Empty (Waiters.withdraw ~live takers) in
+      let after = Empty (Waiters.withdraw ~live:is_live takers) in
       if not (Atomic.compare_and_set t before after) then remove_taker t
   | Held (takers, putters) as before ->
-      let after = Held (Waiters.withdraw ~live takers, putters) in
+      let after = Held (Waiters.withdraw ~live:is_live takers, putters) in
       if not (Atomic.compare_and_set t before after) then remove_taker t
 
 let withdraw_taker t w =
-  w.live <- false;
-  remove_taker t
+  if is_live w then begin
+    w.resume <- gone;
+    remove_taker t
+  end
 
 let wait_to t purpose =
-  let w = taker purpose in
-  match Suspend.suspend (block_taker t w) with
-  | v -> v
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      withdraw_taker t w;
-      Printexc.raise_with_backtrace e backtrace
+  Suspend.wait block_taker withdraw_taker t (taker purpose)
 
 let rec use t purpose =
   match Atomic.get t with
@@ -185,10 +180,7 @@ let take_available t = try_to t Take
 
 let use_evt t purpose =
   let poll () = try_to t purpose in
-  let offer () =
-    let w = taker purpose in
-    Event.{ block = block_taker t w; withdraw = (fun () -> withdraw_taker t w) }
-  in
+  let offer () = Event.offer block_taker withdraw_taker t (taker purpose) in
   Event.make ~poll ~offer
 
 let take_evt t = use_evt t Take
@@ -227,7 +219,7 @@ let rec try_put t v =
             else (* the box changed: look again *) try_put t v
       end
 
-let putter value = { value; put = never; waits = true }
+let putter value = { value; put = gone }
 
 (* The [block] of one wait; after a failed compare-and-set it looks again. *)
 let rec register_putter t p =
@@ -246,7 +238,7 @@ let block_putter t p resumer =
   p.put <- resumer;
   register_putter t p
 
-let waits p = p.waits
+let waits p = p.put != gone
 
 let rec remove_putter t =
   match Atomic.get t with
@@ -259,27 +251,18 @@ let rec remove_putter t =
       if not (Atomic.compare_and_set t before after) then remove_putter t
 
 let withdraw_putter t p =
-  p.waits <- false;
-  remove_putter t
+  if waits p then begin
+    p.put <- gone;
+    remove_putter t
+  end
 
-let wait_to_put t v =
-  let p = putter v in
-  match Suspend.suspend (block_putter t p) with
-  | () -> ()
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      withdraw_putter t p;
-      Printexc.raise_with_backtrace e backtrace
-
-let put t v = if not (try_put t v) then wait_to_put t v
+let put t v =
+  if not (try_put t v) then
+    Suspend.wait block_putter withdraw_putter t (putter v)
 
 let put_evt t v =
   let poll () = if try_put t v then Some () else None in
-  let offer () =
-    let p = putter v in
-    Event.
-      { block = block_putter t p; withdraw = (fun () -> withdraw_putter t p) }
-  in
+  let offer () = Event.offer block_putter withdraw_putter t (putter v) in
   Event.make ~poll ~offer
 
 (* --- Both at once --------------------------------------------------------- *)

@@ -16,13 +16,11 @@ open Concord_internal
 
    A waiter is resumed with [Ok ()] and reads the outcome itself, so that an
    exception keeps its backtrace (S5). *)
-type waiter = {
-  mutable resume : unit Suspend.resumer;
-      (** Set before the waiter is published by a compare-and-set. *)
-  mutable live : bool;
-      (** [false] once withdrawn. A plain field: who reads an old [true] keeps
-          the waiter in the queue, where it is counted and removed later. *)
-}
+type waiter = { mutable resume : unit Suspend.resumer }
+(** [resume] is set before the waiter is published by a compare-and-set, and is
+    [gone] once it is withdrawn. Who then still reads the old one is told
+    [false], or keeps the waiter in the queue, where it is counted and removed
+    later. *)
 
 type 'a state =
   | Waiting of waiter Waiters.t
@@ -33,7 +31,8 @@ type 'a t = 'a state Atomic.t
 
 exception Already_filled
 
-let create () = Atomic.make (Waiting Waiters.empty)
+let unresolved = Waiting Waiters.empty
+let create () = Atomic.make unresolved
 let of_value v = Atomic.make (Value v)
 let ok = Ok ()
 
@@ -76,8 +75,9 @@ let get_resolved t =
   | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
   | Waiting _ -> assert false (* waiters are resumed after it was resolved *)
 
-let never (_ : (unit, exn) result) = false
-let waiter () = { resume = never; live = true }
+let gone (_ : (unit, exn) result) = false
+let is_live w = w.resume != gone
+let waiter () = { resume = gone }
 
 (* The [block] of one wait. *)
 let rec register t w =
@@ -93,40 +93,30 @@ let block t w resumer =
   w.resume <- resumer;
   register t w
 
-let live w = w.live
-
 let rec remove t =
   match Atomic.get t with
   | Value _ | Failed _ -> ()
   | Waiting waiters as before ->
-      let after = Waiting (Waiters.withdraw ~live waiters) in
+      let after = Waiting (Waiters.withdraw ~live:is_live waiters) in
       if not (Atomic.compare_and_set t before after) then remove t
 
 let withdraw t w =
-  w.live <- false;
-  remove t
-
-let wait t =
-  let w = waiter () in
-  match Suspend.suspend (block t w) with
-  | () -> get_resolved t
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      withdraw t w;
-      Printexc.raise_with_backtrace e backtrace
+  if is_live w then begin
+    w.resume <- gone;
+    remove t
+  end
 
 let await t =
   match Atomic.get t with
   | Value v -> v
   | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
-  | Waiting _ -> wait t
+  | Waiting _ ->
+      Suspend.wait block withdraw t (waiter ());
+      get_resolved t
 
 let await_evt t =
   let poll () = if is_resolved t then Some () else None in
-  let offer () =
-    let w = waiter () in
-    Event.{ block = block t w; withdraw = (fun () -> withdraw t w) }
-  in
+  let offer () = Event.offer block withdraw t (waiter ()) in
   Event.wrap (Event.make ~poll ~offer) (fun () -> get_resolved t)
 
 let waiters t =

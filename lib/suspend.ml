@@ -22,7 +22,10 @@ let rec plug_in plugin =
   let after = Array.append before [| plugin |] in
   if not (Atomic.compare_and_set plugins before after) then plug_in plugin
 
-type innermost = Plugin of plugin | Trigger of Domain_local_await.t
+type innermost =
+  | Noted of plugin
+  | Found of plugin
+  | Trigger of Domain_local_await.t
 
 (* The innermost scheduler of those that do not handle [Suspend]. That it is one
    with a plug-in is noted; to ask is most of the cost of waiting. *)
@@ -30,33 +33,41 @@ let innermost () =
   let plugins = Atomic.get plugins in
   let local = Innermost.get () in
   let noted = Innermost.noted local in
-  if noted >= 0 then Plugin plugins.(noted)
+  if noted >= 0 then Noted plugins.(noted)
   else
     let trigger = Domain_local_await.prepare_for_await () in
     let rec find i =
       if i = Array.length plugins then Trigger trigger
       else if plugins.(i).recognises trigger then begin
         Innermost.note local i;
-        Plugin plugins.(i)
+        Found plugins.(i)
       end
       else find (i + 1)
     in
     find 0
 
-(* --- Suspending ----------------------------------------------------------- *)
-
-(* The scheduler of the note has been left meanwhile: that cannot be observed. *)
 let forget () = Innermost.note (Innermost.get ()) (-1)
 
+(* --- Suspending ----------------------------------------------------------- *)
+
+(* A plug-in that finds itself elsewhere was noted before its scheduler was left,
+   which cannot be observed; or it was found, but its scheduler runs in another
+   thread of the domain, or was left without [Domain_local_await] noticing. *)
 let rec suspend_unhandled block =
   match innermost () with
   | Trigger trigger -> Park.suspend trigger block
-  | Plugin plugin -> (
+  | Noted plugin -> (
       match plugin.suspend block with
       | v -> v
       | exception Elsewhere ->
           forget ();
           suspend_unhandled block)
+  | Found plugin -> (
+      match plugin.suspend block with
+      | v -> v
+      | exception Elsewhere ->
+          forget ();
+          Park.suspend_thread block)
 
 let suspend block =
   match Effect.perform (Suspend block) with
@@ -65,17 +76,38 @@ let suspend block =
     when Physical.equal unhandled block ->
       suspend_unhandled block
 
+let wait block withdraw t w =
+  let block resumer = block t w resumer in
+  match
+    match Effect.perform (Suspend block) with
+    | v -> v
+    | exception Effect.Unhandled (Suspend unhandled)
+      when Physical.equal unhandled block ->
+        suspend_unhandled block
+  with
+  | v -> v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      withdraw t w;
+      Printexc.raise_with_backtrace e backtrace
+
 type _ Effect.t += Protect : (unit -> unit) Effect.t
 
 let rec protect_unhandled f =
   match innermost () with
   | Trigger _ -> (* a host without cancellation *) f ()
-  | Plugin plugin -> (
+  | Noted plugin -> (
       match plugin.protect f with
       | v -> v
       | exception Elsewhere ->
           forget ();
           protect_unhandled f)
+  | Found plugin -> (
+      match plugin.protect f with
+      | v -> v
+      | exception Elsewhere ->
+          forget ();
+          f ())
 
 let protect f =
   match Effect.perform Protect with
@@ -111,7 +143,7 @@ module Host = struct
     mutable local : Innermost.t;
     mutable seen : int;
         (** The generation of [local] in which this scheduler was the innermost
-            one. *)
+            one, or -1. *)
     mutable asked : bool;  (** [prepare] was called. *)
   }
 
@@ -141,11 +173,13 @@ module Host = struct
     in
     Domain_local_await.{ release; await }
 
+  let see t = t.seen <- (if t.local.observed then t.local.generation else -1)
+
   let using t loop =
     t.local <- Innermost.get ();
     Domain_local_await.using ~prepare_for_await:(prepare t)
       ~while_running:(fun () ->
-        t.seen <- Innermost.generation t.local;
+        see t;
         loop ())
 
   (* A scheduler was registered, or somebody prepared to wait: ask who would be
@@ -155,8 +189,8 @@ module Host = struct
     match Domain_local_await.prepare_for_await () with
     | exception _ -> (* a foreign scheduler's cancelled task *) false
     | (_ : Domain_local_await.t) ->
-        if t.asked then t.seen <- Innermost.generation t.local;
+        if t.asked then see t;
         t.asked
 
-  let[@inline] is_innermost t = Innermost.generation t.local = t.seen || ask t
+  let[@inline] is_innermost t = t.local.generation = t.seen || ask t
 end

@@ -64,6 +64,12 @@ val suspend : ('a resumer -> 'a option) -> 'a
     - {b Cost}: on {!Concord_fifo} about three times that of performing an
       effect. *)
 
+val wait :
+  ('t -> 'w -> 'a resumer -> 'a option) -> ('t -> 'w -> unit) -> 't -> 'w -> 'a
+(** [wait block withdraw t w] is [suspend (block t w)], and keeps S3: if that
+    raises, it calls [withdraw t w] and re-raises. [t] is a structure and [w] a
+    waiter of it. *)
+
 val protect : (unit -> 'a) -> 'a
 (** [protect f] is [f ()], in which the innermost host that has cancellation
     does not deliver it: a cancellation that arrives meanwhile raises at the

@@ -24,14 +24,15 @@ let leave task =
         home.on_empty <- None;
         ignore (resumer (Ok ()) : bool)
 
+(* Those who joined the task go on before the owner of its scope, who then knows
+   that they were told. *)
 let returned s task =
-  leave task;
   Promise.fill task.ended ();
+  leave task;
   Loop.dispatch s
 
 let raised s task e =
   let backtrace = Printexc.get_raw_backtrace () in
-  leave task;
   let home = task.home in
   (match e with
   | Cancelled when task.cancelled || home.stopped -> Promise.fill task.ended ()
@@ -42,13 +43,10 @@ let raised s task e =
       (* What the outermost task raises is the result of [run]. *)
       if task == home.owner then Loop.stop home;
       Promise.fail ~backtrace task.ended exn);
+  leave task;
   Loop.dispatch s
 
 (* --- The effects ---------------------------------------------------------- *)
-
-(* The running task is ready again at once, behind the others. *)
-let requeue s continuation value =
-  Loop.push s (Ready { task = s.current; continuation; outcome = Ok value })
 
 let suspend (type a) s (block : a Suspend.resumer -> a option)
     (continuation : (a, unit) continuation) =
@@ -56,24 +54,27 @@ let suspend (type a) s (block : a Suspend.resumer -> a option)
   if is_cancelled task then discontinue continuation Cancelled
   else begin
     let decision = Atomic.make Undecided in
-    task.wait <- Wait { continuation; decision };
-    let resumer = Loop.resumer task continuation decision in
+    let resumer =
+      if s.is_lazy then fun outcome ->
+        Loop.resume_lazily task continuation decision outcome
+      else fun outcome -> Loop.resume task continuation decision outcome
+    in
     match block resumer with
-    | None -> Loop.dispatch s
+    | None ->
+        (* A signal handler may have cancelled the task while [block] ran. *)
+        task.wait <- Wait resumer;
+        if is_cancelled task then Loop.interrupt s task;
+        Loop.dispatch s
     | Some v ->
         (* If [block] registered the resumer as well, against S1, and it was
            called, then its outcome is the one that was promised. *)
-        if Atomic.compare_and_set decision Undecided Decided then begin
-          task.wait <- Nowhere;
+        if Atomic.compare_and_set decision Undecided Decided then
           continue continuation v
-        end
         else Loop.dispatch s
     | exception e ->
         let backtrace = Printexc.get_raw_backtrace () in
-        if Atomic.compare_and_set decision Undecided Decided then begin
-          task.wait <- Nowhere;
+        if Atomic.compare_and_set decision Undecided Decided then
           discontinue_with_backtrace continuation e backtrace
-        end
         else Loop.dispatch s
   end
 
@@ -91,17 +92,26 @@ let start s handler task f =
   match_with f () handler
 
 (* One handler serves all tasks of a scheduler: a task costs its stack, and
-   [s.current] tells whose effect it is. *)
+   [s.current] tells whose effect it is.
+
+   An effect that is none of ours is for a handler around [run], which may be the
+   host: then the whole scheduler is suspended, and may go on on another domain.
+   So the loop performs it, outside of [using]. *)
 let handler s =
+  let host = s.host in
   let yield =
     Some
       (fun (continuation : (handle, unit) continuation) ->
-        requeue s continuation s.current;
+        Loop.push s (Turn { task = s.current; continuation });
         Loop.dispatch s)
   and self =
     Some
       (fun (continuation : (handle, unit) continuation) ->
         continue continuation s.current)
+  in
+  let pass (type a) (effect_ : a Effect.t)
+      (continuation : (a, unit) continuation) =
+    s.foreign <- Foreign { task = s.current; effect_; continuation }
   in
   let rec handler =
     {
@@ -115,27 +125,30 @@ let handler s =
         ->
           match e with
           | Suspend.Suspend block ->
-              Some
-                (if Suspend.Host.is_innermost s.host then suspend s block
-                 else refuse e)
-          | Yield ->
-              if Suspend.Host.is_innermost s.host then yield
+              if Suspend.Host.is_innermost host then
+                Some (fun continuation -> suspend s block continuation)
               else Some (refuse e)
+          | Yield ->
+              if Suspend.Host.is_innermost host then yield else Some (refuse e)
           | Fork f ->
-              Some
-                (if Suspend.Host.is_innermost s.host then fork f else refuse e)
+              if Suspend.Host.is_innermost host then
+                Some (fun continuation -> fork f continuation)
+              else Some (refuse e)
           | Self ->
-              if Suspend.Host.is_innermost s.host then self else Some (refuse e)
+              if Suspend.Host.is_innermost host then self else Some (refuse e)
           | Suspend.Host.Protect ->
               Some
-                (if Suspend.Host.is_innermost s.host then shield s else refuse e)
-          | _ -> None);
+                (if Suspend.Host.is_innermost host then shield s else refuse e)
+          | _ -> if Suspend.Host.is_innermost host then Some (pass e) else None);
     }
   and fork f (parent : (handle, unit) continuation) =
     if is_cancelled s.current then discontinue parent Cancelled
     else begin
       let task = Task.create s.current.scope in
-      requeue s parent task;
+      let ready =
+        Ready { task = s.current; continuation = parent; outcome = Ok task }
+      in
+      Loop.push s ready;
       start s handler task f
     end
   in
@@ -192,7 +205,10 @@ let join handle =
       match Promise.peek handle.ended with
       | Some (Error _) ->
           (* Also if the caller was just cancelled: the task counts on it. *)
-          handle.observed <- true;
+          let tell failure =
+            if failure.task == handle then failure.told <- true
+          in
+          List.iter tell handle.home.failures;
           Promise.await handle.ended
       | Some (Ok ()) | None -> Printexc.raise_with_backtrace e backtrace)
 

@@ -55,54 +55,53 @@ let rec post s message =
     post s message
 
 (* Whoever finds the loop asleep takes its resumer, and calls it. *)
-let wake s =
+let[@inline never] wake_sleeper s =
   match Atomic.get s.sleep with
   | Awake -> ()
   | Asleep resumer as before ->
       if Atomic.compare_and_set s.sleep before Awake then
         ignore (resumer (Ok ()) : bool)
 
-let make_ready s ready =
+let[@inline] wake s = if Atomic.get s.sleep != Awake then wake_sleeper s
+
+let[@inline] make_ready s ready =
   if not (try_push s ready) then post s (fun rest -> Wake (ready, rest));
   wake s
 
-let resumer task continuation decision outcome =
-  if Atomic.compare_and_set decision Undecided Decided then begin
+let resume task continuation decision outcome =
+  Atomic.compare_and_set decision Undecided Decided
+  && begin
     make_ready task.home.scheduler (Ready { task; continuation; outcome });
     true
   end
-  else begin
-    (* A cancelled task is unwound now, at the latest (section 4.3). *)
-    if
-      Atomic.get decision == Doomed
-      && Atomic.compare_and_set decision Doomed Decided
-    then
-      make_ready task.home.scheduler
-        (Ready { task; continuation; outcome = Error Cancelled });
-    false
-  end
+
+exception Doom
+
+let resume_lazily task continuation decision outcome =
+  match outcome with
+  | Error Doom -> Atomic.compare_and_set decision Undecided Doomed
+  | Ok _ | Error _ ->
+      resume task continuation decision outcome
+      || begin
+        (* A doomed task is unwound now, but was not resumed. *)
+        if Atomic.compare_and_set decision Doomed Decided then
+          make_ready task.home.scheduler
+            (Ready { task; continuation; outcome = Error Cancelled });
+        false
+      end
 
 (* --- Cancelling ----------------------------------------------------------- *)
 
-let unwind s task =
-  match task.wait with
-  | Nowhere -> ()
-  | Wait { continuation; decision } ->
-      if Atomic.compare_and_set decision Doomed Decided then
-        push s (Ready { task; continuation; outcome = Error Cancelled })
-      else (* a resumer did it, and answered [false] *) ()
+(* Unwinds a doomed task, unless somebody did so by calling its resumer. *)
+let unwind (Wait resumer) = ignore (resumer (Error Cancelled) : bool)
 
 let interrupt s task =
   if is_cancelled task then
-    match task.wait with
-    | Nowhere -> ()
-    | Wait { continuation; decision } ->
-        if s.is_lazy then
-          begin if Atomic.compare_and_set decision Undecided Doomed then
-            s.doomed <- task :: s.doomed
-          end
-        else if Atomic.compare_and_set decision Undecided Decided then
-          push s (Ready { task; continuation; outcome = Error Cancelled })
+    let (Wait resumer) = task.wait in
+    if s.is_lazy then
+      begin if resumer (Error Doom) then s.doomed <- task.wait :: s.doomed
+      end
+    else ignore (resumer (Error Cancelled) : bool)
 
 let cancel_here s task =
   if not task.cancelled then begin
@@ -182,8 +181,11 @@ let dispatch s =
     Array.unsafe_set ring i Nobody;
     s.first <- s.first + 1;
     match ready with
+    | Turn { task; continuation } ->
+        if s.current != task then s.current <- task;
+        Effect.Deep.continue continuation task
     | Ready { task; continuation; outcome } -> (
-        s.current <- task;
+        if s.current != task then s.current <- task;
         match outcome with
         | Ok v -> Effect.Deep.continue continuation v
         | Error e -> Effect.Deep.discontinue continuation e)
@@ -191,14 +193,14 @@ let dispatch s =
   end
 
 let is_idle s = s.first = s.next_free && Atomic.get s.inbox == Nothing
-let is_unobserved { task; told; _ } = not (told || task.observed)
+let is_unobserved failure = not failure.told
 
 (* Nothing is ready: now unwind what was cancelled lazily, or stop the scopes in
    which a task failed for which nobody waits. *)
 let last_resort s =
   let doomed = List.rev s.doomed in
   s.doomed <- [];
-  List.iter (unwind s) doomed;
+  List.iter unwind doomed;
   if is_idle s then begin
     let failed = List.rev s.failed in
     s.failed <- [];
@@ -224,9 +226,11 @@ let spin s =
   in
   s.spin && go max_spins
 
+let is_native s = match s.foreign with Native -> true | Foreign _ -> false
+
 let rec work s =
   dispatch s;
-  if s.root.live > 0 then begin
+  if s.root.live > 0 && is_native s then begin
     if is_idle s then last_resort s;
     if (not (is_idle s)) || spin s then work s
   end
@@ -270,35 +274,51 @@ let park_cancelled s =
   | Ok () -> ()
   | Error _ -> ignore (park s Concord_internal.Park.suspend_thread)
 
-let run s start =
-  let enter f =
-    let in_loop () =
-      s.thread <- this_thread ();
-      s.domain <- this_domain ();
-      f ();
-      work s
-    in
-    match Suspend.Host.using s.host in_loop with
-    | () -> s.domain <- -1
-    | exception e ->
-        let backtrace = Printexc.get_raw_backtrace () in
-        s.domain <- -1;
-        Printexc.raise_with_backtrace e backtrace
+(* Runs the loop from [f] on until it must wait, is over, or a task performed a
+   foreign effect. *)
+let enter s f =
+  let in_loop () =
+    s.thread <- this_thread ();
+    s.domain <- this_domain ();
+    f ();
+    work s
   in
-  let rec cancelled f =
-    enter f;
-    if s.root.live > 0 then begin
-      park_cancelled s;
-      cancelled ignore
-    end
-  in
-  let rec go f =
-    enter f;
-    if s.root.live > 0 then
-      match park s Suspend.suspend with
-      | Ok () -> go ignore
-      | Error (e, backtrace) ->
-          cancelled (fun () -> stop_here s s.root);
+  match Suspend.Host.using s.host in_loop with
+  | () -> s.domain <- -1
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      s.domain <- -1;
+      Printexc.raise_with_backtrace e backtrace
+
+(* [cancelled] is what the host raised. *)
+let rec from s cancelled f =
+  enter s f;
+  match s.foreign with
+  | Foreign { task; effect_; continuation } -> (
+      s.foreign <- Native;
+      match Effect.perform effect_ with
+      | v ->
+          from s cancelled (fun () ->
+              s.current <- task;
+              Effect.Deep.continue continuation v)
+      | exception e ->
+          let backtrace = Printexc.get_raw_backtrace () in
+          from s cancelled (fun () ->
+              s.current <- task;
+              Effect.Deep.discontinue_with_backtrace continuation e backtrace))
+  | Native -> (
+      if s.root.live = 0 then
+        let raise_it (e, backtrace) =
           Printexc.raise_with_backtrace e backtrace
-  in
-  go start
+        in
+        Option.iter raise_it cancelled
+      else if Option.is_some cancelled then begin
+        park_cancelled s;
+        from s cancelled ignore
+      end
+      else
+        match park s Suspend.suspend with
+        | Ok () -> from s None ignore
+        | Error by -> from s (Some by) (fun () -> stop_here s s.root))
+
+let run s start = from s None start

@@ -7,13 +7,23 @@ val push : Task.scheduler -> Task.ready -> unit
 (** Makes a task the last of the ready ones. For the thread that runs the loop
     only. *)
 
-val resumer :
+(** {2 What resumers do}
+
+    For any thread; they wake the loop if it sleeps. *)
+
+val resume :
   Task.t ->
   ('a, unit) Effect.Deep.continuation ->
   Task.decision Atomic.t ->
   'a Concord.Suspend.resumer
-(** The resumer of a suspended task, for any thread; wakes the loop if it
-    sleeps. *)
+(** The task is suspended with that continuation. *)
+
+val resume_lazily :
+  Task.t ->
+  ('a, unit) Effect.Deep.continuation ->
+  Task.decision Atomic.t ->
+  'a Concord.Suspend.resumer
+(** The same, where cancellation is lazy. *)
 
 val is_unobserved : Task.failure -> bool
 (** Nobody was told of it. *)
@@ -31,10 +41,17 @@ val stop : Task.scope -> unit
 (** Cancels a scope: its members, its body, and the scopes inside. Any thread
     may call it. *)
 
+val interrupt : Task.scheduler -> Task.t -> unit
+(** Does what must be done if the task is cancelled and suspended. For the
+    thread that runs the loop only. *)
+
 (** {2 Running} *)
 
 val run : Task.scheduler -> (unit -> unit) -> unit
-(** [run scheduler start] calls [start], which forks the first task and
-    dispatches, then runs the loop until the outermost scope is empty. If the
-    task that runs it is cancelled by its host, the outermost scope is stopped,
-    and the host's exception re-raised at the end. *)
+(** [run scheduler start] calls [start], which starts the first task, then runs
+    the loop until the outermost scope is empty. If the task that runs it is
+    cancelled by its host, the outermost scope is stopped, and the host's
+    exception re-raised at the end.
+
+    Wherever the loop leaves control to its host, it has left
+    {!Concord.Suspend.Host.using}. *)

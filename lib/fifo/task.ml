@@ -6,18 +6,11 @@ type t = {
   mutable cancelled : bool;
   mutable wait : wait;
   ended : unit Concord.Promise.t;
-  mutable observed : bool;
   mutable previous : t;
   mutable next : t;
 }
 
-and wait =
-  | Nowhere
-  | Wait : {
-      continuation : ('a, unit) Effect.Deep.continuation;
-      decision : decision Atomic.t;
-    }
-      -> wait
+and wait = Wait : 'a Concord.Suspend.resumer -> wait [@@unboxed]
 
 and ready =
   | Nobody
@@ -27,6 +20,7 @@ and ready =
       outcome : ('a, exn) result;
     }
       -> ready
+  | Turn of { task : t; continuation : (t, unit) Effect.Deep.continuation }
 
 and decision = Undecided | Doomed | Decided
 
@@ -46,7 +40,7 @@ and failure = {
   task : t;
   exn : exn;
   backtrace : Printexc.raw_backtrace;
-  told : bool;
+  mutable told : bool;
 }
 
 and scheduler = {
@@ -60,11 +54,21 @@ and scheduler = {
   sleep : sleep Atomic.t;
   mutable current : t;
   is_lazy : bool;
-  mutable doomed : t list;
+  mutable doomed : wait list;
   mutable failed : scope list;
   host : Concord.Suspend.Host.t;
   mutable spin : bool;
+  mutable foreign : foreign;
 }
+
+and foreign =
+  | Native
+  | Foreign : {
+      task : t;
+      effect_ : 'a Effect.t;
+      continuation : ('a, unit) Effect.Deep.continuation;
+    }
+      -> foreign
 
 and inbox =
   | Nothing
@@ -74,6 +78,7 @@ and inbox =
 
 and sleep = Awake | Asleep of unit Concord.Suspend.resumer
 
+let nowhere = Wait (fun (_ : (unit, exn) result) -> false)
 let nobody = Concord.Promise.of_value ()
 
 (* What refers to itself when it is new (the head of a ring of members, the
@@ -99,6 +104,7 @@ let scheduler ~is_lazy =
       failed = [];
       host;
       spin = true;
+      foreign = Native;
     }
   and root =
     {
@@ -118,9 +124,8 @@ let scheduler ~is_lazy =
       scope = root;
       shields = 0;
       cancelled = false;
-      wait = Nowhere;
+      wait = nowhere;
       ended = nobody;
-      observed = false;
       previous = members;
       next = members;
     }
@@ -135,9 +140,8 @@ let create home =
       scope = home;
       shields = home.depth;
       cancelled = false;
-      wait = Nowhere;
+      wait = nowhere;
       ended = Concord.Promise.create ();
-      observed = false;
       previous = last;
       next = home.members;
     }
@@ -186,9 +190,8 @@ let enter_scope task =
       scope;
       shields = 0;
       cancelled = false;
-      wait = Nowhere;
+      wait = nowhere;
       ended = nobody;
-      observed = false;
       previous = members;
       next = members;
     }
@@ -198,6 +201,7 @@ let enter_scope task =
 
 let leave_scope task = task.scope <- task.scope.parent
 
-let is_cancelled task =
-  (task.cancelled && task.shields = task.home.depth)
-  || (task.scope.stopped && task.shields = task.scope.depth)
+let[@inline] is_cancelled task =
+  (task.cancelled || task.scope.stopped)
+  && ((task.cancelled && task.shields = task.home.depth)
+     || (task.scope.stopped && task.shields = task.scope.depth))

@@ -10,21 +10,13 @@ type t = {
   mutable cancelled : bool;
   mutable wait : wait;  (** Where it is suspended, if it is. *)
   ended : unit Concord.Promise.t;  (** Any thread may use it. *)
-  mutable observed : bool;
-      (** Somebody was told of the exception that it ended with. Any thread may
-          set it. *)
   mutable previous : t;
   mutable next : t;  (** The members of [home], in the order of forking. *)
 }
 
-(** A suspended task, as those who cancel it need it. *)
-and wait =
-  | Nowhere
-  | Wait : {
-      continuation : ('a, unit) Effect.Deep.continuation;
-      decision : decision Atomic.t;  (** Any thread may use it. *)
-    }
-      -> wait
+(** The resumer of a suspended task, or one that answers [false]. The loop uses
+    it to cancel the task. *)
+and wait = Wait : 'a Concord.Suspend.resumer -> wait [@@unboxed]
 
 (** A task that can continue. *)
 and ready =
@@ -35,6 +27,8 @@ and ready =
       outcome : ('a, exn) result;
     }
       -> ready
+  | Turn of { task : t; continuation : (t, unit) Effect.Deep.continuation }
+      (** To continue with itself. *)
 
 (** The one atomic decision of H3.
 
@@ -68,7 +62,8 @@ and failure = {
   task : t;
   exn : exn;
   backtrace : Printexc.raw_backtrace;
-  told : bool;  (** Some task waited in [join] for it. *)
+  mutable told : bool;
+      (** Somebody was told of it, or will be. Any thread may set it. *)
 }
 
 and scheduler = {
@@ -86,12 +81,23 @@ and scheduler = {
   sleep : sleep Atomic.t;  (** Any thread may use it. *)
   mutable current : t;  (** The task that runs, or ran last. *)
   is_lazy : bool;
-  mutable doomed : t list;  (** Lazily cancelled, latest first. *)
+  mutable doomed : wait list;  (** Lazily cancelled, latest first. *)
   mutable failed : scope list;
       (** Those in which a task failed since the last look, latest first. *)
   host : Concord.Suspend.Host.t;
   mutable spin : bool;  (** The last wait was short. *)
+  mutable foreign : foreign;
 }
+
+(** An effect that the scheduler does not handle, for the loop to perform. *)
+and foreign =
+  | Native
+  | Foreign : {
+      task : t;
+      effect_ : 'a Effect.t;
+      continuation : ('a, unit) Effect.Deep.continuation;
+    }
+      -> foreign
 
 (** What other threads ask for, latest first. *)
 and inbox =
@@ -104,6 +110,8 @@ and sleep = Awake | Asleep of unit Concord.Suspend.resumer
 
 val scheduler : is_lazy:bool -> scheduler
 (** Its outermost scope has no owner and no members yet. *)
+
+val nowhere : wait
 
 val create : scope -> t
 (** A new member of the scope. *)

@@ -7,17 +7,22 @@
     program starts. (OCaml has no hook that runs at the start of every domain.)
 *)
 
-type t
+type t = private {
+  mutable generation : int;
+      (** Not negative. It changes whenever a scheduler is registered on the
+          domain, and also whenever somebody asks [Domain_local_await] to wait
+          there; not when a scheduler is left. *)
+  observed : bool;
+      (** [false] if these changes cannot be seen: then no two reads of
+          [generation] may be taken for equal. *)
+  note : note;
+}
 (** What is known about one domain. *)
+
+and note
 
 val get : unit -> t
 (** That of the calling domain. *)
-
-val generation : t -> int
-(** Changes whenever a scheduler is registered on the domain, and also whenever
-    somebody asks [Domain_local_await] to wait there. A scheduler that is left
-    does not change it. If that cannot be observed, every call gives a new
-    number. *)
 
 (** {2 A note for the calling thread}
 

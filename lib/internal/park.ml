@@ -69,11 +69,15 @@ and rearm cell prepare =
   match Atomic.get cell with
   | Done (Ok v) -> v
   | Done (Error e) -> raise e
-  | Waiting _ as before ->
-      let trigger = prepare () in
-      if Atomic.compare_and_set cell before (Waiting trigger) then
-        await cell trigger
-      else (* resumed meanwhile *) rearm cell prepare
+  | Waiting _ as before -> (
+      match prepare () with
+      | trigger ->
+          if Atomic.compare_and_set cell before (Waiting trigger) then
+            await cell trigger
+          else (* resumed meanwhile *) rearm cell prepare
+      | exception e ->
+          let backtrace = Printexc.get_raw_backtrace () in
+          give_up cell (fun () -> Printexc.raise_with_backtrace e backtrace))
   | Gone -> assert false (* only the waiting task installs it, and leaves *)
 
 let suspend trigger block =

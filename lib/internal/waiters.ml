@@ -1,39 +1,63 @@
-(* Invariant: [front] is empty only if the queue is. *)
-type 'w t = { front : 'w list; back : 'w list; size : int; gone : int }
+(* Most queues hold one waiter: that one needs no list.
 
-let empty = { front = []; back = []; size = 0; gone = 0 }
-let is_empty q = q.front == []
-let length q = Int.max 0 (q.size - q.gone)
+   Invariants: [front] is not empty; [size] counts [front] and [back], and is more
+   than [gone]. *)
+type 'w t =
+  | Empty
+  | One of 'w
+  | Many of { front : 'w list; back : 'w list; size : int; gone : int }
+
+let empty = Empty
+let is_empty q = q == Empty
+
+let length = function
+  | Empty -> 0
+  | One _ -> 1
+  | Many { size; gone; _ } -> size - gone
 
 let push q w =
-  match q.front with
-  | [] -> { front = [ w ]; back = []; size = 1; gone = 0 }
-  | _ -> { q with back = w :: q.back; size = q.size + 1 }
+  match q with
+  | Empty -> One w
+  | One first -> Many { front = [ first ]; back = [ w ]; size = 2; gone = 0 }
+  | Many { front; back; size; gone } ->
+      Many { front; back = w :: back; size = size + 1; gone }
 
-let head q =
-  match q.front with
-  | w :: _ -> w
-  | [] -> invalid_arg "Waiters.head: empty queue"
+let head = function
+  | One w | Many { front = w :: _; _ } -> w
+  | Empty | Many { front = []; _ } -> invalid_arg "Waiters.head: empty queue"
 
-let tail q =
-  match q.front with
-  | [ _ ] when q.back == [] -> empty
-  | [ _ ] ->
-      { front = List.rev q.back; back = []; size = q.size - 1; gone = q.gone }
-  | _ :: front -> { q with front; size = q.size - 1 }
-  | [] -> invalid_arg "Waiters.tail: empty queue"
+(* [front @ List.rev back], of which [gone] have withdrawn at most. *)
+let make front back size gone =
+  match (front, back) with
+  | [], [] -> Empty
+  | [ w ], [] -> One w
+  | [], back -> (
+      match List.rev back with
+      | [ w ] -> One w
+      | front -> Many { front; back = []; size; gone = Int.min gone (size - 1) }
+      )
+  | front, back -> Many { front; back; size; gone = Int.min gone (size - 1) }
 
-let rebuild ~live q =
-  (* [rev_append (rev ...)] takes no stack: a queue may hold millions. *)
-  let keep = List.filter live in
-  match List.rev_append (List.rev (keep q.front)) (List.rev (keep q.back)) with
-  | [] -> empty
-  | front -> { front; back = []; size = List.length front; gone = 0 }
+let tail = function
+  | One _ -> Empty
+  | Many { front = _ :: front; back; size; gone } ->
+      make front back (size - 1) gone
+  | Empty | Many { front = []; _ } -> invalid_arg "Waiters.tail: empty queue"
 
 let withdraw ~live q =
-  let gone = q.gone + 1 in
-  if 2 * gone > q.size then rebuild ~live q else { q with gone }
+  match q with
+  | Empty -> Empty
+  | One w -> if live w then q else Empty
+  | Many { front; back; size; gone } ->
+      let gone = gone + 1 in
+      if 2 * gone > size then
+        let front = List.filter live front and back = List.filter live back in
+        make front back (List.length front + List.length back) 0
+      else Many { front; back; size; gone }
 
-let iter f q =
-  List.iter f q.front;
-  List.iter f (List.rev q.back)
+let iter f = function
+  | Empty -> ()
+  | One w -> f w
+  | Many { front; back; _ } ->
+      List.iter f front;
+      List.iter f (List.rev back)

@@ -11,7 +11,8 @@ val empty : 'w t
 val is_empty : 'w t -> bool
 
 val length : 'w t -> int
-(** How many waiters there are, without those that were reported as gone. *)
+(** How many waiters there are, without those that were reported as gone. O(1).
+*)
 
 val push : 'w t -> 'w -> 'w t
 (** O(1). *)
