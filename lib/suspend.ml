@@ -140,14 +140,12 @@ module Host = struct
 
   (* Only the thread that runs the loop touches it. *)
   type t = {
-    mutable local : Innermost.t;
-    mutable seen : int;
-        (** The generation of [local] in which this scheduler was the innermost
-            one, or -1. *)
+    flag : Innermost.flag;
+        (** Up while it is known that this scheduler is the innermost one. *)
     mutable asked : bool;  (** [prepare] was called. *)
   }
 
-  let create () = { local = Innermost.get (); seen = -1; asked = false }
+  let create () = { flag = Innermost.flag (); asked = false }
 
   (* [state], for one use of [await]
 
@@ -173,13 +171,11 @@ module Host = struct
     in
     Domain_local_await.{ release; await }
 
-  let see t = t.seen <- (if t.local.observed then t.local.generation else -1)
-
   let using t loop =
-    t.local <- Innermost.get ();
+    let local = Innermost.get () in
     Domain_local_await.using ~prepare_for_await:(prepare t)
       ~while_running:(fun () ->
-        see t;
+        Innermost.raise_flag local t.flag;
         loop ())
 
   (* A scheduler was registered, or somebody prepared to wait: ask who would be
@@ -189,8 +185,8 @@ module Host = struct
     match Domain_local_await.prepare_for_await () with
     | exception _ -> (* a foreign scheduler's cancelled task *) false
     | (_ : Domain_local_await.t) ->
-        if t.asked then see t;
+        if t.asked then Innermost.raise_flag (Innermost.get ()) t.flag;
         t.asked
 
-  let[@inline] is_innermost t = t.local.generation = t.seen || ask t
+  let[@inline] is_innermost t = t.flag.up || ask t
 end

@@ -50,36 +50,31 @@ let raised s task e =
 
 let suspend (type a) s (block : a Suspend.resumer -> a option)
     (continuation : (a, unit) continuation) =
-  let task = s.current in
+  let task = Task.current s in
   if is_cancelled task then discontinue continuation Cancelled
   else begin
-    let decision = Atomic.make Undecided in
-    let resumer =
-      if s.is_lazy then fun outcome ->
-        Loop.resume_lazily task continuation decision outcome
-      else fun outcome -> Loop.resume task continuation decision outcome
-    in
+    let decision = Atomic.make undecided in
+    (* Before anybody can resume it; [cancel] cannot come before the end, except
+       by a signal handler. *)
+    let resumer outcome = Loop.resume task decision outcome in
+    Array.unsafe_set s.waits task.number (Wait { continuation; decision });
     match block resumer with
-    | None ->
-        (* A signal handler may have cancelled the task while [block] ran. *)
-        task.wait <- Wait resumer;
-        if is_cancelled task then Loop.interrupt s task;
-        Loop.dispatch s
+    | None -> Loop.dispatch s
     | Some v ->
         (* If [block] registered the resumer as well, against S1, and it was
            called, then its outcome is the one that was promised. *)
-        if Atomic.compare_and_set decision Undecided Decided then
+        if Atomic.compare_and_set decision undecided (Ok v) then
           continue continuation v
         else Loop.dispatch s
     | exception e ->
         let backtrace = Printexc.get_raw_backtrace () in
-        if Atomic.compare_and_set decision Undecided Decided then
+        if Atomic.compare_and_set decision undecided (Error e) then
           discontinue_with_backtrace continuation e backtrace
         else Loop.dispatch s
   end
 
 let shield s (continuation : (unit -> unit, unit) continuation) =
-  let task = s.current in
+  let task = Task.current s in
   task.shields <- task.shields + 1;
   continue continuation (fun () -> task.shields <- task.shields - 1)
 
@@ -88,7 +83,7 @@ let refuse (type a) (e : a Effect.t) (continuation : (a, unit) continuation) =
 
 (* Starts a task, on top of the loop's stack. *)
 let start s handler task f =
-  s.current <- task;
+  s.current <- task.number;
   match_with f () handler
 
 (* One handler serves all tasks of a scheduler: a task costs its stack, and
@@ -102,21 +97,22 @@ let handler s =
   let yield =
     Some
       (fun (continuation : (handle, unit) continuation) ->
-        Loop.push s (Turn { task = s.current; continuation });
+        Array.unsafe_set s.waits s.current (Turn continuation);
+        Loop.push s s.current;
         Loop.dispatch s)
   and self =
     Some
       (fun (continuation : (handle, unit) continuation) ->
-        continue continuation s.current)
+        continue continuation (Task.current s))
   in
   let pass (type a) (effect_ : a Effect.t)
       (continuation : (a, unit) continuation) =
-    s.foreign <- Foreign { task = s.current; effect_; continuation }
+    s.foreign <- Foreign { task = Task.current s; effect_; continuation }
   in
   let rec handler =
     {
-      retc = (fun () -> returned s s.current);
-      exnc = (fun e -> raised s s.current e);
+      retc = (fun () -> returned s (Task.current s));
+      exnc = (fun e -> raised s (Task.current s) e);
       effc =
         (fun (type a)
           (e : a Effect.t)
@@ -141,14 +137,13 @@ let handler s =
                 (if Suspend.Host.is_innermost host then shield s else refuse e)
           | _ -> if Suspend.Host.is_innermost host then Some (pass e) else None);
     }
-  and fork f (parent : (handle, unit) continuation) =
-    if is_cancelled s.current then discontinue parent Cancelled
+  and fork f (continuation : (handle, unit) continuation) =
+    let parent = Task.current s in
+    if is_cancelled parent then discontinue continuation Cancelled
     else begin
-      let task = Task.create s.current.scope in
-      let ready =
-        Ready { task = s.current; continuation = parent; outcome = Ok task }
-      in
-      Loop.push s ready;
+      let task = Task.create parent.scope in
+      s.waits.(parent.number) <- Parent { continuation; child = task };
+      Loop.push s parent.number;
       start s handler task f
     end
   in
@@ -262,10 +257,7 @@ let run ?(cancellation = `Eager) f =
   in
   let result = ref None in
   let main () = result := Some (f ()) in
-  Loop.run s (fun () ->
-      let task = Task.create s.root in
-      s.root.owner <- task;
-      start s (handler s) task main);
+  Loop.run s (fun () -> start s (handler s) s.root.owner main);
   match (failure s.root, !result) with
   | Some { exn; backtrace; _ }, _ -> Printexc.raise_with_backtrace exn backtrace
   | None, Some v -> v

@@ -1,5 +1,6 @@
 open Task
 module Suspend = Concord.Suspend
+module Physical = Concord_internal.Physical
 
 exception Cancelled
 
@@ -13,8 +14,8 @@ let[@inline never] grow s =
   let domain = s.domain in
   s.domain <- -1;
   let size = Array.length s.ring in
-  let ring = Array.make (2 * size) Nobody in
-  for i = s.first to s.next_free - 1 do
+  let ring = Array.make (2 * size) 0 in
+  for i = s.first_ready to s.next_free - 1 do
     ring.(i land ((2 * size) - 1)) <- s.ring.(i land (size - 1))
   done;
   s.ring <- ring;
@@ -24,29 +25,29 @@ let[@inline never] grow s =
    in the next two functions: so they are atomic between these threads. That
    [s.domain] is the calling thread's means that no other domain is at it. *)
 
-let[@poll error] [@inline never] store s ready =
+let[@poll error] [@inline never] store s number =
   let size = Array.length s.ring in
-  if s.next_free - s.first < size then begin
-    Array.unsafe_set s.ring (s.next_free land (size - 1)) ready;
+  if s.next_free - s.first_ready < size then begin
+    Array.unsafe_set s.ring (s.next_free land (size - 1)) number;
     s.next_free <- s.next_free + 1;
     true
   end
   else false
 
-let[@poll error] [@inline never] try_push s ready =
+let[@poll error] [@inline never] try_push s number =
   let size = Array.length s.ring in
-  if s.domain = this_domain () && s.next_free - s.first < size then begin
-    Array.unsafe_set s.ring (s.next_free land (size - 1)) ready;
+  if s.domain = this_domain () && s.next_free - s.first_ready < size then begin
+    Array.unsafe_set s.ring (s.next_free land (size - 1)) number;
     s.next_free <- s.next_free + 1;
     true
   end
   else false
 
-let rec push s ready =
-  if not (store s ready) then begin
-    grow s;
-    push s ready
-  end
+let rec push_growing s number =
+  grow s;
+  if not (store s number) then push_growing s number
+
+let[@inline] push s number = if not (store s number) then push_growing s number
 
 let rec post s message =
   let before = Atomic.get s.inbox in
@@ -64,44 +65,42 @@ let[@inline never] wake_sleeper s =
 
 let[@inline] wake s = if Atomic.get s.sleep != Awake then wake_sleeper s
 
-let[@inline] make_ready s ready =
-  if not (try_push s ready) then post s (fun rest -> Wake (ready, rest));
+(* --- Resuming and cancelling ---------------------------------------------- *)
+
+let[@inline never] post_wake s task = post s (fun rest -> Wake (task, rest))
+
+let[@inline] make_ready s task =
+  if not (try_push s task.number) then post_wake s task;
   wake s
 
-let resume task continuation decision outcome =
-  Atomic.compare_and_set decision Undecided Decided
-  && begin
-    make_ready task.home.scheduler (Ready { task; continuation; outcome });
+(* A task that was cancelled lazily is unwound now, but was not resumed. *)
+let[@inline never] unwind_doomed task decision =
+  if
+    Atomic.get decision == doomed
+    && Atomic.compare_and_set decision doomed (Error Cancelled)
+  then make_ready task.home.scheduler task
+
+let[@inline] resume task decision outcome =
+  if Atomic.compare_and_set decision undecided outcome then begin
+    make_ready task.home.scheduler task;
     true
   end
-
-exception Doom
-
-let resume_lazily task continuation decision outcome =
-  match outcome with
-  | Error Doom -> Atomic.compare_and_set decision Undecided Doomed
-  | Ok _ | Error _ ->
-      resume task continuation decision outcome
-      || begin
-        (* A doomed task is unwound now, but was not resumed. *)
-        if Atomic.compare_and_set decision Doomed Decided then
-          make_ready task.home.scheduler
-            (Ready { task; continuation; outcome = Error Cancelled });
-        false
-      end
-
-(* --- Cancelling ----------------------------------------------------------- *)
-
-(* Unwinds a doomed task, unless somebody did so by calling its resumer. *)
-let unwind (Wait resumer) = ignore (resumer (Error Cancelled) : bool)
+  else begin
+    unwind_doomed task decision;
+    false
+  end
 
 let interrupt s task =
   if is_cancelled task then
-    let (Wait resumer) = task.wait in
-    if s.is_lazy then
-      begin if resumer (Error Doom) then s.doomed <- task.wait :: s.doomed
-      end
-    else ignore (resumer (Error Cancelled) : bool)
+    match s.waits.(task.number) with
+    | Nowhere | Turn _ | Parent _ -> ()
+    | Wait { decision; _ } ->
+        if s.is_lazy then
+          begin if Atomic.compare_and_set decision undecided doomed then
+            s.doomed <- (fun () -> unwind_doomed task decision) :: s.doomed
+          end
+        else if Atomic.compare_and_set decision undecided (Error Cancelled) then
+          push s task.number
 
 let cancel_here s task =
   if not task.cancelled then begin
@@ -154,14 +153,14 @@ let stop scope =
 let[@inline never] empty_inbox s =
   let rec oldest_first later = function
     | Nothing -> later
-    | Wake (ready, rest) -> oldest_first (Wake (ready, later)) rest
+    | Wake (task, rest) -> oldest_first (Wake (task, later)) rest
     | Cancel (task, rest) -> oldest_first (Cancel (task, later)) rest
     | Stop (scope, rest) -> oldest_first (Stop (scope, later)) rest
   in
   let rec handle = function
     | Nothing -> ()
-    | Wake (ready, rest) ->
-        push s ready;
+    | Wake (task, rest) ->
+        push s task.number;
         handle rest
     | Cancel (task, rest) ->
         cancel_here s task;
@@ -174,25 +173,32 @@ let[@inline never] empty_inbox s =
 
 let dispatch s =
   if Atomic.get s.inbox != Nothing then empty_inbox s;
-  if s.first <> s.next_free then begin
-    let ring = s.ring in
-    let i = s.first land (Array.length ring - 1) in
-    let ready = Array.unsafe_get ring i in
-    Array.unsafe_set ring i Nobody;
-    s.first <- s.first + 1;
-    match ready with
-    | Turn { task; continuation } ->
-        if s.current != task then s.current <- task;
-        Effect.Deep.continue continuation task
-    | Ready { task; continuation; outcome } -> (
-        if s.current != task then s.current <- task;
-        match outcome with
-        | Ok v -> Effect.Deep.continue continuation v
-        | Error e -> Effect.Deep.discontinue continuation e)
-    | Nobody -> assert false (* nobody pushes it *)
+  if s.first_ready <> s.next_free then begin
+    let number =
+      Array.unsafe_get s.ring (s.first_ready land (Array.length s.ring - 1))
+    in
+    s.first_ready <- s.first_ready + 1;
+    s.current <- number;
+    match Array.unsafe_get s.waits number with
+    | Turn continuation ->
+        Effect.Deep.continue continuation (Array.unsafe_get s.tasks number)
+    | Wait { continuation; decision } -> (
+        match Atomic.get decision with
+        | Ok v ->
+            (* The value must not be kept alive from here. *)
+            if not (Physical.is_immediate v) then
+              Array.unsafe_set s.waits number Nowhere;
+            Effect.Deep.continue continuation v
+        | Error e ->
+            Array.unsafe_set s.waits number Nowhere;
+            Effect.Deep.discontinue continuation e)
+    | Parent { continuation; child } ->
+        Array.unsafe_set s.waits number Nowhere;
+        Effect.Deep.continue continuation child
+    | Nowhere -> assert false (* only suspended tasks are pushed *)
   end
 
-let is_idle s = s.first = s.next_free && Atomic.get s.inbox == Nothing
+let is_idle s = s.first_ready = s.next_free && Atomic.get s.inbox == Nothing
 let is_unobserved failure = not failure.told
 
 (* Nothing is ready: now unwind what was cancelled lazily, or stop the scopes in
@@ -200,7 +206,7 @@ let is_unobserved failure = not failure.told
 let last_resort s =
   let doomed = List.rev s.doomed in
   s.doomed <- [];
-  List.iter unwind doomed;
+  List.iter (fun unwind -> unwind ()) doomed;
   if is_idle s then begin
     let failed = List.rev s.failed in
     s.failed <- [];
@@ -210,10 +216,11 @@ let last_resort s =
     List.iter stop_failed failed
   end
 
-(* Between domains most of the time goes into waking a sleeping loop. A loop spins
-   if its last wait was short, unless there is no other core to spin for. *)
+(* Between domains most of the time goes into waking a sleeping loop; so a loop
+   spins before it sleeps, unless there is no other core to spin for. After [n]
+   times in vain it lets up to [2^n - 1] waits pass without. *)
 let max_spins = if Domain.recommended_domain_count () > 1 then 1000 else 0
-let short_wait = 50e-6 (* seconds: a few times what sleeping and waking take *)
+let max_in_vain = 6
 
 let spin s =
   let rec go n =
@@ -224,7 +231,19 @@ let spin s =
          go (n - 1)
        end
   in
-  s.spin && go max_spins
+  if s.spins_to_skip > 0 then begin
+    s.spins_to_skip <- s.spins_to_skip - 1;
+    false
+  end
+  else if go max_spins then begin
+    s.spins_in_vain <- 0;
+    true
+  end
+  else begin
+    s.spins_in_vain <- Int.min max_in_vain (s.spins_in_vain + 1);
+    s.spins_to_skip <- (1 lsl s.spins_in_vain) - 1;
+    false
+  end
 
 let is_native s = match s.foreign with Native -> true | Foreign _ -> false
 
@@ -254,17 +273,12 @@ let block s resumer =
 
 (* Suspends the task in which the loop runs. *)
 let park s suspend =
-  let start = Unix.gettimeofday () in
-  let result =
-    match suspend (block s) with
-    | () -> Ok ()
-    | exception e ->
-        let backtrace = Printexc.get_raw_backtrace () in
-        Atomic.set s.sleep Awake;
-        Error (e, backtrace)
-  in
-  s.spin <- Unix.gettimeofday () -. start < short_wait;
-  result
+  match suspend (block s) with
+  | () -> Ok ()
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      Atomic.set s.sleep Awake;
+      Error (e, backtrace)
 
 (* A host that goes on raising, although protected, cannot suspend its task: it is
    Eio, without its plug-in. Then the thread waits. *)
@@ -299,12 +313,12 @@ let rec from s cancelled f =
       match Effect.perform effect_ with
       | v ->
           from s cancelled (fun () ->
-              s.current <- task;
+              s.current <- task.number;
               Effect.Deep.continue continuation v)
       | exception e ->
           let backtrace = Printexc.get_raw_backtrace () in
           from s cancelled (fun () ->
-              s.current <- task;
+              s.current <- task.number;
               Effect.Deep.discontinue_with_backtrace continuation e backtrace))
   | Native -> (
       if s.root.live = 0 then

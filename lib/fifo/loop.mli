@@ -3,27 +3,13 @@
 exception Cancelled
 (** {!Concord_fifo.Cancelled}. *)
 
-val push : Task.scheduler -> Task.ready -> unit
-(** Makes a task the last of the ready ones. For the thread that runs the loop
-    only. *)
+val push : Task.scheduler -> int -> unit
+(** Makes the task of that number, whose wait is decided, the last of the ready
+    ones. For the thread that runs the loop only. *)
 
-(** {2 What resumers do}
-
-    For any thread; they wake the loop if it sleeps. *)
-
-val resume :
-  Task.t ->
-  ('a, unit) Effect.Deep.continuation ->
-  Task.decision Atomic.t ->
-  'a Concord.Suspend.resumer
-(** The task is suspended with that continuation. *)
-
-val resume_lazily :
-  Task.t ->
-  ('a, unit) Effect.Deep.continuation ->
-  Task.decision Atomic.t ->
-  'a Concord.Suspend.resumer
-(** The same, where cancellation is lazy. *)
+val resume : Task.t -> 'a Task.decision Atomic.t -> 'a Concord.Suspend.resumer
+(** What the resumer of a task does that is suspended with that decision. Any
+    thread may call it; it wakes the loop if it sleeps. *)
 
 val is_unobserved : Task.failure -> bool
 (** Nobody was told of it. *)

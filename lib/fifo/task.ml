@@ -1,36 +1,35 @@
 (* The interface explains the fields. *)
 type t = {
   home : scope;
+  number : int;
   mutable scope : scope;
   mutable shields : int;
   mutable cancelled : bool;
-  mutable wait : wait;
   ended : unit Concord.Promise.t;
-  mutable previous : t;
-  mutable next : t;
+  mutable previous : int;
+  mutable next : int;
 }
 
-and wait = Wait : 'a Concord.Suspend.resumer -> wait [@@unboxed]
-
-and ready =
-  | Nobody
-  | Ready : {
-      task : t;
+and wait =
+  | Nowhere
+  | Wait : {
       continuation : ('a, unit) Effect.Deep.continuation;
-      outcome : ('a, exn) result;
+      decision : 'a decision Atomic.t;
     }
-      -> ready
-  | Turn of { task : t; continuation : (t, unit) Effect.Deep.continuation }
+      -> wait
+  | Turn of (t, unit) Effect.Deep.continuation
+  | Parent of { continuation : (t, unit) Effect.Deep.continuation; child : t }
 
-and decision = Undecided | Doomed | Decided
+and 'a decision = ('a, exn) result
 
 and scope = {
   scheduler : scheduler;
-  mutable parent : scope;
-  mutable owner : t;
+  parent : scope;
+  owner : t;
   depth : int;
   mutable stopped : bool;
-  members : t;
+  mutable first : int;
+  mutable last : int;
   mutable live : int;
   mutable on_empty : unit Concord.Suspend.resumer option;
   mutable failures : failure list;
@@ -45,19 +44,24 @@ and failure = {
 
 and scheduler = {
   root : scope;
+  mutable tasks : t array;
+  mutable waits : wait array;
+  mutable free : int array;
+  mutable n_free : int;
+  mutable current : int;
   mutable domain : int;
   mutable thread : int;
-  mutable ring : ready array;
-  mutable first : int;
+  mutable ring : int array;
+  mutable first_ready : int;
   mutable next_free : int;
   inbox : inbox Atomic.t;
   sleep : sleep Atomic.t;
-  mutable current : t;
   is_lazy : bool;
-  mutable doomed : wait list;
+  mutable doomed : (unit -> unit) list;
   mutable failed : scope list;
   host : Concord.Suspend.Host.t;
-  mutable spin : bool;
+  mutable spins_in_vain : int;
+  mutable spins_to_skip : int;
   mutable foreign : foreign;
 }
 
@@ -72,128 +76,151 @@ and foreign =
 
 and inbox =
   | Nothing
-  | Wake of ready * inbox
+  | Wake of t * inbox
   | Cancel of t * inbox
   | Stop of scope * inbox
 
 and sleep = Awake | Asleep of unit Concord.Suspend.resumer
 
-let nowhere = Wait (fun (_ : (unit, exn) result) -> false)
-let nobody = Concord.Promise.of_value ()
+(* Told from outcomes by their address. *)
+exception Undecided
+exception Doomed
 
-(* What refers to itself when it is new (the head of a ring of members, the
-   outermost scope) is built as a recursive value. *)
+let undecided = Error Undecided
+let doomed = Error Doomed
+
+(* The outermost scope and the first task refer to one another, and to the
+   scheduler. *)
 let scheduler ~is_lazy =
   let inbox = Atomic.make Nothing
   and sleep = Atomic.make Awake
-  and ring = Array.make 16 Nobody
+  and ring = Array.make 16 0
+  and free = Array.make 1 0
+  and waits = Array.make 1 Nowhere
+  and ended = Concord.Promise.create ()
   and host = Concord.Suspend.Host.create () in
   let rec scheduler =
     {
       root;
+      tasks = [||];
+      waits;
+      free;
+      n_free = 0;
+      current = 0;
       domain = -1;
       thread = -1;
       ring;
-      first = 0;
+      first_ready = 0;
       next_free = 0;
       inbox;
       sleep;
-      current = members;
       is_lazy;
       doomed = [];
       failed = [];
       host;
-      spin = true;
+      spins_in_vain = 0;
+      spins_to_skip = 0;
       foreign = Native;
     }
   and root =
     {
       scheduler;
       parent = root;
-      owner = members;
+      owner = first_task;
       depth = 0;
       stopped = false;
-      members;
-      live = 0;
+      first = 0;
+      last = 0;
+      live = 1;
       on_empty = None;
       failures = [];
     }
-  and members =
+  and first_task =
     {
       home = root;
+      number = 0;
       scope = root;
       shields = 0;
       cancelled = false;
-      wait = nowhere;
-      ended = nobody;
-      previous = members;
-      next = members;
+      ended;
+      previous = -1;
+      next = -1;
     }
   in
+  scheduler.tasks <- [| first_task |];
   scheduler
 
+let current s = Array.unsafe_get s.tasks s.current
+
+(* No number is free: as many more are made as there are. *)
+let[@inline never] grow s =
+  let size = Array.length s.tasks in
+  s.tasks <- Array.append s.tasks (Array.make size s.root.owner);
+  s.waits <- Array.append s.waits (Array.make size Nowhere);
+  s.free <- Array.init (2 * size) (fun i -> (2 * size) - 1 - i);
+  s.n_free <- size
+
 let create home =
-  let last = home.members.previous in
+  let s = home.scheduler in
+  if s.n_free = 0 then grow s;
+  s.n_free <- s.n_free - 1;
+  let number = s.free.(s.n_free) in
   let task =
     {
       home;
+      number;
       scope = home;
       shields = home.depth;
       cancelled = false;
-      wait = nowhere;
       ended = Concord.Promise.create ();
-      previous = last;
-      next = home.members;
+      previous = home.last;
+      next = -1;
     }
   in
-  last.next <- task;
-  home.members.previous <- task;
+  s.tasks.(number) <- task;
+  if home.last = -1 then home.first <- number
+  else s.tasks.(home.last).next <- number;
+  home.last <- number;
   home.live <- home.live + 1;
   task
 
-let leave task =
-  task.previous.next <- task.next;
-  task.next.previous <- task.previous;
-  (* A handle that is kept must not keep the neighbours. *)
-  task.previous <- task;
-  task.next <- task;
-  task.home.live <- task.home.live - 1
+let leave { home; number; previous; next; _ } =
+  let s = home.scheduler in
+  if previous = -1 then home.first <- next else s.tasks.(previous).next <- next;
+  if next = -1 then home.last <- previous
+  else s.tasks.(next).previous <- previous;
+  home.live <- home.live - 1;
+  s.tasks.(number) <- s.root.owner;
+  s.waits.(number) <- Nowhere;
+  s.free.(s.n_free) <- number;
+  s.n_free <- s.n_free + 1
 
 let iter_members f scope =
-  let rec from task =
-    if task != scope.members then begin
-      let next = task.next in
+  let s = scope.scheduler in
+  let rec from number =
+    if number <> -1 then begin
+      let task = s.tasks.(number) in
       f task;
-      from next
+      from task.next
     end
   in
-  from scope.members.next
+  from scope.first
 
 let enter_scope task =
   let parent = task.scope in
   let depth = task.shields in
-  let rec scope =
+  let scope =
     {
       scheduler = parent.scheduler;
       parent;
       owner = task;
       depth;
       stopped = parent.stopped && depth = parent.depth;
-      members;
+      first = -1;
+      last = -1;
       live = 0;
       on_empty = None;
       failures = [];
-    }
-  and members =
-    {
-      home = scope;
-      scope;
-      shields = 0;
-      cancelled = false;
-      wait = nowhere;
-      ended = nobody;
-      previous = members;
-      next = members;
     }
   in
   task.scope <- scope;

@@ -1,58 +1,65 @@
-(** What a scheduler knows of its tasks, scopes and itself.
+(** What a scheduler knows of its tasks, its scopes and itself.
 
     Except where it says otherwise, only the thread that runs the scheduler's
-    loop touches these records. *)
+    loop touches these records.
+
+    Storing a pointer into an old record costs as much as suspending a task
+    should. Hence tasks have numbers: the ready queue, the running task and the
+    lists of members are made of integers, and what a task will continue with is
+    stored by the same atomic operation that decides it. *)
 
 type t = {
   home : scope;  (** The scope that waits for the task. *)
+  number : int;
+      (** Its place in the scheduler's [tasks], until it has ended. *)
   mutable scope : scope;  (** The innermost scope that the task is in. *)
   mutable shields : int;  (** How many [protect]s the task is in. *)
   mutable cancelled : bool;
-  mutable wait : wait;  (** Where it is suspended, if it is. *)
   ended : unit Concord.Promise.t;  (** Any thread may use it. *)
-  mutable previous : t;
-  mutable next : t;  (** The members of [home], in the order of forking. *)
+  mutable previous : int;
+  mutable next : int;
+      (** The members of [home] before and after it, or -1, in the order of
+          forking. *)
 }
 
-(** The resumer of a suspended task, or one that answers [false]. The loop uses
-    it to cancel the task. *)
-and wait = Wait : 'a Concord.Suspend.resumer -> wait [@@unboxed]
-
-(** A task that can continue. *)
-and ready =
-  | Nobody
-  | Ready : {
-      task : t;
+(** A suspended task, or one that was. *)
+and wait =
+  | Nowhere
+  | Wait : {
       continuation : ('a, unit) Effect.Deep.continuation;
-      outcome : ('a, exn) result;
+      decision : 'a decision Atomic.t;  (** Any thread may use it. *)
     }
-      -> ready
-  | Turn of { task : t; continuation : (t, unit) Effect.Deep.continuation }
-      (** To continue with itself. *)
+      -> wait
+  | Turn of (t, unit) Effect.Deep.continuation
+      (** Waits for its turn only, to continue with itself. *)
+  | Parent of { continuation : (t, unit) Effect.Deep.continuation; child : t }
+      (** Waits for its turn only, to continue with the child. *)
 
-(** The one atomic decision of H3.
+and 'a decision = ('a, exn) result
+(** The one atomic decision of H3: {!undecided}, {!doomed}, or else the outcome
+    with which the task continues.
 
     {v
-    State      Left by          To        By whom
-    Undecided  resumer          Decided   any thread
-               cancel, eager    Decided   the loop
-               cancel, lazy     Doomed    the loop
-               block            Decided   the loop, if it needs no suspension
-    Doomed     resumer (false)  Decided   any thread
-               idle loop        Decided   the loop
-    Decided    never (terminal)
+    State      Left by          To               By whom
+    undecided  resumer          its argument     any thread
+               cancel, eager    Error Cancelled  the loop
+               cancel, lazy     doomed           the loop
+               block            what it gave     the loop
+    doomed     resumer (false)  Error Cancelled  any thread
+               idle loop        Error Cancelled  the loop
+    an outcome never (terminal)
     v}
-    Whoever installs [Decided] makes the task ready, once. *)
-and decision = Undecided | Doomed | Decided
+    Whoever installs the outcome makes the task ready, once. *)
 
 and scope = {
   scheduler : scheduler;
-  mutable parent : scope;  (** Itself for the scheduler's outermost scope. *)
-  mutable owner : t;  (** The task that runs the scope's body. *)
+  parent : scope;  (** Itself for the scheduler's outermost scope. *)
+  owner : t;  (** The task that runs the scope's body. *)
   depth : int;  (** How many [protect]s the owner was in when it was made. *)
   mutable stopped : bool;  (** It was cancelled. *)
-  members : t;  (** Not a task: the ring of [previous] and [next]. *)
-  mutable live : int;  (** How many members have not ended. *)
+  mutable first : int;
+  mutable last : int;  (** The first and the last member, or -1. *)
+  mutable live : int;  (** How many members there are. *)
   mutable on_empty : unit Concord.Suspend.resumer option;
       (** Called when [live] becomes 0: the owner waits for that. *)
   mutable failures : failure list;  (** Latest first. *)
@@ -67,25 +74,34 @@ and failure = {
 }
 
 and scheduler = {
-  root : scope;
+  root : scope;  (** The outermost scope; its owner is the first task. *)
+  mutable tasks : t array;
+      (** The tasks that have not ended, by number; the first task elsewhere. *)
+  mutable waits : wait array;
+      (** Where the tasks are suspended, if they are, by number. *)
+  mutable free : int array;
+      (** The first [n_free] of these are the numbers not in use. *)
+  mutable n_free : int;
+  mutable current : int;  (** The task that runs, or ran last. *)
   mutable domain : int;
       (** The domain whose threads may push to [ring]; -1 while none may.
           Threads of that domain read it too. *)
   mutable thread : int;  (** The thread that runs the loop, while it does. *)
-  mutable ring : ready array;  (** Ready tasks; its size is a power of two. *)
-  mutable first : int;
+  mutable ring : int array;  (** Ready tasks; its size is a power of two. *)
+  mutable first_ready : int;
   mutable next_free : int;
-      (** [ring] holds the positions from [first] to before [next_free], modulo
-          its size. Threads of [domain] push too. *)
+      (** [ring] holds the positions from [first_ready] to before [next_free],
+          modulo its size. Threads of [domain] push too. *)
   inbox : inbox Atomic.t;  (** Any thread may use it. *)
   sleep : sleep Atomic.t;  (** Any thread may use it. *)
-  mutable current : t;  (** The task that runs, or ran last. *)
   is_lazy : bool;
-  mutable doomed : wait list;  (** Lazily cancelled, latest first. *)
+  mutable doomed : (unit -> unit) list;
+      (** Unwind the tasks that were cancelled lazily, latest first. *)
   mutable failed : scope list;
       (** Those in which a task failed since the last look, latest first. *)
   host : Concord.Suspend.Host.t;
-  mutable spin : bool;  (** The last wait was short. *)
+  mutable spins_in_vain : int;  (** In a row, before sleeping; limited. *)
+  mutable spins_to_skip : int;  (** How many times to sleep at once. *)
   mutable foreign : foreign;
 }
 
@@ -102,16 +118,19 @@ and foreign =
 (** What other threads ask for, latest first. *)
 and inbox =
   | Nothing
-  | Wake of ready * inbox
+  | Wake of t * inbox
   | Cancel of t * inbox
   | Stop of scope * inbox
 
 and sleep = Awake | Asleep of unit Concord.Suspend.resumer
 
-val scheduler : is_lazy:bool -> scheduler
-(** Its outermost scope has no owner and no members yet. *)
+val undecided : 'a decision
+val doomed : 'a decision
 
-val nowhere : wait
+val scheduler : is_lazy:bool -> scheduler
+(** With its outermost scope and the first task, a member of it. *)
+
+val current : scheduler -> t
 
 val create : scope -> t
 (** A new member of the scope. *)
@@ -120,7 +139,7 @@ val leave : t -> unit
 (** The task has ended and is not a member of its scope any more. *)
 
 val iter_members : (t -> unit) -> scope -> unit
-(** In the order of forking. The function does not make members leave. *)
+(** In the order of forking. The function makes no member leave. *)
 
 val enter_scope : t -> scope
 (** A new scope, owned by the task, inside the scope that it is in. *)

@@ -1,28 +1,35 @@
 (* Only threads of one domain touch its record, and they switch at allocations
-   and polls only. What could go wrong between two of the plain accesses below is
-   that a note is lost, or overwritten by another thread's: [noted] compares the
-   thread and answers [-1]. *)
-type t = { mutable generation : int; observed : bool; note : note }
+   and polls only. *)
+type flag = { mutable up : bool }
 
-and note = {
-  mutable number : int;
-  mutable made_in : int;  (** The generation. *)
-  mutable made_by : int;  (** The thread. *)
+type t = {
+  observed : bool;
+  mutable flags : flag list;  (** Those that are up. *)
+  mutable note : int;  (** Or -1. *)
+  mutable noted_by : int;  (** The thread. *)
 }
 
 let thread () = Thread.id (Thread.self ())
 
+let something_happened t =
+  t.note <- -1;
+  match t.flags with
+  | [] -> ()
+  | flags ->
+      t.flags <- [];
+      List.iter (fun flag -> flag.up <- false) flags
+
 (* [Domain_local_await] calls [Thread.self] whenever a scheduler registers
    itself and whenever somebody prepares to wait: that is the observation. The
-   record exists only after [per_thread] has answered, hence the [step] that is
+   record exists only after [per_thread] has answered, hence the function that is
    set late. *)
 let create () =
-  let step = ref ignore in
+  let observe = ref ignore in
   let module Observed = struct
     type t = Thread.t
 
     let self () =
-      !step ();
+      !observe ();
       Thread.self ()
 
     let id = Thread.id
@@ -33,21 +40,25 @@ let create () =
     | exception Failure _ ->
         (* somebody else called it on this domain before *) false
   in
-  let note = { number = -1; made_in = -1; made_by = -1 } in
-  let t = { generation = 0; observed; note } in
-  (step := fun () -> t.generation <- t.generation + 1);
+  let t = { observed; flags = []; note = -1; noted_by = -1 } in
+  (observe := fun () -> something_happened t);
   t
 
 let key = Domain.DLS.new_key create
 let get () = Domain.DLS.get key
 let () = ignore (get () : t)
+let flag () = { up = false }
+
+let raise_flag t flag =
+  if t.observed && not flag.up then begin
+    flag.up <- true;
+    t.flags <- flag :: t.flags
+  end
 
 let note t number =
-  t.note.made_by <- thread ();
-  t.note.made_in <- t.generation;
-  t.note.number <- number
+  if t.observed then begin
+    t.noted_by <- thread ();
+    t.note <- number
+  end
 
-let noted t =
-  if t.note.made_in = t.generation && t.observed && t.note.made_by = thread ()
-  then t.note.number
-  else -1
+let noted t = if t.note >= 0 && t.noted_by = thread () then t.note else -1

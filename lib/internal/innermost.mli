@@ -7,27 +7,27 @@
     program starts. (OCaml has no hook that runs at the start of every domain.)
 *)
 
-type t = private {
-  mutable generation : int;
-      (** Not negative. It changes whenever a scheduler is registered on the
-          domain, and also whenever somebody asks [Domain_local_await] to wait
-          there; not when a scheduler is left. *)
-  observed : bool;
-      (** [false] if these changes cannot be seen: then no two reads of
-          [generation] may be taken for equal. *)
-  note : note;
-}
+type t
 (** What is known about one domain. *)
-
-and note
 
 val get : unit -> t
 (** That of the calling domain. *)
 
+type flag = private { mutable up : bool }
+(** For the one scheduler that runs in a thread. *)
+
+val flag : unit -> flag
+(** One that is down. *)
+
+val raise_flag : t -> flag -> unit
+(** Puts the flag up. It goes down when a scheduler is registered on the domain,
+    or somebody asks [Domain_local_await] to wait there; not when a scheduler is
+    left. If these cannot be observed, it stays down. *)
+
 (** {2 A note for the calling thread}
 
-    One number can be remembered, which holds until the next generation and for
-    the calling thread only. *)
+    One number can be remembered, for the calling thread and until a flag would
+    go down. *)
 
 val note : t -> int -> unit
 

@@ -1,3 +1,7 @@
-(** Physical equality of values whose types are not known to be equal. *)
+(** What values are made of. *)
 
 val equal : 'a -> 'b -> bool
+(** Physical equality of values whose types are not known to be equal. *)
+
+val is_immediate : 'a -> bool
+(** Whether the value is an integer or the like, which keeps nothing alive. *)

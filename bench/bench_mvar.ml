@@ -1,0 +1,140 @@
+open Case
+open Concord
+
+(* Every implementation runs the same loops: the producer puts the messages, the
+   consumer takes them and looks at the clock before the first and after the
+   last. *)
+
+let mvar_put box n =
+  for i = 1 to n do
+    Mvar.put box i
+  done
+
+let mvar_take box n =
+  for _ = 1 to n do
+    ignore (Mvar.take box : int)
+  done
+
+let stream_add stream n =
+  for i = 1 to n do
+    Eio.Stream.add stream i
+  done
+
+let stream_take stream n =
+  for _ = 1 to n do
+    ignore (Eio.Stream.take stream : int)
+  done
+
+(* On one domain *)
+
+let serial_fifo n =
+  Concord_fifo.run (fun () ->
+      let box = Mvar.create_empty () in
+      let start = Meter.now () in
+      ignore
+        (Concord_fifo.fork (fun () -> mvar_put box n) : Concord_fifo.handle);
+      mvar_take box n;
+      Meter.ns_since start)
+
+let serial_eio put take box n =
+  Eio_main.run (fun _ ->
+      Eio.Switch.run (fun sw ->
+          let start = Meter.now () in
+          Eio.Fiber.fork ~sw (fun () -> put box n);
+          take box n;
+          Meter.ns_since start))
+
+let serial_lwt n =
+  let box = Lwt_mvar.create_empty () in
+  (* The counters are outside, so that the loops allocate no closure. *)
+  let to_put = ref n and to_take = ref n in
+  let rec put () =
+    if !to_put = 0 then Lwt.return_unit
+    else (
+      decr to_put;
+      Lwt.bind (Lwt_mvar.put box !to_put) put)
+  in
+  let rec take (_ : int) =
+    if !to_take = 0 then Lwt.return_unit
+    else (
+      decr to_take;
+      Lwt.bind (Lwt_mvar.take box) take)
+  in
+  let start = Meter.now () in
+  let producer = put () in
+  Lwt_main.run (take 0);
+  let ns = Meter.ns_since start in
+  Lwt_main.run producer;
+  ns
+
+let mvar_eio n = serial_eio mvar_put mvar_take (Mvar.create_empty ()) n
+let stream_eio n = serial_eio stream_add stream_take (Eio.Stream.create 1) n
+
+let serial =
+  let case = "serial" in
+  {
+    title = "one message of a producer to a consumer, two tasks on 1 domain";
+    baseline = row ~case ~impl:"eio" ~host:"eio" (Time stream_eio);
+    others =
+      [
+        row ~case ~impl:"concord" ~host:"fifo" (Time serial_fifo);
+        row ~case ~impl:"concord" ~host:"eio" (Time mvar_eio);
+        row ~case ~impl:"concord" ~host:"eio-unlinked" ~plug_ins:false
+          (Time mvar_eio);
+        row ~case ~impl:"lwt" ~host:"lwt" (Time serial_lwt);
+      ];
+  }
+
+(* On two domains, each with its own scheduler. Lwt has no such case: its loop
+   and its promises belong to one domain. *)
+
+(* So many messages pass before the clock is read: then both domains run, their
+   loops have met, and their minor heaps are mapped. *)
+let meeting = 1_000
+
+let parallel run put take box n =
+  let producer =
+    Domain.spawn (fun () ->
+        run (fun () ->
+            put box (meeting + n);
+            0.))
+  in
+  let ns =
+    run (fun () ->
+        take box meeting;
+        let start = Meter.now () in
+        take box n;
+        Meter.ns_since start)
+  in
+  ignore (Domain.join producer : float);
+  ns
+
+let in_fifo f = Concord_fifo.run f
+let in_eio f = Eio_main.run (fun _ -> f ())
+
+let mvar_between run n =
+  parallel run mvar_put mvar_take (Mvar.create_empty ()) n
+
+let stream_between run n =
+  parallel run stream_add stream_take (Eio.Stream.create 1) n
+
+let parallel =
+  let case = "parallel" in
+  {
+    title = "the same, one task on each of 2 domains";
+    baseline = row ~case ~impl:"eio" ~host:"eio" (Time (stream_between in_eio));
+    others =
+      [
+        row ~case ~impl:"concord" ~host:"fifo" (Time (mvar_between in_fifo));
+        row ~case ~impl:"concord" ~host:"eio" (Time (mvar_between in_eio));
+        row ~case ~impl:"concord" ~host:"eio-unlinked" ~plug_ins:false
+          (Time (mvar_between in_eio));
+      ];
+  }
+
+let group =
+  {
+    name = "mvar";
+    doc = "Mvar against Eio.Stream of capacity 1 and Lwt_mvar";
+    comparisons = [ serial; parallel ];
+  }

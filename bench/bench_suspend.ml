@@ -1,0 +1,199 @@
+open Case
+open Concord
+
+(* Suspending, against the effect alone *)
+
+type _ Effect.t += Nothing : unit Effect.t
+
+let perform n =
+  let open Effect.Deep in
+  let effc (type a) (eff : a Effect.t) =
+    match eff with
+    | Nothing -> Some (fun (k : (a, _) continuation) -> continue k ())
+    | _ -> None
+  in
+  let body () =
+    let start = Meter.now () in
+    for _ = 1 to n do
+      Effect.perform Nothing
+    done;
+    Meter.ns_since start
+  in
+  try_with body () { effc }
+
+(* The task is made ready by the time that it is suspended, so that an operation
+   is one suspension, one resumption and the task's turn in the scheduler's
+   queue, and nothing of another task. *)
+let resume_itself resumer =
+  ignore (resumer (Ok ()) : bool);
+  None
+
+let suspend n =
+  Concord_fifo.run (fun () ->
+      let start = Meter.now () in
+      for _ = 1 to n do
+        Suspend.suspend resume_itself
+      done;
+      Meter.ns_since start)
+
+let suspension =
+  {
+    title =
+      "perform: an effect performed and continued; suspend: a task suspended, \
+       resumed by its own block, and back from the queue; 1 domain";
+    baseline = row ~case:"perform" ~impl:"stdlib" ~host:"stdlib" (Time perform);
+    others = [ row ~case:"suspend" ~impl:"concord" ~host:"fifo" (Time suspend) ];
+  }
+
+(* Yielding *)
+
+let yield_fifo n =
+  let half () =
+    for _ = 1 to n / 2 do
+      Concord_fifo.yield ()
+    done
+  in
+  Concord_fifo.run (fun () ->
+      let start = Meter.now () in
+      let other = Concord_fifo.fork half in
+      half ();
+      Concord_fifo.join other;
+      Meter.ns_since start)
+
+let yield_eio n =
+  let half () =
+    for _ = 1 to n / 2 do
+      Eio.Fiber.yield ()
+    done
+  in
+  Eio_main.run (fun _ ->
+      let start = Meter.now () in
+      Eio.Fiber.both half half;
+      Meter.ns_since start)
+
+let yield =
+  let case = "yield" in
+  {
+    title = "one yield, of two tasks that yield to each other on 1 domain";
+    baseline = row ~case ~impl:"eio" ~host:"eio" (Time yield_eio);
+    others = [ row ~case ~impl:"concord" ~host:"fifo" (Time yield_fifo) ];
+  }
+
+(* Forking and joining *)
+
+let fork_join_fifo n =
+  Concord_fifo.run (fun () ->
+      let start = Meter.now () in
+      for _ = 1 to n do
+        Concord_fifo.join (Concord_fifo.fork ignore)
+      done;
+      Meter.ns_since start)
+
+let fork_join_eio n =
+  Eio_main.run (fun _ ->
+      Eio.Switch.run (fun sw ->
+          let start = Meter.now () in
+          for _ = 1 to n do
+            Eio.Promise.await_exn (Eio.Fiber.fork_promise ~sw ignore)
+          done;
+          Meter.ns_since start))
+
+let fork_join =
+  let case = "fork-join" in
+  {
+    title = "one task forked that ends at once, and joined, on 1 domain";
+    baseline = row ~case ~impl:"eio" ~host:"eio" (Time fork_join_eio);
+    others = [ row ~case ~impl:"concord" ~host:"fifo" (Time fork_join_fifo) ];
+  }
+
+(* Waiting *)
+
+(* By how much the process grows while [n] tasks wait. All must have waited, and
+   end afterwards: or the figure would not be that of [n] tasks. *)
+let growth ~fork ~wait ~wake n =
+  let woken = ref 0 in
+  let task () =
+    wait ();
+    incr woken
+  in
+  let before = Meter.resident_bytes () in
+  for _ = 1 to n do
+    fork task
+  done;
+  let bytes = Meter.resident_bytes () -. before in
+  if !woken <> 0 then failwith "a task did not wait";
+  wake ();
+  (bytes, woken)
+
+let blocked_fifo ~wait ~wake n =
+  let bytes, woken =
+    Concord_fifo.run (fun () ->
+        let fork f = ignore (Concord_fifo.fork f : Concord_fifo.handle) in
+        growth ~fork ~wait ~wake n)
+  in
+  if !woken <> n then failwith "a task never ended";
+  bytes
+
+let blocked_eio ~wait ~wake n =
+  let bytes, woken =
+    Eio_main.run (fun _ ->
+        Eio.Switch.run (fun sw ->
+            growth ~fork:(fun f -> Eio.Fiber.fork ~sw f) ~wait ~wake n))
+  in
+  if !woken <> n then failwith "a task never ended";
+  bytes
+
+let promise_fifo n =
+  let p = Promise.create () in
+  let wait () = Promise.await p and wake () = Promise.fill p () in
+  blocked_fifo ~wait ~wake n
+
+let promise_eio n =
+  let p, resolver = Eio.Promise.create () in
+  let wait () = Eio.Promise.await p in
+  let wake () = Eio.Promise.resolve resolver () in
+  blocked_eio ~wait ~wake n
+
+let taker_fifo n =
+  let box = Mvar.create_empty () in
+  let wait () = Mvar.take box in
+  let wake () =
+    for _ = 1 to n do
+      Mvar.put box ()
+    done
+  in
+  blocked_fifo ~wait ~wake n
+
+let taker_eio n =
+  let stream = Eio.Stream.create 1 in
+  let wait () = Eio.Stream.take stream in
+  let wake () =
+    for _ = 1 to n do
+      Eio.Stream.add stream ()
+    done
+  in
+  blocked_eio ~wait ~wake n
+
+let blocked ~case ~what ~eio ~fifo =
+  {
+    title =
+      Printf.sprintf "resident bytes of a task that waits %s, 1 domain" what;
+    baseline = row ~case ~impl:"eio" ~host:"eio" (Resident eio);
+    others = [ row ~case ~impl:"concord" ~host:"fifo" (Resident fifo) ];
+  }
+
+let group =
+  {
+    name = "suspend";
+    doc = "what a task of Fifo costs: suspend, yield, fork, wait";
+    comparisons =
+      [
+        suspension;
+        yield;
+        fork_join;
+        blocked ~case:"blocked-task-bytes" ~what:"for a promise"
+          ~eio:promise_eio ~fifo:promise_fifo;
+        blocked ~case:"blocked-taker-bytes" ~what:"to take from an empty box"
+          ~eio:taker_eio ~fifo:taker_fifo;
+      ];
+  }

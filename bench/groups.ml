@@ -1,0 +1,3 @@
+(** Every group that there is. *)
+
+let all = [ Bench_mvar.group; Bench_suspend.group ]

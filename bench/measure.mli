@@ -1,0 +1,40 @@
+(** Measuring a comparison. *)
+
+type effort = {
+  repetitions : int;  (** Samples of a row. *)
+  sample_ms : float option;
+      (** The time for which a sample of {!Case.Time} runs; [None]: no time, a
+          few operations. *)
+  things : int;  (** How many a sample of {!Case.Resident} holds. *)
+}
+
+val quick : effort
+val full : effort
+
+val smoke : effort
+(** Only to see that everything runs. *)
+
+type result = { row : Case.row; values : float array }
+(** Each value is per operation, in the row's unit. Those of equal index, in one
+    comparison, were measured one after the other. *)
+
+val comparison :
+  ?progress:(string -> unit) ->
+  effort ->
+  Case.group ->
+  Case.comparison ->
+  result list
+(** Measures the rows in turns (A B C, A B C, ...); the baseline is first.
+
+    @raise Failure if a row could not be measured. *)
+
+val quartiles : float array -> float * float * float
+(** The median is the second; they interpolate between samples. *)
+
+val median : result -> float
+
+val spread : result -> float
+(** Between the first and the third quartile, as a fraction of the median. *)
+
+val ratio_to : baseline:result -> result -> float array
+(** [baseline]'s value divided by the other, for each repetition. *)

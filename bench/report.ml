@@ -1,0 +1,87 @@
+open Case
+
+let processor () =
+  let model line =
+    match String.split_on_char ':' line with
+    | [ key; name ] when String.trim key = "model name" ->
+        Some (String.trim name)
+    | _ -> None
+  in
+  try
+    In_channel.with_open_text "/proc/cpuinfo" In_channel.input_lines
+    |> List.find_map model
+  with Sys_error _ -> None
+
+let conditions (effort : Measure.effort) =
+  let samples =
+    match effort.sample_ms with
+    | Some ms -> Printf.sprintf "%d samples of %.0f ms" effort.repetitions ms
+    | None -> "a smoke run, whose figures mean nothing"
+  in
+  Printf.sprintf
+    "%d cores%s, OCaml %s, profile %s; %s, in turns; value: median; spread: \
+     quartiles' distance / median"
+    (Domain.recommended_domain_count ())
+    (Option.fold ~none:"" ~some:(Printf.sprintf " (%s)") (processor ()))
+    Sys.ocaml_version Build_profile.name samples
+
+let name row = Printf.sprintf "%s@%s" row.impl row.host
+
+let ratio ~baseline (result : Measure.result) =
+  let better, worse =
+    match result.row.sample with
+    | Time _ -> ("faster", "slower")
+    | Resident _ -> ("smaller", "larger")
+  in
+  let ratios = Measure.ratio_to ~baseline result in
+  let first, median, third = Measure.quartiles ratios in
+  if median >= 1. then
+    Printf.sprintf "%.2fx %s [%.2f %.2f]" median better first third
+  else
+    Printf.sprintf "%.2fx %s [%.2f %.2f]" (1. /. median) worse (1. /. third)
+      (1. /. first)
+
+let comparison group { title; baseline; others } results =
+  let line = Printf.sprintf "%-22s %-22s %10s %-5s %7s  %s\n" in
+  let base = List.hd results in
+  let row (result : Measure.result) =
+    line result.row.case (name result.row)
+      (Printf.sprintf "%.1f" (Measure.median result))
+      (unit_of result.row)
+      (Printf.sprintf "%.1f%%" (100. *. Measure.spread result))
+      (if result == base then "(baseline)" else ratio ~baseline:base result)
+  in
+  let against =
+    if List.for_all (fun row -> row.case = baseline.case) others then
+      name baseline
+    else baseline.case
+  in
+  String.concat ""
+    (Printf.sprintf "\n%s: %s\n" group.name title
+    :: line "case" "impl@host" "value" "unit" "spread" ("against " ^ against)
+    :: List.map row results)
+
+let write_json file results =
+  let entry group (result : Measure.result) =
+    `Assoc
+      [
+        ("group", `String group.name);
+        ("case", `String result.row.case);
+        ("impl", `String result.row.impl);
+        ("host", `String result.row.host);
+        ("unit", `String (unit_of result.row));
+        ("value", `Float (Measure.median result));
+        ("spread", `Float (Measure.spread result));
+      ]
+  in
+  let entries =
+    List.concat_map
+      (fun (group, results) -> List.map (entry group) results)
+      results
+  in
+  Out_channel.with_open_text file (fun channel ->
+      Yojson.Safe.pretty_to_channel ~std:true channel (`List entries);
+      output_char channel '\n')
+
+let check_writable file =
+  Out_channel.with_open_gen [ Open_append; Open_creat ] 0o644 file ignore

@@ -1,0 +1,1 @@
+let () = Concord_bench.Worker.serve Concord_bench.Groups.all

@@ -1,0 +1,87 @@
+open Case
+
+(* A scheduler that lost a wake-up waits for ever; the alarm ends the process
+   then, and the coordinator reports it. No sample takes so long otherwise. *)
+let patience_s = 120
+
+let take_sample row n =
+  match row.sample with
+  | Time run ->
+      (* Each sample starts from a clean heap and with warm caches. *)
+      Gc.full_major ();
+      ignore (run (1 + (n / 10)) : float);
+      run n
+  | Resident grow ->
+      Gc.compact ();
+      grow n
+
+let find groups name case impl host =
+  let group = List.find (fun group -> group.name = name) groups in
+  List.find
+    (fun row -> row.case = case && row.impl = impl && row.host = host)
+    (List.concat_map rows group.comparisons)
+
+let serve groups =
+  let row = find groups Sys.argv.(1) Sys.argv.(2) Sys.argv.(3) Sys.argv.(4) in
+  let rec loop () =
+    match In_channel.input_line stdin with
+    | None -> ()
+    | Some n ->
+        ignore (Unix.alarm patience_s : int);
+        Printf.printf "%h\n%!" (take_sample row (int_of_string n));
+        ignore (Unix.alarm 0 : int);
+        loop ()
+  in
+  loop ()
+
+type t = {
+  name : string;
+  pid : int;
+  requests : out_channel;
+  answers : in_channel;
+}
+
+let start (group : group) row =
+  let program = if row.plug_ins then "linked.exe" else "unlinked.exe" in
+  let path = Filename.concat (Filename.dirname Sys.executable_name) program in
+  let arguments = [| path; group.name; row.case; row.impl; row.host |] in
+  (* A request to a process that ended is an error there, not the end here. *)
+  Sys.set_signal Sys.sigpipe Sys.Signal_ignore;
+  (* Closed on exec: or one process would hold open another's input. *)
+  let input, requests = Unix.pipe ~cloexec:true () in
+  let answers, output = Unix.pipe ~cloexec:true () in
+  let pid = Unix.create_process path arguments input output Unix.stderr in
+  Unix.close input;
+  Unix.close output;
+  {
+    name = Printf.sprintf "%s %s %s@%s" group.name row.case row.impl row.host;
+    pid;
+    requests = Unix.out_channel_of_descr requests;
+    answers = Unix.in_channel_of_descr answers;
+  }
+
+let rec wait pid =
+  match Unix.waitpid [] pid with
+  | _, status -> status
+  | exception Unix.Unix_error (EINTR, _, _) -> wait pid
+
+let sample t n =
+  match
+    Printf.fprintf t.requests "%d\n%!" n;
+    In_channel.input_line t.answers
+  with
+  | Some line -> float_of_string line
+  | None | (exception Sys_error _) ->
+      let reason =
+        match wait t.pid with
+        | WSIGNALED signal when signal = Sys.sigalrm ->
+            Printf.sprintf "no result in %d s" patience_s
+        | WEXITED _ | WSIGNALED _ | WSTOPPED _ ->
+            "the process ended before its result"
+      in
+      failwith (t.name ^ ": " ^ reason)
+
+let stop t =
+  close_out_noerr t.requests;
+  close_in_noerr t.answers;
+  ignore (wait t.pid : Unix.process_status)

@@ -1,0 +1,22 @@
+(** A process that measures one row.
+
+    Every row has a process of its own, so that no row inherits another's heap,
+    domains or threads, and a row that needs another program (with or without
+    plug-ins) is measured in turns with the rest. A process that has nothing to
+    measure waits for its standard input. *)
+
+val serve : Case.group list -> unit
+(** The program of the process: takes the samples that it is asked for, until
+    its standard input ends. *)
+
+type t
+(** A running process, seen from the coordinator. *)
+
+val start : Case.group -> Case.row -> t
+
+val sample : t -> int -> float
+(** [sample t n] is one sample of [n] operations, in the row's unit.
+
+    @raise Failure if the process ended, or took minutes. *)
+
+val stop : t -> unit
