@@ -1,0 +1,46 @@
+(* The capacity is measured with the code and the number of domains that serve
+   the requests, not derived from one domain's speed: cores may share hardware,
+   and other processes may be running. *)
+
+module Task = Domainslib.Task
+module Fib = Fib_service.Fib
+
+type t = { n : int; cost : float; capacity : float }
+
+(* Seconds of one domain. Much more than a busy system takes to give a waking
+   process its turn, or that would blur the picture. *)
+let enough = 0.15
+
+(* Seconds that the measurement of the capacity may take. *)
+let budget = 1.5
+
+let timed clock f =
+  let start = clock () in
+  f ();
+  clock () -. start
+
+let compute n = ignore (Sys.opaque_identity (Fib.sequential n) : int)
+let cost_of n = timed Sys.time (fun () -> compute n)
+
+let rec choose n =
+  let cost = cost_of n in
+  if cost >= enough then (n, cost) else choose (n + 1)
+
+let capacity_for n ~domains =
+  let pool = Task.setup_pool ~num_domains:(domains - 1) () in
+  Fun.protect ~finally:(fun () -> Task.teardown_pool pool) @@ fun () ->
+  let compute_batch () =
+    Task.run pool @@ fun () ->
+    List.init domains (fun _ -> Task.async pool (fun () -> Fib.parallel pool n))
+    |> List.iter (fun task -> ignore (Task.await pool task : int))
+  in
+  let deadline = Unix.gettimeofday () +. budget in
+  let rec repeat elapsed =
+    if List.length elapsed >= 3 && Unix.gettimeofday () > deadline then elapsed
+    else repeat (timed Unix.gettimeofday compute_batch :: elapsed)
+  in
+  float domains /. Percentiles.of_list (repeat []) 0.5
+
+let measure ?n ~domains () =
+  let n, cost = match n with Some n -> (n, cost_of n) | None -> choose 25 in
+  { n; cost; capacity = capacity_for n ~domains }

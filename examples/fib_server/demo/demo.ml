@@ -1,0 +1,172 @@
+(* Loads the server in its three variants, one after the other, and shows what
+   became of the requests.
+
+   ./dev demo [--quick] *)
+
+exception Interrupted
+
+type options = {
+  binary : string;
+  svg : string;
+  domains : int;
+  n : int option;
+  rate : float option;
+  ping_rate : float;
+  seconds : float;
+}
+
+(* The /fib requests alone take this part of what the machine can compute. *)
+let utilisation = 2. /. 3.
+let warm_up = 0.5
+
+let measure_variant env options (machine : Calibrate.t) ~rate variant =
+  Printf.eprintf "demo: %s...\n%!" variant;
+  Server_process.with_server env ~binary:options.binary ~variant
+    ~domains:options.domains
+  @@ fun server ->
+  let clock = env#mono_clock in
+  let connect ~sw =
+    Client.connect ~sw env#net (Server_process.address server)
+  in
+  let path = Printf.sprintf "/fib/%d" machine.n in
+  let timeline =
+    Timeline.capture ~clock ~connect ~title:variant ~path
+      ~gap:(1. /. machine.capacity /. 4.)
+  in
+  let cpu_before = Server_process.cpu_seconds server in
+  let start = Mtime_clock.counter () in
+  let results =
+    Load.run ~clock ~connect ~warm_up ~seconds:options.seconds
+      [ { path; rate }; { path = "/ping"; rate = options.ping_rate } ]
+  in
+  let elapsed = Mtime.Span.to_float_ns (Mtime_clock.count start) *. 1e-9 in
+  let cores =
+    match (cpu_before, Server_process.cpu_seconds server) with
+    | Some before, Some after -> Some ((after -. before) /. elapsed)
+    | _ -> None
+  in
+  match results with
+  | [ fib; ping ] -> ({ Report.variant; fib; ping; cores }, timeline)
+  | _ -> assert false (* one result for each of two streams *)
+
+let describe options (machine : Calibrate.t) ~rate =
+  Printf.printf
+    "%d cores. One /fib/%d takes %.0f ms of one core; %d domains, busy with \
+     nothing else,\n\
+     compute %.1f of them per second (median of repeated measurements). Every \
+     variant gets\n\
+     %.1f /fib/%d per second (%.0f%% of that), and %.0f /ping per second \
+     beside them, for %g s,\n\
+     at a constant rate. Latencies count from the time a request was due.\n\n"
+    (Domain.recommended_domain_count ())
+    machine.n (machine.cost *. 1e3) options.domains machine.capacity rate
+    machine.n
+    (100. *. rate /. machine.capacity)
+    options.ping_rate options.seconds
+
+let compare_variants options =
+  let machine = Calibrate.measure ?n:options.n ~domains:options.domains () in
+  let rate =
+    Option.value options.rate ~default:(utilisation *. machine.capacity)
+  in
+  describe options machine ~rate;
+  Out_channel.flush stdout;
+  let interrupted = Concord.Promise.create () in
+  List.iter
+    (fun signal ->
+      Sys.set_signal signal
+        (Signal_handle
+           (fun _ -> ignore (Concord.Promise.try_fill interrupted () : bool))))
+    [ Sys.sigint; Sys.sigterm; Sys.sighup ];
+  let rows, timelines =
+    Eio_main.run @@ fun env ->
+    Eio.Fiber.first
+      (fun () ->
+        List.split
+          (List.map
+             (fun (variant, _) ->
+               measure_variant env options machine ~rate variant)
+             Fib_service.Variants.all))
+      (fun () ->
+        Concord.Promise.await interrupted;
+        raise Interrupted)
+  in
+  Timeline_text.print timelines;
+  (match Timeline_svg.write options.svg timelines with
+  | () -> Printf.printf "%9s as a picture: %s\n\n" "" options.svg
+  | exception Sys_error text -> Printf.printf "%9s no picture: %s\n\n" "" text);
+  Report.print_table ~n:machine.n rows;
+  Report.print_ratio rows;
+  Report.print_json rows
+
+let run options =
+  let complain status text =
+    Printf.eprintf "demo: %s\n%!" text;
+    status
+  in
+  match
+    if
+      options.domains < 1
+      || Float.min options.ping_rate options.seconds <= 0.
+      || Option.value options.rate ~default:1. <= 0.
+    then
+      failwith "the number of domains, the rates and the time must be positive";
+    compare_variants options
+  with
+  | () -> 0
+  | exception (Server_process.Failed text | Failure text) -> complain 1 text
+  | exception (Eio.Io _ as e) -> complain 1 (Printexc.to_string e)
+  | exception Interrupted -> complain 130 "interrupted"
+
+(* --- The command line --- *)
+
+open Cmdliner
+
+let option name kind ~docv doc =
+  Arg.(value & opt (some kind) None & info [ name ] ~docv ~doc)
+
+let options quick binary svg domains n rate ping_rate seconds =
+  let either given default = Option.value given ~default in
+  {
+    binary =
+      either binary
+        (Filename.concat
+           (Filename.dirname (Filename.dirname Sys.executable_name))
+           "fib_server.exe");
+    svg =
+      either svg
+        (Filename.concat (Filename.get_temp_dir_name ()) "fib_server.svg");
+    domains = either domains (Domain.recommended_domain_count ());
+    n;
+    rate;
+    ping_rate = either ping_rate 200.;
+    seconds = either seconds (if quick then 5. else 20.);
+  }
+
+let term =
+  Term.(
+    const run
+    $ (const options
+      $ Arg.(
+          value & flag
+          & info [ "quick" ] ~doc:"Measure for 5 seconds each instead of 20.")
+      $ option "server" Arg.string ~docv:"FILE" "The server's executable."
+      $ option "svg" Arg.string ~docv:"FILE" "Where to draw the timelines."
+      $ option "domains" Arg.int ~docv:"N"
+          "How many domains compute; by default one per core."
+      $ option "fib" Arg.int ~docv:"N"
+          "The Fibonacci number to ask for; by default the first one that \
+           takes a core 150 ms."
+      $ option "rate" Arg.float ~docv:"R"
+          "How many of them per second; by default two thirds of what the \
+           machine can compute."
+      $ option "ping-rate" Arg.float ~docv:"R" "How many /ping per second."
+      $ option "seconds" Arg.float ~docv:"S" "How long to load each variant."))
+
+let () =
+  exit
+    (Cmd.eval'
+       (Cmd.v
+          (Cmd.info "demo"
+             ~doc:"compare three variants of an HTTP server under the same load")
+          term))

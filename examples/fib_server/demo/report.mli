@@ -1,0 +1,14 @@
+(** The demo's results as a table and as JSON. *)
+
+type row = {
+  variant : string;
+  fib : Load.result;
+  ping : Load.result;
+  cores : float option;  (** That the server kept busy, on average. *)
+}
+
+val print_table : n:int -> row list -> unit
+val print_ratio : row list -> unit
+
+val print_json : row list -> unit
+(** One line, [RESULT] and a list of objects. *)

@@ -1,0 +1,79 @@
+(* Start, find out the port, stop. *)
+
+open Eio.Std
+
+exception Failed of string
+
+type t = { pid : int; address : Eio.Net.Sockaddr.stream }
+
+let address t = t.address
+let fail fmt = Printf.ksprintf (fun text -> raise (Failed text)) fmt
+
+(* Fields 14 and 15 of the file are user and system time in ticks of 10 ms; the
+   second one, in parentheses, may hold anything. *)
+let cpu_seconds t =
+  let file = Printf.sprintf "/proc/%d/stat" t.pid in
+  match In_channel.with_open_bin file In_channel.input_all with
+  | exception Sys_error _ -> None
+  | line -> (
+      let after = String.rindex line ')' + 2 in
+      let fields =
+        String.split_on_char ' '
+          (String.sub line after (String.length line - after))
+      in
+      match (List.nth_opt fields 11, List.nth_opt fields 12) with
+      | Some user, Some system ->
+          Some (float (int_of_string user + int_of_string system) /. 100.)
+      | _ -> None)
+
+let port_of_line line =
+  match String.rindex_opt line ':' with
+  | Some i ->
+      int_of_string_opt (String.sub line (i + 1) (String.length line - i - 1))
+  | None -> None
+
+let status_text status = Format.asprintf "%a" Eio.Process.pp_status status
+
+(* A server that is slow to do what it is waited for is a failure too. *)
+let within env what f =
+  try Eio.Time.Timeout.(run_exn (seconds env#mono_clock 15.)) f
+  with Eio.Time.Timeout -> fail "%s within 15 seconds" what
+
+let with_server (env : Eio_unix.Stdenv.base) ~binary ~variant ~domains f =
+  Switch.run @@ fun sw ->
+  let output, child_output = Eio.Process.pipe ~sw env#process_mgr in
+  let process =
+    try
+      Eio.Process.spawn ~sw env#process_mgr ~stdout:child_output
+        ~executable:binary
+        [
+          "fib_server";
+          "--variant=" ^ variant;
+          "--port=0";
+          "--domains=" ^ string_of_int domains;
+        ]
+    with Eio.Io _ as e ->
+      fail "cannot run %s: %s" binary (Printexc.to_string e)
+  in
+  Eio.Flow.close child_output;
+  let reader = Eio.Buf_read.of_flow output ~max_size:4096 in
+  let line =
+    within env ("the server " ^ variant ^ " did not start") @@ fun () ->
+    try Eio.Buf_read.line reader
+    with End_of_file ->
+      fail "the server %s did not start: %s" variant
+        (status_text (Eio.Process.await process))
+  in
+  let address =
+    match port_of_line line with
+    | Some port -> `Tcp (Eio.Net.Ipaddr.V4.loopback, port)
+    | None -> fail "the server %s said %S, and no port" variant line
+  in
+  let result = f { pid = Eio.Process.pid process; address } in
+  Eio.Process.signal process Sys.sigterm;
+  match
+    within env ("the server " ^ variant ^ " did not stop") @@ fun () ->
+    Eio.Process.await process
+  with
+  | `Exited 0 -> result
+  | status -> fail "the server %s ended badly: %s" variant (status_text status)

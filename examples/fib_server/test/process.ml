@@ -1,0 +1,77 @@
+(* Children are waited for with a deadline, and never left behind. *)
+
+type t = { pid : int; port : int; stderr : string }
+
+let server = Filename.concat ".." "fib_server.exe"
+
+let poll what condition =
+  let deadline = Unix.gettimeofday () +. 15. in
+  let rec wait () =
+    if not (condition ()) then
+      if Unix.gettimeofday () > deadline then
+        Alcotest.failf "waited in vain: %s" what
+      else (
+        Unix.sleepf 0.01;
+        wait ())
+  in
+  wait ()
+
+let read_file file = In_channel.with_open_bin file In_channel.input_all
+let complaints t = read_file t.stderr
+
+let spawn command ~stdout ~stderr =
+  let command = Array.of_list command in
+  Unix.create_process command.(0) command Unix.stdin stdout stderr
+
+let start ?(wrapper = []) options =
+  let stderr = Filename.temp_file "fib_server" ".stderr" in
+  at_exit (fun () -> Sys.remove stderr);
+  let from_server, stdout = Unix.pipe ~cloexec:true () in
+  let stderr_fd = Unix.openfile stderr [ O_WRONLY; O_CLOEXEC ] 0 in
+  let pid =
+    spawn
+      (wrapper @ (server :: "--port=0" :: "--domains=2" :: options))
+      ~stdout ~stderr:stderr_fd
+  in
+  Unix.close stdout;
+  Unix.close stderr_fd;
+  at_exit (fun () ->
+      try Unix.kill pid Sys.sigkill with Unix.Unix_error _ -> ());
+  let output = Unix.in_channel_of_descr from_server in
+  match In_channel.input_line output with
+  | None -> Alcotest.failf "the server did not start: %s" (read_file stderr)
+  | Some line ->
+      In_channel.close output;
+      Scanf.sscanf line "fib_server: listening on http://127.0.0.1:%d%!"
+        (fun port -> { pid; port; stderr })
+
+let terminate t = Unix.kill t.pid Sys.sigterm
+
+let await_exit t =
+  let code = ref 0 in
+  poll "the end of the server" (fun () ->
+      match Unix.waitpid [ WNOHANG ] t.pid with
+      | 0, _ -> false
+      | _, WEXITED n ->
+          code := n;
+          true
+      | _, (WSIGNALED n | WSTOPPED n) -> Alcotest.failf "got signal %d" n);
+  !code
+
+let with_server options test =
+  let t = start options in
+  test t;
+  terminate t;
+  Alcotest.(check int) "exit code" 0 (await_exit t);
+  Alcotest.(check string) "standard error" "" (complaints t)
+
+let output_of program arguments =
+  let from_child, stdout = Unix.pipe ~cloexec:true () in
+  let pid = spawn (program :: arguments) ~stdout ~stderr:stdout in
+  Unix.close stdout;
+  let output = Unix.in_channel_of_descr from_child in
+  let text = In_channel.input_all output in
+  In_channel.close output;
+  match snd (Unix.waitpid [] pid) with
+  | WEXITED code -> (code, text)
+  | WSIGNALED n | WSTOPPED n -> Alcotest.failf "%s got signal %d" program n

@@ -1,0 +1,59 @@
+(* Blocking sockets with a time limit, after which reading fails. *)
+
+type t = { socket : Unix.file_descr; input : in_channel }
+
+let connect port =
+  let socket = Unix.socket ~cloexec:true PF_INET SOCK_STREAM 0 in
+  Unix.setsockopt_float socket SO_RCVTIMEO 15.;
+  Unix.connect socket (ADDR_INET (Unix.inet_addr_loopback, port));
+  { socket; input = Unix.in_channel_of_descr socket }
+
+let send t text =
+  let sent = Unix.write_substring t.socket text 0 (String.length text) in
+  Alcotest.(check int) "bytes sent" (String.length text) sent
+
+let close t = In_channel.close t.input
+
+let reset t =
+  Unix.setsockopt_optint t.socket SO_LINGER (Some 0);
+  close t
+
+type answer = { status : int; headers : (string * string) list; body : string }
+
+let read_line t =
+  match In_channel.input_line t.input with
+  | None -> Alcotest.fail "closed in the middle of an answer"
+  | Some line ->
+      Alcotest.(check bool) "line end" true (String.ends_with ~suffix:"\r" line);
+      String.sub line 0 (String.length line - 1)
+
+let rec read_headers t =
+  match read_line t with
+  | "" -> []
+  | line ->
+      let i = String.index line ':' in
+      let value = String.sub line (i + 1) (String.length line - i - 1) in
+      let name = String.lowercase_ascii (String.sub line 0 i) in
+      (name, String.trim value) :: read_headers t
+
+let receive ?(head_only = false) t =
+  let status = Scanf.sscanf (read_line t) "HTTP/1.1 %d" Fun.id in
+  let headers = read_headers t in
+  let length =
+    match List.assoc_opt "content-length" headers with
+    | Some length when not head_only -> int_of_string length
+    | Some _ | None -> 0
+  in
+  match In_channel.really_input_string t.input length with
+  | Some body -> { status; headers; body }
+  | None -> Alcotest.fail "closed in the middle of a body"
+
+let check_silent t =
+  let readable, _, _ = Unix.select [ t.socket ] [] [] 0.2 in
+  Alcotest.(check int) "answers" 0 (List.length readable)
+
+let check_closed t =
+  Alcotest.(check (option char))
+    "end of the connection" None
+    (In_channel.input_char t.input);
+  close t
