@@ -138,14 +138,11 @@ module Host = struct
 
   let plug_in = plug_in
 
-  (* Only the thread that runs the loop touches it. *)
-  type t = {
-    flag : Innermost.flag;
-        (** Up while it is known that this scheduler is the innermost one. *)
-    mutable asked : bool;  (** [prepare] was called. *)
-  }
+  (* [up] while it is known that this scheduler is the innermost one; [asked] when
+     [prepare] was called. Only the thread that runs the loop touches it. *)
+  type t = Innermost.flag = { mutable up : bool; mutable asked : bool }
 
-  let create () = { flag = Innermost.flag (); asked = false }
+  let create () = { up = false; asked = false }
 
   (* [state], for one use of [await]
 
@@ -175,7 +172,7 @@ module Host = struct
     let local = Innermost.get () in
     Domain_local_await.using ~prepare_for_await:(prepare t)
       ~while_running:(fun () ->
-        Innermost.raise_flag local t.flag;
+        Innermost.raise_flag local t;
         loop ())
 
   (* A scheduler was registered, or somebody prepared to wait: ask who would be
@@ -185,8 +182,8 @@ module Host = struct
     match Domain_local_await.prepare_for_await () with
     | exception _ -> (* a foreign scheduler's cancelled task *) false
     | (_ : Domain_local_await.t) ->
-        if t.asked then Innermost.raise_flag (Innermost.get ()) t.flag;
+        if t.asked then Innermost.raise_flag (Innermost.get ()) t;
         t.asked
 
-  let[@inline] is_innermost t = t.flag.up || ask t
+  let[@inline] is_innermost t = t.up || ask t
 end

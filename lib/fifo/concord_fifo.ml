@@ -54,12 +54,14 @@ let suspend (type a) s (block : a Suspend.resumer -> a option)
   if is_cancelled task then discontinue continuation Cancelled
   else begin
     let decision = Atomic.make undecided in
-    (* Before anybody can resume it; [cancel] cannot come before the end, except
-       by a signal handler. *)
     let resumer outcome = Loop.resume task decision outcome in
-    Array.unsafe_set s.waits task.number (Wait { continuation; decision });
     match block resumer with
-    | None -> Loop.dispatch s
+    | None ->
+        Array.unsafe_set s.waits task.number (Wait { continuation; decision });
+        (* A signal handler may have cancelled the task while [block] ran: not
+           earlier, else a value that [block] gives would be lost. *)
+        if is_cancelled task then Loop.interrupt s task;
+        Loop.dispatch s
     | Some v ->
         (* If [block] registered the resumer as well, against S1, and it was
            called, then its outcome is the one that was promised. *)

@@ -19,6 +19,7 @@ let[@inline never] grow s =
     ring.(i land ((2 * size) - 1)) <- s.ring.(i land (size - 1))
   done;
   s.ring <- ring;
+  s.mask <- (2 * size) - 1;
   s.domain <- domain
 
 (* Threads of one domain switch at polls and allocations only, and there is none
@@ -26,19 +27,19 @@ let[@inline never] grow s =
    [s.domain] is the calling thread's means that no other domain is at it. *)
 
 let[@poll error] [@inline never] store s number =
-  let size = Array.length s.ring in
-  if s.next_free - s.first_ready < size then begin
-    Array.unsafe_set s.ring (s.next_free land (size - 1)) number;
-    s.next_free <- s.next_free + 1;
+  let next_free = s.next_free in
+  if next_free - s.first_ready <= s.mask then begin
+    Array.unsafe_set s.ring (next_free land s.mask) number;
+    s.next_free <- next_free + 1;
     true
   end
   else false
 
 let[@poll error] [@inline never] try_push s number =
-  let size = Array.length s.ring in
-  if s.domain = this_domain () && s.next_free - s.first_ready < size then begin
-    Array.unsafe_set s.ring (s.next_free land (size - 1)) number;
-    s.next_free <- s.next_free + 1;
+  let next_free = s.next_free in
+  if s.domain = this_domain () && next_free - s.first_ready <= s.mask then begin
+    Array.unsafe_set s.ring (next_free land s.mask) number;
+    s.next_free <- next_free + 1;
     true
   end
   else false
@@ -90,8 +91,9 @@ let[@inline] resume task decision outcome =
     false
   end
 
+(* A task that has ended has no wait: its number may be another's. *)
 let interrupt s task =
-  if is_cancelled task then
+  if s.tasks.(task.number) == task && is_cancelled task then
     match s.waits.(task.number) with
     | Nowhere | Turn _ | Parent _ -> ()
     | Wait { decision; _ } ->
@@ -173,11 +175,10 @@ let[@inline never] empty_inbox s =
 
 let dispatch s =
   if Atomic.get s.inbox != Nothing then empty_inbox s;
-  if s.first_ready <> s.next_free then begin
-    let number =
-      Array.unsafe_get s.ring (s.first_ready land (Array.length s.ring - 1))
-    in
-    s.first_ready <- s.first_ready + 1;
+  let first = s.first_ready in
+  if first <> s.next_free then begin
+    let number = Array.unsafe_get s.ring (first land s.mask) in
+    s.first_ready <- first + 1;
     s.current <- number;
     match Array.unsafe_get s.waits number with
     | Turn continuation ->

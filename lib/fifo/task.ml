@@ -52,6 +52,7 @@ and scheduler = {
   mutable domain : int;
   mutable thread : int;
   mutable ring : int array;
+  mutable mask : int;
   mutable first_ready : int;
   mutable next_free : int;
   inbox : inbox Atomic.t;
@@ -110,6 +111,7 @@ let scheduler ~is_lazy =
       domain = -1;
       thread = -1;
       ring;
+      mask = Array.length ring - 1;
       first_ready = 0;
       next_free = 0;
       inbox;

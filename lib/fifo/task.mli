@@ -88,6 +88,7 @@ and scheduler = {
           Threads of that domain read it too. *)
   mutable thread : int;  (** The thread that runs the loop, while it does. *)
   mutable ring : int array;  (** Ready tasks; its size is a power of two. *)
+  mutable mask : int;  (** That size, less one. *)
   mutable first_ready : int;
   mutable next_free : int;
       (** [ring] holds the positions from [first_ready] to before [next_free],

@@ -1,6 +1,6 @@
 (* Only threads of one domain touch its record, and they switch at allocations
    and polls only. *)
-type flag = { mutable up : bool }
+type flag = { mutable up : bool; mutable asked : bool }
 
 type t = {
   observed : bool;
@@ -47,7 +47,6 @@ let create () =
 let key = Domain.DLS.new_key create
 let get () = Domain.DLS.get key
 let () = ignore (get () : t)
-let flag () = { up = false }
 
 let raise_flag t flag =
   if t.observed && not flag.up then begin

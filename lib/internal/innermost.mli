@@ -13,11 +13,11 @@ type t
 val get : unit -> t
 (** That of the calling domain. *)
 
-type flag = private { mutable up : bool }
-(** For the one scheduler that runs in a thread. *)
-
-val flag : unit -> flag
-(** One that is down. *)
+type flag = {
+  mutable up : bool;  (** Written here only. *)
+  mutable asked : bool;  (** For the owner. *)
+}
+(** For one scheduler that runs in a thread; down at first. *)
 
 val raise_flag : t -> flag -> unit
 (** Puts the flag up. It goes down when a scheduler is registered on the domain,
