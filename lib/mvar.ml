@@ -62,6 +62,24 @@ let create_empty () = Atomic.make empty
 let create v = Atomic.make (full v)
 let ok = Ok ()
 let gone _ = false
+let is_live w = w.resume != gone
+let waits p = p.put != gone
+
+(* Hands [v] to a waiter that was taken out of its queue. One that refuses was
+   cancelled, and must not be counted as gone from the queue as well. *)
+let[@inline] accepts w v =
+  w.resume (Ok v)
+  || begin
+    w.resume <- gone;
+    false
+  end
+
+let[@inline] accepts_put p =
+  p.put ok
+  || begin
+    p.put <- gone;
+    false
+  end
 
 (* --- For the holder ------------------------------------------------------- *)
 
@@ -76,8 +94,8 @@ let rec give t v =
       end
       else
         let w = Waiters.head takers in
-        let after = Held (Waiters.tail takers, putters) in
-        if Atomic.compare_and_set t before after && w.resume (Ok v) then
+        let after = Held (Waiters.tail ~live:is_live takers, putters) in
+        if Atomic.compare_and_set t before after && accepts w v then
           match w.purpose with
           | Take -> vacate t
           | Read -> give t v
@@ -95,8 +113,9 @@ and vacate t =
         end
       else
         let p = Waiters.head putters in
-        let after = Held (takers, Waiters.tail putters) in
-        if Atomic.compare_and_set t before after && p.put ok then give t p.value
+        let after = Held (takers, Waiters.tail ~live:waits putters) in
+        if Atomic.compare_and_set t before after && accepts_put p then
+          give t p.value
         else (* the state changed, or [p] was cancelled *) vacate t
   | Empty _ | Full _ -> assert false (* only the holder leaves [Held] *)
 
@@ -107,10 +126,10 @@ let try_remove t before putters =
   if Waiters.is_empty putters then Atomic.compare_and_set t before empty
   else
     let p = Waiters.head putters in
-    let after = Held (Waiters.empty, Waiters.tail putters) in
+    let after = Held (Waiters.empty, Waiters.tail ~live:waits putters) in
     Atomic.compare_and_set t before after
     && begin
-      if p.put ok then give t p.value else vacate t;
+      if accepts_put p then give t p.value else vacate t;
       true
     end
 
@@ -137,8 +156,6 @@ let rec register_taker t w =
 let block_taker t w resumer =
   w.resume <- resumer;
   register_taker t w
-
-let is_live w = w.resume != gone
 
 let rec remove_taker t =
   match Atomic.get t with
@@ -203,10 +220,10 @@ let rec try_put t v =
         | Take ->
             (* Nobody sees [v] unless [w] accepts it: no need to hold the box. *)
             let after =
-              let rest = Waiters.tail takers in
+              let rest = Waiters.tail ~live:is_live takers in
               if Waiters.is_empty rest then empty else Empty rest
             in
-            (Atomic.compare_and_set t before after && w.resume (Ok v))
+            (Atomic.compare_and_set t before after && accepts w v)
             ||
             (* the box changed, or [w] was cancelled *)
             try_put t v
@@ -237,8 +254,6 @@ let rec register_putter t p =
 let block_putter t p resumer =
   p.put <- resumer;
   register_putter t p
-
-let waits p = p.put != gone
 
 let rec remove_putter t =
   match Atomic.get t with

@@ -91,6 +91,5 @@ val put_evt : 'a t -> 'a -> unit Event.t
 (** The event of {!put}. *)
 
 val waiters : 'a t -> int
-(** How many tasks wait, for tests and diagnosis. Those that were cancelled
-    count until they are removed, which happens when more than half of a line
-    have been. *)
+(** How many tasks wait, for tests and diagnosis. One that was cancelled counts
+    until it is unwound. *)

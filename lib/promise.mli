@@ -71,6 +71,5 @@ val is_resolved : 'a t -> bool
 (** [is_resolved t] is [peek t <> None], without allocation. *)
 
 val waiters : 'a t -> int
-(** How many tasks wait, for tests and diagnosis. Those that were cancelled
-    count until they are removed, which happens when more than half have been.
-*)
+(** How many tasks wait, for tests and diagnosis. One that was cancelled counts
+    until it is unwound. *)

@@ -43,15 +43,24 @@ let rec wait_for_jobs porter resumer =
       else wait_for_jobs porter resumer
   | Idle _ -> assert false (* only the porter installs it, and it is here *)
 
-let rec serve pool porter =
-  Concord.Suspend.suspend (wait_for_jobs porter);
-  (match Atomic.exchange porter (Jobs []) with
-  | Jobs jobs ->
-      List.iter
-        (fun job -> ignore (Task.async pool job : unit Task.promise))
-        (List.rev jobs)
-  | Idle _ -> assert false (* [post] left that state before it resumed *));
-  serve pool porter
+(* A domain of a pool starts its own tasks latest first. So a task is not a job,
+   but a turn to start the oldest one. *)
+let serve pool porter =
+  let mutex = Mutex.create () and jobs = Queue.create () in
+  let turn () = (Mutex.protect mutex (fun () -> Queue.pop jobs)) () in
+  let submit job =
+    Mutex.protect mutex (fun () -> Queue.push job jobs);
+    ignore (Task.async pool turn : unit Task.promise)
+  in
+  let rec go () =
+    Concord.Suspend.suspend (wait_for_jobs porter);
+    match Atomic.exchange porter (Jobs []) with
+    | Jobs latest_first ->
+        List.iter submit (List.rev latest_first);
+        go ()
+    | Idle _ -> assert false (* [post] left that state before it resumed *)
+  in
+  go ()
 
 (* --- Which porter belongs to which pool ----------------------------------- *)
 

@@ -48,6 +48,13 @@ let raised s task e =
 
 (* --- The effects ---------------------------------------------------------- *)
 
+(* Not before [block] has returned: a signal handler may cancel the task while it
+   runs, and a value that it gives would be lost. *)
+let[@inline] wait s task continuation decision =
+  Array.unsafe_set s.waits task.number (Wait { continuation; decision });
+  if is_cancelled task then Loop.interrupt s task;
+  Loop.dispatch s
+
 let suspend (type a) s (block : a Suspend.resumer -> a option)
     (continuation : (a, unit) continuation) =
   let task = Task.current s in
@@ -55,24 +62,19 @@ let suspend (type a) s (block : a Suspend.resumer -> a option)
   else begin
     let decision = Atomic.make undecided in
     let resumer outcome = Loop.resume task decision outcome in
+    (* If [block] registered the resumer and gave a value as well, against S1, and
+       the resumer was called, then its outcome was promised. *)
     match block resumer with
-    | None ->
-        Array.unsafe_set s.waits task.number (Wait { continuation; decision });
-        (* A signal handler may have cancelled the task while [block] ran: not
-           earlier, else a value that [block] gives would be lost. *)
-        if is_cancelled task then Loop.interrupt s task;
-        Loop.dispatch s
+    | None -> wait s task continuation decision
     | Some v ->
-        (* If [block] registered the resumer as well, against S1, and it was
-           called, then its outcome is the one that was promised. *)
         if Atomic.compare_and_set decision undecided (Ok v) then
           continue continuation v
-        else Loop.dispatch s
+        else wait s task continuation decision
     | exception e ->
         let backtrace = Printexc.get_raw_backtrace () in
         if Atomic.compare_and_set decision undecided (Error e) then
           discontinue_with_backtrace continuation e backtrace
-        else Loop.dispatch s
+        else wait s task continuation decision
   end
 
 let shield s (continuation : (unit -> unit, unit) continuation) =

@@ -68,10 +68,16 @@ let[@inline] wake s = if Atomic.get s.sleep != Awake then wake_sleeper s
 
 (* --- Resuming and cancelling ---------------------------------------------- *)
 
-let[@inline never] post_wake s task = post s (fun rest -> Wake (task, rest))
+let on_loop s = s.domain = this_domain () && s.thread = this_thread ()
+
+(* The loop itself may find its ring full: then it must not go through the inbox,
+   which is behind those that it pushes later. *)
+let[@inline never] make_ready_slowly s task =
+  if on_loop s then push s task.number
+  else post s (fun rest -> Wake (task, rest))
 
 let[@inline] make_ready s task =
-  if not (try_push s task.number) then post_wake s task;
+  if not (try_push s task.number) then make_ready_slowly s task;
   wake s
 
 (* A task that was cancelled lazily is unwound now, but was not resumed. *)
@@ -132,23 +138,23 @@ and stop_task s outer task =
   in
   if reaches task.scope then interrupt s task
 
-let on_loop s = s.domain = this_domain () && s.thread = this_thread ()
+(* The inbox of a scheduler that has ended is not emptied any more. *)
+let ask s message =
+  if s.root.live > 0 then begin
+    post s message;
+    wake s
+  end
 
 let cancel task =
   let s = task.home.scheduler in
-  if on_loop s then cancel_here s task
-  else begin
-    post s (fun rest -> Cancel (task, rest));
-    wake s
-  end
+  if not (Concord.Promise.is_resolved task.ended) then
+    if on_loop s then cancel_here s task
+    else ask s (fun rest -> Cancel (task, rest))
 
 let stop scope =
   let s = scope.scheduler in
   if on_loop s then stop_here s scope
-  else begin
-    post s (fun rest -> Stop (scope, rest));
-    wake s
-  end
+  else ask s (fun rest -> Stop (scope, rest))
 
 (* --- The loop ------------------------------------------------------------- *)
 
@@ -322,11 +328,13 @@ let rec from s cancelled f =
               s.current <- task.number;
               Effect.Deep.discontinue_with_backtrace continuation e backtrace))
   | Native -> (
-      if s.root.live = 0 then
+      if s.root.live = 0 then begin
+        Task.release s;
         let raise_it (e, backtrace) =
           Printexc.raise_with_backtrace e backtrace
         in
         Option.iter raise_it cancelled
+      end
       else if Option.is_some cancelled then begin
         park_cancelled s;
         from s cancelled ignore

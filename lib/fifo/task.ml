@@ -197,6 +197,12 @@ let leave { home; number; previous; next; _ } =
   s.free.(s.n_free) <- number;
   s.n_free <- s.n_free + 1
 
+let release s =
+  s.tasks <- [||];
+  s.waits <- [||];
+  s.free <- [||];
+  s.ring <- [||]
+
 let iter_members f scope =
   let s = scope.scheduler in
   let rec from number =

@@ -139,6 +139,10 @@ val create : scope -> t
 val leave : t -> unit
 (** The task has ended and is not a member of its scope any more. *)
 
+val release : scheduler -> unit
+(** The scheduler has ended, and handles of its tasks may be kept: gives up what
+    grew with the number of tasks. *)
+
 val iter_members : (t -> unit) -> scope -> unit
 (** In the order of forking. The function makes no member leave. *)
 

@@ -38,9 +38,10 @@ let make front back size gone =
       )
   | front, back -> Many { front; back; size; gone = Int.min gone (size - 1) }
 
-let tail = function
+let tail ~live = function
   | One _ -> Empty
-  | Many { front = _ :: front; back; size; gone } ->
+  | Many { front = first :: front; back; size; gone } ->
+      let gone = if gone > 0 && not (live first) then gone - 1 else gone in
       make front back (size - 1) gone
   | Empty | Many { front = []; _ } -> invalid_arg "Waiters.tail: empty queue"
 

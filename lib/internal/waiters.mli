@@ -21,14 +21,13 @@ val head : 'w t -> 'w
 (** The waiter that came first. O(1).
     @raise Invalid_argument if the queue is empty. *)
 
-val tail : 'w t -> 'w t
-(** The queue without {!head}. O(1) amortised.
+val tail : live:('w -> bool) -> 'w t -> 'w t
+(** The queue without {!head}, which is not counted as gone any more if it is
+    not [live]. O(1) amortised.
     @raise Invalid_argument if the queue is empty. *)
 
 val withdraw : live:('w -> bool) -> 'w t -> 'w t
-(** Counts one waiter of the queue as gone, after it became not [live]. If that
-    waiter is not in the queue any more, the count is too high by one until the
-    queue is rebuilt, which then happens earlier than it must. *)
+(** Counts one waiter of the queue as gone, after it became not [live]. *)
 
 val iter : ('w -> unit) -> 'w t -> unit
 (** In the order of arrival. *)

@@ -1,0 +1,122 @@
+let limit = 60.
+let current = Atomic.make ("(start)", infinity)
+
+(* Alcotest redirects the standard error during a test. *)
+let stderr_of_program = Unix.dup Unix.stderr
+
+let rec watch () =
+  Thread.delay 0.5;
+  let name, deadline = Atomic.get current in
+  if Unix.gettimeofday () > deadline then begin
+    let text = Printf.sprintf "watchdog: %S takes too long\n" name in
+    ignore (Unix.write_substring stderr_of_program text 0 (String.length text));
+    Unix._exit 2
+  end;
+  watch ()
+
+let test name f =
+  Alcotest.test_case name `Quick @@ fun () ->
+  Atomic.set current (name, Unix.gettimeofday () +. limit);
+  Fun.protect f ~finally:(fun () -> Atomic.set current ("(next)", infinity))
+
+let run name suites =
+  Printexc.record_backtrace true;
+  ignore (Thread.create watch () : Thread.t);
+  Alcotest.run name suites
+
+let strings what = Alcotest.(check (list string)) what
+let int what = Alcotest.(check int) what
+let yes what actual = Alcotest.(check bool) what true actual
+let no what actual = Alcotest.(check bool) what false actual
+
+let traced expected f =
+  let said = Atomic.make [] in
+  let rec say s =
+    let before = Atomic.get said in
+    if not (Atomic.compare_and_set said before (s :: before)) then say s
+  in
+  f say;
+  strings "trace" expected (List.rev (Atomic.get said))
+
+let eventually ?(pause = fun () -> Thread.delay 0.0002) what condition =
+  let deadline = Unix.gettimeofday () +. 20. in
+  while not (condition ()) do
+    if Unix.gettimeofday () > deadline then
+      Alcotest.failf "it never happened: %s" what;
+    pause ()
+  done
+
+let raises what expected f =
+  match f () with
+  | _ -> Alcotest.failf "%s: nothing was raised" what
+  | exception e ->
+      Alcotest.(check string)
+        what
+        (Printexc.to_string expected)
+        (Printexc.to_string e);
+      yes (what ^ ": the same exception") (e = expected)
+
+let contains text part =
+  let n = String.length part in
+  let rec at i =
+    i + n <= String.length text && (String.sub text i n = part || at (i + 1))
+  in
+  at 0
+
+let raises_at name f =
+  match f () with
+  | _ -> Alcotest.fail "nothing was raised"
+  | exception e ->
+      let trace = Printexc.get_backtrace () in
+      if not (contains trace name) then
+        Alcotest.failf "the backtrace of %s does not name %s:\n%s"
+          (Printexc.to_string e) name trace
+
+let printed f =
+  let file = Filename.temp_file "concord" ".txt" in
+  let flush () =
+    flush stdout;
+    flush stderr
+  in
+  flush ();
+  let target = Unix.openfile file [ O_WRONLY; O_TRUNC ] 0o600 in
+  let kept = Unix.(dup stdout, dup stderr) in
+  Unix.dup2 target Unix.stdout;
+  Unix.dup2 target Unix.stderr;
+  let restore () =
+    flush ();
+    Unix.dup2 (fst kept) Unix.stdout;
+    Unix.dup2 (snd kept) Unix.stderr;
+    List.iter Unix.close [ target; fst kept; snd kept ]
+  in
+  Fun.protect f ~finally:restore;
+  let text = In_channel.with_open_bin file In_channel.input_all in
+  Sys.remove file;
+  text
+
+let words v = Obj.reachable_words (Obj.repr v)
+
+let caught f =
+  match f () with
+  | v -> Ok v
+  | exception e -> Error (e, Printexc.get_raw_backtrace ())
+
+let released = function
+  | Ok v -> v
+  | Error (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
+
+let in_thread f =
+  let result = ref None in
+  Thread.join (Thread.create (fun () -> result := Some (caught f)) ());
+  released (Option.get !result)
+
+let in_domain f = released (Domain.join (Domain.spawn (fun () -> caught f)))
+
+let beside other f =
+  let result = ref None in
+  let thread = Thread.create (fun () -> result := Some (caught other)) () in
+  let v = caught f in
+  Thread.join thread;
+  let v = released v in
+  released (Option.get !result);
+  v

@@ -1,0 +1,28 @@
+(** Tasks that the test drives by hand: it decides when a resumed task goes on,
+    when one is cancelled, and what happens between the two.
+
+    One thread drives all of them. It is the smallest host that keeps the
+    contract of {!Concord.Suspend}. *)
+
+exception Cancelled
+
+type 'a t
+(** A task. *)
+
+val start : ?before_block:(unit -> unit) -> (unit -> 'a) -> 'a t
+(** [start f] runs [f] until it waits. [before_block] is called in each wait,
+    just before the structure's [block]. *)
+
+val settle : unit -> unit
+(** Lets the resumed and the cancelled tasks go on, in the order in which they
+    became ready, until all wait. *)
+
+val cancel : 'a t -> bool
+(** Cancels a task that waits: it goes on in {!settle}. [false] if it had been
+    resumed or cancelled before. *)
+
+val waits : 'a t -> bool
+(** Whether it has not ended. *)
+
+val result : 'a t -> 'a
+(** What the task returned, or raised, with the backtrace. *)

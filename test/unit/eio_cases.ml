@@ -1,0 +1,322 @@
+(* Eio fibers as tasks, for both ways in which they can be reached. *)
+
+open Concord
+open Concord_test_support
+open Check
+module Fifo = Concord_fifo
+
+exception Boom
+
+let[@inline never] culprit () = if true then raise Boom
+let main f () = Eio_main.run (fun _ -> f ())
+let both = Eio.Fiber.both
+
+(* [f] in a fiber that is cancelled as soon as [waits ()]. *)
+let cancelled ~waits f =
+  Eio.Fiber.first f (fun () ->
+      eventually ~pause:Eio.Fiber.yield "it waits" waits)
+
+let await () =
+  traced [ "one waits"; "the other fills"; "got 5" ] @@ fun say ->
+  let p = Promise.create () in
+  both
+    (fun () ->
+      say "one waits";
+      say (Printf.sprintf "got %d" (Promise.await p)))
+    (fun () ->
+      say "the other fills";
+      Promise.fill p 5)
+
+let in_order () =
+  traced [ "put"; "a took 1"; "b took 2" ] @@ fun say ->
+  let box = Mvar.create_empty () in
+  let take name () = say (Printf.sprintf "%s took %d" name (Mvar.take box)) in
+  Eio.Fiber.all
+    [
+      take "a";
+      take "b";
+      (fun () ->
+        List.iter (Mvar.put box) [ 1; 2 ];
+        say "put");
+    ]
+
+let backtrace () =
+  let p = Promise.create () in
+  both
+    (fun () -> raises_at "culprit" (fun () -> Promise.await p))
+    (fun () -> try culprit () with e -> Promise.fail p e)
+
+let from_a_domain () =
+  let p = Promise.create () in
+  let domain =
+    Domain.spawn (fun () ->
+        eventually "it waits" (fun () -> Promise.waiters p = 1);
+        Promise.fill p 7)
+  in
+  int "value" 7 (Promise.await p);
+  Domain.join domain
+
+let cancelled_await () =
+  let p = Promise.create () in
+  cancelled ~waits:(fun () -> Promise.waiters p = 1) (fun () -> Promise.await p);
+  int "withdrawn" 0 (Promise.waiters p);
+  Promise.fill p ()
+
+let cancelled_take () =
+  let box = Mvar.create_empty () in
+  cancelled
+    ~waits:(fun () -> Mvar.waiters box = 1)
+    (fun () -> ignore (Mvar.take box : int));
+  int "withdrawn" 0 (Mvar.waiters box);
+  Mvar.put box 1;
+  yes "the value stays" (Mvar.take_available box = Some 1)
+
+let cancelled_put () =
+  let box = Mvar.create 1 in
+  cancelled ~waits:(fun () -> Mvar.waiters box = 1) (fun () -> Mvar.put box 2);
+  int "withdrawn" 0 (Mvar.waiters box);
+  int "the stored value" 1 (Mvar.take box);
+  yes "not the other" (Mvar.is_empty box)
+
+(* Cancelling comes after the resumption, in the same turn. *)
+let resumed_then_cancelled () =
+  let box = Mvar.create_empty () in
+  let got = ref 0 in
+  Eio.Fiber.first
+    (fun () ->
+      got := Mvar.take box;
+      raises "the next suspension raises" (Eio.Cancel.Cancelled Boom) (fun () ->
+          try Eio.Fiber.check ()
+          with Eio.Cancel.Cancelled _ -> raise (Eio.Cancel.Cancelled Boom)))
+    (fun () -> Mvar.put box 3);
+  int "it has its value" 3 !got
+
+(* The other way round, before the fiber had its turn: either may win. *)
+let cancelled_then_resumed () =
+  let box = Mvar.create_empty () in
+  let got = ref 0 in
+  (try
+     Eio.Switch.run (fun sw ->
+         Eio.Fiber.fork ~sw (fun () -> got := Mvar.take box);
+         Eio.Switch.fail sw Boom;
+         Mvar.put box 3)
+   with Boom -> ());
+  let left = Option.value (Mvar.take_available box) ~default:0 in
+  int "the value is in one place" 3 (!got + left);
+  int "nobody waits" 0 (Mvar.waiters box);
+  !got
+
+let already_cancelled () =
+  let p = Promise.create () in
+  let refused = ref false in
+  (try
+     Eio.Switch.run (fun sw ->
+         Eio.Switch.fail sw Boom;
+         try Promise.await p with Eio.Cancel.Cancelled _ -> refused := true)
+   with Boom -> ());
+  yes "refused" !refused;
+  int "no waiter" 0 (Promise.waiters p)
+
+let bulk () =
+  let p : int Promise.t = Promise.create () in
+  let before = words p in
+  (try
+     Eio.Switch.run (fun sw ->
+         for _ = 1 to 10_000 do
+           Eio.Fiber.fork ~sw (fun () -> ignore (Promise.await p))
+         done;
+         int "all wait" 10_000 (Promise.waiters p);
+         Eio.Switch.fail sw Boom)
+   with Boom -> ());
+  int "none waits" 0 (Promise.waiters p);
+  int "words" before (words p)
+
+let suspend_contract () =
+  let open Suspend in
+  let calls = ref 0 in
+  int "Some v" 1
+    (suspend (fun _ ->
+         incr calls;
+         Some 1));
+  int "resumed in block" 2
+    (suspend (fun r ->
+         incr calls;
+         yes "first" (r (Ok 2));
+         no "second" (r (Ok 3));
+         None));
+  raises "block raises" Boom (fun () ->
+      suspend (fun _ ->
+          incr calls;
+          culprit ();
+          None));
+  raises "an exception" Exit (fun () ->
+      suspend (fun r ->
+          incr calls;
+          ignore (r (Error Exit));
+          None));
+  int "block was called once each" 4 !calls
+
+(* --- Concord_fifo in a fiber ---------------------------------------------- *)
+
+let nested () =
+  traced [ "fifo waits"; "fiber goes on"; "fifo resumed" ] @@ fun say ->
+  let p = Promise.create () in
+  both
+    (fun () ->
+      Fifo.run (fun () ->
+          say "fifo waits";
+          Promise.await p;
+          say "fifo resumed"))
+    (fun () ->
+      say "fiber goes on";
+      Promise.fill p ())
+
+let host_cancelled () =
+  traced [ "a unwound"; "b unwound"; "run raised" ] @@ fun say ->
+  let p = Promise.create () in
+  let wait name = Promise.await p |> fun () -> say name in
+  let task name () =
+    try wait name
+    with Fifo.Cancelled as e ->
+      (* It takes a turn to unwind, in which the fiber cannot be suspended. *)
+      Fifo.protect Fifo.yield;
+      say (name ^ " unwound");
+      raise e
+  in
+  let f () =
+    match
+      Fifo.run (fun () ->
+          ignore (Fifo.fork (task "b") : Fifo.handle);
+          task "a" ())
+    with
+    | () -> say "run returned"
+    | exception Eio.Cancel.Cancelled _ -> say "run raised"
+  in
+  cancelled ~waits:(fun () -> Promise.waiters p = 2) f;
+  int "withdrawn" 0 (Promise.waiters p)
+
+(* The tasks wait for another thread while they unwind: [run] must stay. *)
+let host_cancelled_slowly () =
+  traced [ "unwinding"; "unwound"; "run raised"; "switch raised" ] @@ fun say ->
+  let p = Promise.create () in
+  let asked = Mvar.create_empty () and answer = Mvar.create_empty () in
+  let answerer =
+    Thread.create (fun () -> Mvar.put answer (Mvar.take asked)) ()
+  in
+  let task () =
+    try Promise.await p
+    with Fifo.Cancelled ->
+      say "unwinding";
+      Fifo.protect (fun () ->
+          Mvar.put asked ();
+          Mvar.take answer);
+      say "unwound"
+  in
+  (try
+     Eio.Switch.run (fun sw ->
+         Eio.Fiber.fork ~sw (fun () ->
+             try Fifo.run task
+             with Eio.Cancel.Cancelled _ as e ->
+               say "run raised";
+               raise e);
+         int "it waits" 1 (Promise.waiters p);
+         Eio.Switch.fail sw Boom)
+   with Boom -> say "switch raised");
+  Thread.join answerer
+
+(* --- Threads beside a loop of Eio ------------------------------------------ *)
+
+let systhread () =
+  let p = Promise.create () in
+  both
+    (fun () ->
+      let v = Eio_unix.run_in_systhread (fun () -> Promise.await p) in
+      int "in a systhread" 4 v)
+    (fun () ->
+      eventually ~pause:Eio.Fiber.yield "it waits" (fun () ->
+          Promise.waiters p = 1);
+      Promise.fill p 4)
+
+let thread_of_a_spawned_domain () =
+  let f () =
+    Eio_main.run @@ fun _ ->
+    let p = Promise.create () and got = Promise.create () in
+    let thread =
+      Thread.create (fun () -> Promise.fill got (Promise.await p)) ()
+    in
+    eventually ~pause:Eio.Fiber.yield "it waits" (fun () ->
+        Promise.waiters p = 1);
+    Promise.fill p 6;
+    let v = Promise.await got in
+    Thread.join thread;
+    v
+  in
+  int "value" 6 (in_domain f)
+
+let after_the_loop_has_ended () =
+  let exchange () =
+    let p = Promise.create () in
+    let thread =
+      Thread.create
+        (fun () ->
+          eventually "it waits" (fun () -> Promise.waiters p = 1);
+          Promise.fill p 1)
+        ()
+    in
+    int "value" 1 (Promise.await p);
+    Thread.join thread
+  in
+  let rounds () =
+    for _ = 1 to 3 do
+      main exchange ();
+      exchange ();
+      in_thread exchange;
+      Fifo.run exchange
+    done
+  in
+  rounds ();
+  in_domain rounds
+
+let waiting =
+  [
+    test "await suspends the fiber only" (main await);
+    test "fibers are served in order" (main in_order);
+    test "a failure keeps its backtrace" (main backtrace);
+    test "a domain resumes a fiber" (main from_a_domain);
+    test "the contract of Suspend" (main suspend_contract);
+  ]
+
+let cancellation =
+  [
+    test "of await: withdrawn" (main cancelled_await);
+    test "of take: withdrawn, the value stays" (main cancelled_take);
+    test "of put: withdrawn, the box is unchanged" (main cancelled_put);
+    test "resumed, then cancelled: has its value" (main resumed_then_cancelled);
+    test "cancelled, then put: the value is not lost"
+      (main (fun () -> ignore (cancelled_then_resumed () : int)));
+    test "a cancelled fiber does not wait at all" (main already_cancelled);
+    test "10,000 cancelled fibers leave no memory" (main bulk);
+  ]
+
+let fifo =
+  [
+    test "Fifo.run suspends the fiber only" (main nested);
+    test "cancelling the fiber unwinds the tasks" (main host_cancelled);
+    test "and waits for those that take their time" (main host_cancelled_slowly);
+  ]
+
+let threads =
+  [
+    test "run_in_systhread" (main systhread);
+    test "a thread of a spawned domain that runs Eio" thread_of_a_spawned_domain;
+    test "plain, in Eio, plain again, in a thread, in Fifo"
+      after_the_loop_has_ended;
+  ]
+
+let suites =
+  [
+    ("waiting", waiting);
+    ("cancellation", cancellation);
+    ("Fifo.run in a fiber", fifo);
+    ("threads", threads);
+  ]

@@ -1,0 +1,283 @@
+open Concord
+open Concord_test_support
+open Check
+module Pool = Domainslib.Task
+module Fifo = Concord_fifo
+
+exception Boom
+
+let[@inline never] culprit () = if true then raise Boom
+let submit = Concord_domainslib.submit
+let submit_cancellable = Concord_domainslib.submit_cancellable
+let here () = (Domain.self () :> int)
+
+let with_pool ?(num_domains = 1) f =
+  let pool = Pool.setup_pool ~num_domains () in
+  Fun.protect ~finally:(fun () -> Pool.teardown_pool pool) (fun () -> f pool)
+
+(* From where *)
+
+let runs_there pool =
+  let caller = here () in
+  let p = submit pool here in
+  no "not on the caller's domain" (Promise.await p = caller)
+
+let from place () =
+  with_pool @@ fun pool ->
+  Concord_domainslib.attach pool;
+  place (fun () -> runs_there pool)
+
+let unattached place () = place (fun () -> with_pool runs_there)
+
+let from_a_job () =
+  with_pool @@ fun pool ->
+  let inner () = Promise.await (submit pool (fun () -> 6)) in
+  int "value" 7 (Promise.await (submit pool (fun () -> 1 + inner ())))
+
+let from_a_pool_task () =
+  with_pool @@ fun pool ->
+  let v = Pool.run pool (fun () -> Promise.await (submit pool (fun () -> 5))) in
+  int "value" 5 v
+
+let from_everywhere () =
+  with_pool @@ fun pool ->
+  Concord_domainslib.attach pool;
+  let n = 100 and sum = Atomic.make 0 in
+  let client () =
+    let submit i = submit pool (fun () -> i) in
+    let add p = ignore (Atomic.fetch_and_add sum (Promise.await p) : int) in
+    List.iter add (List.init n submit)
+  in
+  let threads = List.init 4 (fun _ -> Thread.create client ()) in
+  let domain = Domain.spawn client in
+  client ();
+  Eio_main.run (fun _ -> Eio.Fiber.both client client);
+  Fifo.run client;
+  List.iter Thread.join threads;
+  Domain.join domain;
+  int "sum" (9 * n * (n - 1) / 2) (Atomic.get sum)
+
+(* Jobs *)
+
+let exceptions () =
+  with_pool @@ fun pool ->
+  let job () =
+    (* Each domain decides whether it records them. *)
+    Printexc.record_backtrace true;
+    culprit ()
+  in
+  let p = submit pool job in
+  raises "await" Boom (fun () -> Promise.await p);
+  raises_at "culprit" (fun () -> Promise.await p);
+  int "the pool goes on" 1 (Promise.await (submit pool (fun () -> 1)))
+
+let fib pool n =
+  let rec go n =
+    if n < 2 then n
+    else
+      let a = Pool.async pool (fun () -> go (n - 1)) in
+      let b = go (n - 2) in
+      Pool.await pool a + b
+  in
+  go n
+
+let parallel_jobs () =
+  with_pool @@ fun pool ->
+  let jobs = List.init 5 (fun _ -> submit pool (fun () -> fib pool 12)) in
+  List.iter (fun p -> int "fib 12" 144 (Promise.await p)) jobs
+
+let jobs_wait_for_each_other () =
+  with_pool @@ fun pool ->
+  let box = Mvar.create_empty () in
+  let taker = submit pool (fun () -> Mvar.take box + Mvar.take box) in
+  let putters =
+    List.map (fun v -> submit pool (fun () -> Mvar.put box v)) [ 1; 2 ]
+  in
+  int "sum" 3 (Promise.await taker);
+  List.iter Promise.await putters
+
+(* Keeps the pool's only domain busy while [f ()] runs. *)
+let while_busy pool f =
+  let started = Atomic.make false and release = Atomic.make false in
+  let spin () =
+    Atomic.set started true;
+    while not (Atomic.get release) do
+      Domain.cpu_relax ()
+    done
+  in
+  let busy = submit pool spin in
+  eventually "it is busy" (fun () -> Atomic.get started);
+  Fun.protect f ~finally:(fun () ->
+      Atomic.set release true;
+      Promise.await busy)
+
+let in_order () =
+  with_pool @@ fun pool ->
+  traced (List.init 20 string_of_int) @@ fun say ->
+  let submit i = submit pool (fun () -> say (string_of_int i)) in
+  let jobs = while_busy pool (fun () -> List.init 20 submit) in
+  List.iter Promise.await jobs
+
+(* Cancelling *)
+
+let cancel_before_start () =
+  with_pool @@ fun pool ->
+  let ran = Atomic.make false in
+  while_busy pool (fun () ->
+      let p, cancel = submit_cancellable pool (fun () -> Atomic.set ran true) in
+      yes "it had not started" (cancel ());
+      raises "await" Concord_domainslib.Cancelled (fun () -> Promise.await p);
+      no "again" (cancel ()));
+  Promise.await (submit pool ignore);
+  no "it never runs" (Atomic.get ran)
+
+let cancel_after_start () =
+  with_pool @@ fun pool ->
+  let started = Promise.create () and gate = Promise.create () in
+  let job () =
+    Promise.fill started ();
+    Promise.await gate
+  in
+  let p, cancel = submit_cancellable pool job in
+  Promise.await started;
+  no "it has started" (cancel ());
+  Promise.fill gate 4;
+  int "its result" 4 (Promise.await p);
+  no "it has ended" (cancel ())
+
+let cancel_wakes_the_waiter () =
+  with_pool @@ fun pool ->
+  while_busy pool @@ fun () ->
+  Fifo.run @@ fun () ->
+  let p, cancel = submit_cancellable pool ignore in
+  let waiter =
+    Fifo.fork (fun () ->
+        raises "await" Concord_domainslib.Cancelled (fun () -> Promise.await p))
+  in
+  yes "cancel" (cancel ());
+  Fifo.join waiter
+
+let race_of_start_and_cancel () =
+  with_pool @@ fun pool ->
+  let ran = Atomic.make 0 and cancelled = ref 0 in
+  for _ = 1 to 500 do
+    let p, cancel = submit_cancellable pool (fun () -> Atomic.incr ran) in
+    if cancel () then incr cancelled;
+    match Promise.await p with
+    | () -> ()
+    | exception Concord_domainslib.Cancelled -> ()
+  done;
+  int "each one ran or was cancelled" 500 (Atomic.get ran + !cancelled)
+
+(* Misuse *)
+
+let torn_down () =
+  let pool =
+    with_pool (fun pool ->
+        runs_there pool;
+        pool)
+  in
+  let check name f =
+    raises name
+      (Invalid_argument
+         ("Concord_domainslib." ^ name ^ ": the pool was torn down"))
+      f
+  in
+  check "submit" (fun () -> ignore (submit pool ignore));
+  check "submit_cancellable" (fun () -> ignore (submit_cancellable pool ignore));
+  check "attach" (fun () -> Concord_domainslib.attach pool);
+  let fresh = Pool.setup_pool ~num_domains:1 () in
+  Pool.teardown_pool fresh;
+  check "submit" (fun () -> ignore (submit fresh ignore))
+
+let no_place name =
+  Invalid_argument
+    ("Concord_domainslib." ^ name
+   ^ ": the pool has no place for the calling domain; call attach before, from \
+      the domain that uses Domainslib.Task.run or async")
+
+(* The domain that has the place must also tear the pool down. *)
+let place_taken () =
+  let pool = Pool.setup_pool ~num_domains:1 () in
+  let taken = Promise.create () and leave = Promise.create () in
+  let attached = Promise.create () and done_ = Promise.create () in
+  let domain =
+    Domain.spawn (fun () ->
+        Pool.run pool (fun () ->
+            (* The pool's own domain has its place when it has run a task. *)
+            let ran = Atomic.make false in
+            let task = Pool.async pool (fun () -> Atomic.set ran true) in
+            eventually "it ran" (fun () -> Atomic.get ran);
+            Pool.await pool task);
+        Promise.fill taken ();
+        Promise.await leave;
+        Concord_domainslib.attach pool;
+        Promise.fill attached ();
+        Promise.await done_;
+        Pool.teardown_pool pool)
+  in
+  Promise.await taken;
+  raises "submit" (no_place "submit") (fun () -> submit pool ignore);
+  raises "attach" (no_place "attach") (fun () -> Concord_domainslib.attach pool);
+  Promise.fill leave ();
+  Promise.await attached;
+  (* Now everyone can submit. *)
+  runs_there pool;
+  Promise.fill done_ ();
+  Domain.join domain
+
+let attach_twice () =
+  with_pool @@ fun pool ->
+  Concord_domainslib.attach pool;
+  Concord_domainslib.attach pool;
+  in_domain (fun () -> Concord_domainslib.attach pool);
+  in_domain (fun () -> runs_there pool);
+  int "Task.run here still works" 3 (Pool.run pool (fun () -> 3))
+
+let two_pools () =
+  with_pool @@ fun a ->
+  with_pool @@ fun b ->
+  let pa = submit a here and pb = submit b here in
+  no "different domains" (Promise.await pa = Promise.await pb)
+
+let eio f = Eio_main.run (fun _ -> f ())
+
+let () =
+  run "Domainslib"
+    [
+      ( "submit",
+        [
+          test "from the main thread" (from (fun f -> f ()));
+          test "from a thread" (from in_thread);
+          test "from a domain" (from in_domain);
+          test "from an Eio fiber" (from eio);
+          test "from a task of Fifo" (from (fun f -> Fifo.run f));
+          test "from a thread, not attached" (unattached in_thread);
+          test "from a domain, not attached" (unattached in_domain);
+          test "from an Eio fiber, not attached" (unattached eio);
+          test "from a job" from_a_job;
+          test "from a task of the pool" from_a_pool_task;
+          test "900 jobs, from everywhere" from_everywhere;
+        ] );
+      ( "jobs",
+        [
+          test "exceptions keep their backtraces" exceptions;
+          test "use the pool" parallel_jobs;
+          test "wait for one another" jobs_wait_for_each_other;
+          test "start in the order of submission" in_order;
+          test "two pools" two_pools;
+        ] );
+      ( "cancel",
+        [
+          test "before the start: never runs" cancel_before_start;
+          test "after the start: no effect" cancel_after_start;
+          test "resumes who waits for it" cancel_wakes_the_waiter;
+          test "racing with the start: one of the two" race_of_start_and_cancel;
+        ] );
+      ( "misuse",
+        [
+          test "a pool that was torn down" torn_down;
+          test "the place is taken" place_taken;
+          test "attach, twice and from elsewhere" attach_twice;
+        ] );
+    ]

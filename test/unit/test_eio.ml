@@ -1,0 +1,80 @@
+open Concord
+open Concord_test_support
+open Check
+
+exception Boom
+
+let protect () =
+  traced [ "inside"; "value 5"; "refused after" ] @@ fun say ->
+  let p = Promise.create () in
+  try
+    Eio.Switch.run @@ fun sw ->
+    Eio.Fiber.fork ~sw (fun () ->
+        let v =
+          Suspend.protect (fun () ->
+              say "inside";
+              Promise.await p)
+        in
+        say (Printf.sprintf "value %d" v);
+        try Promise.await (Promise.create ())
+        with Eio.Cancel.Cancelled _ -> say "refused after");
+    Eio.Switch.fail sw Boom;
+    int "it still waits" 1 (Promise.waiters p);
+    Promise.fill p 5
+  with Boom -> ()
+
+let protect_raises () =
+  raises "protect" Boom (fun () -> Suspend.protect (fun () -> raise Boom));
+  Eio.Fiber.yield ()
+
+let protect_in_a_systhread () =
+  let v = Eio_unix.run_in_systhread (fun () -> Suspend.protect (fun () -> 3)) in
+  int "value" 3 v
+
+(* Eio is known by its plug-in: its own suspension, and no waiter of
+   Domain_local_await, which a cancelled fiber would leave in the loop. *)
+let plugged_in () =
+  let prepared = ref 0 in
+  let prepare_for_await () =
+    incr prepared;
+    raise Exit
+  in
+  let await () =
+    let p = Promise.create () in
+    Eio.Fiber.both (fun () -> Promise.await p) (fun () -> Promise.fill p ())
+  in
+  (* The first wait asks which scheduler this is; the next ones know. *)
+  await ();
+  Domain_local_await.using ~prepare_for_await ~while_running:(fun () ->
+      match await () with
+      | () -> Alcotest.fail "another scheduler was registered"
+      | exception _ -> ());
+  yes "it was asked for the new scheduler" (!prepared > 0);
+  let before = !prepared in
+  for _ = 1 to 100 do
+    await ()
+  done;
+  int "not asked again" before !prepared;
+  Alcotest.(check string) "name" "eio" Concord_eio.name
+
+(* Eio tells its own suspension of a cancellation at once. *)
+let cancelled_at_once () =
+  int "nobody took it" 0 (Eio_cases.cancelled_then_resumed ())
+
+let () =
+  run "Eio, with concord-eio"
+    (Eio_cases.suites
+    @ [
+        ( "protect",
+          [
+            test "defers the cancellation of a fiber" (Eio_cases.main protect);
+            test "passes an exception on" (Eio_cases.main protect_raises);
+            test "works in a systhread" (Eio_cases.main protect_in_a_systhread);
+          ] );
+        ( "plug-in",
+          [
+            test "finds the innermost scheduler" (Eio_cases.main plugged_in);
+            test "cancelled, then put: the value stays"
+              (Eio_cases.main cancelled_at_once);
+          ] );
+      ])

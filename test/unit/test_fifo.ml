@@ -1,0 +1,370 @@
+open Concord
+open Concord_test_support
+open Check
+module Fifo = Concord_fifo
+
+exception Boom
+
+let[@inline never] culprit () = if true then raise Boom
+let[@inline never] second_culprit () = if true then raise Exit
+let task f = ignore (Fifo.fork f : Fifo.handle)
+
+(* --- Order ---------------------------------------------------------------- *)
+
+let child_first () =
+  traced [ "m1"; "a1"; "b1"; "m2"; "a2"; "b2" ] @@ fun say ->
+  Fifo.run @@ fun () ->
+  say "m1";
+  task (fun () ->
+      say "a1";
+      task (fun () ->
+          say "b1";
+          Fifo.yield ();
+          say "b2");
+      say "a2");
+  say "m2"
+
+let yield_order () =
+  traced [ "a1"; "b1"; "a2"; "c1"; "b2"; "a3"; "m1"; "c2"; "b3"; "m2"; "c3" ]
+  @@ fun say ->
+  Fifo.run @@ fun () ->
+  let rounds name () =
+    say (name ^ "1");
+    Fifo.yield ();
+    say (name ^ "2");
+    Fifo.yield ();
+    say (name ^ "3")
+  in
+  List.iter (fun name -> task (rounds name)) [ "a"; "b"; "c" ];
+  say "m1";
+  Fifo.yield ();
+  say "m2"
+
+let wake_order () =
+  traced [ "filled"; "a"; "b"; "c"; "last" ] @@ fun say ->
+  Fifo.run @@ fun () ->
+  let p = Promise.create () in
+  let wait name =
+    task (fun () ->
+        Promise.await p;
+        say name)
+  in
+  List.iter wait [ "a"; "b"; "c" ];
+  Promise.fill p ();
+  say "filled";
+  Fifo.yield ();
+  say "last"
+
+let many_tasks () =
+  let n = 10_000 in
+  let order = ref [] in
+  let say i = order := i :: !order in
+  Fifo.run (fun () ->
+      let p = Promise.create () in
+      for i = 1 to n do
+        task (fun () ->
+            Promise.await p;
+            say i;
+            Fifo.yield ();
+            say (n + 1 + i))
+      done;
+      Promise.fill p ();
+      (* However many they are: they became ready before this task. *)
+      Fifo.yield ();
+      say (n + 1));
+  yes "the order" (List.rev !order = List.init ((2 * n) + 1) succ)
+
+let self () =
+  Fifo.run @@ fun () ->
+  let main = Fifo.self () in
+  let seen = ref main in
+  let h =
+    Fifo.fork (fun () ->
+        Fifo.yield ();
+        seen := Fifo.self ())
+  in
+  yes "not the parent" (h != main);
+  Fifo.join h;
+  yes "the handle that fork returned" (!seen == h);
+  yes "and the parent's is its own" (Fifo.self () == main)
+
+let run_returns_last () =
+  traced [ "main ends"; "task ends"; "run returned 7" ] @@ fun say ->
+  let v =
+    Fifo.run (fun () ->
+        task (fun () ->
+            Fifo.yield ();
+            Fifo.yield ();
+            say "task ends");
+        say "main ends";
+        7)
+  in
+  say (Printf.sprintf "run returned %d" v)
+
+(* --- Ends ----------------------------------------------------------------- *)
+
+let join_waits () =
+  traced [ "joined a"; "a ends"; "joined b" ] @@ fun say ->
+  Fifo.run @@ fun () ->
+  let a = Fifo.fork ignore in
+  Fifo.join a;
+  say "joined a";
+  let b =
+    Fifo.fork (fun () ->
+        Fifo.yield ();
+        say "a ends")
+  in
+  Fifo.join b;
+  say "joined b"
+
+let join_raises () =
+  Fifo.run @@ fun () ->
+  let later =
+    Fifo.fork (fun () ->
+        Fifo.yield ();
+        culprit ())
+  in
+  raises_at "culprit" (fun () -> Fifo.join later);
+  let ended = Fifo.fork culprit in
+  raises_at "culprit" (fun () -> Fifo.join ended);
+  raises "again" Boom (fun () -> Fifo.join ended)
+
+let join_elsewhere () =
+  let handle = Mvar.create_empty () and joined = Atomic.make 0 in
+  let join () =
+    match Fifo.join (Mvar.read handle) with
+    | () -> ()
+    | exception Boom -> Atomic.incr joined
+  in
+  let thread = Thread.create join () in
+  let domain = Domain.spawn join in
+  Fifo.run (fun () ->
+      let h =
+        Fifo.fork (fun () ->
+            Fifo.yield ();
+            culprit ())
+      in
+      Mvar.put handle h;
+      raises "join" Boom (fun () -> Fifo.join h));
+  Thread.join thread;
+  Domain.join domain;
+  int "both were told" 2 (Atomic.get joined)
+
+(* The failure counts as joined from the moment of failing, even if those who are
+   told have their turn only after [run] has returned. *)
+let joined_by_another_host () =
+  let joiner =
+    Fifo.run (fun () ->
+        let h =
+          Fifo.fork (fun () ->
+              Fifo.yield ();
+              culprit ())
+        in
+        Hand.start (fun () -> Fifo.join h))
+  in
+  Hand.settle ();
+  raises_at "culprit" (fun () -> Hand.result joiner)
+
+let main_raises () =
+  traced [ "the task is unwound" ] @@ fun say ->
+  let f () =
+    Fifo.run (fun () ->
+        task (fun () ->
+            try Promise.await (Promise.create ())
+            with Fifo.Cancelled -> say "the task is unwound");
+        culprit ())
+  in
+  raises_at "culprit" f
+
+let nobody_joins () =
+  traced [ "m ends"; "c ends" ] @@ fun say ->
+  let f () =
+    Fifo.run (fun () ->
+        task culprit;
+        task (fun () ->
+            Fifo.yield ();
+            say "c ends");
+        say "m ends")
+  in
+  raises_at "culprit" f
+
+let failure_while_all_wait () =
+  traced [ "m unwound"; "b unwound" ] @@ fun say ->
+  let never = Promise.create () in
+  let wait name =
+    try Promise.await never
+    with e ->
+      say (name ^ " unwound");
+      raise e
+  in
+  let f () =
+    Fifo.run (fun () ->
+        task (fun () ->
+            Fifo.yield ();
+            culprit ());
+        task (fun () -> wait "b");
+        wait "m")
+  in
+  raises "run" Boom f;
+  int "withdrawn" 0 (Promise.waiters never)
+
+let failure_of_the_first () =
+  let f () =
+    Fifo.run (fun () ->
+        task (fun () ->
+            Fifo.yield ();
+            culprit ());
+        task (fun () ->
+            Fifo.yield ();
+            second_culprit ()))
+  in
+  raises "the failure that came first" Boom f
+
+let promise () =
+  Fifo.run @@ fun () ->
+  let p =
+    Fifo.fork_promise (fun () ->
+        Fifo.yield ();
+        5)
+  in
+  int "value" 5 (Promise.await p);
+  let failing =
+    Fifo.fork_promise (fun () ->
+        Fifo.yield ();
+        culprit ())
+  in
+  raises_at "culprit" (fun () -> Promise.await failing);
+  let cancelled =
+    Fifo.fork_promise (fun () ->
+        Fifo.cancel (Fifo.self ());
+        Fifo.yield ())
+  in
+  raises "cancelled" Fifo.Cancelled (fun () -> Promise.await cancelled)
+
+let promise_counts_as_joined () =
+  let p = Fifo.run (fun () -> Fifo.fork_promise culprit) in
+  yes "run returned, and the promise failed" (Promise.peek p = Some (Error Boom))
+
+let nothing_printed () =
+  let fail () =
+    try
+      Fifo.run (fun () ->
+          task culprit;
+          task (fun () -> Promise.await (Promise.create ())))
+    with Boom -> ()
+  in
+  Alcotest.(check string) "output" "" (printed fail)
+
+let stack_is_constant () =
+  (* A million switches, and a task that is forked in a task, 100,000 deep. *)
+  Fifo.run (fun () ->
+      task (fun () ->
+          for _ = 1 to 500_000 do
+            Fifo.yield ()
+          done);
+      for _ = 1 to 500_000 do
+        Fifo.yield ()
+      done);
+  let rec chain n = if n > 0 then task (fun () -> chain (n - 1)) in
+  Fifo.run (fun () -> chain 100_000)
+
+(* --- Misuse --------------------------------------------------------------- *)
+
+let outside () =
+  let check name f =
+    raises name
+      (Invalid_argument
+         ("Concord_fifo." ^ name
+        ^ ": the caller is not a task of Concord_fifo.run"))
+      f
+  in
+  let all () =
+    check "fork" (fun () -> ignore (Fifo.fork ignore : Fifo.handle));
+    check "fork" (fun () -> ignore (Fifo.fork_promise ignore));
+    check "yield" Fifo.yield;
+    check "self" (fun () -> ignore (Fifo.self () : Fifo.handle));
+    check "Scope.run" (fun () -> Fifo.Scope.run ignore)
+  in
+  all ();
+  in_thread all;
+  (* A thread made by a task is not the task. *)
+  Fifo.run (fun () -> in_thread all);
+  in_domain all
+
+let join_oneself () =
+  raises "join"
+    (Invalid_argument "Concord_fifo.join: the task is the calling one")
+    (fun () -> Fifo.run (fun () -> Fifo.join (Fifo.self ())))
+
+let an_inner_unhandled_effect_is_the_users () =
+  let module M = struct
+    type _ Effect.t += Mine : unit Effect.t
+  end in
+  let f () = Fifo.run (fun () -> Effect.perform M.Mine) in
+  raises "run" (Effect.Unhandled M.Mine) f;
+  (* [fork]'s function runs at once: its exception is not the caller's. *)
+  let f () = Fifo.run (fun () -> task (fun () -> Effect.perform M.Mine)) in
+  raises "a task" (Effect.Unhandled M.Mine) f
+
+(* --- Memory --------------------------------------------------------------- *)
+
+let value_is_not_kept () =
+  Fifo.run @@ fun () ->
+  let box = Mvar.create_empty () and seen = Weak.create 1 in
+  let[@inline never] take () = Weak.set seen 0 (Some (Mvar.take box)) in
+  let waiter =
+    Fifo.fork @@ fun () ->
+    take ();
+    (* It runs on: only the scheduler could still know the value. *)
+    Gc.full_major ();
+    no "the value that it waited for is kept" (Weak.check seen 0)
+  in
+  Mvar.put box (Bytes.create 100);
+  Fifo.join waiter
+
+let () =
+  run "Fifo"
+    [
+      ( "order",
+        [
+          test "fork runs the child first, then the other ready tasks"
+            child_first;
+          test "yield lets every other ready task have its turn" yield_order;
+          test "tasks are resumed in the order in which they waited" wake_order;
+          test "10,000 tasks too" many_tasks;
+          test "self is the handle that fork returned" self;
+          test "run returns after all tasks have ended" run_returns_last;
+          test "the stack does not grow with switches and forks"
+            stack_is_constant;
+        ] );
+      ( "ends",
+        [
+          test "join waits for the end" join_waits;
+          test "join raises what the task raised, with its backtrace"
+            join_raises;
+          test "a thread and a domain join" join_elsewhere;
+          test "who waits in another host is told of a failure"
+            joined_by_another_host;
+          test "run raises what its function raised, and cancels the others"
+            main_raises;
+          test "run raises what nobody joined, after the others" nobody_joins;
+          test "a failure is seen even if everyone waits" failure_while_all_wait;
+          test "of two failures the first is raised" failure_of_the_first;
+          test "fork_promise: value, exception, cancellation" promise;
+          test "fork_promise: an exception counts as joined"
+            promise_counts_as_joined;
+          test "nothing is printed" nothing_printed;
+        ] );
+      ( "memory",
+        [
+          test "the scheduler does not keep a value that it passed on"
+            value_is_not_kept;
+        ] );
+      ( "misuse",
+        [
+          test "outside of run: Invalid_argument" outside;
+          test "join of oneself: Invalid_argument" join_oneself;
+          test "the user's unhandled effects stay the user's"
+            an_inner_unhandled_effect_is_the_users;
+        ] );
+    ]

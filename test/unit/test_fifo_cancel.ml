@@ -1,0 +1,387 @@
+open Concord
+open Concord_test_support
+open Check
+module Fifo = Concord_fifo
+
+exception Boom
+
+(* Waits, and says how the wait ended. *)
+let await say name p =
+  match Promise.await p with
+  | () -> say (name ^ " resumed")
+  | exception e ->
+      say (name ^ " unwound");
+      raise e
+
+let eager () =
+  traced [ "cancelled"; "a unwound"; "yielded"; "b resumed" ] @@ fun say ->
+  let p = Promise.create () in
+  Fifo.run @@ fun () ->
+  let a = Fifo.fork (fun () -> await say "a" p) in
+  let _b = Fifo.fork (fun () -> await say "b" p) in
+  int "both wait" 2 (Promise.waiters p);
+  Fifo.cancel a;
+  say "cancelled";
+  Fifo.yield ();
+  int "withdrawn" 1 (Promise.waiters p);
+  say "yielded";
+  Promise.fill p ()
+
+let lazily_by_a_match () =
+  traced [ "yielded"; "filled"; "a unwound"; "b resumed" ] @@ fun say ->
+  let p = Promise.create () in
+  Fifo.run ~cancellation:`Lazy @@ fun () ->
+  let a = Fifo.fork (fun () -> await say "a" p) in
+  let _b = Fifo.fork (fun () -> await say "b" p) in
+  Fifo.cancel a;
+  Fifo.yield ();
+  say "yielded";
+  Promise.fill p ();
+  say "filled"
+
+let lazily_when_idle () =
+  traced [ "yielded"; "main waits"; "a unwound"; "main resumed" ] @@ fun say ->
+  let never = Promise.create () and p = Promise.create () in
+  let fill () =
+    eventually "unwound" (fun () -> Promise.waiters never = 0);
+    Promise.fill p ()
+  in
+  Fifo.run ~cancellation:`Lazy @@ fun () ->
+  let a = Fifo.fork (fun () -> await say "a" never) in
+  Fifo.cancel a;
+  Fifo.yield ();
+  say "yielded";
+  let filler = Thread.create fill () in
+  say "main waits";
+  await say "main" p;
+  Thread.join filler
+
+let lazily_loses_nothing () =
+  let box = Mvar.create_empty () in
+  Fifo.run ~cancellation:`Lazy @@ fun () ->
+  let a = Fifo.fork (fun () -> ignore (Mvar.take box : int)) in
+  let b = Fifo.fork_promise (fun () -> Mvar.take box) in
+  Fifo.cancel a;
+  Mvar.put box 1;
+  int "the next one has it" 1 (Promise.await b);
+  let c = Fifo.fork (fun () -> ignore (Mvar.take box : int)) in
+  Fifo.cancel c;
+  Mvar.put box 2;
+  yes "it stays" (Mvar.take_available box = Some 2)
+
+let sticky cancellation () =
+  let never = Promise.create () and empty = Mvar.create_empty () in
+  let ended = ref false in
+  Fifo.run ~cancellation (fun () ->
+      let task () =
+        let refused what f = raises what Fifo.Cancelled f in
+        refused "await" (fun () -> Promise.await never);
+        refused "await again" (fun () -> Promise.await never);
+        refused "take" (fun () -> Mvar.take empty);
+        refused "yield" Fifo.yield;
+        refused "fork" (fun () -> ignore (Fifo.fork (fun () -> assert false)));
+        refused "scope" (fun () -> Fifo.Scope.run (fun _ -> Fifo.yield ()));
+        (* What need not suspend goes on. *)
+        Promise.await (Promise.of_value ());
+        int "take" 1 (Mvar.take (Mvar.create 1));
+        ended := true
+      in
+      let h = Fifo.fork task in
+      Fifo.cancel h;
+      Fifo.join h);
+  yes "it went on to its end" !ended;
+  int "nobody waits" 0 (Promise.waiters never + Mvar.waiters empty)
+
+let ended_or_twice () =
+  Fifo.run @@ fun () ->
+  let ended = Fifo.fork ignore in
+  Fifo.cancel ended;
+  Fifo.join ended;
+  let h = Fifo.fork (fun () -> Promise.await (Promise.create ())) in
+  Fifo.cancel h;
+  Fifo.cancel h;
+  Fifo.join h;
+  Fifo.cancel h;
+  Fifo.yield ()
+
+(* What an ended task left behind must not reach those that came after it. *)
+let ended_reaches_no_other () =
+  traced [ "b resumed"; "c resumed" ] @@ fun say ->
+  let p = Promise.create () and kept = ref (fun _ -> true) in
+  let keep resumer =
+    kept := resumer;
+    Some ()
+  in
+  Fifo.run @@ fun () ->
+  let a = Fifo.fork (fun () -> Suspend.suspend keep) in
+  Fifo.join a;
+  let b = Fifo.fork (fun () -> await say "b" p) in
+  let c = Fifo.fork (fun () -> await say "c" p) in
+  Fifo.cancel a;
+  in_thread (fun () -> Fifo.cancel a);
+  in_domain (fun () -> Fifo.cancel a);
+  no "its resumer" (!kept (Error Boom));
+  Fifo.yield ();
+  int "both wait" 2 (Promise.waiters p);
+  Promise.fill p ();
+  List.iter Fifo.join [ b; c ]
+
+let from_elsewhere place () =
+  traced [ "main resumed"; "a unwound" ] @@ fun say ->
+  let never = Promise.create () and p = Promise.create () in
+  let cancelled = Promise.create () in
+  Fifo.run @@ fun () ->
+  let a = Fifo.fork (fun () -> await say "a" never) in
+  place (fun () ->
+      Fifo.cancel a;
+      Promise.fill cancelled ());
+  Promise.await cancelled;
+  Promise.fill p ();
+  await say "main" p
+
+(* The scheduler sleeps, in a host that shows it, when the request comes. *)
+let wakes_the_loop place () =
+  traced [ "asleep"; "a unwound" ] @@ fun say ->
+  let never = Promise.create () and handle = Mvar.create_empty () in
+  let main () =
+    let a = Fifo.fork (fun () -> await say "a" never) in
+    Mvar.put handle a;
+    Fifo.join a
+  in
+  let run = Hand.start (fun () -> Fifo.run main) in
+  yes "it waits in its host" (Hand.waits run);
+  say "asleep";
+  place (fun () -> Fifo.cancel (Mvar.take handle));
+  Hand.settle ();
+  Hand.result run
+
+let before_the_first_suspension () =
+  traced [ "runs on"; "refused" ] @@ fun say ->
+  Fifo.run @@ fun () ->
+  let task () =
+    Fifo.cancel (Fifo.self ());
+    say "runs on";
+    match Fifo.yield () with
+    | () -> say "not refused"
+    | exception Fifo.Cancelled -> say "refused"
+  in
+  Fifo.join (Fifo.fork task)
+
+let the_outermost_task () =
+  let f () =
+    Fifo.run (fun () ->
+        Fifo.cancel (Fifo.self ());
+        Fifo.yield ())
+  in
+  raises "run" Fifo.Cancelled f;
+  let f () =
+    Fifo.run (fun () ->
+        Fifo.cancel (Fifo.self ());
+        3)
+  in
+  int "it never suspended" 3 (f ())
+
+let in_the_ready_queue cancellation () =
+  traced [ "took 1"; "then raised" ] @@ fun say ->
+  let box = Mvar.create_empty () in
+  Fifo.run ~cancellation @@ fun () ->
+  let task () =
+    let v = Mvar.take box in
+    say (Printf.sprintf "took %d" v);
+    try Fifo.yield () with Fifo.Cancelled -> say "then raised"
+  in
+  let h = Fifo.fork task in
+  Mvar.put box 1;
+  Fifo.cancel h
+
+let ready_after_yield () =
+  traced [ "main"; "refused" ] @@ fun say ->
+  Fifo.run @@ fun () ->
+  let task () = try Fifo.yield () with Fifo.Cancelled -> say "refused" in
+  let h = Fifo.fork task in
+  Fifo.cancel h;
+  say "main"
+
+let a_parent_in_fork () =
+  traced [ "child"; "parent goes on"; "then raised" ] @@ fun say ->
+  Fifo.run @@ fun () ->
+  let parent () =
+    let me = Fifo.self () in
+    ignore
+      (Fifo.fork (fun () ->
+           say "child";
+           Fifo.cancel me)
+        : Fifo.handle);
+    (* [f] was called: fork must not raise. *)
+    say "parent goes on";
+    try Fifo.yield () with Fifo.Cancelled -> say "then raised"
+  in
+  ignore (Fifo.fork parent : Fifo.handle)
+
+let join_a_cancelled_task () =
+  Fifo.run @@ fun () ->
+  let h = Fifo.fork (fun () -> Promise.await (Promise.create ())) in
+  Fifo.cancel h;
+  Fifo.join h;
+  let h =
+    Fifo.fork (fun () -> try Fifo.yield () with Fifo.Cancelled -> raise Boom)
+  in
+  Fifo.cancel h;
+  raises "its own exception" Boom (fun () -> Fifo.join h)
+
+let cancelled_in_join () =
+  traced [ "joiner raised"; "h ends" ] @@ fun say ->
+  let p = Promise.create () in
+  Fifo.run @@ fun () ->
+  let h =
+    Fifo.fork (fun () ->
+        Promise.await p;
+        say "h ends")
+  in
+  let joiner =
+    Fifo.fork (fun () ->
+        try Fifo.join h with Fifo.Cancelled -> say "joiner raised")
+  in
+  Fifo.cancel joiner;
+  Fifo.join joiner;
+  Promise.fill p ()
+
+let cancelled_in_join_too_late () =
+  Fifo.run @@ fun () ->
+  let gate = Promise.create () in
+  let h =
+    Fifo.fork (fun () ->
+        Promise.await gate;
+        raise Boom)
+  in
+  let joiner =
+    Fifo.fork (fun () -> raises "join" Boom (fun () -> Fifo.join h))
+  in
+  Promise.fill gate ();
+  Fifo.cancel joiner;
+  (* Its turn comes after that of [h], whose failure must reach somebody. *)
+  Fifo.join joiner
+
+let not_its_own_cancelled () =
+  (* [Cancelled] raised by a task that nobody cancelled is a failure. *)
+  raises "run" Fifo.Cancelled (fun () ->
+      Fifo.run (fun () ->
+          ignore (Fifo.fork (fun () -> raise Fifo.Cancelled) : Fifo.handle)))
+
+let protect cancellation () =
+  traced [ "inside 1"; "inside 2"; "raised after" ] @@ fun say ->
+  let p = Promise.create () and q = Promise.create () in
+  Fifo.run ~cancellation @@ fun () ->
+  let task () =
+    Fifo.protect (fun () ->
+        Promise.await p;
+        say "inside 1";
+        Fifo.protect (fun () -> Promise.await q);
+        Fifo.yield ();
+        say "inside 2");
+    try Fifo.yield () with Fifo.Cancelled -> say "raised after"
+  in
+  let h = Fifo.fork task in
+  Fifo.cancel h;
+  Fifo.yield ();
+  Promise.fill p ();
+  Fifo.yield ();
+  Promise.fill q ()
+
+let protect_raises () =
+  Fifo.run @@ fun () ->
+  let task () =
+    raises "protect" Boom (fun () -> Fifo.protect (fun () -> raise Boom));
+    raises "the next suspension" Fifo.Cancelled Fifo.yield
+  in
+  let h =
+    Fifo.fork (fun () ->
+        Fifo.cancel (Fifo.self ());
+        task ())
+  in
+  Fifo.join h
+
+let memory () =
+  let p : int Promise.t = Promise.create () and box = Mvar.create_empty () in
+  let words_before = words (p, box) in
+  Fifo.run @@ fun () ->
+  let fork i =
+    Fifo.fork (fun () ->
+        ignore (if i mod 2 = 0 then Promise.await p else Mvar.take box : int))
+  in
+  let tasks = List.init 10_000 fork in
+  int "all wait" 10_000 (Promise.waiters p + Mvar.waiters box);
+  List.iter Fifo.cancel tasks;
+  Fifo.yield ();
+  int "none waits" 0 (Promise.waiters p + Mvar.waiters box);
+  int "words" words_before (words (p, box))
+
+let handle_of_an_ended_run () =
+  let kept =
+    Fifo.run (fun () ->
+        let p = Promise.create () in
+        let fork _ = Fifo.fork (fun () -> Promise.await p) in
+        let tasks = List.init 10_000 fork in
+        Promise.fill p ();
+        List.hd tasks)
+  in
+  let size = words kept in
+  if size > 1000 then Alcotest.failf "a kept handle has %d words" size
+
+let cancel_after_run () =
+  let kept = Fifo.run Fifo.self in
+  let size = words kept in
+  for _ = 1 to 1000 do
+    Fifo.cancel kept
+  done;
+  int "words" size (words kept)
+
+let () =
+  run "Fifo.cancel"
+    [
+      ( "eager and lazy",
+        [
+          test "eager: unwound at its next turn" eager;
+          test "lazy: unwound when it would have been resumed" lazily_by_a_match;
+          test "lazy: unwound at the latest when all wait" lazily_when_idle;
+          test "lazy: what it waited for goes to the next" lazily_loses_nothing;
+          test "10,000 cancelled tasks leave nothing behind" memory;
+          test "a handle that is kept is small" handle_of_an_ended_run;
+          test "cancel after run has ended leaves nothing" cancel_after_run;
+        ] );
+      ( "delivery",
+        [
+          test "eager: every later suspension raises" (sticky `Eager);
+          test "lazy: every later suspension raises" (sticky `Lazy);
+          test "of an ended task, and twice: nothing" ended_or_twice;
+          test "of an ended task: reaches no other" ended_reaches_no_other;
+          test "from a thread" (from_elsewhere in_thread);
+          test "from a domain" (from_elsewhere in_domain);
+          test "from a thread: wakes the loop" (wakes_the_loop in_thread);
+          test "from a domain: wakes the loop" (wakes_the_loop in_domain);
+          test "before the first suspension: raised there"
+            before_the_first_suspension;
+          test "of the outermost task: run raises" the_outermost_task;
+          test "eager: a resumed task keeps its value"
+            (in_the_ready_queue `Eager);
+          test "lazy: a resumed task keeps its value" (in_the_ready_queue `Lazy);
+          test "between two turns: yield raises" ready_after_yield;
+          test "fork does not raise once its function runs" a_parent_in_fork;
+        ] );
+      ( "join",
+        [
+          test "of a cancelled task returns, unless it raised"
+            join_a_cancelled_task;
+          test "cancelled in join: the other task goes on" cancelled_in_join;
+          test "cancelled in join, but the other task failed: that counts"
+            cancelled_in_join_too_late;
+          test "Cancelled of a task that was not cancelled is a failure"
+            not_its_own_cancelled;
+        ] );
+      ( "protect",
+        [
+          test "eager: deferred to after the outer protect" (protect `Eager);
+          test "lazy: deferred to after the outer protect" (protect `Lazy);
+          test "ends with an exception too" protect_raises;
+        ] );
+    ]
