@@ -15,7 +15,7 @@ type _ Effect.t +=
 (* --- The end of a task ---------------------------------------------------- *)
 
 let leave task =
-  let home = task.home in
+  let home = Task.home task in
   Task.leave task;
   if home.live = 0 then
     match home.on_empty with
@@ -33,7 +33,7 @@ let returned s task =
 
 let raised s task e =
   let backtrace = Printexc.get_raw_backtrace () in
-  let home = task.home in
+  let home = Task.home task in
   (match e with
   | Cancelled when task.cancelled || home.stopped -> Promise.fill task.ended ()
   | exn ->
@@ -207,7 +207,7 @@ let join handle =
           let tell failure =
             if failure.task == handle then failure.told <- true
           in
-          List.iter tell handle.home.failures;
+          List.iter tell (Task.home handle).failures;
           Promise.await handle.ended
       | Some (Ok ()) | None -> Printexc.raise_with_backtrace e backtrace)
 

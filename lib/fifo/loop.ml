@@ -85,11 +85,11 @@ let[@inline never] unwind_doomed task decision =
   if
     Atomic.get decision == doomed
     && Atomic.compare_and_set decision doomed (Error Cancelled)
-  then make_ready task.home.scheduler task
+  then make_ready task.scope.scheduler task
 
 let[@inline] resume task decision outcome =
   if Atomic.compare_and_set decision undecided outcome then begin
-    make_ready task.home.scheduler task;
+    make_ready task.scope.scheduler task;
     true
   end
   else begin
@@ -146,7 +146,7 @@ let ask s message =
   end
 
 let cancel task =
-  let s = task.home.scheduler in
+  let s = task.scope.scheduler in
   if not (Concord.Promise.is_resolved task.ended) then
     if on_loop s then cancel_here s task
     else ask s (fun rest -> Cancel (task, rest))
@@ -302,7 +302,7 @@ let enter s f =
     s.thread <- this_thread ();
     s.domain <- this_domain ();
     f ();
-    work s
+    if is_native s then work s
   in
   match Suspend.Host.using s.host in_loop with
   | () -> s.domain <- -1

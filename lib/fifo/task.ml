@@ -1,6 +1,5 @@
 (* The interface explains the fields. *)
 type t = {
-  home : scope;
   number : int;
   mutable scope : scope;
   mutable shields : int;
@@ -46,6 +45,7 @@ and scheduler = {
   root : scope;
   mutable tasks : t array;
   mutable waits : wait array;
+  mutable used : int;
   mutable free : int array;
   mutable n_free : int;
   mutable current : int;
@@ -105,6 +105,7 @@ let scheduler ~is_lazy =
       root;
       tasks = [||];
       waits;
+      used = 1;
       free;
       n_free = 0;
       current = 0;
@@ -139,7 +140,6 @@ let scheduler ~is_lazy =
     }
   and first_task =
     {
-      home = root;
       number = 0;
       scope = root;
       shields = 0;
@@ -153,23 +153,37 @@ let scheduler ~is_lazy =
   scheduler
 
 let current s = Array.unsafe_get s.tasks s.current
+let larger size = size + Int.max 16 (size / 2)
 
-(* No number is free: as many more are made as there are. *)
-let[@inline never] grow s =
+let[@inline never] grow_tasks s =
   let size = Array.length s.tasks in
-  s.tasks <- Array.append s.tasks (Array.make size s.root.owner);
-  s.waits <- Array.append s.waits (Array.make size Nowhere);
-  s.free <- Array.init (2 * size) (fun i -> (2 * size) - 1 - i);
-  s.n_free <- size
+  let more = larger size - size in
+  s.tasks <- Array.append s.tasks (Array.make more s.root.owner);
+  s.waits <- Array.append s.waits (Array.make more Nowhere)
+
+let new_number s =
+  if s.n_free > 0 then begin
+    s.n_free <- s.n_free - 1;
+    s.free.(s.n_free)
+  end
+  else begin
+    if s.used = Array.length s.tasks then grow_tasks s;
+    s.used <- s.used + 1;
+    s.used - 1
+  end
+
+let free_number s number =
+  let size = Array.length s.free in
+  if s.n_free = size then
+    s.free <- Array.append s.free (Array.make (larger size - size) 0);
+  s.free.(s.n_free) <- number;
+  s.n_free <- s.n_free + 1
 
 let create home =
   let s = home.scheduler in
-  if s.n_free = 0 then grow s;
-  s.n_free <- s.n_free - 1;
-  let number = s.free.(s.n_free) in
+  let number = new_number s in
   let task =
     {
-      home;
       number;
       scope = home;
       shields = home.depth;
@@ -186,7 +200,15 @@ let create home =
   home.live <- home.live + 1;
   task
 
-let leave { home; number; previous; next; _ } =
+let rec outwards task scope =
+  if scope.owner == task && scope != scope.parent then
+    outwards task scope.parent
+  else scope
+
+let home task = outwards task task.scope
+
+let leave ({ number; previous; next; _ } as task) =
+  let home = home task in
   let s = home.scheduler in
   if previous = -1 then home.first <- next else s.tasks.(previous).next <- next;
   if next = -1 then home.last <- previous
@@ -194,8 +216,7 @@ let leave { home; number; previous; next; _ } =
   home.live <- home.live - 1;
   s.tasks.(number) <- s.root.owner;
   s.waits.(number) <- Nowhere;
-  s.free.(s.n_free) <- number;
-  s.n_free <- s.n_free + 1
+  free_number s number
 
 let release s =
   s.tasks <- [||];
@@ -236,7 +257,9 @@ let enter_scope task =
 
 let leave_scope task = task.scope <- task.scope.parent
 
+let[@inline never] is_unprotected task =
+  (task.cancelled && task.shields = (home task).depth)
+  || (task.scope.stopped && task.shields = task.scope.depth)
+
 let[@inline] is_cancelled task =
-  (task.cancelled || task.scope.stopped)
-  && ((task.cancelled && task.shields = task.home.depth)
-     || (task.scope.stopped && task.shields = task.scope.depth))
+  (task.cancelled || task.scope.stopped) && is_unprotected task

@@ -9,16 +9,17 @@
     stored by the same atomic operation that decides it. *)
 
 type t = {
-  home : scope;  (** The scope that waits for the task. *)
   number : int;
       (** Its place in the scheduler's [tasks], until it has ended. *)
-  mutable scope : scope;  (** The innermost scope that the task is in. *)
+  mutable scope : scope;
+      (** The innermost scope that the task is in: its {!home}, the scope that
+          waits for it, or one that the task owns. *)
   mutable shields : int;  (** How many [protect]s the task is in. *)
   mutable cancelled : bool;
   ended : unit Concord.Promise.t;  (** Any thread may use it. *)
   mutable previous : int;
   mutable next : int;
-      (** The members of [home] before and after it, or -1, in the order of
+      (** The members of its home before and after it, or -1, in the order of
           forking. *)
 }
 
@@ -79,8 +80,9 @@ and scheduler = {
       (** The tasks that have not ended, by number; the first task elsewhere. *)
   mutable waits : wait array;
       (** Where the tasks are suspended, if they are, by number. *)
+  mutable used : int;  (** Numbers from here on were never in use. *)
   mutable free : int array;
-      (** The first [n_free] of these are the numbers not in use. *)
+      (** The first [n_free] of these are the other numbers not in use. *)
   mutable n_free : int;
   mutable current : int;  (** The task that runs, or ran last. *)
   mutable domain : int;
@@ -135,6 +137,9 @@ val current : scheduler -> t
 
 val create : scope -> t
 (** A new member of the scope. *)
+
+val home : t -> scope
+(** The scope that waits for the task. *)
 
 val leave : t -> unit
 (** The task has ended and is not a member of its scope any more. *)

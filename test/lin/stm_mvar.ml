@@ -1,0 +1,157 @@
+(* What never waits, of Mvar, and what need not wait because of the state, against a
+   model.
+
+   [try_put], [take_available] and [is_empty] may take a box that is handed over for
+   one that is neither empty nor full. It is so only after somebody waited, or during
+   [modify]: without these they are strictly linearisable, which is tested here on
+   two domains. *)
+
+open Concord
+open QCheck
+open STM
+
+module Spec = struct
+  type sut = int Mvar.t
+  type state = int option
+
+  type cmd =
+    | Try_put of int
+    | Take_available
+    | Is_empty
+    | Poll_take
+    | Poll_read
+    | Poll_put of int
+    | Waiters
+    | Put of int
+    | Take
+    | Read
+    | Swap of int
+    | Modify of int
+
+  let show_cmd = function
+    | Try_put v -> Printf.sprintf "try_put %d" v
+    | Take_available -> "take_available"
+    | Is_empty -> "is_empty"
+    | Poll_take -> "poll take_evt"
+    | Poll_read -> "poll read_evt"
+    | Poll_put v -> Printf.sprintf "poll (put_evt %d)" v
+    | Waiters -> "waiters"
+    | Put v -> Printf.sprintf "put %d" v
+    | Take -> "take"
+    | Read -> "read"
+    | Swap v -> Printf.sprintf "swap %d" v
+    | Modify v -> Printf.sprintf "modify (+ %d)" v
+
+  let init_state = None
+  let init_sut = Mvar.create_empty
+  let cleanup _ = ()
+  let value = Gen.int_bound 9
+
+  let never_wait =
+    [
+      Gen.map (fun v -> Try_put v) value;
+      Gen.map (fun v -> Try_put v) value;
+      Gen.return Take_available;
+      Gen.return Is_empty;
+      Gen.return Poll_take;
+      Gen.return Poll_read;
+      Gen.map (fun v -> Poll_put v) value;
+      Gen.return Waiters;
+    ]
+
+  let need_not_wait = function
+    | None -> [ Gen.map (fun v -> Put v) value ]
+    | Some _ ->
+        [
+          Gen.return Take;
+          Gen.return Read;
+          Gen.map (fun v -> Swap v) value;
+          Gen.map (fun v -> Modify v) value;
+        ]
+
+  let arb_cmd state =
+    make ~print:show_cmd (Gen.oneof (need_not_wait state @ never_wait))
+
+  let next_state cmd state =
+    match (cmd, state) with
+    | (Try_put v | Poll_put v | Put v), None -> Some v
+    | (Take_available | Poll_take | Take), _ -> None
+    | Swap v, Some _ -> Some v
+    | Modify v, Some old -> Some (old + v)
+    | _ -> state
+
+  let precond cmd state =
+    match cmd with
+    | Put _ -> state = None
+    | Take | Read | Swap _ | Modify _ -> state <> None
+    | _ -> true
+
+  let run cmd box =
+    match cmd with
+    | Try_put v -> Res (bool, Mvar.try_put box v)
+    | Take_available -> Res (option int, Mvar.take_available box)
+    | Is_empty -> Res (bool, Mvar.is_empty box)
+    | Poll_take -> Res (option int, Event.poll (Mvar.take_evt box))
+    | Poll_read -> Res (option int, Event.poll (Mvar.read_evt box))
+    | Poll_put v -> Res (option unit, Event.poll (Mvar.put_evt box v))
+    | Waiters -> Res (int, Mvar.waiters box)
+    | Put v -> Res (unit, Mvar.put box v)
+    | Take -> Res (int, Mvar.take box)
+    | Read -> Res (int, Mvar.read box)
+    | Swap v -> Res (int, Mvar.swap box v)
+    | Modify v -> Res (int, Mvar.modify box (fun old -> (old + v, old)))
+
+  let postcond cmd (state : state) res =
+    match (cmd, res) with
+    | Try_put _, Res ((Bool, _), put) -> put = (state = None)
+    | Poll_put _, Res ((Option Unit, _), r) ->
+        (if state = None then Some () else None) = r
+    | (Take_available | Poll_take | Poll_read), Res ((Option Int, _), r) ->
+        state = r
+    | Is_empty, Res ((Bool, _), r) -> r = (state = None)
+    | Waiters, Res ((Int, _), n) -> n = 0
+    | Put _, Res ((Unit, _), ()) -> true
+    | (Take | Read | Swap _ | Modify _), Res ((Int, _), v) -> state = Some v
+    | _ -> false
+end
+
+(* The state in which a command runs is not known on two domains. *)
+module Never_waits = struct
+  include Spec
+
+  let arb_cmd _ = make ~print:show_cmd (Gen.oneof never_wait)
+end
+
+(* Each operation is a task of a scheduler of its own. A [swap] that comes when the
+   box is empty would wait: so both domains put first, and only swap. *)
+module Swaps = struct
+  include Spec
+
+  let init_state = Some 0
+  let init_sut () = Mvar.create 0
+
+  let arb_cmd _ =
+    make ~print:show_cmd
+      (Gen.oneof
+         [
+           Gen.map (fun v -> Swap v) value;
+           Gen.map (fun v -> Modify v) value;
+           Gen.return Read;
+         ])
+
+  (* [modify] holds the box: the others wait for it, and are served in turn. *)
+  let run cmd box = Concord_fifo.run (fun () -> Spec.run cmd box)
+end
+
+module One = STM_sequential.Make (Spec)
+module Two = STM_domain.Make (Never_waits)
+module Two_swap = STM_domain.Make (Swaps)
+
+let () =
+  QCheck_base_runner.run_tests_main
+    [
+      One.agree_test ~count:300 ~name:"Mvar, on one domain";
+      Two.agree_test_par ~count:60 ~name:"Mvar without waiting, on two domains";
+      Two_swap.agree_test_par ~count:30
+        ~name:"Mvar: read, swap and modify in Fifo, on two domains";
+    ]

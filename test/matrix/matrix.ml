@@ -1,0 +1,234 @@
+open Concord
+
+module type Host = sig
+  val name : string
+
+  val no_siblings : string option
+  (** Why tasks of one [run] do not share a thread or a domain. *)
+
+  val run : (unit -> unit) list -> unit
+  (** Runs them all as tasks, on the calling domain if it can, and returns when
+      they have ended. *)
+end
+
+(* --- The hosts ------------------------------------------------------------ *)
+
+module Fifo = struct
+  let name = "Fifo"
+  let no_siblings = None
+
+  let run tasks =
+    Concord_fifo.run @@ fun () ->
+    List.iter
+      (fun f -> ignore (Concord_fifo.fork f : Concord_fifo.handle))
+      tasks
+end
+
+module Lazy_fifo = struct
+  include Fifo
+
+  let name = "Fifo, lazy"
+
+  let run tasks =
+    Concord_fifo.run ~cancellation:`Lazy (fun () -> Fifo.run tasks)
+end
+
+module Eio_fibers = struct
+  let name = "Eio"
+  let no_siblings = None
+  let run tasks = Eio_main.run (fun _ -> Eio.Fiber.all tasks)
+end
+
+module Domainslib_tasks = struct
+  module Task = Domainslib.Task
+
+  let name = "Domainslib"
+  let no_siblings = None
+
+  (* No further domain: who blocks this one blocks all tasks. *)
+  let run tasks =
+    let pool = Task.setup_pool ~num_domains:0 () in
+    Task.run pool (fun () ->
+        List.map (Task.async pool) tasks |> List.iter (Task.await pool));
+    Task.teardown_pool pool
+end
+
+module Threads = struct
+  let name = "thread"
+  let no_siblings = None
+
+  let run tasks =
+    List.map (fun f -> Thread.create f ()) tasks |> List.iter Thread.join
+end
+
+module Domains = struct
+  let name = "domain"
+  let no_siblings = Some "each domain has one task"
+  let run tasks = List.map Domain.spawn tasks |> List.iter Domain.join
+end
+
+module Within (Outer : Host) = struct
+  include Fifo
+
+  let name = "Fifo in " ^ Outer.name
+  let run tasks = Outer.run [ (fun () -> Fifo.run tasks) ]
+end
+
+let hosts : (module Host) list =
+  [
+    (module Fifo);
+    (module Lazy_fifo);
+    (module Eio_fibers);
+    (module Domainslib_tasks);
+    (module Threads);
+    (module Domains);
+    (module Within (Eio_fibers));
+    (module Within (Domainslib_tasks));
+  ]
+
+(* --- The cells ------------------------------------------------------------ *)
+
+let messages = 1_000
+
+exception Refused
+
+(* Blocks its host, on purpose: the other one is on another domain. *)
+let until_somebody_waits waiters =
+  while waiters () = 0 do
+    Domain.cpu_relax ()
+  done
+
+(* [echo] answers each of [n] pings. *)
+let ping ping pong n =
+  for i = 1 to n do
+    Mvar.put ping i;
+    assert (Mvar.take pong = -i)
+  done
+
+let echo ping pong n =
+  for _ = 1 to n do
+    Mvar.put pong (-Mvar.take ping)
+  done
+
+module Pair (A : Host) (B : Host) = struct
+  (* [a] are tasks of [A], on a domain of its own, and [b] of [B]. *)
+  let between ?(after = ignore) a b =
+    let domain =
+      Domain.spawn (fun () ->
+          A.run a;
+          after ())
+    in
+    B.run b;
+    Domain.join domain
+
+  let value () =
+    let p = Promise.create () in
+    between
+      [ (fun () -> assert (Promise.await p = 42)) ]
+      [
+        (fun () ->
+          until_somebody_waits (fun () -> Promise.waiters p);
+          Promise.fill p 42);
+      ]
+
+  let failure () =
+    let p : unit Promise.t = Promise.create () in
+    let await () =
+      match Promise.await p with
+      | () -> assert false (* it fails *)
+      | exception Refused -> ()
+    in
+    let fail () =
+      until_somebody_waits (fun () -> Promise.waiters p);
+      Promise.fail p Refused
+    in
+    between [ await ] [ fail ]
+
+  let messages () =
+    let there = Mvar.create_empty () and back = Mvar.create_empty () in
+    between
+      [ (fun () -> ping there back messages) ]
+      [ (fun () -> echo there back messages) ]
+
+  (* While a task of [A] waits, its sibling talks to a task of [B]. *)
+  let sibling () =
+    let p = Promise.create () in
+    let there = Mvar.create_empty () and back = Mvar.create_empty () in
+    let talk () =
+      until_somebody_waits (fun () -> Promise.waiters p);
+      echo there back 10;
+      Promise.fill p ()
+    in
+    between
+      [ (fun () -> Promise.await p); (fun () -> ping there back 10) ]
+      [ talk ]
+
+  (* A thread beside [A]'s loop, on the same domain, which is not a task of it; and
+     what comes after the loop. *)
+  let beside () =
+    let p = Promise.create () and q = Promise.create () in
+    let started = Promise.create () in
+    let a () =
+      let thread = Thread.create (fun () -> Promise.await p) () in
+      Promise.await started;
+      Promise.fill q thread
+    in
+    let after () =
+      Thread.join (Promise.await q);
+      let r = Promise.create () in
+      let waker =
+        Domain.spawn (fun () ->
+            until_somebody_waits (fun () -> Promise.waiters r);
+            Promise.fill r ())
+      in
+      Promise.await r;
+      Domain.join waker
+    in
+    let b () =
+      until_somebody_waits (fun () -> Promise.waiters p);
+      Promise.fill started ();
+      Promise.fill p ()
+    in
+    between ~after [ a ] [ b ]
+
+  let cells =
+    [
+      ("value", None, value);
+      ("failure", None, failure);
+      ("messages", None, messages);
+      ("sibling", A.no_siblings, sibling);
+      ("beside", None, beside);
+    ]
+
+  let run () =
+    Printf.printf "%-18s <- %-18s" A.name B.name;
+    let cell (name, skip, test) =
+      match skip with
+      | Some _ -> Printf.printf "  (%s)%!" name
+      | None ->
+          Printf.printf "  %s%!" name;
+          test ()
+    in
+    let start = Unix.gettimeofday () in
+    List.iter cell cells;
+    Printf.printf "  %.0f ms\n%!" (1e3 *. (Unix.gettimeofday () -. start));
+    List.filter_map
+      (fun (name, skip, _) ->
+        Option.map (Printf.sprintf "%s of %s: %s" name A.name) skip)
+      cells
+end
+
+let run ~title =
+  Concord_test_support.Race.watchdog ~seconds:100.;
+  Printf.printf "%s\n%!" title;
+  let skipped =
+    List.concat_map
+      (fun (module A : Host) ->
+        List.concat_map
+          (fun (module B : Host) ->
+            let module Pair = Pair (A) (B) in
+            Pair.run ())
+          hosts)
+      hosts
+  in
+  List.iter (Printf.printf "skipped: %s\n") (List.sort_uniq compare skipped)

@@ -1,0 +1,1 @@
+let () = Matrix.run ~title:"with concord-eio"

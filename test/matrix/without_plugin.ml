@@ -1,0 +1,1 @@
+let () = Matrix.run ~title:"without concord-eio"

@@ -1,0 +1,2 @@
+module Suspend = Suspend
+module Promise = Promise

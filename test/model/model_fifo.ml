@@ -1,0 +1,130 @@
+(* The loop, its inbox and its sleep, with tasks that wait for an Mvar, which other
+   processes resume and cancel. *)
+
+open Actor
+
+(* The processes are threads of one domain, which push to the loop's ring; or the
+   loop is on a domain of its own, and they use its inbox. *)
+type where = Same_domain | Other_domain
+
+(* An actor in which a scheduler runs the tasks [works]; and the tasks, as actors
+   that [Model] knows nothing about. *)
+let scheduler where ~is_lazy works =
+  Domain.all_differ (where = Other_domain);
+  let s = Task.scheduler ~is_lazy in
+  (* A model must not spin: each look is an operation more. *)
+  s.spins_to_skip <- max_int;
+  let tasks =
+    s.root.owner :: List.map (fun _ -> Task.create s.root) (List.tl works)
+  in
+  let actors = List.map (fun (name, work) -> make name work) works in
+  let body a () =
+    a.result <- waiting;
+    match a.work () with
+    | result -> a.result <- result
+    | exception Loop.Cancelled ->
+        a.result <- "cancelled";
+        raise Loop.Cancelled
+  in
+  let start () =
+    let handler = Concord_fifo.handler s in
+    List.iter2
+      (fun task a -> Concord_fifo.start s handler task (body a))
+      tasks actors
+  in
+  let run () =
+    Loop.run s start;
+    if s.root.live > 0 then failwith "the loop left tasks behind";
+    "ended"
+  in
+  (make "loop" run, tasks, actors)
+
+type process = Host | Put of int | Cancel of int | Stop | Cancel_host
+
+(* All of [takers] tasks take from one box. *)
+let check name ?(where = Other_domain) ?(is_lazy = false) ?(asleep = false)
+    ~takers processes expect =
+  Model.check name ~expect @@ fun () ->
+  let box = Mvar.create_empty () in
+  let take i =
+    ("take" ^ string_of_int (i + 1), fun () -> string_of_int (Mvar.take box))
+  in
+  let host, tasks, actors = scheduler where ~is_lazy (List.init takers take) in
+  if asleep then run host;
+  let root = Task.home (List.hd tasks) in
+  let putters = ref [] in
+  let process = function
+    | Host -> fun () -> run host
+    | Put v ->
+        let a =
+          make "put" @@ fun () ->
+          Mvar.put box v;
+          "ok"
+        in
+        putters := a :: !putters;
+        fun () -> run a
+    | Cancel i -> fun () -> Concord_fifo.cancel (List.nth tasks i)
+    | Stop -> fun () -> Loop.stop root
+    | Cancel_host -> fun () -> Model.cancel host.task
+  in
+  let processes = List.map process processes in
+  let outcome () =
+    let some_wait = count_waiting actors > 0 in
+    if host.result = waiting <> some_wait then
+      failwith ("the loop, at rest: " ^ describe (host :: actors));
+    let content =
+      match Atomic.get box with
+      | Mvar.Held _ -> failwith "held at rest"
+      | Empty _ -> "empty"
+      | Full (v, _) ->
+          if some_wait then
+            failwith
+              ("a task waits though the box is full: "
+              ^ describe (host :: actors));
+          "full " ^ string_of_int v
+    in
+    if Mvar.waiters box <> count_waiting actors + count_waiting !putters then
+      failwith "a waiter was lost, or stays";
+    describe (host :: actors) ^ " " ^ content
+  in
+  (processes, outcome)
+
+let both name ?is_lazy ?asleep ~takers processes expect =
+  check name ?is_lazy ?asleep ~takers processes expect;
+  check (name ^ " (one domain)") ~where:Same_domain ?is_lazy ?asleep ~takers
+    processes expect
+
+let () =
+  both "the loop starts, put" ~takers:1 [ Host; Put 1 ]
+    [ "loop=ended take1=1 empty" ];
+  both "the loop sleeps, put, cancel" ~asleep:true ~takers:1 [ Put 1; Cancel 0 ]
+    [ "loop=ended take1=1 empty"; "loop=ended take1=cancelled full 1" ];
+  both "lazy: the loop sleeps, put, cancel" ~is_lazy:true ~asleep:true ~takers:1
+    [ Put 1; Cancel 0 ]
+    [ "loop=ended take1=1 empty"; "loop=ended take1=cancelled full 1" ];
+  both "the loop sleeps, put, cancel one of two" ~asleep:true ~takers:2
+    [ Put 1; Cancel 0 ]
+    [
+      "loop=ended take1=cancelled take2=1 empty";
+      "loop=waits take1=1 take2=waits empty";
+    ];
+  both "the loop starts, cancel" ~takers:1 [ Host; Cancel 0 ]
+    [ "loop=ended take1=cancelled empty" ];
+  both "the loop sleeps, two puts for two" ~asleep:true ~takers:2
+    [ Put 1; Put 2 ]
+    [ "loop=ended take1=1 take2=2 empty"; "loop=ended take1=2 take2=1 empty" ];
+  both "the loop sleeps, put, all are stopped" ~asleep:true ~takers:2
+    [ Put 1; Stop ]
+    [
+      "loop=ended take1=1 take2=cancelled empty";
+      "loop=ended take1=cancelled take2=1 empty";
+      "loop=ended take1=cancelled take2=cancelled full 1";
+    ];
+  both "the loop sleeps, put, its host cancels it" ~asleep:true ~takers:1
+    [ Put 1; Cancel_host ]
+    [
+      "loop=cancelled take1=1 empty";
+      "loop=cancelled take1=cancelled full 1";
+      "loop=ended take1=1 empty";
+    ];
+  Model.finish ()

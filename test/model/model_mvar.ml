@@ -1,0 +1,232 @@
+open Actor
+open Concord_internal
+
+let sent = ref []
+let received = ref []
+
+let got v =
+  received := v :: !received;
+  string_of_int v
+
+(* Each puts a value of its own: so that an outcome tells who met whom. *)
+let put name box v =
+  make name @@ fun () ->
+  Mvar.put box v;
+  sent := v :: !sent;
+  "ok"
+
+let try_put name box v =
+  make name @@ fun () ->
+  if Mvar.try_put box v then begin
+    sent := v :: !sent;
+    "ok"
+  end
+  else "full"
+
+let swap name box v =
+  make name @@ fun () ->
+  let old = Mvar.swap box v in
+  sent := v :: !sent;
+  got old
+
+let take name box = make name (fun () -> got (Mvar.take box))
+
+let sync_take name box =
+  make name (fun () -> got (Event.sync (Mvar.take_evt box)))
+
+let read name box = make name (fun () -> string_of_int (Mvar.read box))
+
+let take_available name box =
+  make name @@ fun () ->
+  match Mvar.take_available box with None -> "none" | Some v -> got v
+
+let modify name box =
+  make name (fun () -> Mvar.modify box (fun v -> (v, string_of_int v)))
+
+let modify_raises name box =
+  make name @@ fun () ->
+  match Mvar.modify box (fun _ -> raise Exit) with
+  | () -> assert false (* it raises *)
+  | exception Exit -> "raised"
+
+(* How many live; those that withdrew must not fill the queue. *)
+let count is_live waiters =
+  let live = ref 0 and all = ref 0 in
+  let look w =
+    incr all;
+    if is_live w then incr live
+  in
+  Waiters.iter look waiters;
+  if !all > (2 * !live) + 1 then failwith "cancelled waiters stay";
+  !live
+
+(* What must hold at rest. That nobody waits who could be served follows: takers
+   wait only if the box is empty, and putters only if it is full. *)
+let at_rest box initial actors () =
+  let held, queued, content =
+    match Atomic.get box with
+    | Mvar.Held _ -> failwith "held at rest"
+    | Empty takers -> ([], count Mvar.is_live takers, "empty")
+    | Full (v, putters) ->
+        ([ v ], count Mvar.waits putters, "full " ^ string_of_int v)
+  in
+  if count_waiting actors <> queued then failwith "a waiter was lost, or stays";
+  if queued = 0 && Mvar.waiters box <> 0 then failwith "waiters <> 0 at rest";
+  let sorted = List.sort Int.compare in
+  if sorted (initial @ !sent) <> sorted (held @ !received) then
+    failwith "what was sent is not what was received and is still held";
+  describe actors ^ " " ^ content
+
+let check name initial make expect =
+  Model.check name ~expect @@ fun () ->
+  sent := [];
+  received := [];
+  let box =
+    match initial with [] -> Mvar.create_empty () | v :: _ -> Mvar.create v
+  in
+  let first, processes = make box in
+  let processes, actors = start first processes in
+  (processes, at_rest box initial actors)
+
+let () =
+  check "put, and a take that is cancelled" []
+    (fun box ->
+      let t = take "take" box in
+      ([], [ Run t; Run (put "put" box 1); Cancel t ]))
+    [ "take=1 put=ok empty"; "take=cancelled put=ok full 1" ];
+  check "the same, as an event" []
+    (fun box ->
+      let t = sync_take "take" box in
+      ([], [ Run t; Run (put "put" box 1); Cancel t ]))
+    [ "take=1 put=ok empty"; "take=cancelled put=ok full 1" ];
+  check "two wait to take, the first is cancelled" []
+    (fun box ->
+      let t1 = take "take1" box and t2 = take "take2" box in
+      ([ t1; t2 ], [ Run (put "put" box 1); Cancel t1 ]))
+    [
+      "take1=1 take2=waits put=ok empty"; "take1=cancelled take2=1 put=ok empty";
+    ];
+  check "the same, and two puts" []
+    (fun box ->
+      let t1 = take "take1" box and t2 = take "take2" box in
+      let a = put "putA" box 1 and b = put "putB" box 2 in
+      ([ t1; t2 ], [ Run a; Run b; Cancel t1 ]))
+    [
+      "take1=1 take2=2 putA=ok putB=ok empty";
+      "take1=2 take2=1 putA=ok putB=ok empty";
+      "take1=cancelled take2=1 putA=ok putB=ok full 2";
+      "take1=cancelled take2=2 putA=ok putB=ok full 1";
+    ];
+  check "two wait to take, both are cancelled" []
+    (fun box ->
+      let t1 = take "take1" box and t2 = take "take2" box in
+      ([ t1; t2 ], [ Run (put "put" box 1); Cancel t1; Cancel t2 ]))
+    [
+      "take1=1 take2=cancelled put=ok empty";
+      "take1=cancelled take2=1 put=ok empty";
+      "take1=cancelled take2=cancelled put=ok full 1";
+    ];
+  check "two wait to put, the first is cancelled" [ 1 ]
+    (fun box ->
+      let p1 = put "put1" box 2 and p2 = put "put2" box 3 in
+      ([ p1; p2 ], [ Run (take "take" box); Cancel p1 ]))
+    [
+      "put1=cancelled put2=ok take=1 full 3"; "put1=ok put2=waits take=1 full 2";
+    ];
+  check "two wait to put, both are cancelled" [ 1 ]
+    (fun box ->
+      let p1 = put "put1" box 2 and p2 = put "put2" box 3 in
+      ([ p1; p2 ], [ Run (take "take" box); Cancel p1; Cancel p2 ]))
+    [
+      "put1=cancelled put2=cancelled take=1 empty";
+      "put1=cancelled put2=ok take=1 full 3";
+      "put1=ok put2=cancelled take=1 full 2";
+    ];
+  check "the same, and two takes" [ 1 ]
+    (fun box ->
+      let p1 = put "put1" box 2 and p2 = put "put2" box 3 in
+      let a = take "takeA" box and b = take "takeB" box in
+      ([ p1; p2 ], [ Run a; Run b; Cancel p1 ]))
+    [
+      "put1=cancelled put2=ok takeA=1 takeB=3 empty";
+      "put1=cancelled put2=ok takeA=3 takeB=1 empty";
+      "put1=ok put2=ok takeA=1 takeB=2 full 3";
+      "put1=ok put2=ok takeA=2 takeB=1 full 3";
+    ];
+  check "one waits to put and is cancelled, two takes" [ 1 ]
+    (fun box ->
+      let p = put "put" box 2 in
+      ([ p ], [ Run (take "takeA" box); Run (take "takeB" box); Cancel p ]))
+    [
+      "put=cancelled takeA=1 takeB=waits empty";
+      "put=cancelled takeA=waits takeB=1 empty";
+      "put=ok takeA=1 takeB=2 empty";
+      "put=ok takeA=2 takeB=1 empty";
+    ];
+  check "a read and a take wait, the read is cancelled" []
+    (fun box ->
+      let r = read "read" box and t = take "take" box in
+      ([ r; t ], [ Run (put "put" box 1); Cancel r ]))
+    [ "read=1 take=1 put=ok empty"; "read=cancelled take=1 put=ok empty" ];
+  check "a read and a take wait, the take is cancelled" []
+    (fun box ->
+      let r = read "read" box and t = take "take" box in
+      ([ r; t ], [ Run (put "put" box 1); Cancel t ]))
+    [ "read=1 take=1 put=ok empty"; "read=1 take=cancelled put=ok full 1" ];
+  check "a read waits and is cancelled, a take comes" []
+    (fun box ->
+      let r = read "read" box in
+      ([ r ], [ Run (put "put" box 1); Run (take "take" box); Cancel r ]))
+    [ "read=1 put=ok take=1 empty"; "read=cancelled put=ok take=1 empty" ];
+  check "a swap waits and is cancelled, a take comes" []
+    (fun box ->
+      let s = swap "swap" box 2 in
+      ([ s ], [ Run (put "put" box 1); Run (take "take" box); Cancel s ]))
+    [ "swap=1 put=ok take=2 empty"; "swap=cancelled put=ok take=1 empty" ];
+  check "a swap, a take and a put come to a full box" [ 1 ]
+    (fun box ->
+      let s = swap "swap" box 2 in
+      ([], [ Run s; Run (take "take" box); Run (put "put" box 3) ]))
+    [ "swap=1 take=2 put=ok full 3"; "swap=3 take=1 put=ok full 2" ];
+  check "a modify, a take and a put come to a full box" [ 1 ]
+    (fun box ->
+      let m = modify "modify" box in
+      ([], [ Run m; Run (take "take" box); Run (put "put" box 2) ]))
+    [ "modify=1 take=1 put=ok full 2"; "modify=2 take=1 put=ok full 2" ];
+  check "a modify raises, a take is cancelled" [ 1 ]
+    (fun box ->
+      let t = take "take" box in
+      ([], [ Run (modify_raises "modify" box); Run t; Cancel t ]))
+    [
+      "modify=raised take=1 empty";
+      "modify=raised take=cancelled full 1";
+      "modify=waits take=1 empty";
+    ];
+  (* "none" beside "full": while a value is handed over, who only tries is told
+     that there is nothing. *)
+  check "one waits to put and is cancelled, two try to take" [ 1 ]
+    (fun box ->
+      let p = put "put" box 2 in
+      let a = take_available "tryA" box and b = take_available "tryB" box in
+      ([ p ], [ Run a; Run b; Cancel p ]))
+    [
+      "put=cancelled tryA=1 tryB=none empty";
+      "put=cancelled tryA=none tryB=1 empty";
+      "put=ok tryA=1 tryB=2 empty";
+      "put=ok tryA=1 tryB=none full 2";
+      "put=ok tryA=2 tryB=1 empty";
+      "put=ok tryA=none tryB=1 full 2";
+    ];
+  check "all three only try" []
+    (fun box ->
+      let a = try_put "putA" box 1 and b = try_put "putB" box 2 in
+      ([], [ Run a; Run b; Run (take_available "take" box) ]))
+    [
+      "putA=full putB=ok take=2 empty";
+      "putA=full putB=ok take=none full 2";
+      "putA=ok putB=full take=1 empty";
+      "putA=ok putB=full take=none full 1";
+      "putA=ok putB=ok take=1 full 2";
+      "putA=ok putB=ok take=2 full 1";
+    ];
+  Model.finish ()

@@ -1,0 +1,85 @@
+(* Hosts that are known by [Domain_local_await] only. Their trigger is modelled by
+   a wait that can be cancelled, or woken without a resumption. *)
+
+type trigger = Init | Awaited of unit Suspend.resumer | Released
+
+let prepare () =
+  let state = Atomic.make Init in
+  let release () =
+    match Atomic.exchange state Released with
+    | Awaited resumer -> ignore (resumer (Ok ()) : bool)
+    | Init | Released -> ()
+  and await () =
+    Suspend.suspend @@ fun resumer ->
+    if Atomic.compare_and_set state Init (Awaited resumer) then None
+    else Some ()
+  in
+  Domain_local_await.{ release; await }
+
+(* One value is offered to one wait: it arrives, or the resumer said [false]. *)
+let check name processes expect =
+  Model.check name ~expect @@ fun () ->
+  Domain_local_await.prepare := prepare;
+  let trigger = prepare () in
+  let cell : int Suspend.resumer option Atomic.t = Atomic.make None in
+  let answers = ref [] in
+  let block resumer =
+    if Atomic.compare_and_set cell None (Some resumer) then None else Some 0
+  in
+  let wait =
+    Actor.make "wait" (fun () -> string_of_int (Park.suspend trigger block))
+  in
+  let resume v () =
+    let answer =
+      match Atomic.exchange cell None with
+      | Some resumer ->
+          (* Told twice: effective once. *)
+          let answer = resumer (Ok v) in
+          if resumer (Ok (10 * v)) then failwith "resumed twice";
+          string_of_bool answer
+      | None -> "nobody"
+    in
+    answers := (string_of_int v ^ ":" ^ answer) :: !answers
+  in
+  let process = function
+    | `Wait -> fun () -> Actor.run wait
+    | `Resume v -> resume v
+    | `Cancel -> fun () -> Model.cancel wait.task
+    | `Spurious -> trigger.release
+  in
+  let outcome () =
+    let told v = List.mem (string_of_int v ^ ":true") !answers in
+    if told 1 && wait.result <> "1" then
+      failwith "told true, and did not arrive";
+    if wait.result = "1" && not (told 1) then
+      failwith "arrived, and was not told";
+    if wait.result = Actor.waiting && List.mem "1:false" !answers then
+      failwith "told false, and waits on";
+    String.concat " " (Actor.describe [ wait ] :: !answers)
+  in
+  (List.map process processes, outcome)
+
+let () =
+  check "resume and cancel"
+    [ `Wait; `Resume 1; `Cancel ]
+    [
+      "wait=1 1:true";
+      "wait=cancelled 1:false";
+      "wait=cancelled 1:nobody";
+      "wait=waits 1:nobody";
+    ];
+  check "resume and a spurious wake-up"
+    [ `Wait; `Resume 1; `Spurious ]
+    [ "wait=1 1:true"; "wait=waits 1:nobody" ];
+  check "cancel and a spurious wake-up"
+    [ `Wait; `Cancel; `Spurious ]
+    [ "wait=cancelled"; "wait=waits" ];
+  check "all of them"
+    [ `Wait; `Resume 1; `Cancel; `Spurious ]
+    [
+      "wait=1 1:true";
+      "wait=cancelled 1:false";
+      "wait=cancelled 1:nobody";
+      "wait=waits 1:nobody";
+    ];
+  Model.finish ()

@@ -1,0 +1,220 @@
+(* The race of H3: each task that waits is both resumed, from another domain, and
+   cancelled. Whoever wins, its value is at one place: received, or in the box. *)
+
+open Concord
+open Concord_test_support.Race
+
+let size = 1_000
+
+(* In one direction the tasks wait to take and the producer puts; in the other the
+   boxes are full, the tasks wait to put, and the producer takes. *)
+type direction = Taking | Putting
+
+type round = {
+  direction : direction;
+  boxes : int Mvar.t array;
+  ended : int option array;
+      (** What the task received or put; [None] if it was cancelled. *)
+}
+
+let new_round direction =
+  let box _ =
+    match direction with
+    | Taking -> Mvar.create_empty ()
+    | Putting -> Mvar.create (-1)
+  in
+  { direction; boxes = Array.init size box; ended = Array.make size None }
+
+let wait round i =
+  match round.direction with
+  | Taking -> round.ended.(i) <- Some (Mvar.take round.boxes.(i))
+  | Putting ->
+      Mvar.put round.boxes.(i) i;
+      round.ended.(i) <- Some i
+
+(* [false] if the operation, which never has to wait, did not go through. *)
+let resume round i =
+  match round.direction with
+  | Taking -> Mvar.try_put round.boxes.(i) i
+  | Putting -> Mvar.take_available round.boxes.(i) = Some (-1)
+
+(* How many were resumed; fails if a value was lost or doubled. *)
+let resumed name round =
+  let count = ref 0 in
+  for i = 0 to size - 1 do
+    let box = round.boxes.(i) in
+    if Mvar.waiters box <> 0 then fail "%s: a waiter stays" name;
+    let left = Mvar.take_available box in
+    (match (round.direction, round.ended.(i), left) with
+    | Taking, Some v, None when v = i -> incr count
+    | Putting, Some _, Some v when v = i -> incr count
+    | Taking, None, Some v when v = i -> ()
+    | Putting, None, None -> ()
+    | _, ended, left ->
+        let show = Option.fold ~none:"nothing" ~some:string_of_int in
+        fail "%s: the task has %s, the box has %s, of %d" name (show ended)
+          (show left) i);
+    if not (Mvar.is_empty box) then fail "%s: a value was doubled" name
+  done;
+  !count
+
+(* --- The other domain ----------------------------------------------------- *)
+
+type work = Nothing | Work of (unit -> unit) | Stop
+
+(* A domain that does what is put there, and says so by [Nothing]. Both sides spin,
+   so that they start at the same moment; but not while the other one has no
+   processor. *)
+let relax spins = if spins < 2_000 then Domain.cpu_relax () else Unix.sleepf 0.
+
+let with_producer f =
+  let work = Atomic.make Nothing in
+  let rec serve spins =
+    match Atomic.get work with
+    | Nothing ->
+        relax spins;
+        serve (spins + 1)
+    | Work f ->
+        f ();
+        Atomic.set work Nothing;
+        serve 0
+    | Stop -> ()
+  in
+  let producer = Domain.spawn (fun () -> serve 0) in
+  let rec wait spins =
+    if Atomic.get work != Nothing then begin
+      relax spins;
+      wait (spins + 1)
+    end
+  in
+  let both there here =
+    Atomic.set work (Work there);
+    here ();
+    wait 0
+  in
+  Fun.protect
+    (fun () -> f both)
+    ~finally:(fun () ->
+      Atomic.set work Stop;
+      Domain.join producer)
+
+(* --- The hosts ------------------------------------------------------------ *)
+
+(* A host runs one round after the other: in each it starts the tasks, then cancels
+   and resumes them at once, and returns from the round when all have ended. *)
+
+let pause random n =
+  for _ = 1 to Random.State.int random n do
+    Domain.cpu_relax ()
+  done
+
+(* Side by side with the producer, or towards it. *)
+let cancel_all random cancel tasks =
+  pause random 300;
+  let backwards = Random.State.bool random in
+  for i = 0 to size - 1 do
+    cancel tasks.(if backwards then size - 1 - i else i)
+  done
+
+let must_resume round i =
+  if not (resume round i) then fail "an operation that need not wait, waited"
+
+let producer random round () =
+  pause random 300;
+  for i = 0 to size - 1 do
+    must_resume round i
+  done
+
+let task round i () = wait round i
+
+(* The tasks are cancelled on their own domain. *)
+let fifo cancellation random both each =
+  Concord_fifo.run ~cancellation @@ fun () ->
+  each @@ fun round ->
+  Concord_fifo.Scope.run @@ fun _ ->
+  let tasks = Array.init size (fun i -> Concord_fifo.fork (task round i)) in
+  both (producer random round) (fun () ->
+      cancel_all random Concord_fifo.cancel tasks)
+
+(* The producer cancels too, so that the request races with what it does next; the
+   loop is busy, or sleeps, as it happens. *)
+let fifo_remote cancellation random both each =
+  Concord_fifo.run ~cancellation @@ fun () ->
+  each @@ fun round ->
+  Concord_fifo.Scope.run @@ fun _ ->
+  let tasks = Array.init size (fun i -> Concord_fifo.fork (task round i)) in
+  let all_ended = Promise.create () in
+  let there () =
+    for i = 0 to size - 1 do
+      match Random.State.int random 4 with
+      | 0 ->
+          must_resume round i;
+          Concord_fifo.cancel tasks.(i)
+      | n ->
+          Concord_fifo.cancel tasks.(i);
+          pause random (20 * n);
+          must_resume round i
+    done;
+    Promise.fill all_ended ()
+  in
+  both there (fun () -> Promise.await all_ended)
+
+exception Stop_it
+
+let eio random both each =
+  Eio_main.run @@ fun _ ->
+  each @@ fun round ->
+  Eio.Switch.run @@ fun switch ->
+  let contexts = Array.make size None in
+  let fiber i () =
+    match
+      Eio.Cancel.sub (fun context ->
+          contexts.(i) <- Some context;
+          wait round i;
+          contexts.(i) <- None)
+    with
+    | () -> ()
+    | exception Eio.Cancel.Cancelled Stop_it -> contexts.(i) <- None
+  in
+  for i = 0 to size - 1 do
+    Eio.Fiber.fork ~sw:switch (fiber i)
+  done;
+  both (producer random round) (fun () ->
+      let cancel context = Eio.Cancel.cancel context Stop_it in
+      cancel_all random (Option.iter cancel) contexts)
+
+let race n name ~seconds host =
+  let random = random n in
+  with_producer @@ fun both ->
+  let races = ref 0 and resumed_count = ref 0 in
+  let start = Unix.gettimeofday () in
+  let each run_round =
+    (* Both ways must happen, however busy the machine is. *)
+    while
+      Unix.gettimeofday () -. start < seconds
+      || !resumed_count = 0 || !resumed_count = !races
+    do
+      let direction = if Random.State.bool random then Taking else Putting in
+      let round = new_round direction in
+      run_round round;
+      races := !races + size;
+      resumed_count := !resumed_count + resumed name round
+    done
+  in
+  host random both each;
+  Printf.printf "%-32s %9d resumed %9d cancelled\n%!" name !resumed_count
+    (!races - !resumed_count);
+  !races
+
+let () =
+  let seconds = if long then 60. else 1.7 in
+  watchdog ~seconds:(60. +. (12. *. seconds));
+  Printf.printf "seed %d\n%!" seed;
+  let total = ref 0 in
+  let race n name host = total := !total + race n name ~seconds host in
+  race 1 "fifo, eager" (fifo `Eager);
+  race 2 "fifo, lazy" (fifo `Lazy);
+  race 3 "fifo, eager, by the producer" (fifo_remote `Eager);
+  race 4 "fifo, lazy, by the producer" (fifo_remote `Lazy);
+  race 5 "eio" eio;
+  Printf.printf "%d races\n" !total

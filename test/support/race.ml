@@ -1,0 +1,24 @@
+let long = Sys.getenv_opt "CONCORD_LONG" = Some "1"
+
+let seed =
+  match Option.bind (Sys.getenv_opt "CONCORD_SEED") int_of_string_opt with
+  | Some seed -> seed
+  | None -> int_of_float (Unix.gettimeofday () *. 1e3) land 0xFFFFFF
+
+let random n = Random.State.make [| seed; n |]
+
+let watchdog ~seconds =
+  let bark () =
+    Thread.delay seconds;
+    Printf.eprintf "no end after %.0f s: CONCORD_SEED=%d\n%!" seconds seed;
+    (* At once: [exit] would wait for those who hang. *)
+    Unix._exit 2
+  in
+  ignore (Thread.create bark () : Thread.t)
+
+let fail format =
+  let give_up message =
+    Printf.eprintf "%s: CONCORD_SEED=%d\n%!" message seed;
+    Unix._exit 1
+  in
+  Printf.ksprintf give_up format

@@ -1,0 +1,17 @@
+(** What the tests that race share. *)
+
+val long : bool
+(** [CONCORD_LONG=1]: run for minutes. *)
+
+val seed : int
+(** [CONCORD_SEED], or the time. *)
+
+val random : int -> Random.State.t
+(** The [n]th generator of this seed. *)
+
+val watchdog : seconds:float -> unit
+(** Exits with code 2 if the program has not ended by then: a wake-up was lost.
+*)
+
+val fail : ('a, unit, string, 'b) format4 -> 'a
+(** Prints the message and the seed, and exits with code 1. *)
