@@ -37,11 +37,14 @@ let raised s task e =
   (match e with
   | Cancelled when task.cancelled || home.stopped -> Promise.fill task.ended ()
   | exn ->
-      let told = Promise.waiters task.ended > 0 in
-      home.failures <- { task; exn; backtrace; told } :: home.failures;
-      s.failed <- home :: s.failed;
-      (* What the outermost task raises is the result of [run]. *)
-      if task == home.owner then Loop.stop home;
+      (* Those who wait in [join] are told; what the outermost task raises is the
+         result of [run] all the same. *)
+      let outermost = task == home.owner in
+      if outermost || Promise.waiters task.ended = 0 then begin
+        home.failures <- { task; exn; backtrace; told = false } :: home.failures;
+        s.failed <- home :: s.failed
+      end;
+      if outermost then Loop.stop home;
       Promise.fail ~backtrace task.ended exn);
   leave task;
   Loop.dispatch s

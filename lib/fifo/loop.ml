@@ -218,7 +218,8 @@ let last_resort s =
     let failed = List.rev s.failed in
     s.failed <- [];
     let stop_failed scope =
-      if List.exists is_unobserved scope.failures then stop_here s scope
+      scope.failures <- List.filter is_unobserved scope.failures;
+      if not (List.is_empty scope.failures) then stop_here s scope
     in
     List.iter stop_failed failed
   end

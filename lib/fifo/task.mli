@@ -63,15 +63,15 @@ and scope = {
   mutable live : int;  (** How many members there are. *)
   mutable on_empty : unit Concord.Suspend.resumer option;
       (** Called when [live] becomes 0: the owner waits for that. *)
-  mutable failures : failure list;  (** Latest first. *)
+  mutable failures : failure list;
+      (** Of members for which nobody waited, latest first. *)
 }
 
 and failure = {
   task : t;
   exn : exn;
   backtrace : Printexc.raw_backtrace;
-  mutable told : bool;
-      (** Somebody was told of it, or will be. Any thread may set it. *)
+  mutable told : bool;  (** By [join], later. Any thread may set it. *)
 }
 
 and scheduler = {

@@ -308,6 +308,13 @@ let an_inner_unhandled_effect_is_the_users () =
 
 (* --- Memory --------------------------------------------------------------- *)
 
+let main_raises_joined () =
+  raises "run" Boom (fun () ->
+      Fifo.run @@ fun () ->
+      let main = Fifo.self () in
+      task (fun () -> try Fifo.join main with Boom -> ());
+      culprit ())
+
 let value_is_not_kept () =
   Fifo.run @@ fun () ->
   let box = Mvar.create_empty () and seen = Weak.create 1 in
@@ -347,6 +354,8 @@ let () =
             joined_by_another_host;
           test "run raises what its function raised, and cancels the others"
             main_raises;
+          test "run raises what its function raised, though it was joined"
+            main_raises_joined;
           test "run raises what nobody joined, after the others" nobody_joins;
           test "a failure is seen even if everyone waits" failure_while_all_wait;
           test "of two failures the first is raised" failure_of_the_first;
