@@ -37,14 +37,13 @@ let raised s task e =
   (match e with
   | Cancelled when task.cancelled || home.stopped -> Promise.fill task.ended ()
   | exn ->
-      (* Those who wait in [join] are told; what the outermost task raises is the
-         result of [run] all the same. *)
-      let outermost = task == home.owner in
-      if outermost || Promise.waiters task.ended = 0 then begin
+      (* What the outermost task raises is the result of [run]; those who wait in
+         [join] are told. *)
+      if task == home.owner then Loop.stop home
+      else if Promise.waiters task.ended = 0 then begin
         home.failures <- { task; exn; backtrace; told = false } :: home.failures;
         s.failed <- home :: s.failed
       end;
-      if outermost then Loop.stop home;
       Promise.fail ~backtrace task.ended exn);
   leave task;
   Loop.dispatch s
@@ -214,8 +213,15 @@ let join handle =
           Promise.await handle.ended
       | Some (Ok ()) | None -> Printexc.raise_with_backtrace e backtrace)
 
-(* The first failure of the scope that nobody was told of. *)
-let failure scope = List.find_opt Loop.is_unobserved (List.rev scope.failures)
+(* A body of the scope ended with [result], and its tasks have ended. The first
+   failure that nobody was told of explains why the body was cancelled. *)
+let conclude scope result =
+  let unobserved = List.rev (List.filter Loop.is_unobserved scope.failures) in
+  match (result, unobserved) with
+  | (Ok _ | Error (Cancelled, _)), { exn; backtrace; _ } :: _
+  | Error (exn, backtrace), _ ->
+      Printexc.raise_with_backtrace exn backtrace
+  | Ok v, [] -> v
 
 module Scope = struct
   type t = scope
@@ -250,11 +256,8 @@ module Scope = struct
     in
     wait_until_empty scope;
     Task.leave_scope task;
-    match (result, failure scope) with
-    | (Ok _ | Error (Cancelled, _)), Some { exn; backtrace; _ }
-    | Error (exn, backtrace), _ ->
-        Printexc.raise_with_backtrace exn backtrace
-    | Ok v, None -> if scope.stopped then raise Cancelled else v
+    let v = conclude scope result in
+    if scope.stopped then raise Cancelled else v
 end
 
 let run ?(cancellation = `Eager) f =
@@ -262,10 +265,14 @@ let run ?(cancellation = `Eager) f =
     Task.scheduler
       ~is_lazy:(match cancellation with `Eager -> false | `Lazy -> true)
   in
-  let result = ref None in
-  let main () = result := Some (f ()) in
+  let result = ref (Error (Cancelled, Printexc.get_callstack 0)) in
+  let main () =
+    match f () with
+    | v -> result := Ok v
+    | exception e ->
+        let backtrace = Printexc.get_raw_backtrace () in
+        result := Error (e, backtrace);
+        Printexc.raise_with_backtrace e backtrace
+  in
   Loop.run s (fun () -> start s (handler s) s.root.owner main);
-  match (failure s.root, !result) with
-  | Some { exn; backtrace; _ }, _ -> Printexc.raise_with_backtrace exn backtrace
-  | None, Some v -> v
-  | None, None -> raise Cancelled
+  conclude s.root !result
