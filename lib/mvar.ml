@@ -282,18 +282,18 @@ let put_evt t v =
 
 (* --- Both at once --------------------------------------------------------- *)
 
+let swap_held t v old =
+  give t v;
+  old
+
 let rec swap t v =
   match Atomic.get t with
   | Full (old, putters) as before ->
       if Atomic.compare_and_set t before (Full (v, putters)) then old
       else (* the box changed: look again *) swap t v
-  | Empty _ | Held _ ->
-      let old = wait_to t Hold in
-      give t v;
-      old
+  | Empty _ | Held _ -> swap_held t v (wait_to t Hold)
 
-let modify t f =
-  let old = use t Hold in
+let modify_held t f old =
   match f old with
   | v, result ->
       give t v;
@@ -302,6 +302,10 @@ let modify t f =
       let backtrace = Printexc.get_raw_backtrace () in
       give t old;
       Printexc.raise_with_backtrace e backtrace
+
+let modify t f = modify_held t f (use t Hold)
+let swap_evt t v = Event.wrap (use_evt t Hold) (swap_held t v)
+let modify_evt t f = Event.wrap (use_evt t Hold) (modify_held t f)
 
 (* --- Looking -------------------------------------------------------------- *)
 

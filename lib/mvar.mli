@@ -90,6 +90,12 @@ val read_evt : 'a t -> 'a Event.t
 val put_evt : 'a t -> 'a -> unit Event.t
 (** The event of {!put}. *)
 
+val swap_evt : 'a t -> 'a -> 'a Event.t
+(** The event of {!swap}. *)
+
+val modify_evt : 'a t -> ('a -> 'a * 'b) -> 'b Event.t
+(** The event of {!modify}; the function runs in the task that performs it. *)
+
 val waiters : 'a t -> int
 (** How many tasks wait, for tests and diagnosis. One that was cancelled counts
     until it is unwound. *)

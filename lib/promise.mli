@@ -6,7 +6,9 @@
 
     An operation without a {b Suspends} line never suspends and needs no running
     scheduler: it can be called from a signal handler, a finaliser or any
-    callback, and is safe from any domain and thread.
+    callback, and is safe from any domain and thread. (OCaml runs no signal
+    handler while all threads of a domain are parked, as in {!await} in a plain
+    thread: a handler can resume tasks of Eio, not the thread it must run in.)
 
     {[
       # let p : int Promise.t = Promise.create ()

@@ -54,14 +54,14 @@ val suspend : ('a resumer -> 'a option) -> 'a
     given is called, unless [block] returns a value.
 
     The host is found with nothing to set up: the innermost handler of
-    {!Suspend}; else the innermost scheduler that is registered with
+    {!extension-Suspend}; else the innermost scheduler that is registered with
     [Domain_local_await] (Eio and Domainslib are), through its plug-in if there
     is one (see {!Host}); else the system thread is parked on a condition
     variable.
 
     - {b Suspends} the task only, whatever its host.
     - {b Cancelled} while suspended: raises the host's exception; see H3.
-    - {b Cost}: on {!Concord_fifo} about three times that of performing an
+    - {b Cost}: on {!Concord_fifo} three to four times that of performing an
       effect. *)
 
 val wait :
@@ -96,7 +96,7 @@ module Host : sig
         (** Does this trigger come from the scheduler? It must tell so without
             calling either of the trigger's functions. *)
     suspend : 'a. ('a resumer -> 'a option) -> 'a;
-        (** As a handler of {!Suspend} would, H1 to H4.
+        (** As a handler of {!extension-Suspend} would, H1 to H4.
             @raise Elsewhere
               without having called [block], if the calling task is not one of
               the scheduler's. *)
@@ -104,8 +104,8 @@ module Host : sig
         (** As {!Suspend.protect}.
             @raise Elsewhere without having called the function, as above. *)
   }
-  (** A scheduler that does not know {!Suspend}, but can suspend its tasks
-      faster than through [Domain_local_await], or can protect them. *)
+  (** A scheduler that does not know {!extension-Suspend}, but can suspend its
+      tasks faster than through [Domain_local_await], or can protect them. *)
 
   val plug_in : plugin -> unit
   (** Adds a plug-in, for the whole program. Call it when your library is

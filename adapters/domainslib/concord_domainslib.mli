@@ -26,8 +26,10 @@ val submit : Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t
 
     A pool has places for its own domains and for {e one} more. The first
     [submit] to a pool takes that place for the calling domain, unless {!attach}
-    did so before. A program that also calls [Domainslib.Task.run] or [async]
-    from outside the pool must call {!attach} first, from the domain that does.
+    did so before. A program that also calls [Domainslib.Task.run], [async] or
+    [teardown_pool] from outside the pool must call {!attach} first, from the
+    domain that does: otherwise one of them, or while the pool is starting one
+    of its own domains, fails an assertion of Domainslib's.
 
     - {b Order}: jobs are started in the order of submission from one domain.
     - {b Cost}: one job waits for no other; the pool must have at least one

@@ -3,7 +3,7 @@ open Task
 module Promise = Concord.Promise
 module Suspend = Concord.Suspend
 
-exception Cancelled = Loop.Cancelled
+exception Cancelled = Task.Cancelled
 
 type handle = Task.t
 
@@ -39,7 +39,7 @@ let raised s task e =
   | exn ->
       (* What the outermost task raises is the result of [run]; those who wait in
          [join] are told. *)
-      if task == home.owner then Loop.stop home
+      if task == home.owner then Cancel.scope home
       else if Promise.waiters task.ended = 0 then begin
         home.failures <- { task; exn; backtrace; told = false } :: home.failures;
         s.failed <- home :: s.failed
@@ -54,7 +54,7 @@ let raised s task e =
    runs, and a value that it gives would be lost. *)
 let[@inline] wait s task continuation decision =
   Array.unsafe_set s.waits task.number (Wait { continuation; decision });
-  if is_cancelled task then Loop.interrupt s task;
+  if is_cancelled task then Cancel.interrupt s task;
   Loop.dispatch s
 
 let suspend (type a) s (block : a Suspend.resumer -> a option)
@@ -63,7 +63,7 @@ let suspend (type a) s (block : a Suspend.resumer -> a option)
   if is_cancelled task then discontinue continuation Cancelled
   else begin
     let decision = Atomic.make undecided in
-    let resumer outcome = Loop.resume task decision outcome in
+    let resumer outcome = Ready.resume task decision outcome in
     (* If [block] registered the resumer and gave a value as well, against S1, and
        the resumer was called, then its outcome was promised. *)
     match block resumer with
@@ -104,7 +104,7 @@ let handler s =
     Some
       (fun (continuation : (handle, unit) continuation) ->
         Array.unsafe_set s.waits s.current (Turn continuation);
-        Loop.push s s.current;
+        Ready.push s s.current;
         Loop.dispatch s)
   and self =
     Some
@@ -149,7 +149,7 @@ let handler s =
     else begin
       let task = Task.create parent.scope in
       s.waits.(parent.number) <- Parent { continuation; child = task };
-      Loop.push s parent.number;
+      Ready.push s parent.number;
       start s handler task f
     end
   in
@@ -191,7 +191,7 @@ let fork_promise f =
   ignore (fork fill : handle);
   promise
 
-let cancel = Loop.cancel
+let cancel = Cancel.task
 let protect = Suspend.protect
 
 let join handle =
@@ -226,7 +226,7 @@ let conclude scope result =
 module Scope = struct
   type t = scope
 
-  let cancel = Loop.stop
+  let cancel = Cancel.scope
 
   (* Returns when the scope is empty; it does, even if the owner is cancelled. *)
   let wait_until_empty scope =
@@ -240,7 +240,7 @@ module Scope = struct
     if scope.live > 0 then (
       try Suspend.suspend block
       with Cancelled ->
-        Loop.stop scope;
+        Cancel.scope scope;
         protect (fun () -> Suspend.suspend block))
 
   let run body =
@@ -251,7 +251,7 @@ module Scope = struct
       | v -> Ok v
       | exception e ->
           let backtrace = Printexc.get_raw_backtrace () in
-          Loop.stop scope;
+          Cancel.scope scope;
           Error (e, backtrace)
     in
     wait_until_empty scope;

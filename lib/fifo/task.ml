@@ -83,6 +83,8 @@ and inbox =
 
 and sleep = Awake | Asleep of unit Concord.Suspend.resumer
 
+exception Cancelled
+
 (* Told from outcomes by their address. *)
 exception Undecided
 exception Doomed

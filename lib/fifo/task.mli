@@ -127,6 +127,9 @@ and inbox =
 
 and sleep = Awake | Asleep of unit Concord.Suspend.resumer
 
+exception Cancelled
+(** {!Concord_fifo.Cancelled}. *)
+
 val undecided : 'a decision
 val doomed : 'a decision
 

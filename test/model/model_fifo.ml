@@ -22,9 +22,9 @@ let scheduler where ~is_lazy works =
     a.result <- waiting;
     match a.work () with
     | result -> a.result <- result
-    | exception Loop.Cancelled ->
+    | exception Task.Cancelled ->
         a.result <- "cancelled";
-        raise Loop.Cancelled
+        raise Task.Cancelled
   in
   let start () =
     let handler = Concord_fifo.handler s in
@@ -64,7 +64,7 @@ let check name ?(where = Other_domain) ?(is_lazy = false) ?(asleep = false)
         putters := a :: !putters;
         fun () -> run a
     | Cancel i -> fun () -> Concord_fifo.cancel (List.nth tasks i)
-    | Stop -> fun () -> Loop.stop root
+    | Stop -> fun () -> Cancel.scope root
     | Cancel_host -> fun () -> Model.cancel host.task
   in
   let processes = List.map process processes in

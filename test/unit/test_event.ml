@@ -142,9 +142,27 @@ let each_sync_is_a_new_wait () =
   Hand.settle ();
   strings "in order" [ "a"; "b" ] [ Hand.result first; Hand.result second ]
 
+(* The holder's part runs in the task: before it, and if it raises, everyone else
+   waits or finds the old value. *)
+let swap_and_modify () =
+  let box = Mvar.create 1 in
+  int "swap" 1 (Event.sync (Mvar.swap_evt box 2));
+  let double = Mvar.modify_evt box (fun n -> (2 * n, n)) in
+  int "modify" 2 (Event.sync double);
+  int "modify again" 4 (Event.sync double);
+  raises "modify, raising" Exit (fun () ->
+      Event.sync (Mvar.modify_evt box (fun _ -> raise Exit)));
+  int "the value" 8 (Mvar.take box);
+  no "nothing to double" (Option.is_some (Event.poll double));
+  no "the box is not held" (Option.is_some (Mvar.take_available box));
+  Mvar.put box 5;
+  int "poll" 5 (Option.get (Event.poll (Mvar.swap_evt box 6)))
+
 let () =
   run "Event"
     [
+      ( "mvar",
+        [ test "swap and modify hold the box in the task" swap_and_modify ] );
       ( "values",
         [
           test "always is ready" always;

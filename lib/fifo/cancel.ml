@@ -1,0 +1,61 @@
+open Task
+open Ready
+
+(* A task that has ended has no wait: its number may be another's. *)
+let interrupt s task =
+  if s.tasks.(task.number) == task && is_cancelled task then
+    match s.waits.(task.number) with
+    | Nowhere | Turn _ | Parent _ -> ()
+    | Wait { decision; _ } ->
+        if s.is_lazy then
+          begin if Atomic.compare_and_set decision undecided doomed then
+            s.doomed <- (fun () -> unwind_doomed task decision) :: s.doomed
+          end
+        else if Atomic.compare_and_set decision undecided (Error Cancelled) then
+          push s task.number
+
+let task_here s task =
+  if not task.cancelled then begin
+    task.cancelled <- true;
+    interrupt s task
+  end
+
+(* Stopping a scope reaches the tasks in it: its owner and its members. Each of
+   them may be inside further scopes that it owns; these are stopped too, from the
+   outside in, up to the first one that was made under a [protect]. *)
+let rec scope_here s scope =
+  if not scope.stopped then begin
+    scope.stopped <- true;
+    stop_task s scope scope.owner;
+    iter_members (stop_task s scope) scope
+  end
+
+and stop_task s outer task =
+  let rec reaches scope =
+    scope == outer
+    || scope != scope.parent && reaches scope.parent
+       && scope.depth = scope.parent.depth
+       && begin
+         scope_here s scope;
+         true
+       end
+  in
+  if reaches task.scope then interrupt s task
+
+(* The inbox of a scheduler that has ended is not emptied any more. *)
+let ask s message =
+  if s.root.live > 0 then begin
+    post s message;
+    wake s
+  end
+
+let task task =
+  let s = task.scope.scheduler in
+  if not (Concord.Promise.is_resolved task.ended) then
+    if on_loop s then task_here s task
+    else ask s (fun rest -> Cancel (task, rest))
+
+let scope scope =
+  let s = scope.scheduler in
+  if on_loop s then scope_here s scope
+  else ask s (fun rest -> Stop (scope, rest))

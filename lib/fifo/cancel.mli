@@ -1,0 +1,16 @@
+(** Cancelling tasks and scopes. *)
+
+val task : Task.t -> unit
+(** Any thread may call it. *)
+
+val scope : Task.scope -> unit
+(** Cancels the members of the scope, its body, and the scopes inside. Any
+    thread may call it. *)
+
+(** {2 For the thread that runs the loop} *)
+
+val interrupt : Task.scheduler -> Task.t -> unit
+(** Does what must be done if the task is cancelled and suspended. *)
+
+val task_here : Task.scheduler -> Task.t -> unit
+val scope_here : Task.scheduler -> Task.scope -> unit
