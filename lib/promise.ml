@@ -36,29 +36,37 @@ let create () = Atomic.make unresolved
 let of_value v = Atomic.make (Value v)
 let ok = Ok ()
 
+(* How many tasks waited, or -1 if [t] was resolved before. *)
 let rec resolve t outcome =
   match Atomic.get t with
-  | Value _ | Failed _ -> false
+  | Value _ | Failed _ -> -1
   | Waiting waiters as before ->
-      if Atomic.compare_and_set t before outcome then begin
-        if not (Waiters.is_empty waiters) then
+      if Atomic.compare_and_set t before outcome then
+        if Waiters.is_empty waiters then 0
+        else begin
           Waiters.iter (fun w -> ignore (w.resume ok : bool)) waiters;
-        true
-      end
+          Waiters.length waiters
+        end
       else (* another waiter, a withdrawal, or resolved: look again *)
         resolve t outcome
 
-let try_fill t v = resolve t (Value v)
+let try_fill t v = resolve t (Value v) >= 0
 let fill t v = if not (try_fill t v) then raise Already_filled
 
-let try_fail ?backtrace t e =
+let resolve_failed backtrace t e =
   let backtrace =
     match backtrace with Some b -> b | None -> Printexc.get_raw_backtrace ()
   in
   resolve t (Failed (e, backtrace))
 
+let try_fail ?backtrace t e = resolve_failed backtrace t e >= 0
+
 let fail ?backtrace t e =
   if not (try_fail ?backtrace t e) then raise Already_filled
+
+let fail_waiters ?backtrace t e =
+  let waiters = resolve_failed backtrace t e in
+  if waiters < 0 then raise Already_filled else waiters
 
 let is_resolved t =
   match Atomic.get t with Waiting _ -> false | Value _ | Failed _ -> true

@@ -52,6 +52,12 @@ val fail : ?backtrace:Printexc.raw_backtrace -> 'a t -> exn -> unit
 val try_fail : ?backtrace:Printexc.raw_backtrace -> 'a t -> exn -> bool
 (** As {!fail}, but [false] if [t] is filled or failed. *)
 
+val fail_waiters : ?backtrace:Printexc.raw_backtrace -> 'a t -> exn -> int
+(** As {!fail}; tells how many tasks waited. Each of them has the exception now,
+    also one that was cancelled and not unwound: {!peek} tells it.
+
+    @raise Already_filled if [t] is filled or failed. *)
+
 val await : 'a t -> 'a
 (** [await t] is the value of [t].
 

@@ -162,9 +162,16 @@ module Host = struct
       | Init | Released -> ()
     and await () =
       if Atomic.get state != Released then
-        suspend @@ fun resumer ->
-        if Atomic.compare_and_set state Init (Waiting resumer) then None
-        else (* released meanwhile *) Some ()
+        let block resumer =
+          if Atomic.compare_and_set state Init (Waiting resumer) then None
+          else (* released meanwhile *) Some ()
+        in
+        match Effect.perform (Suspend block) with
+        | () -> ()
+        | exception Effect.Unhandled (Suspend unhandled)
+          when Physical.equal unhandled block ->
+            (* Not in a task: in a C callback, a finaliser, a signal handler. *)
+            Park.suspend_thread block
     in
     Domain_local_await.{ release; await }
 
@@ -172,6 +179,8 @@ module Host = struct
     let local = Innermost.get () in
     Domain_local_await.using ~prepare_for_await:(prepare t)
       ~while_running:(fun () ->
+        (* Still up, if the loop was left, it would not go down here. *)
+        t.up <- false;
         Innermost.raise_flag local t;
         loop ())
 

@@ -31,6 +31,9 @@ val submit : Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t
     domain that does: otherwise one of them, or while the pool is starting one
     of its own domains, fails an assertion of Domainslib's.
 
+    Jobs that are waiting or suspended when the pool is torn down are lost:
+    their promises are never resolved.
+
     - {b Order}: jobs are started in the order of submission from one domain.
     - {b Cost}: one job waits for no other; the pool must have at least one
       domain of its own ([num_domains >= 1]), or be inside

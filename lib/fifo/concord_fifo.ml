@@ -31,20 +31,28 @@ let returned s task =
   leave task;
   Loop.dispatch s
 
+(* Drops those at the head of which somebody was told since: so the list stays
+   short even if the loop is never idle. *)
+let rec drop_told = function
+  | { task; _ } :: rest when is_told task -> drop_told rest
+  | failures -> failures
+
 let raised s task e =
   let backtrace = Printexc.get_raw_backtrace () in
   let home = Task.home task in
+  (* What the outermost task raises is the result of [run]. *)
+  if task == home.owner then Cancel.scope home;
   (match e with
   | Cancelled when task.cancelled || home.stopped -> Promise.fill task.ended ()
+  | exn when task == home.owner -> Promise.fail ~backtrace task.ended exn
   | exn ->
-      (* What the outermost task raises is the result of [run]; those who wait in
-         [join] are told. *)
-      if task == home.owner then Cancel.scope home
-      else if Promise.waiters task.ended = 0 then begin
-        home.failures <- { task; exn; backtrace; told = false } :: home.failures;
+      (* Recorded before anybody can be told of it, and forget that. *)
+      home.failures <- { task; exn; backtrace } :: drop_told home.failures;
+      if not home.has_failed then begin
+        home.has_failed <- true;
         s.failed <- home :: s.failed
       end;
-      Promise.fail ~backtrace task.ended exn);
+      if Promise.fail_waiters ~backtrace task.ended exn > 0 then tell task);
   leave task;
   Loop.dispatch s
 
@@ -183,10 +191,10 @@ let fork_promise f =
   let promise = Promise.create () in
   let fill () =
     match f () with
-    | v -> Promise.fill promise v
+    | v -> ignore (Promise.try_fill promise v : bool)
     | exception e ->
         let backtrace = Printexc.get_raw_backtrace () in
-        Promise.fail ~backtrace promise e
+        ignore (Promise.try_fail ~backtrace promise e : bool)
   in
   ignore (fork fill : handle);
   promise
@@ -206,10 +214,7 @@ let join handle =
       match Promise.peek handle.ended with
       | Some (Error _) ->
           (* Also if the caller was just cancelled: the task counts on it. *)
-          let tell failure =
-            if failure.task == handle then failure.told <- true
-          in
-          List.iter tell (Task.home handle).failures;
+          tell handle;
           Promise.await handle.ended
       | Some (Ok ()) | None -> Printexc.raise_with_backtrace e backtrace)
 
@@ -228,7 +233,7 @@ module Scope = struct
 
   let cancel = Cancel.scope
 
-  (* Returns when the scope is empty; it does, even if the owner is cancelled. *)
+  (* Returns or raises when the scope is empty, not before. *)
   let wait_until_empty scope =
     let block resumer =
       if scope.live = 0 then Some ()
@@ -239,23 +244,31 @@ module Scope = struct
     in
     if scope.live > 0 then (
       try Suspend.suspend block
-      with Cancelled ->
+      with e ->
+        let backtrace = Printexc.get_raw_backtrace () in
         Cancel.scope scope;
-        protect (fun () -> Suspend.suspend block))
+        protect (fun () -> Suspend.suspend block);
+        Printexc.raise_with_backtrace e backtrace)
+
+  let caught f v =
+    match f v with
+    | v -> Ok v
+    | exception e ->
+        let backtrace = Printexc.get_raw_backtrace () in
+        Error (e, backtrace)
 
   let run body =
     let task = self_of "Scope.run" in
     let scope = Task.enter_scope task in
-    let result =
-      match body scope with
-      | v -> Ok v
-      | exception e ->
-          let backtrace = Printexc.get_raw_backtrace () in
-          Cancel.scope scope;
-          Error (e, backtrace)
-    in
-    wait_until_empty scope;
+    let result = caught body scope in
+    if Result.is_error result then Cancel.scope scope;
+    let waited = caught wait_until_empty scope in
     Task.leave_scope task;
+    let result =
+      match (result, waited) with
+      | Ok _, Error e -> Error e
+      | result, (Ok () | Error _) -> result
+    in
     let v = conclude scope result in
     if scope.stopped then raise Cancelled else v
 end

@@ -37,6 +37,10 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
 
     - {b Suspends} the calling task, whatever its host, while all tasks wait.
       Before it puts a thread or domain to sleep it spins for some microseconds.
+      An effect that a handler around [run] handles, an operation of Eio in a
+      fiber that called [run] for example, suspends all of its tasks; and to Eio
+      they are one fiber, so that switches or [Eio.Fiber.first] of two of them
+      must not overlap.
     - {b Cancelled} by the host of the calling task while suspended: cancels all
       tasks, waits for them, and re-raises the host's exception. (In an Eio
       fiber this needs [concord-eio]; without it [run] can no more suspend the
@@ -62,7 +66,8 @@ val fork : (unit -> unit) -> handle
 val fork_promise : (unit -> 'a) -> 'a Concord.Promise.t
 (** [fork_promise f] forks a task that fills the promise with [f ()], or makes
     it fail with the exception that [f] raised, {!Cancelled} included; such an
-    exception counts as joined. Otherwise as {!fork}. *)
+    exception counts as joined. Nothing happens if you resolved the promise
+    before. Otherwise as {!fork}. *)
 
 val yield : unit -> unit
 (** Lets the other ready tasks have their turn.

@@ -50,18 +50,19 @@ let dispatch s =
     | Nowhere -> assert false (* only suspended tasks are pushed *)
   end
 
-let is_unobserved failure = not failure.told
+let is_unobserved failure = not (is_told failure.task)
 
 (* Nothing is ready: now unwind what was cancelled lazily, or stop the scopes in
    which a task failed for which nobody waits. *)
 let last_resort s =
-  let doomed = List.rev s.doomed in
-  s.doomed <- [];
-  List.iter (fun unwind -> unwind ()) doomed;
+  let unwind (Doomed_wait { task; decision }) = unwind_doomed task decision in
+  List.iter unwind (List.rev (Atomic.exchange s.doomed []));
+  s.n_doomed <- 0;
   if is_idle s then begin
     let failed = List.rev s.failed in
     s.failed <- [];
     let stop_failed scope =
+      scope.has_failed <- false;
       scope.failures <- List.filter is_unobserved scope.failures;
       if not (List.is_empty scope.failures) then Cancel.scope_here s scope
     in

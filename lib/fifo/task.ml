@@ -32,14 +32,10 @@ and scope = {
   mutable live : int;
   mutable on_empty : unit Concord.Suspend.resumer option;
   mutable failures : failure list;
+  mutable has_failed : bool;
 }
 
-and failure = {
-  task : t;
-  exn : exn;
-  backtrace : Printexc.raw_backtrace;
-  mutable told : bool;
-}
+and failure = { task : t; exn : exn; backtrace : Printexc.raw_backtrace }
 
 and scheduler = {
   root : scope;
@@ -58,7 +54,8 @@ and scheduler = {
   inbox : inbox Atomic.t;
   sleep : sleep Atomic.t;
   is_lazy : bool;
-  mutable doomed : (unit -> unit) list;
+  doomed : doomed_wait list Atomic.t;
+  mutable n_doomed : int;
   mutable failed : scope list;
   host : Concord.Suspend.Host.t;
   mutable spins_in_vain : int;
@@ -81,6 +78,9 @@ and inbox =
   | Cancel of t * inbox
   | Stop of scope * inbox
 
+and doomed_wait =
+  | Doomed_wait : { task : t; decision : 'a decision Atomic.t } -> doomed_wait
+
 and sleep = Awake | Asleep of unit Concord.Suspend.resumer
 
 exception Cancelled
@@ -97,6 +97,7 @@ let doomed = Error Doomed
 let scheduler ~is_lazy =
   let inbox = Atomic.make Nothing
   and sleep = Atomic.make Awake
+  and doomed_waits = Atomic.make []
   and ring = Array.make 16 0
   and free = Array.make 1 0
   and waits = Array.make 1 Nowhere
@@ -120,7 +121,8 @@ let scheduler ~is_lazy =
       inbox;
       sleep;
       is_lazy;
-      doomed = [];
+      doomed = doomed_waits;
+      n_doomed = 0;
       failed = [];
       host;
       spins_in_vain = 0;
@@ -139,6 +141,7 @@ let scheduler ~is_lazy =
       live = 1;
       on_empty = None;
       failures = [];
+      has_failed = false;
     }
   and first_task =
     {
@@ -252,11 +255,15 @@ let enter_scope task =
       live = 0;
       on_empty = None;
       failures = [];
+      has_failed = false;
     }
   in
   task.scope <- scope;
   scope
 
+let told = -1
+let tell task = task.shields <- told
+let is_told task = task.shields = told
 let leave_scope task = task.scope <- task.scope.parent
 
 let[@inline never] is_unprotected task =

@@ -14,7 +14,9 @@ type t = {
   mutable scope : scope;
       (** The innermost scope that the task is in: its {!home}, the scope that
           waits for it, or one that the task owns. *)
-  mutable shields : int;  (** How many [protect]s the task is in. *)
+  mutable shields : int;
+      (** How many [protect]s the task is in; [told] after it has ended with an
+          exception that somebody was told of. *)
   mutable cancelled : bool;
   ended : unit Concord.Promise.t;  (** Any thread may use it. *)
   mutable previous : int;
@@ -65,14 +67,10 @@ and scope = {
       (** Called when [live] becomes 0: the owner waits for that. *)
   mutable failures : failure list;
       (** Of members for which nobody waited, latest first. *)
+  mutable has_failed : bool;  (** It is in the scheduler's [failed]. *)
 }
 
-and failure = {
-  task : t;
-  exn : exn;
-  backtrace : Printexc.raw_backtrace;
-  mutable told : bool;  (** By [join], later. Any thread may set it. *)
-}
+and failure = { task : t; exn : exn; backtrace : Printexc.raw_backtrace }
 
 and scheduler = {
   root : scope;  (** The outermost scope; its owner is the first task. *)
@@ -98,8 +96,9 @@ and scheduler = {
   inbox : inbox Atomic.t;  (** Any thread may use it. *)
   sleep : sleep Atomic.t;  (** Any thread may use it. *)
   is_lazy : bool;
-  mutable doomed : (unit -> unit) list;
-      (** Unwind the tasks that were cancelled lazily, latest first. *)
+  doomed : doomed_wait list Atomic.t;
+      (** Lazily cancelled, latest first. A signal handler may add to it. *)
+  mutable n_doomed : int;  (** Its length, at least. *)
   mutable failed : scope list;
       (** Those in which a task failed since the last look, latest first. *)
   host : Concord.Suspend.Host.t;
@@ -124,6 +123,9 @@ and inbox =
   | Wake of t * inbox
   | Cancel of t * inbox
   | Stop of scope * inbox
+
+and doomed_wait =
+  | Doomed_wait : { task : t; decision : 'a decision Atomic.t } -> doomed_wait
 
 and sleep = Awake | Asleep of unit Concord.Suspend.resumer
 
@@ -159,6 +161,13 @@ val enter_scope : t -> scope
 
 val leave_scope : t -> unit
 (** The task is in the parent of its scope again. *)
+
+val tell : t -> unit
+(** Somebody was told of the exception with which the task ended. Any thread may
+    call it. *)
+
+val is_told : t -> bool
+(** Was {!tell} called? Only for a task that ended with an exception. *)
 
 val is_cancelled : t -> bool
 (** Must the task raise [Cancelled] when it suspends? *)

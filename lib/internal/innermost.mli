@@ -14,7 +14,7 @@ val get : unit -> t
 (** That of the calling domain. *)
 
 type flag = {
-  mutable up : bool;  (** Written here only. *)
+  mutable up : bool;  (** Put up here only; anybody may put it down. *)
   mutable asked : bool;  (** For the owner. *)
 }
 (** For one scheduler that runs in a thread; down at first. *)

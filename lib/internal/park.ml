@@ -15,11 +15,17 @@ type 'a cell =
   | Done of ('a, exn) result
   | Gone
 
+(* In a signal handler the calling thread may hold the lock of the trigger, which
+   the waiting threads of a domain may share: then another thread releases it. *)
+let release (trigger : Domain_local_await.t) =
+  try trigger.release ()
+  with Sys_error _ -> ignore (Thread.create trigger.release () : Thread.t)
+
 let rec resume cell outcome =
   match Atomic.get cell with
   | Waiting trigger as before ->
       if Atomic.compare_and_set cell before (Done outcome) then begin
-        trigger.release ();
+        release trigger;
         true
       end
       else (* resumed, given up or rearmed: look again *)

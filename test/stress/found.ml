@@ -98,8 +98,129 @@ let signal_inside_block () =
   Sys.set_signal Sys.sigusr1 before;
   check "block's value" (v = 1)
 
+(* The scheduler goes on on another domain, where a foreign loop is started. *)
+let foreign_loop_after_moving () =
+  let pool = Domainslib.Task.setup_pool ~num_domains:2 () in
+  let eio () =
+    Eio_main.run @@ fun _ ->
+    let box = Mvar.create_empty () in
+    Eio.Fiber.both
+      (fun () -> check "the value" (Mvar.take box = 1))
+      (fun () -> Mvar.put box 1)
+  in
+  let task () =
+    Concord_fifo.run @@ fun () ->
+    Concord_fifo.yield ();
+    let other = Domainslib.Task.async pool (fun () -> Unix.sleepf 0.002) in
+    Domainslib.Task.await pool other;
+    Concord_fifo.yield ();
+    eio ()
+  in
+  Domainslib.Task.run pool (fun () ->
+      let tasks = List.init 50 (fun _ -> Domainslib.Task.async pool task) in
+      List.iter (Domainslib.Task.await pool) tasks);
+  Domainslib.Task.teardown_pool pool
+
+(* No effect can pass a callback from C: the thread waits, and does not spin. *)
+let wait_in_a_finaliser () =
+  let box = Mvar.create_empty () and got = ref 0 in
+  let other =
+    Domain.spawn @@ fun () ->
+    while Mvar.waiters box = 0 do
+      Domain.cpu_relax ()
+    done;
+    Unix.sleepf 0.05;
+    Mvar.put box 7
+  in
+  let before = Gc.allocated_bytes () in
+  Concord_fifo.run (fun () ->
+      let block = ref 1 in
+      Gc.finalise (fun _ -> got := Mvar.take box) block;
+      ignore (Sys.opaque_identity block);
+      Gc.full_major ();
+      Concord_fifo.yield ());
+  Domain.join other;
+  check "the finaliser took the value" (!got = 7);
+  check "it waited without spinning" (Gc.allocated_bytes () -. before < 1e7)
+
+(* Whoever resolves a promise in a signal handler may hold the lock that the
+   waiting threads of its domain share. *)
+let fill_in_a_signal_handler () =
+  let parked = 3 and rounds = 200 in
+  for _ = 1 to rounds do
+    let first = Promise.create () and second = Promise.create () in
+    let handler _ = ignore (Promise.try_fill second () : bool) in
+    Sys.set_signal Sys.sigusr1 (Signal_handle handler);
+    let threads =
+      List.init (2 * parked) @@ fun i ->
+      Thread.create Promise.await (if i < parked then first else second)
+    in
+    while Promise.waiters first + Promise.waiters second < 2 * parked do
+      Thread.yield ()
+    done;
+    Unix.kill (Unix.getpid ()) Sys.sigusr1;
+    Promise.fill first ();
+    List.iter Thread.join threads
+  done;
+  Sys.set_signal Sys.sigusr1 Signal_default
+
+(* A joiner on another domain is cancelled while the task fails: it is told, or
+   [run] is. *)
+let joiner_cancelled_while_failing () =
+  let rounds = if long then 1_000_000 else 20_000 in
+  let shared = Atomic.make None in
+  let join (handle, joins, heard) i =
+    let joiner =
+      Concord_fifo.fork @@ fun () ->
+      try Concord_fifo.join handle with
+      | Exit -> heard := true
+      | Concord_fifo.Cancelled -> ()
+    in
+    Atomic.set joins 1;
+    for _ = 1 to i mod 200 do
+      Domain.cpu_relax ()
+    done;
+    Concord_fifo.cancel joiner;
+    Concord_fifo.join joiner;
+    Atomic.set joins 2
+  in
+  let rec next () =
+    match Atomic.exchange shared None with
+    | Some asked -> asked
+    | None ->
+        Domain.cpu_relax ();
+        next ()
+  in
+  let other =
+    Domain.spawn @@ fun () ->
+    Concord_fifo.run @@ fun () ->
+    for i = 1 to rounds do
+      join (next ()) i
+    done
+  in
+  for _ = 1 to rounds do
+    let joins = Atomic.make 0 and heard = ref false in
+    let failing () =
+      Atomic.set shared (Some (Concord_fifo.self (), joins, heard));
+      while Atomic.get joins = 0 do
+        Domain.cpu_relax ()
+      done;
+      raise_notrace Exit
+    in
+    let raised =
+      match Concord_fifo.(run (fun () -> ignore (fork failing : handle))) with
+      | () -> false
+      | exception Exit -> true
+    in
+    while Atomic.get joins < 2 do
+      Domain.cpu_relax ()
+    done;
+    check "somebody hears of the failure" (raised || !heard)
+  done;
+  Domain.join other
+
 let () =
-  watchdog ~seconds:30.;
+  watchdog ~seconds:(if long then 600. else 60.);
   let case name f =
     Printf.printf "%s\n%!" name;
     f ()
@@ -107,6 +228,10 @@ let () =
   case "cancel of an ended task" cancel_of_an_ended_task;
   case "foreign effects" foreign_effects;
   case "protect after lazy cancellation" protected_after_lazy_cancellation;
+  case "a foreign loop after moving" foreign_loop_after_moving;
+  case "waiting in a finaliser" wait_in_a_finaliser;
+  case "filling in a signal handler" fill_in_a_signal_handler;
+  case "a joiner cancelled while failing" joiner_cancelled_while_failing;
   match signal_inside_block () with
   | () -> print_endline "signal inside block"
   | exception Concord_fifo.Cancelled ->

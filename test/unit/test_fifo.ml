@@ -315,6 +315,24 @@ let main_raises_joined () =
       task (fun () -> try Fifo.join main with Boom -> ());
       culprit ())
 
+let promise_resolved_by_others () =
+  Fifo.run @@ fun () ->
+  let ended = ref 0 in
+  let gate = Promise.create () in
+  let task v () =
+    Promise.await gate;
+    incr ended;
+    v ()
+  in
+  let promise = Fifo.fork_promise (task (fun () -> 1)) in
+  let other = Fifo.fork_promise (task (fun () -> raise Boom)) in
+  yes "filled first" (Promise.try_fill promise 2);
+  yes "filled first" (Promise.try_fill other 3);
+  Promise.fill gate ();
+  Fifo.yield ();
+  int "both ended" 2 !ended;
+  int "and do not matter" 5 (Promise.await promise + Promise.await other)
+
 let value_is_not_kept () =
   Fifo.run @@ fun () ->
   let box = Mvar.create_empty () and seen = Weak.create 1 in
@@ -362,6 +380,8 @@ let () =
           test "fork_promise: value, exception, cancellation" promise;
           test "fork_promise: an exception counts as joined"
             promise_counts_as_joined;
+          test "fork_promise: the user may resolve the promise first"
+            promise_resolved_by_others;
           test "nothing is printed" nothing_printed;
         ] );
       ( "memory",

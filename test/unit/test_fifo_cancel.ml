@@ -336,9 +336,62 @@ let cancel_after_run () =
   done;
   int "words" size (words kept)
 
+(* --- The outermost task --------------------------------------------------- *)
+
+let main_is_cancelled () =
+  raises "run" Fifo.Cancelled (fun () ->
+      Fifo.run @@ fun () ->
+      let main = Fifo.self () in
+      let wait () = Promise.await (Promise.create ()) in
+      ignore (Fifo.fork wait : Fifo.handle);
+      ignore (Fifo.fork (fun () -> Fifo.cancel main) : Fifo.handle);
+      wait ())
+
+(* --- Memory of a loop that is never idle ---------------------------------- *)
+
+let live_words () =
+  Gc.full_major ();
+  (Gc.quick_stat ()).heap_words
+
+(* [step] again and again leaves nothing behind. *)
+let leaves_nothing ?cancellation step () =
+  Fifo.run ?cancellation @@ fun () ->
+  let steps n =
+    for _ = 1 to n do
+      step ()
+    done
+  in
+  steps 1_000;
+  let before = live_words () in
+  steps 20_000;
+  let grown = live_words () - before in
+  yes (Printf.sprintf "grown by %d words" grown) (grown < 20_000)
+
+let fail_and_join () =
+  match Fifo.join (Fifo.fork (fun () -> raise_notrace Exit)) with
+  | () -> Alcotest.fail "join did not raise"
+  | exception Exit -> ()
+
+let cancel_and_fill () =
+  let promise = Promise.create () in
+  let task = Fifo.fork (fun () -> Promise.await promise) in
+  Fifo.cancel task;
+  Promise.fill promise ();
+  Fifo.join task
+
 let () =
   run "Fifo.cancel"
     [
+      ( "outermost",
+        [ test "cancelling the outermost task ends the run" main_is_cancelled ]
+      );
+      ( "a busy loop keeps nothing of",
+        [
+          test "failures that were joined" (leaves_nothing fail_and_join);
+          test "eager cancellations" (leaves_nothing cancel_and_fill);
+          test "lazy cancellations"
+            (leaves_nothing ~cancellation:`Lazy cancel_and_fill);
+        ] );
       ( "eager and lazy",
         [
           test "eager: unwound at its next turn" eager;
