@@ -32,9 +32,10 @@ let interrupt s task =
         else if Atomic.compare_and_set decision undecided (Error Cancelled) then
           push s task.number
 
+(* A request that was posted may come after the end of the task. *)
 let task_here s task =
-  if not task.cancelled then begin
-    task.cancelled <- true;
+  if not (was_cancelled task || Concord.Promise.is_resolved task.ended) then begin
+    mark_cancelled task;
     interrupt s task
   end
 

@@ -43,7 +43,8 @@ let raised s task e =
   (* What the outermost task raises is the result of [run]. *)
   if task == home.owner then Cancel.scope home;
   (match e with
-  | Cancelled when task.cancelled || home.stopped -> Promise.fill task.ended ()
+  | Cancelled when was_cancelled task || home.stopped ->
+      Promise.fill task.ended ()
   | exn when task == home.owner -> Promise.fail ~backtrace task.ended exn
   | exn ->
       (* Recorded before anybody can be told of it, and forget that. *)
@@ -89,8 +90,8 @@ let suspend (type a) s (block : a Suspend.resumer -> a option)
 
 let shield s (continuation : (unit -> unit, unit) continuation) =
   let task = Task.current s in
-  task.shields <- task.shields + 1;
-  continue continuation (fun () -> task.shields <- task.shields - 1)
+  Task.shield task;
+  continue continuation (fun () -> Task.unshield task)
 
 let refuse (type a) (e : a Effect.t) (continuation : (a, unit) continuation) =
   discontinue continuation (Effect.Unhandled e)

@@ -2,8 +2,7 @@
 type t = {
   number : int;
   mutable scope : scope;
-  mutable shields : int;
-  mutable cancelled : bool;
+  mutable marks : int;
   ended : unit Concord.Promise.t;
   mutable previous : int;
   mutable next : int;
@@ -144,21 +143,13 @@ let scheduler ~is_lazy =
       has_failed = false;
     }
   and first_task =
-    {
-      number = 0;
-      scope = root;
-      shields = 0;
-      cancelled = false;
-      ended;
-      previous = -1;
-      next = -1;
-    }
+    { number = 0; scope = root; marks = 0; ended; previous = -1; next = -1 }
   in
   scheduler.tasks <- [| first_task |];
   scheduler
 
 let current s = Array.unsafe_get s.tasks s.current
-let larger size = size + Int.max 16 (size / 2)
+let larger size = size + Int.max 16 size
 
 let[@inline never] grow_tasks s =
   let size = Array.length s.tasks in
@@ -191,8 +182,7 @@ let create home =
     {
       number;
       scope = home;
-      shields = home.depth;
-      cancelled = false;
+      marks = 2 * home.depth;
       ended = Concord.Promise.create ();
       previous = home.last;
       next = -1;
@@ -240,9 +230,20 @@ let iter_members f scope =
   in
   from scope.first
 
+(* [marks] is twice the number of shields, plus one if the task was cancelled; or
+   [told], after it has ended. *)
+let told = -1
+let[@inline] shields task = task.marks asr 1
+let shield task = task.marks <- task.marks + 2
+let unshield task = task.marks <- task.marks - 2
+let[@inline] was_cancelled task = task.marks land 1 = 1
+let mark_cancelled task = task.marks <- task.marks lor 1
+let tell task = task.marks <- told
+let is_told task = task.marks = told
+
 let enter_scope task =
   let parent = task.scope in
-  let depth = task.shields in
+  let depth = shields task in
   let scope =
     {
       scheduler = parent.scheduler;
@@ -261,14 +262,11 @@ let enter_scope task =
   task.scope <- scope;
   scope
 
-let told = -1
-let tell task = task.shields <- told
-let is_told task = task.shields = told
 let leave_scope task = task.scope <- task.scope.parent
 
 let[@inline never] is_unprotected task =
-  (task.cancelled && task.shields = (home task).depth)
-  || (task.scope.stopped && task.shields = task.scope.depth)
+  (was_cancelled task && shields task = (home task).depth)
+  || (task.scope.stopped && shields task = task.scope.depth)
 
 let[@inline] is_cancelled task =
-  (task.cancelled || task.scope.stopped) && is_unprotected task
+  (was_cancelled task || task.scope.stopped) && is_unprotected task

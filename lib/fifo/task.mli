@@ -14,10 +14,9 @@ type t = {
   mutable scope : scope;
       (** The innermost scope that the task is in: its {!home}, the scope that
           waits for it, or one that the task owns. *)
-  mutable shields : int;
-      (** How many [protect]s the task is in; [told] after it has ended with an
-          exception that somebody was told of. *)
-  mutable cancelled : bool;
+  mutable marks : int;
+      (** See {!shields}, {!was_cancelled} and {!is_told}: a word of memory for
+          each task. *)
   ended : unit Concord.Promise.t;  (** Any thread may use it. *)
   mutable previous : int;
   mutable next : int;
@@ -155,6 +154,14 @@ val release : scheduler -> unit
 
 val iter_members : (t -> unit) -> scope -> unit
 (** In the order of forking. The function makes no member leave. *)
+
+val shields : t -> int
+(** How many [protect]s the task is in. *)
+
+val shield : t -> unit
+val unshield : t -> unit
+val was_cancelled : t -> bool
+val mark_cancelled : t -> unit
 
 val enter_scope : t -> scope
 (** A new scope, owned by the task, inside the scope that it is in. *)
