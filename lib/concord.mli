@@ -9,7 +9,7 @@ module Event = Event
 (** Blocking operations as values. *)
 
 module Promise = Promise
-(** A value that will be there later. *)
+(** A value that will be there later: a promise, or IVar. *)
 
 module Mvar = Mvar
-(** A box for one value. *)
+(** A box for one value: an MVar. *)

@@ -1,5 +1,5 @@
 (** MVar: a box for one value; putting into a full box and taking from an empty
-    one wait.
+    one wait. {!modify} {e holds} the box: then everyone waits.
 
     Tasks of any hosts meet at one MVar. It is a drop-in for [Lwt_mvar] (in
     direct style) and has the operations of Haskell's [MVar].
@@ -8,8 +8,8 @@
     scheduler. All are safe from any domain and thread.
 
     - {b Order}: those who wait to put are served in the order of their arrival,
-      and so are those who wait to take, read or modify, in one line. Newcomers
-      never overtake.
+      and so are those who wait to take, read, swap or modify, in a queue of
+      their own. Newcomers never overtake.
     - {b Cancelled} while suspended: an operation that is cancelled has changed
       nothing (the value is not in the box, or was not taken, and no other
       waiter loses its turn), and the host's exception is raised. A task that
@@ -42,24 +42,24 @@ val create_empty : unit -> 'a t
 val put : 'a t -> 'a -> unit
 (** [put t v] puts [v] into [t].
 
-    - {b Suspends} while [t] is full, or others wait to put. *)
+    - {b Suspends} while [t] is full or held, or others wait to put. *)
 
 val take : 'a t -> 'a
 (** [take t] takes the value out of [t]; the first of those who wait to put, if
     any, then puts its own.
 
-    - {b Suspends} while [t] is empty. *)
+    - {b Suspends} while [t] is empty or held. *)
 
 val read : 'a t -> 'a
 (** [read t] is the value in [t], which stays there.
 
-    - {b Suspends} while [t] is empty. *)
+    - {b Suspends} while [t] is empty or held. *)
 
 val swap : 'a t -> 'a -> 'a
 (** [swap t v] replaces the value in [t] by [v] and returns it; no other
     operation comes between.
 
-    - {b Suspends} while [t] is empty. *)
+    - {b Suspends} while [t] is empty or held. *)
 
 val modify : 'a t -> ('a -> 'a * 'b) -> 'b
 (** [modify t f] replaces the value [v] in [t] by the first half of [f v] and

@@ -53,7 +53,7 @@ let forget () = Innermost.note (Innermost.get ()) (-1)
 (* A plug-in that finds itself elsewhere was noted before its scheduler was left,
    which cannot be observed; or it was found, but its scheduler runs in another
    thread of the domain, or was left without [Domain_local_await] noticing. *)
-let rec suspend_unhandled block =
+let rec suspend_by_plugin block =
   match innermost () with
   | Trigger trigger -> Park.suspend trigger block
   | Noted plugin -> (
@@ -61,13 +61,18 @@ let rec suspend_unhandled block =
       | v -> v
       | exception Elsewhere ->
           forget ();
-          suspend_unhandled block)
+          suspend_by_plugin block)
   | Found plugin -> (
       match plugin.suspend block with
       | v -> v
       | exception Elsewhere ->
           forget ();
           Park.suspend_thread block)
+
+let suspend_unhandled block =
+  if Array.length (Atomic.get plugins) = 0 then
+    Park.suspend (Domain_local_await.prepare_for_await ()) block
+  else suspend_by_plugin block
 
 let suspend block =
   match Effect.perform (Suspend block) with

@@ -23,7 +23,7 @@
     - {b H3}. [true] is a promise. Resuming and cancelling race for one atomic
       decision and exactly one wins. [true]: the task {e will} continue with
       exactly this outcome, even if it is cancelled right after. [false]: it
-      never will, for it had been resumed or cancelled before.
+      never will, because it had been resumed or cancelled before.
     - {b H4}. A wake-up is never lost: a host that goes to sleep looks at its
       queue again after it announced that it sleeps.
 

@@ -28,8 +28,8 @@ val submit : Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t
     [submit] to a pool takes that place for the calling domain, unless {!attach}
     did so before. A program that also calls [Domainslib.Task.run], [async] or
     [teardown_pool] from outside the pool must call {!attach} first, from the
-    domain that does: otherwise one of them, or while the pool is starting one
-    of its own domains, fails an assertion of Domainslib's.
+    domain that does: otherwise that call fails an assertion of Domainslib's;
+    or, while the pool is still starting, one of its own domains does.
 
     Jobs that are waiting or suspended when the pool is torn down are lost:
     their promises are never resolved.

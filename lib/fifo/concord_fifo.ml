@@ -5,6 +5,11 @@ module Suspend = Concord.Suspend
 
 exception Cancelled = Task.Cancelled
 
+let () =
+  Printexc.register_printer (function
+    | Cancelled -> Some "Concord_fifo.Cancelled"
+    | _ -> None)
+
 type handle = Task.t
 
 type _ Effect.t +=

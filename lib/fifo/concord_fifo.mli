@@ -85,7 +85,8 @@ val cancel : handle -> unit
 (** [cancel h] asks the task [h] to stop: {!Cancelled} is raised where it waits,
     and again by every operation in which it suspends later, until it ends. A
     task that was already resumed keeps the outcome of that operation. Nothing
-    happens if the task has ended.
+    happens if the task has ended. Cancelling the first task of a {!run} cancels
+    all of its tasks, and {!run} raises {!Cancelled}.
 
     Any task, thread or domain may call it; it never suspends. From another
     thread the request is passed to the scheduler, and a resumption that comes

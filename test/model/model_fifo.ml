@@ -14,9 +14,8 @@ let scheduler where ~is_lazy works =
   let s = Task.scheduler ~is_lazy in
   (* A model must not spin: each look is an operation more. *)
   s.spins_to_skip <- max_int;
-  let tasks =
-    s.root.owner :: List.map (fun _ -> Task.create s.root) (List.tl works)
-  in
+  (* The outermost task takes no part: if it is cancelled, so are the others. *)
+  let tasks = List.map (fun _ -> Task.create s.root) works in
   let actors = List.map (fun (name, work) -> make name work) works in
   let body a () =
     a.result <- waiting;
@@ -28,6 +27,7 @@ let scheduler where ~is_lazy works =
   in
   let start () =
     let handler = Concord_fifo.handler s in
+    Concord_fifo.start s handler s.root.owner ignore;
     List.iter2
       (fun task a -> Concord_fifo.start s handler task (body a))
       tasks actors

@@ -151,15 +151,17 @@ let term =
           value & flag
           & info [ "quick" ] ~doc:"Measure for 5 seconds each instead of 20.")
       $ option "server" Arg.string ~docv:"FILE" "The server's executable."
-      $ option "svg" Arg.string ~docv:"FILE" "Where to draw the timelines."
+      $ option "svg" Arg.string ~docv:"FILE"
+          "Where to draw the timelines; by default fib_server.svg in the \
+           temporary folder."
       $ option "domains" Arg.int ~docv:"N"
           "How many domains compute; by default one per core."
       $ option "fib" Arg.int ~docv:"N"
           "The Fibonacci number to ask for; by default the first one that \
            takes a core 150 ms."
       $ option "rate" Arg.float ~docv:"R"
-          "How many of them per second; by default two thirds of what the \
-           machine can compute."
+          "How many /fib per second; by default two thirds of what the machine \
+           can compute."
       $ option "ping-rate" Arg.float ~docv:"R" "How many /ping per second."
       $ option "seconds" Arg.float ~docv:"S" "How long to load each variant."))
 
