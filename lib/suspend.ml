@@ -143,8 +143,8 @@ module Host = struct
 
   let plug_in = plug_in
 
-  (* [up] while it is known that this scheduler is the innermost one; [asked] when
-     [prepare] was called. Only the thread that runs the loop touches it. *)
+  (* [up] while it is known that this scheduler is the innermost one: others put it
+     down only. [asked] when [prepare] was called. *)
   type t = Innermost.flag = { mutable up : bool; mutable asked : bool }
 
   let create () = { up = false; asked = false }
@@ -184,7 +184,8 @@ module Host = struct
     let local = Innermost.get () in
     Domain_local_await.using ~prepare_for_await:(prepare t)
       ~while_running:(fun () ->
-        (* Still up, if the loop was left, it would not go down here. *)
+        (* A flag that was put up on the domain that the loop has left would not go
+           down for what happens on this one. *)
         t.up <- false;
         Innermost.raise_flag local t;
         loop ())

@@ -98,9 +98,10 @@ let signal_inside_block () =
   Sys.set_signal Sys.sigusr1 before;
   check "block's value" (v = 1)
 
+type _ Effect.t += Move : unit Effect.t
+
 (* The scheduler goes on on another domain, where a foreign loop is started. *)
 let foreign_loop_after_moving () =
-  let pool = Domainslib.Task.setup_pool ~num_domains:2 () in
   let eio () =
     Eio_main.run @@ fun _ ->
     let box = Mvar.create_empty () in
@@ -108,18 +109,26 @@ let foreign_loop_after_moving () =
       (fun () -> check "the value" (Mvar.take box = 1))
       (fun () -> Mvar.put box 1)
   in
-  let task () =
+  let main () =
     Concord_fifo.run @@ fun () ->
     Concord_fifo.yield ();
-    let other = Domainslib.Task.async pool (fun () -> Unix.sleepf 0.002) in
-    Domainslib.Task.await pool other;
-    Concord_fifo.yield ();
+    Effect.perform Move;
     eio ()
   in
-  Domainslib.Task.run pool (fun () ->
-      let tasks = List.init 50 (fun _ -> Domainslib.Task.async pool task) in
-      List.iter (Domainslib.Task.await pool) tasks);
-  Domainslib.Task.teardown_pool pool
+  let on_another_domain k =
+    Domain.join (Domain.spawn (fun () -> Effect.Deep.continue k ()))
+  in
+  Effect.Deep.try_with main ()
+    {
+      effc =
+        (fun (type a) (e : a Effect.t) ->
+          match e with
+          | Move ->
+              Some
+                (fun (k : (a, _) Effect.Deep.continuation) ->
+                  on_another_domain k)
+          | _ -> None);
+    }
 
 (* No effect can pass a callback from C: the thread waits, and does not spin. *)
 let wait_in_a_finaliser () =
@@ -143,24 +152,28 @@ let wait_in_a_finaliser () =
   check "the finaliser took the value" (!got = 7);
   check "it waited without spinning" (Gc.allocated_bytes () -. before < 1e7)
 
-(* Whoever resolves a promise in a signal handler may hold the lock that the
-   waiting threads of its domain share. *)
+(* The handler runs in the first thread of the main domain that is woken, which then
+   holds the lock that the waiting threads of the domain share. *)
 let fill_in_a_signal_handler () =
-  let parked = 3 and rounds = 200 in
-  for _ = 1 to rounds do
+  for _ = 1 to 50 do
     let first = Promise.create () and second = Promise.create () in
     let handler _ = ignore (Promise.try_fill second () : bool) in
     Sys.set_signal Sys.sigusr1 (Signal_handle handler);
     let threads =
-      List.init (2 * parked) @@ fun i ->
-      Thread.create Promise.await (if i < parked then first else second)
+      List.map (Thread.create Promise.await) [ first; second; first; second ]
     in
-    while Promise.waiters first + Promise.waiters second < 2 * parked do
-      Thread.yield ()
-    done;
-    Unix.kill (Unix.getpid ()) Sys.sigusr1;
-    Promise.fill first ();
-    List.iter Thread.join threads
+    let other =
+      Domain.spawn @@ fun () ->
+      ignore (Thread.sigmask SIG_BLOCK [ Sys.sigusr1 ] : int list);
+      while Promise.waiters first + Promise.waiters second < 5 do
+        Domain.cpu_relax ()
+      done;
+      Unix.kill (Unix.getpid ()) Sys.sigusr1;
+      Promise.fill first ()
+    in
+    Promise.await first;
+    List.iter Thread.join threads;
+    Domain.join other
   done;
   Sys.set_signal Sys.sigusr1 Signal_default
 

@@ -120,3 +120,11 @@ let beside other f =
   let v = released v in
   released (Option.get !result);
   v
+
+let thread f =
+  let t = Thread.create f () in
+  fun () -> Thread.join t
+
+let domain f =
+  let d = Domain.spawn f in
+  fun () -> Domain.join d

@@ -46,3 +46,9 @@ val in_domain : (unit -> 'a) -> 'a
 val beside : (unit -> unit) -> (unit -> 'a) -> 'a
 (** [beside other f] is [f ()] while another thread runs [other ()], whose end
     it waits for. *)
+
+val thread : (unit -> unit) -> unit -> unit
+(** Runs the function in a new thread; the result joins it. *)
+
+val domain : (unit -> 'a) -> unit -> 'a
+(** Runs the function in a new domain; the result joins it. *)

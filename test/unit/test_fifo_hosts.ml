@@ -191,14 +191,6 @@ let while_busy place () =
       busy := false);
   ended ()
 
-let thread f =
-  let t = Thread.create f () in
-  fun () -> Thread.join t
-
-let domain f =
-  let d = Domain.spawn f in
-  fun () -> Domain.join d
-
 let cpu () =
   let t = Unix.times () in
   t.tms_utime +. t.tms_stime

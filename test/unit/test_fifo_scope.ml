@@ -120,14 +120,6 @@ let cancel_from place () =
       Fifo.yield ());
   other ()
 
-let thread f =
-  let t = Thread.create f () in
-  fun () -> Thread.join t
-
-let domain f =
-  let d = Domain.spawn f in
-  fun () -> Domain.join d
-
 let nested () =
   traced
     [ "inner body unwound"; "inner a unwound"; "inner raised"; "outer b ends" ]
