@@ -79,7 +79,7 @@ let serial =
       [
         row ~case ~impl:"concord" ~host:"fifo" (Time serial_fifo);
         row ~case ~impl:"concord" ~host:"eio" (Time mvar_eio);
-        row ~case ~impl:"concord" ~host:"eio-unlinked" ~plug_ins:false
+        row ~case ~impl:"concord" ~host:"eio-unlinked" ~program:Unlinked
           (Time mvar_eio);
         row ~case ~impl:"lwt" ~host:"lwt" (Time serial_lwt);
       ];
@@ -127,7 +127,7 @@ let parallel =
       [
         row ~case ~impl:"concord" ~host:"fifo" (Time (mvar_between in_fifo));
         row ~case ~impl:"concord" ~host:"eio" (Time (mvar_between in_eio));
-        row ~case ~impl:"concord" ~host:"eio-unlinked" ~plug_ins:false
+        row ~case ~impl:"concord" ~host:"eio-unlinked" ~program:Unlinked
           (Time (mvar_between in_eio));
       ];
   }

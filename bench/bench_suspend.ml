@@ -108,51 +108,16 @@ let fork_join =
 
 (* Waiting *)
 
-(* By how much the process grows while [n] tasks wait. All must have waited, and
-   end afterwards: or the figure would not be that of [n] tasks. *)
-let growth ~fork ~wait ~wake n =
-  let woken = ref 0 in
-  let task () =
-    wait ();
-    incr woken
-  in
-  let before = Meter.resident_bytes () in
-  for _ = 1 to n do
-    fork task
-  done;
-  let bytes = Meter.resident_bytes () -. before in
-  if !woken <> 0 then failwith "a task did not wait";
-  wake ();
-  (bytes, woken)
-
-let blocked_fifo ~wait ~wake n =
-  let bytes, woken =
-    Concord_fifo.run (fun () ->
-        let fork f = ignore (Concord_fifo.fork f : Concord_fifo.handle) in
-        growth ~fork ~wait ~wake n)
-  in
-  if !woken <> n then failwith "a task never ended";
-  bytes
-
-let blocked_eio ~wait ~wake n =
-  let bytes, woken =
-    Eio_main.run (fun _ ->
-        Eio.Switch.run (fun sw ->
-            growth ~fork:(fun f -> Eio.Fiber.fork ~sw f) ~wait ~wake n))
-  in
-  if !woken <> n then failwith "a task never ended";
-  bytes
-
 let promise_fifo n =
   let p = Promise.create () in
   let wait () = Promise.await p and wake () = Promise.fill p () in
-  blocked_fifo ~wait ~wake n
+  Host.growth Host.fifo ~wait ~wake n
 
 let promise_eio n =
   let p, resolver = Eio.Promise.create () in
   let wait () = Eio.Promise.await p in
   let wake () = Eio.Promise.resolve resolver () in
-  blocked_eio ~wait ~wake n
+  Host.growth Host.eio ~wait ~wake n
 
 let taker_fifo n =
   let box = Mvar.create_empty () in
@@ -162,7 +127,7 @@ let taker_fifo n =
       Mvar.put box ()
     done
   in
-  blocked_fifo ~wait ~wake n
+  Host.growth Host.fifo ~wait ~wake n
 
 let taker_eio n =
   let stream = Eio.Stream.create 1 in
@@ -172,7 +137,7 @@ let taker_eio n =
       Eio.Stream.add stream ()
     done
   in
-  blocked_eio ~wait ~wake n
+  Host.growth Host.eio ~wait ~wake n
 
 let blocked ~case ~what ~eio ~fifo =
   {

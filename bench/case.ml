@@ -9,15 +9,25 @@ type sample =
   | Time of (int -> float)
       (** [f n] performs [n] operations and is the nanoseconds that they took,
           without whatever had to be set up for them. *)
+  | Crowd of int * (tasks:int -> int -> float)
+      (** [Crowd (tasks, f)]: [f ~tasks n] is as for {!Time}, and needs so many
+          tasks for it, or fewer where the figures mean nothing. It does some
+          operations before the clock is read. *)
   | Resident of (int -> float)
       (** [f n] holds [n] things at once and is by how many resident bytes the
           process grew. Each sample is taken in a new process. *)
+
+(** What a row is measured in. *)
+type program =
+  | Linked  (** The program with the plug-ins. *)
+  | Unlinked  (** The one without. *)
+  | Go  (** [go/main.go], which has cases of the same names. *)
 
 type row = {
   case : string;
   impl : string;
   host : string;
-  plug_ins : bool;  (** Measured in the program in which they are linked. *)
+  program : program;
   sample : sample;
 }
 
@@ -29,8 +39,21 @@ type comparison = {
 
 type group = { name : string; doc : string; comparisons : comparison list }
 
-let row ?(plug_ins = true) ~case ~impl ~host sample =
-  { case; impl; host; plug_ins; sample }
+let row ?(program = Linked) ~case ~impl ~host sample =
+  { case; impl; host; program; sample }
 
+let measured_elsewhere _ = invalid_arg "a row of another program"
+
+let go_row case sample =
+  { case; impl = "go"; host = "go"; program = Go; sample }
+
+let go case = go_row case (Time measured_elsewhere)
+
+let go_crowd case ~tasks =
+  go_row case (Crowd (tasks, fun ~tasks:_ -> measured_elsewhere))
+
+let go_resident case = go_row case (Resident measured_elsewhere)
 let rows comparison = comparison.baseline :: comparison.others
-let unit_of row = match row.sample with Time _ -> "ns" | Resident _ -> "bytes"
+
+let unit_of row =
+  match row.sample with Time _ | Crowd _ -> "ns" | Resident _ -> "bytes"

@@ -1,3 +1,17 @@
-(** Every group that there is. *)
+open Case
 
-let all = [ Bench_mvar.group; Bench_suspend.group ]
+let here row = row.program <> Go || Worker.has_go
+
+let without_missing group =
+  let comparison c =
+    match List.filter here (rows c) with
+    | [] -> None
+    | baseline :: others -> Some { c with baseline; others }
+  in
+  { group with comparisons = List.filter_map comparison group.comparisons }
+
+let all = List.map without_missing [ Bench_mvar.group; Bench_suspend.group ]
+
+let left_out =
+  if Worker.has_go then None
+  else Some "Go was not installed when this was built: its rows are left out"

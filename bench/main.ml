@@ -17,7 +17,7 @@ let list_groups () =
       Printf.printf "%-10s %s\n" group.name group.doc;
       List.iter
         (fun (row : Case.row) ->
-          Printf.printf "  %-22s %s@%s\n" row.case row.impl row.host)
+          Printf.printf "  %-24s %s@%s\n" row.case row.impl row.host)
         (List.concat_map Case.rows group.comparisons))
     Groups.all
 
@@ -53,6 +53,7 @@ let run names effort json list =
   else
     let groups = check names json in
     print_endline (Report.conditions effort);
+    Option.iter print_endline Groups.left_out;
     match List.map (fun group -> (group, measure effort group)) groups with
     | results -> Option.iter (fun f -> Report.write_json f results) json
     | exception Failure reason -> stop ~code:1 reason

@@ -1,38 +1,88 @@
 open Case
 
-type effort = { repetitions : int; sample_ms : float option; things : int }
+type effort = {
+  repetitions : int;
+  sample_ms : float option;
+  group_s : float option;
+  crowd : int;
+  things : int;
+}
 
 (* Many short samples rather than few long ones: what else the machine does comes
    in bursts, and then hits both sides of a ratio, or few of the samples. *)
-let full = { repetitions = 41; sample_ms = Some 60.; things = 1_000_000 }
-let quick = { repetitions = 15; sample_ms = Some 40.; things = 100_000 }
-let smoke = { repetitions = 2; sample_ms = None; things = 10_000 }
+let full =
+  {
+    repetitions = 41;
+    sample_ms = Some 60.;
+    group_s = None;
+    crowd = max_int;
+    things = 1_000_000;
+  }
+
+let quick =
+  {
+    repetitions = 15;
+    sample_ms = Some 40.;
+    group_s = Some 30.;
+    crowd = max_int;
+    things = 100_000;
+  }
+
+let smoke =
+  {
+    repetitions = 2;
+    sample_ms = None;
+    group_s = None;
+    crowd = 100;
+    things = 10_000;
+  }
 
 type result = { row : row; values : float array }
 
-(* How many operations take [sample_ms]. The first guesses are short and cold,
-   so only one that took a good part of the time is scaled up. *)
-let calibrate effort sample =
+(* Calibrating a sample takes as long as some repetitions do. *)
+let calibration = 3
+
+(* A group with many rows has shorter samples, but not so short that what a
+   scheduler does only now and then is missed. *)
+let sample_ms effort ~rows =
+  let shortened ms =
+    match effort.group_s with
+    | None -> ms
+    | Some s ->
+        let samples = rows * (effort.repetitions + calibration) in
+        Float.min ms (Float.max 10. (1000. *. s /. float_of_int samples))
+  in
+  Option.map shortened effort.sample_ms
+
+(* How many operations take [ms]. The first guesses are short and cold, so only
+   one that took a good part of the time is scaled up. *)
+let calibrate ms sample =
   let rec from n target =
     let ns = sample n in
     if ns >= target /. 4. then
       max 1 (int_of_float (float_of_int n *. target /. ns))
     else from (4 * n) target
   in
-  match effort.sample_ms with None -> 200 | Some ms -> from 1000 (ms *. 1e6)
+  match ms with None -> 200 | Some ms -> from 1000 (ms *. 1e6)
+
+(* A large crowd takes much longer than what is measured among it. *)
+let calibration_crowd = 1_000
 
 (* What takes the next sample of [row], per operation, and what ends it. *)
-let prepare effort group row =
+let prepare effort ms group row =
   match row.sample with
-  | Time _ ->
+  | Time _ | Crowd _ ->
       let worker = Worker.start group row in
-      let n = calibrate effort (Worker.sample worker) in
-      let next () = Worker.sample worker n /. float_of_int n in
+      let crowd = min calibration_crowd effort.crowd in
+      let n = calibrate ms (Worker.sample worker ~crowd) in
+      let next () =
+        Worker.sample worker ~crowd:effort.crowd n /. float_of_int n
+      in
       (next, fun () -> Worker.stop worker)
   | Resident _ ->
       let next () =
         let worker = Worker.start group row in
-        let bytes = Worker.sample worker effort.things in
+        let bytes = Worker.sample worker ~crowd:effort.crowd effort.things in
         Worker.stop worker;
         bytes /. float_of_int effort.things
       in
@@ -42,19 +92,34 @@ let prepare effort group row =
    takes seconds. *)
 let repetitions effort row =
   match row.sample with
-  | Time _ -> effort.repetitions
+  | Time _ | Crowd _ -> effort.repetitions
   | Resident _ -> min 3 effort.repetitions
 
-let comparison ?(progress = ignore) effort group comparison =
+(* For so long a comparison may go on, if it has had some repetitions; that is
+   half as much again as its share of the time. *)
+let patience_s effort ~rows ~of_rows =
+  let share s = 1.5 *. s *. float_of_int rows /. float_of_int of_rows in
+  Option.fold ~none:Float.infinity ~some:share effort.group_s
+
+let comparison ?(progress = ignore) effort (group : group) comparison =
   let rows = rows comparison and case = comparison.baseline.case in
+  let of_rows = List.length (List.concat_map Case.rows group.comparisons) in
+  let patience_s = patience_s effort ~rows:(List.length rows) ~of_rows in
+  let start = Meter.now () in
   progress (case ^ ": calibration");
-  let subjects = List.map (prepare effort group) rows in
+  let ms = sample_ms effort ~rows:of_rows in
+  let subjects = List.map (prepare effort ms group) rows in
   let repetitions = repetitions effort comparison.baseline in
   let turn i =
-    progress (Printf.sprintf "%s: repetition %d of %d" case (i + 1) repetitions);
+    progress (Printf.sprintf "%s: repetition %d of %d" case i repetitions);
     Array.of_list (List.map (fun (next, _) -> next ()) subjects)
   in
-  let turns = Array.init repetitions turn in
+  let rec take turns i =
+    let late = Meter.ns_since start > patience_s *. 1e9 in
+    if i > repetitions || (late && i > min 3 repetitions) then List.rev turns
+    else take (turn i :: turns) (i + 1)
+  in
+  let turns = Array.of_list (take [] 1) in
   List.iter (fun (_, stop) -> stop ()) subjects;
   List.mapi
     (fun i row -> { row; values = Array.map (fun turn -> turn.(i)) turns })

@@ -5,6 +5,10 @@ type effort = {
   sample_ms : float option;
       (** The time for which a sample of {!Case.Time} runs; [None]: no time, a
           few operations. *)
+  group_s : float option;
+      (** The time that a group should take: one with many rows has shorter
+          samples, and slow comparisons have fewer, but at least three. *)
+  crowd : int;  (** The most tasks of a {!Case.Crowd}. *)
   things : int;  (** How many a sample of {!Case.Resident} holds. *)
 }
 

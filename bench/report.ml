@@ -15,7 +15,10 @@ let processor () =
 let conditions (effort : Measure.effort) =
   let samples =
     match effort.sample_ms with
-    | Some ms -> Printf.sprintf "%d samples of %.0f ms" effort.repetitions ms
+    | Some ms ->
+        Printf.sprintf "%d samples of %.0f ms%s" effort.repetitions ms
+          (if effort.group_s = None then ""
+           else ", fewer or shorter in a group with many rows")
     | None -> "a smoke run, whose figures mean nothing"
   in
   Printf.sprintf
@@ -30,7 +33,7 @@ let name row = Printf.sprintf "%s@%s" row.impl row.host
 let ratio ~baseline (result : Measure.result) =
   let better, worse =
     match result.row.sample with
-    | Time _ -> ("faster", "slower")
+    | Time _ | Crowd _ -> ("faster", "slower")
     | Resident _ -> ("smaller", "larger")
   in
   let ratios = Measure.ratio_to ~baseline result in
@@ -42,7 +45,7 @@ let ratio ~baseline (result : Measure.result) =
       (1. /. first)
 
 let comparison group { title; baseline; others } results =
-  let line = Printf.sprintf "%-22s %-22s %10s %-5s %7s  %s\n" in
+  let line = Printf.sprintf "%-24s %-20s %10s %-5s %7s  %s\n" in
   let base = List.hd results in
   let row (result : Measure.result) =
     line result.row.case (name result.row)

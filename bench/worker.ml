@@ -4,13 +4,16 @@ open Case
    then, and the coordinator reports it. No sample takes so long otherwise. *)
 let patience_s = 120
 
-let take_sample row n =
+let take_sample row ~crowd n =
   match row.sample with
   | Time run ->
       (* Each sample starts from a clean heap and with warm caches. *)
       Gc.full_major ();
       ignore (run (1 + (n / 10)) : float);
       run n
+  | Crowd (tasks, run) ->
+      Gc.full_major ();
+      run ~tasks:(min tasks crowd) n
   | Resident grow ->
       Gc.compact ();
       grow n
@@ -26,9 +29,10 @@ let serve groups =
   let rec loop () =
     match In_channel.input_line stdin with
     | None -> ()
-    | Some n ->
+    | Some request ->
         ignore (Unix.alarm patience_s : int);
-        Printf.printf "%h\n%!" (take_sample row (int_of_string n));
+        Scanf.sscanf request "%d %d" (fun n crowd ->
+            Printf.printf "%h\n%!" (take_sample row ~crowd n));
         ignore (Unix.alarm 0 : int);
         loop ()
   in
@@ -41,9 +45,23 @@ type t = {
   answers : in_channel;
 }
 
+let path program =
+  let name =
+    match program with
+    | Linked -> "linked.exe"
+    | Unlinked -> "unlinked.exe"
+    | Go -> "go_rows"
+  in
+  Filename.concat (Filename.dirname Sys.executable_name) name
+
+(* Where Go was not installed, the file is empty. *)
+let has_go =
+  match Unix.stat (path Go) with
+  | { st_size; _ } -> st_size > 0
+  | exception Unix.Unix_error (ENOENT, _, _) -> false
+
 let start (group : group) row =
-  let program = if row.plug_ins then "linked.exe" else "unlinked.exe" in
-  let path = Filename.concat (Filename.dirname Sys.executable_name) program in
+  let path = path row.program in
   let arguments = [| path; group.name; row.case; row.impl; row.host |] in
   (* A request to a process that ended is an error there, not the end here. *)
   Sys.set_signal Sys.sigpipe Sys.Signal_ignore;
@@ -65,9 +83,9 @@ let rec wait pid =
   | _, status -> status
   | exception Unix.Unix_error (EINTR, _, _) -> wait pid
 
-let sample t n =
+let sample t ~crowd n =
   match
-    Printf.fprintf t.requests "%d\n%!" n;
+    Printf.fprintf t.requests "%d %d\n%!" n crowd;
     In_channel.input_line t.answers
   with
   | Some line -> float_of_string line

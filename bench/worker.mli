@@ -7,15 +7,20 @@
 
 val serve : Case.group list -> unit
 (** The program of the process: takes the samples that it is asked for, until
-    its standard input ends. *)
+    its standard input ends. A request is a line with the two numbers of
+    {!sample}, and the answer is a line with one. *)
+
+val has_go : bool
+(** Whether the rows of {!Case.Go} can be measured. *)
 
 type t
 (** A running process, seen from the coordinator. *)
 
 val start : Case.group -> Case.row -> t
 
-val sample : t -> int -> float
-(** [sample t n] is one sample of [n] operations, in the row's unit.
+val sample : t -> crowd:int -> int -> float
+(** [sample t ~crowd n] is one sample of [n] operations, in the row's unit;
+    {!Case.Crowd} has at most [crowd] tasks.
 
     @raise Failure if the process ended, or took minutes. *)
 

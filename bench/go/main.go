@@ -1,0 +1,445 @@
+// The rows of Go: a process that measures one case, asked and answering like
+// the others (see ../worker.mli).
+package main
+
+import (
+	"bufio"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A measurement does n operations and is the nanoseconds that they took, or
+// holds n things and is the bytes that they need.
+type measurement func(n int) float64
+
+const (
+	crewSize = 10
+	permits  = 3
+	ways     = 4
+	// So many messages pass before the clock is read.
+	meeting = 1000
+	waiters = 100_000
+	// No sample takes so long, unless something waits for ever.
+	patience = 120 * time.Second
+)
+
+// The most goroutines of a crew.
+var crowd int
+
+// The cases on one processor.
+var serial = map[string]measurement{
+	"mutex-free":             mutexFree,
+	"mutex-contended":        mutexContended(crewSize),
+	"mutex-contended-100000": mutexContended(waiters),
+	"semaphore-free":         semaphoreFree,
+	"semaphore-contended":    semaphoreContended,
+	"condition-signal":       condition,
+	"rwlock-read-free":       readFree,
+	"rwlock-write-free":      writeFree,
+	"stream1-serial":         channel(1),
+	"stream100-serial":       channel(100),
+	"stream10000-serial":     channel(10_000),
+	"channel-serial":         channel(0),
+	"select4-serial":         select4,
+	"select4-ready":          selectReady,
+	"swap-serial":            swap,
+	"timeout-pending":        timeoutPending,
+	"timeouts-100000":        timeouts,
+}
+
+// The cases on two.
+var parallel = map[string]measurement{
+	"mutex-parallel":     mutexParallel,
+	"condition-parallel": condition,
+	"stream1-parallel":   channel(1),
+	"stream100-parallel": channel(100),
+	"channel-parallel":   channel(0),
+	"select4-parallel":   select4,
+}
+
+func main() {
+	name := os.Args[2]
+	measure, found := serial[name]
+	runtime.GOMAXPROCS(1)
+	if !found {
+		measure = parallel[name]
+		runtime.GOMAXPROCS(2)
+	}
+	input := bufio.NewScanner(os.Stdin)
+	for input.Scan() {
+		request := strings.Fields(input.Text())
+		n := number(request[0])
+		crowd = number(request[1])
+		alarm := time.AfterFunc(patience, func() { panic("no end of " + name) })
+		// What needs many goroutines warms up by itself.
+		if many := strings.HasSuffix(name, "100000"); !many {
+			measure(1 + n/10)
+		}
+		debug.FreeOSMemory()
+		result := measure(n)
+		alarm.Stop()
+		os.Stdout.WriteString(strconv.FormatFloat(result, 'f', -1, 64) + "\n")
+	}
+}
+
+func number(word string) int {
+	n, err := strconv.Atoi(word)
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
+func since(start time.Time) float64 { return float64(time.Since(start)) }
+
+func check(what string, expected, actual int) {
+	if actual != expected {
+		panic(what + ": " + strconv.Itoa(actual) + " instead of " + strconv.Itoa(expected))
+	}
+}
+
+// transfer times n messages of a sender to a receiver, which has two functions
+// for that: send sends the numbers from 1 to n, and receive adds up so many.
+func transfer(n int, send func(n int), receive func(n int) int) float64 {
+	go func() {
+		send(meeting)
+		send(n)
+	}()
+	check("sum", meeting*(meeting+1)/2, receive(meeting))
+	start := time.Now()
+	sum := receive(n)
+	ns := since(start)
+	check("sum", n*(n+1)/2, sum)
+	return ns
+}
+
+// crew has size goroutines that call work, which is to do an operation and call
+// another in it until that is false: then n operations were timed.
+func crew(size, n int, hold, free func(), work func(another func() bool)) float64 {
+	warm := min(size, meeting)
+	var operations atomic.Int64
+	var start time.Time
+	var ns float64
+	another := func() bool {
+		i := int(operations.Add(1))
+		if i == warm {
+			start = time.Now()
+		} else if i == warm+n {
+			ns = since(start)
+		}
+		return i < warm+n
+	}
+	var all sync.WaitGroup
+	all.Add(size)
+	hold()
+	for range size {
+		go func() {
+			work(another)
+			all.Done()
+		}()
+	}
+	// So that all of them wait.
+	runtime.Gosched()
+	free()
+	all.Wait()
+	return ns
+}
+
+func mutexFree(n int) float64 {
+	var mutex sync.Mutex
+	start := time.Now()
+	lockUnlock(&mutex, n)
+	return since(start)
+}
+
+func lockUnlock(mutex *sync.Mutex, n int) {
+	for range n {
+		mutex.Lock()
+		mutex.Unlock()
+	}
+}
+
+func mutexContended(size int) measurement {
+	return func(n int) float64 {
+		var mutex sync.Mutex
+		return crew(min(size, crowd), n, mutex.Lock, mutex.Unlock, func(another func() bool) {
+			for again := true; again; {
+				mutex.Lock()
+				again = another()
+				if again {
+					runtime.Gosched()
+				}
+				mutex.Unlock()
+			}
+		})
+	}
+}
+
+func mutexParallel(n int) float64 {
+	var mutex sync.Mutex
+	var ready, all sync.WaitGroup
+	times := make([]float64, 2)
+	ready.Add(len(times))
+	all.Add(len(times))
+	for i := range times {
+		go func() {
+			lockUnlock(&mutex, meeting)
+			ready.Done()
+			ready.Wait()
+			start := time.Now()
+			lockUnlock(&mutex, n/len(times))
+			times[i] = since(start)
+			all.Done()
+		}()
+	}
+	all.Wait()
+	return max(times[0], times[1])
+}
+
+func semaphoreFree(n int) float64 {
+	semaphore := make(chan struct{}, 1)
+	start := time.Now()
+	for range n {
+		semaphore <- struct{}{}
+		<-semaphore
+	}
+	return since(start)
+}
+
+func semaphoreContended(n int) float64 {
+	semaphore := make(chan struct{}, permits)
+	nothing := func() {}
+	return crew(crewSize, n, nothing, nothing, func(another func() bool) {
+		for again := true; again; {
+			semaphore <- struct{}{}
+			again = another()
+			if again {
+				runtime.Gosched()
+			}
+			<-semaphore
+		}
+	})
+}
+
+func condition(n int) float64 {
+	var mutex sync.Mutex
+	condition := sync.NewCond(&mutex)
+	const empty = 0
+	slot := empty
+	send := func(n int) {
+		for i := 1; i <= n; i++ {
+			mutex.Lock()
+			for slot != empty {
+				condition.Wait()
+			}
+			slot = i
+			condition.Signal()
+			mutex.Unlock()
+		}
+	}
+	receive := func(n int) int {
+		sum := 0
+		for range n {
+			mutex.Lock()
+			for slot == empty {
+				condition.Wait()
+			}
+			sum += slot
+			slot = empty
+			condition.Signal()
+			mutex.Unlock()
+		}
+		return sum
+	}
+	return transfer(n, send, receive)
+}
+
+func readFree(n int) float64 {
+	var lock sync.RWMutex
+	start := time.Now()
+	for range n {
+		lock.RLock()
+		lock.RUnlock()
+	}
+	return since(start)
+}
+
+func writeFree(n int) float64 {
+	var lock sync.RWMutex
+	start := time.Now()
+	for range n {
+		lock.Lock()
+		lock.Unlock()
+	}
+	return since(start)
+}
+
+func channel(capacity int) measurement {
+	return func(n int) float64 {
+		messages := make(chan int, capacity)
+		send := func(n int) {
+			for i := 1; i <= n; i++ {
+				messages <- i
+			}
+		}
+		receive := func(n int) int {
+			sum := 0
+			for range n {
+				sum += <-messages
+			}
+			return sum
+		}
+		return transfer(n, send, receive)
+	}
+}
+
+func newChannels(capacity int) [ways]chan int {
+	var channels [ways]chan int
+	for i := range channels {
+		channels[i] = make(chan int, capacity)
+	}
+	return channels
+}
+
+func select4(n int) float64 {
+	channels := newChannels(0)
+	send := func(n int) {
+		for i := 1; i <= n; i++ {
+			channels[i%ways] <- i
+		}
+	}
+	a, b, c, d := channels[0], channels[1], channels[2], channels[3]
+	receive := func(n int) int {
+		sum := 0
+		for range n {
+			select {
+			case i := <-a:
+				sum += i
+			case i := <-b:
+				sum += i
+			case i := <-c:
+				sum += i
+			case i := <-d:
+				sum += i
+			}
+		}
+		return sum
+	}
+	return transfer(n, send, receive)
+}
+
+func selectReady(n int) float64 {
+	channels := newChannels(1)
+	for i := range channels {
+		channels[i] <- i
+	}
+	a, b, c, d := channels[0], channels[1], channels[2], channels[3]
+	var taken [ways]int
+	start := time.Now()
+	for range n {
+		var i int
+		select {
+		case i = <-a:
+		case i = <-b:
+		case i = <-c:
+		case i = <-d:
+		}
+		taken[i]++
+		channels[i] <- i
+	}
+	ns := since(start)
+	check("messages", n, taken[0]+taken[1]+taken[2]+taken[3])
+	return ns
+}
+
+func swap(n int) float64 {
+	a, b := make(chan int), make(chan int)
+	side := func(mine, other chan int) int {
+		received := 0
+		for range n {
+			select {
+			case mine <- 1:
+			case i := <-other:
+				received += i
+			}
+		}
+		return received
+	}
+	there := make(chan int, 1)
+	start := time.Now()
+	go func() { there <- side(b, a) }()
+	received := side(a, b) + <-there
+	ns := since(start)
+	check("messages", n, received)
+	return ns
+}
+
+func timeoutPending(n int) float64 {
+	messages := make(chan int, 1)
+	send := func(n int) {
+		for i := 1; i <= n; i++ {
+			messages <- i
+		}
+	}
+	receive := func(n int) int {
+		sum := 0
+		for range n {
+			timer := time.NewTimer(10 * time.Second)
+			select {
+			case i := <-messages:
+				sum += i
+				timer.Stop()
+			case <-timer.C:
+				panic("a timeout")
+			}
+		}
+		return sum
+	}
+	return transfer(n, send, receive)
+}
+
+func timeouts(n int) float64 {
+	size := min(n, waiters)
+	box := make(chan int)
+	var waiting atomic.Int64
+	var all sync.WaitGroup
+	all.Add(size)
+	before := residentBytes()
+	for range size {
+		go func() {
+			timer := time.NewTimer(time.Minute)
+			waiting.Add(1)
+			select {
+			case <-box:
+				timer.Stop()
+			case <-timer.C:
+				panic("a timeout")
+			}
+			all.Done()
+		}()
+	}
+	for int(waiting.Load()) < size {
+		runtime.Gosched()
+	}
+	bytes := residentBytes() - before
+	for range size {
+		box <- 1
+	}
+	all.Wait()
+	return bytes * float64(n) / float64(size)
+}
+
+func residentBytes() float64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		panic(err)
+	}
+	_, rest, _ := strings.Cut(string(status), "VmRSS:")
+	return float64(number(strings.Fields(rest)[0])) * 1024
+}
