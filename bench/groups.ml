@@ -10,7 +10,9 @@ let without_missing group =
   in
   { group with comparisons = List.filter_map comparison group.comparisons }
 
-let all = List.map without_missing [ Bench_mvar.group; Bench_suspend.group ]
+let all =
+  List.map without_missing
+    [ Bench_mvar.group; Bench_suspend.group; Bench_structures.group ]
 
 let left_out =
   if Worker.has_go then None

@@ -1,7 +1,8 @@
 Every row is measured and written, with figures that are figures:
 
   $ ./main.exe --smoke --json results.json >table 2>progress
-  $ ./smoke.exe results.json
+  $ ./smoke.exe results.json >rows
+  $ grep -v ' go go ' rows
   mvar serial eio eio ns
   mvar serial concord fifo ns
   mvar serial concord eio ns
@@ -21,11 +22,64 @@ Every row is measured and written, with figures that are figures:
   suspend blocked-task-bytes concord fifo bytes
   suspend blocked-taker-bytes eio eio bytes
   suspend blocked-taker-bytes concord fifo bytes
+  structures mutex-free eio eio ns
+  structures mutex-free lwt lwt ns
+  structures mutex-free stdlib domain ns
+  structures mutex-contended eio eio ns
+  structures mutex-contended lwt lwt ns
+  structures mutex-contended-100000 eio eio ns
+  structures mutex-contended-100000 lwt lwt ns
+  structures mutex-parallel eio eio ns
+  structures mutex-parallel stdlib domain ns
+  structures mutex-cancel-10 eio eio ns
+  structures mutex-cancel-10000 eio eio ns
+  structures mutex-cancel-100000 eio eio ns
+  structures promise-cancel-10000 eio eio ns
+  structures promise-cancel-10000 concord fifo ns
+  structures promise-cancel-10000 concord eio ns
+  structures semaphore-free eio eio ns
+  structures semaphore-free stdlib domain ns
+  structures semaphore-contended eio eio ns
+  structures condition-signal eio eio ns
+  structures condition-signal lwt lwt ns
+  structures condition-signal stdlib thread ns
+  structures condition-parallel eio eio ns
+  structures condition-parallel stdlib domain ns
+  structures barrier-serial eio eio ns
+  structures stream1-serial eio eio ns
+  structures stream1-serial lwt lwt ns
+  structures stream1-serial kcas eio ns
+  structures stream100-serial eio eio ns
+  structures stream100-serial lwt lwt ns
+  structures stream10000-serial eio eio ns
+  structures stream10000-serial lwt lwt ns
+  structures stream1-parallel eio eio ns
+  structures stream1-parallel domainslib domain ns
+  structures stream1-parallel kcas domain ns
+  structures stream100-parallel eio eio ns
+  structures stream100-parallel domainslib domain ns
+  structures mailbox-serial eio eio ns
+  structures mailbox-serial lwt lwt ns
+  structures mailbox-serial kcas eio ns
+  structures mailbox-parallel eio eio ns
+  structures mailbox-parallel domainslib domain ns
+  structures mailbox-parallel kcas domain ns
+  structures broadcast-serial eio eio ns
+  structures channel-serial eio eio ns
+  structures channel-serial stdlib thread ns
+  structures channel-parallel eio eio ns
+  structures channel-parallel stdlib domain ns
+  structures channel-parallel domainslib domain ns
+
+Those of Go, where Go is installed; else the report says that they are missing:
+
+  $ if command -v go >/dev/null; then grep -c ' go go \(ns\|bytes\)$' rows; else grep 'Go was not' table >/dev/null && echo 17; fi
+  17
 
 What cannot be measured is said before anything is:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group" (there are mvar, suspend)
+  bench: unknown group "no-such-group" (there are mvar, suspend, structures)
   [2]
   $ ./main.exe --smoke mvar --json no-such-folder/file
   bench: no-such-folder/file: No such file or directory

@@ -1,0 +1,3 @@
+(** A barrier that several tasks pass again and again. *)
+
+val comparisons : Case.comparison list

@@ -1,0 +1,115 @@
+open Case
+
+(* Many tasks wait. An operation is one task more, which begins to wait, is
+   cancelled, and has ended before the next one begins. *)
+
+let warm_up = 100
+
+type wait = {
+  hold : unit -> unit;  (** What makes the others wait. *)
+  wait : unit -> unit;  (** What each of the crowd does. *)
+  until_cancelled : unit -> unit;
+  wake : unit -> unit;  (** Makes all of the crowd go on. *)
+}
+
+(* [one_more fork f] is an operation in which the new task runs [f]. *)
+let in_crowd (host : Host.t) one_more { hold; wait; until_cancelled; wake }
+    ~tasks n =
+  let woken = ref 0 in
+  let task () =
+    wait ();
+    incr woken
+  in
+  let ns =
+    host.run (fun fork ->
+        hold ();
+        for _ = 1 to tasks do
+          fork task
+        done;
+        for _ = 1 to warm_up do
+          one_more fork until_cancelled
+        done;
+        let start = Meter.now () in
+        for _ = 1 to n do
+          one_more fork until_cancelled
+        done;
+        let ns = Meter.ns_since start in
+        Host.check "tasks woken too early" 0 !woken;
+        wake ();
+        ns)
+  in
+  Host.check "tasks woken" tasks !woken;
+  ns
+
+let on_fifo =
+  in_crowd Host.fifo (fun _ f ->
+      let task = Concord_fifo.fork f in
+      Concord_fifo.cancel task;
+      Concord_fifo.join task)
+
+(* Eio has no handle of a fiber to cancel: the fiber makes a context, and the
+   yield lets it end. *)
+let on_eio =
+  in_crowd Host.eio (fun fork f ->
+      let context = ref None and cancelled = ref false in
+      fork (fun () ->
+          try
+            Eio.Cancel.sub (fun cancel ->
+                context := Some cancel;
+                f ())
+          with Eio.Cancel.Cancelled _ -> cancelled := true);
+      Eio.Cancel.cancel (Option.get !context) Exit;
+      Eio.Fiber.yield ();
+      if not !cancelled then failwith "a task was not cancelled")
+
+let comparison ~case ~crowd ~what ~concord ~eio =
+  let time on wait = Crowd (crowd, fun ~tasks n -> on (wait ()) ~tasks n) in
+  {
+    title =
+      Printf.sprintf
+        "a task forked that waits for a %s among %d others, cancelled, and \
+         waited for, 1 domain"
+        what crowd;
+    baseline = row ~case ~impl:"eio" ~host:"eio" (time on_eio eio);
+    others = concord ~case time;
+  }
+
+let mutex_eio () =
+  let mutex = Eio.Mutex.create () in
+  let lock () = Eio.Mutex.lock mutex in
+  let unlock () = Eio.Mutex.unlock mutex in
+  let wait () =
+    lock ();
+    unlock ()
+  in
+  { hold = lock; wait; until_cancelled = lock; wake = unlock }
+
+let mutex crowd =
+  let case = Printf.sprintf "mutex-cancel-%d" crowd in
+  comparison ~case ~crowd ~what:"mutex"
+    ~concord:(fun ~case:_ _ -> [])
+    ~eio:mutex_eio
+
+let promise_concord () =
+  let p = Concord.Promise.create () in
+  let await () = Concord.Promise.await p in
+  let wake () = Concord.Promise.fill p () in
+  { hold = ignore; wait = await; until_cancelled = await; wake }
+
+let promise_eio () =
+  let p, resolver = Eio.Promise.create () in
+  let await () = Eio.Promise.await p in
+  let wake () = Eio.Promise.resolve resolver () in
+  { hold = ignore; wait = await; until_cancelled = await; wake }
+
+let promise crowd =
+  let case = Printf.sprintf "promise-cancel-%d" crowd in
+  let concord ~case time =
+    [
+      row ~case ~impl:"concord" ~host:"fifo" (time on_fifo promise_concord);
+      row ~case ~impl:"concord" ~host:"eio" (time on_eio promise_concord);
+    ]
+  in
+  comparison ~case ~crowd ~what:"promise" ~concord ~eio:promise_eio
+
+let comparisons = [ mutex 10; mutex 10_000; mutex 100_000; promise 10_000 ]

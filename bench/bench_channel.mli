@@ -1,0 +1,3 @@
+(** Rendezvous: a sender waits for its receiver. *)
+
+val comparisons : Case.comparison list

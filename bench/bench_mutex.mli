@@ -1,0 +1,3 @@
+(** Mutexes: free, contended on one domain, and between two. *)
+
+val comparisons : Case.comparison list

@@ -1,0 +1,3 @@
+(** Read-write locks that are free. *)
+
+val comparisons : Case.comparison list

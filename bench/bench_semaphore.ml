@@ -1,0 +1,58 @@
+open Case
+
+let acquire_release_eio semaphore n =
+  for _ = 1 to n do
+    Eio.Semaphore.acquire semaphore;
+    Eio.Semaphore.release semaphore
+  done
+
+let acquire_release_stdlib semaphore n =
+  for _ = 1 to n do
+    Semaphore.Counting.acquire semaphore;
+    Semaphore.Counting.release semaphore
+  done
+
+let free_eio n =
+  Host.alone Host.eio (acquire_release_eio (Eio.Semaphore.make 1)) n
+
+let free_stdlib n =
+  let semaphore = Semaphore.Counting.make 1 in
+  Host.alone Host.domain (acquire_release_stdlib semaphore) n
+
+let semaphore_free =
+  let case = "semaphore-free" in
+  {
+    title =
+      "acquiring and releasing a semaphore that nobody else uses, 1 domain";
+    baseline = row ~case ~impl:"eio" ~host:"eio" (Time free_eio);
+    others =
+      [ row ~case ~impl:"stdlib" ~host:"domain" (Time free_stdlib); go case ];
+  }
+
+let permits = 3
+let tasks = 10
+
+let contended_eio n =
+  let semaphore = Eio.Semaphore.make permits in
+  let rec work another =
+    Eio.Semaphore.acquire semaphore;
+    let again = another () in
+    if again then Eio.Fiber.yield ();
+    Eio.Semaphore.release semaphore;
+    if again then work another
+  in
+  Host.crew Host.eio ~tasks ~hold:ignore ~free:ignore work n
+
+let semaphore_contended =
+  let case = "semaphore-contended" in
+  {
+    title =
+      Printf.sprintf
+        "acquiring, yielding and releasing, by one of %d tasks with %d \
+         permits, 1 domain"
+        tasks permits;
+    baseline = row ~case ~impl:"eio" ~host:"eio" (Time contended_eio);
+    others = [ go case ];
+  }
+
+let comparisons = [ semaphore_free; semaphore_contended ]

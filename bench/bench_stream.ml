@@ -1,0 +1,82 @@
+open Case
+
+(* Every implementation has its own copy of the two loops: sending the numbers
+   from 1, and adding up what was received. *)
+
+let put_kcas box n =
+  for i = 1 to n do
+    Kcas_data.Mvar.put box i
+  done
+
+let take_kcas box n =
+  let sum = ref 0 in
+  for _ = 1 to n do
+    sum := !sum + Kcas_data.Mvar.take box
+  done;
+  !sum
+
+let mvar_kcas (shape : Host.shape) n =
+  let box = Kcas_data.Mvar.create None in
+  shape ~produce:(put_kcas box) ~consume:(take_kcas box) n
+
+let stream_lwt ~capacity n =
+  let stream, push = Lwt_stream.create_bounded capacity in
+  Peers.serial_lwt
+    ~push:(fun i -> push#push i)
+    ~next:(fun () -> Lwt_stream.next stream)
+    n
+
+let when_ condition rows = if condition then rows else []
+
+let stream_serial capacity =
+  let case = Printf.sprintf "stream%d-serial" capacity in
+  {
+    title =
+      Printf.sprintf
+        "one message through a stream of capacity %d, two tasks on 1 domain"
+        capacity;
+    baseline =
+      row ~case ~impl:"eio" ~host:"eio"
+        (Time (Peers.stream_eio ~capacity (Host.serial Host.eio)));
+    others =
+      [ row ~case ~impl:"lwt" ~host:"lwt" (Time (stream_lwt ~capacity)) ]
+      @ when_ (capacity = 1)
+          [
+            row ~case ~impl:"kcas" ~host:"eio"
+              (Time (mvar_kcas (Host.serial Host.eio)));
+          ]
+      @ [ go case ];
+  }
+
+let stream_parallel capacity =
+  let case = Printf.sprintf "stream%d-parallel" capacity in
+  {
+    title =
+      Printf.sprintf
+        "one message through a stream of capacity %d, one task on each of 2 \
+         domains"
+        capacity;
+    baseline =
+      row ~case ~impl:"eio" ~host:"eio"
+        (Time (Peers.stream_eio ~capacity (Host.parallel Host.eio)));
+    others =
+      [
+        row ~case ~impl:"domainslib" ~host:"domain"
+          (Time (Peers.stream_domainslib ~capacity));
+      ]
+      @ when_ (capacity = 1)
+          [
+            row ~case ~impl:"kcas" ~host:"domain"
+              (Time (mvar_kcas (Host.parallel Host.domain)));
+          ]
+      @ [ go case ];
+  }
+
+let comparisons =
+  [
+    stream_serial 1;
+    stream_serial 100;
+    stream_serial 10_000;
+    stream_parallel 1;
+    stream_parallel 100;
+  ]

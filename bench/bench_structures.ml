@@ -1,0 +1,13 @@
+open Case
+
+let group =
+  {
+    name = "structures";
+    doc = "every structure, against Eio, Lwt, Kcas, Domainslib, Stdlib and Go";
+    comparisons =
+      Bench_mutex.comparisons @ Bench_cancel.comparisons
+      @ Bench_semaphore.comparisons @ Bench_condition.comparisons
+      @ Bench_rwlock.comparisons @ Bench_barrier.comparisons
+      @ Bench_stream.comparisons @ Bench_mailbox.comparisons
+      @ Bench_channel.comparisons;
+  }

@@ -1,0 +1,18 @@
+(** The peers that several cases are measured against. *)
+
+val stream_eio : capacity:int -> Host.shape -> int -> float
+(** A message through an [Eio.Stream]. *)
+
+val take_eio : int Eio.Stream.t -> int -> int
+(** The sum of so many items. *)
+
+val stream_domainslib : capacity:int -> int -> float
+(** A message through a [Domainslib.Chan], between two domains: it blocks the
+    whole domain, so there are no serial cases. *)
+
+val receive_domainslib : int Domainslib.Chan.t -> int -> int
+(** The sum of so many messages. *)
+
+val serial_lwt :
+  push:(int -> unit Lwt.t) -> next:(unit -> int Lwt.t) -> int -> float
+(** A message pushed by one thread of Lwt and received by another. *)
