@@ -12,7 +12,12 @@ let without_missing group =
 
 let all =
   List.map without_missing
-    [ Bench_mvar.group; Bench_suspend.group; Bench_structures.group ]
+    [
+      Bench_mvar.group;
+      Bench_suspend.group;
+      Bench_structures.group;
+      Bench_event.group;
+    ]
 
 let left_out =
   if Worker.has_go then None

@@ -70,16 +70,28 @@ Every row is measured and written, with figures that are figures:
   structures channel-parallel eio eio ns
   structures channel-parallel stdlib domain ns
   structures channel-parallel domainslib domain ns
+  event sync-serial no-event fifo ns
+  event sync-serial concord fifo ns
+  event sync-serial no-event eio ns
+  event sync-serial concord eio ns
+  event select4-serial eio eio ns
+  event select4-serial stdlib thread ns
+  event select4-parallel eio eio ns
+  event select4-parallel stdlib domain ns
+  event swap-serial stdlib thread ns
+  event timeout-pending eio eio ns
+  event timeout-pending lwt lwt ns
+  event timeouts-100000 eio eio bytes
 
 Those of Go, where Go is installed; else the report says that they are missing:
 
-  $ if command -v go >/dev/null; then grep -c ' go go \(ns\|bytes\)$' rows; else grep 'Go was not' table >/dev/null && echo 17; fi
-  17
+  $ if command -v go >/dev/null; then grep -c ' go go \(ns\|bytes\)$' rows; else grep 'Go was not' table >/dev/null && echo 23; fi
+  23
 
 What cannot be measured is said before anything is:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group" (there are mvar, suspend, structures)
+  bench: unknown group "no-such-group" (there are mvar, suspend, structures, event)
   [2]
   $ ./main.exe --smoke mvar --json no-such-folder/file
   bench: no-such-folder/file: No such file or directory

@@ -1,0 +1,197 @@
+open Case
+
+(* An event against the operation that it stands for *)
+
+let put box n =
+  for i = 1 to n do
+    Concord.Mvar.put box i
+  done
+
+let take box n =
+  let sum = ref 0 in
+  for _ = 1 to n do
+    sum := !sum + Concord.Mvar.take box
+  done;
+  !sum
+
+let sync box n =
+  let sum = ref 0 in
+  for _ = 1 to n do
+    sum := !sum + Concord.Event.sync (Concord.Mvar.take_evt box)
+  done;
+  !sum
+
+let through_box host consume n =
+  let box = Concord.Mvar.create_empty () in
+  Host.serial host ~produce:(put box) ~consume:(consume box) n
+
+let sync_serial =
+  let case = "sync-serial" in
+  {
+    title =
+      "one message through a box, by the event of taking it (concord) and by \
+       taking it (no-event), two tasks on 1 domain";
+    baseline =
+      row ~case ~impl:"no-event" ~host:"fifo"
+        (Time (through_box Host.fifo take));
+    others =
+      [
+        row ~case ~impl:"concord" ~host:"fifo"
+          (Time (through_box Host.fifo sync));
+        row ~case ~impl:"no-event" ~host:"eio"
+          (Time (through_box Host.eio take));
+        row ~case ~impl:"concord" ~host:"eio" (Time (through_box Host.eio sync));
+      ];
+  }
+
+(* Selecting *)
+
+let ways = 4
+
+let select4_stdlib (shape : Host.shape) n =
+  let channels = Array.init ways (fun _ -> Event.new_channel ()) in
+  let receive = List.map Event.receive (Array.to_list channels) in
+  let produce n =
+    for i = 1 to n do
+      Event.sync (Event.send channels.(i mod ways) i)
+    done
+  in
+  let consume n =
+    let sum = ref 0 in
+    for _ = 1 to n do
+      sum := !sum + Event.select receive
+    done;
+    !sum
+  in
+  shape ~produce ~consume n
+
+(* Several fibers may have taken something before the first of them ends the
+   others; [combine] is what keeps it. So the sum tells when all has come, and
+   what came too early counts for the next time. *)
+let select4_eio (shape : Host.shape) n =
+  let streams = Array.init ways (fun _ -> Eio.Stream.create 1) in
+  let takes =
+    List.map (fun stream () -> Eio.Stream.take stream) (Array.to_list streams)
+  in
+  let produce n =
+    for i = 1 to n do
+      Eio.Stream.add streams.(i mod ways) i
+    done
+  in
+  let sum = ref 0 in
+  let consume n =
+    let all = n * (n + 1) / 2 in
+    while !sum < all do
+      sum := !sum + Eio.Fiber.any ~combine:( + ) takes
+    done;
+    sum := !sum - all;
+    all
+  in
+  let ns = shape ~produce ~consume n in
+  Host.check "sum of the messages too many" 0 !sum;
+  ns
+
+let select4_serial =
+  let case = "select4-serial" in
+  {
+    title =
+      Printf.sprintf
+        "one message, of a task that sends on %d channels in turn to one that \
+         selects among them, 1 domain (Eio: Fiber.any over streams of capacity \
+         1, which loses items unless it combines them, as here)"
+        ways;
+    baseline =
+      row ~case ~impl:"eio" ~host:"eio"
+        (Time (select4_eio (Host.serial Host.eio)));
+    others =
+      [
+        row ~case ~impl:"stdlib" ~host:"thread"
+          (Time (select4_stdlib (Host.serial Host.thread)));
+        go case;
+      ];
+  }
+
+let select4_parallel =
+  let case = "select4-parallel" in
+  {
+    title = "the same, one task on each of 2 domains";
+    baseline =
+      row ~case ~impl:"eio" ~host:"eio"
+        (Time (select4_eio (Host.parallel Host.eio)));
+    others =
+      [
+        row ~case ~impl:"stdlib" ~host:"domain"
+          (Time (select4_stdlib (Host.parallel Host.domain)));
+        go case;
+      ];
+  }
+
+let select4_ready =
+  let case = "select4-ready" in
+  {
+    title =
+      Printf.sprintf
+        "selecting among %d mailboxes that all hold a message, and putting it \
+         back, 1 domain (Go: buffered channels)"
+        ways;
+    baseline = go case;
+    others = [];
+  }
+
+(* Each side does [meet ~send ~receive] [n] times: it sends a one, or receives
+   one, and counts what it received. *)
+let swap (host : Host.t) ~here ~there n =
+  let received = ref 0 and ended = ref 0 in
+  let side meet n =
+    for _ = 1 to n do
+      let i = meet () in
+      received := !received + i
+    done;
+    incr ended
+  in
+  let ns =
+    host.run (fun fork ->
+        let start = Meter.now () in
+        fork (fun () -> side there n);
+        side here n;
+        Meter.ns_since start)
+  in
+  Host.check "sides that ended" 2 !ended;
+  Host.check "messages" n !received;
+  ns
+
+let swap_stdlib n =
+  let a = Event.new_channel () and b = Event.new_channel () in
+  let between mine other =
+    [ Event.wrap (Event.send mine 1) (fun () -> 0); Event.receive other ]
+  in
+  let here = between a b and there = between b a in
+  swap Host.thread
+    ~here:(fun () -> Event.select here)
+    ~there:(fun () -> Event.select there)
+    n
+
+let swap_serial =
+  let case = "swap-serial" in
+  {
+    title =
+      "one meeting of two tasks that both choose between sending on one \
+       channel and receiving on the other, 1 domain";
+    baseline = go case;
+    others = [ row ~case ~impl:"stdlib" ~host:"thread" (Time swap_stdlib) ];
+  }
+
+let group =
+  {
+    name = "event";
+    doc = "events: sync, select and timeouts, against Eio, Lwt, Stdlib and Go";
+    comparisons =
+      [
+        sync_serial;
+        select4_serial;
+        select4_ready;
+        select4_parallel;
+        swap_serial;
+      ]
+      @ Bench_timeout.comparisons;
+  }

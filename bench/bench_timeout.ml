@@ -1,0 +1,107 @@
+open Case
+
+let long_s = 10.
+
+(* [f] has the host that has the clock. *)
+let in_eio f =
+  Eio_main.run (fun env ->
+      let run g =
+        Eio.Switch.run (fun sw -> g (fun task -> Eio.Fiber.fork ~sw task))
+      in
+      f { Host.run } (Eio.Time.Timeout.seconds (Eio.Stdenv.mono_clock env)))
+
+let pending_eio n =
+  let stream = Eio.Stream.create 1 in
+  let produce n =
+    for i = 1 to n do
+      Eio.Stream.add stream i
+    done
+  in
+  let take () = Eio.Stream.take stream in
+  in_eio (fun host timeout ->
+      let consume n =
+        let sum = ref 0 in
+        for _ = 1 to n do
+          sum := !sum + Eio.Time.Timeout.run_exn (timeout long_s) take
+        done;
+        !sum
+      in
+      Host.serial host ~produce ~consume n)
+
+let pending_lwt n =
+  let box = Lwt_mvar.create_empty () in
+  let produce n =
+    let last = ref 0 in
+    Host.lwt_times n (fun () ->
+        incr last;
+        Lwt_mvar.put box !last)
+  in
+  let timeout () = Lwt.bind (Lwt_unix.sleep long_s) (fun () -> assert false) in
+  let consume n =
+    let sum = ref 0 in
+    let add i = sum := !sum + i in
+    Lwt.map
+      (fun () -> !sum)
+      (Host.lwt_times n (fun () ->
+           Lwt.map add (Lwt.pick [ Lwt_mvar.take box; timeout () ])))
+  in
+  Host.serial_lwt ~produce ~consume n
+
+let timeout_pending =
+  let case = "timeout-pending" in
+  {
+    title =
+      Printf.sprintf
+        "one message, received with a timeout of %.0f s that never passes, two \
+         tasks on 1 domain"
+        long_s;
+    baseline = row ~case ~impl:"eio" ~host:"eio" (Time pending_eio);
+    others = [ row ~case ~impl:"lwt" ~host:"lwt" (Time pending_lwt); go case ];
+  }
+
+let waiters = 100_000
+let very_long_s = 60.
+
+(* All timeouts together may have one thread, and OCaml has one for the sake of
+   that. *)
+let more_threads = 2
+
+(* By how much the process grows for so many tasks, and as if there were [n]. *)
+let timeouts host ~wait ~wake n =
+  let threads () = Array.length (Sys.readdir "/proc/self/task") in
+  let before = ref 0 and tasks = min n waiters in
+  let wait () =
+    if !before = 0 then before := threads ();
+    wait ()
+  in
+  let wake () =
+    if threads () > !before + more_threads then
+      failwith "a thread for each timeout";
+    for _ = 1 to tasks do
+      wake ()
+    done
+  in
+  Host.growth host ~wait ~wake tasks *. float_of_int n /. float_of_int tasks
+
+let timeouts_eio n =
+  let stream = Eio.Stream.create 1 in
+  in_eio (fun host timeout ->
+      let wait () =
+        Eio.Time.Timeout.run_exn (timeout very_long_s) (fun () ->
+            Eio.Stream.take stream)
+      in
+      timeouts host ~wait ~wake:(fun () -> Eio.Stream.add stream ()) n)
+
+let timeouts_100000 =
+  let case = Printf.sprintf "timeouts-%d" waiters in
+  {
+    title =
+      Printf.sprintf
+        "resident bytes of a task that waits to take from an empty box, for \
+         %.0f s at most, among %d, 1 domain"
+        very_long_s waiters;
+    baseline = row ~case ~impl:"eio" ~host:"eio" (Resident timeouts_eio);
+    others = [ go_resident case ];
+  }
+
+let comparisons = [ timeout_pending; timeouts_100000 ]

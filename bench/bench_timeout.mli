@@ -1,0 +1,3 @@
+(** Waiting for some time at most. *)
+
+val comparisons : Case.comparison list
