@@ -23,7 +23,7 @@ let quick =
   {
     repetitions = 15;
     sample_ms = Some 40.;
-    group_s = Some 30.;
+    group_s = Some 25.;
     crowd = max_int;
     things = 100_000;
   }
