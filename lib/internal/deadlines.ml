@@ -1,0 +1,152 @@
+module Key = struct
+  type t = { deadline : int; number : int  (** No two are equal. *) }
+
+  let compare a b =
+    match Int.compare a.deadline b.deadline with
+    | 0 -> Int.compare a.number b.number
+    | order -> order
+end
+
+module Actions = Map.Make (Key)
+
+type key = Key.t
+type 'wake sleeper = Nobody | Awake | Asleep of 'wake
+
+(* [t], the only Atomic here; the states of [sleeper]
+
+   State       Left by   To          By whom
+   Nobody      add       Awake       any thread; it starts the sleeper
+               appoint   Awake       any thread; it starts the sleeper
+   Awake       rest      Asleep w    the sleeper; he sleeps until [until]
+               dismiss   Nobody      who should start the sleeper, and could not
+   Asleep w    add       Awake       any thread, if the new deadline is before
+                                     [until]; it wakes the sleeper
+   *           add       Awake       a child process; it starts the sleeper
+               appoint   Awake       a child process; it starts the sleeper
+
+   In each state [actions] grows by [add], and shrinks by [cancel] and by
+   [run_due], which calls the action afterwards: the compare-and-set that removes
+   it decides.
+
+   [until] is when the sleeper will look again without being woken, or has been
+   told to: not after the first deadline. To cancel does not put it off. So who
+   sets and cancels in a loop wakes the sleeper once in the length of the timeout,
+   not each time. *)
+type 'wake state = {
+  actions : (unit -> unit) Actions.t;
+  sleeper : 'wake sleeper;
+  until : int;
+  next : int;  (** The number of the next key. *)
+  process : int;  (** Whose the sleeper is. *)
+}
+
+type 'wake t = 'wake state Atomic.t
+
+let never = max_int
+
+let create () =
+  Atomic.make
+    {
+      actions = Actions.empty;
+      sleeper = Nobody;
+      until = never;
+      next = 0;
+      process = 0;
+    }
+
+let first actions =
+  match Actions.min_binding_opt actions with
+  | Some (key, _) -> key.Key.deadline
+  | None -> never
+
+(* A child process has the state of its parent, but not the sleeper. *)
+let sleeper state ~process =
+  if state.process = process then state.sleeper else Nobody
+
+(* --- Adding and cancelling ------------------------------------------------ *)
+
+let rec add t ~process ~deadline action =
+  let before = Atomic.get t in
+  let sleeper = sleeper before ~process in
+  let owed =
+    match sleeper with
+    | Asleep _ when deadline >= before.until -> Awake
+    | Nobody | Awake | Asleep _ -> sleeper
+  in
+  let key = Key.{ deadline; number = before.next } in
+  let after =
+    {
+      actions = Actions.add key action before.actions;
+      sleeper =
+        (match owed with Awake -> sleeper | Nobody | Asleep _ -> Awake);
+      until = Int.min deadline before.until;
+      next = before.next + 1;
+      process;
+    }
+  in
+  if Atomic.compare_and_set t before after then (key, owed)
+  else (* another action came or went *) add t ~process ~deadline action
+
+let rec cancel t key =
+  let before = Atomic.get t in
+  let actions = Actions.remove key before.actions in
+  if
+    actions != before.actions
+    && not (Atomic.compare_and_set t before { before with actions })
+  then (* another action came or went *) cancel t key
+
+(* --- Calling -------------------------------------------------------------- *)
+
+let rec run_due t ~now =
+  let before = Atomic.get t in
+  if before.until < never (* else there is nothing *) then
+    match Actions.min_binding_opt before.actions with
+    | Some (key, action) when key.deadline <= now () ->
+        let actions = Actions.remove key before.actions in
+        if Atomic.compare_and_set t before { before with actions } then
+          action ()
+        else (* another action came or went, or this one *) ();
+        run_due t ~now
+    | Some _ | None -> ()
+
+let may_be_due t ~now = (Atomic.get t).until <= now
+
+(* --- The sleeper ---------------------------------------------------------- *)
+
+let rest t ~now wake =
+  let before = Atomic.get t in
+  let until =
+    if before.until > now then before.until else first before.actions
+  in
+  if until <= now then None
+  else
+    let after = { before with sleeper = Asleep wake; until } in
+    if Atomic.compare_and_set t before after then Some until
+    else (* an action came or went *) None
+
+let rec appoint t ~process =
+  let before = Atomic.get t in
+  match sleeper before ~process with
+  | Nobody ->
+      let after = { before with sleeper = Awake; process } in
+      Atomic.compare_and_set t before after
+      ||
+      (* an action came or went *)
+      appoint t ~process
+  | Awake | Asleep _ -> false
+
+let rec dismiss t key =
+  let before = Atomic.get t in
+  let remove key = Actions.remove key before.actions in
+  let actions = Option.fold key ~none:before.actions ~some:remove in
+  let after = { before with actions; sleeper = Nobody } in
+  if not (Atomic.compare_and_set t before after) then
+    (* another action came or went *) dismiss t key
+
+let length t = Actions.cardinal (Atomic.get t).actions
+
+let check t =
+  let { actions; until; next; _ } = Atomic.get t in
+  if until > first actions then failwith "the sleeper sleeps for too long";
+  if not (Actions.for_all (fun key _ -> key.number < next) actions) then
+    failwith "two keys may become equal"

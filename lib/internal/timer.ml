@@ -1,0 +1,125 @@
+let deadlines : Unix.file_descr Deadlines.t = Deadlines.create ()
+let now () = Int64.to_int (Mtime_clock.now_ns ())
+let run_due () = Deadlines.run_due deadlines ~now
+let pending () = Deadlines.length deadlines
+
+(* --- The sleeper ---------------------------------------------------------- *)
+
+let wake fd = ignore (Unix.write_substring fd "!" 0 1 : int)
+
+(* [Unix.select] takes no more than an [int] of C. *)
+let longest_sleep = 1e6
+
+(* Until somebody wrote, until [until], or for no reason. *)
+let sleep fd ~until =
+  (* [Unix.select] rounds down to microseconds. *)
+  let seconds = float (until - now () + 999) *. 1e-9 in
+  let seconds = Float.min longest_sleep (Float.max 0. seconds) in
+  let consume () = ignore (Unix.read fd (Bytes.create 16) 0 16 : int) in
+  match Unix.select [ fd ] [] [] seconds with
+  | [], _, _ -> ()
+  | _ -> consume ()
+  | exception Unix.Unix_error (EINTR, _, _) -> ()
+  | exception Unix.Unix_error (EINVAL, _, _) -> (
+      (* The program has more open files than [select] can count. This way is
+         late by some milliseconds more, and 0 would be for ever. *)
+      Unix.setsockopt_float fd SO_RCVTIMEO (Float.max 0.001 seconds);
+      try consume ()
+      with Unix.Unix_error ((EAGAIN | EWOULDBLOCK | EINTR), _, _) -> ())
+
+let rec serve ~to_read ~to_write =
+  begin try run_due ()
+  with e ->
+    (* Against the contract; the others are to be called nevertheless. *)
+    let backtrace = Printexc.get_raw_backtrace () in
+    Printexc.default_uncaught_exception_handler e backtrace
+  end;
+  begin match Deadlines.rest deadlines ~now:(now ()) to_write with
+  | Some until -> sleep to_read ~until
+  | None -> ()
+  end;
+  serve ~to_read ~to_write
+
+(* --- Starting it ---------------------------------------------------------- *)
+
+(* Blocked, for the program's handlers are not to run in the sleeper: they may
+   raise. *)
+let all_signals = List.init 64 succ
+
+(* The descriptors are never closed: a thread may be about to wake the sleeper. *)
+let start () =
+  let to_read, to_write =
+    Unix.socketpair ~cloexec:true Unix.PF_UNIX Unix.SOCK_STREAM 0
+  in
+  let run () = serve ~to_read ~to_write in
+  let signals = Thread.sigmask SIG_BLOCK all_signals in
+  let unblock () = ignore (Thread.sigmask SIG_SETMASK signals : int list) in
+  Fun.protect ~finally:unblock @@ fun () ->
+  try
+    if Domain.is_main_domain () then ignore (Thread.create run () : Thread.t)
+    else
+      (* A thread would keep this domain from ending. *)
+      ignore (Domain.spawn run : unit Domain.t)
+  with e ->
+    let backtrace = Printexc.get_raw_backtrace () in
+    Unix.close to_read;
+    Unix.close to_write;
+    Printexc.raise_with_backtrace e backtrace
+
+let start_for key =
+  try start ()
+  with e ->
+    let backtrace = Printexc.get_raw_backtrace () in
+    Deadlines.dismiss deadlines key;
+    Printexc.raise_with_backtrace e backtrace
+
+(* Only the main domain can start a thread of its own. A domain for the sleeper
+   would slow each minor collection of the others. *)
+let start_early () =
+  if Deadlines.appoint deadlines ~process:(Unix.getpid ()) then
+    (* If it cannot be started, [after] will tell. *)
+    try start_for None with Unix.Unix_error _ | Sys_error _ -> ()
+
+let () =
+  try Domain.before_first_spawn start_early
+  with Invalid_argument _ -> (* the library was loaded late *) start_early ()
+
+(* --- Timeouts ------------------------------------------------------------- *)
+
+(* [process]: which process this is, and when that was last asked. Any thread
+   replaces it by what it found out; it does not matter who comes last. *)
+type process = { number : int; at : int }
+
+let process = Atomic.make { number = 0; at = 0 }
+
+(* To ask takes as long as all the rest, and to fork takes longer than this. *)
+let time_to_fork = 10_000
+
+let current_process ~now =
+  let { number; at } = Atomic.get process in
+  if now - at <= time_to_fork then number
+  else
+    let number = Unix.getpid () in
+    Atomic.set process { number; at = now };
+    number
+
+let longest = 1e9
+
+let after seconds action =
+  if not (seconds <= longest) then ignore
+  else begin
+    let now = now () in
+    (* Upwards: never earlier. *)
+    let ns = Float.ceil (Float.succ (Float.max 0. seconds *. 1e9)) in
+    let deadline = now + int_of_float ns in
+    let process = current_process ~now in
+    let key, owed = Deadlines.add deadlines ~process ~deadline action in
+    begin match owed with
+    | Nobody -> start_for (Some key)
+    | Awake -> ()
+    | Asleep fd -> wake fd
+    end;
+    (* The sleeper waits for its turn, perhaps for long. *)
+    if Deadlines.may_be_due deadlines ~now then run_due ();
+    fun () -> Deadlines.cancel deadlines key
+  end

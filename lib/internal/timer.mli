@@ -1,0 +1,41 @@
+(** Timeouts, with one thread for the whole process.
+
+    That thread belongs to the main domain, which outlives the others. It is
+    started by the first timeout, or when the first domain is spawned, and
+    sleeps until the first deadline; without one it sleeps for ever. It does not
+    delay the end of the process, nor of any domain. *)
+
+val after : float -> (unit -> unit) -> unit -> unit
+(** [let cancel = after seconds action]: [action ()] is called, once, when
+    [seconds] have passed on the monotonic clock, unless [cancel ()] came
+    before. Never earlier. It is called by the thread of this module, or by one
+    that calls {!run_due} or sets another timeout; each calls what it calls in
+    the order of the deadlines. [action] does not raise, perform or block.
+
+    [cancel] is idempotent, may be called anywhere, and leaves nothing of
+    [action] in memory. If it comes too late it does nothing, and does not wait:
+    [action] may be called just after.
+
+    More than [1e9] seconds, [infinity] and [nan] are never.
+
+    Neither waits for another thread.
+    - {b Late}: by some 0.1 ms. While the main domain computes, and nobody calls
+      {!run_due} or sets another timeout, by some 50 ms (a thread's turn, or
+      two). By the time that the main domain spends in C without releasing
+      OCaml's lock, or that the machine is suspended.
+    - {b Cost}: O(log n), for [n] that are pending; a system call only if this
+      one is to be the first.
+    - {b Fork}: in a child process, the next [after] starts a thread again. What
+      was pending is then pending in both processes.
+
+    @raise Unix.Unix_error
+      or [Sys_error] if the thread cannot be started (no file descriptor, or no
+      thread, is left): then the timeout is not set. *)
+
+val run_due : unit -> unit
+(** Calls the actions that are due. A loop that keeps the main domain busy may
+    call it now and then.
+    - {b Cost}: that of reading the clock, if none is due. *)
+
+val pending : unit -> int
+(** How many timeouts are: for tests, O(n). *)

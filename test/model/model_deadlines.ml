@@ -1,0 +1,102 @@
+(* The sleeper of the models: how often he was started, until when he sleeps, and
+   whether he was woken meanwhile. *)
+type sleeper = {
+  mutable started : int;
+  mutable until : int;
+  mutable woken : bool;
+}
+
+let time = ref 10
+let now () = !time
+
+let rec serve sleeper t =
+  sleeper.woken <- false;
+  Deadlines.run_due t ~now;
+  match Deadlines.rest t ~now:(now ()) () with
+  | Some until -> sleeper.until <- until
+  | None -> serve sleeper t
+
+let add sleeper t deadline action =
+  let key, owed = Deadlines.add t ~process:1 ~deadline action in
+  begin match owed with
+  | Nobody -> sleeper.started <- sleeper.started + 1
+  | Awake -> ()
+  | Asleep () -> sleeper.woken <- true
+  end;
+  key
+
+(* At the time 10. [`Set (i, d)] sets action [i] with the deadline [d], and
+   [`Unset (i, d)] cancels it, too; [`Serve] is a sleeper who wakes for no reason.
+   [until]: he was started before, and sleeps until then, for an action that was
+   cancelled; by default nobody was started. The outcome: whether he was woken,
+   and which actions were called; those that were not, will be. *)
+let check name ?until processes expect =
+  Model.check name ~expect @@ fun () ->
+  time := 10;
+  let t = Deadlines.create () in
+  let sleeper = { started = 0; until = Deadlines.never; woken = false } in
+  Option.iter
+    (fun deadline ->
+      let key = add sleeper t deadline ignore in
+      serve sleeper t;
+      Deadlines.cancel t key)
+    until;
+  let called = Array.make 2 0 in
+  let must = ref [] in
+  let call i () = called.(i) <- called.(i) + 1 in
+  let process = function
+    | `Set (i, deadline) ->
+        must := i :: !must;
+        fun () -> ignore (add sleeper t deadline (call i) : Deadlines.key)
+    | `Unset (i, deadline) ->
+        fun () ->
+          let key = add sleeper t deadline (call i) in
+          Deadlines.cancel t key;
+          Deadlines.cancel t key
+    | `Run -> fun () -> Deadlines.run_due t ~now
+    | `Serve -> fun () -> serve sleeper t
+    | `Appoint ->
+        fun () ->
+          if Deadlines.appoint t ~process:1 then
+            sleeper.started <- sleeper.started + 1
+  in
+  let outcome () =
+    Deadlines.check t;
+    if sleeper.started <> 1 then failwith "not one sleeper";
+    let first = Deadlines.first (Atomic.get t).actions in
+    if until <> None && (not sleeper.woken) && sleeper.until > first then
+      failwith "sleeps for too long";
+    let is_called i = if called.(i) > 0 then string_of_int i else "-" in
+    let outcome =
+      (if sleeper.woken then "woken " else "") ^ is_called 0 ^ is_called 1
+    in
+    time := 100;
+    serve sleeper t;
+    let check_one i = if called.(i) <> 1 then failwith "not called once" in
+    List.iter check_one !must;
+    if Array.exists (fun times -> times > 1) called then failwith "called twice";
+    outcome
+  in
+  (List.map process processes, outcome)
+
+let () =
+  check "the first two" [ `Set (0, 20); `Set (1, 15); `Appoint ] [ "--" ];
+  check "sooner than the sleep" ~until:20
+    [ `Set (0, 15); `Set (1, 12); `Serve ]
+    [ "woken --"; "--" ];
+  check "later than the sleep" ~until:20
+    [ `Set (0, 20); `Set (1, 25); `Serve ]
+    [ "--" ];
+  check "due, and later" ~until:20
+    [ `Set (0, 5); `Set (1, 15); `Serve ]
+    [ "woken --"; "woken 0-"; "0-" ];
+  check "called by one of two" ~until:20
+    [ `Set (0, 10); `Run; `Serve ]
+    [ "woken --"; "woken 0-"; "0-" ];
+  check "cancelled, or called by one of two" ~until:20
+    [ `Unset (0, 10); `Run; `Serve ]
+    [ "woken --"; "woken 0-"; "--"; "0-" ];
+  check "one of the same deadline is cancelled" ~until:20
+    [ `Unset (0, 10); `Set (1, 10); `Serve ]
+    [ "woken --"; "woken -1"; "woken 0-"; "-1"; "01" ];
+  Model.finish ()
