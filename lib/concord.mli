@@ -6,10 +6,46 @@ module Suspend = Suspend
 (** The effect that makes schedulers compose, and its contract. *)
 
 module Event = Event
-(** Blocking operations as values. *)
+(** Blocking operations as values, choice among them, timeouts. *)
+
+(** {2 One value} *)
 
 module Promise = Promise
 (** A value that will be there later: a promise, or IVar. *)
 
 module Mvar = Mvar
 (** A box for one value: an MVar. *)
+
+(** {2 Many values} *)
+
+module Channel = Channel
+(** Sender and receiver meet. *)
+
+module Stream = Stream
+(** A bounded queue. *)
+
+module Mailbox = Mailbox
+(** An unbounded queue. *)
+
+module Broadcast = Broadcast
+(** Every subscriber sees every value. *)
+
+(** {2 No value} *)
+
+module Mutex = Mutex
+(** Mutual exclusion. *)
+
+module Condition = Condition
+(** Condition variables. *)
+
+module Semaphore = Semaphore
+(** Counting and binary semaphores. *)
+
+module Rwlock = Rwlock
+(** Many readers, or one writer. *)
+
+module Barrier = Barrier
+(** Tasks wait for each other, again and again. *)
+
+module Latch = Latch
+(** A gate that opens once. *)

@@ -35,24 +35,10 @@ open Concord_internal
 
 type purpose = Take | Read | Hold
 
-type 'a taker = {
-  purpose : purpose;
-  mutable resume : 'a Suspend.resumer;
-      (** Set before the waiter is published by a compare-and-set; [gone] once
-          it is withdrawn. Who then still reads the old one is told [false], or
-          keeps the waiter in the queue, where it is counted and removed later.
-      *)
-}
-
-type 'a putter = {
-  value : 'a;
-  mutable put : unit Suspend.resumer;  (** As above. *)
-}
-
 type 'a state =
-  | Empty of 'a taker Waiters.t
-  | Full of 'a * 'a putter Waiters.t
-  | Held of 'a taker Waiters.t * 'a putter Waiters.t
+  | Empty of (purpose, 'a) Waiters.t
+  | Full of 'a * ('a, unit) Waiters.t
+  | Held of (purpose, 'a) Waiters.t * ('a, unit) Waiters.t
 
 type 'a t = 'a state Atomic.t
 
@@ -60,26 +46,6 @@ let empty = Empty Waiters.empty
 let full v = Full (v, Waiters.empty)
 let create_empty () = Atomic.make empty
 let create v = Atomic.make (full v)
-let ok = Ok ()
-let gone _ = false
-let is_live w = w.resume != gone
-let waits p = p.put != gone
-
-(* Hands [v] to a waiter that was taken out of its queue. One that refuses was
-   cancelled, and must not be counted as gone from the queue as well. *)
-let[@inline] accepts w v =
-  w.resume (Ok v)
-  || begin
-    w.resume <- gone;
-    false
-  end
-
-let[@inline] accepts_put p =
-  p.put ok
-  || begin
-    p.put <- gone;
-    false
-  end
 
 (* --- For the holder ------------------------------------------------------- *)
 
@@ -94,9 +60,9 @@ let rec give t v =
       end
       else
         let w = Waiters.head takers in
-        let after = Held (Waiters.tail ~live:is_live takers, putters) in
-        if Atomic.compare_and_set t before after && accepts w v then
-          match w.purpose with
+        let after = Held (Waiters.tail takers, putters) in
+        if Atomic.compare_and_set t before after && Waiter.accepts w v then
+          match w.Waiter.arg with
           | Take -> vacate t
           | Read -> give t v
           | Hold -> (* the resumed task is the holder now *) ()
@@ -113,9 +79,9 @@ and vacate t =
         end
       else
         let p = Waiters.head putters in
-        let after = Held (takers, Waiters.tail ~live:waits putters) in
-        if Atomic.compare_and_set t before after && accepts_put p then
-          give t p.value
+        let after = Held (takers, Waiters.tail putters) in
+        if Atomic.compare_and_set t before after && Waiter.accepts p () then
+          give t p.arg
         else (* the state changed, or [p] was cancelled *) vacate t
   | Empty _ | Full _ -> assert false (* only the holder leaves [Held] *)
 
@@ -126,10 +92,10 @@ let try_remove t before putters =
   if Waiters.is_empty putters then Atomic.compare_and_set t before empty
   else
     let p = Waiters.head putters in
-    let after = Held (Waiters.empty, Waiters.tail ~live:waits putters) in
+    let after = Held (Waiters.empty, Waiters.tail putters) in
     Atomic.compare_and_set t before after
     && begin
-      if accepts_put p then give t p.value else vacate t;
+      if Waiter.accepts p () then give t p.arg else vacate t;
       true
     end
 
@@ -139,53 +105,6 @@ let try_use t before putters = function
   | Read -> true
   | Hold -> Atomic.compare_and_set t before (Held (Waiters.empty, putters))
 
-let taker purpose = { purpose; resume = gone }
-
-(* The [block] of one wait; after a failed compare-and-set it looks again. *)
-let rec register_taker t w =
-  match Atomic.get t with
-  | Full (v, putters) as before ->
-      if try_use t before putters w.purpose then Some v else register_taker t w
-  | Empty takers as before ->
-      let after = Empty (Waiters.push takers w) in
-      if Atomic.compare_and_set t before after then None else register_taker t w
-  | Held (takers, putters) as before ->
-      let after = Held (Waiters.push takers w, putters) in
-      if Atomic.compare_and_set t before after then None else register_taker t w
-
-let block_taker t w resumer =
-  w.resume <- resumer;
-  register_taker t w
-
-let rec remove_taker t =
-  match Atomic.get t with
-  | Full _ -> ()
-  | Empty takers as before ->
-      let after = Empty (Waiters.withdraw ~live:is_live takers) in
-      if not (Atomic.compare_and_set t before after) then remove_taker t
-  | Held (takers, putters) as before ->
-      let after = Held (Waiters.withdraw ~live:is_live takers, putters) in
-      if not (Atomic.compare_and_set t before after) then remove_taker t
-
-let withdraw_taker t w =
-  if is_live w then begin
-    w.resume <- gone;
-    remove_taker t
-  end
-
-let wait_to t purpose =
-  Suspend.wait block_taker withdraw_taker t (taker purpose)
-
-let rec use t purpose =
-  match Atomic.get t with
-  | Full (v, putters) as before ->
-      if try_use t before putters purpose then v
-      else (* the box changed: look again *) use t purpose
-  | Empty _ | Held _ -> wait_to t purpose
-
-let take t = use t Take
-let read t = use t Read
-
 let rec try_to t purpose =
   match Atomic.get t with
   | Full (v, putters) as before ->
@@ -193,15 +112,45 @@ let rec try_to t purpose =
       else (* the box changed: look again *) try_to t purpose
   | Empty _ | Held _ -> None
 
+let rec enlist_taker t w =
+  match Atomic.get t with
+  | Full _ -> false
+  | Empty takers as before ->
+      Atomic.compare_and_set t before (Empty (Waiters.push takers w))
+      ||
+      (* the box changed: look again *)
+      enlist_taker t w
+  | Held (takers, putters) as before ->
+      Atomic.compare_and_set t before (Held (Waiters.push takers w, putters))
+      ||
+      (* the box changed: look again *)
+      enlist_taker t w
+
+let rec withdraw_taker t w =
+  match Atomic.get t with
+  | Full _ -> ()
+  | Empty takers as before ->
+      let after = Empty (Waiters.withdraw takers) in
+      if not (Atomic.compare_and_set t before after) then withdraw_taker t w
+  | Held (takers, putters) as before ->
+      let after = Held (Waiters.withdraw takers, putters) in
+      if not (Atomic.compare_and_set t before after) then withdraw_taker t w
+
+let using =
+  { Suspend.attempt = try_to; enlist = enlist_taker; withdraw = withdraw_taker }
+
+let rec use t purpose =
+  match Atomic.get t with
+  | Full (v, putters) as before ->
+      if try_use t before putters purpose then v
+      else (* the box changed: look again *) use t purpose
+  | Empty _ | Held _ -> Suspend.wait using t purpose
+
+let take t = use t Take
+let read t = use t Read
 let take_available t = try_to t Take
-
-let use_evt t purpose =
-  let poll () = try_to t purpose in
-  let offer () = Event.offer block_taker withdraw_taker t (taker purpose) in
-  Event.make ~poll ~offer
-
-let take_evt t = use_evt t Take
-let read_evt t = use_evt t Read
+let take_evt t = Event.make using t Take
+let read_evt t = Event.make using t Read
 
 (* --- Putting -------------------------------------------------------------- *)
 
@@ -216,14 +165,14 @@ let rec try_put t v =
         try_put t v
       else begin
         let w = Waiters.head takers in
-        match w.purpose with
+        match w.Waiter.arg with
         | Take ->
             (* Nobody sees [v] unless [w] accepts it: no need to hold the box. *)
             let after =
-              let rest = Waiters.tail ~live:is_live takers in
+              let rest = Waiters.tail takers in
               if Waiters.is_empty rest then empty else Empty rest
             in
-            (Atomic.compare_and_set t before after && accepts w v)
+            (Atomic.compare_and_set t before after && Waiter.accepts w v)
             ||
             (* the box changed, or [w] was cancelled *)
             try_put t v
@@ -236,49 +185,39 @@ let rec try_put t v =
             else (* the box changed: look again *) try_put t v
       end
 
-let putter value = { value; put = gone }
-
-(* The [block] of one wait; after a failed compare-and-set it looks again. *)
-let rec register_putter t p =
+let rec enlist_putter t p =
   match Atomic.get t with
-  | Empty _ -> if try_put t p.value then Some () else register_putter t p
+  | Empty _ -> false
   | Full (v, putters) as before ->
-      let after = Full (v, Waiters.push putters p) in
-      if Atomic.compare_and_set t before after then None
-      else register_putter t p
+      Atomic.compare_and_set t before (Full (v, Waiters.push putters p))
+      ||
+      (* the box changed: look again *)
+      enlist_putter t p
   | Held (takers, putters) as before ->
-      let after = Held (takers, Waiters.push putters p) in
-      if Atomic.compare_and_set t before after then None
-      else register_putter t p
+      Atomic.compare_and_set t before (Held (takers, Waiters.push putters p))
+      ||
+      (* the box changed: look again *)
+      enlist_putter t p
 
-let block_putter t p resumer =
-  p.put <- resumer;
-  register_putter t p
-
-let rec remove_putter t =
+let rec withdraw_putter t p =
   match Atomic.get t with
   | Empty _ -> ()
   | Full (v, putters) as before ->
-      let after = Full (v, Waiters.withdraw ~live:waits putters) in
-      if not (Atomic.compare_and_set t before after) then remove_putter t
+      let after = Full (v, Waiters.withdraw putters) in
+      if not (Atomic.compare_and_set t before after) then withdraw_putter t p
   | Held (takers, putters) as before ->
-      let after = Held (takers, Waiters.withdraw ~live:waits putters) in
-      if not (Atomic.compare_and_set t before after) then remove_putter t
+      let after = Held (takers, Waiters.withdraw putters) in
+      if not (Atomic.compare_and_set t before after) then withdraw_putter t p
 
-let withdraw_putter t p =
-  if waits p then begin
-    p.put <- gone;
-    remove_putter t
-  end
+let putting =
+  {
+    Suspend.attempt = (fun t v -> if try_put t v then Some () else None);
+    enlist = enlist_putter;
+    withdraw = withdraw_putter;
+  }
 
-let put t v =
-  if not (try_put t v) then
-    Suspend.wait block_putter withdraw_putter t (putter v)
-
-let put_evt t v =
-  let poll () = if try_put t v then Some () else None in
-  let offer () = Event.offer block_putter withdraw_putter t (putter v) in
-  Event.make ~poll ~offer
+let put t v = if not (try_put t v) then Suspend.wait putting t v
+let put_evt t v = Event.make putting t v
 
 (* --- Both at once --------------------------------------------------------- *)
 
@@ -291,7 +230,7 @@ let rec swap t v =
   | Full (old, putters) as before ->
       if Atomic.compare_and_set t before (Full (v, putters)) then old
       else (* the box changed: look again *) swap t v
-  | Empty _ | Held _ -> swap_held t v (wait_to t Hold)
+  | Empty _ | Held _ -> swap_held t v (Suspend.wait using t Hold)
 
 let modify_held t f old =
   match f old with
@@ -304,8 +243,8 @@ let modify_held t f old =
       Printexc.raise_with_backtrace e backtrace
 
 let modify t f = modify_held t f (use t Hold)
-let swap_evt t v = Event.wrap (use_evt t Hold) (swap_held t v)
-let modify_evt t f = Event.wrap (use_evt t Hold) (modify_held t f)
+let swap_evt t v = Event.make_with ~finish:(swap_held t v) using t Hold
+let modify_evt t f = Event.make_with ~finish:(modify_held t f) using t Hold
 
 (* --- Looking -------------------------------------------------------------- *)
 

@@ -16,14 +16,8 @@ open Concord_internal
 
    A waiter is resumed with [Ok ()] and reads the outcome itself, so that an
    exception keeps its backtrace (S5). *)
-type waiter = { mutable resume : unit Suspend.resumer }
-(** [resume] is set before the waiter is published by a compare-and-set, and is
-    [gone] once it is withdrawn. Who then still reads the old one is told
-    [false], or keeps the waiter in the queue, where it is counted and removed
-    later. *)
-
 type 'a state =
-  | Waiting of waiter Waiters.t
+  | Waiting of (unit, unit) Waiters.t
   | Value of 'a
   | Failed of exn * Printexc.raw_backtrace
 
@@ -31,10 +25,14 @@ type 'a t = 'a state Atomic.t
 
 exception Already_filled
 
+let () =
+  Printexc.register_printer (function
+    | Already_filled -> Some "Concord.Promise.Already_filled"
+    | _ -> None)
+
 let unresolved = Waiting Waiters.empty
 let create () = Atomic.make unresolved
 let of_value v = Atomic.make (Value v)
-let ok = Ok ()
 
 (* How many tasks waited, or -1 if [t] was resolved before. *)
 let rec resolve t outcome =
@@ -44,7 +42,7 @@ let rec resolve t outcome =
       if Atomic.compare_and_set t before outcome then
         if Waiters.is_empty waiters then 0
         else begin
-          Waiters.iter (fun w -> ignore (w.resume ok : bool)) waiters;
+          Waiters.iter (fun w -> ignore (Waiter.accepts w () : bool)) waiters;
           Waiters.length waiters
         end
       else (* another waiter, a withdrawal, or resolved: look again *)
@@ -83,49 +81,39 @@ let get_resolved t =
   | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
   | Waiting _ -> assert false (* waiters are resumed after it was resolved *)
 
-let gone (_ : (unit, exn) result) = false
-let is_live w = w.resume != gone
-let waiter () = { resume = gone }
-
-(* The [block] of one wait. *)
-let rec register t w =
+let rec enlist t w =
   match Atomic.get t with
-  | Value _ | Failed _ -> Some ()
+  | Value _ | Failed _ -> false
   | Waiting waiters as before ->
-      if Atomic.compare_and_set t before (Waiting (Waiters.push waiters w)) then
-        None
-      else (* another waiter, a withdrawal, or resolved: look again *)
-        register t w
+      Atomic.compare_and_set t before (Waiting (Waiters.push waiters w))
+      ||
+      (* another waiter, a withdrawal, or resolved: look again *)
+      enlist t w
 
-let block t w resumer =
-  w.resume <- resumer;
-  register t w
-
-let rec remove t =
+let rec withdraw t w =
   match Atomic.get t with
   | Value _ | Failed _ -> ()
   | Waiting waiters as before ->
-      let after = Waiting (Waiters.withdraw ~live:is_live waiters) in
-      if not (Atomic.compare_and_set t before after) then remove t
+      let after = Waiting (Waiters.withdraw waiters) in
+      if not (Atomic.compare_and_set t before after) then withdraw t w
 
-let withdraw t w =
-  if is_live w then begin
-    w.resume <- gone;
-    remove t
-  end
+let awaiting =
+  {
+    Suspend.attempt = (fun t () -> if is_resolved t then Some () else None);
+    enlist;
+    withdraw;
+  }
 
 let await t =
   match Atomic.get t with
   | Value v -> v
   | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
   | Waiting _ ->
-      Suspend.wait block withdraw t (waiter ());
+      Suspend.wait awaiting t ();
       get_resolved t
 
 let await_evt t =
-  let poll () = if is_resolved t then Some () else None in
-  let offer () = Event.offer block withdraw t (waiter ()) in
-  Event.wrap (Event.make ~poll ~offer) (fun () -> get_resolved t)
+  Event.wrap (Event.make awaiting t ()) (fun () -> get_resolved t)
 
 let waiters t =
   match Atomic.get t with

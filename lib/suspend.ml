@@ -81,20 +81,57 @@ let suspend block =
     when Physical.equal unhandled block ->
       suspend_unhandled block
 
-let wait block withdraw t w =
-  let block resumer = block t w resumer in
-  match
-    match Effect.perform (Suspend block) with
-    | v -> v
-    | exception Effect.Unhandled (Suspend unhandled)
-      when Physical.equal unhandled block ->
-        suspend_unhandled block
-  with
+(* --- Waiting in a structure ----------------------------------------------- *)
+
+type ('x, 'a) waiter = ('x, 'a) Waiter.t = {
+  arg : 'x;
+  choice : Waiter.choice;
+  mutable resume : ('a, exn) result -> bool;
+}
+
+type ('t, 'x, 'a) operation = {
+  attempt : 't -> 'x -> 'a option;
+  enlist : 't -> ('x, 'a) waiter -> bool;
+  withdraw : 't -> ('x, 'a) waiter -> unit;
+}
+
+let rec attempt_or_enlist operation t w resumer =
+  (* [attempt] may raise: then there is nothing to withdraw *)
+  Waiter.leave w;
+  match operation.attempt t w.arg with
+  | Some _ as got -> got
+  | None ->
+      (* somebody was faster *)
+      w.resume <- resumer;
+      if operation.enlist t w then None
+      else attempt_or_enlist operation t w resumer
+
+let withdraw operation t w =
+  if Waiter.is_live w then begin
+    Waiter.leave w;
+    operation.withdraw t w
+  end
+
+let withdraw_and_raise operation t w e =
+  let backtrace = Printexc.get_raw_backtrace () in
+  withdraw operation t w;
+  Printexc.raise_with_backtrace e backtrace
+
+let wait operation t arg =
+  let w = Waiter.make arg in
+  let block resumer =
+    w.resume <- resumer;
+    if operation.enlist t w then None
+    else attempt_or_enlist operation t w resumer
+  in
+  match Effect.perform (Suspend block) with
   | v -> v
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      withdraw t w;
-      Printexc.raise_with_backtrace e backtrace
+  | exception Effect.Unhandled (Suspend unhandled)
+    when Physical.equal unhandled block -> (
+      try suspend_unhandled block with e -> withdraw_and_raise operation t w e)
+  | exception e -> withdraw_and_raise operation t w e
+
+(* --- Protecting ----------------------------------------------------------- *)
 
 type _ Effect.t += Protect : (unit -> unit) Effect.t
 

@@ -5,10 +5,10 @@
     initial thread. What runs tasks is a {e scheduler}; the {e host} of a task
     is the innermost scheduler that it runs in.
 
-    Users of Concord's structures never need this module. Whoever writes a
-    scheduler or a structure does: this is the whole contract between the two
-    (sections 3.2, 4.2 and 6.3 of "Effectively Composing Concurrency Libraries",
-    made precise).
+    Users of Concord's structures need nothing of this module but {!protect}.
+    Whoever writes a scheduler or a structure does: this is the whole contract
+    between the two (sections 3.2, 4.2 and 6.3 of "Effectively Composing
+    Concurrency Libraries", made precise).
 
     {2 What a host promises when it handles [Suspend block]}
 
@@ -16,7 +16,8 @@
       one wait (a task that is already cancelled may get the host's exception
       instead, and [block] is not called). If [block] raises, the task continues
       with that exception. [Some v]: the task continues with [v]. [None]: the
-      task is suspended.
+      task is suspended. Whatever its resumer was told meanwhile, the task does
+      not continue before [block] has returned.
     - {b H2}. A resumer may be called from any domain or thread, at any moment
       from inside [block] on, any number of times. It never blocks, suspends or
       runs user code: it makes its task ready and wakes the host's loop.
@@ -64,11 +65,40 @@ val suspend : ('a resumer -> 'a option) -> 'a
     - {b Cost}: on {!Concord_fifo} three to four times that of performing an
       effect. *)
 
-val wait :
-  ('t -> 'w -> 'a resumer -> 'a option) -> ('t -> 'w -> unit) -> 't -> 'w -> 'a
-(** [wait block withdraw t w] is [suspend (block t w)], and keeps S3: if that
-    raises, it calls [withdraw t w] and re-raises. [t] is a structure and [w] a
-    waiter of it. *)
+(** {2 Operations of a structure} *)
+
+type ('x, 'a) waiter = ('x, 'a) Concord_internal.Waiter.t = private {
+  arg : 'x;  (** What it waits with: a value to give, a purpose, [()]. *)
+  choice : Concord_internal.Waiter.choice;
+      (** What the alternatives of one choice have in common. *)
+  mutable resume : 'a resumer;
+      (** What the structure calls, after it took the waiter out of its queue.
+          [false]: the waiter was cancelled or withdrawn, or a choice took
+          another alternative; it has consumed nothing (S2). *)
+}
+(** One wait in a structure. *)
+
+type ('t, 'x, 'a) operation = {
+  attempt : 't -> 'x -> 'a option;
+      (** Performs the operation if it need not wait; else does nothing and is
+          [None]. May raise instead. *)
+  enlist : 't -> ('x, 'a) waiter -> bool;
+      (** Puts the waiter into the structure's queue and is [true]; or does
+          nothing and is [false], if [attempt] would not be [None]. Does not
+          raise. *)
+  withdraw : 't -> ('x, 'a) waiter -> unit;
+      (** The waiter was enlisted and does not wait any more. The structure may
+          have taken it out of the queue already. *)
+}
+(** A blocking operation on a structure of type ['t]. None of the three suspends
+    or performs an effect. *)
+
+val wait : ('t, 'x, 'a) operation -> 't -> 'x -> 'a
+(** [wait operation t arg] suspends the task as a waiter of [t], unless the
+    operation can be performed now; it keeps S1 and S3. *)
+
+val withdraw : ('t, 'x, 'a) operation -> 't -> ('x, 'a) waiter -> unit
+(** Withdraws a waiter that may still wait; else does nothing. *)
 
 val protect : (unit -> 'a) -> 'a
 (** [protect f] is [f ()], in which the innermost host that has cancellation

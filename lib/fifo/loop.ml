@@ -2,6 +2,7 @@ open Task
 open Ready
 module Suspend = Concord.Suspend
 module Physical = Concord_internal.Physical
+module Timer = Concord_internal.Timer
 
 let[@inline never] empty_inbox s =
   let rec oldest_first later = function
@@ -30,6 +31,8 @@ let dispatch s =
   if first <> s.next_free then begin
     let number = Array.unsafe_get s.ring (first land s.mask) in
     s.first_ready <- first + 1;
+    (* The timers' thread would have to wait for its turn in this domain. *)
+    if first land 255 = 0 then Timer.run_due ();
     s.current <- number;
     match Array.unsafe_get s.waits number with
     | Turn continuation ->

@@ -5,3 +5,6 @@ val equal : 'a -> 'b -> bool
 
 val is_immediate : 'a -> bool
 (** Whether the value is an integer or the like, which keeps nothing alive. *)
+
+val nothing : unit -> 'a
+(** What a slot holds while it holds nothing. Never to be looked at. *)

@@ -104,14 +104,21 @@ let current_process ~now =
     number
 
 let longest = 1e9
+let never = max_int
 
-let after seconds action =
-  if not (seconds <= longest) then ignore
-  else begin
-    let now = now () in
+let deadline seconds =
+  if not (seconds <= longest) then never
+  else
     (* Upwards: never earlier. *)
     let ns = Float.ceil (Float.succ (Float.max 0. seconds *. 1e9)) in
-    let deadline = now + int_of_float ns in
+    now () + int_of_float ns
+
+let has_passed deadline = now () >= deadline
+
+let at deadline action =
+  if deadline = never then ignore
+  else begin
+    let now = now () in
     let process = current_process ~now in
     let key, owed = Deadlines.add deadlines ~process ~deadline action in
     begin match owed with
@@ -123,3 +130,5 @@ let after seconds action =
     if Deadlines.may_be_due deadlines ~now then run_due ();
     fun () -> Deadlines.cancel deadlines key
   end
+
+let after seconds action = at (deadline seconds) action

@@ -32,6 +32,14 @@ val after : float -> (unit -> unit) -> unit -> unit
       or [Sys_error] if the thread cannot be started (no file descriptor, or no
       thread, is left): then the timeout is not set. *)
 
+(** {2 The same in two steps} *)
+
+val deadline : float -> int
+(** When so many seconds will have passed, on this module's clock. *)
+
+val has_passed : int -> bool
+val at : int -> (unit -> unit) -> unit -> unit
+
 val run_due : unit -> unit
 (** Calls the actions that are due. A loop that keeps the main domain busy may
     call it now and then.

@@ -1,33 +1,37 @@
-(** Persistent FIFO queue of waiters, some of which have withdrawn.
+(** Persistent FIFO queue of waiters, some of which have left.
 
-    A waiter that withdraws marks itself and is only counted here. When more
-    than half of the queue are gone it is rebuilt without them: withdrawing
-    costs O(1) amortised, and the queue is never longer than twice the live
-    waiters, plus one. *)
+    A waiter that leaves is only counted here. When more than half of the queue
+    are gone it is rebuilt without them: leaving costs O(1) amortised, and the
+    queue is never longer than twice the live waiters, plus one. *)
 
-type 'w t
+type ('x, 'a) t
 
-val empty : 'w t
-val is_empty : 'w t -> bool
+val empty : ('x, 'a) t
+val is_empty : ('x, 'a) t -> bool
 
-val length : 'w t -> int
-(** How many waiters there are, without those that were reported as gone. O(1).
-*)
+val length : ('x, 'a) t -> int
+(** How many waiters there are, without those that were reported as gone: exact
+    unless waiters leave while others do or are resumed. O(1). *)
 
-val push : 'w t -> 'w -> 'w t
+val push : ('x, 'a) t -> ('x, 'a) Waiter.t -> ('x, 'a) t
 (** O(1). *)
 
-val head : 'w t -> 'w
+val head : ('x, 'a) t -> ('x, 'a) Waiter.t
 (** The waiter that came first. O(1).
     @raise Invalid_argument if the queue is empty. *)
 
-val tail : live:('w -> bool) -> 'w t -> 'w t
+val tail : ('x, 'a) t -> ('x, 'a) t
 (** The queue without {!head}, which is not counted as gone any more if it is
-    not [live]. O(1) amortised.
+    not live. If those that are left are all gone, it is empty. O(1) amortised.
     @raise Invalid_argument if the queue is empty. *)
 
-val withdraw : live:('w -> bool) -> 'w t -> 'w t
-(** Counts one waiter of the queue as gone, after it became not [live]. *)
+val withdraw : ('x, 'a) t -> ('x, 'a) t
+(** Counts one waiter of the queue as gone, after it left. *)
 
-val iter : ('w -> unit) -> 'w t -> unit
+val iter : (('x, 'a) Waiter.t -> unit) -> ('x, 'a) t -> unit
 (** In the order of arrival. *)
+
+val exists : (('x, 'a) Waiter.t -> bool) -> ('x, 'a) t -> bool
+
+val fail_all : ('x, 'a) t -> exn -> unit
+(** Resumes all with the exception, in the order of arrival. *)

@@ -1,4 +1,5 @@
 open Concord
+open Matrix_cells
 
 module type Host = sig
   val name : string
@@ -88,15 +89,9 @@ let hosts : (module Host) list =
 
 (* --- The cells ------------------------------------------------------------ *)
 
-let messages = 1_000
+let messages = 500
 
 exception Refused
-
-(* Blocks its host, on purpose: the other one is on another domain. *)
-let until_somebody_waits waiters =
-  while waiters () = 0 do
-    Domain.cpu_relax ()
-  done
 
 (* [echo] answers each of [n] pings. *)
 let ping ping pong n =
@@ -110,16 +105,46 @@ let echo ping pong n =
     Mvar.put pong (-Mvar.take ping)
   done
 
-module Pair (A : Host) (B : Host) = struct
-  (* [a] are tasks of [A], on a domain of its own, and [b] of [B]. *)
+(* The other domain. It is the same for many cells, since to end one in which there
+   were threads takes 50 ms. *)
+let with_other_domain f =
+  let jobs = Mailbox.create () in
+  let rec work () =
+    match Mailbox.take jobs with
+    | exception Mailbox.Closed -> ()
+    | job, ended ->
+        (match job () with
+        | () -> Promise.fill ended ()
+        | exception e -> Promise.fail ended e);
+        work ()
+  in
+  let start job =
+    let ended = Promise.create () in
+    Mailbox.put jobs (job, ended);
+    ended
+  in
+  let domain = Domain.spawn work in
+  let v = f start in
+  Mailbox.close jobs;
+  Domain.join domain;
+  v
+
+module Pair
+    (A : Host)
+    (B : Host)
+    (Other_domain : sig
+      val start : (unit -> unit) -> unit Promise.t
+    end) =
+struct
+  (* [a] are tasks of [A], on the other domain, and [b] of [B]. *)
   let between ?(after = ignore) a b =
-    let domain =
-      Domain.spawn (fun () ->
+    let ended =
+      Other_domain.start (fun () ->
           A.run a;
           after ())
     in
     B.run b;
-    Domain.join domain
+    Promise.await ended
 
   let value () =
     let p = Promise.create () in
@@ -199,6 +224,10 @@ module Pair (A : Host) (B : Host) = struct
       ("sibling", A.no_siblings, sibling);
       ("beside", None, beside);
     ]
+    @ List.map
+        (fun (name, cell) ->
+          (name, None, fun () -> cell (between ~after:ignore)))
+        Matrix_cells.all
 
   let run () =
     Printf.printf "%-18s <- %-18s" A.name B.name;
@@ -224,9 +253,13 @@ let run ~title =
   let skipped =
     List.concat_map
       (fun (module A : Host) ->
+        with_other_domain @@ fun start ->
+        let module Other_domain = struct
+          let start = start
+        end in
         List.concat_map
           (fun (module B : Host) ->
-            let module Pair = Pair (A) (B) in
+            let module Pair = Pair (A) (B) (Other_domain) in
             Pair.run ())
           hosts)
       hosts

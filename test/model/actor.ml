@@ -16,6 +16,7 @@ let run a =
   match a.work () with
   | result -> a.result <- result
   | exception Model.Cancelled -> a.result <- "cancelled"
+  | exception Closed.Closed -> a.result <- "closed"
 
 let count_waiting actors =
   List.length (List.filter (fun a -> a.result == waiting) actors)
@@ -23,15 +24,33 @@ let count_waiting actors =
 let describe actors =
   String.concat " " (List.map (fun a -> a.name ^ "=" ^ a.result) actors)
 
-type process = Run of t | Cancel of t
+type process = Run of t | Cancel of t | Do of (unit -> unit)
 
 (* The processes and the actors of a model in which [first] wait, in this order,
    when the processes start. *)
 let start first processes =
   List.iter run first;
-  let ran = function Run a -> Some a | Cancel _ -> None in
+  let ran = function Run a -> Some a | Cancel _ | Do _ -> None in
   let process = function
     | Run a -> fun () -> run a
     | Cancel a -> fun () -> Model.cancel a.task
+    | Do f -> f
   in
   (List.map process processes, first @ List.filter_map ran processes)
+
+(* How many live in a queue, in which those that withdrew must not stay. *)
+let live waiters =
+  let live = ref 0 and all = ref 0 in
+  let look w =
+    incr all;
+    if Waiter.is_live w then incr live
+  in
+  Waiters.iter look waiters;
+  if !all > !live then failwith "cancelled waiters stay";
+  if Waiters.length waiters <> !live then failwith "miscounted";
+  !live
+
+(* Fails unless those that wait, and only they, live in [queues]. *)
+let all_queued actors queues =
+  if count_waiting actors <> List.fold_left ( + ) 0 queues then
+    failwith ("a waiter was lost, or stays: " ^ describe actors)

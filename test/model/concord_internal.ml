@@ -1,5 +1,8 @@
 module Physical = Physical
+module Waiter = Waiter
 module Waiters = Waiters
+module Shuffle = Shuffle
+module Timer = Timer
 
 module Park = struct
   include Park

@@ -11,30 +11,34 @@ exception Cancelled
 
 (* [state], where resuming and cancelling decide (H3)
 
-   State       Left by   To          By whom
-   Running     host      Blocking n  the task, when it suspends
-               cancel    Doomed      anyone: the task will not suspend any more
+   Phase       Left by   To          By whom
+   Running     host      Blocking n  the task, when it suspends, unless [doomed]
    Blocking n  resumer   Resumed f   anyone, while [block] runs
                host      Waiting     the task, if [block] returned [None]
                host      Running     the task, if it gave a value or raised
    Waiting     resumer   Running     anyone, and makes the task ready
-               cancel    Doomed      anyone, and makes the task ready, to raise
+               cancel    Running     anyone, and makes the task ready, to raise;
+                                     unless [shielded]
    Resumed f   host      Running     the task, when [block] has returned
-   Doomed      never
+
+   A cancel makes the task [doomed] for ever, in [Running], in [Waiting], and
+   wherever it is [shielded]: it will not suspend any more, outside of [protect].
 
    The number of the wait keeps a late resumer from taking another wait of the
    same task for its own. *)
-type state =
+type phase =
   | Running
   | Blocking of int
   | Waiting of int * (unit -> unit)
   | Resumed of (unit -> unit)
-  | Doomed
 
+type state = { phase : phase; shielded : bool; doomed : bool }
 type task = { state : state Atomic.t; mutable waits : int }
 
 (* To be called before the processes start. *)
-let task () = { state = Atomic.make Running; waits = 0 }
+let task () =
+  let state = { phase = Running; shielded = false; doomed = false } in
+  { state = Atomic.make state; waits = 0 }
 
 (* What each process will do after its own work. *)
 let queues = Array.init 8 (fun _ -> Queue.create ())
@@ -47,17 +51,23 @@ let rec drain queue =
       job ();
       drain queue
 
-(* Good enough for who protects himself after he was cancelled. *)
-let protect task =
+let rec shield task shielded =
   let before = Atomic.get task.state in
-  if before == Doomed then Atomic.set task.state Running;
-  fun () -> Atomic.set task.state before
+  if not (Atomic.compare_and_set task.state before { before with shielded })
+  then shield task shielded
+
+(* This interleaving led to something that may go on for ever. *)
+let abandoned = ref false
 
 let rec handler : type x. task -> (x, unit) handler =
  fun task ->
   {
     retc = ignore;
-    exnc = (function Cancelled -> () | e -> raise e);
+    exnc =
+      (function
+      | Cancelled -> ()
+      | Shuffle.Too_often -> abandoned := true
+      | e -> raise e);
     effc =
       (fun (type a) (e : a Effect.t) ->
         match e with
@@ -65,7 +75,8 @@ let rec handler : type x. task -> (x, unit) handler =
         | Suspend.Host.Protect ->
             Some
               (fun (k : (a, _) continuation) ->
-                continue_with k (protect task) (handler task))
+                shield task true;
+                continue_with k (fun () -> shield task false) (handler task))
         | _ -> None);
   }
 
@@ -79,52 +90,77 @@ and suspend : type a x.
   task.waits <- task.waits + 1;
   let n = task.waits in
   let rec resumer outcome =
-    match Atomic.get task.state with
-    | Blocking number as before when number = n ->
-        Atomic.compare_and_set task.state before
-          (Resumed (fun () -> go_on outcome))
+    let before = Atomic.get task.state in
+    match before.phase with
+    | Blocking number when number = n ->
+        let phase = Resumed (fun () -> go_on outcome) in
+        Atomic.compare_and_set task.state before { before with phase }
         || resumer outcome
-    | Waiting (number, _) as before when number = n ->
-        if Atomic.compare_and_set task.state before Running then begin
+    | Waiting (number, _) when number = n ->
+        if
+          Atomic.compare_and_set task.state before
+            { before with phase = Running }
+        then begin
           later (fun () -> go_on outcome);
           true
         end
         else resumer outcome
-    | Running | Blocking _ | Waiting _ | Resumed _ | Doomed -> false
+    | Running | Blocking _ | Waiting _ | Resumed _ -> false
   in
-  let blocking = Blocking n in
-  let leave_block next otherwise =
-    if Atomic.compare_and_set task.state blocking next then otherwise ()
+  let rec leave_block phase ~resumed otherwise =
+    let before = Atomic.get task.state in
+    let again () = leave_block phase ~resumed otherwise in
+    let leave phase f =
+      if Atomic.compare_and_set task.state before { before with phase } then
+        f ()
+      else (* resumed, or cancelled *) again ()
+    in
+    match before.phase with
+    | Blocking _ -> leave phase otherwise
+    | Resumed f -> leave Running (resumed f)
+    | Running | Waiting _ -> failwith "only a resumer leaves Blocking"
+  in
+  let rec start () =
+    let before = Atomic.get task.state in
+    if before.doomed && not before.shielded then go_on (Error Cancelled)
+    else if
+      not
+        (Atomic.compare_and_set task.state before
+           { before with phase = Blocking n })
+    then start ()
     else
-      match Atomic.exchange task.state Running with
-      | Resumed f -> f ()
-      | Running | Blocking _ | Waiting _ | Doomed ->
-          failwith "only a resumer leaves Blocking"
+      match block resumer with
+      | None ->
+          let unwind () = go_on (Error Cancelled) in
+          leave_block (Waiting (n, unwind)) ~resumed:Fun.id ignore
+      | Some v ->
+          let resumed _ = failwith "S1: both registered and answered" in
+          leave_block Running ~resumed (fun () -> go_on (Ok v))
+      | exception e ->
+          leave_block Running ~resumed:Fun.id (fun () -> go_on (Error e))
   in
-  if Atomic.compare_and_set task.state Running blocking then
-    match block resumer with
-    | None ->
-        let unwind () = go_on (Error Cancelled) in
-        leave_block (Waiting (n, unwind)) ignore
-    | Some v ->
-        (* S1: it has not registered the resumer. *)
-        if Atomic.compare_and_set task.state blocking Running then go_on (Ok v)
-        else failwith "S1: both registered and answered"
-    | exception e -> leave_block Running (fun () -> go_on (Error e))
-  else go_on (Error Cancelled)
+  start ()
 
 (* Runs [f] as a task of the calling process. *)
 let run task f = continue_with (fiber f) () (handler task)
 
 let rec cancel task =
-  match Atomic.get task.state with
-  | Running ->
-      if not (Atomic.compare_and_set task.state Running Doomed) then cancel task
-  | Waiting (_, unwind) as before ->
-      if Atomic.compare_and_set task.state before Doomed then later unwind
-      else (* resumed *) ()
-  | Blocking _ | Resumed _ | Doomed ->
-      (* A host cannot interrupt [block]; here the request is dropped. *) ()
+  let before = Atomic.get task.state in
+  let attempt phase f =
+    if
+      Atomic.compare_and_set task.state before
+        { before with phase; doomed = true }
+    then f ()
+    else (* resumed, or it went on *) cancel task
+  in
+  if not before.doomed then
+    match before.phase with
+    | Waiting (_, unwind) when not before.shielded ->
+        attempt Running (fun () -> later unwind)
+    | (Blocking _ | Resumed _) when not before.shielded ->
+        (* A host cannot interrupt [block]; here the request is dropped. *) ()
+    | (Running | Waiting _ | Blocking _ | Resumed _) as phase ->
+        attempt phase ignore
 
 let failed = ref false
 
@@ -134,10 +170,13 @@ let failed = ref false
 let check name ~expect scenario =
   let start = Stdlib.Sys.time () in
   let seen = Hashtbl.create 16 in
-  let interleavings = ref 0 in
+  let interleavings = ref 0 and given_up = ref 0 in
   let once () =
     Array.iter Queue.clear queues;
     Atomic.current := 0;
+    Atomic.abandoned := None;
+    Shuffle.reset ();
+    abandoned := false;
     let processes, outcome = scenario () in
     drain queues.(0);
     let spawn i process =
@@ -151,6 +190,9 @@ let check name ~expect scenario =
     Dscheck.TracedAtomic.final @@ fun () ->
     incr interleavings;
     Dscheck.TracedAtomic.check @@ fun () ->
+    if !abandoned then incr given_up;
+    !abandoned
+    ||
     match outcome () with
     | outcome ->
         let before = Option.value ~default:0 (Hashtbl.find_opt seen outcome) in
@@ -161,7 +203,8 @@ let check name ~expect scenario =
         false
   in
   Dscheck.TracedAtomic.trace once;
-  Printf.printf "%s: %d interleavings, %.1f s\n" name !interleavings
+  Printf.printf "%s: %d interleavings%s, %.1f s\n" name !interleavings
+    (if !given_up = 0 then "" else Printf.sprintf " (%d given up)" !given_up)
     (Stdlib.Sys.time () -. start);
   Hashtbl.to_seq seen |> List.of_seq |> List.sort compare
   |> List.iter (fun (outcome, count) ->

@@ -5,13 +5,44 @@ type _ Effect.t += Suspend : ('a resumer -> 'a option) -> 'a Effect.t
 
 let suspend block = Effect.perform (Suspend block)
 
-(* As in the library. *)
-let wait block withdraw structure waiter =
-  match suspend (fun resumer -> block structure waiter resumer) with
+(* From here to [Host] as in the library. *)
+
+type ('x, 'a) waiter = ('x, 'a) Waiter.t = {
+  arg : 'x;
+  choice : Waiter.choice;
+  mutable resume : ('a, exn) result -> bool;
+  traced : unit Atomic.t;
+}
+
+type ('t, 'x, 'a) operation = {
+  attempt : 't -> 'x -> 'a option;
+  enlist : 't -> ('x, 'a) waiter -> bool;
+  withdraw : 't -> ('x, 'a) waiter -> unit;
+}
+
+let rec block operation t w resumer =
+  w.resume <- resumer;
+  if operation.enlist t w then None
+  else begin
+    Waiter.leave w;
+    match operation.attempt t w.arg with
+    | Some _ as got -> got
+    | None -> block operation t w resumer
+  end
+
+let withdraw operation t w =
+  if Waiter.is_live w then begin
+    Waiter.leave w;
+    operation.withdraw t w
+  end
+
+let wait operation t arg =
+  let w = Waiter.make arg in
+  match suspend (fun resumer -> block operation t w resumer) with
   | v -> v
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
-      withdraw structure waiter;
+      withdraw operation t w;
       Printexc.raise_with_backtrace e backtrace
 
 module Host = struct

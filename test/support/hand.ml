@@ -8,7 +8,11 @@ type 'a state =
   | Returned of 'a
   | Raised of exn * Printexc.raw_backtrace
 
-type 'a t = { mutable state : 'a state }
+type 'a t = {
+  mutable state : 'a state;
+  mutable stopped : bool;
+  mutable shields : int;  (** How many [Suspend.protect]s it is in. *)
+}
 
 let ready : (unit -> unit) Queue.t = Queue.create ()
 
@@ -19,12 +23,13 @@ let settle () =
 
 let suspend (type a) t before_block (block : a Suspend.resumer -> a option)
     (k : (a, unit) continuation) =
-  let decided = ref false in
+  let decided = ref false and over = ref false in
   let decide go_on =
     (not !decided)
     && begin
       decided := true;
-      Queue.push go_on ready;
+      (* [block] may cancel the task, and return a value all the same. *)
+      Queue.push (fun () -> if not !over then go_on ()) ready;
       true
     end
   in
@@ -39,13 +44,20 @@ let suspend (type a) t before_block (block : a Suspend.resumer -> a option)
   | None -> ()
   | Some v ->
       decided := true;
+      over := true;
       continue k v
   | exception e ->
       decided := true;
+      over := true;
       discontinue_with_backtrace k e (Printexc.get_raw_backtrace ())
 
+let shield t (k : (unit -> unit, unit) continuation) =
+  t.shields <- t.shields + 1;
+  continue k (fun () -> t.shields <- t.shields - 1)
+
 let start ?(before_block = ignore) f =
-  let t = { state = Waits { cancel = (fun () -> false) } } in
+  let state = Waits { cancel = (fun () -> false) } in
+  let t = { state; stopped = false; shields = 0 } in
   match_with f ()
     {
       retc = (fun v -> t.state <- Returned v);
@@ -57,12 +69,23 @@ let start ?(before_block = ignore) f =
           ((a, unit) continuation -> unit) option
         ->
           match e with
+          | Suspend.Suspend _ when t.stopped && t.shields = 0 ->
+              Some (fun k -> discontinue k Cancelled)
           | Suspend.Suspend block -> Some (suspend t before_block block)
+          | Suspend.Host.Protect -> Some (shield t)
           | _ -> None);
     };
   t
 
-let cancel t = match t.state with Waits { cancel } -> cancel () | _ -> false
+let cancel t =
+  match t.state with
+  | Waits { cancel } when t.shields = 0 -> cancel ()
+  | _ -> false
+
+let stop t =
+  t.stopped <- true;
+  ignore (cancel t : bool)
+
 let waits t = match t.state with Waits _ -> true | _ -> false
 
 let result t =

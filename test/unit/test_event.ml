@@ -10,6 +10,22 @@ let always () =
   int "sync" 3 (Event.sync (Event.always 3));
   yes "poll" (Event.poll (Event.always 3) = Some 3)
 
+let never () =
+  yes "poll" (Event.poll Event.never = None);
+  yes "choose of nothing" (Event.poll (Event.choose []) = None);
+  let wait event =
+    let task = Hand.start (fun () -> Event.sync event) in
+    Hand.settle ();
+    yes "it waits" (Hand.waits task);
+    yes "cancel" (Hand.cancel task);
+    Hand.settle ();
+    raises "sync" Hand.Cancelled (fun () -> Hand.result task)
+  in
+  wait Event.never;
+  wait (Event.choose []);
+  wait (Event.choose [ Event.never; Event.wrap Event.never ignore ]);
+  int "beside never" 1 (Event.select [ Event.never; Event.always 1 ])
+
 let many_times () =
   let box = Mvar.create 1 in
   let take = Mvar.take_evt box in
@@ -72,64 +88,126 @@ let wrapped_raises () =
 
 (* An event whose calls are traced. *)
 let spied say ~ready =
-  let resumer = ref (fun _ -> false) in
-  let poll () =
-    say "poll";
+  let waiter = ref None in
+  let attempt () () =
+    say "attempt";
     if ready then Some 1 else None
-  and offer () =
-    say "offer";
-    let block () () r =
-      say "block";
-      resumer := r;
-      None
-    and withdraw () () = say "withdraw" in
-    Event.offer block withdraw () ()
-  in
-  (Event.make ~poll ~offer, fun outcome -> !resumer outcome)
+  and enlist () w =
+    say "enlist";
+    waiter := Some w;
+    true
+  and withdraw () _ = say "withdraw" in
+  let resume outcome = (Option.get !waiter).Suspend.resume outcome in
+  (Event.make { Suspend.attempt; enlist; withdraw } () (), resume)
+
+(* In a choice as well as alone. *)
+let alone_and_chosen f =
+  f Event.sync;
+  f (fun event -> Event.select [ Event.never; event ])
 
 let ready_at_once () =
-  traced [ "poll" ] @@ fun say ->
+  alone_and_chosen @@ fun sync ->
+  traced [ "attempt" ] @@ fun say ->
   let event, _ = spied say ~ready:true in
-  int "value" 1 (Event.sync event)
+  int "value" 1 (sync event)
 
 let resumed () =
-  traced [ "poll"; "offer"; "block" ] @@ fun say ->
+  alone_and_chosen @@ fun sync ->
+  traced [ "attempt"; "enlist" ] @@ fun say ->
   let event, resume = spied say ~ready:false in
-  let task = Hand.start (fun () -> Event.sync event) in
+  let task = Hand.start (fun () -> sync event) in
   yes "resumed" (resume (Ok 2));
   no "cancelled too late" (Hand.cancel task);
+  no "resumed twice" (resume (Ok 3));
   Hand.settle ();
   int "value" 2 (Hand.result task)
 
 let cancelled () =
-  traced [ "poll"; "offer"; "block"; "withdraw" ] @@ fun say ->
+  alone_and_chosen @@ fun sync ->
+  traced [ "attempt"; "enlist"; "withdraw" ] @@ fun say ->
   let event, resume = spied say ~ready:false in
-  let task = Hand.start (fun () -> Event.sync event) in
+  let task = Hand.start (fun () -> sync event) in
+  yes "cancelled" (Hand.cancel task);
+  Hand.settle ();
+  no "resumed too late" (resume (Ok 2));
+  raises "sync" Hand.Cancelled (fun () -> Hand.result task)
+
+(* Whoever resumes took the waiter out of the queue; it must not be withdrawn. *)
+let cancelled_then_resumed () =
+  traced [ "attempt"; "enlist" ] @@ fun say ->
+  let event, resume = spied say ~ready:false in
+  let task = Hand.start (fun () -> Event.select [ event; Event.never ]) in
   yes "cancelled" (Hand.cancel task);
   no "resumed too late" (resume (Ok 2));
   Hand.settle ();
   raises "sync" Hand.Cancelled (fun () -> Hand.result task)
 
 let resumed_with_an_exception () =
+  alone_and_chosen @@ fun sync ->
   let event, resume = spied ignore ~ready:false in
-  let task = Hand.start (fun () -> Event.sync event) in
+  let task = Hand.start (fun () -> sync event) in
   yes "resumed" (resume (Error Boom));
   Hand.settle ();
   raises "sync" Boom (fun () -> Hand.result task)
 
-let block_raises () =
-  let withdrawn = ref 0 in
-  let offer () =
-    let block () () _ =
-      culprit ();
-      None
-    and withdraw () () = incr withdrawn in
-    Event.offer block withdraw () ()
-  in
-  let event = Event.make ~poll:(fun () -> None) ~offer in
-  let task = Hand.start (fun () -> Event.sync event) in
-  raises_at "culprit" (fun () -> Hand.result task);
-  int "withdrawn" 1 !withdrawn
+(* Ready only when it is to be enlisted: it is tried again. *)
+let ready_late () =
+  alone_and_chosen @@ fun sync ->
+  traced [ "attempt"; "enlist"; "attempt" ] @@ fun say ->
+  let ready = ref false in
+  let attempt () () =
+    say "attempt";
+    if !ready then Some 1 else None
+  and enlist () _ =
+    say "enlist";
+    ready := true;
+    false
+  and withdraw () _ = say "withdraw" in
+  let event = Event.make { Suspend.attempt; enlist; withdraw } () () in
+  int "value" 1 (Hand.result (Hand.start (fun () -> sync event)))
+
+let attempt_raises () =
+  alone_and_chosen @@ fun sync ->
+  let attempt () () =
+    culprit ();
+    None
+  and enlist () _ = true
+  and withdraw () _ = assert false in
+  let event = Event.make { Suspend.attempt; enlist; withdraw } () () in
+  raises_at "culprit" (fun () -> sync event);
+  raises_at "culprit" (fun () -> Event.poll event)
+
+(* Somebody is about to resume one alternative when another is found to be ready. The
+   choice may come to either of them first. *)
+let resumed_while_another_is_ready () =
+  for _ = 1 to 50 do
+    let resume = ref (fun _ -> false) and found = ref false in
+    let withdraw () _ = () in
+    let waits =
+      let enlist () w =
+        resume := w.Suspend.resume;
+        true
+      in
+      Event.make
+        { Suspend.attempt = (fun () () -> None); enlist; withdraw }
+        () ()
+    and ready_late =
+      let attempt () () =
+        if !found then begin
+          no "too late" (!resume (Ok 1));
+          Some 2
+        end
+        else None
+      and enlist () _ =
+        found := true;
+        false
+      in
+      Event.make { Suspend.attempt; enlist; withdraw } () ()
+    in
+    let task = Hand.start (fun () -> Event.select [ waits; ready_late ]) in
+    Hand.settle ();
+    int "value" 2 (Hand.result task)
+  done
 
 let each_sync_is_a_new_wait () =
   let box = Mvar.create_empty () in
@@ -166,6 +244,7 @@ let () =
       ( "values",
         [
           test "always is ready" always;
+          test "never is not, and can be cancelled" never;
           test "an event is performed many times" many_times;
           test "to make an event performs nothing" made_is_lazy;
           test "each sync is a wait of its own" each_sync_is_a_new_wait;
@@ -179,10 +258,15 @@ let () =
         ] );
       ( "make",
         [
-          test "ready: it is polled, and no wait is made" ready_at_once;
-          test "resumed: block once, no withdraw" resumed;
+          test "ready: it is attempted, and no wait is made" ready_at_once;
+          test "resumed: enlisted once, not withdrawn" resumed;
           test "cancelled: withdrawn once" cancelled;
+          test "cancelled, then refused: not withdrawn" cancelled_then_resumed;
           test "resumed with an exception: raises it" resumed_with_an_exception;
-          test "block raises: the exception keeps its backtrace" block_raises;
+          test "ready when it is enlisted: attempted again" ready_late;
+          test "resumed while another one is ready: refused"
+            resumed_while_another_is_ready;
+          test "attempt raises: the exception keeps its backtrace"
+            attempt_raises;
         ] );
     ]

@@ -13,11 +13,12 @@ module Mini = struct
   open Effect.Deep
 
   let run tasks =
-    let mutex = Stdlib.Mutex.create () and changed = Condition.create () in
+    let mutex = Stdlib.Mutex.create ()
+    and changed = Stdlib.Condition.create () in
     let ready = Queue.create () and live = ref (List.length tasks) in
     let push go_on =
       Stdlib.Mutex.protect mutex (fun () -> Queue.push go_on ready);
-      Condition.signal changed
+      Stdlib.Condition.signal changed
     in
     let suspend (type a) (block : a Suspend.resumer -> a option)
         (k : (a, unit) continuation) =
@@ -53,7 +54,7 @@ module Mini = struct
     while !live > 0 do
       let next () =
         while Queue.is_empty ready do
-          Condition.wait changed mutex
+          Stdlib.Condition.wait changed mutex
         done;
         Queue.pop ready
       in

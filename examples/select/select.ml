@@ -1,0 +1,64 @@
+open Concord
+
+(* What comes first: a message, the signal to stop, or the end of patience. The
+   other two remain as if nobody had waited for them. *)
+(* $MDX part-begin=next *)
+type news = Message of string | Stop | Silence
+
+let next inbox stop ~patience =
+  Event.select
+    [
+      Event.wrap (Stream.take_evt inbox) (fun text -> Message text);
+      Event.wrap (Promise.await_evt stop) (fun () -> Stop);
+      Event.wrap (Event.timeout patience) (fun () -> Silence);
+    ]
+(* $MDX part-end *)
+
+let report host news =
+  Printf.printf "%-16s %s\n%!" host
+    (match news with
+    | Message text -> Printf.sprintf "message: %s" text
+    | Stop -> "told to stop"
+    | Silence -> "nothing for a while")
+
+(* What passes between the two sides. *)
+type line = {
+  inbox : string Stream.t;
+  stop : unit Promise.t;
+  quiet : unit Promise.t;  (** Filled when the listener has heard nothing. *)
+}
+
+let line () =
+  {
+    inbox = Stream.create 10;
+    stop = Promise.create ();
+    quiet = Promise.create ();
+  }
+
+let listen ~host { inbox; stop; quiet } =
+  report host (next inbox stop ~patience:60.);
+  report host (next inbox stop ~patience:0.05);
+  Promise.fill quiet ();
+  report host (next inbox stop ~patience:60.)
+
+let talk { inbox; stop; quiet } =
+  Stream.add inbox "hello";
+  Promise.await quiet;
+  Promise.fill stop ()
+
+let () =
+  let pool = Domainslib.Task.setup_pool ~num_domains:1 () in
+  let in_pool f = Concord_domainslib.submit pool f in
+  Eio_main.run (fun _ ->
+      (* A fiber listens to a task of the pool, ... *)
+      let line = line () in
+      let talker = in_pool (fun () -> talk line) in
+      listen ~host:"Eio fiber:" line;
+      Promise.await talker);
+  Eio_main.run (fun _ ->
+      (* ... and a task of the pool to a fiber. *)
+      let line = line () in
+      let listener = in_pool (fun () -> listen ~host:"Domainslib task:" line) in
+      talk line;
+      Promise.await listener);
+  Domainslib.Task.teardown_pool pool

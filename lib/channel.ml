@@ -1,0 +1,14 @@
+exception Closed = Closed.Closed
+
+type 'a t = 'a Event.channel
+
+let create = Rendezvous.create
+let send = Rendezvous.send
+let receive = Rendezvous.receive
+let try_send = Rendezvous.try_send
+let try_receive = Rendezvous.try_receive
+let send_evt = Event.send
+let receive_evt = Event.receive
+let close = Rendezvous.close
+let is_closed = Rendezvous.is_closed
+let waiters = Rendezvous.waiters

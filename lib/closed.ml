@@ -1,0 +1,6 @@
+exception Closed
+
+let () =
+  Printexc.register_printer (function
+    | Closed -> Some "Concord.Closed"
+    | _ -> None)

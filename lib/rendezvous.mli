@@ -1,0 +1,14 @@
+(** What {!Channel} and the channels of {!Event} have in common. *)
+
+type 'a t
+
+val create : unit -> 'a t
+val try_send : 'a t -> 'a -> bool
+val try_receive : 'a t -> 'a option
+val sending : ('a t, 'a, unit) Suspend.operation
+val receiving : ('a t, unit, 'a) Suspend.operation
+val send : 'a t -> 'a -> unit
+val receive : 'a t -> 'a
+val close : 'a t -> unit
+val is_closed : 'a t -> bool
+val waiters : 'a t -> int

@@ -1,0 +1,215 @@
+(* What never waits, of Broadcast and Channel, against models. *)
+
+open Concord
+open QCheck
+open STM
+
+module Broadcasts = struct
+  (* Two subscriptions; the first may be made anew, on one domain. *)
+  type sut = {
+    t : int Broadcast.t;
+    subscriptions : int Broadcast.subscription array;
+  }
+
+  type state = { pending : int list array; closed : bool }
+
+  type cmd =
+    | Send of int
+    | Try_receive of int
+    | Poll of int
+    | Receive of int
+    | Subscribe
+    | Close
+    | Is_closed
+    | Waiters of int
+
+  let show_cmd = function
+    | Send v -> Printf.sprintf "send %d" v
+    | Try_receive i -> Printf.sprintf "try_receive s%d" i
+    | Poll i -> Printf.sprintf "poll (receive_evt s%d)" i
+    | Receive i -> Printf.sprintf "receive s%d" i
+    | Subscribe -> "subscribe"
+    | Close -> "close"
+    | Is_closed -> "is_closed"
+    | Waiters i -> Printf.sprintf "waiters s%d" i
+
+  let init_state = { pending = [| []; [] |]; closed = false }
+
+  let init_sut () =
+    let t = Broadcast.create () in
+    { t; subscriptions = Array.init 2 (fun _ -> Broadcast.subscribe t) }
+
+  let cleanup _ = ()
+
+  (* Each as often as its number tells. *)
+  let weighted gens =
+    Gen.oneof
+      (List.concat_map (fun (n, gen) -> List.init n (fun _ -> gen)) gens)
+
+  let which = Gen.int_bound 1
+
+  let never_wait =
+    [
+      (5, Gen.map (fun v -> Send v) (Gen.int_bound 99));
+      (4, Gen.map (fun i -> Try_receive i) which);
+      (2, Gen.map (fun i -> Poll i) which);
+      (1, Gen.return Is_closed);
+      (1, Gen.return Close);
+      (1, Gen.map (fun i -> Waiters i) which);
+    ]
+
+  let arb_cmd _ =
+    make ~print:show_cmd
+      (weighted
+         ((1, Gen.return Subscribe)
+         :: (3, Gen.map (fun i -> Receive i) which)
+         :: never_wait))
+
+  let precond cmd state =
+    match cmd with
+    | Receive i -> state.closed || state.pending.(i) <> []
+    | _ -> true
+
+  let next_state cmd state =
+    let with_pending i items =
+      let pending = Array.copy state.pending in
+      pending.(i) <- items;
+      { state with pending }
+    in
+    match cmd with
+    | Send v when not state.closed ->
+        {
+          state with
+          pending = Array.map (fun items -> items @ [ v ]) state.pending;
+        }
+    | Try_receive i | Poll i | Receive i -> (
+        match state.pending.(i) with
+        | [] -> state
+        | _ :: items -> with_pending i items)
+    | Subscribe -> with_pending 0 []
+    | Close -> { state with closed = true }
+    | Send _ | Is_closed | Waiters _ -> state
+
+  let run cmd { t; subscriptions } =
+    let received f i =
+      Res (result (option int) exn, protect f subscriptions.(i))
+    in
+    match cmd with
+    | Send v -> Res (result unit exn, protect (Broadcast.send t) v)
+    | Try_receive i -> received Broadcast.try_receive i
+    | Poll i -> received (fun s -> Event.poll (Broadcast.receive_evt s)) i
+    | Receive i -> received (fun s -> Some (Broadcast.receive s)) i
+    | Subscribe -> Res (unit, (subscriptions.(0) <- Broadcast.subscribe t))
+    | Close -> Res (unit, Broadcast.close t)
+    | Is_closed -> Res (bool, Broadcast.is_closed t)
+    | Waiters i -> Res (int, Broadcast.waiters subscriptions.(i))
+
+  let postcond cmd state res =
+    match (cmd, res) with
+    | Send _, Res ((Result (Unit, Exn), _), r) ->
+        r = if state.closed then Error Broadcast.Closed else Ok ()
+    | ( (Try_receive i | Poll i | Receive i),
+        Res ((Result (Option Int, Exn), _), r) ) -> (
+        match state.pending.(i) with
+        | v :: _ -> r = Ok (Some v)
+        | [] -> r = if state.closed then Error Broadcast.Closed else Ok None)
+    | Is_closed, Res ((Bool, _), closed) -> closed = state.closed
+    | (Subscribe | Close), Res ((Unit, _), ()) -> true
+    | Waiters _, Res ((Int, _), n) -> n = 0
+    | _ -> false
+end
+
+module Broadcasts_on_two = struct
+  include Broadcasts
+
+  let arb_cmd _ = make ~print:show_cmd (weighted never_wait)
+end
+
+(* Nobody waits, so nobody meets. *)
+module Channels = struct
+  type sut = int Channel.t
+  type state = bool
+
+  type cmd =
+    | Try_send
+    | Try_receive
+    | Poll_send
+    | Poll_receive
+    | Poll_both
+    | Close
+    | Is_closed
+    | Waiters
+
+  let show_cmd = function
+    | Try_send -> "try_send"
+    | Try_receive -> "try_receive"
+    | Poll_send -> "poll send_evt"
+    | Poll_receive -> "poll receive_evt"
+    | Poll_both -> "poll (choose [send_evt; receive_evt])"
+    | Close -> "close"
+    | Is_closed -> "is_closed"
+    | Waiters -> "waiters"
+
+  let init_state = false
+  let init_sut = Channel.create
+  let cleanup _ = ()
+
+  let arb_cmd _ =
+    let seldom = [ (1, Gen.return Close) ]
+    and often =
+      List.map
+        (fun cmd -> (3, Gen.return cmd))
+        [
+          Try_send;
+          Try_receive;
+          Poll_send;
+          Poll_receive;
+          Poll_both;
+          Is_closed;
+          Waiters;
+        ]
+    in
+    make ~print:show_cmd (Broadcasts.weighted (seldom @ often))
+
+  let precond _ _ = true
+  let next_state cmd closed = closed || cmd = Close
+
+  let run cmd t =
+    let met f = Res (result bool exn, protect f t) in
+    let send = Event.wrap (Channel.send_evt t 1) (fun () -> 0) in
+    let receive = Channel.receive_evt t in
+    match cmd with
+    | Try_send -> met (fun t -> Channel.try_send t 1)
+    | Try_receive -> met (fun t -> Channel.try_receive t <> None)
+    | Poll_send -> met (fun _ -> Event.poll send <> None)
+    | Poll_receive -> met (fun _ -> Event.poll receive <> None)
+    | Poll_both ->
+        met (fun _ -> Event.poll (Event.choose [ send; receive ]) <> None)
+    | Close -> Res (unit, Channel.close t)
+    | Is_closed -> Res (bool, Channel.is_closed t)
+    | Waiters -> Res (int, Channel.waiters t)
+
+  let postcond cmd closed res =
+    match (cmd, res) with
+    | ( (Try_send | Try_receive | Poll_send | Poll_receive | Poll_both),
+        Res ((Result (Bool, Exn), _), r) ) ->
+        r = if closed then Error Channel.Closed else Ok false
+    | Is_closed, Res ((Bool, _), r) -> r = closed
+    | Close, Res ((Unit, _), ()) -> true
+    | Waiters, Res ((Int, _), n) -> n = 0
+    | _ -> false
+end
+
+module One = STM_sequential.Make (Broadcasts)
+module Two = STM_domain.Make (Broadcasts_on_two)
+module One_channel = STM_sequential.Make (Channels)
+module Two_channel = STM_domain.Make (Channels)
+
+let () =
+  QCheck_base_runner.run_tests_main
+    [
+      One.agree_test ~count:300 ~name:"Broadcast, on one domain";
+      Two.agree_test_par ~count:30 ~name:"Broadcast, on two domains";
+      One_channel.agree_test ~count:100 ~name:"Channel, on one domain";
+      Two_channel.agree_test_par ~count:30 ~name:"Channel, on two domains";
+    ]

@@ -1,0 +1,9 @@
+(* What never waits, and what need not wait because of the state, of the structures
+   that hold no value: against models, on one domain and on two. *)
+
+let () =
+  QCheck_base_runner.run_tests_main
+    (List.concat
+       [
+         Stm_mutex.tests; Stm_semaphore.tests; Stm_rwlock.tests; Stm_latch.tests;
+       ])

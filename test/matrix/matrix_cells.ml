@@ -1,0 +1,224 @@
+(* What two hosts do with one structure. [between a b] runs the tasks [a] on one of
+   them, and [b] on the other, which is on another domain. *)
+
+open Concord
+
+let messages = 100
+
+(* Blocks its host, on purpose: the other one is on another domain. *)
+let until_somebody_waits waiters =
+  while waiters () = 0 do
+    Domain.cpu_relax ()
+  done
+
+(* --- Values --------------------------------------------------------------- *)
+
+let channel between =
+  let there = Channel.create () and back = Channel.create () in
+  let a () =
+    for i = 1 to messages do
+      Channel.send there i;
+      assert (Channel.receive back = -i)
+    done;
+    Channel.close there
+  and b () =
+    try
+      while true do
+        Channel.send back (-Channel.receive there)
+      done
+    with Channel.Closed -> ()
+  in
+  between [ a ] [ b ]
+
+(* [take] gives 1 to [messages], and then the end. *)
+let in_order take =
+  for i = 1 to messages do
+    assert (take () = i)
+  done;
+  match take () with
+  | (_ : int) -> assert false (* it is closed *)
+  | exception Stream.Closed -> ()
+
+let fill add close () =
+  for i = 1 to messages do
+    add i
+  done;
+  close ()
+
+let stream between =
+  let s = Stream.create 3 in
+  between
+    [ (fun () -> in_order (fun () -> Stream.take s)) ]
+    [ fill (Stream.add s) (fun () -> Stream.close s) ]
+
+let mailbox between =
+  let m = Mailbox.create () in
+  between
+    [ (fun () -> in_order (fun () -> Mailbox.take m)) ]
+    [ fill (Mailbox.put m) (fun () -> Mailbox.close m) ]
+
+let broadcast between =
+  let all = Broadcast.create () in
+  let follow () =
+    let s = Broadcast.subscribe all in
+    fun () -> in_order (fun () -> Broadcast.receive s)
+  in
+  let one = follow () and other = follow () in
+  let b () =
+    fill (Broadcast.send all) (fun () -> Broadcast.close all) ();
+    (* After the end, and yet everything. *)
+    other ()
+  in
+  between [ one; follow () ] [ b ]
+
+(* --- Locks ---------------------------------------------------------------- *)
+
+(* A buffer for one value. *)
+let condition between =
+  let mutex = Mutex.create () and buffer = ref None in
+  let filled = Condition.create () and emptied = Condition.create () in
+  let rec wait_until f condition =
+    match f () with
+    | Some v -> v
+    | None ->
+        Condition.wait condition mutex;
+        wait_until f condition
+  in
+  let take () =
+    Mutex.protect mutex @@ fun () ->
+    let v = wait_until (fun () -> !buffer) filled in
+    buffer := None;
+    Condition.signal emptied;
+    v
+  and put v =
+    Mutex.protect mutex @@ fun () ->
+    let is_empty () = if !buffer = None then Some () else None in
+    wait_until is_empty emptied;
+    buffer := Some v;
+    Condition.signal filled
+  in
+  let a () =
+    for i = 1 to messages do
+      assert (take () = i)
+    done
+  and b () =
+    for i = 1 to messages do
+      put i
+    done
+  in
+  between [ a ] [ b ]
+
+let semaphore between =
+  let open Semaphore in
+  let there = Counting.make 0 and back = Binary.make false in
+  let a () =
+    for _ = 1 to messages do
+      Counting.acquire there;
+      Binary.release back
+    done
+  and b () =
+    for _ = 1 to messages do
+      Counting.release there;
+      Binary.acquire back
+    done
+  in
+  between [ a ] [ b ]
+
+(* A reader sees both counters or none go up. *)
+let rwlock between =
+  let lock = Rwlock.create () and one = ref 0 and other = ref 0 in
+  let up () =
+    incr one;
+    incr other
+  and check () = assert (!one = !other) in
+  let work () =
+    for i = 1 to messages do
+      if i land 3 = 0 then Rwlock.write lock up else Rwlock.read lock check
+    done
+  in
+  between [ work; work ] [ work; work ];
+  assert (!one = messages)
+
+let barrier between =
+  let barrier = Barrier.create 4 and came = Atomic.make 0 in
+  let work () =
+    for round = 1 to messages / 4 do
+      Atomic.incr came;
+      Barrier.await barrier;
+      assert (Atomic.get came >= 4 * round)
+    done
+  in
+  between [ work; work ] [ work; work ]
+
+let latch between =
+  let latch = Latch.create 3 and reached = Atomic.make 0 in
+  let a () =
+    Latch.await latch;
+    assert (Atomic.get reached = 3)
+  and b () =
+    until_somebody_waits (fun () -> Latch.waiters latch);
+    for _ = 1 to 3 do
+      Atomic.incr reached;
+      Latch.count_down latch
+    done
+  in
+  between [ a; a ] [ b ]
+
+(* --- Events --------------------------------------------------------------- *)
+
+(* Both sides choose. *)
+let select between =
+  let one = Channel.create () and other = Channel.create () in
+  let stream = Stream.create 1 and sum = ref 0 in
+  let a () =
+    for _ = 1 to messages do
+      sum :=
+        !sum
+        + Event.select
+            [
+              Channel.receive_evt one;
+              Channel.receive_evt other;
+              Stream.take_evt stream;
+            ]
+    done
+  and b () =
+    for i = 1 to messages do
+      Event.select
+        [
+          Channel.send_evt one i;
+          Stream.add_evt stream i;
+          Channel.send_evt other i;
+        ]
+    done
+  in
+  between [ a ] [ b ];
+  assert (!sum = messages * (messages + 1) / 2)
+
+let timeout between =
+  let box = Mvar.create_empty () and ready = Promise.create () in
+  let a () =
+    let take = Mvar.take_evt box in
+    assert (Event.sync_before 0.001 take = None);
+    Promise.fill ready ();
+    assert (Event.sync_before 100. take = Some 1)
+  and b () =
+    Promise.await ready;
+    until_somebody_waits (fun () -> Mvar.waiters box);
+    Mvar.put box 1
+  in
+  between [ a ] [ b ]
+
+let all =
+  [
+    ("channel", channel);
+    ("stream", stream);
+    ("mailbox", mailbox);
+    ("broadcast", broadcast);
+    ("condition", condition);
+    ("semaphore", semaphore);
+    ("rwlock", rwlock);
+    ("barrier", barrier);
+    ("latch", latch);
+    ("select", select);
+    ("timeout", timeout);
+  ]

@@ -1,0 +1,123 @@
+(* Barriers, and latches. *)
+
+open Actor
+
+let await name t =
+  make name @@ fun () ->
+  Barrier.await t;
+  "ok"
+
+let sync_await name t =
+  make name @@ fun () ->
+  Event.sync (Barrier.await_evt t);
+  "ok"
+
+let at_rest t actors () =
+  let phase = Atomic.get t.Barrier.phase in
+  all_queued actors [ live phase.waiters ];
+  all_queued actors [ phase.arrived ];
+  describe actors
+
+let check name parties make expect =
+  Model.check name ~expect @@ fun () ->
+  let t = Barrier.create parties in
+  let first, processes = make t in
+  let processes, actors = start first processes in
+  (processes, at_rest t actors)
+
+(* A task that is cancelled when the last one arrives may raise although the others
+   go through: hence "b=ok" beside "a=cancelled". *)
+let () =
+  check "two come, one is cancelled" 2
+    (fun t ->
+      let a = await "a" t in
+      ([], [ Run a; Run (await "b" t); Cancel a ]))
+    [ "a=cancelled b=ok"; "a=cancelled b=waits"; "a=ok b=ok" ];
+  check "the same, as an event" 2
+    (fun t ->
+      let a = sync_await "a" t in
+      ([], [ Run a; Run (await "b" t); Cancel a ]))
+    [ "a=cancelled b=ok"; "a=cancelled b=waits"; "a=ok b=ok" ];
+  check "one waits and is cancelled, two come" 2
+    (fun t ->
+      let a = await "a" t in
+      ([ a ], [ Run (await "b" t); Run (await "c" t); Cancel a ]))
+    [
+      "a=cancelled b=ok c=ok";
+      "a=cancelled b=ok c=waits";
+      "a=cancelled b=waits c=ok";
+      "a=ok b=ok c=waits";
+      "a=ok b=waits c=ok";
+    ];
+  check "two wait, one is cancelled, the third comes" 3
+    (fun t ->
+      let a = await "a" t and b = await "b" t in
+      ([ a; b ], [ Run (await "c" t); Cancel a ]))
+    [ "a=cancelled b=ok c=ok"; "a=cancelled b=waits c=waits"; "a=ok b=ok c=ok" ];
+  check "one waits, two come, nobody is cancelled" 3
+    (fun t ->
+      let a = await "a" t in
+      ([ a ], [ Run (await "b" t); Run (await "c" t) ]))
+    [ "a=ok b=ok c=ok" ];
+  (* One of each phase: whoever left the first must not count in the second. *)
+  check "one waits and is cancelled, another comes twice" 2
+    (fun t ->
+      let a = await "a" t in
+      let b =
+        make "b" @@ fun () ->
+        Barrier.await t;
+        Barrier.await t;
+        "ok"
+      in
+      ([ a ], [ Run b; Cancel a ]))
+    [ "a=cancelled b=waits"; "a=ok b=waits" ]
+
+(* --- Latches -------------------------------------------------------------- *)
+
+let await name t =
+  make name @@ fun () ->
+  Latch.await t;
+  "ok"
+
+let sync_await name t =
+  make name @@ fun () ->
+  Event.sync (Latch.await_evt t);
+  "ok"
+
+let count_down t = Do (fun () -> Latch.count_down t)
+
+let at_rest t actors () =
+  (match Atomic.get t with
+  | Latch.Open -> all_queued actors []
+  | Shut (_, waiters) -> all_queued actors [ live waiters ]);
+  describe actors ^ " " ^ string_of_int (Latch.count t)
+
+let check name n make expect =
+  Model.check ("latch: " ^ name) ~expect @@ fun () ->
+  let t = Latch.create n in
+  let first, processes = make t in
+  let processes, actors = start first processes in
+  (processes, at_rest t actors)
+
+let () =
+  check "count down, and an await that is cancelled" 1
+    (fun t ->
+      let a = await "a" t in
+      ([], [ Run a; count_down t; Cancel a ]))
+    [ "a=cancelled 0"; "a=ok 0" ];
+  check "the same, as an event" 1
+    (fun t ->
+      let a = sync_await "a" t in
+      ([], [ Run a; count_down t; Cancel a ]))
+    [ "a=cancelled 0"; "a=ok 0" ];
+  check "two wait, the first is cancelled, two count" 2
+    (fun t ->
+      let a = await "a" t and b = await "b" t in
+      ([ a; b ], [ count_down t; count_down t; Cancel a ]))
+    [ "a=cancelled b=ok 0"; "a=ok b=ok 0" ];
+  check "one waits and is cancelled, another comes, one of two counts" 2
+    (fun t ->
+      let a = await "a" t in
+      ([ a ], [ Run (await "b" t); count_down t; Cancel a ]))
+    [ "a=cancelled b=waits 1" ];
+  Model.finish ()

@@ -1,0 +1,238 @@
+open Actor
+
+let sent = ref []
+
+let send name t v =
+  make name @@ fun () ->
+  Broadcast.send t v;
+  sent := v :: !sent;
+  "ok"
+
+(* What each subscription has received. *)
+let received : (int Broadcast.subscription * int list ref) list ref = ref []
+
+let got s v =
+  let values = List.assq s !received in
+  values := v :: !values;
+  string_of_int v
+
+let receive name s = make name (fun () -> got s (Broadcast.receive s))
+
+let sync_receive name s =
+  make name (fun () -> got s (Event.sync (Broadcast.receive_evt s)))
+
+let receive_twice name s =
+  make name @@ fun () ->
+  let first = got s (Broadcast.receive s) in
+  first ^ "," ^ got s (Broadcast.receive s)
+
+let try_receive name s =
+  make name @@ fun () ->
+  match Broadcast.try_receive s with None -> "none" | Some v -> got s v
+
+let close t = Do (fun () -> Broadcast.close t)
+
+let subscribe t =
+  let s = Broadcast.subscribe t in
+  received := (s, ref []) :: !received;
+  s
+
+(* The values that are left in a list. *)
+let rec left link =
+  match Atomic.get link with
+  | Broadcast.Node { value; link } -> value :: left link
+  | End | Waited _ | Sealed -> []
+
+let rec announced link =
+  match Atomic.get link with
+  | Broadcast.Node { link; _ } -> announced link
+  | Waited notices ->
+      let announced = ref [] in
+      let add (n : _ Waiter.t) =
+        if Waiter.is_live n then announced := n.arg :: !announced
+      in
+      Waiters.iter add notices;
+      !announced
+  | End | Sealed -> []
+
+let show vs = "[" ^ String.concat " " (List.map string_of_int vs) ^ "]"
+let sorted = List.sort Int.compare
+
+(* All that was sent was received by or is left for each subscription, and all see
+   one order. The subscriptions through which tasks wait are announced, once. *)
+let at_rest link actors () =
+  let all = left link in
+  if sorted all <> sorted !sent then failwith "what was sent is not there";
+  let announced = announced link in
+  let subscription (s, values) =
+    let link, waiting =
+      match Atomic.get s with
+      | Broadcast.Reading link -> (link, 0)
+      | Waiting { link; waiters; _ } ->
+          if left link <> [] then failwith "they wait for what is there";
+          (link, live waiters)
+      | Serving _ -> failwith "serving at rest"
+    in
+    if Broadcast.waiters s <> waiting then failwith "waiters: miscounted";
+    let announced = List.length (List.filter (( == ) s) announced) in
+    if announced <> Int.min waiting 1 then
+      failwith "announced twice, or not at all, or not forgotten";
+    let left = left link in
+    let rec passed n vs = if n = 0 then [] else passed_on n vs
+    and passed_on n = function
+      | v :: vs -> v :: passed (n - 1) vs
+      | [] -> failwith "received more than was sent"
+    in
+    let passed = passed (List.length all - List.length left) all in
+    if sorted !values <> sorted passed then
+      failwith ("lost, doubled or out of order: " ^ describe actors);
+    (waiting, show left)
+  in
+  let states = List.rev_map subscription !received in
+  all_queued actors (List.map fst states);
+  String.concat " " (describe actors :: List.map snd states)
+
+let check name make expect =
+  Model.check name ~expect @@ fun () ->
+  sent := [];
+  received := [];
+  let t = Broadcast.create () in
+  let link = Atomic.get t.last in
+  let first, processes = make t in
+  let processes, actors = start first processes in
+  (processes, at_rest link actors)
+
+let () =
+  check "send, and a receive that is cancelled"
+    (fun t ->
+      let s = subscribe t in
+      let r = receive "r" s in
+      ([], [ Run r; Run (send "a" t 1); Cancel r ]))
+    [ "r=1 a=ok []"; "r=cancelled a=ok [1]" ];
+  check "the same, as an event"
+    (fun t ->
+      let s = subscribe t in
+      let r = sync_receive "r" s in
+      ([], [ Run r; Run (send "a" t 1); Cancel r ]))
+    [ "r=1 a=ok []"; "r=cancelled a=ok [1]" ];
+  check "two wait through one subscription, the first is cancelled"
+    (fun t ->
+      let s = subscribe t in
+      let r = receive "r" s and q = receive "q" s in
+      ([ r; q ], [ Run (send "a" t 1); Cancel r ]))
+    [ "r=1 q=waits a=ok []"; "r=cancelled q=1 a=ok []" ];
+  check "two wait through one subscription, two send"
+    (fun t ->
+      let s = subscribe t in
+      let r = receive "r" s and q = receive "q" s in
+      ([ r; q ], [ Run (send "a" t 1); Run (send "b" t 2) ]))
+    [ "r=1 q=2 a=ok b=ok []"; "r=2 q=1 a=ok b=ok []" ];
+  check "two wait through one subscription, the first is cancelled, two send"
+    (fun t ->
+      let s = subscribe t in
+      let r = receive "r" s and q = receive "q" s in
+      ([ r; q ], [ Run (send "a" t 1); Run (send "b" t 2); Cancel r ]))
+    [
+      "r=1 q=2 a=ok b=ok []";
+      "r=2 q=1 a=ok b=ok []";
+      "r=cancelled q=1 a=ok b=ok [2]";
+      "r=cancelled q=2 a=ok b=ok [1]";
+    ];
+  check "one waits, another comes through the same subscription"
+    (fun t ->
+      let s = subscribe t in
+      let r = receive "r" s in
+      ([ r ], [ Run (send "a" t 1); Run (receive "q" s) ]))
+    [ "r=1 a=ok q=waits []" ];
+  check "one waits and is cancelled, another tries"
+    (fun t ->
+      let s = subscribe t in
+      let r = receive "r" s in
+      ([ r ], [ Run (send "a" t 1); Run (try_receive "q" s); Cancel r ]))
+    [
+      "r=1 a=ok q=none []";
+      "r=cancelled a=ok q=1 []";
+      "r=cancelled a=ok q=none [1]";
+    ];
+  check "one receives twice, one sends twice"
+    (fun t ->
+      let s = subscribe t in
+      let send =
+        make "a" @@ fun () ->
+        Broadcast.send t 1;
+        Broadcast.send t 2;
+        sent := [ 1; 2 ];
+        "ok"
+      in
+      ([], [ Run (receive_twice "r" s); Run send ]))
+    [ "r=1,2 a=ok []" ];
+  check "through each of two subscriptions one waits, one is cancelled"
+    (fun t ->
+      let s = subscribe t in
+      let s' = subscribe t in
+      let r = receive "r" s and q = receive "q" s' in
+      ([ r; q ], [ Run (send "a" t 1); Cancel r ]))
+    [ "r=1 q=1 a=ok [] []"; "r=cancelled q=1 a=ok [1] []" ];
+  check "two subscriptions, two send"
+    (fun t ->
+      let s = subscribe t in
+      let s' = subscribe t in
+      let r = receive "r" s and q = receive "q" s' in
+      ([ r; q ], [ Run (send "a" t 1); Run (send "b" t 2) ]))
+    [ "r=1 q=1 a=ok b=ok [2] [2]"; "r=2 q=2 a=ok b=ok [1] [1]" ];
+  check "one comes and is cancelled, through another subscription one waits"
+    (fun t ->
+      let s = subscribe t in
+      let s' = subscribe t in
+      let r = receive "r" s and q = receive "q" s' in
+      ([ q ], [ Run r; Run (send "a" t 1); Cancel r ]))
+    [ "q=1 r=1 a=ok [] []"; "q=1 r=cancelled a=ok [1] []" ];
+  check "through four nobody waits any more, through another one comes"
+    (fun t ->
+      let idle =
+        List.init 4 (fun _ ->
+            let s = subscribe t in
+            let r = receive "r" s in
+            run r;
+            Model.cancel r.task;
+            s)
+      in
+      let q = receive "q" (List.hd idle) and r = receive "r" (subscribe t) in
+      ([], [ Run q; Run r; Run (send "a" t 1) ]))
+    [ "q=1 r=1 a=ok [] [1] [1] [1] []" ];
+  check "the same, nothing is sent"
+    (fun t ->
+      let idle =
+        List.init 4 (fun _ ->
+            let s = subscribe t in
+            let r = receive "r" s in
+            run r;
+            Model.cancel r.task;
+            s)
+      in
+      let q = receive "q" (List.hd idle) and r = receive "r" (subscribe t) in
+      ([], [ Run q; Run r; Cancel q ]))
+    [ "q=cancelled r=waits [] [] [] [] []"; "q=waits r=waits [] [] [] [] []" ];
+  check "receive, send, close"
+    (fun t ->
+      let s = subscribe t in
+      ([], [ Run (receive "r" s); Run (send "a" t 1); close t ]))
+    [ "r=1 a=ok []"; "r=closed a=closed []" ];
+  check "two wait, send, close"
+    (fun t ->
+      let s = subscribe t in
+      let r = receive "r" s and q = receive "q" s in
+      ([ r; q ], [ Run (send "a" t 1); close t ]))
+    [ "r=1 q=closed a=ok []"; "r=closed q=closed a=closed []" ];
+  check "one waits and is cancelled, send, close"
+    (fun t ->
+      let s = subscribe t in
+      let r = receive "r" s in
+      ([ r ], [ Run (send "a" t 1); close t; Cancel r ]))
+    [
+      "r=1 a=ok []";
+      "r=cancelled a=closed []";
+      "r=cancelled a=ok [1]";
+      "r=closed a=closed []";
+    ];
+  Model.finish ()

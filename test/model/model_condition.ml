@@ -1,0 +1,82 @@
+open Actor
+
+(* What waiters wait for; the mutex protects it. *)
+let ready = ref false
+
+let wait ?(evt = false) ?(until = fun () -> true) name c m =
+  make name @@ fun () ->
+  Mutex.lock m;
+  let rec wait () =
+    if evt then Event.sync (Condition.wait_evt c m) else Condition.wait c m;
+    if not (until ()) then wait ()
+  in
+  match if not (until () && !ready) then wait () with
+  | () ->
+      Mutex.unlock m;
+      "ok"
+  | exception e ->
+      (* Raises if it has not the mutex. *)
+      Mutex.unlock m;
+      raise e
+
+let signal c = Do (fun () -> Condition.signal c)
+let broadcast c = Do (fun () -> Condition.broadcast c)
+
+let make_ready c m =
+  make "signal" @@ fun () ->
+  Mutex.lock m;
+  ready := true;
+  Condition.signal c;
+  Mutex.unlock m;
+  "ok"
+
+let at_rest c m actors () =
+  if Mutex.is_locked m then failwith "the mutex is locked at rest";
+  all_queued actors [ live (Atomic.get c) ];
+  describe actors
+
+let check name make expect =
+  Model.check name ~expect @@ fun () ->
+  ready := false;
+  let c = Condition.create () and m = Mutex.create () in
+  let first, processes = make c m in
+  let processes, actors = start first processes in
+  (processes, at_rest c m actors)
+
+let () =
+  check "one comes to wait for a state"
+    (fun c m ->
+      let w = wait ~until:(fun () -> !ready) "wait" c m in
+      ([], [ Run w; Run (make_ready c m) ]))
+    [ "wait=ok signal=ok" ];
+  check "one waits, is cancelled while another has the mutex"
+    (fun c m ->
+      let w = wait ~until:(fun () -> !ready) "wait" c m in
+      ([ w ], [ Run (make_ready c m); Cancel w ]))
+    [ "wait=cancelled signal=ok"; "wait=ok signal=ok" ];
+  check "a signal without the mutex"
+    (fun c m ->
+      let w = wait "wait" c m in
+      ([], [ Run w; signal c; Cancel w ]))
+    [ "wait=cancelled"; "wait=ok"; "wait=waits" ];
+  check "the same, as an event"
+    (fun c m ->
+      let w = wait ~evt:true "wait" c m in
+      ([], [ Run w; signal c; Cancel w ]))
+    [ "wait=cancelled"; "wait=ok"; "wait=waits" ];
+  check "two wait, the first is cancelled"
+    (fun c m ->
+      let a = wait "a" c m and b = wait "b" c m in
+      ([ a; b ], [ signal c; Cancel a ]))
+    [ "a=cancelled b=ok"; "a=ok b=waits" ];
+  check "two wait, the first is cancelled, a broadcast"
+    (fun c m ->
+      let a = wait "a" c m and b = wait "b" c m in
+      ([ a; b ], [ broadcast c; Cancel a ]))
+    [ "a=cancelled b=ok"; "a=ok b=ok" ];
+  check "one waits, another comes, a broadcast and a signal"
+    (fun c m ->
+      let a = wait "a" c m and b = wait "b" c m in
+      ([ a ], [ Run b; broadcast c; signal c ]))
+    [ "a=ok b=ok"; "a=ok b=waits" ];
+  Model.finish ()

@@ -1,0 +1,135 @@
+open Actor
+
+let lock mode t =
+  match mode with
+  | Rwlock.Read -> Rwlock.read_lock t
+  | Write -> Rwlock.write_lock t
+
+let unlock mode t =
+  match mode with
+  | Rwlock.Read -> Rwlock.read_unlock t
+  | Write -> Rwlock.write_unlock t
+
+let keep mode name t =
+  make name @@ fun () ->
+  lock mode t;
+  "has"
+
+let reads name t = keep Read name t
+let writes name t = keep Write name t
+
+let pass mode name t =
+  make name @@ fun () ->
+  lock mode t;
+  unlock mode t;
+  "ok"
+
+let sync_pass mode name t =
+  make name @@ fun () ->
+  (match mode with
+  | Rwlock.Read -> Event.sync (Rwlock.read_lock_evt t)
+  | Write -> Event.sync (Rwlock.write_lock_evt t));
+  unlock mode t;
+  "ok"
+
+let tries mode name t =
+  make name @@ fun () -> if Rwlock.try_lock t mode then "has" else "busy"
+
+(* Somebody holds [t], and releases it. *)
+let held mode t =
+  lock mode t;
+  Do (fun () -> unlock mode t)
+
+(* Those who have the lock, as far as the scenario keeps them, are its holders; and
+   nobody waits who could have it. *)
+let at_rest t actors () =
+  let s = Atomic.get t.Rwlock.state in
+  all_queued actors [ live s.first; live s.second ];
+  if live s.first + live s.second = 0 && Rwlock.waiters t > 0 then
+    failwith "waiters <> 0 at rest";
+  let holders = List.length (List.filter (fun a -> a.result = "has") actors) in
+  if s.holders = Rwlock.writer then
+    begin if holders > 1 then failwith "others have it beside a writer"
+    end
+  else if s.holders < holders then failwith "more have it than hold it";
+  describe actors ^ " " ^ string_of_int s.holders
+
+let check name make ~fair ~writers =
+  let check prefer name expect =
+    Model.check name ~expect @@ fun () ->
+    let t = Rwlock.create ~prefer () in
+    let first, processes = make t in
+    let processes, actors = start first processes in
+    (processes, at_rest t actors)
+  in
+  check `Nobody (name ^ " (fair)") fair;
+  check `Writers (name ^ " (writers go first)") writers
+
+let same name make expect = check name make ~fair:expect ~writers:expect
+
+let () =
+  same "a writer and a reader, the writer is cancelled"
+    (fun t ->
+      let w = pass Write "w" t in
+      ([], [ Run w; Run (pass Read "r" t); Cancel w ]))
+    [ "w=cancelled r=ok 0"; "w=ok r=ok 0" ];
+  same "a writer and a reader, the reader is cancelled, as events"
+    (fun t ->
+      let r = sync_pass Read "r" t in
+      ([], [ Run r; Run (sync_pass Write "w" t); Cancel r ]))
+    [ "r=cancelled w=ok 0"; "r=ok w=ok 0" ];
+  same "two writers keep it, one is cancelled"
+    (fun t ->
+      let a = writes "a" t in
+      ([], [ Run a; Run (writes "b" t); Cancel a ]))
+    [ "a=cancelled b=has -1"; "a=has b=waits -1"; "a=waits b=has -1" ];
+  same "a reader has it, a writer and a reader wait, the writer is cancelled"
+    (fun t ->
+      let h = held Read t in
+      let w = writes "w" t and r = reads "r" t in
+      ([ w; r ], [ Cancel w; h ]))
+    [ "w=cancelled r=has 1"; "w=has r=waits -1" ];
+  same "the same, nobody releases it, another reader comes"
+    (fun t ->
+      ignore (held Read t);
+      let w = writes "w" t and r = reads "r" t in
+      ([ w; r ], [ Cancel w; Run (reads "s" t) ]))
+    [ "w=cancelled r=has s=has 3" ];
+  check "a writer has it; reader, writer, reader wait; the writer is cancelled"
+    (fun t ->
+      let h = held Write t in
+      let r = reads "r" t and w = writes "w" t and s = reads "s" t in
+      ([ r; w; s ], [ Cancel w; h ]))
+    ~fair:[ "r=has w=cancelled s=has 2" ]
+    ~writers:[ "r=has w=cancelled s=has 2"; "r=waits w=has s=waits -1" ];
+  check "the same, and the first reader is cancelled"
+    (fun t ->
+      let h = held Write t in
+      let r = reads "r" t and w = writes "w" t and s = reads "s" t in
+      ([ r; w; s ], [ Cancel r; h ]))
+    ~fair:[ "r=cancelled w=has s=waits -1"; "r=has w=waits s=waits 1" ]
+    ~writers:[ "r=cancelled w=has s=waits -1" ];
+  check "a writer has it, a reader waits, a writer comes"
+    (fun t ->
+      let h = held Write t in
+      ([ reads "r" t ], [ Run (writes "w" t); h ]))
+    ~fair:[ "r=has w=waits 1" ]
+    ~writers:[ "r=has w=waits 1"; "r=waits w=has -1" ];
+  same "a writer has it, another waits, a reader comes"
+    (fun t ->
+      let h = held Write t in
+      ([ writes "w" t ], [ Run (reads "r" t); h ]))
+    [ "w=has r=waits -1" ];
+  same "a writer has it, another waits, who only tries does not overtake"
+    (fun t ->
+      let h = held Write t in
+      let w = writes "w" t in
+      ([ w ], [ h; Run (tries Read "r" t); Cancel w ]))
+    [ "w=cancelled r=busy 0"; "w=cancelled r=has 1"; "w=has r=busy -1" ];
+  same "two readers have it, both release, a writer waits and is cancelled"
+    (fun t ->
+      let h = held Read t and h' = held Read t in
+      let w = writes "w" t in
+      ([ w ], [ h; h'; Cancel w ]))
+    [ "w=cancelled 0"; "w=has -1" ];
+  Model.finish ()

@@ -1,0 +1,82 @@
+open Actor
+
+let acquire name t =
+  make name @@ fun () ->
+  Semaphore.acquire t;
+  "ok"
+
+let sync_acquire name t =
+  make name @@ fun () ->
+  Event.sync (Semaphore.acquire_evt t);
+  "ok"
+
+let try_acquire name t =
+  make name (fun () -> if Semaphore.try_acquire t then "ok" else "none")
+
+let release t = Do (fun () -> Semaphore.Counting.release t)
+let release_binary t = Do (fun () -> Semaphore.Binary.release t)
+
+let at_rest t actors () =
+  let free =
+    match Atomic.get t with
+    | Semaphore.Free n ->
+        all_queued actors [];
+        n
+    | Queue waiters ->
+        all_queued actors [ live waiters ];
+        0
+  in
+  describe actors ^ " " ^ string_of_int free
+
+let check name permits make expect =
+  Model.check name ~expect @@ fun () ->
+  let t = Semaphore.Counting.make permits in
+  let first, processes = make t in
+  let processes, actors = start first processes in
+  (processes, at_rest t actors)
+
+let () =
+  check "release, and an acquire that is cancelled" 0
+    (fun t ->
+      let a = acquire "a" t in
+      ([], [ Run a; release t; Cancel a ]))
+    [ "a=cancelled 1"; "a=ok 0" ];
+  check "the same, as an event" 0
+    (fun t ->
+      let a = sync_acquire "a" t in
+      ([], [ Run a; release t; Cancel a ]))
+    [ "a=cancelled 1"; "a=ok 0" ];
+  check "two wait, the first is cancelled" 0
+    (fun t ->
+      let a = acquire "a" t and b = acquire "b" t in
+      ([ a; b ], [ release t; Cancel a ]))
+    [ "a=cancelled b=ok 0"; "a=ok b=waits 0" ];
+  check "the same, and two releases" 0
+    (fun t ->
+      let a = acquire "a" t and b = acquire "b" t in
+      ([ a; b ], [ release t; release t; Cancel a ]))
+    [ "a=cancelled b=ok 1"; "a=ok b=ok 0" ];
+  check "two wait, both are cancelled" 0
+    (fun t ->
+      let a = acquire "a" t and b = acquire "b" t in
+      ([ a; b ], [ release t; Cancel a; Cancel b ]))
+    [ "a=cancelled b=cancelled 1"; "a=cancelled b=ok 0"; "a=ok b=cancelled 0" ];
+  check "one waits and is cancelled, another comes" 0
+    (fun t ->
+      let a = acquire "a" t in
+      ([ a ], [ release t; Run (acquire "b" t); Cancel a ]))
+    [ "a=cancelled b=ok 0"; "a=ok b=waits 0" ];
+  check "one waits and is cancelled, another tries" 0
+    (fun t ->
+      let a = acquire "a" t in
+      ([ a ], [ release t; Run (try_acquire "b" t); Cancel a ]))
+    [ "a=cancelled b=none 1"; "a=cancelled b=ok 0"; "a=ok b=none 0" ];
+  check "two for one permit, a release" 1
+    (fun t -> ([], [ Run (acquire "a" t); Run (acquire "b" t); release t ]))
+    [ "a=ok b=ok 0" ];
+  check "binary: one waits and is cancelled, two releases" 0
+    (fun t ->
+      let a = acquire "a" t in
+      ([ a ], [ release_binary t; release_binary t; Cancel a ]))
+    [ "a=cancelled 1"; "a=ok 1" ];
+  Model.finish ()

@@ -1,0 +1,271 @@
+open Actor
+
+let added = ref []
+let taken = ref []
+
+let took v =
+  taken := v :: !taken;
+  string_of_int v
+
+(* Those of one producer are added in ascending order. *)
+let add name t vs =
+  make name @@ fun () ->
+  let add v =
+    Stream.add t v;
+    added := v :: !added
+  in
+  List.iter add vs;
+  "ok"
+
+let sync_add name t v =
+  make name @@ fun () ->
+  Event.sync (Stream.add_evt t v);
+  added := v :: !added;
+  "ok"
+
+let try_add name t v =
+  make name @@ fun () ->
+  if Stream.try_add t v then begin
+    added := v :: !added;
+    "ok"
+  end
+  else "full"
+
+let show vs = "[" ^ String.concat " " (List.map string_of_int vs) ^ "]"
+let take name t = make name (fun () -> took (Stream.take t))
+
+let take_twice name t =
+  make name @@ fun () ->
+  let first = took (Stream.take t) in
+  first ^ "," ^ took (Stream.take t)
+
+let sync_take name t =
+  make name (fun () -> took (Event.sync (Stream.take_evt t)))
+
+let try_take name t =
+  make name @@ fun () ->
+  match Stream.try_take t with None -> "none" | Some v -> took v
+
+let take_all name t =
+  make name @@ fun () ->
+  let vs = Stream.take_all t in
+  List.iter (fun v -> ignore (took v)) vs;
+  show vs
+
+let close t = Do (fun () -> Stream.close t)
+
+(* The items that are there, what is behind them, and the last node. *)
+let rec content (Node { next; _ } as n : _ Stream.node) =
+  match Atomic.get next with
+  | Stream.Next (Node { value; _ } as n') ->
+      let values, stop, last = content n' in
+      (value :: values, stop, last)
+  | Next (End | Takers _ | Sealed | Severed) as stop -> ([], stop, n)
+
+let at_rest t initial actors () =
+  let first = Atomic.get t.Stream.first in
+  let values, stop, last = content (Stream.front first) in
+  let full = List.length values = t.capacity in
+  let adders =
+    match first with
+    | First (Node _ | Shut _) -> 0
+    | First (Full { adders; _ }) ->
+        if not full then failwith "they wait to add, and there is room";
+        live adders
+    | First (Moving _) -> failwith "moving at rest"
+  in
+  let takers =
+    match stop with
+    | Next End -> 0
+    | Next (Takers waiters) ->
+        if values <> [] then failwith "they wait to take what is there";
+        live waiters
+    | Next Sealed -> 0
+    | Next (Node _ | Severed) -> failwith "severed at rest"
+  in
+  let shut = match first with First (Shut _) -> true | _ -> false in
+  let sealed = match stop with Next Sealed -> true | _ -> false in
+  if shut <> sealed then failwith "shut, but not sealed; or sealed only";
+  all_queued actors [ adders; takers ];
+  if Stream.waiters t <> adders + takers then failwith "waiters: miscounted";
+  if Atomic.get t.last != last then failwith "the last node is not the last";
+  if Stream.length t <> List.length values then failwith "length: miscounted";
+  if List.length values > t.capacity then failwith "above its capacity";
+  let sorted = List.sort Int.compare in
+  if sorted (initial @ !added) <> sorted (values @ !taken) then
+    failwith ("lost or doubled: " ^ describe actors ^ " " ^ show values);
+  describe actors ^ " " ^ show values
+
+(* [turns]: how many items have passed before. The first node is severed when the
+   one behind it is taken, the next ones are not. *)
+let check ?(turns = 0) name capacity initial make expect =
+  Model.check name ~expect @@ fun () ->
+  added := [];
+  taken := [];
+  let t = Stream.create capacity in
+  for _ = 1 to turns do
+    Stream.add t 0;
+    ignore (Stream.take t)
+  done;
+  List.iter (Stream.add t) initial;
+  let first, processes = make t in
+  let processes, actors = start first processes in
+  (processes, at_rest t initial actors)
+
+(* Severing, and not. *)
+let both name capacity initial make expect =
+  check name capacity initial make expect;
+  check ~turns:1 (name ^ " (later)") capacity initial make expect
+
+let () =
+  (* --- Empty --- *)
+  check "add, and a take that is cancelled" 1 []
+    (fun t ->
+      let r = take "r" t in
+      ([], [ Run r; Run (add "a" t [ 1 ]); Cancel r ]))
+    [ "r=1 a=ok []"; "r=cancelled a=ok [1]" ];
+  check "the same, as events" 1 []
+    (fun t ->
+      let r = sync_take "r" t in
+      ([], [ Run r; Run (sync_add "a" t 1); Cancel r ]))
+    [ "r=1 a=ok []"; "r=cancelled a=ok [1]" ];
+  check "two wait to take, the first is cancelled" 1 []
+    (fun t ->
+      let r = take "r" t and s = take "s" t in
+      ([ r; s ], [ Run (add "a" t [ 1 ]); Cancel r ]))
+    [ "r=1 s=waits a=ok []"; "r=cancelled s=1 a=ok []" ];
+  check "the same, and two adds" 2 []
+    (fun t ->
+      let r = take "r" t and s = take "s" t in
+      let a = add "a" t [ 1 ] and b = add "b" t [ 2 ] in
+      ([ r; s ], [ Run a; Run b; Cancel r ]))
+    [
+      "r=1 s=2 a=ok b=ok []";
+      "r=2 s=1 a=ok b=ok []";
+      "r=cancelled s=1 a=ok b=ok [2]";
+      "r=cancelled s=2 a=ok b=ok [1]";
+    ];
+  check "one waits to take and is cancelled, one tries" 1 []
+    (fun t ->
+      let r = take "r" t in
+      ([ r ], [ Run (add "a" t [ 1 ]); Run (try_take "s" t); Cancel r ]))
+    [
+      "r=1 a=ok s=none []";
+      "r=cancelled a=ok s=1 []";
+      "r=cancelled a=ok s=none [1]";
+    ];
+  check "one adds two, one takes two" 1 []
+    (fun t -> ([], [ Run (add "a" t [ 1; 2 ]); Run (take_twice "r" t) ]))
+    [ "a=ok r=1,2 []" ];
+  check "two add, one takes twice" 2 []
+    (fun t ->
+      let a = add "a" t [ 1 ] and b = add "b" t [ 2 ] in
+      ([], [ Run a; Run b; Run (take_twice "r" t) ]))
+    [ "a=ok b=ok r=1,2 []"; "a=ok b=ok r=2,1 []" ];
+  (* --- Full --- *)
+  both "take, and an add that is cancelled" 1 [ 1 ]
+    (fun t ->
+      let a = add "a" t [ 2 ] in
+      ([], [ Run a; Run (take "r" t); Cancel a ]))
+    [ "a=cancelled r=1 []"; "a=ok r=1 [2]" ];
+  both "one waits to add and is cancelled, two take" 1 [ 1 ]
+    (fun t ->
+      let a = add "a" t [ 2 ] in
+      ([ a ], [ Run (try_take "r" t); Run (try_take "s" t); Cancel a ]))
+    [
+      "a=cancelled r=1 s=none []";
+      "a=cancelled r=none s=1 []";
+      "a=ok r=1 s=2 []";
+      "a=ok r=1 s=none [2]";
+      "a=ok r=2 s=1 []";
+      "a=ok r=none s=1 [2]";
+    ];
+  both "two wait to add, the first is cancelled" 1 [ 1 ]
+    (fun t ->
+      let a = add "a" t [ 2 ] and b = add "b" t [ 3 ] in
+      ([ a; b ], [ Run (take "r" t); Cancel a ]))
+    [ "a=cancelled b=ok r=1 [3]"; "a=ok b=waits r=1 [2]" ];
+  both "two wait to add, two take" 2 [ 1; 2 ]
+    (fun t ->
+      let a = add "a" t [ 3 ] and b = add "b" t [ 4 ] in
+      ([ a; b ], [ Run (take "r" t); Run (take "s" t) ]))
+    [ "a=ok b=ok r=1 s=2 [3 4]"; "a=ok b=ok r=2 s=1 [3 4]" ];
+  both "one waits to add, another comes, two are taken" 1 [ 1 ]
+    (fun t ->
+      let a = add "a" t [ 2 ] in
+      ([ a ], [ Run (add "b" t [ 3 ]); Run (take_twice "r" t) ]))
+    [ "a=ok b=ok r=1,2 [3]" ];
+  both "one waits to add and is cancelled, one tries" 1 [ 1 ]
+    (fun t ->
+      let a = add "a" t [ 2 ] in
+      ([ a ], [ Run (try_add "b" t 3); Run (take "r" t); Cancel a ]))
+    [
+      "a=cancelled b=full r=1 []";
+      "a=cancelled b=ok r=1 [3]";
+      "a=ok b=full r=1 [2]";
+    ];
+  both "two wait to add, one takes all" 2 [ 1; 2 ]
+    (fun t ->
+      let a = add "a" t [ 3 ] and b = add "b" t [ 4 ] in
+      ([ a; b ], [ Run (take_all "r" t); Cancel a ]))
+    [ "a=cancelled b=ok r=[1 2] [4]"; "a=ok b=ok r=[1 2] [3 4]" ];
+  both "add, take all and take" 2 [ 1 ]
+    (fun t ->
+      let a = add "a" t [ 2 ] in
+      ([], [ Run a; Run (take_all "r" t); Run (try_take "s" t) ]))
+    [
+      "a=ok r=[1 2] s=none []";
+      "a=ok r=[1] s=2 []";
+      "a=ok r=[1] s=none [2]";
+      "a=ok r=[2] s=1 []";
+      "a=ok r=[] s=1 [2]";
+    ];
+  (* --- Closed --- *)
+  check "add, take, close" 1 []
+    (fun t -> ([], [ Run (add "a" t [ 1 ]); Run (take "r" t); close t ]))
+    [ "a=closed r=closed []"; "a=ok r=1 []" ];
+  (* After a close nobody adds, whoever closed first. *)
+  let closes name close =
+    check name 1 [] (fun t ->
+        let a =
+          make "a" @@ fun () ->
+          if close t then (try_add "b" t 1).work () else "open"
+        in
+        ([], [ Run a; Do (fun () -> Stream.close t) ]))
+  in
+  closes "close, close and add"
+    (fun t ->
+      Stream.close t;
+      true)
+    [ "a=closed []" ];
+  closes "close, see that and add" Stream.is_closed
+    [ "a=closed []"; "a=open []" ];
+  check "one waits to take and is cancelled, add, close" 1 []
+    (fun t ->
+      let r = take "r" t in
+      ([ r ], [ Run (add "a" t [ 1 ]); close t; Cancel r ]))
+    [
+      "r=1 a=ok []";
+      "r=cancelled a=closed []";
+      "r=cancelled a=ok [1]";
+      "r=closed a=closed []";
+    ];
+  both "one waits to add and is cancelled, take, close" 1 [ 1 ]
+    (fun t ->
+      let a = add "a" t [ 2 ] in
+      ([ a ], [ Run (take "r" t); close t; Cancel a ]))
+    [ "a=cancelled r=1 []"; "a=closed r=1 []"; "a=ok r=1 [2]" ];
+  both "two wait to add, take, close" 1 [ 1 ]
+    (fun t ->
+      let a = add "a" t [ 2 ] and b = add "b" t [ 3 ] in
+      ([ a; b ], [ Run (take "r" t); close t ]))
+    [ "a=closed b=closed r=1 []"; "a=ok b=closed r=1 [2]" ];
+  both "one waits to add, two take, close" 1 [ 1 ]
+    (fun t ->
+      let a = add "a" t [ 2 ] in
+      ([ a ], [ Run (take_twice "r" t); close t ]))
+    [ "a=closed r=closed []"; "a=ok r=1,2 []" ];
+  both "add and close, then take" 1 []
+    (fun t -> ([], [ Run (add "a" t [ 1; 2 ]); close t; Run (take "r" t) ]))
+    [ "a=closed r=1 []"; "a=closed r=closed []"; "a=ok r=1 [2]" ];
+  Model.finish ()

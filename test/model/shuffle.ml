@@ -1,0 +1,20 @@
+(* What each process draws is a sequence of its own, always the same: two choices
+   that begin again do not so in lockstep. A scenario can be tried with several
+   seeds. *)
+
+exception Too_often
+
+let seed = ref 0
+let draws = Array.make 8 0
+
+(* How often a process may draw. Two choices that hinder each other begin again, and
+   the model checker finds how they do so for ever. *)
+let most = ref max_int
+let reset () = Array.fill draws 0 8 0
+
+let below n =
+  let process = !Atomic.current in
+  let drawn = draws.(process) in
+  if drawn = !most then raise Too_often;
+  draws.(process) <- drawn + 1;
+  (!seed + process + (drawn / (process + 2))) mod n

@@ -1,0 +1,298 @@
+(* Producers and consumers on two domains, cancelled all the time, of everything
+   that passes values on. Each value arrives once, and those of one producer in
+   order; nobody waits for ever, and nothing is left. *)
+
+open Concord
+open Concord_test_support.Race
+open Crew
+
+type message = { producer : int; number : int }
+
+(* Several ways to do the same, of which one is taken at random. *)
+type queue = {
+  add : (message -> unit) array;
+  take : (unit -> message list) array;
+  close : unit -> unit;
+  at_rest : unit -> bool;
+}
+
+exception Closed = Channel.Closed
+
+(* --- The queues ------------------------------------------------------------- *)
+
+let one v = [ v ]
+
+(* A choice that waits twice in one queue, and once where nothing happens. *)
+let twice event =
+  Event.select [ event; Event.receive (Event.new_channel ()); event ]
+
+let channel () =
+  let t = Channel.create () in
+  {
+    add =
+      [|
+        Channel.send t;
+        (fun v -> Event.sync (Channel.send_evt t v));
+        (fun v -> twice (Event.wrap (Channel.send_evt t v) one) |> ignore);
+        (fun v -> if not (Channel.try_send t v) then Channel.send t v);
+      |];
+    take =
+      [|
+        (fun () -> [ Channel.receive t ]);
+        (fun () -> [ Event.sync (Channel.receive_evt t) ]);
+        (fun () -> [ twice (Channel.receive_evt t) ]);
+        (fun () -> Option.to_list (Channel.try_receive t));
+      |];
+    close = (fun () -> Channel.close t);
+    at_rest = (fun () -> Channel.waiters t = 0);
+  }
+
+let stream capacity () =
+  let t = Stream.create capacity in
+  let take () =
+    if Stream.length t > capacity then fail "the stream is too full";
+    Stream.take t
+  in
+  {
+    add =
+      [|
+        Stream.add t;
+        (fun v -> Event.sync (Stream.add_evt t v));
+        (fun v -> ignore (twice (Event.wrap (Stream.add_evt t v) one)));
+        (fun v -> if not (Stream.try_add t v) then Stream.add t v);
+      |];
+    take =
+      [|
+        (fun () -> [ take () ]);
+        (fun () -> [ Event.sync (Stream.take_evt t) ]);
+        (fun () -> [ twice (Stream.take_evt t) ]);
+        (fun () -> Option.to_list (Stream.try_take t));
+        (fun () ->
+          match Stream.take_all t with [] -> [ Stream.take t ] | all -> all);
+      |];
+    close = (fun () -> Stream.close t);
+    at_rest = (fun () -> Stream.waiters t = 0 && Stream.is_empty t);
+  }
+
+let mailbox () =
+  let t = Mailbox.create () in
+  {
+    add = [| Mailbox.put t |];
+    take =
+      [|
+        (fun () -> [ Mailbox.take t ]);
+        (fun () -> [ Event.sync (Mailbox.take_evt t) ]);
+        (fun () -> [ twice (Mailbox.take_evt t) ]);
+        (fun () -> Option.to_list (Mailbox.try_take t));
+      |];
+    close = (fun () -> Mailbox.close t);
+    at_rest = (fun () -> Mailbox.waiters t = 0 && Mailbox.is_empty t);
+  }
+
+(* The textbook's bounded buffer: a signal that was lost, or that went to a task
+   which was cancelled, would stop it. *)
+let buffer capacity () =
+  let mutex = Mutex.create () and items = Queue.create () in
+  let not_full = Condition.create () and not_empty = Condition.create () in
+  let closed = ref false in
+  let wait condition =
+    if Queue.length items land 1 = 0 then Condition.wait condition mutex
+    else Event.select [ Condition.wait_evt condition mutex; Event.never ];
+    if not (Mutex.is_locked mutex) then fail "wait returned without the mutex"
+  in
+  let add v =
+    Mutex.protect mutex @@ fun () ->
+    while Queue.length items = capacity do
+      wait not_full
+    done;
+    Queue.push v items;
+    if Queue.length items > capacity then fail "the buffer is too full";
+    Condition.signal not_empty
+  and take () =
+    Mutex.protect mutex @@ fun () ->
+    while Queue.is_empty items do
+      if !closed then raise Closed;
+      wait not_empty
+    done;
+    let v = Queue.pop items in
+    Condition.signal not_full;
+    [ v ]
+  and close () =
+    Mutex.protect mutex (fun () -> closed := true);
+    Condition.broadcast not_empty
+  in
+  let at_rest () =
+    Condition.waiters not_full + Condition.waiters not_empty = 0
+    && Mutex.waiters mutex = 0
+    && (not (Mutex.is_locked mutex))
+    && Queue.is_empty items
+  in
+  { add = [| add |]; take = [| take |]; close; at_rest }
+
+(* --- The storm -------------------------------------------------------------- *)
+
+let all = 8
+let layouts = random (-1)
+
+(* Half of the producers and of the consumers are on each side; or all producers on
+   one, and all consumers on the other. *)
+let pass_on make ~last hosts =
+  let apart = Random.State.bool layouts in
+  let queue = make () in
+  let producing = Atomic.make all in
+  let received = Array.init all (fun _ -> Array.make all []) in
+  let produce crew producer () =
+    for number = 1 to last do
+      insist crew (fun () -> (any crew queue.add) { producer; number })
+    done;
+    if Atomic.fetch_and_add producing (-1) = 1 then queue.close ()
+  in
+  let rec consume crew mine =
+    let take () =
+      match (any crew queue.take) () with
+      | [] ->
+          yield crew;
+          Some []
+      | messages -> Some messages
+      | exception Closed -> None
+    in
+    match insist crew take with
+    | None -> ()
+    | Some messages ->
+        let record { producer; number } =
+          (match mine.(producer) with
+          | before :: _ when before >= number ->
+              fail "%d after %d, of producer %d" number before producer
+          | _ -> ());
+          mine.(producer) <- number :: mine.(producer)
+        in
+        List.iter record messages;
+        consume crew mine
+  in
+  let tasks crew =
+    let consumer i () = consume crew received.(i) in
+    let mine i = i mod 2 = crew.index in
+    let here f = List.init all Fun.id |> List.filter mine |> List.map f in
+    match (apart, crew.index) with
+    | true, 0 -> List.init all (produce crew)
+    | true, _ -> List.init all consumer
+    | false, _ -> here (produce crew) @ here consumer
+  in
+  let tally = storm hosts tasks in
+  for producer = 0 to all - 1 do
+    let numbers =
+      List.concat_map (fun mine -> mine.(producer)) (Array.to_list received)
+    in
+    if List.sort Int.compare numbers <> List.init last succ then
+      fail "not every value of producer %d arrived once" producer
+  done;
+  if not (queue.at_rest ()) then fail "something is left";
+  tally
+
+(* --- Broadcast -------------------------------------------------------------- *)
+
+let receive =
+  [|
+    Broadcast.receive;
+    (fun s -> Event.sync (Broadcast.receive_evt s));
+    (fun s -> twice (Broadcast.receive_evt s));
+    (fun s ->
+      match Broadcast.try_receive s with
+      | Some v -> v
+      | None -> Broadcast.receive s);
+  |]
+
+let rec is_suffix part whole =
+  part = whole || match whole with [] -> false | _ :: w -> is_suffix part w
+
+(* A subscription from the beginning has all values, as if they were numbered; one
+   that comes later has those from some place on. Two tasks that share one have
+   them all between them, each in order. *)
+let broadcast ~last hosts =
+  let t = Broadcast.create () in
+  let sending = Atomic.make 4 in
+  let early = Array.init 4 (fun _ -> (Broadcast.subscribe t, ref [])) in
+  let late = Array.init 2 (fun _ -> ref []) in
+  let shared = Broadcast.subscribe t in
+  let shares = Array.init 4 (fun _ -> ref []) in
+  let send crew producer () =
+    for number = 1 to last do
+      Broadcast.send t { producer; number };
+      (* Most of the time the others wait for more. *)
+      for _ = 1 to Random.State.int crew.random 16 do
+        yield crew
+      done
+    done;
+    if Atomic.fetch_and_add sending (-1) = 1 then Broadcast.close t
+  in
+  let rec follow crew s values =
+    let next () =
+      match (any crew receive) s with v -> Some v | exception Closed -> None
+    in
+    match insist crew next with
+    | None -> ()
+    | Some v ->
+        values := v :: !values;
+        follow crew s values
+  in
+  let come_late crew values () =
+    for _ = 1 to Random.State.int crew.random 100 do
+      yield crew
+    done;
+    follow crew (Broadcast.subscribe t) values
+  in
+  let tasks crew =
+    let mine all = [ all.(crew.index); all.(crew.index + 2) ] in
+    List.map (send crew) [ crew.index; crew.index + 2 ]
+    @ List.map (fun (s, values) () -> follow crew s values) (mine early)
+    @ List.map (fun values () -> follow crew shared values) (mine shares)
+    @ [ come_late crew late.(crew.index) ]
+  in
+  let tally = storm hosts tasks in
+  let order = List.rev !(snd early.(0)) in
+  for producer = 0 to 3 do
+    let numbers =
+      List.filter (fun m -> m.producer = producer) order
+      |> List.map (fun m -> m.number)
+    in
+    if numbers <> List.init last succ then
+      fail "a subscription misses values of %d" producer
+  done;
+  Array.iter
+    (fun (s, values) ->
+      if List.rev !values <> order then fail "two subscriptions differ";
+      if Broadcast.waiters s <> 0 then fail "a waiter stays")
+    early;
+  Array.iter
+    (fun values ->
+      if not (is_suffix (List.rev !values) order) then
+        fail "a late subscription has a gap")
+    late;
+  let place = Hashtbl.create 1000 in
+  List.iteri (fun i v -> Hashtbl.replace place v i) order;
+  let places values = List.rev_map (Hashtbl.find place) !values in
+  let shares = Array.to_list (Array.map places shares) in
+  List.iter
+    (fun share ->
+      if List.sort Int.compare share <> share then
+        fail "a shared subscription is not in order")
+    shares;
+  if
+    List.sort Int.compare (List.concat shares)
+    <> List.init (List.length order) Fun.id
+  then fail "a shared subscription misses values";
+  tally
+
+let () =
+  let last = 1_000 in
+  rounds
+    (if long then 1_000 else 6)
+    [
+      ("channel", pass_on channel ~last);
+      ("stream of 1", pass_on (stream 1) ~last);
+      ("stream of 3", pass_on (stream 3) ~last);
+      ("stream of 100", pass_on (stream 100) ~last);
+      ("mailbox", pass_on mailbox ~last);
+      ("mutex, condition", pass_on (buffer 3) ~last);
+      ("broadcast", broadcast ~last);
+    ]

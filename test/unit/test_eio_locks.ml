@@ -1,0 +1,285 @@
+(* Locks between Eio fibers that are cancelled, and with threads and domains. *)
+
+open Concord
+open Concord_test_support
+open Check
+module Fiber = Eio.Fiber
+
+exception Boom
+
+let main f () = Eio_main.run (fun _ -> f ())
+let until what = eventually ~pause:Fiber.yield what
+let was_cancelled = function Eio.Cancel.Cancelled _ -> true | _ -> false
+
+(* [f] in a fiber that is cancelled as soon as [waits ()]. *)
+let cancelled ~waits f = Fiber.first f (fun () -> until "it waits" waits)
+
+(* [f ()] raises since its fiber was cancelled; then [after ()], in the fiber. *)
+let refused f after =
+  match f () with
+  | () -> Alcotest.fail "it was not cancelled"
+  | exception e when was_cancelled e ->
+      after ();
+      raise e
+
+let mutex_in_order () =
+  traced [ "waiting"; "a"; "b"; "c"; "main" ] @@ fun say ->
+  let m = Mutex.create () in
+  let hold name () =
+    Mutex.protect m @@ fun () ->
+    say name;
+    Fiber.yield ()
+  in
+  Mutex.lock m;
+  Fiber.all
+    [
+      hold "a";
+      hold "b";
+      hold "c";
+      (fun () ->
+        say "waiting";
+        Mutex.unlock m;
+        hold "main" ());
+    ]
+
+let mutex_cancelled () =
+  let m = Mutex.create () in
+  Mutex.lock m;
+  let next = ref false in
+  Fiber.both
+    (fun () ->
+      cancelled
+        ~waits:(fun () -> Mutex.waiters m = 2)
+        (fun () -> Mutex.protect m (fun () -> assert false));
+      int "withdrawn" 1 (Mutex.waiters m);
+      yes "not unlocked" (Mutex.is_locked m);
+      Mutex.unlock m)
+    (fun () -> Mutex.protect m (fun () -> next := true));
+  yes "the next one had it" !next;
+  no "unlocked" (Mutex.is_locked m)
+
+let mutex_resumed_then_cancelled () =
+  let m = Mutex.create () and entered = ref false in
+  Mutex.lock m;
+  Fiber.first
+    (fun () ->
+      Mutex.protect m (fun () ->
+          entered := true;
+          Fiber.await_cancel ()))
+    (fun () -> Mutex.unlock m);
+  yes "it had the mutex" !entered;
+  no "unlocked" (Mutex.is_locked m)
+
+let protect_cancelled () =
+  let m = Mutex.create () in
+  let inside = ref false in
+  Fiber.first
+    (fun () ->
+      Mutex.protect m (fun () ->
+          inside := true;
+          Fiber.await_cancel ()))
+    (fun () -> until "it is inside" (fun () -> !inside));
+  no "unlocked" (Mutex.is_locked m)
+
+(* --- Condition ------------------------------------------------------------ *)
+
+let choice c m =
+  Event.select [ Condition.wait_evt c m; Mvar.take_evt (Mvar.create_empty ()) ]
+
+let wait_cancelled wait () =
+  let c = Condition.create () and m = Mutex.create () in
+  cancelled
+    ~waits:(fun () -> Condition.waiters c = 1)
+    (fun () ->
+      Mutex.lock m;
+      refused
+        (fun () -> wait c m)
+        (fun () ->
+          yes "locked again" (Mutex.is_locked m);
+          Mutex.unlock m));
+  int "withdrawn" 0 (Condition.waiters c);
+  no "unlocked" (Mutex.is_locked m)
+
+(* Another fiber has the mutex when this one is cancelled. *)
+let wait_cancelled_busy wait () =
+  traced [ "the owner unlocks"; "locked again" ] @@ fun say ->
+  let c = Condition.create () and m = Mutex.create () in
+  let owns = ref false in
+  Fiber.both
+    (fun () ->
+      cancelled
+        ~waits:(fun () -> !owns)
+        (fun () ->
+          Mutex.lock m;
+          refused
+            (fun () -> wait c m)
+            (fun () ->
+              say "locked again";
+              Mutex.unlock m)))
+    (fun () ->
+      Mutex.protect m @@ fun () ->
+      owns := true;
+      until "the fiber waits for the mutex" (fun () -> Mutex.waiters m = 1);
+      int "withdrawn" 0 (Condition.waiters c);
+      say "the owner unlocks");
+  no "unlocked" (Mutex.is_locked m)
+
+(* It has its signal, and waits for the mutex: it returns with it. *)
+let signalled_then_cancelled wait () =
+  traced [ "cancelled"; "the owner unlocks"; "returned" ] @@ fun say ->
+  let c = Condition.create () and m = Mutex.create () in
+  let is_cancelled = ref false in
+  Fiber.both
+    (fun () ->
+      Fiber.first
+        (fun () ->
+          Mutex.lock m;
+          wait c m;
+          say "returned";
+          Mutex.unlock m;
+          match Fiber.check () with
+          | () -> Alcotest.fail "it was not cancelled"
+          | exception e when was_cancelled e -> ())
+        (fun () ->
+          until "the fiber waits for the mutex" (fun () -> Mutex.waiters m = 1);
+          say "cancelled";
+          is_cancelled := true))
+    (fun () ->
+      Mutex.protect m @@ fun () ->
+      Condition.signal c;
+      until "it is cancelled" (fun () -> !is_cancelled);
+      (* The cancellation is on its way when the other fiber has ended. *)
+      for _ = 1 to 3 do
+        Fiber.yield ()
+      done;
+      say "the owner unlocks");
+  no "unlocked" (Mutex.is_locked m)
+
+let already_cancelled () =
+  let c = Condition.create () and m = Mutex.create () in
+  (try
+     Eio.Switch.run @@ fun sw ->
+     Mutex.lock m;
+     Eio.Switch.fail sw Boom;
+     refused
+       (fun () -> Condition.wait c m)
+       (fun () -> yes "locked" (Mutex.is_locked m))
+   with Boom -> ());
+  int "no waiter" 0 (Condition.waiters c);
+  yes "it stays locked" (Mutex.is_locked m)
+
+let signal_goes_on () =
+  let c = Condition.create () and m = Mutex.create () in
+  let got = ref 0 in
+  let wait () =
+    Mutex.protect m @@ fun () ->
+    Condition.wait c m;
+    incr got
+  in
+  Fiber.both
+    (fun () ->
+      (* Cancelled, and signalled before it has a turn. *)
+      try
+        Eio.Switch.run @@ fun sw ->
+        Fiber.fork ~sw wait;
+        until "both wait" (fun () -> Condition.waiters c = 2);
+        Eio.Switch.fail sw Boom;
+        Condition.signal c
+      with Boom -> ())
+    wait;
+  int "one was signalled" 1 !got;
+  int "nobody waits" 0 (Condition.waiters c);
+  no "unlocked" (Mutex.is_locked m)
+
+(* --- The others ----------------------------------------------------------- *)
+
+let semaphore () =
+  let s = Semaphore.Counting.make 0 in
+  cancelled
+    ~waits:(fun () -> Semaphore.Counting.waiters s = 1)
+    (fun () -> Semaphore.Counting.acquire s);
+  int "withdrawn" 0 (Semaphore.Counting.waiters s);
+  Semaphore.Counting.release s;
+  int "the permit is there" 1 (Semaphore.Counting.get_value s)
+
+let rwlock () =
+  let t = Rwlock.create () in
+  let entered = ref false in
+  Rwlock.read_lock t;
+  Fiber.both
+    (fun () ->
+      cancelled
+        ~waits:(fun () -> Rwlock.waiters t = 2)
+        (fun () -> Rwlock.write t (fun () -> assert false)))
+    (fun () ->
+      until "the writer waits" (fun () -> Rwlock.waiters t = 1);
+      Rwlock.read t (fun () -> entered := true));
+  yes "the reader behind it entered" !entered;
+  Rwlock.read_unlock t;
+  yes "free" (Rwlock.try_write_lock t)
+
+let barrier_and_latch () =
+  let b = Barrier.create 2 and l = Latch.create 1 in
+  cancelled ~waits:(fun () -> Barrier.waiters b = 1) (fun () -> Barrier.await b);
+  int "withdrawn" 0 (Barrier.waiters b);
+  cancelled ~waits:(fun () -> Latch.waiters l = 1) (fun () -> Latch.await l);
+  int "withdrawn" 0 (Latch.waiters l);
+  Fiber.both
+    (fun () -> Barrier.await b)
+    (fun () ->
+      int "the other one waits" 1 (Barrier.waiters b);
+      Barrier.await b)
+
+(* A fiber, a thread and a domain pass a turn on to each other. *)
+let with_others () =
+  let m = Mutex.create () and c = Condition.create () in
+  let turn = ref 0 and rounds = 300 in
+  let player me () =
+    for _ = 1 to rounds do
+      Mutex.protect m @@ fun () ->
+      while !turn mod 3 <> me do
+        Condition.wait c m
+      done;
+      incr turn;
+      Condition.broadcast c
+    done
+  in
+  let thread = thread (player 0) and domain = domain (player 1) in
+  Fiber.both (player 2) Fiber.yield;
+  thread ();
+  domain ();
+  int "turns" (3 * rounds) !turn
+
+let () =
+  let fiber name f = test name (main f) in
+  let both name case =
+    [
+      fiber name (case Condition.wait);
+      fiber (name ^ ", in a choice") (case choice);
+    ]
+  in
+  run "Eio: locks"
+    [
+      ( "Mutex",
+        [
+          fiber "fibers in order" mutex_in_order;
+          fiber "a cancelled fiber withdraws" mutex_cancelled;
+          fiber "resumed, then cancelled: it holds" mutex_resumed_then_cancelled;
+          fiber "protect unlocks" protect_cancelled;
+        ] );
+      ( "Condition",
+        both "cancelled: locks again" wait_cancelled
+        @ both "cancelled, and the mutex is busy" wait_cancelled_busy
+        @ both "signalled, then cancelled" signalled_then_cancelled
+        @ [
+            fiber "already cancelled: the mutex stays locked" already_cancelled;
+            fiber "a signal goes to the next one" signal_goes_on;
+          ] );
+      ( "others",
+        [
+          fiber "semaphore" semaphore;
+          fiber "readers and writers" rwlock;
+          fiber "barrier and latch" barrier_and_latch;
+          fiber "a fiber, a thread and a domain" with_others;
+        ] );
+    ]
