@@ -24,6 +24,10 @@ let barrier (host : Host.t) await n =
   Host.check "tasks that passed" (tasks * rounds) !passed;
   !ns *. float_of_int n /. float_of_int !passed
 
+let barrier_concord host n =
+  let t = Concord.Barrier.create tasks in
+  barrier host (fun () -> Concord.Barrier.await t) n
+
 let barrier_eio n =
   let mutex = Eio.Mutex.create () and condition = Eio.Condition.create () in
   let missing = ref tasks and round = ref 0 in
@@ -52,7 +56,12 @@ let barrier_serial =
          made of its mutex and condition)"
         tasks;
     baseline = row ~case ~impl:"eio" ~host:"eio" (Time barrier_eio);
-    others = [];
+    others =
+      [
+        row ~case ~impl:"concord" ~host:"fifo"
+          (Time (barrier_concord Host.fifo));
+        row ~case ~impl:"concord" ~host:"eio" (Time (barrier_concord Host.eio));
+      ];
   }
 
 let comparisons = [ barrier_serial ]

@@ -1,5 +1,21 @@
 open Case
 
+let channel_concord (shape : Host.shape) n =
+  let channel = Concord.Channel.create () in
+  let produce n =
+    for i = 1 to n do
+      Concord.Channel.send channel i
+    done
+  in
+  let consume n =
+    let sum = ref 0 in
+    for _ = 1 to n do
+      sum := !sum + Concord.Channel.receive channel
+    done;
+    !sum
+  in
+  shape ~produce ~consume n
+
 let channel_stdlib (shape : Host.shape) n =
   let channel = Event.new_channel () in
   let produce n =
@@ -25,6 +41,10 @@ let channel_serial =
         (Time (Peers.stream_eio ~capacity:0 (Host.serial Host.eio)));
     others =
       [
+        row ~case ~impl:"concord" ~host:"fifo"
+          (Time (channel_concord (Host.serial Host.fifo)));
+        row ~case ~impl:"concord" ~host:"eio"
+          (Time (channel_concord (Host.serial Host.eio)));
         row ~case ~impl:"stdlib" ~host:"thread"
           (Time (channel_stdlib (Host.serial Host.thread)));
         go case;
@@ -40,6 +60,10 @@ let channel_parallel =
         (Time (Peers.stream_eio ~capacity:0 (Host.parallel Host.eio)));
     others =
       [
+        row ~case ~impl:"concord" ~host:"fifo"
+          (Time (channel_concord (Host.parallel Host.fifo)));
+        row ~case ~impl:"concord" ~host:"eio"
+          (Time (channel_concord (Host.parallel Host.eio)));
         row ~case ~impl:"stdlib" ~host:"domain"
           (Time (channel_stdlib (Host.parallel Host.domain)));
         row ~case ~impl:"domainslib" ~host:"domain"

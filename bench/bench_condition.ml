@@ -5,6 +5,35 @@ open Case
 
 let empty = 0
 
+let produce_concord (mutex, condition, slot) n =
+  for i = 1 to n do
+    Concord.Mutex.lock mutex;
+    while !slot <> empty do
+      Concord.Condition.wait condition mutex
+    done;
+    slot := i;
+    Concord.Condition.signal condition;
+    Concord.Mutex.unlock mutex
+  done
+
+let consume_concord (mutex, condition, slot) n =
+  let sum = ref 0 in
+  for _ = 1 to n do
+    Concord.Mutex.lock mutex;
+    while !slot = empty do
+      Concord.Condition.wait condition mutex
+    done;
+    sum := !sum + !slot;
+    slot := empty;
+    Concord.Condition.signal condition;
+    Concord.Mutex.unlock mutex
+  done;
+  !sum
+
+let condition_concord (shape : Host.shape) n =
+  let t = (Concord.Mutex.create (), Concord.Condition.create (), ref empty) in
+  shape ~produce:(produce_concord t) ~consume:(consume_concord t) n
+
 let produce_eio (mutex, condition, slot) n =
   for i = 1 to n do
     Eio.Mutex.lock mutex;
@@ -113,6 +142,10 @@ let condition_signal =
         (Time (condition_eio (Host.serial Host.eio)));
     others =
       [
+        row ~case ~impl:"concord" ~host:"fifo"
+          (Time (condition_concord (Host.serial Host.fifo)));
+        row ~case ~impl:"concord" ~host:"eio"
+          (Time (condition_concord (Host.serial Host.eio)));
         row ~case ~impl:"lwt" ~host:"lwt" (Time condition_lwt);
         row ~case ~impl:"stdlib" ~host:"thread"
           (Time (condition_stdlib (Host.serial Host.thread)));
@@ -129,6 +162,10 @@ let condition_parallel =
         (Time (condition_eio (Host.parallel Host.eio)));
     others =
       [
+        row ~case ~impl:"concord" ~host:"fifo"
+          (Time (condition_concord (Host.parallel Host.fifo)));
+        row ~case ~impl:"concord" ~host:"eio"
+          (Time (condition_concord (Host.parallel Host.eio)));
         row ~case ~impl:"stdlib" ~host:"domain"
           (Time (condition_stdlib (Host.parallel Host.domain)));
         go case;

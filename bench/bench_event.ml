@@ -48,6 +48,23 @@ let sync_serial =
 
 let ways = 4
 
+let select4_concord (shape : Host.shape) n =
+  let channels = Array.init ways (fun _ -> Concord.Channel.create ()) in
+  let receive = List.map Concord.Channel.receive_evt (Array.to_list channels) in
+  let produce n =
+    for i = 1 to n do
+      Concord.Channel.send channels.(i mod ways) i
+    done
+  in
+  let consume n =
+    let sum = ref 0 in
+    for _ = 1 to n do
+      sum := !sum + Concord.Event.select receive
+    done;
+    !sum
+  in
+  shape ~produce ~consume n
+
 let select4_stdlib (shape : Host.shape) n =
   let channels = Array.init ways (fun _ -> Event.new_channel ()) in
   let receive = List.map Event.receive (Array.to_list channels) in
@@ -105,6 +122,10 @@ let select4_serial =
         (Time (select4_eio (Host.serial Host.eio)));
     others =
       [
+        row ~case ~impl:"concord" ~host:"fifo"
+          (Time (select4_concord (Host.serial Host.fifo)));
+        row ~case ~impl:"concord" ~host:"eio"
+          (Time (select4_concord (Host.serial Host.eio)));
         row ~case ~impl:"stdlib" ~host:"thread"
           (Time (select4_stdlib (Host.serial Host.thread)));
         go case;
@@ -120,11 +141,31 @@ let select4_parallel =
         (Time (select4_eio (Host.parallel Host.eio)));
     others =
       [
+        row ~case ~impl:"concord" ~host:"fifo"
+          (Time (select4_concord (Host.parallel Host.fifo)));
+        row ~case ~impl:"concord" ~host:"eio"
+          (Time (select4_concord (Host.parallel Host.eio)));
         row ~case ~impl:"stdlib" ~host:"domain"
           (Time (select4_stdlib (Host.parallel Host.domain)));
         go case;
       ];
   }
+
+let ready_concord host n =
+  let mailboxes = Array.init ways (fun _ -> Concord.Mailbox.create ()) in
+  let take = List.map Concord.Mailbox.take_evt (Array.to_list mailboxes) in
+  Array.iteri (fun i box -> Concord.Mailbox.put box i) mailboxes;
+  let taken = Array.make ways 0 in
+  let select n =
+    for _ = 1 to n do
+      let i = Concord.Event.select take in
+      taken.(i) <- taken.(i) + 1;
+      Concord.Mailbox.put mailboxes.(i) i
+    done
+  in
+  let ns = Host.alone host select n in
+  Host.check "messages" n (Array.fold_left ( + ) 0 taken);
+  ns
 
 let select4_ready =
   let case = "select4-ready" in
@@ -135,7 +176,11 @@ let select4_ready =
          back, 1 domain (Go: buffered channels)"
         ways;
     baseline = go case;
-    others = [];
+    others =
+      [
+        row ~case ~impl:"concord" ~host:"fifo" (Time (ready_concord Host.fifo));
+        row ~case ~impl:"concord" ~host:"eio" (Time (ready_concord Host.eio));
+      ];
   }
 
 (* Each side does [meet ~send ~receive] [n] times: it sends a one, or receives
@@ -160,6 +205,18 @@ let swap (host : Host.t) ~here ~there n =
   Host.check "messages" n !received;
   ns
 
+let swap_concord host n =
+  let a = Concord.Channel.create () and b = Concord.Channel.create () in
+  let between mine other =
+    let send = Concord.Channel.send_evt mine 1 in
+    [ Concord.Event.wrap send (fun () -> 0); Concord.Channel.receive_evt other ]
+  in
+  let here = between a b and there = between b a in
+  swap host
+    ~here:(fun () -> Concord.Event.select here)
+    ~there:(fun () -> Concord.Event.select there)
+    n
+
 let swap_stdlib n =
   let a = Event.new_channel () and b = Event.new_channel () in
   let between mine other =
@@ -178,7 +235,12 @@ let swap_serial =
       "one meeting of two tasks that both choose between sending on one \
        channel and receiving on the other, 1 domain";
     baseline = go case;
-    others = [ row ~case ~impl:"stdlib" ~host:"thread" (Time swap_stdlib) ];
+    others =
+      [
+        row ~case ~impl:"concord" ~host:"fifo" (Time (swap_concord Host.fifo));
+        row ~case ~impl:"concord" ~host:"eio" (Time (swap_concord Host.eio));
+        row ~case ~impl:"stdlib" ~host:"thread" (Time swap_stdlib);
+      ];
   }
 
 let group =

@@ -32,6 +32,25 @@ let mailbox (shape : Host.shape) ~send ~receive ~wait_for_answer ~answer n =
     ~consume:(of_bursts ~receive ~answer)
     n
 
+let mailbox_concord shape n =
+  let box = Concord.Mailbox.create () and answers = Concord.Mailbox.create () in
+  let send after n =
+    for i = after + 1 to after + n do
+      Concord.Mailbox.put box i
+    done
+  in
+  let receive n =
+    let sum = ref 0 in
+    for _ = 1 to n do
+      sum := !sum + Concord.Mailbox.take box
+    done;
+    !sum
+  in
+  mailbox shape ~send ~receive
+    ~wait_for_answer:(fun () -> Concord.Mailbox.take answers)
+    ~answer:(fun () -> Concord.Mailbox.put answers ())
+    n
+
 let mailbox_eio shape n =
   let stream = Eio.Stream.create max_int in
   let answers = Eio.Stream.create max_int in
@@ -113,6 +132,10 @@ let mailbox_serial =
         (Time (mailbox_eio (Host.serial Host.eio)));
     others =
       [
+        row ~case ~impl:"concord" ~host:"fifo"
+          (Time (mailbox_concord (Host.serial Host.fifo)));
+        row ~case ~impl:"concord" ~host:"eio"
+          (Time (mailbox_concord (Host.serial Host.eio)));
         row ~case ~impl:"lwt" ~host:"lwt" (Time mailbox_lwt);
         row ~case ~impl:"kcas" ~host:"eio"
           (Time (mailbox_kcas (Host.serial Host.eio)));
@@ -128,6 +151,10 @@ let mailbox_parallel =
         (Time (mailbox_eio (Host.parallel Host.eio)));
     others =
       [
+        row ~case ~impl:"concord" ~host:"fifo"
+          (Time (mailbox_concord (Host.parallel Host.fifo)));
+        row ~case ~impl:"concord" ~host:"eio"
+          (Time (mailbox_concord (Host.parallel Host.eio)));
         row ~case ~impl:"domainslib" ~host:"domain" (Time mailbox_domainslib);
         row ~case ~impl:"kcas" ~host:"domain"
           (Time (mailbox_kcas (Host.parallel Host.domain)));
@@ -162,6 +189,14 @@ let broadcast (host : Host.t) ~yield ~send ~subscribe n =
   Host.check "subscribers that did not end" 0 !left;
   !ns
 
+let broadcast_concord host ~yield n =
+  let t = Concord.Broadcast.create () in
+  let subscribe () =
+    let subscription = Concord.Broadcast.subscribe t in
+    fun () -> Concord.Broadcast.receive subscription
+  in
+  broadcast host ~yield ~send:(fun i -> Concord.Broadcast.send t i) ~subscribe n
+
 let broadcast_eio n =
   let streams = ref [] in
   let subscribe () =
@@ -181,7 +216,13 @@ let broadcast_serial =
          each)"
         subscribers;
     baseline = row ~case ~impl:"eio" ~host:"eio" (Time broadcast_eio);
-    others = [];
+    others =
+      [
+        row ~case ~impl:"concord" ~host:"fifo"
+          (Time (broadcast_concord Host.fifo ~yield:Concord_fifo.yield));
+        row ~case ~impl:"concord" ~host:"eio"
+          (Time (broadcast_concord Host.eio ~yield:Eio.Fiber.yield));
+      ];
   }
 
 let comparisons = [ mailbox_serial; mailbox_parallel; broadcast_serial ]

@@ -3,6 +3,12 @@ open Case
 (* Each implementation has its own copy of the loops, so that none is slower for
    calling its mutex through a closure. *)
 
+let lock_unlock_concord mutex n =
+  for _ = 1 to n do
+    Concord.Mutex.lock mutex;
+    Concord.Mutex.unlock mutex
+  done
+
 let lock_unlock_eio mutex n =
   for _ = 1 to n do
     Eio.Mutex.lock mutex;
@@ -14,6 +20,9 @@ let lock_unlock_stdlib mutex n =
     Mutex.lock mutex;
     Mutex.unlock mutex
   done
+
+let free_concord host n =
+  Host.alone host (lock_unlock_concord (Concord.Mutex.create ())) n
 
 let free_eio n = Host.alone Host.eio (lock_unlock_eio (Eio.Mutex.create ())) n
 
@@ -36,6 +45,8 @@ let free =
     baseline = row ~case ~impl:"eio" ~host:"eio" (Time free_eio);
     others =
       [
+        row ~case ~impl:"concord" ~host:"fifo" (Time (free_concord Host.fifo));
+        row ~case ~impl:"concord" ~host:"eio" (Time (free_concord Host.eio));
         row ~case ~impl:"lwt" ~host:"lwt" (Time free_lwt);
         row ~case ~impl:"stdlib" ~host:"domain" (Time free_stdlib);
         go case;
@@ -43,6 +54,19 @@ let free =
   }
 
 (* On one domain a mutex is contended only if its holder is suspended. *)
+
+let contended_concord host ~yield ~tasks n =
+  let mutex = Concord.Mutex.create () in
+  let rec work another =
+    Concord.Mutex.lock mutex;
+    let again = another () in
+    if again then yield ();
+    Concord.Mutex.unlock mutex;
+    if again then work another
+  in
+  let hold () = Concord.Mutex.lock mutex in
+  let free () = Concord.Mutex.unlock mutex in
+  Host.crew host ~tasks ~hold ~free work n
 
 let contended_eio ~tasks n =
   let mutex = Eio.Mutex.create () in
@@ -81,12 +105,19 @@ let contended ~case ~tasks =
     baseline = row ~case ~impl:"eio" ~host:"eio" (Crowd (tasks, contended_eio));
     others =
       [
+        row ~case ~impl:"concord" ~host:"fifo"
+          (Crowd (tasks, contended_concord Host.fifo ~yield:Concord_fifo.yield));
+        row ~case ~impl:"concord" ~host:"eio"
+          (Crowd (tasks, contended_concord Host.eio ~yield:Eio.Fiber.yield));
         row ~case ~impl:"lwt" ~host:"lwt" (Crowd (tasks, contended_lwt));
         go_crowd case ~tasks;
       ];
   }
 
 (* Between two domains *)
+
+let both_concord host n =
+  Host.both host (lock_unlock_concord (Concord.Mutex.create ())) n
 
 let both_eio n = Host.both Host.eio (lock_unlock_eio (Eio.Mutex.create ())) n
 
@@ -101,7 +132,12 @@ let parallel =
        domains";
     baseline = row ~case ~impl:"eio" ~host:"eio" (Time both_eio);
     others =
-      [ row ~case ~impl:"stdlib" ~host:"domain" (Time both_stdlib); go case ];
+      [
+        row ~case ~impl:"concord" ~host:"fifo" (Time (both_concord Host.fifo));
+        row ~case ~impl:"concord" ~host:"eio" (Time (both_concord Host.eio));
+        row ~case ~impl:"stdlib" ~host:"domain" (Time both_stdlib);
+        go case;
+      ];
   }
 
 let comparisons =

@@ -1,5 +1,11 @@
 open Case
 
+let acquire_release_concord semaphore n =
+  for _ = 1 to n do
+    Concord.Semaphore.Counting.acquire semaphore;
+    Concord.Semaphore.Counting.release semaphore
+  done
+
 let acquire_release_eio semaphore n =
   for _ = 1 to n do
     Eio.Semaphore.acquire semaphore;
@@ -11,6 +17,10 @@ let acquire_release_stdlib semaphore n =
     Semaphore.Counting.acquire semaphore;
     Semaphore.Counting.release semaphore
   done
+
+let free_concord host n =
+  let semaphore = Concord.Semaphore.Counting.make 1 in
+  Host.alone host (acquire_release_concord semaphore) n
 
 let free_eio n =
   Host.alone Host.eio (acquire_release_eio (Eio.Semaphore.make 1)) n
@@ -26,11 +36,27 @@ let semaphore_free =
       "acquiring and releasing a semaphore that nobody else uses, 1 domain";
     baseline = row ~case ~impl:"eio" ~host:"eio" (Time free_eio);
     others =
-      [ row ~case ~impl:"stdlib" ~host:"domain" (Time free_stdlib); go case ];
+      [
+        row ~case ~impl:"concord" ~host:"fifo" (Time (free_concord Host.fifo));
+        row ~case ~impl:"concord" ~host:"eio" (Time (free_concord Host.eio));
+        row ~case ~impl:"stdlib" ~host:"domain" (Time free_stdlib);
+        go case;
+      ];
   }
 
 let permits = 3
 let tasks = 10
+
+let contended_concord host ~yield n =
+  let semaphore = Concord.Semaphore.Counting.make permits in
+  let rec work another =
+    Concord.Semaphore.Counting.acquire semaphore;
+    let again = another () in
+    if again then yield ();
+    Concord.Semaphore.Counting.release semaphore;
+    if again then work another
+  in
+  Host.crew host ~tasks ~hold:ignore ~free:ignore work n
 
 let contended_eio n =
   let semaphore = Eio.Semaphore.make permits in
@@ -52,7 +78,14 @@ let semaphore_contended =
          permits, 1 domain"
         tasks permits;
     baseline = row ~case ~impl:"eio" ~host:"eio" (Time contended_eio);
-    others = [ go case ];
+    others =
+      [
+        row ~case ~impl:"concord" ~host:"fifo"
+          (Time (contended_concord Host.fifo ~yield:Concord_fifo.yield));
+        row ~case ~impl:"concord" ~host:"eio"
+          (Time (contended_concord Host.eio ~yield:Eio.Fiber.yield));
+        go case;
+      ];
   }
 
 let comparisons = [ semaphore_free; semaphore_contended ]

@@ -3,6 +3,22 @@ open Case
 (* Every implementation has its own copy of the two loops: sending the numbers
    from 1, and adding up what was received. *)
 
+let add_concord stream n =
+  for i = 1 to n do
+    Concord.Stream.add stream i
+  done
+
+let take_concord stream n =
+  let sum = ref 0 in
+  for _ = 1 to n do
+    sum := !sum + Concord.Stream.take stream
+  done;
+  !sum
+
+let stream_concord ~capacity (shape : Host.shape) n =
+  let stream = Concord.Stream.create capacity in
+  shape ~produce:(add_concord stream) ~consume:(take_concord stream) n
+
 let put_kcas box n =
   for i = 1 to n do
     Kcas_data.Mvar.put box i
@@ -39,7 +55,13 @@ let stream_serial capacity =
       row ~case ~impl:"eio" ~host:"eio"
         (Time (Peers.stream_eio ~capacity (Host.serial Host.eio)));
     others =
-      [ row ~case ~impl:"lwt" ~host:"lwt" (Time (stream_lwt ~capacity)) ]
+      [
+        row ~case ~impl:"concord" ~host:"fifo"
+          (Time (stream_concord ~capacity (Host.serial Host.fifo)));
+        row ~case ~impl:"concord" ~host:"eio"
+          (Time (stream_concord ~capacity (Host.serial Host.eio)));
+        row ~case ~impl:"lwt" ~host:"lwt" (Time (stream_lwt ~capacity));
+      ]
       @ when_ (capacity = 1)
           [
             row ~case ~impl:"kcas" ~host:"eio"
@@ -61,6 +83,10 @@ let stream_parallel capacity =
         (Time (Peers.stream_eio ~capacity (Host.parallel Host.eio)));
     others =
       [
+        row ~case ~impl:"concord" ~host:"fifo"
+          (Time (stream_concord ~capacity (Host.parallel Host.fifo)));
+        row ~case ~impl:"concord" ~host:"eio"
+          (Time (stream_concord ~capacity (Host.parallel Host.eio)));
         row ~case ~impl:"domainslib" ~host:"domain"
           (Time (Peers.stream_domainslib ~capacity));
       ]

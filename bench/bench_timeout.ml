@@ -1,6 +1,24 @@
 open Case
 
+let put box n =
+  for i = 1 to n do
+    Concord.Mvar.put box i
+  done
+
 let long_s = 10.
+
+let pending_concord host n =
+  let box = Concord.Mvar.create_empty () in
+  let consume n =
+    let sum = ref 0 in
+    for _ = 1 to n do
+      match Concord.Event.sync_before long_s (Concord.Mvar.take_evt box) with
+      | Some i -> sum := !sum + i
+      | None -> failwith "a timeout"
+    done;
+    !sum
+  in
+  Host.serial host ~produce:(put box) ~consume n
 
 (* [f] has the host that has the clock. *)
 let in_eio f =
@@ -56,7 +74,14 @@ let timeout_pending =
          tasks on 1 domain"
         long_s;
     baseline = row ~case ~impl:"eio" ~host:"eio" (Time pending_eio);
-    others = [ row ~case ~impl:"lwt" ~host:"lwt" (Time pending_lwt); go case ];
+    others =
+      [
+        row ~case ~impl:"concord" ~host:"fifo"
+          (Time (pending_concord Host.fifo));
+        row ~case ~impl:"concord" ~host:"eio" (Time (pending_concord Host.eio));
+        row ~case ~impl:"lwt" ~host:"lwt" (Time pending_lwt);
+        go case;
+      ];
   }
 
 let waiters = 100_000
@@ -83,6 +108,14 @@ let timeouts host ~wait ~wake n =
   in
   Host.growth host ~wait ~wake tasks *. float_of_int n /. float_of_int tasks
 
+let timeouts_concord host n =
+  let box = Concord.Mvar.create_empty () in
+  let wait () =
+    if Concord.Event.sync_before very_long_s (Concord.Mvar.take_evt box) = None
+    then failwith "a timeout"
+  in
+  timeouts host ~wait ~wake:(fun () -> Concord.Mvar.put box ()) n
+
 let timeouts_eio n =
   let stream = Eio.Stream.create 1 in
   in_eio (fun host timeout ->
@@ -101,7 +134,14 @@ let timeouts_100000 =
          %.0f s at most, among %d, 1 domain"
         very_long_s waiters;
     baseline = row ~case ~impl:"eio" ~host:"eio" (Resident timeouts_eio);
-    others = [ go_resident case ];
+    others =
+      [
+        row ~case ~impl:"concord" ~host:"fifo"
+          (Resident (timeouts_concord Host.fifo));
+        row ~case ~impl:"concord" ~host:"eio"
+          (Resident (timeouts_concord Host.eio));
+        go_resident case;
+      ];
   }
 
 let comparisons = [ timeout_pending; timeouts_100000 ]
