@@ -228,6 +228,39 @@ let too_late () =
   int "it stays" 2 (Mvar.take box);
   none_pending ()
 
+(* A limit that has passed prefers what is ready. *)
+let no_time () =
+  for _ = 1 to 100 do
+    yes "ready" (Event.sync_before 0. (Event.always 1) = Some 1);
+    yes "ready" (Event.sync_before (-1.) (Event.always 1) = Some 1);
+    yes "not ready" (Event.sync_before 0. Event.never = None)
+  done
+
+(* The other alternative seems ready each time that it is enlisted, and is not. *)
+let one_deadline () =
+  let left = ref 2_000 in
+  let attempt () () =
+    decr left;
+    Thread.delay 0.001;
+    if !left = 0 then Some "never ended" else None
+  in
+  let operation =
+    {
+      Suspend.attempt;
+      enlist = (fun () _ -> false);
+      withdraw = (fun () _ -> ());
+    }
+  in
+  let ended =
+    Event.select
+      [
+        Event.make operation () ();
+        Event.wrap (Event.timeout 0.02) (fun () -> "timeout");
+      ]
+  in
+  strings "ended by" [ "timeout" ] [ ended ];
+  none_pending ()
+
 let rec in_the_order_of_their_deadlines () =
   let order = ref [] and left = Latch.create 5 in
   let first = Unix.gettimeofday () +. 0.02 in
@@ -270,6 +303,8 @@ let () =
           test "those that lose are cancelled" losers_are_cancelled;
           test "10,000 cancelled timeouts leave nothing" no_memory;
           test "one that fires too late" too_late;
+          test "a choice that begins again has one deadline" one_deadline;
+          test "sync_before without time" no_time;
           test "several tasks, in order" in_the_order_of_their_deadlines;
         ] );
     ]

@@ -1,0 +1,114 @@
+(* The queue of waiters against a list: random pushes, takings and leavings, also in
+   versions of a queue from which others were made since. *)
+
+open Concord_internal
+open Concord_test_support
+open Check
+
+type waiter = (int, unit) Waiter.t
+
+let waiter number : waiter =
+  let w = Waiter.make number in
+  w.resume <- (fun _ -> true);
+  w
+
+let names waiters = List.map (fun (w : waiter) -> string_of_int w.arg) waiters
+let live waiters = List.filter Waiter.is_live waiters
+
+let contents q =
+  let waiters = ref [] in
+  Waiters.iter (fun w -> waiters := w :: !waiters) q;
+  List.rev !waiters
+
+let check_same q expected =
+  strings "in order" (names (live expected)) (names (live (contents q)));
+  int "length" (List.length (live expected)) (Waiters.length q);
+  yes "kept: at most twice those that wait"
+    (List.length (contents q) <= Int.max 1 (2 * Waiters.length q));
+  List.iter
+    (fun w -> yes "exists" (Waiters.exists (( == ) w) q))
+    (live expected)
+
+let take (q, expected) =
+  if Waiters.is_empty q then (q, expected)
+  else begin
+    let w = Waiters.head q in
+    (* who takes out one that has left, passes over it *)
+    if Waiter.is_live w then yes "the first" (w == List.hd (live expected));
+    (Waiters.tail q, List.filter (( != ) w) expected)
+  end
+
+let leave random (q, expected) =
+  match live expected with
+  | [] -> (q, expected)
+  | waiters ->
+      let w =
+        List.nth waiters (Random.State.int random (List.length waiters))
+      in
+      Waiter.leave w;
+      (Waiters.withdraw q, List.filter (( != ) w) expected)
+
+let random_operations () =
+  for seed = 1 to 200 do
+    let random = Random.State.make [| seed |] in
+    (* more come at first, so that the queue is long when it is reversed *)
+    let rec go n number state =
+      if n < 400 then begin
+        let coming = if n < 150 then 7 else 3 in
+        let number, state =
+          match Random.State.int random 10 with
+          | k when k < coming ->
+              let w = waiter number and q, expected = state in
+              (number + 1, (Waiters.push q w, expected @ [ w ]))
+          | k when k land 1 = 0 -> (number, take state)
+          | _ -> (number, leave random state)
+        in
+        let q, expected = state in
+        if n land 15 = 0 then check_same q expected;
+        go (n + 1) number state
+      end
+    in
+    go 0 0 (Waiters.empty, [])
+  done
+
+let push_all q first last =
+  List.fold_left
+    (fun q number -> Waiters.push q (waiter number))
+    q
+    (List.init (last - first + 1) (fun i -> first + i))
+
+(* Two that start from one version, as those do of which one fails to replace it. *)
+let old_versions () =
+  let q = Waiters.tail (push_all Waiters.empty 1 100) in
+  let one = Waiters.tail (push_all q 101 110) and other = Waiters.tail q in
+  let numbers first last =
+    List.init (last - first + 1) (fun i -> string_of_int (first + i))
+  in
+  strings "one" (numbers 3 110) (names (contents one));
+  strings "the other" (numbers 3 100) (names (contents other));
+  strings "the old one" (numbers 2 100) (names (contents q))
+
+(* Each taking from a long queue starts anew if somebody came meanwhile. *)
+let reversed_once () =
+  let n = 20_000 in
+  let q = ref (Waiters.tail (push_all Waiters.empty 1 n)) in
+  let start = Gc.minor_words () in
+  for i = 1 to 1_000 do
+    ignore (Waiters.tail !q : (int, unit) Waiters.t);
+    q := Waiters.push !q (waiter (n + i))
+  done;
+  let words = Gc.minor_words () -. start in
+  yes
+    (Printf.sprintf "%.0f words for 1,000 takings" words)
+    (words < float (10 * n))
+
+let () =
+  run "Waiters"
+    [
+      ( "queue",
+        [
+          test "as a list" random_operations;
+          test "old versions stay as they are" old_versions;
+          test "a long queue is reversed once" reversed_once;
+        ] );
+    ]
