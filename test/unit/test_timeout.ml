@@ -255,7 +255,7 @@ let one_deadline () =
     Event.select
       [
         Event.make operation () ();
-        Event.wrap (Event.timeout 0.02) (fun () -> "timeout");
+        Event.wrap (Event.timeout 0.1) (fun () -> "timeout");
       ]
   in
   strings "ended by" [ "timeout" ] [ ended ];
