@@ -46,7 +46,10 @@ let rec withdraw t =
   if not (Atomic.compare_and_set t waiters (Waiters.withdraw waiters)) then
     withdraw t
 
-(* A signal that comes after the mutex is unlocked finds the waiter. *)
+(* A signal that comes after the mutex is unlocked finds the waiter.
+
+   Misuse shows here only, as [attempt] has seen the mutex locked: so this may raise,
+   which other operations must not do. The waiter has left then, and is not withdrawn. *)
 let enlist wait w =
   if not (wait.unlocked || Mutex.is_locked wait.mutex) then begin
     Waiter.leave w;

@@ -89,7 +89,13 @@ val guard : (unit -> 'a t) -> 'a t
 
     Timers run on the monotonic clock, and never fire early. They cost no thread
     each, and one that is not needed any more is forgotten at once. To set and
-    to forget one is O(log n), for [n] that are pending. *)
+    to forget one is O(log n), for [n] that are pending.
+
+    One thread of the main domain serves them all. It is started by the first
+    timeout, or when the program spawns its first domain, and does not delay the
+    end of the program. While the main domain computes, and no task of
+    [Concord_fifo] takes turns there, it may be late by 50 ms or two times that.
+*)
 
 val timeout : float -> unit t
 (** [timeout seconds] is ready when [seconds] have passed since the task began

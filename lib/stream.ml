@@ -17,7 +17,8 @@ exception Closed = Closed.Closed
                 cancelled taker  Takers (ws - w), or End
                                                    the task that added w
                 seal           * Sealed            the same; it calls all of ws
-   Node         sever            Severed           who took it, long after
+   Node         sever            Severed           who moved [first] on from this node,
+                                                   if it is one of those to be cut off
    Sealed       never (terminal): the stream ends here
    Severed      never (terminal): neither [first] nor [last] is at this node any more
 
@@ -31,7 +32,7 @@ exception Closed = Closed.Closed
                 cancelled adder  Full, or Node     the task that added it
                 close          * Shut n            who closes; it calls the adders, and
                                                    seals
-   Moving       take           * Moving            any task: one more room to fill
+   Moving       take           * Moving            any task: more room to fill
                 an adder         Moving            the task that waits
                 cancelled adder  Moving            the task that added it
                 move             Moving            who moves; it calls an adder, and
@@ -46,7 +47,9 @@ exception Closed = Closed.Closed
    advances it.
 
    * linearises the operation. One that waited is certain when its resumer answers
-   [true]: a take linearises then, an add when its item is in. [take] finds the stream at its end when it reads [Sealed].
+   [true]: a take linearises then, an add when its item is in. [take] finds the stream
+   at its end when it reads [Sealed]. [take_all] takes several items in one step, but
+   what was added since it looked stays.
 
    To close a stream that is not full linearises when it is sealed, since an add need
    not read [first]: whoever finds it shut seals it before telling so.

@@ -1,7 +1,8 @@
 (* This is all of [Obj] in the library. [equal] tells whether an unhandled effect is
    the very one that was performed here, or one that an outcome carried in.
    [is_immediate] saves clearing a slot: a tenth of the time of a suspension.
-   [nothing] saves a box around each item of a queue. *)
+   [nothing] erases what was taken out of a queue, of which no type of the user's has a
+   value, and saves a box around each item: two words of eight. *)
 let equal a b = Obj.repr a == Obj.repr b
 let[@inline] is_immediate v = Obj.is_int (Obj.repr v)
 let[@inline] nothing () = Obj.magic 0
