@@ -2,6 +2,7 @@ module Suspend = Suspend
 module Event = Event
 module Promise = Promise
 module Mvar = Mvar
+module Lazy = Lazy
 module Channel = Channel
 module Stream = Stream
 module Mailbox = Mailbox

@@ -16,6 +16,9 @@ module Promise = Promise
 module Mvar = Mvar
 (** A box for one value: an MVar. *)
 
+module Lazy = Lazy
+(** A value that is computed when it is first wanted. *)
+
 (** {2 Many values} *)
 
 module Channel = Channel

@@ -164,6 +164,76 @@ let protect f =
           Printexc.raise_with_backtrace e backtrace)
   | exception Effect.Unhandled Protect -> protect_unhandled f
 
+(* --- Reaching the host ---------------------------------------------------- *)
+
+type reaching = { reaching : 'b. 'b Effect.t -> unit }
+type host = Suspends | Parks
+
+let at_once _ = Some ()
+
+(* The trigger of a thread without scheduler; the library is initialised in one. *)
+let parks =
+  let sample = Domain_local_await.prepare_for_await () in
+  fun (trigger : Domain_local_await.t) ->
+    Physical.same_code trigger.await sample.await
+
+(* A trigger that was released does not perform its effect any more; so it is
+   released when the effect is on its way. One that performs none, but blocks the
+   thread, is released by a timeout. *)
+let reach_by trigger ~release =
+  let performed = ref false in
+  (release :=
+     fun () ->
+       performed := true;
+       Park.release trigger);
+  let forget_timeout =
+    try Timer.after 0.01 (fun () -> Park.release trigger)
+    with Unix.Unix_error _ | Sys_error _ -> ignore
+  in
+  Fun.protect ~finally:forget_timeout @@ fun () ->
+  match trigger.await () with
+  | () -> if !performed then Suspends else Parks
+  | exception Effect.Unhandled _ -> Parks
+
+let rec reach_unhandled ~release =
+  match innermost () with
+  | Trigger trigger when parks trigger -> Parks
+  | Trigger trigger -> reach_by trigger ~release
+  | Noted plugin -> (
+      match plugin.suspend at_once with
+      | () -> Suspends
+      | exception Elsewhere ->
+          forget ();
+          reach_unhandled ~release)
+  | Found plugin -> (
+      match plugin.suspend at_once with
+      | () -> Suspends
+      | exception Elsewhere ->
+          forget ();
+          Parks)
+
+let reach_host { reaching } =
+  let release = ref ignore in
+  let effc (type b) (effect_ : b Effect.t) :
+      ((b, host) Effect.Deep.continuation -> host) option =
+    !release ();
+    reaching effect_;
+    None
+  in
+  let reach () =
+    match Effect.perform (Suspend at_once) with
+    | () -> Suspends
+    | exception Effect.Unhandled (Suspend unhandled)
+      when Physical.equal unhandled at_once ->
+        reach_unhandled ~release
+  in
+  Effect.Deep.try_with reach () { effc }
+
+let is_cancelled () =
+  match reach_host { reaching = ignore } with
+  | Suspends | Parks -> false
+  | exception _ -> true
+
 (* --- Schedulers that handle [Suspend] ------------------------------------- *)
 
 module Host = struct

@@ -107,6 +107,31 @@ val protect : (unit -> 'a) -> 'a
     thread, a domain, a Domainslib task) just call [f], and so does Eio if
     [concord-eio] is not linked. *)
 
+val is_cancelled : unit -> bool
+(** Does a suspension of the calling task raise its host's cancellation? [false]
+    for hosts without cancellation, and in {!protect}.
+
+    - {b Suspends} no task, but a host may let others take their turn. *)
+
+(** {2 What lies between a task and its host} *)
+
+type reaching = { reaching : 'b. 'b Effect.t -> unit }
+
+type host =
+  | Suspends  (** A scheduler, which the effect has reached. *)
+  | Parks  (** There is none: the system thread would be parked. *)
+
+val reach_host : reaching -> host
+(** Performs what a suspension of the calling task performs, without suspending
+    it; calls [reaching] with each effect before it is performed. Those handlers
+    that see the last one pass are the task's own, and are suspended with it:
+    {!Lazy} tells by this what a task is forcing itself.
+
+    A scheduler that registered itself with [Domain_local_await], and blocks the
+    thread without performing an effect, is taken for none, after 10 ms.
+
+    @raise e the host's exception, if the task is cancelled. *)
+
 (** For whoever writes a scheduler or a plug-in for one. *)
 module Host : sig
   type _ Effect.t +=

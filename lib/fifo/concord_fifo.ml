@@ -2,6 +2,7 @@ open Effect.Deep
 open Task
 module Promise = Concord.Promise
 module Suspend = Concord.Suspend
+module Forcing = Concord_internal.Forcing
 
 exception Cancelled = Task.Cancelled
 
@@ -155,6 +156,7 @@ let handler s =
           | Suspend.Host.Protect ->
               Some
                 (if Suspend.Host.is_innermost host then shield s else refuse e)
+          | Forcing.Enclosing _ -> Some (fun k -> continue k ())
           | _ -> if Suspend.Host.is_innermost host then Some (pass e) else None);
     }
   and fork f (continuation : (handle, unit) continuation) =

@@ -7,5 +7,9 @@ val suspend :
     the trigger belongs to a scheduler in which the calling thread does not run,
     the thread is parked on a condition variable instead. *)
 
+val release : Domain_local_await.t -> unit
+(** Calls its [release]; in a signal handler too, where that may need a lock
+    that the thread has. *)
+
 val suspend_thread : ((('a, exn) result -> bool) -> 'a option) -> 'a
 (** As [suspend], parking the thread, whatever runs in it. *)

@@ -8,3 +8,6 @@ val is_immediate : 'a -> bool
 
 val nothing : unit -> 'a
 (** What a slot holds while it holds nothing. Never to be looked at. *)
+
+val same_code : ('a -> 'b) -> ('a -> 'b) -> bool
+(** Whether two closures run the same code. *)

@@ -7,6 +7,10 @@ module type Host = sig
   val no_siblings : string option
   (** Why tasks of one [run] do not share a thread or a domain. *)
 
+  val cancel : ((unit -> unit) -> after:(unit -> unit) -> unit) option
+  (** [cancel f ~after], in a task: [f ()] in another one, which is cancelled
+      when [after ()] has returned. Returns when it has ended. *)
+
   val run : (unit -> unit) list -> unit
   (** Runs them all as tasks, on the calling domain if it can, and returns when
       they have ended. *)
@@ -23,6 +27,14 @@ module Fifo = struct
     List.iter
       (fun f -> ignore (Concord_fifo.fork f : Concord_fifo.handle))
       tasks
+
+  let cancel =
+    Some
+      (fun f ~after ->
+        let task = Concord_fifo.fork f in
+        after ();
+        Concord_fifo.cancel task;
+        Concord_fifo.join task)
 end
 
 module Lazy_fifo = struct
@@ -38,6 +50,7 @@ module Eio_fibers = struct
   let name = "Eio"
   let no_siblings = None
   let run tasks = Eio_main.run (fun _ -> Eio.Fiber.all tasks)
+  let cancel = Some (fun f ~after -> Eio.Fiber.first f after)
 end
 
 module Domainslib_tasks = struct
@@ -52,6 +65,8 @@ module Domainslib_tasks = struct
     Task.run pool (fun () ->
         List.map (Task.async pool) tasks |> List.iter (Task.await pool));
     Task.teardown_pool pool
+
+  let cancel = None
 end
 
 module Threads = struct
@@ -60,12 +75,15 @@ module Threads = struct
 
   let run tasks =
     List.map (fun f -> Thread.create f ()) tasks |> List.iter Thread.join
+
+  let cancel = None
 end
 
 module Domains = struct
   let name = "domain"
   let no_siblings = Some "each domain has one task"
   let run tasks = List.map Domain.spawn tasks |> List.iter Domain.join
+  let cancel = None
 end
 
 module Within (Outer : Host) = struct
@@ -216,6 +234,15 @@ struct
     in
     between ~after [ a ] [ b ]
 
+  let restart =
+    match A.cancel with
+    | None -> ("lazy restart", Some "it has no cancellation", ignore)
+    | Some cancel ->
+        let cell () =
+          Matrix_cells.lazy_restart ~cancel (between ~after:ignore)
+        in
+        ("lazy restart", None, cell)
+
   let cells =
     [
       ("value", None, value);
@@ -228,6 +255,7 @@ struct
         (fun (name, cell) ->
           (name, None, fun () -> cell (between ~after:ignore)))
         Matrix_cells.all
+    @ [ restart ]
 
   let run () =
     Printf.printf "%-18s <- %-18s" A.name B.name;

@@ -1,6 +1,7 @@
 module Physical = Physical
 module Waiter = Waiter
 module Waiters = Waiters
+module Forcing = Forcing
 module Shuffle = Shuffle
 module Timer = Timer
 

@@ -45,6 +45,21 @@ let wait operation t arg =
       withdraw operation t w;
       Printexc.raise_with_backtrace e backtrace
 
+type reaching = { reaching : 'b. 'b Effect.t -> unit }
+type host = Suspends | Parks
+
+let at_once _ = Some ()
+
+let reach_host { reaching } =
+  let effect_ = Suspend at_once in
+  reaching effect_;
+  match Effect.perform effect_ with () -> Suspends
+
+let is_cancelled () =
+  match reach_host { reaching = ignore } with
+  | Suspends | Parks -> false
+  | exception _ -> true
+
 module Host = struct
   type _ Effect.t += Protect : (unit -> unit) Effect.t
   type t = unit

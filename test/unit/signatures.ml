@@ -31,3 +31,60 @@ end
 
 module _ : Stream = Concord.Stream
 module _ : Stream = Eio.Stream
+
+(* [Stdlib.Lazy], but for [from_fun], which has an optional argument here. *)
+module type Lazy = sig
+  type 'a t
+
+  exception Undefined
+
+  val force : 'a t -> 'a
+  val map : ('a -> 'b) -> 'a t -> 'b t
+  val is_val : 'a t -> bool
+  val from_val : 'a -> 'a t
+  val map_val : ('a -> 'b) -> 'a t -> 'b t
+  val force_val : 'a t -> 'a
+end
+
+module _ : Lazy = Concord.Lazy
+module _ : Lazy = Stdlib.Lazy
+
+(* It can stand wherever Stdlib's can. *)
+module type From_fun = sig
+  type 'a t
+
+  val from_fun : (unit -> 'a) -> 'a t
+  val two : int t list
+end
+
+module _ : From_fun = struct
+  type 'a t = 'a Concord.Lazy.t
+
+  let from_fun f = Concord.Lazy.from_fun f
+  let two = List.map Concord.Lazy.from_fun [ (fun () -> 1); (fun () -> 2) ]
+end
+
+module _ : From_fun = struct
+  include Stdlib.Lazy
+
+  let two = List.map Stdlib.Lazy.from_fun [ (fun () -> 1); (fun () -> 2) ]
+end
+
+(* [Eio.Lazy], of which the argument [cancel] is not optional. *)
+module type Eio_lazy = sig
+  type 'a t
+
+  val from_fun :
+    cancel:[ `Restart | `Record | `Protect ] -> (unit -> 'a) -> 'a t
+
+  val from_val : 'a -> 'a t
+  val force : 'a t -> 'a
+end
+
+module _ : Eio_lazy = Eio.Lazy
+
+module _ : Eio_lazy = struct
+  include Concord.Lazy
+
+  let from_fun ~cancel f = from_fun ~cancel f
+end

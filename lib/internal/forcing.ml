@@ -1,0 +1,123 @@
+type turn = Settled | Yours
+
+type 'a state =
+  | Value of 'a
+  | Failed of exn * Printexc.raw_backtrace
+  | Unforced of 'a computation * watchers
+  | Forcing of {
+      computation : 'a computation;
+      waiters : (unit, turn) Waiters.t;
+      watchers : watchers;
+      needs : any option;
+    }
+
+and watchers = (unit, turn) Waiters.t
+
+and 'a computation = {
+  compute : unit -> 'a;
+  restarts : exn -> bool;
+  mutable sought : sought;
+}
+
+(* Used only by what runs on the stack above the computation. *)
+and sought = Nothing | Sought : 'b Effect.t -> sought | Seen
+and 'a t = 'a state Atomic.t
+and any = Any : 'a t -> any
+
+let make compute ~restarts =
+  Atomic.make
+    (Unforced ({ compute; restarts; sought = Nothing }, Waiters.empty))
+
+(* --- The stack ------------------------------------------------------------ *)
+
+type frame = Frame : 'a t * 'a computation -> frame
+type _ Effect.t += Enclosing : frame list ref -> unit Effect.t
+
+let enclosing () =
+  let frames = ref [] in
+  (try Effect.perform (Enclosing frames)
+   with Effect.Unhandled (Enclosing _) -> ());
+  List.rev !frames
+
+(* Does not touch the backtrace, which is still that of the computation. *)
+let pass_exception e = raise_notrace e
+
+let run (type a) (t : a t) (computation : a computation) =
+  let effc (type b) (effect_ : b Effect.t) :
+      ((b, a) Effect.Deep.continuation -> a) option =
+    match effect_ with
+    | Enclosing frames ->
+        (* Not handled: continuations that hold one another make the collector
+           overflow its stack. *)
+        frames := Frame (t, computation) :: !frames;
+        None
+    | _ -> (
+        match computation.sought with
+        | Sought sought when Physical.equal sought effect_ ->
+            computation.sought <- Seen;
+            None
+        | Nothing | Sought _ | Seen -> None)
+  in
+  Effect.Deep.match_with computation.compute ()
+    { retc = Fun.id; exnc = pass_exception; effc }
+
+let seek frames effect_ =
+  let sought = Sought effect_ in
+  List.iter (fun (Frame (_, c)) -> c.sought <- sought) frames
+
+let passed frames =
+  let was_seen (Frame (_, c)) =
+    let seen = match c.sought with Seen -> true | _ -> false in
+    c.sought <- Nothing;
+    seen
+  in
+  List.filter was_seen frames
+
+(* --- The graph ------------------------------------------------------------ *)
+
+(* The caller's task forces [t], and nobody else leaves the state [Forcing]. *)
+let rec need needs (Frame (t, _) as frame) =
+  match Atomic.get t with
+  | Forcing f as before ->
+      if not (Atomic.compare_and_set t before (Forcing { f with needs })) then
+        (* another waiter, or one left *)
+        need needs frame
+  | Value _ | Failed _ | Unforced _ -> assert false
+
+let needs frames any = List.iter (need any) frames
+let is_frame t (Frame (forced, _)) = Physical.equal forced t
+
+(* What [t] needed when it was read. *)
+type edge = Edge : 'a t * any option -> edge
+
+(* There may be a cycle without the caller, for the moment until one of its tasks
+   has seen it. So this stops where it was before: at [mark], which is moved
+   forward after 1, 2, 4, ... steps. *)
+let path frames t =
+  let rec go (Any t as here) edges mark steps limit =
+    if List.exists (is_frame t) frames then Some edges
+    else
+      match Atomic.get t with
+      | Forcing { needs = Some (Any next as there) as needs; _ } ->
+          let (Any marked) = mark in
+          let edges = Edge (t, needs) :: edges in
+          if Physical.equal next marked then None
+          else if steps < limit then go there edges mark (steps + 1) limit
+          else go there edges here 1 (2 * limit)
+      | Forcing { needs = None; _ } | Value _ | Failed _ | Unforced _ -> None
+  in
+  go (Any t) [] (Any t) 1 1
+
+(* A need that was left does not come back: each wait has an option of its own. *)
+let still_holds (Edge (t, needs)) =
+  match Atomic.get t with
+  | Forcing f -> f.needs == needs
+  | Value _ | Failed _ | Unforced _ -> false
+
+(* A task on the path may be cancelled after it was passed, and others then begin to
+   wait further on: that was never a cycle. What holds after all of the path was
+   read held all at once. *)
+let leads_to frames t =
+  match path frames t with
+  | None -> false
+  | Some edges -> List.for_all still_holds edges

@@ -1,0 +1,74 @@
+(** Lazy values that are being forced, and what each of them waits for.
+
+    A task that forces [x] runs its computation under a handler. So a task finds
+    the lazy values that it is itself forcing on its own stack, whatever its
+    host, and needs no identity. *)
+
+type turn =
+  | Settled  (** The lazy value is forced. *)
+  | Yours  (** Whoever is told so forces it now. *)
+
+type 'a state =
+  | Value of 'a
+  | Failed of exn * Printexc.raw_backtrace
+  | Unforced of 'a computation * watchers
+  | Forcing of {
+      computation : 'a computation;
+      waiters : (unit, turn) Waiters.t;  (** Tasks that force it. *)
+      watchers : watchers;
+      needs : any option;
+          (** What the task that forces it waits for, if that is forced too. *)
+    }
+
+and watchers = (unit, turn) Waiters.t
+(** Events: they are told [Settled] only. *)
+
+and 'a computation = {
+  compute : unit -> 'a;
+  restarts : exn -> bool;
+      (** Is it to be run again, by the next who wants it, after it raised this?
+      *)
+  mutable sought : sought;
+}
+
+and sought
+and 'a t = 'a state Atomic.t
+and any = Any : 'a t -> any
+
+val make : (unit -> 'a) -> restarts:(exn -> bool) -> 'a t
+(** Unforced. *)
+
+(** {2 The caller's own stack} *)
+
+type frame
+(** A lazy value that is being forced there. *)
+
+type _ Effect.t +=
+  | Enclosing : frame list ref -> unit Effect.t
+        (** Each forcing adds itself as it passes. A host that handles [Suspend]
+            may end it by handling it: what is beyond belongs to others. *)
+
+val run : 'a t -> 'a computation -> 'a
+(** [run t computation] computes, as a frame. What it raises has the backtrace
+    of the computation. *)
+
+val enclosing : unit -> frame list
+(** The frames from the innermost on, up to a host that handles [Suspend]. Those
+    beyond a foreign scheduler's loop are among them. *)
+
+val seek : frame list -> 'b Effect.t -> unit
+(** Before an effect is performed: tell the frames to look for it. *)
+
+val passed : frame list -> frame list
+(** Those that saw the effect pass. None of the frames seeks any more. *)
+
+(** {2 What waits for what} *)
+
+val needs : frame list -> any option -> unit
+(** [needs frames (Some t)]: the task of these frames is about to wait for [t].
+    To be ended with [None], by the same task. *)
+
+val leads_to : frame list -> 'a t -> bool
+(** Does whoever forces [t] wait, over any number of other tasks, for one of the
+    frames? If several tasks that close a cycle ask, each after it declared what
+    it {!needs}, at least one gets [true]. *)

@@ -1,0 +1,172 @@
+The compiler as a user calls it, with the installed packages. What it says itself is
+not shown, since that changes with its version, but where.
+
+  $ compile () {
+  >   printf '%s\n' "$1" >user.ml
+  >   ocamlfind ocamlc -package ppx_concord -w +a-40..42-70 ${2--c} user.ml 2>&1 |
+  >     grep -oE '^(File .*|Warning [0-9]+|Error: (Unbound|.*lazy).*|val .*)'
+  > }
+
+What is no lazy value:
+
+  $ compile 'let x = [%lazy]'
+  File "user.ml", line 1, characters 8-15:
+  Error: [%lazy] lacks its expression: [%lazy e]
+  $ compile 'let x = [%lazy: int]'
+  File "user.ml", line 1, characters 8-20:
+  Error: [%lazy: ...] is no type: that of a lazy t is t Concord.Lazy.t
+  $ compile 'let x = [%lazy: val x : int]'
+  File "user.ml", line 1, characters 8-28:
+  Error: [%lazy: ...] takes an expression, no signature: [%lazy e]
+  $ compile 'let x = [%lazy? x]'
+  File "user.ml", line 1, characters 8-18:
+  Error: [%lazy? ...] is no pattern: use Concord.Lazy.force
+  $ compile 'let x = [%lazy type t]'
+  File "user.ml", line 1, characters 8-22:
+  Error: [%lazy ...] takes one expression: [%lazy e]
+  $ compile 'let x = [%lazy let y = 1]'
+  File "user.ml", line 1, characters 8-25:
+  Error: [%lazy let ...] lacks the in of its let
+  $ compile 'let x = [%lazy 1 [@@attribute]]'
+  File "user.ml", line 1, characters 8-31:
+  Error: [%lazy ...] takes one expression: [%lazy e]
+  $ compile 'let x = [%lazy 1;; 2]'
+  File "user.ml", line 1, characters 8-21:
+  Error: [%lazy ...] takes one expression: [%lazy e]
+  $ compile '[%%lazy 1]'
+  File "user.ml", line 1, characters 0-10:
+  Error: [%%lazy ...] is no definition: write let%lazy x = e
+  $ compile '[%%lazy]'
+  File "user.ml", line 1, characters 0-8:
+  Error: [%%lazy ...] is no definition: write let%lazy x = e
+  $ compile 'module%lazy M = N'
+  File "user.ml", line 1, characters 0-17:
+  Error: [%%lazy ...] is no definition: write let%lazy x = e
+  $ compile 'type t = [%lazy: int]'
+  File "user.ml", line 1, characters 9-21:
+  Error: [%lazy ...] is no type: that of a lazy t is t Concord.Lazy.t
+  $ compile 'let f [%lazy? x] = x'
+  File "user.ml", line 1, characters 6-16:
+  Error: [%lazy ...] is no pattern: use Concord.Lazy.force
+  $ compile 'module type S = sig val%lazy x : int end'
+  File "user.ml", line 1, characters 20-36:
+  Error: %lazy is not for signatures: write val x : t Concord.Lazy.t
+
+What is no variable, and has no quantifiers:
+
+  $ compile 'let%lazy _ = 1'
+  File "user.ml", line 1, characters 9-10:
+  Error: let%lazy binds variables only: take the value apart where it is forced
+  $ compile 'let%lazy () = ()'
+  File "user.ml", line 1, characters 9-11:
+  Error: let%lazy binds variables only: take the value apart where it is forced
+  $ compile 'let f () = let%lazy x = 1 and (y, z) = 2 in x'
+  File "user.ml", line 1, characters 30-36:
+  Error: let%lazy binds variables only: take the value apart where it is forced
+  $ compile 'let%lazy rec x = 1 and (y as z) = 2'
+  File "user.ml", line 1, characters 23-31:
+  Error: let%lazy binds variables only: take the value apart where it is forced
+  $ compile 'let%lazy x : '"'"'a. '"'"'a list = []'
+  File "user.ml", line 1, characters 13-24:
+  Error: let%lazy: a Concord.Lazy.t is not polymorphic
+  $ compile 'let%lazy x : type a. a list = []'
+  File "user.ml", line 1, characters 18-19:
+  Error: let%lazy: a Concord.Lazy.t is not polymorphic
+  $ compile 'let%lazy (_ : int) = 1'
+  File "user.ml", line 1, characters 10-11:
+  Error: let%lazy binds variables only: take the value apart where it is forced
+
+The other bindings are lazy values all the same, for the sake of editors:
+
+  $ echo 'let%lazy x = f 1 and _ = 2' >user.ml; ./pp.exe -impl user.ml
+  let x = Concord__Lazy.from_fun (fun () -> f 1)
+  and _ =
+    [%ocaml.error
+      "let%lazy binds variables only: take the value apart where it is forced"]
+
+Errors of types and warnings are where the user's code is:
+
+  $ compile 'let x = 1 + [%lazy 1]'
+  File "user.ml", line 1, characters 12-21:
+  $ compile 'let x = 1 + [%lazy print_int 1]'
+  File "user.ml", line 1, characters 12-31:
+  $ compile 'let x = [%lazy 1 + true]'
+  File "user.ml", line 1, characters 19-23:
+  $ compile 'let%lazy x : int = true'
+  File "user.ml", line 1, characters 19-23:
+  $ compile 'let%lazy x = 1 let y = x + 1'
+  File "user.ml", line 1, characters 23-24:
+  $ compile 'let%lazy x = unbound ()'
+  File "user.ml", line 1, characters 13-20:
+  Error: Unbound value unbound
+  $ compile 'let%lazy x : unbound = 1'
+  File "user.ml", line 1, characters 13-20:
+  Error: Unbound type constructor unbound
+  $ compile 'let%lazy rec x : int = x'
+  File "user.ml", line 1, characters 23-24:
+  $ compile 'let%lazy rec x : unbound = Concord.Lazy.force x'
+  File "user.ml", line 1, characters 17-24:
+  Error: Unbound type constructor unbound
+  $ compile 'let%lazy rec x = 1 + Concord.Lazy.force y and y = not (Concord.Lazy.force x)'
+  File "user.ml", line 1, characters 54-76:
+  $ compile 'let f () = let%lazy x = 1 in ()'
+  File "user.ml", line 1, characters 20-21:
+  Warning 26
+  $ compile 'let f () = let%lazy rec x = Concord.Lazy.force y and y = 1 in x'
+  [1]
+  $ compile 'let f () = let%lazy rec x = Concord.Lazy.force x + 1 in ()'
+  File "user.ml", line 1, characters 24-25:
+  Warning 26
+  $ compile 'module M : sig end = struct let%lazy rec x = Concord.Lazy.force y and y = 1 end'
+  File "user.ml", line 1, characters 41-42:
+  Warning 32
+  $ compile 'module M : sig end = struct let%lazy x = 1 end'
+  File "user.ml", line 1, characters 37-38:
+  Warning 32
+  $ compile 'let%lazy x = match Some 1 with None -> 1 [@@warning "-8"]'
+  [1]
+  $ compile 'let%lazy rec x : int option = match Concord.Lazy.force x with Some _ -> None [@@warning "-8"]'
+  [1]
+  $ compile 'let f () = let%lazy rec x = 1 in x'
+  File "user.ml", line 1, characters 24-25:
+  Warning 39
+  $ compile 'let%lazy rec x = 1'
+  File "user.ml", line 1, characters 13-14:
+  Warning 39
+  $ compile 'let%lazy x = 1 and x = 2'
+  File "user.ml", line 1, characters 19-20:
+  $ compile 'let%lazy rec x = Concord.Lazy.force x and x = 2'
+  File "user.ml", line 1, characters 42-43:
+
+Types are as they would be written, no other name is defined, and a type that is
+written is known in the computation:
+
+  $ types () { compile "$1" -i; }
+
+  $ types 'let%lazy x = print_int 1 let%lazy y = Some x'
+  val x : unit Concord.Lazy.t
+  val y : unit Concord.Lazy.t option Concord.Lazy.t
+  $ types 'let%lazy rec x = Concord.Lazy.force y + 1 and y = Concord.Lazy.force x'
+  val x : int Concord.Lazy.t
+  val y : int Concord.Lazy.t
+  $ types 'module M = struct type t = { a : int } end
+  > let%lazy rec x : M.t = { a = (Concord.Lazy.force x).a }'
+  val x : M.t Concord.Lazy.t
+  $ types 'type t = T of t Concord.Lazy.t let%lazy rec x = T x'
+  val x : t Concord.Lazy.t
+
+A lazy value is not polymorphic:
+
+  $ types 'let%lazy x = []'
+  val x : '_weak1 list Concord.Lazy.t
+  $ types 'let%lazy x = [] let y = 1 :: Concord.Lazy.force x'
+  val x : int list Concord.Lazy.t
+  val y : int list
+
+Whatever has been hidden:
+
+  $ compile 'module Concord = struct end type unit = () let%lazy rec x = (x, unbound)'
+  File "user.ml", line 1, characters 28-42:
+  Warning 65
+  File "user.ml", line 1, characters 64-71:
+  Error: Unbound value unbound

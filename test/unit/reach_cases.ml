@@ -1,0 +1,115 @@
+(* Suspend.is_cancelled and Suspend.reach_host. *)
+
+open Concord
+open Concord_test_support
+open Check
+
+(* --- What an effect passes -------------------------------------------------- *)
+
+type reached = { mutable last : Obj.t; mutable seen : string list }
+
+(* Notes if the effect that is looked for passes. *)
+let seen_by r name f =
+  let effc (type a) (e : a Effect.t) :
+      ((a, _) Effect.Deep.continuation -> _) option =
+    if Obj.repr e == r.last then r.seen <- name :: r.seen;
+    None
+  in
+  Effect.Deep.try_with f () { effc }
+
+(* In the task, and around what runs it. *)
+let reaches expected seen place () =
+  let r = { last = Obj.repr 0; seen = [] } in
+  let reaching e =
+    r.seen <- [];
+    r.last <- Obj.repr e
+  in
+  let host = ref None in
+  seen_by r "outside" (fun () ->
+      place (fun () ->
+          seen_by r "task" (fun () ->
+              host := Some (Suspend.reach_host { reaching }))));
+  yes "what was reached" (!host = Some expected);
+  strings "what the last effect has passed" seen (List.sort compare r.seen)
+
+(* A scheduler ends what belongs to the task. *)
+let suspends place = reaches Suspends [ "task" ] place
+let parks place = reaches Parks [ "task" ] place
+let parks_here place = reaches Parks [ "outside"; "task" ] place
+
+(* It suspends nothing: the others have their turn, or not, but nobody has to come
+   and resume. *)
+let many_times place () =
+  place (fun () ->
+      for _ = 1 to 100 do
+        let host = Suspend.reach_host { reaching = ignore } in
+        yes "the same" (host = Suspend.reach_host { reaching = ignore });
+        no "cancelled" (Suspend.is_cancelled ())
+      done)
+
+(* --- Cancellation ------------------------------------------------------------ *)
+
+let not_cancelled place () =
+  place (fun () ->
+      no "is_cancelled" (Suspend.is_cancelled ());
+      no "in protect" (Suspend.protect Suspend.is_cancelled);
+      no "in a computation"
+        (Lazy.force (Lazy.from_fun (fun () -> Suspend.is_cancelled ()))))
+
+(* In a task that was cancelled where it waited; it handles that. *)
+let cancelled (host : Cancelling.host) () =
+  host.run @@ fun () ->
+  let never : unit Promise.t = Promise.create () and ended = ref false in
+  let task () =
+    no "before" (Suspend.is_cancelled ());
+    (try Promise.await never with _ -> ());
+    for _ = 1 to 2 do
+      yes "is_cancelled" (Suspend.is_cancelled ());
+      yes "in a computation"
+        (Lazy.force
+           (Lazy.from_fun ~cancel:`Record (fun () -> Suspend.is_cancelled ())));
+      (match Suspend.reach_host { reaching = ignore } with
+      | Suspends | Parks -> Alcotest.fail "it reached its host"
+      | exception e -> yes "the host's exception" (host.is_cancellation e));
+      yes "in protect" (Suspend.protect Suspend.is_cancelled <> host.protects)
+    done;
+    ended := true
+  in
+  let cancel = host.fork task in
+  Cancelling.until host "it waits" (fun () -> Promise.waiters never = 1);
+  no "the others are not" (Suspend.is_cancelled ());
+  cancel ();
+  Cancelling.until host "it has ended" (fun () -> !ended);
+  no "the others are not" (Suspend.is_cancelled ())
+
+(* There the handlers of the task are out of reach. *)
+let in_finaliser f =
+  let ended = ref None in
+  let[@inline never] drop () =
+    Gc.finalise
+      (fun _ ->
+        ended := Some (match f () with () -> Ok () | exception e -> Error e))
+      (ref 0)
+  in
+  drop ();
+  Gc.full_major ();
+  eventually "it ran" (fun () -> !ended <> None);
+  match Option.get !ended with Ok () -> () | Error e -> raise e
+
+let place name host_is place =
+  [
+    test (name ^ ": reach_host") (host_is place);
+    test (name ^ ": suspends nothing") (many_times place);
+    test (name ^ ": not cancelled") (not_cancelled place);
+  ]
+
+let fiber ~protects =
+  let eio f = Eio_main.run (fun _ -> f ()) in
+  let fifo f = Concord_fifo.run f in
+  place "Eio" suspends eio
+  @ place "Fifo in Eio" suspends (fun f -> eio (fun () -> fifo f))
+  @ place "Eio in Fifo" suspends (fun f -> fifo (fun () -> eio f))
+  @ place "after Eio" parks_here (fun f ->
+      eio ignore;
+      f ())
+  @ [ test "Eio: cancelled" (cancelled (Cancelling.eio ~protects)) ]
