@@ -17,6 +17,7 @@ let all =
       Bench_suspend.group;
       Bench_structures.group;
       Bench_event.group;
+      Bench_lazy.group;
     ]
 
 let left_out =

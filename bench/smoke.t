@@ -142,16 +142,39 @@ Every row is measured and written, with figures that are figures:
   event timeouts-100000 eio eio bytes
   event timeouts-100000 concord fifo bytes
   event timeouts-100000 concord eio bytes
+  lazy forced stdlib domain ns
+  lazy forced stdlib-boxed domain ns
+  lazy forced concord domain ns
+  lazy forced concord fifo ns
+  lazy forced concord eio ns
+  lazy forced stdlib-mutex domain ns
+  lazy forced eio eio ns
+  lazy first-force stdlib domain ns
+  lazy first-force stdlib-lazy domain ns
+  lazy first-force concord domain ns
+  lazy first-force concord fifo ns
+  lazy first-force concord eio ns
+  lazy first-force stdlib-mutex domain ns
+  lazy first-force eio eio ns
+  lazy wait-1000 eio eio ns
+  lazy wait-1000 concord fifo ns
+  lazy wait-1000 concord eio ns
+  lazy wait-10000 eio eio ns
+  lazy wait-10000 concord fifo ns
+  lazy wait-10000 concord eio ns
+  lazy wait-100000 eio eio ns
+  lazy wait-100000 concord fifo ns
+  lazy wait-100000 concord eio ns
 
 Those of Go, where Go is installed; else the report says that they are missing:
 
-  $ if command -v go >/dev/null; then grep -c ' go go \(ns\|bytes\)$' rows; else grep 'Go was not' table >/dev/null && echo 23; fi
-  23
+  $ if command -v go >/dev/null; then grep -c ' go go \(ns\|bytes\)$' rows; else grep 'Go was not' table >/dev/null && echo 28; fi
+  28
 
 What cannot be measured is said before anything is:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group" (there are mvar, suspend, structures, event)
+  bench: unknown group "no-such-group" (there are mvar, suspend, structures, event, lazy)
   [2]
   $ ./main.exe --smoke mvar --json no-such-folder/file
   bench: no-such-folder/file: No such file or directory

@@ -25,6 +25,8 @@ const (
 	// So many messages pass before the clock is read.
 	meeting = 1000
 	waiters = 100_000
+	// The lazy values that are read in one turn of the loop.
+	width = 8
 	// No sample takes so long, unless something waits for ever.
 	patience = 120 * time.Second
 )
@@ -51,6 +53,11 @@ var serial = map[string]measurement{
 	"swap-serial":            swap,
 	"timeout-pending":        timeoutPending,
 	"timeouts-100000":        timeouts,
+	"forced":                 forced,
+	"first-force":            firstForce,
+	"wait-1000":              wait(1000),
+	"wait-10000":             wait(10_000),
+	"wait-100000":            wait(100_000),
 }
 
 // The cases on two.
@@ -442,4 +449,90 @@ func residentBytes() float64 {
 	}
 	_, rest, _ := strings.Cut(string(status), "VmRSS:")
 	return float64(number(strings.Fields(rest)[0])) * 1024
+}
+
+func forced(n int) float64 {
+	var lazies [width]func() int
+	for i := range lazies {
+		lazies[i] = sync.OnceValue(func() int { return i + 1 })
+		check("value", i+1, lazies[i]())
+	}
+	rounds := (n + width - 1) / width
+	sum := 0
+	start := time.Now()
+	for range rounds {
+		sum += lazies[0]() + lazies[1]() + lazies[2]() + lazies[3]()
+		sum += lazies[4]() + lazies[5]() + lazies[6]() + lazies[7]()
+	}
+	ns := since(start)
+	check("sum", rounds*width*(width+1)/2, sum)
+	return ns
+}
+
+func firstForce(n int) float64 {
+	sum := 0
+	start := time.Now()
+	for i := 1; i <= n; i++ {
+		sum += sync.OnceValue(func() int { return i })()
+	}
+	ns := since(start)
+	check("sum", n*(n+1)/2, sum)
+	return ns
+}
+
+func wait(size int) measurement {
+	return func(n int) float64 {
+		tasks := min(size, crowd)
+		rounds := (n + tasks - 1) / tasks
+		// The first is to warm up.
+		waitRound(tasks)
+		ns := 0.0
+		for range rounds {
+			ns += waitRound(tasks)
+		}
+		return ns * float64(n) / float64(rounds*tasks)
+	}
+}
+
+func waitRound(tasks int) float64 {
+	var came, continued atomic.Int64
+	var parked atomic.Bool
+	var start time.Time
+	var ns float64
+	var all sync.WaitGroup
+	computing := make(chan struct{})
+	value := sync.OnceValue(func() int {
+		close(computing)
+		for !parked.Load() {
+			runtime.Gosched()
+		}
+		start = time.Now()
+		return 1
+	})
+	all.Add(1 + tasks)
+	go func() {
+		check("value", 1, value())
+		all.Done()
+	}()
+	<-computing
+	for range tasks {
+		go func() {
+			came.Add(1)
+			check("value", 1, value())
+			if int(continued.Add(1)) == tasks {
+				ns = since(start)
+			}
+			all.Done()
+		}()
+	}
+	for int(came.Load()) < tasks {
+		runtime.Gosched()
+	}
+	// So that all of them wait, also one that was interrupted when it had come.
+	runtime.Gosched()
+	check("goroutines that did not wait", 0, int(continued.Load()))
+	runtime.GC()
+	parked.Store(true)
+	all.Wait()
+	return ns
 }

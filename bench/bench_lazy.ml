@@ -1,0 +1,315 @@
+open Case
+
+(* Stdlib's under a mutex: what programs with several threads do without us. *)
+type 'a locked = { mutex : Mutex.t; value : 'a Lazy.t }
+
+let locked f = { mutex = Mutex.create (); value = Lazy.from_fun f }
+
+let force_locked { mutex; value } =
+  Mutex.protect mutex (fun () -> Lazy.force value)
+
+let from_fun_eio f = Eio.Lazy.from_fun ~cancel:`Restart f
+
+(* --- Reading what is forced ----------------------------------------------- *)
+
+(* Read field by field, so that the loop has no checks of bounds, and little else
+   than the reads. *)
+type 'l eight = {
+  a : 'l;
+  b : 'l;
+  c : 'l;
+  d : 'l;
+  e : 'l;
+  f : 'l;
+  g : 'l;
+  h : 'l;
+}
+
+let width = 8
+let total = width * (width + 1) / 2
+
+let eight from_fun force =
+  let forced i =
+    let l = from_fun (fun () -> Sys.opaque_identity i) in
+    Host.check "value" i (force l);
+    l
+  in
+  {
+    a = forced 1;
+    b = forced 2;
+    c = forced 3;
+    d = forced 4;
+    e = forced 5;
+    f = forced 6;
+    g = forced 7;
+    h = forced 8;
+  }
+
+(* Each implementation has its own copy of the loop, so that none is slower for
+   being called through a closure. *)
+
+let read_concord lazies rounds =
+  let open Concord.Lazy in
+  let sum = ref 0 in
+  for _ = 1 to rounds do
+    let l = Sys.opaque_identity lazies in
+    sum := !sum + force l.a + force l.b + force l.c + force l.d;
+    sum := !sum + force l.e + force l.f + force l.g + force l.h
+  done;
+  !sum
+
+let read_stdlib lazies rounds =
+  let open Lazy in
+  let sum = ref 0 in
+  for _ = 1 to rounds do
+    let l = Sys.opaque_identity lazies in
+    sum := !sum + force l.a + force l.b + force l.c + force l.d;
+    sum := !sum + force l.e + force l.f + force l.g + force l.h
+  done;
+  !sum
+
+let read_locked lazies rounds =
+  let sum = ref 0 in
+  for _ = 1 to rounds do
+    let l = Sys.opaque_identity lazies in
+    sum := !sum + force_locked l.a + force_locked l.b;
+    sum := !sum + force_locked l.c + force_locked l.d;
+    sum := !sum + force_locked l.e + force_locked l.f;
+    sum := !sum + force_locked l.g + force_locked l.h
+  done;
+  !sum
+
+let read_eio lazies rounds =
+  let open Eio.Lazy in
+  let sum = ref 0 in
+  for _ = 1 to rounds do
+    let l = Sys.opaque_identity lazies in
+    sum := !sum + force l.a + force l.b + force l.c + force l.d;
+    sum := !sum + force l.e + force l.f + force l.g + force l.h
+  done;
+  !sum
+
+let forced_row ~impl ~host ~on read lazies =
+  let time n =
+    let lazies = lazies () in
+    let rounds = (n + width - 1) / width in
+    let work rounds =
+      Host.check "sum of the values" (rounds * total) (read lazies rounds)
+    in
+    Host.alone on work rounds
+  in
+  row ~case:"forced" ~impl ~host (Time time)
+
+let eight_stdlib () = eight Lazy.from_fun Lazy.force
+
+(* The collector puts an integer in the place of a lazy value that was forced while
+   it was young; reading any other calls the runtime for its tag. *)
+let eight_collected () =
+  let lazies = eight_stdlib () in
+  Gc.minor ();
+  lazies
+
+let forced =
+  let concord () = eight Concord.Lazy.from_fun Concord.Lazy.force in
+  {
+    title =
+      "reading a lazy integer that is forced, 1 domain (stdlib: unprotected, \
+       and the collector has put the integer in its place; stdlib-boxed: \
+       before it did; stdlib-mutex: each has a mutex)";
+    baseline =
+      forced_row ~impl:"stdlib" ~host:"domain" ~on:Host.domain read_stdlib
+        eight_collected;
+    others =
+      [
+        forced_row ~impl:"stdlib-boxed" ~host:"domain" ~on:Host.domain
+          read_stdlib eight_stdlib;
+        forced_row ~impl:"concord" ~host:"domain" ~on:Host.domain read_concord
+          concord;
+        forced_row ~impl:"concord" ~host:"fifo" ~on:Host.fifo read_concord
+          concord;
+        forced_row ~impl:"concord" ~host:"eio" ~on:Host.eio read_concord concord;
+        forced_row ~impl:"stdlib-mutex" ~host:"domain" ~on:Host.domain
+          read_locked (fun () -> eight locked force_locked);
+        forced_row ~impl:"eio" ~host:"eio" ~on:Host.eio read_eio (fun () ->
+            eight from_fun_eio Eio.Lazy.force);
+        go "forced";
+      ];
+  }
+
+(* --- Forcing for the first time ------------------------------------------- *)
+
+let first_concord n =
+  let sum = ref 0 in
+  for i = 1 to n do
+    let l = Concord.Lazy.from_fun (fun () -> Sys.opaque_identity i) in
+    sum := !sum + Concord.Lazy.force (Sys.opaque_identity l)
+  done;
+  !sum
+
+let first_stdlib n =
+  let sum = ref 0 in
+  for i = 1 to n do
+    let l = Lazy.from_fun (fun () -> Sys.opaque_identity i) in
+    sum := !sum + Lazy.force (Sys.opaque_identity l)
+  done;
+  !sum
+
+let first_keyword n =
+  let sum = ref 0 in
+  for i = 1 to n do
+    let l = lazy (Sys.opaque_identity i) in
+    sum := !sum + Lazy.force (Sys.opaque_identity l)
+  done;
+  !sum
+
+let first_locked n =
+  let sum = ref 0 in
+  for i = 1 to n do
+    let l = locked (fun () -> Sys.opaque_identity i) in
+    sum := !sum + force_locked (Sys.opaque_identity l)
+  done;
+  !sum
+
+let first_eio n =
+  let sum = ref 0 in
+  for i = 1 to n do
+    let l = from_fun_eio (fun () -> Sys.opaque_identity i) in
+    sum := !sum + Eio.Lazy.force (Sys.opaque_identity l)
+  done;
+  !sum
+
+let first_row ~impl ~host ~on first =
+  let work n = Host.check "sum of the values" (n * (n + 1) / 2) (first n) in
+  row ~case:"first-force" ~impl ~host (Time (Host.alone on work))
+
+let first_force =
+  {
+    title =
+      "making a lazy integer by from_fun (stdlib-lazy: by the keyword lazy) \
+       and forcing it, 1 domain (stdlib-mutex: each has a mutex, which is made \
+       too)";
+    baseline =
+      first_row ~impl:"stdlib" ~host:"domain" ~on:Host.domain first_stdlib;
+    others =
+      [
+        first_row ~impl:"stdlib-lazy" ~host:"domain" ~on:Host.domain
+          first_keyword;
+        first_row ~impl:"concord" ~host:"domain" ~on:Host.domain first_concord;
+        first_row ~impl:"concord" ~host:"fifo" ~on:Host.fifo first_concord;
+        first_row ~impl:"concord" ~host:"eio" ~on:Host.eio first_concord;
+        first_row ~impl:"stdlib-mutex" ~host:"domain" ~on:Host.domain
+          first_locked;
+        first_row ~impl:"eio" ~host:"eio" ~on:Host.eio first_eio;
+        go "first-force";
+      ];
+  }
+
+(* --- Waiting -------------------------------------------------------------- *)
+
+type 'l operations = {
+  from_fun : (unit -> int) -> 'l;
+  force : 'l -> int;
+  waiters : 'l -> int option;  (** If it can tell. *)
+}
+
+let concord =
+  {
+    from_fun = (fun f -> Concord.Lazy.from_fun f);
+    force = Concord.Lazy.force;
+    waiters = (fun l -> Some (Concord.Lazy.waiters l));
+  }
+
+let eio =
+  { from_fun = from_fun_eio; force = Eio.Lazy.force; waiters = (fun _ -> None) }
+
+let value = 1
+
+(* One for the computation to end, one for the waiting tasks, some to spare. *)
+let turns = 5
+
+(* What the tasks of one round share. They have one domain. *)
+type round = {
+  mutable came : int;
+  mutable parked : bool;
+  mutable start : Meter.instant;
+  mutable continued : int;
+  mutable ns : float;
+}
+
+let wait_round fork { from_fun; force; waiters } ~yield ~tasks =
+  let start = Meter.now () in
+  let r = { came = 0; parked = false; start; continued = 0; ns = 0. } in
+  let compute () =
+    while not r.parked do
+      yield ()
+    done;
+    r.start <- Meter.now ();
+    value
+  in
+  let l = from_fun compute in
+  let wait () =
+    r.came <- r.came + 1;
+    Host.check "value" value (force l);
+    r.continued <- r.continued + 1;
+    if r.continued = tasks then r.ns <- Meter.ns_since r.start
+  in
+  fork (fun () -> Host.check "value" value (force l));
+  for _ = 1 to tasks do
+    fork wait
+  done;
+  (* Forking runs a task until it waits or ends. *)
+  Host.check "tasks that came" tasks r.came;
+  Host.check "tasks that did not wait" 0 r.continued;
+  Option.iter (Host.check "waiters" tasks) (waiters l);
+  (* What the collector still owes for the crowd is no part of an operation. It then
+     begins to mark, and scans the stack of each task that continues: always, instead
+     of in some samples. In OCaml that is most of the time of an operation. *)
+  Gc.full_major ();
+  r.parked <- true;
+  (* Both hosts run whatever is ready before it is this task's turn again. *)
+  for _ = 1 to turns do
+    yield ()
+  done;
+  Host.check "tasks that continued" tasks r.continued;
+  r.ns
+
+(* The first of the rounds is to warm up. *)
+let wait (host : Host.t) operations ~yield ~tasks n =
+  let rounds = (n + tasks - 1) / tasks in
+  let ns = ref 0. in
+  host.run (fun fork ->
+      let round () = wait_round fork operations ~yield ~tasks in
+      ignore (round () : float);
+      for _ = 1 to rounds do
+        ns := !ns +. round ()
+      done);
+  !ns *. float_of_int n /. float_of_int (rounds * tasks)
+
+let waiting tasks =
+  let case = Printf.sprintf "wait-%d" tasks in
+  {
+    title =
+      Printf.sprintf
+        "one of %d tasks that wait for a lazy value, from when its computation \
+         ends until all of them have continued, 1 domain"
+        tasks;
+    baseline =
+      row ~case ~impl:"eio" ~host:"eio"
+        (Crowd (tasks, wait Host.eio eio ~yield:Eio.Fiber.yield));
+    others =
+      [
+        row ~case ~impl:"concord" ~host:"fifo"
+          (Crowd (tasks, wait Host.fifo concord ~yield:Concord_fifo.yield));
+        row ~case ~impl:"concord" ~host:"eio"
+          (Crowd (tasks, wait Host.eio concord ~yield:Eio.Fiber.yield));
+        go_crowd case ~tasks;
+      ];
+  }
+
+let group =
+  {
+    name = "lazy";
+    doc = "lazy values: read, forced, waited for, against Eio, Stdlib and Go";
+    comparisons =
+      [ forced; first_force; waiting 1_000; waiting 10_000; waiting 100_000 ];
+  }
