@@ -80,8 +80,9 @@ val force : 'a t -> 'a
       host's exception is raised.
     - {b Order}: waiters are resumed in the order of their arrival.
     - {b Cost}: if forced, two reads. To wait: O(1), also to withdraw
-      (amortised); a task that is itself forcing [n] lazy values adds O([n]),
-      and the number of tasks that wait for one another in a row.
+      (amortised). A task that is itself forcing [n] lazy values adds O([n]) to
+      each wait, and to each of its computations that raises; and to each wait
+      the number of tasks that wait for one another in a row.
 
     @raise e if the computation raised [e].
     @raise Undefined if the value is needed to compute itself. *)
@@ -102,7 +103,8 @@ val map_val : ('a -> 'b) -> 'a t -> 'b t
     else [map f t]. *)
 
 val is_val : 'a t -> bool
-(** [is_val t] tells if [t] was forced and did not raise. *)
+(** [is_val t] tells if [t] was forced and did not raise. (Stdlib's is also true
+    while [t] is being forced.) *)
 
 val peek : 'a t -> ('a, exn) result option
 (** [peek t] is [None] as long as [t] is not forced. *)
