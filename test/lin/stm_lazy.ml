@@ -98,8 +98,14 @@ struct
     and runs = Array.map (fun _ -> Atomic.make 0) kinds in
     let force i = Lazy.force values.(i) in
     let make i kind =
-      (* 0 if it runs once *)
-      let again () = Atomic.fetch_and_add runs.(i) 1 in
+      (* 0 if it runs once. It takes a moment, so that others come meanwhile. *)
+      let again () =
+        if not Domains.alone then
+          for _ = 1 to 300 do
+            Domain.cpu_relax ()
+          done;
+        Atomic.fetch_and_add runs.(i) 1
+      in
       let leaf () = (10 * (i + 1)) + again () in
       match kind with
       | Forced -> Lazy.from_val (10 * (i + 1))
