@@ -13,3 +13,4 @@ module Semaphore = Semaphore
 module Rwlock = Rwlock
 module Barrier = Barrier
 module Latch = Latch
+module Monadic = Monadic

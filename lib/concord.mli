@@ -52,3 +52,8 @@ module Barrier = Barrier
 
 module Latch = Latch
 (** A gate that opens once. *)
+
+(** {2 Other styles} *)
+
+module Monadic = Monadic
+(** The structures for a library of promises. *)

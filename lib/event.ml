@@ -1,3 +1,4 @@
+module Physical = Concord_internal.Physical
 module Waiter = Concord_internal.Waiter
 module Shuffle = Concord_internal.Shuffle
 module Timer = Concord_internal.Timer
@@ -29,13 +30,15 @@ type +_ t =
 
 type 'a event = 'a t
 
+let same v = v
+
 let make_with ?(last = false) ~finish operation structure arg =
   One
     (Alternative
-       { operation; structure; arg; finish; post = Fun.id; within = []; last })
+       { operation; structure; arg; finish; post = same; within = []; last })
 
 let make ?last operation structure arg =
-  make_with ?last ~finish:Fun.id operation structure arg
+  make_with ?last ~finish:same operation structure arg
 
 let ready =
   {
@@ -265,6 +268,25 @@ let rec sync : type a. a t -> a = function
       sync_choice t
 
 let select ts = sync (Choose ts)
+
+(* [finish] and [post] may suspend, unless they are [same]. *)
+type 'a simple =
+  | Simple : {
+      operation : ('t, 'x, 'b) Suspend.operation;
+      structure : 't;
+      arg : 'x;
+      result : 'b -> 'a;
+    }
+      -> 'a simple
+  | Then : 'b t * ('b -> 'a) -> 'a simple
+
+let simple = function
+  | One (Alternative { operation; structure; arg; finish; post; _ })
+    when Physical.equal finish same && Physical.equal post same ->
+      let result v = post (finish v) in
+      Some (Simple { operation; structure; arg; result })
+  | Wrap ((One _ as t), f) -> Some (Then (t, f))
+  | One _ | Wrap _ | Choose _ | Guard _ | Wrap_abort _ -> None
 
 let poll t =
   let alternatives, aborts = flatten t in

@@ -154,3 +154,20 @@ val make_with :
 val wrap_withdraw : 'a t -> (unit -> unit) -> 'a t
 (** {!wrap_abort}, but the function runs before those given to {!wrap}: for an
     operation that has to undo something before anybody looks. *)
+
+(** {2 For whoever writes another style} *)
+
+type 'a simple =
+  | Simple : {
+      operation : ('t, 'x, 'b) Suspend.operation;
+      structure : 't;
+      arg : 'x;
+      result : 'b -> 'a;  (** Does not suspend. *)
+    }
+      -> 'a simple
+  | Then : 'b t * ('b -> 'a) -> 'a simple
+      (** {!sync} of the event, then the function, which may suspend. *)
+
+val simple : 'a t -> 'a simple option
+(** What to wait for, if that is one operation, and what to do then. Other
+    events are performed by {!sync}; see {!Monadic}. *)

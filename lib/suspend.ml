@@ -117,13 +117,13 @@ let withdraw_and_raise operation t w e =
   withdraw operation t w;
   Printexc.raise_with_backtrace e backtrace
 
+let[@inline] block operation t w resumer =
+  w.resume <- resumer;
+  if operation.enlist t w then None else attempt_or_enlist operation t w resumer
+
 let wait operation t arg =
   let w = Waiter.make arg in
-  let block resumer =
-    w.resume <- resumer;
-    if operation.enlist t w then None
-    else attempt_or_enlist operation t w resumer
-  in
+  let block resumer = block operation t w resumer in
   match Effect.perform (Suspend block) with
   | v -> v
   | exception Effect.Unhandled (Suspend unhandled)
@@ -265,7 +265,7 @@ module Host = struct
      Released    never (terminal) *)
   type trigger = Init | Waiting of unit resumer | Released
 
-  let prepare t () =
+  let prepare t outside () =
     t.asked <- true;
     let state = Atomic.make Init in
     let release () =
@@ -283,13 +283,13 @@ module Host = struct
         | exception Effect.Unhandled (Suspend unhandled)
           when Physical.equal unhandled block ->
             (* Not in a task: in a C callback, a finaliser, a signal handler. *)
-            Park.suspend_thread block
+            outside block
     in
     Domain_local_await.{ release; await }
 
-  let using t loop =
+  let using ?(outside = Park.suspend_thread) t loop =
     let local = Innermost.get () in
-    Domain_local_await.using ~prepare_for_await:(prepare t)
+    Domain_local_await.using ~prepare_for_await:(prepare t outside)
       ~while_running:(fun () ->
         (* A flag that was put up on the domain that the loop has left would not go
            down for what happens on this one. *)

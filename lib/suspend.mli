@@ -97,6 +97,11 @@ val wait : ('t, 'x, 'a) operation -> 't -> 'x -> 'a
 (** [wait operation t arg] suspends the task as a waiter of [t], unless the
     operation can be performed now; it keeps S1 and S3. *)
 
+val block :
+  ('t, 'x, 'a) operation -> 't -> ('x, 'a) waiter -> 'a resumer -> 'a option
+(** [block operation t waiter] is what {!wait} suspends with; S1. The waiter is
+    a fresh one. *)
+
 val withdraw : ('t, 'x, 'a) operation -> 't -> ('x, 'a) waiter -> unit
 (** Withdraws a waiter that may still wait; else does nothing. *)
 
@@ -179,11 +184,16 @@ module Host : sig
 
   val create : unit -> t
 
-  val using : t -> (unit -> 'a) -> 'a
+  val using :
+    ?outside:((unit resumer -> unit option) -> unit) -> t -> (unit -> 'a) -> 'a
   (** [using t loop] is [loop ()], with [t] registered as this thread's
       innermost scheduler, also for the users of [Domain_local_await]. Leave it
       before parking (by [suspend], outside of your handler), and enter it again
-      after: the task that runs the loop may continue on another domain. *)
+      after: the task that runs the loop may continue on another domain.
+
+      [outside block] is called for code in the loop that waits, but is in none
+      of its tasks: a callback from C. It does what a host does; by default it
+      parks the thread. *)
 
   val is_innermost : t -> bool
   (** [false] if a foreign scheduler's loop runs between the handler that calls

@@ -11,6 +11,9 @@ module type Host = sig
   (** [cancel f ~after], in a task: [f ()] in another one, which is cancelled
       when [after ()] has returned. Returns when it has ended. *)
 
+  val in_lwt : ((unit -> unit) -> unit Lwt.t) option
+  (** Starts a task in Lwt's loop, of which a process has one. *)
+
   val run : (unit -> unit) list -> unit
   (** Runs them all as tasks, on the calling domain if it can, and returns when
       they have ended. *)
@@ -20,6 +23,7 @@ end
 
 module Fifo = struct
   let name = "Fifo"
+  let in_lwt = None
   let no_siblings = None
 
   let run tasks =
@@ -48,6 +52,7 @@ end
 
 module Eio_fibers = struct
   let name = "Eio"
+  let in_lwt = None
   let no_siblings = None
   let run tasks = Eio_main.run (fun _ -> Eio.Fiber.all tasks)
   let cancel = Some (fun f ~after -> Eio.Fiber.first f after)
@@ -57,6 +62,7 @@ module Domainslib_tasks = struct
   module Task = Domainslib.Task
 
   let name = "Domainslib"
+  let in_lwt = None
   let no_siblings = None
 
   (* No further domain: who blocks this one blocks all tasks. *)
@@ -71,6 +77,7 @@ end
 
 module Threads = struct
   let name = "thread"
+  let in_lwt = None
   let no_siblings = None
 
   let run tasks =
@@ -81,8 +88,40 @@ end
 
 module Domains = struct
   let name = "domain"
+  let in_lwt = None
   let no_siblings = Some "each domain has one task"
   let run tasks = List.map Domain.spawn tasks |> List.iter Domain.join
+  let cancel = None
+end
+
+(* Monadic style: a wait is a promise of Lwt, and the task what is bound to it. *)
+module Lwt_promises = struct
+  let name = "Lwt"
+  let no_siblings = None
+  let in_lwt = Some Concord_lwt.direct
+
+  let run tasks =
+    Concord_lwt.run (fun () -> Lwt.join (List.map Concord_lwt.direct tasks))
+
+  let cancel =
+    Some
+      (fun f ~after ->
+        let task = Concord_lwt.direct f in
+        after ();
+        Lwt.cancel task;
+        let ended = Promise.create () in
+        Lwt.on_termination task (Promise.fill ended);
+        Promise.await ended)
+end
+
+module Lwt_tasks = struct
+  let name = "Lwt_direct"
+  let no_siblings = None
+  let in_lwt = Some Lwt_direct.spawn
+
+  let run tasks =
+    Concord_lwt.run (fun () -> Lwt.join (List.map Lwt_direct.spawn tasks))
+
   let cancel = None
 end
 
@@ -103,6 +142,8 @@ let hosts : (module Host) list =
     (module Domains);
     (module Within (Eio_fibers));
     (module Within (Domainslib_tasks));
+    (module Lwt_promises);
+    (module Lwt_tasks);
   ]
 
 (* --- The cells ------------------------------------------------------------ *)
@@ -147,6 +188,8 @@ let with_other_domain f =
   Domain.join domain;
   v
 
+let turns n = Lwt_list.iter_s Lwt.pause (List.init n ignore)
+
 module Pair
     (A : Host)
     (B : Host)
@@ -154,15 +197,34 @@ module Pair
       val start : (unit -> unit) -> unit Promise.t
     end) =
 struct
-  (* [a] are tasks of [A], on the other domain, and [b] of [B]. *)
+  (* [a] are tasks of [A], on the other domain, and [b] of [B]. If both are Lwt's, they
+     share its loop. *)
   let between ?(after = ignore) a b =
-    let ended =
-      Other_domain.start (fun () ->
-          A.run a;
-          after ())
-    in
-    B.run b;
-    Promise.await ended
+    match (A.in_lwt, B.in_lwt) with
+    | Some start_a, Some start_b ->
+        Concord_lwt.run (fun () ->
+            let a = List.map start_a a in
+            (* A task of [B] may block the loop until one of [A] waits. *)
+            Lwt.bind (turns 3) (fun () -> Lwt.join (a @ List.map start_b b)));
+        after ()
+    | _ ->
+        let ended =
+          Other_domain.start (fun () ->
+              A.run a;
+              after ())
+        in
+        B.run b;
+        Promise.await ended
+
+  (* A cell in which one side blocks its host until the other waits. *)
+  let blocks_its_host = [ "lazy"; "lazy failure"; "lazy restart" ]
+
+  let in_one_loop name =
+    if
+      Option.is_some A.in_lwt && Option.is_some B.in_lwt
+      && List.mem name blocks_its_host
+    then Some ("with " ^ B.name ^ ", one would block the loop of both")
+    else None
 
   let value () =
     let p = Promise.create () in
@@ -241,7 +303,7 @@ struct
         let cell () =
           Matrix_cells.lazy_restart ~cancel (between ~after:ignore)
         in
-        ("lazy restart", None, cell)
+        ("lazy restart", in_one_loop "lazy restart", cell)
 
   let cells =
     [
@@ -253,7 +315,7 @@ struct
     ]
     @ List.map
         (fun (name, cell) ->
-          (name, None, fun () -> cell (between ~after:ignore)))
+          (name, in_one_loop name, fun () -> cell (between ~after:ignore)))
         Matrix_cells.all
     @ [ restart ]
 
@@ -293,3 +355,24 @@ let run ~title =
       hosts
   in
   List.iter (Printf.printf "skipped: %s\n") (List.sort_uniq compare skipped)
+
+let run_with (module B : Host) ~title =
+  Concord_test_support.Race.watchdog ~seconds:100.;
+  Printf.printf "%s\n%!" title;
+  List.iter
+    (fun (module A : Host) ->
+      with_other_domain @@ fun start ->
+      let between a b =
+        let ended = start (fun () -> A.run a) in
+        B.run b;
+        Promise.await ended
+      in
+      Printf.printf "%-18s <> %-18s" A.name B.name;
+      List.iter
+        (fun (name, cell) ->
+          Printf.printf "  %s%!" name;
+          cell between;
+          cell (fun a b -> between b a))
+        Matrix_cells.all;
+      Printf.printf "\n%!")
+    hosts

@@ -30,6 +30,9 @@ val strings : string -> string list -> string list -> unit
 val yes : string -> bool -> unit
 val no : string -> bool -> unit
 
+val contains : string -> string -> bool
+(** [contains text part]. *)
+
 val printed : (unit -> unit) -> string
 (** What the function wrote to the standard output and error. *)
 

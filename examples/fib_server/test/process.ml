@@ -2,7 +2,7 @@
 
 type t = { pid : int; port : int; stderr : string }
 
-let server = Filename.concat ".." "fib_server.exe"
+let server = Filename.concat ".." (Served.name ^ ".exe")
 
 let poll what condition =
   let deadline = Unix.gettimeofday () +. 15. in
@@ -24,7 +24,7 @@ let spawn command ~stdout ~stderr =
   Unix.create_process command.(0) command Unix.stdin stdout stderr
 
 let start ?(wrapper = []) options =
-  let stderr = Filename.temp_file "fib_server" ".stderr" in
+  let stderr = Filename.temp_file Served.name ".stderr" in
   at_exit (fun () -> Sys.remove stderr);
   let from_server, stdout = Unix.pipe ~cloexec:true () in
   let stderr_fd = Unix.openfile stderr [ O_WRONLY; O_CLOEXEC ] 0 in
@@ -42,8 +42,10 @@ let start ?(wrapper = []) options =
   | None -> Alcotest.failf "the server did not start: %s" (read_file stderr)
   | Some line ->
       In_channel.close output;
-      Scanf.sscanf line "fib_server: listening on http://127.0.0.1:%d%!"
-        (fun port -> { pid; port; stderr })
+      Scanf.sscanf line "%s@: listening on http://127.0.0.1:%d%!"
+        (fun name port ->
+          Alcotest.(check string) "name" Served.name name;
+          { pid; port; stderr })
 
 let terminate t = Unix.kill t.pid Sys.sigterm
 

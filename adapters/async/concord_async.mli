@@ -1,0 +1,61 @@
+(** Concord's structures for Async: whatever waits gives a deferred, and is woken
+    by tasks of any host, in any domain.
+
+    {v
+open Core
+open Async
+
+let box : string Concord_async.Mvar.t = Concord_async.Mvar.create_empty ()
+
+let () =
+  let put () = Concord.Mvar.put box "another domain" in
+  let domain = Domain.spawn (fun () -> Concord_fifo.run put) in
+  upon (Concord_async.Mvar.take box) (fun from ->
+      print_endline from;
+      Domain.join domain;
+      shutdown 0);
+  never_returns (Concord_async.go ())
+    v}
+
+    Async is not patched, and its state is touched by its own thread only:
+    others put what they want done into an inbox, and wake the scheduler if it
+    sleeps. Only code of Async can call the functions below that give a
+    deferred. (Section 5 of "Effectively Composing Concurrency Libraries".)
+
+    {2 What holds for all}
+
+    - {b Failure}: an exception is sent to the monitor of the caller, with its
+      backtrace, whether the operation waited or not; it is never raised by the
+      call. The deferred is then never determined. [Monitor.try_with] turns it
+      into a value.
+    - {b Cancelled}: never. An operation that [Deferred.choose] or
+      [Clock.with_timeout] has dropped still waits, and will be performed: what
+      it takes is lost. {!select} and {!sync_before} lose nothing.
+    - {b Order, cost}: those of the operation.
+    - {b Execution context} (monitor, priority, locals): the same before and
+      after a wait.
+    - {b Handlers} of a deferred are run as Async's jobs, never by whoever
+      resumes it.
+    - @raise Invalid_argument
+        if an operation has to wait in a thread that does not run Async: one of
+        [In_thread.run], of another domain. *)
+
+val go : ?raise_unhandled_exn:bool -> unit -> Core.never_returns
+(** [go ()] is [Scheduler.go ()]. It differs for direct-style operations: one
+    that has to wait in a job raises {!In_job}. In [Scheduler.go], and with
+    [Thread_safe.block_on_async], it freezes Async. *)
+
+exception In_job
+(** A direct-style operation had to wait in a job of Async, which cannot. Use
+    the operation of that name in this module, or {!direct}. *)
+
+val to_deferred : 'a Concord.Promise.t -> 'a Async.Deferred.t
+(** {!Promise.await}. *)
+
+val of_deferred : 'a Async.Deferred.t -> 'a Concord.Promise.t
+(** A promise that is filled when the deferred is determined. A deferred does
+    not fail: [of_deferred (Monitor.try_with f)] promises a result.
+    @raise Invalid_argument in a thread that does not run Async. *)
+
+include Concord.Monadic.S with type 'a promise := 'a Async.Deferred.t
+(** @inline *)

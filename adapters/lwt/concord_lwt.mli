@@ -1,0 +1,55 @@
+(** Concord's structures for Lwt: whatever waits gives a promise of Lwt, and is
+    woken by tasks of any host, in any domain.
+
+    {[
+      # let box : string Concord_lwt.Mvar.t = Concord_lwt.Mvar.create_empty ()
+      val box : string Concord_lwt.Mvar.t = <abstr>
+      # let domain =
+          Domain.spawn (fun () ->
+              Concord_fifo.run (fun () -> Concord.Mvar.put box "another domain"))
+      val domain : unit Domain.t = <abstr>
+      # Concord_lwt.run (fun () -> Concord_lwt.Mvar.take box)
+      - : string = "another domain"
+    ]}
+
+    Lwt is not patched, and its state is touched by the thread that runs it
+    only: others put what they want done into an inbox, and wake the loop if it
+    sleeps. Only that thread can call the functions below that give a promise of
+    Lwt. (Section 5 of "Effectively Composing Concurrency Libraries".)
+
+    {2 What holds for all}
+
+    - {b Cancelled} by [Lwt.cancel] while it waits: the operation has changed
+      nothing, nobody else loses a turn, and the promise fails with
+      [Lwt.Canceled]. If it was resumed just before, it has its value, and the
+      promise too: then [Lwt.cancel] does nothing.
+    - {b Order, cost}: those of the operation.
+    - {b Storage}: that of the sequence ([Lwt.key]) is the same before and after
+      a wait.
+    - {b Callbacks} of a promise are called by Lwt's loop, never by whoever
+      resumes it. *)
+
+val run : (unit -> 'a Lwt.t) -> 'a
+(** [run f] is [Lwt_main.run (f ())]. It differs for direct-style operations:
+
+    - those in tasks of [Lwt_direct] suspend the task (also operations of other
+      libraries that wait by [Domain_local_await], as Kcas);
+    - one that has to wait in a plain callback of Lwt raises {!In_callback}.
+
+    In [Lwt_main.run] both freeze the loop. All else is the same there.
+
+    @raise Failure if it is running already. *)
+
+exception In_callback
+(** A direct-style operation had to wait in a callback of Lwt, which cannot. Use
+    the operation of that name in this module, {!direct}, or a task of
+    [Lwt_direct]. *)
+
+val to_lwt : 'a Concord.Promise.t -> 'a Lwt.t
+(** {!Promise.await}. *)
+
+val of_lwt : 'a Lwt.t -> 'a Concord.Promise.t
+(** A promise that is filled, or fails, when Lwt's does. *)
+
+include Concord.Monadic.S with type 'a promise := 'a Lwt.t
+(** @inline *)

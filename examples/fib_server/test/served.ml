@@ -1,0 +1,1 @@
+let name = "fib_server"

@@ -1,0 +1,1 @@
+let name = "lwt_server"

@@ -1,0 +1,14 @@
+module A = Concord_async
+
+module Host = struct
+  let name = "Async"
+  let in_lwt = None
+  let no_siblings = None
+  let cancel = None
+
+  let run tasks =
+    Async.Thread_safe.block_on_async_exn (fun () ->
+        Async.Deferred.all_unit (List.map A.direct tasks))
+end
+
+let run () = Matrix.run_with (module Host) ~title:"With Async"

@@ -1,0 +1,341 @@
+(* [Lwt.cancel]: it withdraws, and loses nothing. *)
+
+open Concord
+open Concord_test_support
+open Check
+open Lwt.Syntax
+
+let run = Concord_lwt.run
+let is_cancelled p = Lwt.state p = Lwt.Fail Lwt.Canceled
+
+(* --- Each operation ------------------------------------------------------- *)
+
+let each_case f =
+  run @@ fun () ->
+  Lwt_list.iter_s (fun (name, make) -> f name (make ())) Cases.all
+
+let withdrawn () =
+  each_case @@ fun name { Cases.wait; waiters; wake; kept; _ } ->
+  let p = wait () in
+  int (name ^ ": one waits") 1 (waiters ());
+  Lwt.cancel p;
+  int (name ^ ": withdrawn") 0 (waiters ());
+  yes (name ^ ": cancelled") (is_cancelled p);
+  wake ();
+  yes (name ^ ": nothing is lost") (kept ());
+  Lwt.return_unit
+
+(* Who waits behind it has its turn. *)
+let next_in_turn () =
+  each_case @@ fun name { Cases.wait; waiters; wake; _ } ->
+  match name with
+  | "Barrier.await" | "Condition.wait" | "Lazy.force" | "Lazy.force_val" ->
+      (* two of them do not wait for the same *) Lwt.return_unit
+  | _ ->
+      let first = wait () in
+      let second = wait () in
+      Lwt.cancel first;
+      yes (name ^ ": cancelled") (is_cancelled first);
+      int (name ^ ": one is left") 1 (waiters ());
+      wake ();
+      let+ ok = second in
+      yes (name ^ ": the other has its value") ok
+
+(* Resumed, and cancelled before the loop has seen it: it has its value. *)
+let resumed_before () =
+  each_case @@ fun name { Cases.wait; wake; waiters; _ } ->
+  let p = wait () in
+  wake ();
+  Lwt.cancel p;
+  let+ ok = p in
+  yes (name ^ ": it has its value") ok;
+  int (name ^ ": nobody waits") 0 (waiters ())
+
+(* A promise of Lwt's that depends on the wait. *)
+let through_lwt () =
+  run @@ fun () ->
+  let box = Mvar.create_empty () in
+  let take () = Concord_lwt.Mvar.take box in
+  let first = Lwt.pick [ take (); Lwt.pause () |> Lwt.map (fun () -> 0) ] in
+  let* v = first in
+  int "the other" 0 v;
+  int "withdrawn" 0 (Mvar.waiters box);
+  let p =
+    let* v = take () in
+    Lwt.return (v + 1)
+  in
+  Lwt.cancel p;
+  yes "bind" (is_cancelled p);
+  int "withdrawn" 0 (Mvar.waiters box);
+  let p = Lwt.protected (take ()) in
+  Lwt.cancel p;
+  int "not if it is protected" 1 (Mvar.waiters box);
+  Mvar.put box 1;
+  yes "taken" (Mvar.is_empty box);
+  let p = Lwt.with_value (Lwt.new_key ()) (Some 1) take in
+  let* () =
+    Lwt.catch
+      (fun () -> Lwt_unix.with_timeout 0.001 (fun () -> Lwt.map ignore p))
+      (function Lwt_unix.Timeout -> Lwt.return_unit | e -> Lwt.fail e)
+  in
+  int "with_timeout" 0 (Mvar.waiters box);
+  Lwt.return_unit
+
+(* --- What is held --------------------------------------------------------- *)
+
+(* The wait for a signal ends; the one for the mutex cannot be cancelled. *)
+let condition () =
+  run @@ fun () ->
+  let m = Mutex.create () and c = Condition.create () in
+  let has_it = ref false in
+  let p =
+    Concord_lwt.Mutex.with_lock m @@ fun () ->
+    Lwt.finalize
+      (fun () -> Concord_lwt.Condition.wait c m)
+      (fun () ->
+        has_it := Mutex.is_locked m;
+        Lwt.return_unit)
+  in
+  (* Somebody else has the mutex when it is cancelled. *)
+  yes "it gave the mutex away" (Mutex.try_lock m);
+  Lwt.cancel p;
+  int "no signal awaited" 0 (Condition.waiters c);
+  int "but the mutex" 1 (Mutex.waiters m);
+  Lwt.cancel p;
+  int "it stays" 1 (Mutex.waiters m);
+  yes "it is not at its end" (Lwt.state p = Lwt.Sleep);
+  Mutex.unlock m;
+  let* () =
+    Lwt.catch
+      (fun () -> p)
+      (function Lwt.Canceled -> Lwt.return_unit | e -> Lwt.fail e)
+  in
+  yes "it had the mutex" !has_it;
+  no "and released it" (Mutex.is_locked m);
+  Lwt.return_unit
+
+let locks () =
+  run @@ fun () ->
+  let m = Mutex.create () in
+  Mutex.lock m;
+  let called = ref false in
+  let p =
+    Concord_lwt.Mutex.with_lock m (fun () ->
+        called := true;
+        Lwt.return_unit)
+  in
+  Lwt.cancel p;
+  Mutex.unlock m;
+  no "not called" !called;
+  no "not locked" (Mutex.is_locked m);
+  let p =
+    Concord_lwt.Mutex.with_lock m (fun () ->
+        Concord_lwt.direct (fun () -> Promise.await (Promise.create ())))
+  in
+  yes "locked" (Mutex.is_locked m);
+  Lwt.cancel p;
+  yes "cancelled" (is_cancelled p);
+  no "released" (Mutex.is_locked m);
+  Lwt.return_unit
+
+(* The code in [direct] sees the exception where it waits. *)
+let direct () =
+  traced [ "waits"; "cancelled"; "finally" ] @@ fun say ->
+  run @@ fun () ->
+  let box = Mvar.create_empty () in
+  let p =
+    Concord_lwt.direct @@ fun () ->
+    Fun.protect ~finally:(fun () -> say "finally") @@ fun () ->
+    say "waits";
+    try Mvar.take box
+    with Lwt.Canceled as e ->
+      say "cancelled";
+      raise e
+  in
+  Lwt.cancel p;
+  yes "cancelled" (is_cancelled p);
+  int "withdrawn" 0 (Mvar.waiters box);
+  Lwt.return_unit
+
+(* As in other hosts, where a cancelled task can wait in [Suspend.protect] only. *)
+let for_good () =
+  run @@ fun () ->
+  let box = Mvar.create_empty () and p = Promise.create () in
+  let again = ref false and told = ref false in
+  let code () =
+    (try Promise.await p
+     with Lwt.Canceled -> told := not (Suspend.is_cancelled ()));
+    try Mvar.take box
+    with Lwt.Canceled ->
+      again := Suspend.is_cancelled ();
+      Suspend.protect (fun () -> Mvar.take box)
+  in
+  let task = Concord_lwt.direct code in
+  (* It is told the exception, and not cancelled. *)
+  Promise.fail p Lwt.Canceled;
+  let* () = Lwt.pause () in
+  let* () = Lwt.pause () in
+  int "it goes on waiting" 1 (Mvar.waiters box);
+  yes "not cancelled" !told;
+  Lwt.cancel task;
+  yes "cancelled" !again;
+  int "protected" 1 (Mvar.waiters box);
+  Mvar.put box ();
+  task
+
+let protected () =
+  run @@ fun () ->
+  let box = Mvar.create_empty () in
+  let p =
+    Concord_lwt.direct (fun () ->
+        let one = Suspend.protect (fun () -> Mvar.take box) in
+        one + Mvar.take box)
+  in
+  Lwt.cancel p;
+  int "it waits" 1 (Mvar.waiters box);
+  Mvar.put box 1;
+  let* () = Lwt.pause () in
+  let* () = Lwt.pause () in
+  int "it waits again" 1 (Mvar.waiters box);
+  Lwt.cancel p;
+  yes "unprotected" (is_cancelled p);
+  int "withdrawn" 0 (Mvar.waiters box);
+  Lwt.return_unit
+
+(* Another one computes it then, on another domain or here. *)
+let lazy_restart other () =
+  let runs = Atomic.make 0 and never = Promise.create () in
+  let t =
+    Lazy.from_fun (fun () ->
+        if Atomic.fetch_and_add runs 1 = 0 then Promise.await never else 42)
+  in
+  run @@ fun () ->
+  let first = Concord_lwt.Lazy.force t in
+  let second = other t in
+  let* () =
+    let rec until_it_waits () =
+      if Lazy.waiters t = 1 then Lwt.return_unit
+      else Lwt.bind (Lwt.pause ()) until_it_waits
+    in
+    until_it_waits ()
+  in
+  Lwt.cancel first;
+  yes "cancelled" (is_cancelled first);
+  let+ v = second in
+  int "the value" 42 v;
+  int "runs" 2 (Atomic.get runs);
+  int "of the first, none" 0 (Promise.waiters never)
+
+let in_lwt t = Concord_lwt.Lazy.force t
+
+let in_a_domain t =
+  let p = Promise.create () in
+  ignore
+    (Domain.spawn (fun () -> Promise.fill p (Lazy.force t)) : unit Domain.t);
+  Concord_lwt.to_lwt p
+
+let lazy_waiter () =
+  run @@ fun () ->
+  let p = Promise.create () in
+  let t = Lazy.from_fun (fun () -> Promise.await p) in
+  let first = Concord_lwt.Lazy.force t in
+  let second = Concord_lwt.Lazy.force t in
+  Lwt.cancel second;
+  yes "cancelled" (is_cancelled second);
+  int "withdrawn" 0 (Lazy.waiters t);
+  Promise.fill p 1;
+  let+ v = first in
+  int "the other's" 1 v
+
+(* --- The race of H3 ------------------------------------------------------- *)
+
+(* Each of [size] tasks is cancelled here while another domain resumes it: its value is
+   in one place. *)
+let size = 500
+let rounds = 40
+
+let race () =
+  let cancelled = ref 0 and resumed = ref 0 in
+  let round i =
+    let boxes = Array.init size (fun _ -> Mvar.create_empty ()) in
+    let ps = Array.map Concord_lwt.Mvar.take boxes in
+    let go = Atomic.make false in
+    let join =
+      Check.domain (fun () ->
+          while not (Atomic.get go) do
+            Domain.cpu_relax ()
+          done;
+          Array.iteri (fun i box -> Mvar.put box i) boxes)
+    in
+    Atomic.set go true;
+    (* Towards the other one, from a place that changes. *)
+    for j = size - 1 downto i * size / rounds do
+      Lwt.cancel ps.(j)
+    done;
+    let check j p =
+      let* got =
+        Lwt.try_bind
+          (fun () -> p)
+          (fun v -> Lwt.return (Some v))
+          (function Lwt.Canceled -> Lwt.return None | e -> Lwt.fail e)
+      in
+      Lwt.return (j, got)
+    in
+    let* got = Lwt.all (List.mapi check (Array.to_list ps)) in
+    join ();
+    List.iter
+      (fun (j, got) ->
+        let left = Mvar.take_available boxes.(j) in
+        if Mvar.waiters boxes.(j) <> 0 then Alcotest.fail "a waiter stays";
+        match (got, left) with
+        | Some v, None when v = j -> incr resumed
+        | None, Some v when v = j -> incr cancelled
+        | _ -> Alcotest.failf "the value of %d is in two places, or none" j)
+      got;
+    Lwt.return_unit
+  in
+  run (fun () -> Lwt_list.iter_s round (List.init rounds Fun.id));
+  Printf.printf "%d cancelled, %d resumed\n" !cancelled !resumed;
+  yes "some were cancelled" (!cancelled > 0);
+  yes "some were resumed" (!resumed > 0)
+
+let memory () =
+  run @@ fun () ->
+  let p : int Promise.t = Promise.create () in
+  let before = words p in
+  let all = List.init 10_000 (fun _ -> Concord_lwt.Promise.await p) in
+  int "all wait" 10_000 (Promise.waiters p);
+  List.iter Lwt.cancel all;
+  int "none waits" 0 (Promise.waiters p);
+  int "words" before (words p);
+  Lwt.return_unit
+
+let () =
+  Check.run "Concord_lwt, cancellation"
+    [
+      ( "each operation",
+        [
+          test "is withdrawn" withdrawn;
+          test "leaves the turn to the next" next_in_turn;
+          test "has its value if it was resumed before" resumed_before;
+        ] );
+      ( "what is held",
+        [
+          test "pick, bind, protected, with_timeout" through_lwt;
+          test "Condition.wait has its mutex again" condition;
+          test "locks" locks;
+          test "direct" direct;
+          test "direct: for good" for_good;
+          test "Suspend.protect" protected;
+          test "a lazy value is computed by the next, of Lwt"
+            (lazy_restart in_lwt);
+          test "a lazy value is computed by the next, of a domain"
+            (lazy_restart in_a_domain);
+          test "a waiter of a lazy value" lazy_waiter;
+        ] );
+      ( "races",
+        [
+          test "against resuming, from another domain" race;
+          test "10,000 cancelled waits leave no memory" memory;
+        ] );
+    ]

@@ -1,0 +1,287 @@
+(* Direct style: in tasks of Lwt_direct, in plain callbacks, and beside other hosts. *)
+
+open Concord
+open Concord_test_support
+open Check
+open Lwt.Syntax
+
+let run = Concord_lwt.run
+
+(* Lets all others go on. *)
+let turns n = Lwt_list.iter_s Lwt.pause (List.init n ignore)
+
+let until what condition =
+  let deadline = Unix.gettimeofday () +. 20. in
+  let rec look () =
+    if condition () then Lwt.return_unit
+    else if Unix.gettimeofday () > deadline then
+      Alcotest.failf "it never happened: %s" what
+    else Lwt.bind (Lwt.pause ()) look
+  in
+  look ()
+
+(* --- Tasks of Lwt_direct -------------------------------------------------- *)
+
+let key : int Lwt.key = Lwt.new_key ()
+
+(* The task only: a sibling, which is woken by its own wait, and callbacks go on. *)
+let each_suspends_its_task wake_from () =
+  let each (name, make) =
+    let { Cases.direct; waiters; wake; _ } = make () in
+    let lwt = Thread.id (Thread.self ()) in
+    let p =
+      Lwt_direct.spawn (fun () ->
+          Lwt_direct.Storage.set key 1;
+          let ok = direct () in
+          yes (name ^ ": the storage") (Lwt_direct.Storage.get key = Some 1);
+          int (name ^ ": the thread") lwt (Thread.id (Thread.self ()));
+          ok)
+    in
+    let box = Mvar.create_empty () in
+    let sibling = Lwt_direct.spawn (fun () -> Mvar.take box) in
+    let* () = until (name ^ " waits") (fun () -> waiters () = 1) in
+    let* () = until "its sibling waits" (fun () -> Mvar.waiters box = 1) in
+    Mvar.put box 7;
+    let* v = sibling in
+    int (name ^ ": a sibling goes on") 7 v;
+    yes (name ^ ": it waits") (Lwt.state p = Lwt.Sleep);
+    wake_from wake;
+    let+ ok = p in
+    yes (name ^ ": its value") ok;
+    int (name ^ ": none is left") 0 (waiters ())
+  in
+  run (fun () -> Lwt_list.iter_s each Cases.all)
+
+let here wake = wake ()
+let there wake = Check.in_domain wake
+
+let kcas () =
+  run @@ fun () ->
+  let loc = Kcas.Loc.make 0 in
+  let positive ~xt =
+    match Kcas.Xt.get ~xt loc with 0 -> Kcas.Retry.later () | n -> n
+  in
+  let asked = Atomic.make false in
+  let p =
+    Lwt_direct.spawn (fun () ->
+        Atomic.set asked true;
+        Kcas.Xt.commit { tx = positive })
+  in
+  let* () = until "it began" (fun () -> Atomic.get asked) in
+  let* () = turns 10 in
+  yes "it waits" (Lwt.state p = Lwt.Sleep);
+  Check.in_domain (fun () -> Kcas.Loc.set loc 3);
+  let+ v = p in
+  int "the value" 3 v
+
+let order () =
+  traced [ "0"; "1"; "2"; "3" ] @@ fun say ->
+  run @@ fun () ->
+  let box = Mvar.create_empty () in
+  let take _ =
+    Lwt_direct.spawn (fun () -> say (string_of_int (Mvar.take box)))
+  in
+  let all = List.init 4 take in
+  let* () = until "all wait" (fun () -> Mvar.waiters box = 4) in
+  let put =
+    Lwt_direct.spawn (fun () -> List.iter (Mvar.put box) [ 0; 1; 2; 3 ])
+  in
+  Lwt.join (put :: all)
+
+(* A task that ends the last promise: the loop does not sleep any more. (It would for
+   almost a minute, at which this test is killed.) *)
+let last_promise () =
+  let box = Mvar.create_empty () in
+  for _ = 1 to 100 do
+    let join = Check.domain (fun () -> Mvar.put box ()) in
+    run (fun () -> Lwt_direct.spawn (fun () -> Mvar.take box));
+    join ()
+  done;
+  let start = Unix.gettimeofday () in
+  run (fun () -> Lwt_direct.spawn ignore);
+  yes "at once" (Unix.gettimeofday () -. start < 30.)
+
+(* Both styles, and a domain, at one structure. *)
+let mixed () =
+  let n = 2_000 in
+  let s = Stream.create 3 and sum = ref 0 in
+  let join =
+    Check.domain (fun () ->
+        Concord_fifo.run (fun () ->
+            for i = 1 to n do
+              Stream.add s i
+            done))
+  in
+  run (fun () ->
+      let rec take_monadic n =
+        if n = 0 then Lwt.return_unit
+        else
+          let* v = Concord_lwt.Stream.take s in
+          sum := !sum + v;
+          take_monadic (n - 1)
+      in
+      let take_direct n =
+        Lwt_direct.spawn (fun () ->
+            for _ = 1 to n do
+              let v = Stream.take s in
+              sum := !sum + v
+            done)
+      in
+      Lwt.join [ take_monadic (n / 2); take_direct (n / 2) ]);
+  join ();
+  int "the sum" (n * (n + 1) / 2) !sum
+
+(* --- Plain callbacks ------------------------------------------------------ *)
+
+let in_callback () =
+  let each (name, make) =
+    let { Cases.direct; waiters; wake; kept; _ } = make () in
+    let* () = Lwt.pause () in
+    raises name Concord_lwt.In_callback direct;
+    int (name ^ ": withdrawn") 0 (waiters ());
+    wake ();
+    (match name with
+    | "Lazy.force" | "Lazy.force_val" -> (* the computation has failed *) ()
+    | _ -> yes (name ^ ": nothing is lost") (kept ()));
+    (* The loop is as before. *)
+    Lwt.pause ()
+  in
+  run (fun () -> Lwt_list.iter_s each Cases.all)
+
+let message () =
+  let text = Printexc.to_string Concord_lwt.In_callback in
+  List.iter
+    (fun part -> yes part (contains text part))
+    [
+      "Concord_lwt.Mvar.take";
+      "Concord_lwt.sync";
+      "Concord_lwt.direct";
+      "callback";
+    ]
+
+(* What need not wait, is done. *)
+let callback_at_once () =
+  run @@ fun () ->
+  let* () = Lwt.pause () in
+  let box = Mvar.create 1 in
+  int "taken" 1 (Mvar.take box);
+  int "forced" 2 (Lazy.force (Lazy.from_fun (fun () -> 2)));
+  Mvar.put box 3;
+  Lwt.return_unit
+
+(* Resumed by others just then: refused, or has its value. *)
+let callback_race () =
+  run @@ fun () ->
+  let* () = Lwt.pause () in
+  let refused = ref 0 and n = 1_000 in
+  let boxes = Array.init n (fun _ -> Mvar.create_empty ()) in
+  let join =
+    Check.domain (fun () -> Array.iter (fun b -> Mvar.put b ()) boxes)
+  in
+  Array.iter
+    (fun box ->
+      match Mvar.take box with
+      | () -> ()
+      | exception Concord_lwt.In_callback -> incr refused)
+    boxes;
+  join ();
+  let left =
+    Array.fold_left
+      (fun n box ->
+        int "nobody waits" 0 (Mvar.waiters box);
+        if Mvar.is_empty box then n else n + 1)
+      0 boxes
+  in
+  int "what was refused is there" !refused left;
+  Lwt.return_unit
+
+(* --- Hosts in hosts ------------------------------------------------------- *)
+
+(* Concord_lwt.run on another host, whose other tasks are blocked meanwhile, as by any
+   loop; its tasks wait in it all the same. *)
+let exchange () =
+  run @@ fun () ->
+  let box = Mvar.create_empty () and back = Mvar.create_empty () in
+  let task = Lwt_direct.spawn (fun () -> Mvar.put back (1 + Mvar.take box)) in
+  let refused = ref false in
+  let callback =
+    let+ () = Lwt.pause () in
+    match Mvar.take back with
+    | (_ : int) -> ()
+    | exception Concord_lwt.In_callback -> refused := true
+  in
+  let* () = callback in
+  yes "refused in a callback" !refused;
+  let join = Check.domain (fun () -> Mvar.put box 1) in
+  let* v = Concord_lwt.Mvar.take back in
+  int "the value" 2 v;
+  join ();
+  task
+
+let in_fifo () =
+  Concord_fifo.run (fun () ->
+      Concord_fifo.join (Concord_fifo.fork exchange);
+      (* Fifo is the host again. *)
+      let box = Mvar.create_empty () in
+      let task = Concord_fifo.fork (fun () -> Mvar.take box) in
+      Mvar.put box ();
+      Concord_fifo.join task)
+
+let in_eio () = Eio_main.run (fun _ -> exchange ())
+let beside_eio () = Eio_main.run @@ fun _ -> Eio_unix.run_in_systhread exchange
+
+(* Fifo's loop in [direct] waits as the task does. *)
+let around_fifo start () =
+  run @@ fun () ->
+  let box = Mvar.create_empty () in
+  let p = start (fun () -> Concord_fifo.run (fun () -> Mvar.take box)) in
+  let* () = until "it waits" (fun () -> Mvar.waiters box = 1) in
+  let* () = turns 3 in
+  yes "Lwt goes on" (Lwt.state p = Lwt.Sleep);
+  Check.in_domain (fun () -> Mvar.put box 4);
+  let+ v = p in
+  int "the value" 4 v
+
+(* Eio's loop does block Lwt's; its fibers are not tasks of [direct]. *)
+let around_eio () =
+  run @@ fun () ->
+  let box = Mvar.create_empty () in
+  let+ v =
+    Concord_lwt.direct (fun () ->
+        Eio_main.run (fun _ ->
+            Eio.Fiber.both (fun () -> Mvar.put box 5) ignore;
+            Eio.Fiber.first
+              (fun () -> Mvar.take (Mvar.create_empty ()))
+              (fun () -> Mvar.take box)))
+  in
+  int "the value" 5 v
+
+let () =
+  Check.run "Concord_lwt, direct style"
+    [
+      ( "Lwt_direct",
+        [
+          test "each suspends its task only" (each_suspends_its_task here);
+          test "and is woken by a domain" (each_suspends_its_task there);
+          test "Kcas" kcas;
+          test "waiters are served in order" order;
+          test "that ends the last promise" last_promise;
+          test "both styles" mixed;
+        ] );
+      ( "plain callbacks",
+        [
+          test "each raises In_callback, and leaves nothing" in_callback;
+          test "its message" message;
+          test "what need not wait is done" callback_at_once;
+          test "against resuming, from another domain" callback_race;
+        ] );
+      ( "hosts in hosts",
+        [
+          test "run in Fifo" in_fifo;
+          test "run in Eio" in_eio;
+          test "run in a thread beside Eio" beside_eio;
+          test "Fifo in direct" (around_fifo Concord_lwt.direct);
+          test "Fifo in Lwt_direct" (around_fifo Lwt_direct.spawn);
+          test "Eio in direct" around_eio;
+        ] );
+    ]

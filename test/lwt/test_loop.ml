@@ -1,0 +1,287 @@
+(* Lwt's loop: whose it is, who touches it, and what wakes it. *)
+
+open Concord
+open Concord_test_support
+open Check
+open Lwt.Syntax
+
+let run = Concord_lwt.run
+let thread () = Thread.id (Thread.self ())
+
+(* --- How often it is notified ---------------------------------------------- *)
+
+let notifications = Atomic.make 0
+
+(* Counts what wakes the loop: the one notification that Concord_lwt makes, in the first
+   [run]. Lwt numbers them, in a type that it hides. *)
+let () =
+  let before = Lwt_unix.make_notification ignore in
+  run (fun () ->
+      let first : Lwt_unix.notification =
+        Obj.magic ((Obj.magic before : int) + 1)
+      in
+      Lwt_unix.set_notification first (fun () -> Atomic.incr notifications);
+      Lwt.return_unit)
+
+(* --- Who touches Lwt's state ----------------------------------------------- *)
+
+(* [guarded f] fails if a promise is paused in another thread than this, in which [f]
+   is to count each callback with [here]. *)
+let guarded f =
+  let this = (Domain.self (), thread ()) in
+  let foreign = Atomic.make 0 and called = Atomic.make 0 in
+  let check () =
+    if (Domain.self (), thread ()) <> this then Atomic.incr foreign
+  in
+  Lwt.register_pause_notifier (fun _ -> check ());
+  let here () =
+    Atomic.incr called;
+    check ()
+  in
+  Fun.protect
+    ~finally:(fun () -> Lwt.register_pause_notifier ignore)
+    (fun () -> f here);
+  int "called elsewhere" 0 (Atomic.get foreign);
+  yes "called" (Atomic.get called > 0)
+
+let wakers = 4
+let wakes = 10_000
+
+(* [wakes] promises, which [wakers] domains fill once they are told to [go]. *)
+let burst here ~before ~meanwhile =
+  let ps = Array.init wakes (fun _ -> Promise.create ()) in
+  let go = Atomic.make false and filled = Atomic.make 0 in
+  let fill i () =
+    while not (Atomic.get go) do
+      Domain.cpu_relax ()
+    done;
+    for j = 0 to (wakes / wakers) - 1 do
+      Promise.fill ps.(i + (j * wakers)) (i + (j * wakers));
+      Atomic.incr filled
+    done
+  in
+  let joins = List.init wakers (fun i -> Check.domain (fill i)) in
+  let seen = ref 0 in
+  run (fun () ->
+      let all =
+        List.init wakes (fun i ->
+            let+ v = Concord_lwt.Promise.await ps.(i) in
+            here ();
+            if v = i then incr seen)
+      in
+      let* () = before () in
+      Atomic.set notifications 0;
+      Atomic.set go true;
+      meanwhile (fun () -> Atomic.get filled = wakes);
+      let* () = Lwt.join all in
+      List.iter (fun join -> join ()) joins;
+      (* What was notified is counted when the loop looks. *)
+      Lwt.pause ());
+  int "all are woken" wakes !seen
+
+let touched_by_one_thread () =
+  guarded @@ fun here -> burst here ~before:Lwt.return ~meanwhile:ignore
+
+(* While the loop is busy nobody has to wake it, but the first, as it had nothing to do
+   before. *)
+let one_batch () =
+  guarded @@ fun here ->
+  burst here ~before:Lwt.pause ~meanwhile:(fun done_ ->
+      eventually ~pause:Domain.cpu_relax "all are filled" done_);
+  yes "at most one notification" (Atomic.get notifications <= 1)
+
+(* It sleeps when the first comes, and is held up then until all have come. *)
+let one_notification () =
+  guarded @@ fun here ->
+  let first = Promise.create () and n = 1_000 in
+  let rest = Array.init n (fun _ -> Promise.create ()) in
+  let asleep = Atomic.make false and filled = Atomic.make 0 in
+  let hook =
+    Lwt_main.Enter_iter_hooks.add_last (fun () ->
+        if Lwt.paused_count () = 0 && Promise.waiters first = 1 then
+          Atomic.set asleep true)
+  in
+  let fill () =
+    eventually "it sleeps" (fun () -> Atomic.get asleep);
+    Promise.fill first ();
+    Array.iter (fun p -> Promise.fill p ()) rest;
+    Atomic.set filled 1
+  in
+  let join = Check.domain fill in
+  run (fun () ->
+      (* One may be left of a test before. *)
+      let* () = Lwt.pause () in
+      Atomic.set notifications 0;
+      let begun =
+        let+ () = Concord_lwt.Promise.await first in
+        here ();
+        eventually "all are filled" (fun () -> Atomic.get filled = 1)
+      in
+      Lwt.join
+        (begun
+        :: List.init n (fun i ->
+            Lwt.map here (Concord_lwt.Promise.await rest.(i)))));
+  Lwt_main.Enter_iter_hooks.remove hook;
+  join ();
+  int "notifications" 1 (Atomic.get notifications)
+
+(* Nothing is called within the resumer's call, also if Lwt's own thread resumes. *)
+let not_within_the_call () =
+  guarded @@ fun here ->
+  run @@ fun () ->
+  let p = Promise.create () and inside = ref false in
+  let after =
+    let+ () = Concord_lwt.Promise.await p in
+    here ();
+    no "within Promise.fill" !inside
+  in
+  let task =
+    Concord_lwt.direct (fun () ->
+        Promise.await p;
+        here ();
+        no "within Promise.fill" !inside)
+  in
+  let* () = Lwt.pause () in
+  inside := true;
+  Promise.fill p ();
+  inside := false;
+  Lwt.join [ after; task ]
+
+(* --- Whose it is ----------------------------------------------------------- *)
+
+let is_refused f =
+  match f () with
+  | exception Invalid_argument m -> contains m "Concord_lwt"
+  | _ -> false
+
+(* What must wait: refused, and nothing is left in the structure. What need not, is
+   done; and direct style waits as a thread does. *)
+let elsewhere () =
+  let box = Mvar.create_empty () and full = Mvar.create 1 in
+  let mutex = Mutex.create () in
+  let in_direct () =
+    Concord_lwt.direct (fun () ->
+        Mutex.protect mutex (fun () -> ignore (Mvar.take box : int)))
+  in
+  let t = Lazy.from_fun (fun () -> Mvar.take box) in
+  let attempts () =
+    (* After this Concord has to ask whose scheduler is the innermost. *)
+    no "cancelled" (Suspend.is_cancelled ());
+    [
+      is_refused (fun () -> Concord_lwt.Mvar.take box);
+      is_refused (fun () -> Concord_lwt.Mvar.put full 2);
+      is_refused (fun () -> Concord_lwt.Mvar.swap box 2);
+      is_refused (fun () -> Concord_lwt.Lazy.force t);
+      is_refused in_direct;
+      Lwt.state (Concord_lwt.Mvar.read full) = Lwt.Return 1;
+      Mvar.read full = 1;
+    ]
+  in
+  run @@ fun () ->
+  let* () = Lwt.pause () in
+  let check what results = yes what (List.for_all Fun.id results) in
+  check "in a thread" (in_thread attempts);
+  check "in a domain" (in_domain attempts);
+  int "nobody waits" 0 (Mvar.waiters box + Mvar.waiters full);
+  no "unlocked" (Mutex.is_locked mutex);
+  (* Here it goes on. *)
+  let p = Concord_lwt.Mvar.take box in
+  in_domain (fun () -> Mvar.put box 3);
+  let+ v = p in
+  int "the value" 3 v
+
+let exchange () =
+  run @@ fun () ->
+  let box = Mvar.create_empty () in
+  let task = Lwt_direct.spawn (fun () -> Mvar.take box) in
+  let p = Concord_lwt.Mvar.take box in
+  let join =
+    Check.domain (fun () ->
+        Mvar.put box 1;
+        Mvar.put box 1)
+  in
+  let* v = p in
+  let+ w = task in
+  join ();
+  int "the values" 2 (v + w)
+
+let again () =
+  exchange ();
+  exchange ();
+  raises "what it raises" Exit (fun () -> run (fun () -> raise Exit));
+  raises "what fails" Exit (fun () -> run (fun () -> Lwt.fail Exit));
+  exchange ();
+  in_thread exchange;
+  in_domain exchange;
+  exchange ()
+
+(* Another [run] meanwhile, here or in a thread: it fails, and this one goes on. *)
+let beside_another () =
+  run @@ fun () ->
+  let* () = Lwt.pause () in
+  let is_refused () =
+    match run Lwt.return with () -> false | exception Failure _ -> true
+  in
+  yes "here" (is_refused ());
+  yes "in a thread" (in_thread is_refused);
+  yes "in a domain" (in_domain is_refused);
+  let box : int Mvar.t = Mvar.create_empty () in
+  raises "a plain callback" Concord_lwt.In_callback (fun () -> Mvar.take box);
+  let p = Concord_lwt.Mvar.take box in
+  in_domain (fun () -> Mvar.put box 3);
+  let+ v = p in
+  int "the value" 3 v
+
+(* --- Signals --------------------------------------------------------------- *)
+
+(* The handler runs in Lwt's thread, while the loop sleeps: the others mask the
+   signal. *)
+let in_signal_handler () =
+  let signal = Sys.sigusr1 in
+  for _ = 1 to 50 do
+    let p = Promise.create () in
+    let asleep = Atomic.make false in
+    let hook =
+      Lwt_main.Enter_iter_hooks.add_last (fun () ->
+          if Lwt.paused_count () = 0 && Promise.waiters p = 1 then
+            Atomic.set asleep true)
+    in
+    let handled_in = ref 0 in
+    let handle _ =
+      handled_in := thread ();
+      Promise.fill p 1
+    in
+    let before = Sys.signal signal (Signal_handle handle) in
+    let kill () =
+      ignore (Thread.sigmask SIG_BLOCK [ signal ] : int list);
+      eventually "it sleeps" (fun () -> Atomic.get asleep);
+      Unix.kill (Unix.getpid ()) signal
+    in
+    let mask = Thread.sigmask SIG_BLOCK [ signal ] in
+    let thread_ = Thread.create kill () in
+    ignore (Thread.sigmask SIG_SETMASK mask : int list);
+    int "the value" 1 (run (fun () -> Concord_lwt.Promise.await p));
+    Thread.join thread_;
+    Sys.set_signal signal before;
+    Lwt_main.Enter_iter_hooks.remove hook
+  done
+
+let () =
+  Check.run "Concord_lwt, its loop"
+    [
+      ( "Lwt's state",
+        [
+          test "is touched by one thread" touched_by_one_thread;
+          test "one notification at most while the loop is busy" one_batch;
+          test "one for each batch" one_notification;
+          test "callbacks are not called within the resumer's call"
+            not_within_the_call;
+        ] );
+      ( "whose it is",
+        [
+          test "to wait in another thread is refused" elsewhere;
+          test "again, after failures, in another thread" again;
+          test "not beside another run" beside_another;
+        ] );
+      ("signals", [ test "a handler wakes a sleeping loop" in_signal_handler ]);
+    ]

@@ -1,0 +1,491 @@
+(* Every operation, in monadic style: that it waits, who can wake it, and what it
+   gives. *)
+
+open Concord
+open Concord_test_support
+open Check
+open Lwt.Syntax
+
+exception Boom
+
+let run = Concord_lwt.run
+let sleeps p = Lwt.state p = Lwt.Sleep
+
+(* --- Who wakes ------------------------------------------------------------ *)
+
+(* [with_host host f] gives [f] a function that has jobs done in a task of [host], on
+   another thread. *)
+let with_host host f =
+  let jobs = Mailbox.create () in
+  let rec serve () =
+    match Mailbox.take jobs with
+    | exception Mailbox.Closed -> ()
+    | job ->
+        job ();
+        serve ()
+  in
+  let join = host serve in
+  Fun.protect
+    (fun () -> f (Mailbox.put jobs))
+    ~finally:(fun () ->
+      Mailbox.close jobs;
+      join ())
+
+let domainslib f =
+  let module Task = Domainslib.Task in
+  let pool = Task.setup_pool ~num_domains:0 () in
+  Task.run pool f;
+  Task.teardown_pool pool
+
+let foreign =
+  [
+    ("a thread", Check.thread);
+    ("a domain", Check.domain);
+    ("Fifo", fun f -> Check.domain (fun () -> Concord_fifo.run f));
+    ("Eio", fun f -> Check.domain (fun () -> Eio_main.run (fun _ -> f ())));
+    ("Domainslib", fun f -> Check.domain (fun () -> domainslib f));
+  ]
+
+let thread () = Thread.id (Thread.self ())
+
+(* One case, woken by a job. What comes after it is called by this thread, and not
+   while [wake] is. *)
+let wait_and_wake start (name, make) () =
+  let lwt = thread () in
+  let { Cases.wait; waiters; wake; _ } = make () in
+  int (name ^ ": nobody waits") 0 (waiters ());
+  let p = wait () in
+  yes (name ^ ": it waits") (sleeps p);
+  int (name ^ ": one waits") 1 (waiters ());
+  start wake;
+  let+ ok = p in
+  int (name ^ ": the thread of the callback") lwt (thread ());
+  yes (name ^ ": its value") ok;
+  int (name ^ ": none is left") 0 (waiters ())
+
+let by_foreign host () =
+  with_host host @@ fun start ->
+  run (fun () ->
+      Lwt_list.iter_s (fun case -> wait_and_wake start case ()) Cases.all)
+
+let by_lwt () =
+  let waking = ref false in
+  let start wake =
+    Lwt.async (fun () ->
+        let+ () = Lwt.pause () in
+        waking := true;
+        wake ();
+        waking := false)
+  in
+  let each case =
+    let+ () = wait_and_wake start case () in
+    no (fst case ^ ": called by whoever woke it") !waking
+  in
+  run (fun () -> Lwt_list.iter_s each Cases.all)
+
+(* What Lwt's own loop does. *)
+let by_foreign_in_lwt_main () =
+  with_host Check.domain @@ fun start ->
+  Lwt_main.run
+    (Lwt_list.iter_s (fun case -> wait_and_wake start case ()) Cases.all)
+
+(* Those that need not wait, give their value at once. *)
+let at_once () =
+  let each (name, make) =
+    let { Cases.wait; wake; waiters; _ } = make () in
+    match name with
+    | "Channel.send" | "Channel.receive" | "Condition.wait" | "Barrier.await" ->
+        (* [wake] is for one that waits *) ()
+    | _ ->
+        wake ();
+        let p = wait () in
+        yes (name ^ ": at once") (Lwt.state p = Lwt.Return true);
+        int (name ^ ": nobody waits") 0 (waiters ())
+  in
+  run (fun () ->
+      List.iter each Cases.all;
+      Lwt.return_unit)
+
+(* --- Order ---------------------------------------------------------------- *)
+
+let order () =
+  traced [ "0"; "1"; "2"; "3"; "4" ] @@ fun say ->
+  let box = Mvar.create_empty () in
+  run @@ fun () ->
+  let take i =
+    let+ v = Concord_lwt.Mvar.take box in
+    int "the turn" i v;
+    say (string_of_int v)
+  in
+  let all = List.map take [ 0; 1; 2; 3; 4 ] in
+  let join =
+    Check.domain (fun () ->
+        Concord_fifo.run (fun () ->
+            for i = 0 to 4 do
+              Mvar.put box i
+            done))
+  in
+  let+ () = Lwt.join all in
+  join ()
+
+(* Callbacks are called in the order of the wakes. *)
+let order_of_wakes () =
+  let n = 1_000 in
+  run @@ fun () ->
+  let ps = Array.init n (fun _ -> Promise.create ()) in
+  let seen = ref [] in
+  let all =
+    List.init n (fun i ->
+        let+ () = Concord_lwt.Promise.await ps.(i) in
+        seen := i :: !seen)
+  in
+  let join =
+    Check.domain (fun () ->
+        for i = n - 1 downto 0 do
+          Promise.fill ps.(i) ()
+        done)
+  in
+  let+ () = Lwt.join all in
+  join ();
+  yes "the order of the wakes" (!seen = List.init n Fun.id)
+
+(* --- Failures ------------------------------------------------------------- *)
+
+(* Never raised, but the failure of the promise. *)
+let fails what expected make =
+  match make () with
+  | exception e -> Alcotest.failf "%s raised %s" what (Printexc.to_string e)
+  | p ->
+      Lwt.try_bind
+        (fun () -> p)
+        (fun _ -> Alcotest.failf "%s has a value" what)
+        (fun e ->
+          yes
+            (Printf.sprintf "%s: %s" what (Printexc.to_string e))
+            (e = expected);
+          Lwt.return_unit)
+
+let closed () =
+  run @@ fun () ->
+  let open Concord_lwt in
+  let channel = Channel.create () and stream = Stream.create 1 in
+  let full = Stream.create 1 in
+  let mailbox = Mailbox.create () and all = Broadcast.create () in
+  let s = Broadcast.subscribe all in
+  let* () = Stream.add full 0 in
+  let operations =
+    [
+      ("send", fun () -> Channel.send channel 1);
+      ("receive", fun () -> Lwt.map ignore (Channel.receive channel));
+      ("add", fun () -> Stream.add full 1);
+      ("take", fun () -> Lwt.map ignore (Stream.take stream));
+      ("take mail", fun () -> Lwt.map ignore (Mailbox.take mailbox));
+      ("receive news", fun () -> Lwt.map ignore (Broadcast.receive s));
+      ("sync", fun () -> Lwt.map ignore (sync (Stream.take_evt stream)));
+      ( "select",
+        fun () ->
+          Lwt.map ignore
+            (select [ Mailbox.take_evt mailbox; Stream.take_evt stream ]) );
+    ]
+  in
+  (* A sender and a receiver would meet. *)
+  let waiting =
+    List.filter_map
+      (fun (name, f) -> if name = "receive" then None else Some (name, f ()))
+      operations
+  in
+  List.iter (fun (name, p) -> yes (name ^ " waits") (sleeps p)) waiting;
+  let join =
+    Check.domain (fun () ->
+        Concord.Channel.close channel;
+        Concord.Stream.close stream;
+        Concord.Stream.close full;
+        Concord.Mailbox.close mailbox;
+        Concord.Broadcast.close all)
+  in
+  let* () =
+    Lwt_list.iter_s
+      (fun (name, p) -> fails name Mailbox.Closed (fun () -> p))
+      waiting
+  in
+  join ();
+  Lwt_list.iter_s
+    (fun (name, f) -> fails (name ^ ", closed before") Mailbox.Closed f)
+    operations
+
+let failed () =
+  run @@ fun () ->
+  let open Concord_lwt in
+  let p = Promise.create () in
+  let waiting = Promise.await p and also = to_lwt p in
+  let chosen = sync (Promise.await_evt p) in
+  Check.in_domain (fun () -> Concord.Promise.fail p Boom);
+  let* () = fails "await" Boom (fun () -> waiting) in
+  let* () = fails "to_lwt" Boom (fun () -> also) in
+  let* () = fails "sync" Boom (fun () -> chosen) in
+  let* () = fails "later" Boom (fun () -> Promise.await p) in
+  let* () = fails "direct" Boom (fun () -> direct (fun () -> raise Boom)) in
+  let* () =
+    fails "guard" Boom (fun () -> sync (Event.guard (fun () -> raise Boom)))
+  in
+  let* () =
+    fails "wrap" Boom (fun () ->
+        sync (Event.wrap (Event.always ()) (fun () -> raise Boom)))
+  in
+  let box = Mvar.create 1 in
+  let* () =
+    fails "modify" Boom (fun () -> Mvar.modify box (fun _ -> raise Boom))
+  in
+  let* v = Mvar.take box in
+  int "modify has changed nothing" 1 v;
+  fails "force" Boom (fun () ->
+      Lazy.force (Lazy.from_fun (fun () -> raise Boom)))
+
+let of_lwt () =
+  run @@ fun () ->
+  let open Concord_lwt in
+  let one, wake_one = Lwt.wait () and other, wake_other = Lwt.wait () in
+  let p = of_lwt one and q = of_lwt other in
+  let got = Atomic.make (Ok 0) in
+  let join =
+    Check.domain (fun () ->
+        assert (Concord.Promise.await p = 1);
+        Atomic.set got
+          (match Concord.Promise.await q with
+          | v -> Ok v
+          | exception e -> Error e))
+  in
+  Lwt.wakeup_later wake_one 1;
+  Lwt.wakeup_later_exn wake_other Boom;
+  let* () = fails "there and back" Boom (fun () -> to_lwt q) in
+  join ();
+  yes "the failure is there" (Atomic.get got = Error Boom);
+  (* Somebody else may fill it. *)
+  let third, wake_third = Lwt.wait () in
+  let r = Concord_lwt.of_lwt third in
+  Promise.fill r 3;
+  Lwt.wakeup wake_third 4;
+  let+ v = to_lwt r in
+  int "the first value" 3 v
+
+(* --- Locks ---------------------------------------------------------------- *)
+
+let with_locks f =
+  let m = Mutex.create () and l = Rwlock.create () in
+  let free () =
+    (not (Mutex.is_locked m))
+    && Rwlock.try_write_lock l
+    && begin
+      Rwlock.write_unlock l;
+      true
+    end
+  in
+  let each (name, lock) = f name lock free in
+  Lwt_list.iter_s each
+    [
+      ("with_lock", fun g -> Concord_lwt.Mutex.with_lock m g);
+      ("protect", fun g -> Concord_lwt.Mutex.protect m g);
+      ("read", fun g -> Concord_lwt.Rwlock.read l g);
+      ("write", fun g -> Concord_lwt.Rwlock.write l g);
+    ]
+
+let released () =
+  run @@ fun () ->
+  with_locks @@ fun name lock free ->
+  let gate, open_gate = Lwt.wait () in
+  let p = lock (fun () -> gate) in
+  no (name ^ ": held") (free ());
+  Lwt.wakeup open_gate 1;
+  let* v = p in
+  int name 1 v;
+  yes (name ^ ": released") (free ());
+  let* () = fails name Boom (fun () -> lock (fun () -> Lwt.fail Boom)) in
+  yes (name ^ ": released after a failure") (free ());
+  let* () = fails name Boom (fun () -> lock (fun () -> raise Boom)) in
+  yes (name ^ ": released after an exception") (free ());
+  let p = lock (fun () -> fst (Lwt.task ())) in
+  no (name ^ ": held") (free ());
+  Lwt.cancel p;
+  let+ () = fails name Lwt.Canceled (fun () -> p) in
+  yes (name ^ ": released after Lwt.cancel") (free ())
+
+(* Their functions may wait, and exclude each other all the same. *)
+let exclusion () =
+  let m = Mutex.create () and inside = ref 0 and most = ref 0 in
+  run (fun () ->
+      Lwt.join
+        (List.init 20 (fun _ ->
+             Concord_lwt.Mutex.with_lock m @@ fun () ->
+             incr inside;
+             most := Int.max !most !inside;
+             let+ () = Lwt.pause () in
+             decr inside)));
+  int "at once" 1 !most
+
+(* --- Choices and time ----------------------------------------------------- *)
+
+let timeouts () =
+  run @@ fun () ->
+  let box = Mvar.create_empty () in
+  let take = Mvar.take_evt box in
+  let* v = Concord_lwt.sync_before 0.001 take in
+  yes "too late" (v = None);
+  int "withdrawn" 0 (Mvar.waiters box);
+  let* v = Concord_lwt.sync_before 0. take in
+  yes "now or never" (v = None);
+  let* () = Concord_lwt.sync (Event.timeout 0.001) in
+  let* v =
+    Concord_lwt.select [ Event.wrap (Event.timeout 0.001) (fun () -> 0); take ]
+  in
+  int "the timeout" 0 v;
+  let p = Concord_lwt.sync_before 100. take in
+  Mvar.put box 5;
+  let* v = p in
+  yes "in time" (v = Some 5);
+  fails "not a number" (Invalid_argument "Event.sync_before: not a number")
+    (fun () -> Concord_lwt.sync_before Float.nan take)
+
+(* Of two that wait for one value in two ways, exactly one has it. *)
+let one_alternative () =
+  run @@ fun () ->
+  let c = Channel.create () and d = Channel.create () in
+  let n = 200 in
+  let got = ref 0 in
+  let choose () =
+    let+ v =
+      Concord_lwt.select [ Channel.receive_evt c; Channel.receive_evt d ]
+    in
+    got := !got + v
+  in
+  let all = List.init n (fun _ -> choose ()) in
+  let join =
+    Check.domain (fun () ->
+        Concord_fifo.run (fun () ->
+            for _ = 1 to n do
+              Event.select [ Channel.send_evt c 1; Channel.send_evt d 1 ]
+            done))
+  in
+  let+ () = Lwt.join all in
+  join ();
+  int "each has one" n !got;
+  int "nobody waits" 0 (Channel.waiters c + Channel.waiters d)
+
+(* --- Sequence-associated storage ------------------------------------------ *)
+
+let key : int Lwt.key = Lwt.new_key ()
+
+let storage () =
+  with_host Check.domain @@ fun start ->
+  run @@ fun () ->
+  let each (name, make) =
+    let { Cases.wait; wake; _ } = make () in
+    let other () = yes (name ^ ": outside") (Lwt.get key = None) in
+    let p =
+      Lwt.with_value key (Some 1) (fun () ->
+          let* ok = wait () in
+          yes name ok;
+          yes (name ^ ": after the wait") (Lwt.get key = Some 1);
+          Lwt.pause ())
+    in
+    other ();
+    start wake;
+    let+ () = p in
+    other ()
+  in
+  let* () = Lwt_list.iter_s each Cases.all in
+  (* In the code itself. *)
+  let p = Promise.create () in
+  let inside =
+    Lwt.with_value key (Some 2) (fun () ->
+        Concord_lwt.direct (fun () ->
+            yes "before" (Lwt.get key = Some 2);
+            Promise.await p;
+            yes "after" (Lwt.get key = Some 2)))
+  in
+  yes "outside" (Lwt.get key = None);
+  start (Promise.fill p);
+  inside
+
+(* --- direct --------------------------------------------------------------- *)
+
+(* Others run meanwhile, and what its code began is ended. *)
+let direct () =
+  traced [ "begins"; "another"; "goes on"; "finally"; "failed" ] @@ fun say ->
+  run @@ fun () ->
+  let box = Mvar.create_empty () in
+  let p =
+    Concord_lwt.direct (fun () ->
+        Fun.protect ~finally:(fun () -> say "finally") @@ fun () ->
+        say "begins";
+        Mvar.take box;
+        say "goes on";
+        raise Boom)
+  in
+  say "another";
+  let* () = Concord_lwt.Mvar.put box () in
+  let+ () = fails "direct" Boom (fun () -> p) in
+  say "failed"
+
+let lazies () =
+  let runs = ref 0 and p = Promise.create () in
+  let t =
+    Lazy.from_fun (fun () ->
+        incr runs;
+        Promise.await p)
+  in
+  run @@ fun () ->
+  let all = List.init 10 (fun _ -> Concord_lwt.Lazy.force t) in
+  int "one computes, nine wait" 9 (Lazy.waiters t);
+  Check.in_domain (fun () -> Promise.fill p 1);
+  let* vs = Lwt.all all in
+  yes "all have it" (List.for_all (( = ) 1) vs);
+  int "computed once" 1 !runs;
+  let rec u =
+    lazy (Concord.Lazy.from_fun (fun () -> Lazy.force (Stdlib.Lazy.force u)))
+  in
+  fails "itself" Lazy.Undefined (fun () ->
+      Concord_lwt.Lazy.force (Stdlib.Lazy.force u))
+
+let woken =
+  List.map
+    (fun (name, host) -> test ("each is woken by " ^ name) (by_foreign host))
+    foreign
+
+let () =
+  Check.run "Concord_lwt, operations"
+    [
+      ( "waiting",
+        woken
+        @ [
+            test "each is woken by another task of Lwt" by_lwt;
+            test "each, in Lwt_main.run" by_foreign_in_lwt_main;
+            test "each that need not wait is done at once" at_once;
+          ] );
+      ( "order",
+        [
+          test "waiters are served in order" order;
+          test "callbacks are called in the order of the wakes" order_of_wakes;
+        ] );
+      ( "failures",
+        [
+          test "Closed" closed;
+          test "others" failed;
+          test "of_lwt and to_lwt" of_lwt;
+        ] );
+      ( "locks",
+        [
+          test "are released however the function ends" released;
+          test "exclude" exclusion;
+        ] );
+      ( "choices",
+        [
+          test "timeouts" timeouts;
+          test "exactly one alternative" one_alternative;
+        ] );
+      ( "style",
+        [
+          test "storage is the same before and after" storage;
+          test "direct" direct;
+          test "a lazy value is computed once" lazies;
+        ] );
+    ]

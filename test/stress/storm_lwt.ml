@@ -1,0 +1,326 @@
+(* Lwt's loop among domains: first a flood of wakes from four of them, then
+   [Lwt.cancel] against resuming, on several structures. No value is lost or doubled. *)
+
+open Concord
+open Concord_test_support.Race
+open Lwt.Syntax
+
+let domains = 4
+let flood = if long then 1_000_000 else 200_000
+let storm = if long then 400_000 else 40_000
+
+(* --- Each value once ------------------------------------------------------- *)
+
+let ledger n = Array.init n (fun _ -> Atomic.make false)
+
+let note name ledger v =
+  if v < 0 || v >= Array.length ledger then fail "%s: %d was never sent" name v;
+  if Atomic.exchange ledger.(v) true then fail "%s: %d came twice" name v
+
+let check name ledger =
+  Array.iteri
+    (fun v seen -> if not (Atomic.get seen) then fail "%s: %d was lost" name v)
+    ledger
+
+(* [in_domains k ~tasks n f] calls [f i] for all [i] below [n], in tasks of [k] domains;
+   the result joins them. *)
+let in_domains k ~tasks n f =
+  let next = Atomic.make 0 in
+  let rec work () =
+    let i = Atomic.fetch_and_add next 1 in
+    if i < n then begin
+      f i;
+      work ()
+    end
+  in
+  let domain _ =
+    Domain.spawn (fun () ->
+        Concord_fifo.run (fun () ->
+            for _ = 1 to tasks do
+              ignore (Concord_fifo.fork work : Concord_fifo.handle)
+            done))
+  in
+  let all = List.init k domain in
+  fun () -> List.iter Domain.join all
+
+let timed name f =
+  let start = Unix.gettimeofday () in
+  let text = f () in
+  Printf.printf "%-24s %s, %.2f s\n%!" name text (Unix.gettimeofday () -. start)
+
+(* --- The ways through ------------------------------------------------------ *)
+
+(* In direct style for the domains, and in monadic style for Lwt. *)
+type way = {
+  give : int -> unit;
+  take : unit -> int;
+  give_lwt : int -> unit Lwt.t;
+  take_lwt : unit -> int Lwt.t;
+  waiters : unit -> int;
+  is_empty : unit -> bool;
+}
+
+let mvar () =
+  let t = Mvar.create_empty () in
+  {
+    give = Mvar.put t;
+    take = (fun () -> Mvar.take t);
+    give_lwt = Concord_lwt.Mvar.put t;
+    take_lwt = (fun () -> Concord_lwt.Mvar.take t);
+    waiters = (fun () -> Mvar.waiters t);
+    is_empty = (fun () -> Mvar.is_empty t);
+  }
+
+let channel () =
+  let t = Channel.create () in
+  {
+    give = Channel.send t;
+    take = (fun () -> Channel.receive t);
+    give_lwt = Concord_lwt.Channel.send t;
+    take_lwt = (fun () -> Concord_lwt.Channel.receive t);
+    waiters = (fun () -> Channel.waiters t);
+    is_empty = (fun () -> Channel.try_receive t = None);
+  }
+
+let stream () =
+  let t = Stream.create 3 in
+  {
+    give = Stream.add t;
+    take = (fun () -> Stream.take t);
+    give_lwt = Concord_lwt.Stream.add t;
+    take_lwt = (fun () -> Concord_lwt.Stream.take t);
+    waiters = (fun () -> Stream.waiters t);
+    is_empty = (fun () -> Stream.is_empty t);
+  }
+
+(* With room for few, lest nobody waits to take. *)
+let mailbox () =
+  let t = Mailbox.create () and room = Semaphore.Counting.make 3 in
+  let taken v =
+    Semaphore.Counting.release room;
+    v
+  in
+  let give v =
+    Semaphore.Counting.acquire room;
+    Mailbox.put t v
+  in
+  {
+    give;
+    take = (fun () -> taken (Mailbox.take t));
+    give_lwt =
+      (fun v ->
+        Lwt.map
+          (fun () -> Mailbox.put t v)
+          (Concord_lwt.Semaphore.Counting.acquire room));
+    take_lwt = (fun () -> Lwt.map taken (Concord_lwt.Mailbox.take t));
+    waiters = (fun () -> Mailbox.waiters t + Semaphore.Counting.waiters room);
+    is_empty =
+      (fun () -> Mailbox.is_empty t && Semaphore.Counting.get_value room = 3);
+  }
+
+(* By choices on both sides. *)
+let choice () =
+  let c = Channel.create () and s = Stream.create 1 in
+  let give v = [ Channel.send_evt c v; Stream.add_evt s v ]
+  and take () = [ Channel.receive_evt c; Stream.take_evt s ] in
+  {
+    give = (fun v -> Event.select (give v));
+    take = (fun () -> Event.select (take ()));
+    give_lwt = (fun v -> Concord_lwt.select (give v));
+    take_lwt = (fun () -> Concord_lwt.select (take ()));
+    waiters = (fun () -> Channel.waiters c + Stream.waiters s);
+    is_empty = (fun () -> Stream.is_empty s && Channel.try_receive c = None);
+  }
+
+let ways =
+  [
+    ("mvar", mvar);
+    ("channel", channel);
+    ("stream", stream);
+    ("mailbox", mailbox);
+    ("choice", choice);
+  ]
+
+let at_rest name way =
+  if way.waiters () <> 0 then fail "%s: a waiter stays" name;
+  if not (way.is_empty ()) then fail "%s: a value is left" name
+
+(* --- The flood ------------------------------------------------------------- *)
+
+(* Lwt takes in all its styles at once. *)
+let flood_through (name, make) =
+  let n = flood / List.length ways in
+  let way = make () and ledger = ledger n in
+  timed ("flood: " ^ name) @@ fun () ->
+  let join = in_domains domains ~tasks:5 n way.give in
+  let left = ref n in
+  let rec monadic () =
+    if !left = 0 then Lwt.return_unit
+    else begin
+      decr left;
+      let* v = way.take_lwt () in
+      note name ledger v;
+      monadic ()
+    end
+  and direct () =
+    while !left > 0 do
+      decr left;
+      note name ledger (way.take ())
+    done
+  in
+  Concord_lwt.run (fun () ->
+      Lwt.join
+        (List.concat
+           (List.init 5 (fun _ ->
+                [
+                  monadic (); Concord_lwt.direct direct; Lwt_direct.spawn direct;
+                ]))));
+  join ();
+  check name ledger;
+  at_rest name way;
+  Printf.sprintf "%d values" n
+
+(* --- Lwt.cancel against resuming ------------------------------------------- *)
+
+let tasks = 20
+let cancelled = ref 0
+
+(* [attempt random f] is what [f ()] gives, or [None] if it was cancelled, at some
+   moment while others resume it. *)
+let attempt random f =
+  let p = f () in
+  let rec pause n =
+    if n = 0 then Lwt.return_unit
+    else Lwt.bind (Lwt.pause ()) (fun () -> pause (n - 1))
+  in
+  let* () = pause (Random.State.int random 3) in
+  for _ = 1 to Random.State.int random 500 do
+    Domain.cpu_relax ()
+  done;
+  if Random.State.int random 4 > 0 then Lwt.cancel p;
+  Lwt.try_bind
+    (fun () -> p)
+    (fun v -> Lwt.return (Some v))
+    (function
+      | Lwt.Canceled ->
+          incr cancelled;
+          Lwt.return None
+      | e -> Lwt.fail e)
+
+let rec insist random f =
+  let* v = attempt random f in
+  match v with Some v -> Lwt.return v | None -> insist random f
+
+(* As many tasks of Lwt as there are, which do [n] things in all. *)
+let in_lwt n f =
+  let next = ref 0 in
+  let rec work random =
+    let i = !next in
+    if i = n then Lwt.return_unit
+    else begin
+      incr next;
+      let* () = f random i in
+      work random
+    end
+  in
+  Concord_lwt.run (fun () ->
+      Lwt.join (List.init tasks (fun i -> work (random (1000 + i)))))
+
+let storm_of name n f =
+  cancelled := 0;
+  timed ("storm: " ^ name) @@ fun () ->
+  f ();
+  if !cancelled = 0 then fail "%s: nothing was cancelled" name;
+  Printf.sprintf "%d values, %d cancelled" n !cancelled
+
+let taking (name, make) =
+  let n = storm in
+  storm_of (name ^ ", taking") n @@ fun () ->
+  let way = make () and ledger = ledger n in
+  let join = in_domains 2 ~tasks:1 n way.give in
+  in_lwt n (fun random _ ->
+      Lwt.map (note name ledger) (insist random way.take_lwt));
+  join ();
+  check name ledger;
+  at_rest name way
+
+let giving (name, make) =
+  let n = storm in
+  storm_of (name ^ ", giving") n @@ fun () ->
+  let way = make () and ledger = ledger n in
+  let join =
+    in_domains 2 ~tasks:1 n (fun _ -> note name ledger (way.take ()))
+  in
+  in_lwt n (fun random i -> insist random (fun () -> way.give_lwt i));
+  join ();
+  check name ledger;
+  at_rest name way
+
+(* What is held is given back, and held by one task at a time. *)
+let locking name ~hold ~hold_lwt ~is_free =
+  let n = storm in
+  storm_of name n @@ fun () ->
+  let inside = Atomic.make 0 and count = ref 0 in
+  let enter () =
+    if Atomic.fetch_and_add inside 1 <> 0 then fail "%s: two inside" name;
+    incr count
+  and leave () = Atomic.decr inside in
+  let join =
+    in_domains 2 ~tasks:1 n (fun i ->
+        hold (fun () ->
+            enter ();
+            if i land 7 = 0 then Concord_fifo.yield ();
+            leave ()))
+  in
+  in_lwt n (fun random i ->
+      insist random (fun () ->
+          hold_lwt (fun () ->
+              enter ();
+              (* May be cancelled there, when it has counted. *)
+              Lwt.finalize
+                (fun () ->
+                  if i land 7 = 0 then Lwt.pause () else Lwt.return_unit)
+                (fun () ->
+                  leave ();
+                  Lwt.return_unit))));
+  join ();
+  if Atomic.get inside <> 0 then fail "%s: one stays inside" name;
+  if !count < 2 * n then fail "%s: %d of %d" name !count (2 * n);
+  if not (is_free ()) then fail "%s: it is held at rest" name
+
+let mutex () =
+  let m = Mutex.create () in
+  locking "mutex" ~hold:(Mutex.protect m)
+    ~hold_lwt:(fun f -> Concord_lwt.Mutex.with_lock m f)
+    ~is_free:(fun () -> Mutex.try_lock m && Mutex.waiters m = 0)
+
+let rwlock () =
+  let l = Rwlock.create () in
+  locking "rwlock" ~hold:(Rwlock.write l)
+    ~hold_lwt:(fun f -> Concord_lwt.Rwlock.write l f)
+    ~is_free:(fun () -> Rwlock.try_write_lock l && Rwlock.waiters l = 0)
+
+let semaphore () =
+  let s = Semaphore.Counting.make 1 in
+  let release () = Semaphore.Counting.release s in
+  locking "semaphore"
+    ~hold:(fun f ->
+      Semaphore.Counting.acquire s;
+      Fun.protect ~finally:release f)
+    ~hold_lwt:(fun f ->
+      let* () = Concord_lwt.Semaphore.Counting.acquire s in
+      Lwt.finalize f (fun () ->
+          release ();
+          Lwt.return_unit))
+    ~is_free:(fun () ->
+      Semaphore.Counting.get_value s = 1 && Semaphore.Counting.waiters s = 0)
+
+let () =
+  watchdog ~seconds:(if long then 3_600. else 90.);
+  Printf.printf "seed %d\n%!" seed;
+  List.iter flood_through ways;
+  List.iter taking ways;
+  List.iter giving ways;
+  mutex ();
+  rwlock ();
+  semaphore ()
