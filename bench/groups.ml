@@ -18,6 +18,7 @@ let all =
       Bench_structures.group;
       Bench_event.group;
       Bench_lazy.group;
+      Bench_lwt.group;
     ]
 
 let left_out =

@@ -71,3 +71,7 @@ val lwt_times : int -> (unit -> unit Lwt.t) -> unit Lwt.t
 
 val check : string -> int -> int -> unit
 (** [check what expected actual] fails if they differ. *)
+
+val check_sum : int -> int -> unit
+(** [check_sum n sum] fails if [sum] is not that of the numbers from 1 to [n].
+*)

@@ -165,6 +165,17 @@ Every row is measured and written, with figures that are figures:
   lazy wait-100000 eio eio ns
   lazy wait-100000 concord fifo ns
   lazy wait-100000 concord eio ns
+  lwt serial lwt lwt ns
+  lwt serial concord lwt ns
+  lwt eio-to-lwt naive eio-lwt ns
+  lwt eio-to-lwt concord eio-lwt ns
+  lwt lwt-to-eio naive eio-lwt ns
+  lwt lwt-to-eio concord eio-lwt ns
+  lwt burst-10000 naive lwt ns
+  lwt burst-10000 concord lwt ns
+  lwt offload naive lwt ns
+  lwt offload lwt lwt ns
+  lwt offload concord lwt ns
 
 Those of Go, where Go is installed; else the report says that they are missing:
 
@@ -174,7 +185,7 @@ Those of Go, where Go is installed; else the report says that they are missing:
 What cannot be measured is said before anything is:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group" (there are mvar, suspend, structures, event, lazy)
+  bench: unknown group "no-such-group" (there are mvar, suspend, structures, event, lazy, lwt)
   [2]
   $ ./main.exe --smoke mvar --json no-such-folder/file
   bench: no-such-folder/file: No such file or directory
