@@ -1,20 +1,20 @@
-(** Concord's structures for Async: whatever waits gives a deferred, and is woken
-    by tasks of any host, in any domain.
+(** Concord's structures for Async: whatever waits gives a deferred, and is
+    woken by tasks of any host, in any domain.
 
     {v
-open Core
-open Async
+    open Core
+    open Async
 
-let box : string Concord_async.Mvar.t = Concord_async.Mvar.create_empty ()
+    let box : string Concord_async.Mvar.t = Concord_async.Mvar.create_empty ()
 
-let () =
-  let put () = Concord.Mvar.put box "another domain" in
-  let domain = Domain.spawn (fun () -> Concord_fifo.run put) in
-  upon (Concord_async.Mvar.take box) (fun from ->
-      print_endline from;
-      Domain.join domain;
-      shutdown 0);
-  never_returns (Concord_async.go ())
+    let () =
+      let put () = Concord.Mvar.put box "another domain" in
+      let domain = Domain.spawn (fun () -> Concord_fifo.run put) in
+      upon (Concord_async.Mvar.take box) (fun from ->
+          print_endline from;
+          Domain.join domain;
+          shutdown 0);
+      never_returns (Concord_async.go ())
     v}
 
     Async is not patched, and its state is touched by its own thread only:
@@ -36,9 +36,8 @@ let () =
       after a wait.
     - {b Handlers} of a deferred are run as Async's jobs, never by whoever
       resumes it.
-    - @raise Invalid_argument
-        if an operation has to wait in a thread that does not run Async: one of
-        [In_thread.run], of another domain. *)
+    - {b In other threads} (of [In_thread.run], of another domain) an operation
+      that has to wait raises [Invalid_argument]. *)
 
 val go : ?raise_unhandled_exn:bool -> unit -> Core.never_returns
 (** [go ()] is [Scheduler.go ()]. It differs for direct-style operations: one

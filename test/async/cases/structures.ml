@@ -388,6 +388,40 @@ let lazy_computed_here () =
   int "there" 3 (Atomic.get got);
   Deferred.return ()
 
+(* One value for the tasks of all hosts: those of the wakers, of Lwt and of Async. *)
+let lazy_shared () =
+  async @@ fun () ->
+  let go = Promise.create () and runs = Atomic.make 0 and sum = Atomic.make 0 in
+  let t =
+    Lazy.from_fun (fun () ->
+        Atomic.incr runs;
+        Promise.await go)
+  in
+  let add v = ignore (Atomic.fetch_and_add sum v : int) in
+  let lwt () =
+    in_thread (fun () ->
+        Concord_lwt.(run (fun () -> Lwt.map add (Lazy.force t))))
+  in
+  let here () = Deferred.map (A.Lazy.force t) ~f:add in
+  let direct (name, waker) () =
+    if name = "a job of Async" then A.direct (fun () -> add (Lazy.force t))
+    else waker (fun () -> add (Lazy.force t))
+  in
+  let hosts = lwt :: here :: List.map direct wakers in
+  let all = List.map (fun force -> force ()) hosts in
+  let rec until_they_wait () =
+    if Lazy.waiters t + 1 = List.length hosts then Deferred.return ()
+    else
+      let* () = Scheduler.yield () in
+      until_they_wait ()
+  in
+  let* () = until_they_wait () in
+  Promise.fill go 3;
+  let* () = Deferred.all_unit all in
+  int "runs" 1 (Atomic.get runs);
+  int "each has it" (3 * List.length hosts) (Atomic.get sum);
+  Deferred.return ()
+
 (* The other way round. *)
 let lazy_computed_there () =
   async @@ fun () ->
@@ -429,6 +463,7 @@ let run () =
             test "of_deferred" of_deferred;
             test "lazy, computed here" lazy_computed_here;
             test "lazy, computed there" lazy_computed_there;
+            test "lazy, shared by all" lazy_shared;
           ] );
         ( "other threads",
           [
