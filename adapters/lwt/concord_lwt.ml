@@ -138,6 +138,7 @@ let run f =
 let to_lwt = Promise.await
 
 let of_lwt lwt =
+  Loop.enter ();
   let promise = Concord.Promise.create () in
   Lwt.on_any lwt
     (fun v -> ignore (Promise.try_fill promise v : bool))

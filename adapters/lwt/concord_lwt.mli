@@ -15,7 +15,8 @@
     Lwt is not patched, and its state is touched by the thread that runs it
     only: others put what they want done into an inbox, and wake the loop if it
     sleeps. Only that thread can call the functions below that give a promise of
-    Lwt. (Section 5 of "Effectively Composing Concurrency Libraries".)
+    Lwt; another one may get [Invalid_argument]. (Section 5 of "Effectively
+    Composing Concurrency Libraries".)
 
     {2 What holds for all}
 
@@ -49,7 +50,8 @@ val to_lwt : 'a Concord.Promise.t -> 'a Lwt.t
 (** {!Promise.await}. *)
 
 val of_lwt : 'a Lwt.t -> 'a Concord.Promise.t
-(** A promise that is filled, or fails, when Lwt's does. *)
+(** A promise that is filled, or fails, when Lwt's does.
+    @raise Invalid_argument in a thread that is not Lwt's. *)
 
 include Concord.Monadic.S with type 'a promise := 'a Lwt.t
 (** @inline *)

@@ -155,8 +155,9 @@ let enter () =
     if Atomic.compare_and_set owner nobody thread then set_up ()
     else
       invalid_arg
-        "Concord_lwt: the calling thread is not the one that runs Lwt; only \
-         direct-style operations can be used there"
+        "Concord_lwt: the calling thread is not the one that runs Lwt; use the \
+         direct-style operation there (Concord.Mvar.take for \
+         Concord_lwt.Mvar.take)"
 
 let rec wake waker result outcome =
   match Atomic.get inbox with

@@ -266,6 +266,16 @@ let in_signal_handler () =
     Lwt_main.Enter_iter_hooks.remove hook
   done
 
+(* It would race with Lwt for the callbacks of the promise. *)
+let of_lwt_elsewhere () =
+  Concord_lwt.run @@ fun () ->
+  let lwt, waker = Lwt.wait () in
+  let refused () = is_refused (fun () -> Concord_lwt.of_lwt lwt) in
+  yes "refused" (Domain.join (Domain.spawn refused));
+  let here = Concord_lwt.of_lwt lwt in
+  Lwt.wakeup waker ();
+  Concord_lwt.to_lwt here
+
 let () =
   Check.run "Concord_lwt, its loop"
     [
@@ -280,6 +290,7 @@ let () =
       ( "whose it is",
         [
           test "to wait in another thread is refused" elsewhere;
+          test "of_lwt in another domain is refused" of_lwt_elsewhere;
           test "again, after failures, in another thread" again;
           test "not beside another run" beside_another;
         ] );
