@@ -44,10 +44,10 @@ module Make_with_wait (Style : Style_with_wait) = struct
                 cancelled := Some e;
                 discontinue k e
           in
-          match Style.suspend ~protected (telling block) go_on with
-          | promise -> promise
+          (* The last call: [f] may suspend again and again without waiting. *)
+          match Style.enter () with
+          | () -> Style.suspend ~protected (telling block) go_on
           | exception e ->
-              (* Refused: the style's loop is not this thread's. *)
               let backtrace = Printexc.get_raw_backtrace () in
               ignore (discontinue k e : _ Style.t);
               Printexc.raise_with_backtrace e backtrace)
@@ -64,7 +64,12 @@ module Make_with_wait (Style : Style_with_wait) = struct
       | Forcing.Enclosing _ -> Some (fun k -> continue k ())
       | _ -> None
     in
-    match_with f () { retc = Style.return; exnc = failed; effc }
+    Style.isolate (fun () ->
+        match_with f () { retc = Style.return; exnc = failed; effc })
+
+  let wait_for operation structure arg result =
+    Style.enter ();
+    Style.wait operation structure (Waiter.make arg) result
 
   (* As [direct], without a stack while it waits. *)
   let rec sync : type a. a Event.t -> a Style.t =
@@ -74,7 +79,7 @@ module Make_with_wait (Style : Style_with_wait) = struct
         match operation.attempt structure arg with
         | Some v -> Style.return (result v)
         | exception e -> failed e
-        | None -> Style.wait operation structure (Waiter.make arg) result)
+        | None -> wait_for operation structure arg result)
     | Some (Then (event, f)) ->
         Style.bind (sync event) (fun v -> direct (fun () -> f v))
     | None -> direct (fun () -> Event.sync event)
@@ -83,7 +88,7 @@ module Make_with_wait (Style : Style_with_wait) = struct
   let wait event =
     match Event.simple event with
     | Some (Simple { operation; structure; arg; result }) ->
-        Style.wait operation structure (Waiter.make arg) result
+        wait_for operation structure arg result
     | Some (Then _) | None -> sync event
 
   let select events = direct (fun () -> Event.select events)

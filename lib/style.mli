@@ -19,8 +19,16 @@ module type Style = sig
     'b t
   (** [suspend ~protected block go_on] does what a host does, by the contract of
       {!Suspend}, and then goes on with the outcome. That is also the exception
-      of a cancellation, unless it is protected. If it cannot suspend at all, as
-      in a thread that is not the style's, it raises, and calls neither. *)
+      of a cancellation, unless it is protected. *)
+
+  val enter : unit -> unit
+  (** Called before [suspend] and [wait]. Raises if the calling thread is not
+      the style's, and cannot suspend in it. *)
+
+  val isolate : (unit -> 'a t) -> 'a t
+  (** [isolate f] is [f ()]; but what the library keeps for the code that it
+      runs (its storage, its context) is then as it was, although [f] may have
+      been suspended in the middle. *)
 
   val host : unit -> Suspend.Host.t option
   (** The calling thread's loop, if it was registered by {!Suspend.Host.using}.

@@ -91,10 +91,9 @@ include Concord.Monadic.Make (struct
           | Ok v -> return v
           | Error e -> fail e)
 
-  let suspend ~protected:_ block go_on =
-    Inbox.enter ();
-    suspend block go_on
-
+  let enter = Inbox.enter
+  let suspend ~protected:_ block go_on = suspend block go_on
+  let isolate f = f ()
   let host () = if Atomic.get going = this_thread () then Some host else None
 end)
 

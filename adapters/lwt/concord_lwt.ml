@@ -49,7 +49,6 @@ let rejected wait e =
   outcome wait (Error e)
 
 let suspend ~protected block go_on =
-  Loop.enter ();
   let wait = Atomic.make undecided in
   let woken, waker = if protected then Lwt.wait () else Lwt.task () in
   match block (fun outcome -> resumer wait waker Fun.id outcome) with
@@ -71,7 +70,6 @@ let conclude operation t w result = function
 (* As [suspend], with less between Lwt and the structure: what was promised is the
    value of the promise as it is. *)
 let wait operation t w result =
-  Loop.enter ();
   let wait = Atomic.make undecided in
   let woken, waker = Lwt.task () in
   match
@@ -110,6 +108,8 @@ let outside block =
   in
   match outcome with Ok () -> () | Error e -> raise e
 
+let no_key : unit Lwt.key = Lwt.new_key ()
+
 include Concord.Monadic.Make_with_wait (struct
   type 'a t = 'a Lwt.t
 
@@ -117,8 +117,12 @@ include Concord.Monadic.Make_with_wait (struct
   let fail e (_ : Printexc.raw_backtrace) = Lwt.fail e
   let bind = Lwt.bind
   let try_bind = Lwt.try_bind
+  let enter = Loop.enter
   let suspend = suspend
   let wait = wait
+
+  (* [Lwt.with_value] puts all of the storage back. *)
+  let isolate f = Lwt.with_value no_key None f
   let host () = if Loop.is_running () then Some host else None
 end)
 

@@ -34,23 +34,34 @@ let rec oldest_first after = function
   | Asleep | Awake -> after
   | Wake w -> oldest_first (Wake { w with before = after }) w.before
 
-let rec wake_all = function
+(* What a round has taken, oldest first, and not woken yet. A callback may not
+   return: it may raise, or exit, which runs another loop. So it is kept here, for
+   the next round. *)
+let due = ref Awake
+
+let rec wake_due () =
+  match !due with
   | Asleep | Awake -> ()
   | Wake { waker; result; outcome; before } ->
+      due := before;
       end_wait ();
       (match outcome with
       | Ok v -> Lwt.wakeup waker (result v)
       | Error e -> Lwt.wakeup_exn waker e);
-      wake_all before
+      wake_due ()
+
+let take () =
+  match Atomic.exchange inbox Awake with
+  | (Asleep | Awake | Wake { before = Asleep | Awake; _ }) as at_most_one ->
+      at_most_one
+  | Wake _ as latest_first -> oldest_first Awake latest_first
 
 let round () =
-  match Atomic.exchange inbox Awake with
+  (match !due with Asleep | Awake -> due := take () | Wake _ -> ());
+  match !due with
   | Asleep | Awake -> false
-  | Wake { before = Asleep | Awake; _ } as one ->
-      wake_all one;
-      true
-  | Wake _ as latest_first ->
-      wake_all (oldest_first Awake latest_first);
+  | Wake _ ->
+      wake_due ();
       true
 
 (* The loop has other things to do as well. *)

@@ -276,6 +276,54 @@ let of_lwt_elsewhere () =
   Lwt.wakeup waker ();
   Concord_lwt.to_lwt here
 
+(* --- What a callback may do ------------------------------------------------ *)
+
+(* Two are woken in one round, and the callback of the first does not return. *)
+let callback_raises () =
+  let a = Promise.create () and b = Promise.create () in
+  let pa = Concord_lwt.to_lwt a and pb = Concord_lwt.to_lwt b in
+  let hook = !Lwt.async_exception_hook in
+  Lwt.async_exception_hook := raise;
+  Fun.protect
+    ~finally:(fun () -> Lwt.async_exception_hook := hook)
+    (fun () ->
+      raises "the callback's exception" Exit (fun () ->
+          run (fun () ->
+              Lwt.on_success pa (fun () -> raise Exit);
+              Promise.fill a ();
+              Promise.fill b ();
+              fst (Lwt.wait ()))));
+  run (fun () -> pb)
+
+(* [Lwt.with_value] is left when [direct] returns, not when its code is done. *)
+let storage_of_direct () =
+  let key : int Lwt.key = Lwt.new_key () in
+  run @@ fun () ->
+  let box = Mvar.create_empty () in
+  let inside () =
+    Lwt.with_value key (Some 1) (fun () ->
+        let v = Mvar.take box in
+        (v, Lwt.get key))
+  in
+  let p = Concord_lwt.direct inside in
+  yes "outside" (Lwt.get key = None);
+  let* () = Concord_lwt.Mvar.put box 2 in
+  let+ result = p in
+  yes "inside" (result = (2, Some 1))
+
+(* A suspension that need not wait must not keep the stack of the one before. *)
+let suspends_in_vain () =
+  run @@ fun () ->
+  Concord_lwt.direct (fun () ->
+      let depth () =
+        Printexc.(raw_backtrace_length (get_callstack 1_000_000))
+      in
+      let before = depth () in
+      for _ = 1 to 1_000 do
+        no "cancelled" (Suspend.is_cancelled ())
+      done;
+      yes "the stack has not grown" (depth () < before + 100))
+
 let () =
   Check.run "Concord_lwt, its loop"
     [
@@ -293,6 +341,12 @@ let () =
           test "of_lwt in another domain is refused" of_lwt_elsewhere;
           test "again, after failures, in another thread" again;
           test "not beside another run" beside_another;
+        ] );
+      ( "callbacks",
+        [
+          test "one raises" callback_raises;
+          test "storage of direct" storage_of_direct;
+          test "a suspension in vain" suspends_in_vain;
         ] );
       ("signals", [ test "a handler wakes a sleeping loop" in_signal_handler ]);
     ]
