@@ -6,7 +6,7 @@
    Awake    before waiting  Asleep           the loop
             wake            Wake {w, Awake}  any thread
    Wake ws  wake            Wake {w, ws}     any thread
-            a round         Awake            the loop, which wakes [ws]
+            a round         Awake            the loop, to which [ws] are [due]
 
    Wakers are kept latest first. All but [Asleep] mean that the loop looks again
    before it waits for the kernel, so that nobody has to wake it. *)
