@@ -34,7 +34,7 @@ let interrupt s task =
 
 (* A request that was posted may come after the end of the task. *)
 let task_here s task =
-  if not (was_cancelled task || Concord.Promise.is_resolved task.ended) then begin
+  if not (was_cancelled task || Promise.is_resolved task.ended) then begin
     mark_cancelled task;
     interrupt s task
   end
@@ -70,7 +70,7 @@ let ask s message =
 
 let task task =
   let s = task.scope.scheduler in
-  if not (Concord.Promise.is_resolved task.ended) then
+  if not (Promise.is_resolved task.ended) then
     if on_loop s then task_here s task
     else ask s (fun rest -> Cancel (task, rest))
 

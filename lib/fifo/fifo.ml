@@ -1,8 +1,5 @@
 open Effect.Deep
 open Task
-module Promise = Concord.Promise
-module Suspend = Concord.Suspend
-module Forcing = Concord_internal.Forcing
 
 exception Cancelled = Task.Cancelled
 

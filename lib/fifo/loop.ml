@@ -1,8 +1,5 @@
 open Task
 open Ready
-module Suspend = Concord.Suspend
-module Physical = Concord_internal.Physical
-module Timer = Concord_internal.Timer
 
 let[@inline never] empty_inbox s =
   let rec oldest_first later = function
@@ -142,7 +139,7 @@ let park_cancelled s =
   let protected block = Suspend.protect (fun () -> Suspend.suspend block) in
   match park s protected with
   | Ok () -> ()
-  | Error _ -> ignore (park s Concord_internal.Park.suspend_thread)
+  | Error _ -> ignore (park s Park.suspend_thread)
 
 (* Runs the loop from [f] on until it must wait, is over, or a task performed a
    foreign effect. *)

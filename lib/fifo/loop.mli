@@ -11,7 +11,7 @@ val run : Task.scheduler -> (unit -> unit) -> unit
     exception re-raised at the end.
 
     Wherever the loop leaves control to its host, it has left
-    {!Concord.Suspend.Host.using}. *)
+    {!Suspend.Host.using}. *)
 
 val is_unobserved : Task.failure -> bool
 (** Nobody was told of it. *)

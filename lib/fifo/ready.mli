@@ -22,7 +22,7 @@ val post : Task.scheduler -> (Task.inbox -> Task.inbox) -> unit
 val wake : Task.scheduler -> unit
 (** Wakes the loop if it sleeps; to be called after posting. *)
 
-val resume : Task.t -> 'a Task.decision Atomic.t -> 'a Concord.Suspend.resumer
+val resume : Task.t -> 'a Task.decision Atomic.t -> 'a Suspend.resumer
 (** What the resumer of a task does that is suspended with that decision. *)
 
 val unwind_doomed : Task.t -> 'a Task.decision Atomic.t -> unit

@@ -3,7 +3,7 @@ type t = {
   number : int;
   mutable scope : scope;
   mutable marks : int;
-  ended : unit Concord.Promise.t;
+  ended : unit Promise.t;
   mutable previous : int;
   mutable next : int;
 }
@@ -29,7 +29,7 @@ and scope = {
   mutable first : int;
   mutable last : int;
   mutable live : int;
-  mutable on_empty : unit Concord.Suspend.resumer option;
+  mutable on_empty : unit Suspend.resumer option;
   mutable failures : failure list;
   mutable has_failed : bool;
 }
@@ -56,7 +56,7 @@ and scheduler = {
   doomed : doomed_wait list Atomic.t;
   mutable n_doomed : int;
   mutable failed : scope list;
-  host : Concord.Suspend.Host.t;
+  host : Suspend.Host.t;
   mutable spins_in_vain : int;
   mutable spins_to_skip : int;
   mutable foreign : foreign;
@@ -80,7 +80,7 @@ and inbox =
 and doomed_wait =
   | Doomed_wait : { task : t; decision : 'a decision Atomic.t } -> doomed_wait
 
-and sleep = Awake | Asleep of unit Concord.Suspend.resumer
+and sleep = Awake | Asleep of unit Suspend.resumer
 
 exception Cancelled
 
@@ -100,8 +100,8 @@ let scheduler ~is_lazy =
   and ring = Array.make 16 0
   and free = Array.make 1 0
   and waits = Array.make 1 Nowhere
-  and ended = Concord.Promise.create ()
-  and host = Concord.Suspend.Host.create () in
+  and ended = Promise.create ()
+  and host = Suspend.Host.create () in
   let rec scheduler =
     {
       root;
@@ -183,7 +183,7 @@ let create home =
       number;
       scope = home;
       marks = 2 * home.depth;
-      ended = Concord.Promise.create ();
+      ended = Promise.create ();
       previous = home.last;
       next = -1;
     }

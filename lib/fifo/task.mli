@@ -17,7 +17,7 @@ type t = {
   mutable marks : int;
       (** See {!shields}, {!was_cancelled} and {!is_told}: a word of memory for
           each task. *)
-  ended : unit Concord.Promise.t;  (** Any thread may use it. *)
+  ended : unit Promise.t;  (** Any thread may use it. *)
   mutable previous : int;
   mutable next : int;
       (** The members of its home before and after it, or -1, in the order of
@@ -62,7 +62,7 @@ and scope = {
   mutable first : int;
   mutable last : int;  (** The first and the last member, or -1. *)
   mutable live : int;  (** How many members there are. *)
-  mutable on_empty : unit Concord.Suspend.resumer option;
+  mutable on_empty : unit Suspend.resumer option;
       (** Called when [live] becomes 0: the owner waits for that. *)
   mutable failures : failure list;
       (** Of members for which nobody waited, latest first. *)
@@ -100,7 +100,7 @@ and scheduler = {
   mutable n_doomed : int;  (** Its length, at least. *)
   mutable failed : scope list;
       (** Those in which a task failed since the last look, latest first. *)
-  host : Concord.Suspend.Host.t;
+  host : Suspend.Host.t;
   mutable spins_in_vain : int;  (** In a row, before sleeping; limited. *)
   mutable spins_to_skip : int;  (** How many times to sleep at once. *)
   mutable foreign : foreign;
@@ -126,7 +126,7 @@ and inbox =
 and doomed_wait =
   | Doomed_wait : { task : t; decision : 'a decision Atomic.t } -> doomed_wait
 
-and sleep = Awake | Asleep of unit Concord.Suspend.resumer
+and sleep = Awake | Asleep of unit Suspend.resumer
 
 exception Cancelled
 (** {!Concord_fifo.Cancelled}. *)

@@ -13,7 +13,8 @@ val decide : 'a t -> ('a, exn) result -> bool
     it did. The caller that is told [true] owes that the task continues with
     [outcome], also if an exception comes in between (see {!Debt}).
 
-    It contains no polling point: a signal handler runs before it or after it. *)
+    It contains no polling point: a signal handler runs before it or after it.
+*)
 
 val outcome : 'a t -> ('a, exn) result
 (** What was decided, or {!undecided}. *)

@@ -15,10 +15,7 @@
    The owner announces that it sleeps by the same atomic in which others post. So
    either it sees what was posted, and does not sleep; or whoever posts sees that it
    sleeps, and rings (H4). *)
-type 'a state =
-  | Empty
-  | Posted of 'a * 'a state
-  | Asleep of (unit -> unit)
+type 'a state = Empty | Posted of 'a * 'a state | Asleep of (unit -> unit)
 
 (* [taken], latest first, and [due], oldest first, are touched by the owner only:
    what was taken is older than what is posted, and what is due older than that. A
@@ -72,8 +69,7 @@ let[@inline] is_posted t =
   match Atomic.get t.state with Empty | Asleep _ -> false | Posted _ -> true
 
 let[@inline] is_empty t =
-  (not (is_posted t)) && t.taken == Empty
-  && List.is_empty t.due
+  (not (is_posted t)) && t.taken == Empty && List.is_empty t.due
 
 (* No polling point lies between the two: what is taken is kept. *)
 let[@inline] take t = t.taken <- Atomic.exchange t.state Empty

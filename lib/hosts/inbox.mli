@@ -42,9 +42,9 @@ val sleep : 'a t -> (unit -> unit) -> bool
 (** [sleep t bell] announces that the owner sleeps, unless something is posted:
     then it is [false], and nothing has changed. [bell] will be called by
     whoever posts or rings first, once, by any thread, and perhaps before
-    [sleep] has returned. It does not block; it may be called a second time if
-    a signal handler raised in the first. A loop that has further queues looks
-    at them again after this, and calls {!wake} if there is something. *)
+    [sleep] has returned. It does not block; it may be called a second time if a
+    signal handler raised in the first. A loop that has further queues looks at
+    them again after this, and calls {!wake} if there is something. *)
 
 val wake : 'a t -> bool
 (** The owner is awake. [false] if the bell was called, or will be at once. *)

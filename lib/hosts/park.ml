@@ -44,20 +44,21 @@ let rec give_up cell f =
 
 (* For a thread whose domain has a scheduler in which the thread does not run. *)
 let thread_trigger () =
-  let mutex = Mutex.create () and condition = Condition.create () in
+  let mutex = Stdlib.Mutex.create ()
+  and condition = Stdlib.Condition.create () in
   let released = ref false in
   let release () =
-    Mutex.lock mutex;
+    Stdlib.Mutex.lock mutex;
     released := true;
-    Mutex.unlock mutex;
-    Condition.signal condition
+    Stdlib.Mutex.unlock mutex;
+    Stdlib.Condition.signal condition
   and await () =
-    Mutex.lock mutex;
+    Stdlib.Mutex.lock mutex;
     Fun.protect
-      ~finally:(fun () -> Mutex.unlock mutex)
+      ~finally:(fun () -> Stdlib.Mutex.unlock mutex)
       (fun () ->
         while not !released do
-          Condition.wait condition mutex
+          Stdlib.Condition.wait condition mutex
         done)
   in
   Domain_local_await.{ release; await }

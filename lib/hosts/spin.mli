@@ -3,7 +3,7 @@
     Between two domains most of the time goes into waking a thread that sleeps;
     so a loop looks for a while before it sleeps, unless there is no other core
     that could make something ready meanwhile. It learns from the last waits:
-    after it has looked [n] times in vain (up to 6), the next 2{^n} - 1 waits
+    after it has looked [n] times in vain (up to 6), the next 2{^ n} - 1 waits
     pass without. *)
 
 type t

@@ -1,5 +1,3 @@
-open Concord_internal
-
 type 'a resumer = ('a, exn) result -> bool
 type _ Effect.t += Suspend : ('a resumer -> 'a option) -> 'a Effect.t
 

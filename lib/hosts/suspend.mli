@@ -67,9 +67,9 @@ val suspend : ('a resumer -> 'a option) -> 'a
 
 (** {2 Operations of a structure} *)
 
-type ('x, 'a) waiter = ('x, 'a) Concord_internal.Waiter.t = private {
+type ('x, 'a) waiter = ('x, 'a) Waiter.t = private {
   arg : 'x;  (** What it waits with: a value to give, a purpose, [()]. *)
-  choice : Concord_internal.Waiter.choice;
+  choice : Waiter.choice;
       (** What the alternatives of one choice have in common. *)
   mutable resume : 'a resumer;
       (** What the structure calls, after it took the waiter out of its queue.

@@ -1,5 +1,3 @@
-open Concord_internal
-
 (* [phase], the only Atomic here
 
    Left by            To                       By whom

@@ -1,5 +1,3 @@
-open Concord_internal
-
 exception Closed = Closed.Closed
 
 (* A list of values that grows at its end, in which each subscription has a place.

@@ -1,4 +1,3 @@
-open Concord_internal
 open Forcing
 
 (* [t], the only Atomic here

@@ -1,5 +1,3 @@
-open Concord_internal
-
 (* [t], the only Atomic here
 
    State         Left by           To            By whom

@@ -1,5 +1,3 @@
-open Concord_internal
-
 (* [state], the only Atomic here. [holders]: how many tasks hold the lock to read, or
    [writer] if one holds it to write.
 

@@ -1,5 +1,3 @@
-open Concord_internal
-
 exception Closed = Closed.Closed
 
 (* A queue of nodes, as Michael and Scott's (PODC 1996), in which whoever must wait

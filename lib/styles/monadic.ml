@@ -1,6 +1,3 @@
-module Forcing = Concord_internal.Forcing
-module Waiter = Concord_internal.Waiter
-
 module type Style = Style.Style
 module type Style_with_wait = Style.Style_with_wait
 module type S = Style.S

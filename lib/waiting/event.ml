@@ -1,8 +1,3 @@
-module Physical = Concord_internal.Physical
-module Waiter = Concord_internal.Waiter
-module Shuffle = Concord_internal.Shuffle
-module Timer = Concord_internal.Timer
-
 type abort = {
   run : unit -> unit;
   first : bool;  (** Before the functions that are wrapped around others. *)

@@ -70,7 +70,9 @@ let () =
   check "resume, cancel"
     [ Wait Registers; Resume 1; Cancel ]
     [ "1"; "cancelled" ];
-  check "two resume" [ Wait Registers; Resume 1; Resume 2 ] [ "1"; "2"; "waits" ];
+  check "two resume"
+    [ Wait Registers; Resume 1; Resume 2 ]
+    [ "1"; "2"; "waits" ];
   check "block answers, cancel" [ Wait Answers; Cancel ] [ "0"; "cancelled" ];
   check "block raises, cancel" [ Wait Raises; Cancel ] [ "raised"; "cancelled" ];
   check "block registers and answers" [ Wait Both; Resume 1 ] [ "0"; "1" ];

@@ -26,11 +26,9 @@ let scheduler where ~is_lazy works =
         raise Task.Cancelled
   in
   let start () =
-    let handler = Concord_fifo.handler s in
-    Concord_fifo.start s handler s.root.owner ignore;
-    List.iter2
-      (fun task a -> Concord_fifo.start s handler task (body a))
-      tasks actors
+    let handler = Fifo.handler s in
+    Fifo.start s handler s.root.owner ignore;
+    List.iter2 (fun task a -> Fifo.start s handler task (body a)) tasks actors
   in
   let run () =
     Loop.run s start;
@@ -63,7 +61,7 @@ let check name ?(where = Other_domain) ?(is_lazy = false) ?(asleep = false)
         in
         putters := a :: !putters;
         fun () -> run a
-    | Cancel i -> fun () -> Concord_fifo.cancel (List.nth tasks i)
+    | Cancel i -> fun () -> Fifo.cancel (List.nth tasks i)
     | Stop -> fun () -> Cancel.scope root
     | Cancel_host -> fun () -> Model.cancel host.task
   in

@@ -70,7 +70,8 @@ let () =
   check "the loop sleeps" ~asleep:true
     [ Post [ "a"; "b" ]; Post [ "c" ] ]
     [ "abc"; "acb"; "cab" ];
-  check "the loop starts, two post" [ Loop; Post [ "a" ]; Post [ "b" ] ]
+  check "the loop starts, two post"
+    [ Loop; Post [ "a" ]; Post [ "b" ] ]
     [ "ab"; "ba" ];
   check "the loop sleeps, and is rung" ~asleep:true [ Ring; Post [ "a" ] ]
     [ "a" ];
