@@ -155,11 +155,13 @@ let rec seal t =
 
 (* Owed once the stream is shut, whatever a signal handler raises: takers see only
    the seal. *)
-let rec seal_shut t =
+let rec seal_within tries t =
   try seal t
   with e ->
-    seal_shut t;
+    if tries > 0 then seal_within (tries - 1) t;
     raise e
+
+let seal_shut t = seal_within 16 t
 
 (* --- Adding --------------------------------------------------------------- *)
 

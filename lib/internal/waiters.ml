@@ -129,6 +129,7 @@ let rec exists f = function
 type ('x, 'a) round = {
   mutable rest : ('x, 'a) Waiter.t list;
   mutable accepted : int;
+  mutable tries : int;  (** How often the head's turn has raised. *)
   outcome : ('a, exn) result;
 }
 
@@ -140,7 +141,7 @@ let to_list = function
   | Turned { turned; back = []; _ } -> turn turned
   | Turned { turned; back; _ } -> turn turned @ List.rev back
 
-let round q outcome = { rest = to_list q; accepted = 0; outcome }
+let round q outcome = { rest = to_list q; accepted = 0; tries = 0; outcome }
 
 (* The head stays until its resumer has answered: one that is called again refuses. *)
 let rec go round =
@@ -150,13 +151,25 @@ let rec go round =
       if Waiter.accepts w round.outcome then
         round.accepted <- round.accepted + 1;
       round.rest <- rest;
+      round.tries <- 0;
       go round
+
+(* So many signals do not come within one turn: it is the resumer that raises. *)
+let max_tries = 16
+
+let[@inline] again round =
+  match round.rest with
+  | _ :: rest when round.tries = max_tries ->
+      round.rest <- rest;
+      round.tries <- 0
+  | _ -> round.tries <- round.tries + 1
 
 (* Nothing is allocated before it goes on after an exception: a handler that raises
    again would stop it. *)
 let rec resume_all round =
   try go round
   with e ->
+    again round;
     resume_all round;
     raise e
 
@@ -165,6 +178,7 @@ let rec resume_both first second =
     go first;
     go second
   with e ->
+    if List.is_empty first.rest then again second else again first;
     resume_both first second;
     raise e
 
