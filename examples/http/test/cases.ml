@@ -432,18 +432,16 @@ let failing_handler with_listener () =
     let first = Raw.receive client in
     let second = Raw.receive client in
     Raw.close client;
-    Concord.Promise.fill drain ();
     (first.status, second.status)
   in
-  let client = Concord.Promise.create () in
-  let thread =
-    Thread.create
-      (fun () ->
-        match ask () with
-        | statuses -> Concord.Promise.fill client statuses
-        | exception e -> Concord.Promise.fail client e)
-      ()
+  let statuses = Concord.Promise.create () in
+  let client () =
+    (match ask () with
+    | given -> Concord.Promise.fill statuses given
+    | exception e -> Concord.Promise.fail statuses e);
+    Concord.Promise.fill drain ()
   in
+  let thread = Thread.create client () in
   with_listener socket (fun host ->
       Server.run
         {
@@ -457,7 +455,7 @@ let failing_handler with_listener () =
   Thread.join thread;
   Alcotest.(check (pair int int))
     "statuses" (500, 500)
-    (Concord.Promise.await client);
+    (Concord.Promise.await statuses);
   let complaint = "GET \"/ping\": Failure(\"oh no\")" in
   Alcotest.(check (list string)) "log" [ complaint; complaint ] !complaints
 
