@@ -35,11 +35,13 @@ let rec attempt t arg =
   let ({ number; arrived; waiters } as before) = Atomic.get t.phase in
   if !arg <> none && !arg <> number then Some ()
   else if arrived + 1 < t.parties then None
-  else if Atomic.compare_and_set t.phase before (start (number + 1)) then begin
-    Waiters.iter (fun w -> ignore (Waiter.accepts w () : bool)) waiters;
-    Some ()
-  end
-  else (* one more arrived, or left *) attempt t arg
+  else
+    let round = Waiters.round waiters (Ok ()) in
+    if Atomic.compare_and_set t.phase before (start (number + 1)) then begin
+      Waiters.resume_all round;
+      Some ()
+    end
+    else (* one more arrived, or left *) attempt t arg
 
 (* It waits for the same barrier in another alternative: a choice arrives once. *)
 let has_arrived (w : (int ref, unit) Suspend.waiter) waiters =

@@ -121,14 +121,16 @@ and hand_out s =
             else (* a waiter came or left *) hand_out s
         | Node { value; link = after } ->
             let w = Waiters.head waiters in
-            let rest = Serving (link, Waiters.tail waiters) in
-            if Atomic.compare_and_set s before rest && Waiter.accepts w value
+            let rest = Serving (link, Waiters.tail waiters)
+            and outcome = Ok value in
+            if Atomic.compare_and_set s before rest && Waiter.accepts w outcome
             then move_on s after;
             (* the next one; or again, after a waiter came or left *)
             hand_out s
         | Sealed ->
+            let round = Waiters.round waiters Closed.outcome in
             if Atomic.compare_and_set s before (Reading link) then
-              Waiters.fail_all waiters Closed
+              Waiters.resume_all round
             else (* a waiter came or left *) hand_out s)
   | Reading _ | Waiting _ -> assert false (* only who serves leaves [Serving] *)
 

@@ -1,5 +1,7 @@
 exception Closed
 
+let outcome = Error Closed
+
 let () =
   Printexc.register_printer (function
     | Closed -> Some "Concord.Closed"

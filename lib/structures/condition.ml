@@ -19,14 +19,16 @@ let rec signal t =
     if
       not
         (Atomic.compare_and_set t waiters (Waiters.tail waiters)
-        && Waiter.accepts w ())
+        && Waiter.accepts w (Ok ()))
     then (* somebody came or left; or [w] was cancelled *) signal t
 
-let broadcast t =
-  if not (Waiters.is_empty (Atomic.get t)) then
-    Waiters.iter
-      (fun w -> ignore (Waiter.accepts w () : bool))
-      (Atomic.exchange t Waiters.empty)
+let rec broadcast t =
+  let waiters = Atomic.get t in
+  if not (Waiters.is_empty waiters) then
+    let round = Waiters.round waiters (Ok ()) in
+    if Atomic.compare_and_set t waiters Waiters.empty then
+      Waiters.resume_all round
+    else (* somebody came, left, or was signalled *) broadcast t
 
 (* --- Waiting -------------------------------------------------------------- *)
 

@@ -17,12 +17,14 @@ let rec count_down t =
   match Atomic.get t with
   | Open -> invalid_arg "Latch.count_down: the latch is open"
   | Shut (n, waiters) as before ->
-      let after = if n = 1 then Open else Shut (n - 1, waiters) in
-      if not (Atomic.compare_and_set t before after) then
-        (* another count, another waiter, or one left *)
-        count_down t
-      else if n = 1 then
-        Waiters.iter (fun w -> ignore (Waiter.accepts w () : bool)) waiters
+      if n > 1 then
+        begin if not (Atomic.compare_and_set t before (Shut (n - 1, waiters)))
+        then (* another count, another waiter, or one left *) count_down t
+        end
+      else
+        let round = Waiters.round waiters (Ok ()) in
+        if Atomic.compare_and_set t before Open then Waiters.resume_all round
+        else (* as above *) count_down t
 
 let is_open t = Atomic.get t == Open
 let count t = match Atomic.get t with Open -> 0 | Shut (n, _) -> n

@@ -33,15 +33,13 @@ type cancel = [ `Restart | `Record | `Protect ]
 
 (* --- Forcing -------------------------------------------------------------- *)
 
-let settled w = ignore (Waiter.accepts w Settled : bool)
-
 let rec settle t outcome =
   match Atomic.get t with
   | Forcing { waiters; watchers; _ } as before ->
-      if Atomic.compare_and_set t before outcome then begin
-        Waiters.iter settled waiters;
-        Waiters.iter settled watchers
-      end
+      let forcing = Waiters.round waiters (Ok Settled)
+      and watching = Waiters.round watchers (Ok Settled) in
+      if Atomic.compare_and_set t before outcome then
+        Waiters.resume_both forcing watching
       else (* somebody came or left *) settle t outcome
   | Unforced _ | Value _ | Failed _ -> assert false (* only the forcer leaves *)
 
@@ -57,7 +55,10 @@ let rec pass_on t =
       else
         let w = Waiters.head waiters and waiters = Waiters.tail waiters in
         let after = Forcing { computation; waiters; watchers; needs = None } in
-        if not (Atomic.compare_and_set t before after && Waiter.accepts w Yours)
+        if
+          not
+            (Atomic.compare_and_set t before after
+            && Waiter.accepts w (Ok Yours))
         then (* somebody came or left; or [w] was cancelled *) pass_on t
   | Unforced _ | Value _ | Failed _ -> assert false (* only the forcer leaves *)
 

@@ -66,7 +66,8 @@ let rec hand_over t =
   | Queue waiters as before ->
       let w = Waiters.head waiters in
       let after = locked (Waiters.tail waiters) in
-      if not (Atomic.compare_and_set t before after && Waiter.accepts w ()) then
+      if not (Atomic.compare_and_set t before after && Waiter.accepts w (Ok ()))
+      then
         (* somebody came or left; or [w] was cancelled *)
         hand_over t
 

@@ -58,8 +58,9 @@ let rec give t v =
       end
       else
         let w = Waiters.head takers in
-        let after = Held (Waiters.tail takers, putters) in
-        if Atomic.compare_and_set t before after && Waiter.accepts w v then
+        let after = Held (Waiters.tail takers, putters) and outcome = Ok v in
+        if Atomic.compare_and_set t before after && Waiter.accepts w outcome
+        then
           match w.Waiter.arg with
           | Take -> vacate t
           | Read -> give t v
@@ -78,8 +79,8 @@ and vacate t =
       else
         let p = Waiters.head putters in
         let after = Held (takers, Waiters.tail putters) in
-        if Atomic.compare_and_set t before after && Waiter.accepts p () then
-          give t p.arg
+        if Atomic.compare_and_set t before after && Waiter.accepts p (Ok ())
+        then give t p.arg
         else (* the state changed, or [p] was cancelled *) vacate t
   | Empty _ | Full _ -> assert false (* only the holder leaves [Held] *)
 
@@ -93,7 +94,7 @@ let try_remove t before putters =
     let after = Held (Waiters.empty, Waiters.tail putters) in
     Atomic.compare_and_set t before after
     && begin
-      if Waiter.accepts p () then give t p.arg else vacate t;
+      if Waiter.accepts p (Ok ()) then give t p.arg else vacate t;
       true
     end
 
@@ -169,8 +170,8 @@ let rec try_put t v =
             let after =
               let rest = Waiters.tail takers in
               if Waiters.is_empty rest then empty else Empty rest
-            in
-            (Atomic.compare_and_set t before after && Waiter.accepts w v)
+            and outcome = Ok v in
+            (Atomic.compare_and_set t before after && Waiter.accepts w outcome)
             ||
             (* the box changed, or [w] was cancelled *)
             try_put t v

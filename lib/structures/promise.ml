@@ -32,17 +32,16 @@ let unresolved = Waiting Waiters.empty
 let create () = Atomic.make unresolved
 let of_value v = Atomic.make (Value v)
 
-(* How many tasks waited, or -1 if [t] was resolved before. *)
+(* How many tasks were resumed, or -1 if [t] was resolved before. *)
 let rec resolve t outcome =
   match Atomic.get t with
   | Value _ | Failed _ -> -1
   | Waiting waiters as before ->
-      if Atomic.compare_and_set t before outcome then
-        if Waiters.is_empty waiters then 0
-        else begin
-          Waiters.iter (fun w -> ignore (Waiter.accepts w () : bool)) waiters;
-          Waiters.length waiters
-        end
+      let round = Waiters.round waiters (Ok ()) in
+      if Atomic.compare_and_set t before outcome then begin
+        Waiters.resume_all round;
+        Waiters.accepted round
+      end
       else (* another waiter, a withdrawal, or resolved: look again *)
         resolve t outcome
 

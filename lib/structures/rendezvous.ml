@@ -40,8 +40,9 @@ let rec try_send t v =
       (not (Waiters.is_empty receivers))
       && begin
         let w = Waiters.head receivers in
-        let after = opened senders (Waiters.tail receivers) in
-        (Atomic.compare_and_set t before after && Waiter.accepts w v)
+        let after = opened senders (Waiters.tail receivers)
+        and outcome = Ok v in
+        (Atomic.compare_and_set t before after && Waiter.accepts w outcome)
         ||
         (* the channel changed, or [w] was cancelled *)
         try_send t v
@@ -84,8 +85,9 @@ let rec try_receive t =
       else
         let w = Waiters.head senders in
         let after = opened (Waiters.tail senders) receivers in
-        if Atomic.compare_and_set t before after && Waiter.accepts w () then
-          Some w.arg
+        let received = Some w.Waiter.arg in
+        if Atomic.compare_and_set t before after && Waiter.accepts w (Ok ())
+        then received
         else (* the channel changed, or [w] was cancelled *) try_receive t
 
 let rec enlist_receiver t w =
@@ -118,12 +120,15 @@ let receive t =
 
 (* --- Closing, looking ----------------------------------------------------- *)
 
-let close t =
-  match Atomic.exchange t Closed with
+let rec close t =
+  match Atomic.get t with
   | Closed -> ()
-  | Open (senders, receivers) ->
-      Waiters.fail_all senders Closed.Closed;
-      Waiters.fail_all receivers Closed.Closed
+  | Open (senders, receivers) as before ->
+      let sending = Waiters.round senders Closed.outcome
+      and receiving = Waiters.round receivers Closed.outcome in
+      if Atomic.compare_and_set t before Closed then
+        Waiters.resume_both sending receiving
+      else (* the channel changed *) close t
 
 let is_closed t = Atomic.get t == Closed
 

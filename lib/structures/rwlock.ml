@@ -68,7 +68,7 @@ let rec settle t =
     else if admits s w.arg then begin
       if
         Atomic.compare_and_set t.state s (with_one_more s' w.arg)
-        && not (Waiter.accepts w ())
+        && not (Waiter.accepts w (Ok ()))
       then update t with_one_less;
       (* the next one, or again after any other transition *)
       settle t

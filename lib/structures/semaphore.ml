@@ -73,7 +73,8 @@ let rec release_up_to most full t =
   | Queue waiters as before ->
       let w = Waiters.head waiters in
       let after = queue (Waiters.tail waiters) in
-      if not (Atomic.compare_and_set t before after && Waiter.accepts w ()) then
+      if not (Atomic.compare_and_set t before after && Waiter.accepts w (Ok ()))
+      then
         (* somebody came or left; or [w] was cancelled *)
         release_up_to most full t
 

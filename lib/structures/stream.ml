@@ -141,14 +141,25 @@ let rec seal t =
   | Next End ->
       if not (Atomic.compare_and_set next (Next End) (Next Sealed)) then seal t
   | Next (Takers waiters) as before ->
+      let round = Waiters.round waiters Closed.outcome in
       if Atomic.compare_and_set next before (Next Sealed) then
-        Waiters.fail_all waiters Closed
+        Waiters.resume_all round
       else seal t
   | Next (Node _ as n) ->
       advance t last n;
       seal t
   | Next Severed -> seal t
   | Next Sealed -> ()
+
+(* Owed once the stream is shut, whatever a signal handler raises: takers see only
+   the seal. *)
+let rec seal_within tries t =
+  try seal t
+  with e ->
+    if tries > 0 then seal_within (tries - 1) t;
+    raise e
+
+let seal_shut t = seal_within 16 t
 
 (* --- Adding --------------------------------------------------------------- *)
 
@@ -187,8 +198,8 @@ let rec add_if room t v =
       room t index
       &&
       let w = Waiters.head waiters in
-      let after = takers (Waiters.tail waiters) in
-      (Atomic.compare_and_set next before after && Waiter.accepts w v)
+      let after = takers (Waiters.tail waiters) and outcome = Ok v in
+      (Atomic.compare_and_set next before after && Waiter.accepts w outcome)
       ||
       (* another taker, one left, somebody added; or [w] was cancelled *)
       add_if room t v
@@ -226,7 +237,7 @@ let rec move t =
       if Waiters.is_empty adders then begin
         let after = if ended then First (Shut first) else First first in
         if not (Atomic.compare_and_set t.first before after) then move t
-        else if ended then seal t
+        else if ended then seal_shut t
       end
       else if last_index t - index first = t.capacity then begin
         let after = full first adders in
@@ -237,7 +248,7 @@ let rec move t =
         let after = Moving { first; adders = Waiters.tail adders; ended } in
         if
           Atomic.compare_and_set t.first before (First after)
-          && Waiter.accepts w ()
+          && Waiter.accepts w (Ok ())
         then ignore (add_if unconditionally t w.arg : bool);
         (* the next adder; or again after a take, an adder came or left, or closed *)
         move t
@@ -397,19 +408,26 @@ let add_evt t v = Event.make adding t v
 let rec close t =
   match Atomic.get t.first with
   | First (Node _ as first) as before ->
-      if Atomic.compare_and_set t.first before (First (Shut first)) then seal t
+      if Atomic.compare_and_set t.first before (First (Shut first)) then
+        seal_shut t
       else close t
   | First (Full { first; adders }) as before ->
-      if Atomic.compare_and_set t.first before (First (Shut first)) then begin
-        seal t;
-        Waiters.fail_all adders Closed
-      end
+      let round = Waiters.round adders Closed.outcome in
+      if Atomic.compare_and_set t.first before (First (Shut first)) then
+        begin try
+          Waiters.resume_all round;
+          seal_shut t
+        with e ->
+          seal_shut t;
+          raise e
+        end
       else close t
   | First (Moving { first; adders; ended = false }) as before ->
       let after = Moving { first; adders = Waiters.empty; ended = true } in
+      let round = Waiters.round adders Closed.outcome in
       if Atomic.compare_and_set t.first before (First after) then
         (* who moves will seal *)
-        Waiters.fail_all adders Closed
+        Waiters.resume_all round
       else close t
   | First (Moving { ended = true; _ }) -> ()
   | First (Shut _) -> seal t

@@ -161,14 +161,18 @@ let enlist choice resumer (Alternative a) enlisted =
   let waiter = Waiter.make_alternative choice a.arg in
   waiter.resume <-
     (fun result ->
+      (* Made first: a signal handler may raise where something is allocated, and
+         whoever has decided owes the resumption. *)
+      let chosen =
+        Ok
+          (Chosen
+             { result; finish = a.finish; post = a.post; within = a.within })
+      in
       decide choice
       && begin
         (* [withdraw_all] has nothing to do for it *)
         Waiter.leave waiter;
-        resumer
-          (Ok
-             (Chosen
-                { result; finish = a.finish; post = a.post; within = a.within }))
+        resumer chosen
       end);
   a.operation.enlist a.structure waiter
   && begin

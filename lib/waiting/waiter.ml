@@ -14,12 +14,11 @@ let[@inline] is_live w = w.resume != gone
 let[@inline] leave w = w.resume <- gone
 
 (* One that refuses was cancelled, and must not be counted as gone as well. *)
-let[@inline] accepts w v =
-  w.resume (Ok v)
+let[@inline] accepts w outcome =
+  w.resume outcome
   || begin
     leave w;
     false
   end
 
-let fail w e = ignore (w.resume (Error e) : bool)
 let of_same_choice v w = v.choice == w.choice && v.choice != no_choice

@@ -23,13 +23,15 @@ val make_alternative : choice -> 'x -> ('x, 'a) t
 val is_live : _ t -> bool
 val leave : _ t -> unit
 
-val accepts : (_, 'a) t -> 'a -> bool
-(** Resumes a waiter that was taken out of its queue with a value; [false] if it
-    was cancelled, or chose otherwise: it has consumed nothing, and is not live
-    any more. *)
+val accepts : (_, 'a) t -> ('a, exn) result -> bool
+(** Resumes a waiter that was taken out of its queue; [false] if it was
+    cancelled, or chose otherwise: it has consumed nothing, and is not live any
+    more.
 
-val fail : _ t -> exn -> unit
-(** The same with an exception. *)
+    A signal handler that raises does so at a polling point. So the outcome is
+    made before the compare-and-set that takes the waiter out: then there is
+    none between that and the resumer's decision, and an exception out of
+    [accepts] means that the waiter was resumed. *)
 
 val of_same_choice : _ t -> _ t -> bool
 (** Two alternatives of one choice: they cannot meet each other. *)

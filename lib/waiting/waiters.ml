@@ -124,4 +124,62 @@ let rec exists f = function
   | Turned { turned; back; size; gone } ->
       exists f (Many { front = turn turned; back; size; gone })
 
-let fail_all q e = iter (fun w -> Waiter.fail w e) q
+(* --- Resuming all --------------------------------------------------------- *)
+
+type ('x, 'a) round = {
+  mutable rest : ('x, 'a) Waiter.t list;
+  mutable accepted : int;
+  mutable tries : int;  (** How often the head's turn has raised. *)
+  outcome : ('a, exn) result;
+}
+
+let to_list = function
+  | Empty -> []
+  | One w -> [ w ]
+  | Many { front; back = []; _ } -> front
+  | Many { front; back; _ } -> front @ List.rev back
+  | Turned { turned; back = []; _ } -> turn turned
+  | Turned { turned; back; _ } -> turn turned @ List.rev back
+
+let round q outcome = { rest = to_list q; accepted = 0; tries = 0; outcome }
+
+(* The head stays until its resumer has answered: one that is called again refuses. *)
+let rec go round =
+  match round.rest with
+  | [] -> ()
+  | w :: rest ->
+      if Waiter.accepts w round.outcome then
+        round.accepted <- round.accepted + 1;
+      round.rest <- rest;
+      round.tries <- 0;
+      go round
+
+(* So many signals do not come within one turn: it is the resumer that raises. *)
+let max_tries = 16
+
+let[@inline] again round =
+  match round.rest with
+  | _ :: rest when round.tries = max_tries ->
+      round.rest <- rest;
+      round.tries <- 0
+  | _ -> round.tries <- round.tries + 1
+
+(* Nothing is allocated before it goes on after an exception: a handler that raises
+   again would stop it. *)
+let rec resume_all round =
+  try go round
+  with e ->
+    again round;
+    resume_all round;
+    raise e
+
+let rec resume_both first second =
+  try
+    go first;
+    go second
+  with e ->
+    if List.is_empty first.rest then again second else again first;
+    resume_both first second;
+    raise e
+
+let accepted round = round.accepted

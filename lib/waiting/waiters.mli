@@ -33,5 +33,24 @@ val iter : (('x, 'a) Waiter.t -> unit) -> ('x, 'a) t -> unit
 
 val exists : (('x, 'a) Waiter.t -> bool) -> ('x, 'a) t -> bool
 
-val fail_all : ('x, 'a) t -> exn -> unit
-(** Resumes all with the exception, in the order of arrival. *)
+(** {2 Resuming all}
+
+    In the order of arrival. A signal handler that raises meanwhile does not
+    keep anybody from being resumed; its exception is raised in the end. *)
+
+type ('x, 'a) round
+(** Waiters that are to be resumed with one outcome. *)
+
+val round : ('x, 'a) t -> ('a, exn) result -> ('x, 'a) round
+(** To be made before the waiters are taken out of their structure, so that
+    there is no polling point between that and {!resume_all}. O(waiters that
+    came since the last look at the head). *)
+
+val resume_all : ('x, 'a) round -> unit
+
+val resume_both : ('x, 'a) round -> ('y, 'b) round -> unit
+(** The first, then the second. *)
+
+val accepted : ('x, 'a) round -> int
+(** How many were resumed, and not refused. (Fewer by one for each exception.)
+*)

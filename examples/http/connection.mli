@@ -2,7 +2,6 @@
     one side has had enough. *)
 
 type config = {
-  clock : Eio.Time.Mono.ty Eio.Resource.t;
   idle_timeout : float;  (** Seconds to wait for a request. *)
   transfer_timeout : float;
       (** Seconds in which a request must have come, and an answer gone. *)
@@ -13,10 +12,7 @@ type config = {
 }
 
 val serve :
-  config ->
-  (Http.Request.t -> Http_io.answer) ->
-  _ Eio.Net.stream_socket ->
-  unit
+  config -> (Http.Request.t -> Message.answer) -> Host.connection -> unit
 (** [serve config handle socket] returns when the connection is over, and leaves
     it to the caller to close the socket. Whatever a client does, [serve] does
     not raise. *)

@@ -21,3 +21,11 @@ val check_silent : t -> unit
 
 val check_closed : t -> unit
 (** The server has closed the connection, and has sent nothing more. *)
+
+val trickle : t -> string -> unit
+(** Sends this again and again, one byte at a time, until the server says
+    something; fails after a while. *)
+
+val flood : t -> string -> unit
+(** Sends this again and again, as fast as possible, and reads nothing, until
+    the server breaks the connection; fails after a while. *)

@@ -1,8 +1,11 @@
 (* Children are waited for with a deadline, and never left behind. *)
 
-type t = { pid : int; port : int; stderr : string }
+type program = { name : string; options : string list }
+type t = { pid : int; port : int; program : program; stderr : string }
 
-let server = Filename.concat ".." (Served.name ^ ".exe")
+let program name options = { name; options }
+let name program = program.name
+let path program = Filename.concat ".." (program.name ^ ".exe")
 
 let poll what condition =
   let deadline = Unix.gettimeofday () +. 15. in
@@ -23,14 +26,23 @@ let spawn command ~stdout ~stderr =
   let command = Array.of_list command in
   Unix.create_process command.(0) command Unix.stdin stdout stderr
 
-let start ?(wrapper = []) options =
-  let stderr = Filename.temp_file Served.name ".stderr" in
+let with_limit limit command =
+  match limit with
+  | None -> command
+  | Some n ->
+      let script = Printf.sprintf "ulimit -n %d; exec \"$0\" \"$@\"" n in
+      "/bin/sh" :: "-c" :: script :: command
+
+let start ?limit program options =
+  let stderr = Filename.temp_file program.name ".stderr" in
   at_exit (fun () -> Sys.remove stderr);
   let from_server, stdout = Unix.pipe ~cloexec:true () in
   let stderr_fd = Unix.openfile stderr [ O_WRONLY; O_CLOEXEC ] 0 in
   let pid =
     spawn
-      (wrapper @ (server :: "--port=0" :: "--domains=2" :: options))
+      (with_limit limit
+         (path program :: "--port=0" :: "--domains=2"
+         :: (program.options @ options)))
       ~stdout ~stderr:stderr_fd
   in
   Unix.close stdout;
@@ -44,8 +56,8 @@ let start ?(wrapper = []) options =
       In_channel.close output;
       Scanf.sscanf line "%s@: listening on http://127.0.0.1:%d%!"
         (fun name port ->
-          Alcotest.(check string) "name" Served.name name;
-          { pid; port; stderr })
+          Alcotest.(check string) "name" program.name name;
+          { pid; port; program; stderr })
 
 let terminate t = Unix.kill t.pid Sys.sigterm
 
@@ -60,8 +72,24 @@ let await_exit t =
       | _, (WSIGNALED n | WSTOPPED n) -> Alcotest.failf "got signal %d" n);
   !code
 
-let with_server options test =
-  let t = start options in
+(* Fields 14 and 15 of the file, in ticks of 10 ms; the second one, in
+   parentheses, may hold anything. *)
+let cpu_seconds t =
+  match read_file (Printf.sprintf "/proc/%d/stat" t.pid) with
+  | exception Sys_error _ -> None
+  | line -> (
+      let after = String.rindex line ')' + 2 in
+      let fields =
+        String.split_on_char ' '
+          (String.sub line after (String.length line - after))
+      in
+      match (List.nth_opt fields 11, List.nth_opt fields 12) with
+      | Some user, Some system ->
+          Some (float (int_of_string user + int_of_string system) /. 100.)
+      | _ -> None)
+
+let with_server program options test =
+  let t = start program options in
   test t;
   terminate t;
   Alcotest.(check int) "exit code" 0 (await_exit t);
@@ -77,3 +105,5 @@ let output_of program arguments =
   match snd (Unix.waitpid [] pid) with
   | WEXITED code -> (code, text)
   | WSIGNALED n | WSTOPPED n -> Alcotest.failf "%s got signal %d" program n
+
+let run_beside t arguments = output_of (path t.program) arguments

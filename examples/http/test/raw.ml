@@ -1,10 +1,14 @@
 (* Blocking sockets with a time limit, after which reading fails. *)
 
+(* Not [Signal_ignore], which the servers would inherit. *)
+let () = Sys.set_signal Sys.sigpipe (Signal_handle ignore)
+
 type t = { socket : Unix.file_descr; input : in_channel }
 
 let connect port =
   let socket = Unix.socket ~cloexec:true PF_INET SOCK_STREAM 0 in
   Unix.setsockopt_float socket SO_RCVTIMEO 15.;
+  Unix.setsockopt_float socket SO_SNDTIMEO 15.;
   Unix.connect socket (ADDR_INET (Unix.inet_addr_loopback, port));
   { socket; input = Unix.in_channel_of_descr socket }
 
@@ -57,3 +61,37 @@ let check_closed t =
     "end of the connection" None
     (In_channel.input_char t.input);
   close t
+
+(* --- Bad manners --- *)
+
+let until_deadline what step =
+  let deadline = Unix.gettimeofday () +. 15. in
+  let rec loop i =
+    if Unix.gettimeofday () > deadline then
+      Alcotest.failf "the server bears it for ever: %s" what
+    else if not (step i) then loop (i + 1)
+  in
+  loop 0
+
+let trickle t text =
+  until_deadline "a client that is slow" @@ fun i ->
+  match Unix.select [ t.socket ] [] [] 0.02 with
+  | [], _, _ ->
+      send t (String.make 1 text.[i mod String.length text]);
+      false
+  | _ -> true
+
+let flood t text =
+  let text = String.concat "" (List.init 100 (fun _ -> text)) in
+  let length = String.length text in
+  let start = ref 0 in
+  Unix.set_nonblock t.socket;
+  until_deadline "a client that does not read" @@ fun _ ->
+  match Unix.write_substring t.socket text !start (length - !start) with
+  | sent ->
+      start := (!start + sent) mod length;
+      false
+  | exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK), _, _) ->
+      ignore (Unix.select [] [ t.socket ] [] 0.1);
+      false
+  | exception Unix.Unix_error ((EPIPE | ECONNRESET), _, _) -> true

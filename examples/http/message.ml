@@ -1,7 +1,6 @@
 (* Requests are cut out of the stream here and parsed by [http]; what that
    parser lets pass but other programs read differently is refused. *)
 
-module Buf_read = Eio.Buf_read
 module Parser = Http.Private.Parser
 module Header = Http.Header
 
@@ -13,49 +12,51 @@ exception Refuse of Http.Status.t * string
 let refuse status text = raise_notrace (Refuse (status, text))
 let malformed what = refuse `Bad_request ("malformed " ^ what)
 
-(* The length of the head that [data] begins with, blank line included. A line
-   feed alone ends a line for some programs and not for others, so it is
-   refused with the other control characters. *)
-let head_length data =
-  let rec scan i ~line_start =
-    if i = Cstruct.length data then None
+(* A line, without its end. A line feed alone ends a line for some programs and
+   not for others, so it is refused with the other control characters. *)
+let line input ~room ~overflow =
+  let rec scan i =
+    if i >= room then overflow ()
+    else if i = Input.length input then (
+      Input.more input;
+      scan i)
     else
-      let after_return = i > 0 && Cstruct.get_char data (i - 1) = '\r' in
-      match Cstruct.get_char data i with
-      | '\n' when not after_return -> malformed "line end"
-      | '\n' when i = line_start + 1 -> Some (i + 1)
-      | '\n' -> scan (i + 1) ~line_start:(i + 1)
+      let after_return = i > 0 && Input.get input (i - 1) = '\r' in
+      match Input.get input i with
+      | '\n' when after_return ->
+          let text = Input.take input (i - 1) in
+          Input.skip input 2;
+          text
+      | '\n' -> malformed "line end"
       | _ when after_return -> malformed "line end"
-      | '\t' | '\r' -> scan (i + 1) ~line_start
+      | '\t' | '\r' -> scan (i + 1)
       | '\000' .. '\031' | '\127' -> malformed "request"
-      | _ -> scan (i + 1) ~line_start
+      | _ -> scan (i + 1)
   in
-  scan 0 ~line_start:0
+  scan 0
 
-let rec read_head reader =
-  let data = Buf_read.peek reader in
-  let available = Cstruct.length data in
-  match head_length (Cstruct.sub data 0 (min available max_head)) with
-  | Some length -> Buf_read.take length reader
-  | None when available >= max_head ->
-      refuse `Request_header_fields_too_large
-        (Printf.sprintf "the request line and headers exceed %d bytes" max_head)
-  | None ->
-      Buf_read.ensure reader (available + 1);
-      read_head reader
+(* The lines up to the empty one. *)
+let rec lines input ~room ~overflow =
+  match line input ~room ~overflow with
+  | "" -> []
+  | text -> text :: lines input ~room:(room - String.length text - 2) ~overflow
 
 (* Some clients send an empty line after the body of the previous request. *)
-let skip_empty_line reader =
-  if Buf_read.peek_char reader = Some '\r' then (
-    Buf_read.ensure reader 2;
-    if Cstruct.to_string (Buf_read.peek reader) ~len:2 = "\r\n" then
-      Buf_read.consume reader 2)
+let read_head input =
+  let overflow () =
+    refuse `Request_header_fields_too_large
+      (Printf.sprintf "the request line and headers exceed %d bytes" max_head)
+  in
+  match lines input ~room:max_head ~overflow with
+  | [] -> lines input ~room:max_head ~overflow
+  | head -> head
 
 let parse_head head =
+  let text = String.concat "\r\n" (head @ [ ""; "" ]) in
   let visible s = s <> "" && String.for_all (fun c -> c > ' ') s in
-  match Parser.parse_request head with
+  match Parser.parse_request text with
   | Ok (request, length)
-    when length = String.length head
+    when length = String.length text
          && visible (Http.Method.to_string request.meth)
          && visible request.resource ->
       if
@@ -72,18 +73,11 @@ let too_large () =
   refuse `Request_entity_too_large
     (Printf.sprintf "the body exceeds %d bytes" max_body)
 
-let skip_fixed reader length =
-  let is_digit c = c >= '0' && c <= '9' in
-  if length = "" || not (String.for_all is_digit length) then
-    malformed "Content-Length";
-  match int_of_string_opt ("0u" ^ length) with
-  | Some length when length >= 0 && length <= max_body ->
-      Buf_read.skip length reader
-  | Some _ | None -> too_large ()
-
-let chunk_line reader =
-  try Buf_read.line reader
-  with Buf_read.Buffer_limit_exceeded -> malformed "chunk"
+let fixed_length text =
+  match Number.of_digits text with
+  | Some length when length <= max_body -> length
+  | Some _ -> too_large ()
+  | None -> malformed "Content-Length"
 
 let chunk_size line =
   let starts_with_digit =
@@ -97,55 +91,57 @@ let chunk_size line =
       else Int64.to_int size
   | Ok _ | Error _ | (exception Invalid_argument _) -> malformed "chunk"
 
-let skip_chunks reader =
-  let rec skip_trailers ~room =
-    match chunk_line reader with
-    | "" -> ()
-    | line when String.length line < room ->
-        skip_trailers ~room:(room - String.length line)
-    | _ -> malformed "trailers"
+let skip_chunks input =
+  let chunk_line () =
+    line input ~room:max_head ~overflow:(fun () -> malformed "chunk")
   in
   let rec skip ~room =
-    match chunk_size (chunk_line reader) with
-    | 0 -> skip_trailers ~room:max_head
-    | size when size > room -> too_large ()
-    | size ->
-        Buf_read.skip size reader;
-        if chunk_line reader <> "" then malformed "chunk";
-        skip ~room:(room - size)
+    let head = chunk_line () in
+    let size = chunk_size head in
+    let room = room - String.length head - size in
+    if room < 0 then too_large ();
+    if size > 0 then (
+      Input.skip input size;
+      if chunk_line () <> "" then malformed "chunk";
+      skip ~room)
   in
-  skip ~room:max_body
+  skip ~room:max_body;
+  let overflow () = malformed "trailers" in
+  ignore (lines input ~room:max_head ~overflow : string list)
 
-let skip_body reader sink (request : Http.Request.t) =
+let skip_body input ~go_on (request : Http.Request.t) =
   let values name = Header.get_multi request.headers name in
+  let version_1_1 = request.version = `HTTP_1_1 in
+  (* HTTP/1.0 does not know this answer, and takes it for the last one. *)
   let invite () =
     if
-      List.exists
-        (fun v -> String.lowercase_ascii v = "100-continue")
-        (values "expect")
-    then Eio.Flow.copy_string "HTTP/1.1 100 Continue\r\n\r\n" sink
+      version_1_1
+      && List.exists
+           (fun v -> String.lowercase_ascii v = "100-continue")
+           (values "expect")
+    then go_on "HTTP/1.1 100 Continue\r\n\r\n"
   in
   match (values "transfer-encoding", values "content-length") with
   | [], [] -> ()
   | [], [ length ] ->
+      let length = fixed_length length in
       invite ();
-      skip_fixed reader length
-  | [ coding ], [] when request.version = `HTTP_1_1 ->
+      Input.skip input length
+  | [ coding ], [] when version_1_1 ->
       if String.lowercase_ascii coding <> "chunked" then
         refuse `Not_implemented "unknown transfer coding";
       invite ();
-      skip_chunks reader
+      skip_chunks input
   (* Two ways to tell where the body ends: whoever chooses the other one sees
      another request behind it. *)
   | _ -> malformed "request: its length is ambiguous"
 
 type received = Request of Http.Request.t | Refused of Http.Status.t * string
 
-let receive reader sink =
+let receive input ~go_on =
   match
-    skip_empty_line reader;
-    let request = parse_head (read_head reader) in
-    skip_body reader sink request;
+    let request = parse_head (read_head input) in
+    skip_body input ~go_on request;
     request
   with
   | request -> Request request
@@ -172,7 +168,7 @@ type answer = {
 
 let answer ?(headers = []) status text = { status; headers; body = text ^ "\n" }
 
-let send sink ?(head_only = false) ~keep_alive { status; headers; body } =
+let to_string ?(head_only = false) ~keep_alive { status; headers; body } =
   let response =
     Http.Response.make ~status
       ~headers:
@@ -189,5 +185,4 @@ let send sink ?(head_only = false) ~keep_alive { status; headers; body } =
       (Http.Status.to_string response.status)
       (Header.to_string response.headers)
   in
-  (* In one piece, so that it usually is one packet. *)
-  Eio.Flow.copy_string (if head_only then head else head ^ body) sink
+  if head_only then head else head ^ body
