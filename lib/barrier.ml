@@ -7,19 +7,34 @@ open Concord_internal
    others. If all accept, the trial has passed, and with it the round. If one refuses,
    those who were resumed find that the trial has failed, and go on waiting.
 
-   [verdict], of one trial
+   [trial]
 
-   State  Left by            To      By whom
-   Open   all accepted     * Passed  who makes the trial
-          one refused        Failed  who makes the trial
-          a look, cancelled  Failed  a task that was resumed, is cancelled, and had
-                                     to wait for the verdict
+   State      Left by            To         By whom
+   Open       all accepted     * Passed     who makes the trial
+              too few accepted   Failing    who makes the trial
+              a look, cancelled  Failing    a task that was resumed, is cancelled, and
+                                            had to wait for the outcome
+              a look             Looked     a task that was resumed
+   Looked     as Open            as Open    as Open; for a look, nobody
+   Failing    a look             Doubted    a task that was resumed
+              the end            Failed     who makes the trial, after it has ended it
+                                            in [state]
+   Doubted    the end            Failed     as Failing
    Passed, Failed  never (terminal)
 
    * linearises the round: the arrival of the last task, and all that return.
-   Debt: who makes the trial ends it in [state], then fills [over]. *)
-type verdict = Open | Passed | Failed
-type trial = { verdict : verdict Atomic.t; over : unit Promise.t }
+   Debt: whoever makes the trial ends it in [state]. Who replaces Looked, or Doubted,
+   by a terminal state fills the promise in it, for which all wait that look
+   meanwhile; Failing keeps that of Looked, as Doubted. *)
+type trial_state =
+  | Open
+  | Looked of unit Promise.t
+  | Passed
+  | Failing
+  | Doubted of unit Promise.t
+  | Failed
+
+type trial = trial_state Atomic.t
 
 (* The status of a place, one for each arrival
 
@@ -83,6 +98,8 @@ let rec update t f =
     (* any other transition *)
     update t f
 
+let max_spins = if Domain.recommended_domain_count () > 1 then 100 else 0
+
 (* --- A trial -------------------------------------------------------------- *)
 
 (* May a trial pass, if [given] more arrive? One that has left may not be taken out of
@@ -100,81 +117,111 @@ let is_ready t s ~given =
 (* Resumes the first of [places], until [missing] have accepted. It goes on after one
    has refused: many may have been cancelled together, and each would make another
    trial fail, in which others are woken in vain. Returns how many were asked,
-   accepted, and refused. One that withdraws by itself is not counted as refused. *)
+   accepted, and refused, and those who were not asked. One that withdraws by itself
+   is not counted as refused. *)
 let ask trial places ~missing =
   let asked = ref 0 and accepted = ref 0 and refused = ref 0 in
+  let rest = ref Waiters.empty in
   let ask place =
-    if !accepted < missing then begin
+    if !accepted = missing then rest := Waiters.push !rest place
+    else begin
       incr asked;
       if Waiter.accepts place trial then incr accepted
       else if Atomic.exchange place.Waiter.arg Gone <> Gone then incr refused
     end
   in
   Waiters.iter ask places;
-  (!asked, !accepted, !refused)
-
-(* Those of [places] of which [keep i place] holds. *)
-let filteri keep places =
-  let i = ref (-1) and kept = ref Waiters.empty in
-  let look place =
-    incr i;
-    if keep !i place then kept := Waiters.push !kept place
-  in
-  Waiters.iter look places;
-  !kept
+  (!asked, !accepted, !refused, !rest)
 
 let append first second =
-  if Waiters.is_empty first then second
+  let all = ref first in
+  Waiters.iter (fun place -> all := Waiters.push !all place) second;
+  !all
+
+(* [first] are in front of those who came meanwhile; some may have left. *)
+let before first places =
+  if Waiters.is_empty first then places
   else begin
-    let all = ref first in
-    Waiters.iter (fun place -> all := Waiters.push !all place) second;
-    !all
+    let all = ref Waiters.empty in
+    let keep place =
+      if Waiter.is_live place then all := Waiters.push !all place
+    in
+    Waiters.iter keep first;
+    append !all places
   end
 
-(* [kept] are in front of those who came meanwhile. *)
-let end_trial t trial kept ~gone ~away =
-  let after s =
-    let live = filteri (fun _ place -> Waiter.is_live place) kept in
-    {
-      arrived = s.arrived - gone;
-      away = s.away + away;
-      trying = false;
-      places = append live s.places;
-    }
-  in
-  update t after;
-  Promise.fill trial.over ()
+let rec pass trial =
+  match Atomic.get trial with
+  | Open -> Atomic.compare_and_set trial Open Passed || pass trial
+  | Looked promise as looked ->
+      if Atomic.compare_and_set trial looked Passed then begin
+        Promise.fill promise ();
+        true
+      end
+      else (* failed *) pass trial
+  | Failing | Doubted _ -> false
+  | Passed | Failed -> assert false (* by who makes the trial only *)
 
-(* Whoever calls it has made the state [trying]. [given] is 1 if the caller arrives by
-   it, without a place. *)
-let rec try_out t places ~given =
-  let trial = { verdict = Atomic.make Open; over = Promise.create () } in
-  let missing = t.parties - given in
-  let asked, accepted, refused = ask trial places ~missing in
-  let passed =
-    accepted = missing && Atomic.compare_and_set trial.verdict Open Passed
-  in
-  if passed then
-    let kept = filteri (fun i _ -> i >= asked) places in
-    end_trial t trial kept ~gone:(missing + refused) ~away:0
-  else begin
-    Atomic.set trial.verdict Failed;
-    let gone = ref refused and away = ref 0 in
-    let stays i place =
-      let status = place.Waiter.arg in
-      i >= asked
+let rec fail trial =
+  match Atomic.get trial with
+  | Open -> if not (Atomic.compare_and_set trial Open Failing) then fail trial
+  | Looked promise as looked ->
+      if not (Atomic.compare_and_set trial looked (Doubted promise)) then
+        fail trial
+  | Failing | Doubted _ | Passed | Failed -> ()
+
+(* The first of [places] were [asked]: those who accepted are away until they have
+   looked. Returns how many were made Gone, are away, and the places that are left. *)
+let take_back places ~asked =
+  let gone = ref 0 and away = ref 0 and kept = ref Waiters.empty in
+  let i = ref 0 in
+  let look place =
+    let status = place.Waiter.arg in
+    let is_kept =
+      !i >= asked
       || Atomic.compare_and_set status Stays Away
          && begin
            incr away;
            true
          end
-      || begin
-        if Atomic.exchange status Gone <> Gone then incr gone;
-        false
-      end
     in
-    let kept = filteri stays places in
-    end_trial t trial kept ~gone:!gone ~away:!away
+    incr i;
+    if is_kept then kept := Waiters.push !kept place
+    else if Atomic.exchange status Gone <> Gone then incr gone
+  in
+  Waiters.iter look places;
+  (!gone, !away, !kept)
+
+let rec end_trial t kept ~gone ~away =
+  let s = Atomic.get t.state in
+  let after =
+    {
+      arrived = s.arrived - gone;
+      away = s.away + away;
+      trying = false;
+      places = before kept s.places;
+    }
+  in
+  if not (Atomic.compare_and_set t.state s after) then
+    (* somebody came or left *)
+    end_trial t kept ~gone ~away
+
+(* Whoever calls it has made the state [trying]. [given] is 1 if the caller arrives by
+   it, without a place. *)
+let rec try_out t places ~given =
+  let trial = Atomic.make Open in
+  let missing = t.parties - given in
+  let asked, accepted, refused, rest = ask trial places ~missing in
+  let passed = accepted = missing && pass trial in
+  if passed then end_trial t rest ~gone:(missing + refused) ~away:0
+  else begin
+    fail trial;
+    let gone, away, kept = take_back places ~asked in
+    end_trial t kept ~gone:(gone + refused) ~away;
+    match Atomic.exchange trial Failed with
+    | Doubted promise -> Promise.fill promise ()
+    | Failing -> ()
+    | Open | Looked _ | Passed | Failed -> assert false (* it was failing *)
   end;
   settle t;
   passed
@@ -190,23 +237,47 @@ and start t s =
   let trying = { s with trying = true; places = Waiters.empty } in
   Atomic.compare_and_set t.state s trying
 
-(* Those who were resumed were told to look. *)
+let rec is_over trial ~spins =
+  match Atomic.get trial with
+  | Passed | Failed -> true
+  | Open | Looked _ | Failing | Doubted _ ->
+      spins > 0
+      && begin
+        Domain.cpu_relax ();
+        is_over trial ~spins:(spins - 1)
+      end
+
+(* Those who were resumed were told to look. On another domain they may do so before
+   all have been asked, which does not take long. *)
 let rec has_passed trial =
-  match Atomic.get trial.verdict with
+  ignore (is_over trial ~spins:max_spins : bool);
+  match Atomic.get trial with
   | Passed -> true
-  | Failed when Promise.is_resolved trial.over -> false
-  | Open | Failed -> (
-      match Promise.await trial.over with
-      | () -> has_passed trial
-      | exception e ->
-          let backtrace = Printexc.get_raw_backtrace () in
-          ignore (Atomic.compare_and_set trial.verdict Open Failed : bool);
-          Atomic.get trial.verdict = Passed
-          || Printexc.raise_with_backtrace e backtrace)
+  | Failed -> false
+  | Looked promise | Doubted promise -> is_told trial promise
+  | Open -> look trial Open (fun promise -> Looked promise)
+  | Failing -> look trial Failing (fun promise -> Doubted promise)
+
+and look trial before after =
+  let promise = Promise.create () in
+  if Atomic.compare_and_set trial before (after promise) then
+    is_told trial promise
+  else (* another look, or it passed or failed *) has_passed trial
+
+and is_told trial promise =
+  match Promise.await promise with
+  | () -> has_passed trial
+  | exception e -> (
+      let backtrace = Printexc.get_raw_backtrace () in
+      fail trial;
+      match Atomic.get trial with
+      | Passed -> true
+      | Open | Looked _ | Failing | Doubted _ | Failed ->
+          Printexc.raise_with_backtrace e backtrace)
 
 (* --- Waiting -------------------------------------------------------------- *)
 
-let passed = { verdict = Atomic.make Passed; over = Promise.of_value () }
+let passed = Atomic.make Passed
 
 let rec attempt t arrival =
   let s = Atomic.get t.state in
@@ -282,15 +353,15 @@ let awaiting =
     withdraw = (fun t (w : (arrival, trial) Suspend.waiter) -> leave t w.arg);
   }
 
+let rec wait t arrival =
+  if not (has_passed (Suspend.wait awaiting t arrival)) then wait t arrival
+
 let await t =
   let arrival = arrival Stays in
-  let rec wait () =
-    if not (has_passed (Suspend.wait awaiting t arrival)) then wait ()
-  in
   match attempt t arrival with
   | Some _ -> ()
   | None -> (
-      try wait ()
+      try wait t arrival
       with e ->
         let backtrace = Printexc.get_raw_backtrace () in
         leave t arrival;
