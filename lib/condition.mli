@@ -67,4 +67,5 @@ val wait_evt : t -> Mutex.t -> unit Event.t
       if one choice has two such alternatives of the same mutex. *)
 
 val waiters : t -> int
-(** How many tasks wait for a signal, for diagnosis. O(1). *)
+(** How many tasks wait for a signal, for diagnosis. One that was cancelled
+    counts until it is unwound. O(1). *)
