@@ -25,9 +25,8 @@ val read_lock : t -> unit
       cancelling the task is given nothing: an unlock passes it over. But only
       its unwinding tells [t] that it does not wait any more: a writer that
       others hold up keeps readers behind it out until then, also
-      {!try_read_lock}. When that is, its host decides: an eager {!Concord_fifo}
-      and Eio in the task's next turn, a lazy one at the latest when no task is
-      ready to run.
+      {!try_read_lock}. Its host decides when that is: Eio and an eager
+      {!Concord_fifo} in the task's next turn, a lazy one later.
     - {b Order}: see {!create}.
     - {b Cost}: O(1). *)
 
@@ -39,7 +38,7 @@ val write_lock : t -> unit
 
 val try_read_lock : t -> bool
 (** [try_read_lock t] holds [t] to read if that needs no waiting, and is whether
-    it does. A writer that waits, and goes first, makes it wait, also one that
+    it does. It is [false] while a writer waits that goes first, also one that
     was cancelled and is not unwound yet. *)
 
 val try_write_lock : t -> bool
