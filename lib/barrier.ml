@@ -98,8 +98,6 @@ let rec update t f =
     (* any other transition *)
     update t f
 
-let max_spins = if Domain.recommended_domain_count () > 1 then 100 else 0
-
 (* --- A trial -------------------------------------------------------------- *)
 
 (* May a trial pass, if [given] more arrive? One that has left may not be taken out of
@@ -150,8 +148,12 @@ let before first places =
     append !all places
   end
 
+(* The trial of one task alone: if it accepts, that is the round. *)
+let passed = Atomic.make Passed
+
 let rec pass trial =
   match Atomic.get trial with
+  | Passed -> true
   | Open -> Atomic.compare_and_set trial Open Passed || pass trial
   | Looked promise as looked ->
       if Atomic.compare_and_set trial looked Passed then begin
@@ -160,7 +162,7 @@ let rec pass trial =
       end
       else (* failed *) pass trial
   | Failing | Doubted _ -> false
-  | Passed | Failed -> assert false (* by who makes the trial only *)
+  | Failed -> assert false (* by who makes the trial only *)
 
 let rec fail trial =
   match Atomic.get trial with
@@ -169,6 +171,13 @@ let rec fail trial =
       if not (Atomic.compare_and_set trial looked (Doubted promise)) then
         fail trial
   | Failing | Doubted _ | Passed | Failed -> ()
+
+(* After a trial that failed. *)
+let over trial =
+  match Atomic.exchange trial Failed with
+  | Doubted promise -> Promise.fill promise ()
+  | Failing -> ()
+  | Open | Looked _ | Passed | Failed -> assert false (* it was failing *)
 
 (* The first of [places] were [asked]: those who accepted are away until they have
    looked. Returns how many were made Gone, are away, and the places that are left. *)
@@ -209,22 +218,19 @@ let rec end_trial t kept ~gone ~away =
 (* Whoever calls it has made the state [trying]. [given] is 1 if the caller arrives by
    it, without a place. *)
 let rec try_out t places ~given =
-  let trial = Atomic.make Open in
   let missing = t.parties - given in
+  let trial = if missing = 1 then passed else Atomic.make Open in
   let asked, accepted, refused, rest = ask trial places ~missing in
-  let passed = accepted = missing && pass trial in
-  if passed then end_trial t rest ~gone:(missing + refused) ~away:0
+  let is_passed = accepted = missing && pass trial in
+  if is_passed then end_trial t rest ~gone:(missing + refused) ~away:0
   else begin
     fail trial;
     let gone, away, kept = take_back places ~asked in
     end_trial t kept ~gone:(gone + refused) ~away;
-    match Atomic.exchange trial Failed with
-    | Doubted promise -> Promise.fill promise ()
-    | Failing -> ()
-    | Open | Looked _ | Passed | Failed -> assert false (* it was failing *)
+    if accepted > 0 then over trial
   end;
   settle t;
-  passed
+  is_passed
 
 (* To be called after each step by which a round may be complete. *)
 and settle t =
@@ -237,20 +243,9 @@ and start t s =
   let trying = { s with trying = true; places = Waiters.empty } in
   Atomic.compare_and_set t.state s trying
 
-let rec is_over trial ~spins =
-  match Atomic.get trial with
-  | Passed | Failed -> true
-  | Open | Looked _ | Failing | Doubted _ ->
-      spins > 0
-      && begin
-        Domain.cpu_relax ();
-        is_over trial ~spins:(spins - 1)
-      end
-
 (* Those who were resumed were told to look. On another domain they may do so before
-   all have been asked, which does not take long. *)
+   all have been asked. *)
 let rec has_passed trial =
-  ignore (is_over trial ~spins:max_spins : bool);
   match Atomic.get trial with
   | Passed -> true
   | Failed -> false
@@ -276,8 +271,6 @@ and is_told trial promise =
           Printexc.raise_with_backtrace e backtrace)
 
 (* --- Waiting -------------------------------------------------------------- *)
-
-let passed = Atomic.make Passed
 
 let rec attempt t arrival =
   let s = Atomic.get t.state in

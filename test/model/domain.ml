@@ -1,8 +1,5 @@
 include Stdlib.Domain
 
-(* So nobody spins: the model checker would try how often. *)
-let recommended_domain_count () = 1
-
 (* What [Loop] takes for the calling domain. Not an OCaml function, which could be
    interrupted where it is called. *)
 external self : unit -> int = "model_domain_self" [@@noalloc]

@@ -51,6 +51,11 @@ let () =
       let a = sync_await "a" t in
       ([], [ Run a; Run (await "b" t); Cancel a ]))
     [ "a=cancelled b=waits"; "a=ok b=ok" ];
+  check "one waits and is cancelled, two come" 2
+    (fun t ->
+      let a = await "a" t in
+      ([ a ], [ Run (await "b" t); Run (await "c" t); Cancel a ]))
+    [ "a=cancelled b=ok c=ok"; "a=ok b=ok c=waits"; "a=ok b=waits c=ok" ];
   check "two wait, one is cancelled, the third comes" 3
     (fun t ->
       let a = await "a" t and b = await "b" t in
