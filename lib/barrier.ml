@@ -3,29 +3,32 @@ open Concord_internal
 (* The last task to arrive cannot know whether the others still wait: a task that was
    cancelled, or chose otherwise, and has not withdrawn yet looks like any other, and
    only its resumer tells. A resumption cannot be taken back either. So it means no
-   more than "go and look": the last task makes a trial, in which it resumes all
-   others. If all accept, the trial has passed, and with it the round. If one refuses,
-   those who were resumed find that the trial has failed, and go on waiting.
+   more than "go and look": the last task makes a trial, in which it resumes the
+   others. If enough accept, the trial has passed, and with it the round. Else those
+   who were resumed find that it has failed, and wait again.
 
    [trial]
 
-   State      Left by            To         By whom
-   Open       all accepted     * Passed     who makes the trial
-              too few accepted   Failing    who makes the trial
-              a look, cancelled  Failing    a task that was resumed, is cancelled, and
-                                            had to wait for the outcome
-              a look             Looked     a task that was resumed
-   Looked     as Open            as Open    as Open; for a look, nobody
-   Failing    a look             Doubted    a task that was resumed
-              the end            Failed     who makes the trial, after it has ended it
-                                            in [state]
-   Doubted    the end            Failed     as Failing
+   State    Left by            To       By whom
+   Open     enough accepted  * Passed   who makes the trial
+            too few accepted   Failing  who makes the trial
+            a look, cancelled  Failing  a task that was resumed, and is cancelled while
+                                        it waits for the outcome
+            a look             Looked   a task that was resumed, which then waits
+   Looked   enough accepted  * Passed   as above
+            too few accepted, or a look, cancelled
+                               Doubted  as above
+   Failing  a look             Doubted  a task that was resumed, which then waits
+            the end            Failed   who makes the trial
+   Doubted  the end            Failed   who makes the trial
    Passed, Failed  never (terminal)
 
-   * linearises the round: the arrival of the last task, and all that return.
-   Debt: whoever makes the trial ends it in [state]. Who replaces Looked, or Doubted,
-   by a terminal state fills the promise in it, for which all wait that look
-   meanwhile; Failing keeps that of Looked, as Doubted. *)
+   * linearises the round: the arrival of the last task, and all that return. (If one
+   task alone is to be asked, its acceptance does, and the trial is Passed from the
+   start.)
+   Debt: whoever makes the trial ends it in [state]; before it makes it Failed, so that
+   nobody is back too early. Whoever replaces Looked or Doubted by a terminal state
+   fills its promise, for which all wait that look meanwhile. *)
 type trial_state =
   | Open
   | Looked of unit Promise.t
@@ -46,8 +49,8 @@ type trial = trial_state Atomic.t
            withdrawn         Gone   the task
    Gone    never (terminal)
 
-   Debt: whoever makes it Gone takes it out of [arrived], once; and out of [away], if
-   it was Away; who makes it Away or Stays counts it in [away].
+   Debt: whoever makes it Gone takes it out of [arrived], once, and out of [away] if it
+   was Away; whoever makes it Away, or takes it back to Stays, counts that in [away].
 
    [Leaves] is the place of an event: if it was resumed in vain it chooses again, and
    arrives anew. A task that waits for nothing else comes back to its place. *)
@@ -65,10 +68,9 @@ type place = (status Atomic.t, trial) Waiter.t
    a failed trial   not [trying]; with the places   who made the trial; it settles
                     of those who did not refuse
 
-   While somebody tries, the queue has the places of those who come meanwhile, and
-   perhaps of those who were not needed. A trial that many of them wait for is made by
-   whoever ends the last one; one that waits for those who are away, by the last of
-   them. *)
+   While somebody tries, the queue has only those who come meanwhile. If they are
+   enough for a round, whoever ends the trial makes the next one, when it settles. While
+   some are away nobody tries: the last of them that is back, or withdraws, does. *)
 type state = {
   arrived : int;  (** Those in the trial included, until it is over. *)
   away : int;  (** Of those: who was resumed in vain, and did not look yet. *)
