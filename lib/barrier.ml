@@ -120,13 +120,14 @@ let is_ready t s ~given =
    accepted, and refused, and those who were not asked. One that withdraws by itself
    is not counted as refused. *)
 let ask trial places ~missing =
+  let outcome = Ok trial in
   let asked = ref 0 and accepted = ref 0 and refused = ref 0 in
   let rest = ref Waiters.empty in
   let ask place =
     if !accepted = missing then rest := Waiters.push !rest place
     else begin
       incr asked;
-      if Waiter.accepts place trial then incr accepted
+      if Waiter.accepts place outcome then incr accepted
       else if Atomic.exchange place.Waiter.arg Gone <> Gone then incr refused
     end
   in
