@@ -66,4 +66,5 @@ val receive_evt : 'a subscription -> 'a Event.t
 (** The event of {!receive}. *)
 
 val waiters : 'a subscription -> int
-(** How many tasks wait through this subscription, for diagnosis. O(1). *)
+(** How many tasks wait through this subscription, for diagnosis. One that was
+    cancelled counts until it is unwound. O(1). *)

@@ -59,4 +59,5 @@ val close : 'a t -> unit
 val is_closed : 'a t -> bool
 
 val waiters : 'a t -> int
-(** How many senders and receivers wait, for diagnosis. O(1). *)
+(** How many senders and receivers wait, for diagnosis. One that was cancelled
+    counts until it is unwound. O(1). *)

@@ -66,9 +66,14 @@ let check wait =
   if not (Mutex.is_locked wait.mutex) then
     raise (Sys_error "Condition.wait: the mutex is not locked")
 
+(* A choice that begins again after it has unlocked the mutex did not wait for a moment.
+   A signal may have come then, and is not to be missed. *)
 let attempt wait () =
-  if not wait.unlocked then check wait;
-  None
+  if wait.unlocked then Some ()
+  else begin
+    check wait;
+    None
+  end
 
 let waiting =
   {

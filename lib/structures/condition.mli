@@ -58,11 +58,14 @@ val wait_evt : t -> Mutex.t -> unit Event.t
     before the functions given to {!Event.wrap} run, and also if the task is
     cancelled: so a choice may end later than a timeout in it, while others hold
     [mutex]. It must have no other alternative that waits with the same mutex,
-    or locks it. {!Event.poll} never performs it.
+    or locks it. {!Event.poll} never performs it. A choice that also waits for a
+    {!Barrier} may perform it without a signal: if the barrier woke the task in
+    vain, a signal may have come meanwhile.
 
     @raise Sys_error if [mutex] is not locked, when the event is performed.
     @raise Invalid_argument
       if one choice has two such alternatives of the same mutex. *)
 
 val waiters : t -> int
-(** How many tasks wait for a signal, for diagnosis. O(1). *)
+(** How many tasks wait for a signal, for diagnosis. One that was cancelled
+    counts until it is unwound. O(1). *)

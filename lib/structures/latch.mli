@@ -34,4 +34,5 @@ val count : t -> int
 (** How many calls of {!count_down} are missing. *)
 
 val waiters : t -> int
-(** How many tasks wait, for diagnosis. O(1). *)
+(** How many tasks wait, for diagnosis. One that was cancelled counts until it
+    is unwound. O(1). *)

@@ -53,4 +53,5 @@ val length : 'a t -> int
 val is_empty : 'a t -> bool
 
 val waiters : 'a t -> int
-(** How many tasks wait, for diagnosis. O(1). *)
+(** How many tasks wait, for diagnosis. One that was cancelled counts until it
+    is unwound. O(1). *)

@@ -54,4 +54,5 @@ val lock_evt : t -> unit Event.t
 val is_locked : t -> bool
 
 val waiters : t -> int
-(** How many tasks wait, for diagnosis. O(1). *)
+(** How many tasks wait, for diagnosis. One that was cancelled counts until it
+    is unwound. O(1). *)

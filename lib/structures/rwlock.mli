@@ -21,7 +21,12 @@ val read_lock : t -> unit
     - {b Suspends} while a task holds [t] to write, and while others that go
       first wait.
     - {b Cancelled} while suspended: [t] was not locked by this call, and those
-      who could not be served because of it are served.
+      who could not be served because of it are served. From the moment of
+      cancelling the task is given nothing: an unlock passes it over. But only
+      its unwinding tells [t] that it does not wait any more: a writer that
+      others hold up keeps readers behind it out until then, also
+      {!try_read_lock}. Its host decides when that is: Eio and an eager
+      {!Concord_fifo} in the task's next turn, a lazy one later.
     - {b Order}: see {!create}.
     - {b Cost}: O(1). *)
 
@@ -33,7 +38,8 @@ val write_lock : t -> unit
 
 val try_read_lock : t -> bool
 (** [try_read_lock t] holds [t] to read if that needs no waiting, and is whether
-    it does. *)
+    it does. It is [false] while a writer waits that goes first, also one that
+    was cancelled and is not unwound yet. *)
 
 val try_write_lock : t -> bool
 (** The same for {!write_lock}. *)
@@ -66,4 +72,5 @@ val write_lock_evt : t -> unit Event.t
 (** The event of {!write_lock}. *)
 
 val waiters : t -> int
-(** How many tasks wait, for diagnosis. O(1). *)
+(** How many tasks wait, for diagnosis. One that was cancelled counts until it
+    is unwound. O(1). *)

@@ -39,7 +39,8 @@ module Counting : sig
   (** The event of {!acquire}. *)
 
   val waiters : t -> int
-  (** How many tasks wait, for diagnosis. O(1). *)
+  (** How many tasks wait, for diagnosis. One that was cancelled counts until it
+      is unwound. O(1). *)
 end
 
 (** One permit or none. *)
@@ -65,5 +66,6 @@ module Binary : sig
   (** The event of {!acquire}. *)
 
   val waiters : t -> int
-  (** How many tasks wait, for diagnosis. O(1). *)
+  (** How many tasks wait, for diagnosis. One that was cancelled counts until it
+      is unwound. O(1). *)
 end

@@ -92,4 +92,5 @@ val is_empty : 'a t -> bool
 val capacity : 'a t -> int
 
 val waiters : 'a t -> int
-(** How many tasks wait to add or to take, for diagnosis. O(1). *)
+(** How many tasks wait to add or to take, for diagnosis. One that was cancelled
+    counts until it is unwound. O(1). *)

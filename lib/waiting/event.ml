@@ -3,6 +3,12 @@ type abort = {
   first : bool;  (** Before the functions that are wrapped around others. *)
 }
 
+type 'b kind =
+  | Plain
+  | Last  (** To be enlisted after the others. *)
+  | Tentative of ('b -> bool)
+      (** Was it performed? To be asked in the task that was resumed. *)
+
 (* One operation that can be chosen. *)
 type +'a alternative =
   | Alternative : {
@@ -12,7 +18,7 @@ type +'a alternative =
       finish : 'b -> 'c;  (** What is left of the operation itself. *)
       post : 'c -> 'a;  (** What is wrapped around it. *)
       within : abort list;  (** The [wrap_abort]s around it. *)
-      last : bool;  (** To be enlisted after the others. *)
+      kind : 'b kind;
     }
       -> 'a alternative
 
@@ -27,13 +33,19 @@ type 'a event = 'a t
 
 let same v = v
 
-let make_with ?(last = false) ~finish operation structure arg =
+let make_of kind finish operation structure arg =
   One
     (Alternative
-       { operation; structure; arg; finish; post = same; within = []; last })
+       { operation; structure; arg; finish; post = same; within = []; kind })
+
+let make_with ?(last = false) ~finish operation structure arg =
+  make_of (if last then Last else Plain) finish operation structure arg
 
 let make ?last operation structure arg =
   make_with ?last ~finish:same operation structure arg
+
+let make_tentative ~confirm operation structure arg =
+  make_of (Tentative confirm) same operation structure arg
 
 let ready =
   {
@@ -99,6 +111,7 @@ type 'a chosen =
       within : abort list;
     }
       -> 'a chosen
+  | Unconfirmed of { confirm : unit -> bool; chosen : 'a chosen }
 
 let attempt (Alternative { operation; structure; arg; finish; post; within; _ })
     =
@@ -164,9 +177,13 @@ let enlist choice resumer (Alternative a) enlisted =
       (* Made first: a signal handler may raise where something is allocated, and
          whoever has decided owes the resumption. *)
       let chosen =
-        Ok
-          (Chosen
-             { result; finish = a.finish; post = a.post; within = a.within })
+        Chosen { result; finish = a.finish; post = a.post; within = a.within }
+      in
+      let chosen =
+        match (a.kind, result) with
+        | (Plain | Last), _ | Tentative _, Error _ -> Ok chosen
+        | Tentative confirm, Ok v ->
+            Ok (Unconfirmed { confirm = (fun () -> confirm v); chosen })
       in
       decide choice
       && begin
@@ -182,7 +199,8 @@ let enlist choice resumer (Alternative a) enlisted =
     true
   end
 
-let is_last (Alternative { last; _ }) = last
+let is_last (Alternative { kind; _ }) =
+  match kind with Last -> true | Plain | Tentative _ -> false
 
 let rec block alternatives enlisted resumer =
   let choice = Atomic.make false in
@@ -228,37 +246,70 @@ and and_then : 'a. (unit -> 'a) -> abort list -> chosen:abort list -> 'a =
       Printexc.raise_with_backtrace e backtrace
 
 (* First of all the operation is finished: it may hold what others wait for. *)
-let conclude aborts (Chosen { result; finish; post; within = chosen }) =
-  let finish () = match result with Ok v -> finish v | Error e -> raise e in
-  if List.is_empty aborts then post (finish ())
-  else
-    let first, others = List.partition (fun a -> a.first) aborts in
-    and_then (fun () -> post (and_then finish first ~chosen)) others ~chosen
+let rec conclude : type a. abort list -> a chosen -> a =
+ fun aborts -> function
+  | Unconfirmed { chosen; _ } -> conclude aborts chosen
+  | Chosen { result; finish; post; within = chosen } ->
+      let finish () =
+        match result with Ok v -> finish v | Error e -> raise e
+      in
+      if List.is_empty aborts then post (finish ())
+      else
+        let first, others = List.partition (fun a -> a.first) aborts in
+        and_then (fun () -> post (and_then finish first ~chosen)) others ~chosen
+
+let is_confirmed = function
+  | Chosen _ -> true
+  | Unconfirmed { confirm; _ } -> confirm ()
+
+let wait_for_any alternatives =
+  let enlisted = ref [] in
+  match Suspend.suspend (block alternatives enlisted) with
+  | chosen ->
+      withdraw_all enlisted;
+      chosen
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      withdraw_all enlisted;
+      Printexc.raise_with_backtrace e backtrace
+
+(* What was resumed in vain begins again, with the same arguments. *)
+let rec perform_any alternatives =
+  match attempt_any alternatives with
+  | Some chosen -> chosen
+  | None ->
+      let chosen = wait_for_any alternatives in
+      if is_confirmed chosen then chosen else perform_any alternatives
 
 let sync_choice t =
   let alternatives, aborts = flatten t in
-  match attempt_any alternatives with
-  | Some chosen -> conclude aborts chosen
-  | None -> (
-      let enlisted = ref [] in
-      match Suspend.suspend (block alternatives enlisted) with
-      | chosen ->
-          withdraw_all enlisted;
-          conclude aborts chosen
-      | exception e ->
-          let backtrace = Printexc.get_raw_backtrace () in
-          withdraw_all enlisted;
-          let raise () = Printexc.raise_with_backtrace e backtrace in
-          and_then raise aborts ~chosen:[])
+  match perform_any alternatives with
+  | chosen -> conclude aborts chosen
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      let raise () = Printexc.raise_with_backtrace e backtrace in
+      and_then raise aborts ~chosen:[]
+
+let rec wait_confirmed confirm operation structure arg =
+  let v = Suspend.wait operation structure arg in
+  if confirm v then v
+  else
+    match operation.attempt structure arg with
+    | Some v -> v
+    | None -> wait_confirmed confirm operation structure arg
 
 (* What is no choice needs none of that. *)
 let rec sync : type a. a t -> a = function
-  | One (Alternative { operation; structure; arg; finish; post; _ }) ->
+  | One (Alternative { operation; structure; arg; finish; post; kind; _ }) ->
       post
         (finish
            (match operation.attempt structure arg with
            | Some v -> v
-           | None -> Suspend.wait operation structure arg))
+           | None -> (
+               match kind with
+               | Plain | Last -> Suspend.wait operation structure arg
+               | Tentative confirm ->
+                   wait_confirmed confirm operation structure arg)))
   | Wrap ((One _ as t), f) -> f (sync t)
   | Wrap (Wrap (t, f), g) -> sync (Wrap (t, fun v -> g (f v)))
   | Wrap (Guard f, g) -> sync (Wrap (f (), g))
@@ -280,7 +331,9 @@ type 'a simple =
   | Then : 'b t * ('b -> 'a) -> 'a simple
 
 let simple = function
-  | One (Alternative { operation; structure; arg; finish; post; _ })
+  | One
+      (Alternative
+         { operation; structure; arg; finish; post; kind = Plain | Last; _ })
     when Physical.equal finish same && Physical.equal post same ->
       let result v = post (finish v) in
       Some (Simple { operation; structure; arg; result })

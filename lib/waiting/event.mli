@@ -25,7 +25,8 @@
     - {b No bias}. Of the alternatives that are ready when it begins, each is as
       likely as any other.
     - {b Order}. A choice that waits takes its turn in the queue of each
-      alternative, as any other waiter there.
+      alternative, as any other waiter there. (A {!Barrier} that wakes it in
+      vain makes it take new places.)
     - {b Cancelled} while suspended: no alternative was or will be performed.
     - {b Cost}: O(1) for each alternative, also to withdraw (amortised). *)
 
@@ -150,6 +151,16 @@ val make_with :
   'b t
 (** As {!make}, for an operation of which the resumed task has to do the rest:
     [finish v] runs in the task, before any function of the user's. *)
+
+val make_tentative :
+  confirm:('a -> bool) -> ('t, 'x, 'a) Suspend.operation -> 't -> 'x -> 'a t
+(** As {!make}, for a structure that has to resume a waiter before it knows
+    whether the operation will be performed, and so may resume it in vain. The
+    resumed task calls [confirm v] before anything else. [false]: the operation
+    was not performed, and the event begins again, with the same [arg]: a choice
+    takes new places in the other structures, and its timeouts keep their
+    deadlines. [confirm] may suspend; if it raises, the operation was not
+    performed, and the event ends as if it was cancelled. *)
 
 val wrap_withdraw : 'a t -> (unit -> unit) -> 'a t
 (** {!wrap_abort}, but the function runs before those given to {!wrap}: for an
