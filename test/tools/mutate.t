@@ -60,7 +60,7 @@ What can be wrong in a file.
   mutate: --only: which line? (--only 12)
   [2]
   $ $mutate --lst lib/counter.ml
-  mutate: unknown option '--lst' (there are --list, --only LINE and --verbose)
+  mutate: unknown option '--lst' (there are --list, --near, --only LINE and --verbose)
   [2]
   $ $mutate lib/conter.ml
   mutate: there is no file 'lib/conter.ml': give one of the library, as lib/latch.ml
@@ -113,10 +113,12 @@ and notices some of the faults.
   lib/counter.ml:9: n + 1: without + 1: survives
   lib/counter.ml: 4 noticed, 1 of them by a test that hangs; 3 survive; 1 do not compile
   [1]
-  $ $mutate --only 9-10 lib/counter.ml <tests 2>/dev/null
+  $ $mutate --near --only 9-10 lib/counter.ml <tests
+  lib/counter.ml: 4 faults, tried with test_counter, then model_counter, then test_by_helper
   lib/counter.ml:9: (Atomic.compare_and_set t before (n + 1, s)): answers always true
+  lib/counter.ml:9: n + 1: - for +
   lib/counter.ml:9: n + 1: without + 1
-  lib/counter.ml: 2 noticed, 0 of them by a test that hangs; 2 survive; 0 do not compile
+  lib/counter.ml: 1 noticed, 0 of them by a test that hangs; 3 survive; 0 do not compile
   [1]
 
 Where the tests fail without any fault, they cannot tell.

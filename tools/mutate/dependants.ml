@@ -99,7 +99,7 @@ let kind { folder; alias; _ } =
       Some `Short
   | _ -> None
 
-let stages tests file =
+let stages ~near tests file =
   let files = sources "test" in
   let tests =
     List.filter_map
@@ -118,8 +118,10 @@ let stages tests file =
         let now, rest = List.partition belongs tests in
         of_kind `Short now :: of_kind `Long now :: go rest later
   in
+  let levels = levels file in
+  let levels = if near then [ List.hd levels ] else levels in
   let names_one_of level (_, _, names) = meet names level in
   go tests
     ((fun (test, _, _) -> is_named_after file test)
-    :: List.map names_one_of (levels file))
+    :: List.map names_one_of levels)
   |> List.filter (( <> ) [])

@@ -12,6 +12,7 @@ let fail fmt =
 type request = {
   root : string;
   list : bool;
+  near : bool;
   verbose : bool;
   only : (int * int) option;
   files : string list;
@@ -26,11 +27,14 @@ let lines text =
 let rec request r = function
   | "--root" :: root :: rest -> request { r with root } rest
   | "--list" :: rest -> request { r with list = true } rest
+  | "--near" :: rest -> request { r with near = true } rest
   | "--verbose" :: rest -> request { r with verbose = true } rest
   | [ "--only" ] -> fail "--only: which line? (--only 12)"
   | "--only" :: text :: rest -> request { r with only = Some (lines text) } rest
   | option :: _ when String.starts_with ~prefix:"-" option ->
-      fail "unknown option '%s' (there are --list, --only LINE and --verbose)"
+      fail
+        "unknown option '%s' (there are --list, --near, --only LINE and \
+         --verbose)"
         option
   | file :: rest -> request { r with files = r.files @ [ file ] } rest
   | [] -> r
@@ -113,9 +117,9 @@ let names stage =
   String.concat " " (List.map (fun { Dependants.name; _ } -> name) stage)
 
 (* Returns whether none of the faults survives. *)
-let try_all tests { only; verbose; _ } file =
+let try_all tests { only; near; verbose; _ } file =
   let source = read file in
-  match (faults only file, Dependants.stages tests file) with
+  match (faults only file, Dependants.stages ~near tests file) with
   | [], _ -> true
   | faults, [] ->
       Format.printf "%s: %d faults, and no test names it@." file
@@ -153,6 +157,7 @@ let () =
       {
         root = Sys.getcwd ();
         list = false;
+        near = false;
         verbose = false;
         only = None;
         files = [];
