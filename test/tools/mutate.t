@@ -80,8 +80,10 @@ and notices some of the faults.
   $ echo 'Helper (* Elsewhere *)' >test/unit/test_by_helper.ml
   $ echo 'Double' >test/unit/test_double.ml
   $ echo 'All (* Counter *) "Counter"' >test/unit/test_other.ml
+  $ mkdir test/own; echo 'Counter' >test/own/test_own.ml; touch test/own/counter.ml
   $ cat >tests <<'END'
   > test/model model_counter @test/model/runtest-model_counter
+  > test/own test_own @test/own/runtest-test_own
   > test/stress storm @test/stress/runtest-storm
   > test/unit cram @test/unit/cram
   > test/unit test_by_helper @test/unit/runtest-test_by_helper

@@ -40,23 +40,25 @@ let main files { folder; name; _ } =
   if List.mem here files then Some here
   else List.find_opt (fun path -> Filename.basename path = file) files
 
-(* What a program names, with the files of its folder that it names. *)
+(* What a program names, with the files of its folder that it names. These are not
+   the library's, also where they have the name of one of its modules. *)
 let program files test =
-  let rec go seen = function
-    | [] -> seen
-    | path :: rest ->
-        let names = Names.diff (named path) seen in
-        let beside name =
-          let path =
-            Filename.concat (Filename.dirname path)
-              (String.uncapitalize_ascii name ^ ".ml")
-          in
-          if List.mem path files then Some path else None
-        in
-        go (Names.union seen names)
-          (List.filter_map beside (Names.elements names) @ rest)
+  let beside path name =
+    let file = String.uncapitalize_ascii name ^ ".ml" in
+    let path = Filename.concat (Filename.dirname path) file in
+    if List.mem path files then Some path else None
   in
-  go Names.empty (Option.to_list (main files test))
+  let rec go read names = function
+    | [] -> names
+    | path :: rest when Names.mem path read -> go read names rest
+    | path :: rest ->
+        let local, others =
+          Names.partition (fun name -> beside path name <> None) (named path)
+        in
+        go (Names.add path read) (Names.union names others)
+          (List.filter_map (beside path) (Names.elements local) @ rest)
+  in
+  go Names.empty Names.empty (Option.to_list (main files test))
 
 (* [file], those that name it, those that name one of these, and so on. *)
 let levels file =
