@@ -70,7 +70,8 @@ let compute t computation =
       v
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
-      if computation.restarts e then pass_on t
+      if Forcing.was_refused computation || computation.restarts e then
+        pass_on t
       else settle t (Failed (e, backtrace));
       Printexc.raise_with_backtrace e backtrace
 

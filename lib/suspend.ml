@@ -297,6 +297,10 @@ module Host = struct
         Innermost.raise_flag local t;
         loop ())
 
+  let refuse e =
+    Forcing.refuse ();
+    raise e
+
   (* A scheduler was registered, or somebody prepared to wait: ask who would be
      asked. *)
   let[@inline never] ask t =

@@ -192,8 +192,14 @@ module Host : sig
       after: the task that runs the loop may continue on another domain.
 
       [outside block] is called for code in the loop that waits, but is in none
-      of its tasks: a callback from C. It does what a host does; by default it
-      parks the thread. *)
+      of its tasks: a callback from C. It does what a host does, or calls
+      {!refuse} where that would suspend; by default it parks the thread. *)
+
+  val refuse : exn -> 'a
+  (** [refuse e] raises [e], for code that has to wait and that your scheduler
+      cannot suspend: in [outside], or in a plug-in. A computation of a lazy
+      value that was refused has not failed, whatever it raises then. The next
+      task computes it again. *)
 
   val is_innermost : t -> bool
   (** [false] if a foreign scheduler's loop runs between the handler that calls

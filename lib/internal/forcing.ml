@@ -19,8 +19,14 @@ and 'a computation = {
   mutable sought : sought;
 }
 
-(* Used only by what runs on the stack above the computation. *)
-and sought = Nothing | Sought : 'b Effect.t -> sought | Seen
+(* Used only by what runs on the stack above the computation, and by whoever runs it.
+   The boolean: it was [Refused] before. *)
+and sought =
+  | Nothing
+  | Refused
+  | Sought : 'b Effect.t * bool -> sought
+  | Seen of bool
+
 and 'a t = 'a state Atomic.t
 and any = Any : 'a t -> any
 
@@ -53,22 +59,39 @@ let run (type a) (t : a t) (computation : a computation) =
         None
     | _ -> (
         match computation.sought with
-        | Sought sought when Physical.equal sought effect_ ->
-            computation.sought <- Seen;
+        | Sought (sought, refused) when Physical.equal sought effect_ ->
+            computation.sought <- Seen refused;
             None
-        | Nothing | Sought _ | Seen -> None)
+        | Nothing | Refused | Sought _ | Seen _ -> None)
   in
   Effect.Deep.match_with computation.compute ()
     { retc = Fun.id; exnc = pass_exception; effc }
 
+let is_refused c =
+  match c.sought with
+  | Nothing -> false
+  | Refused -> true
+  | Sought (_, refused) | Seen refused -> refused
+
+let stop_seeking c = c.sought <- (if is_refused c then Refused else Nothing)
+
+let refuse () =
+  List.iter (fun (Frame (_, c)) -> c.sought <- Refused) (enclosing ())
+
+let was_refused c =
+  let refused = is_refused c in
+  c.sought <- Nothing;
+  refused
+
 let seek frames effect_ =
-  let sought = Sought effect_ in
-  List.iter (fun (Frame (_, c)) -> c.sought <- sought) frames
+  List.iter
+    (fun (Frame (_, c)) -> c.sought <- Sought (effect_, is_refused c))
+    frames
 
 let passed frames =
   let was_seen (Frame (_, c)) =
-    let seen = match c.sought with Seen -> true | _ -> false in
-    c.sought <- Nothing;
+    let seen = match c.sought with Seen _ -> true | _ -> false in
+    stop_seeking c;
     seen
   in
   List.filter was_seen frames

@@ -56,6 +56,13 @@ val enclosing : unit -> frame list
 (** The frames from the innermost on, up to a host that handles [Suspend]. Those
     beyond a foreign scheduler's loop are among them. *)
 
+val refuse : unit -> unit
+(** The calling code had to wait, and could not: so the computations on the
+    stack below it must not be taken to have failed. *)
+
+val was_refused : 'a computation -> bool
+(** Whether it has been, since it was run; not any more then. *)
+
 val seek : frame list -> 'b Effect.t -> unit
 (** Before an effect is performed: tell the frames to look for it. *)
 
