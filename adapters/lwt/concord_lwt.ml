@@ -51,17 +51,33 @@ let outcome wait otherwise =
 let resumer wait woken waker outcome =
   Loop.resume wait ~before:undecided ~after:outcome woken waker (Ok ())
 
-let suspend ~protected block go_on =
+let suspend ~protected ~late ~cancelled block go_on =
   let wait = begin_wait () in
   let woken, waker = if protected then Lwt.wait () else Lwt.task () in
+  let go_on_woken () = go_on (Atomic.get wait) in
+  let rejected e =
+    if decide wait (Error e) then cancelled e
+    else begin
+      late e;
+      go_on_woken ()
+    end
+  (* Lwt does not remember that it cancelled: each time another promise. *)
+  and wait_protected late =
+    let rec wait () =
+      Lwt.try_bind
+        (fun () -> Lwt.protected woken)
+        go_on_woken
+        (fun e ->
+          late e;
+          wait ())
+    in
+    wait ()
+  in
   match block (fun outcome -> resumer wait woken waker outcome) with
   | Some v -> go_on (outcome wait (Ok v))
   | exception e -> go_on (outcome wait (Error e))
-  | None ->
-      Lwt.try_bind
-        (fun () -> woken)
-        (fun () -> go_on (Atomic.get wait))
-        (fun e -> go_on (outcome wait (Error e)))
+  | None when protected -> wait_protected late
+  | None -> Lwt.try_bind (fun () -> woken) go_on_woken rejected
 
 let conclude operation t w = function
   | Ok v -> Lwt.return v
@@ -71,7 +87,7 @@ let conclude operation t w = function
 
 (* As [suspend], with less between Lwt and the structure: what was promised is the
    value of the promise as it is. *)
-let wait operation t w result =
+let wait ~late operation t w result =
   let wait = begin_wait () in
   let woken, waker = Lwt.task () in
   let resumer outcome =
@@ -80,7 +96,13 @@ let wait operation t w result =
     in
     Loop.resume wait ~before:undecided ~after:outcome woken waker outcome
   in
-  let rejected e = conclude operation t w (outcome wait (Error e)) in
+  let rejected e =
+    if decide wait (Error e) then conclude operation t w (Error e)
+    else
+      match Atomic.get wait with
+      | Ok v -> late v e
+      | Error _ as error -> conclude operation t w error
+  in
   match Suspend.block operation t w resumer with
   | Some v -> conclude operation t w (outcome wait (Ok (result v)))
   | exception e -> conclude operation t w (outcome wait (Error e))
@@ -120,6 +142,9 @@ include Concord.Monadic.Make_with_wait (struct
   let fail e (_ : Printexc.raw_backtrace) = Lwt.fail e
   let bind = Lwt.bind
   let try_bind = Lwt.try_bind
+  let at_once = Loop.at_once
+  let turn = Loop.turn
+  let cancel = Lwt.cancel
   let enter = Loop.enter
   let suspend = suspend
   let wait = wait

@@ -1,3 +1,4 @@
+module Timer = Concord_internal.Timer
 module Wakes = Concord_internal.Wakes
 
 let this_thread () = Thread.id (Thread.self ())
@@ -106,6 +107,37 @@ let begin_wait () = incr waits
 let end_wait () = decr waits
 let somebody_waits () = !waits > Wakes.served wakes
 
+(* --- Turns ---------------------------------------------------------------- *)
+
+(* How many operations may be done at once before the clock is read, and how long a turn
+   may be, in seconds, if there are so many. Operations that need not wait are called by
+   other threads too: if one of two writes is lost, there is one more to be done. *)
+let between_looks = 100
+let longest_turn = 0.01
+let at_once = ref between_looks
+
+(* When it will have been long enough; or 0, as the clock has not been read yet. *)
+let turn_ends = ref 0
+
+let begin_turn () =
+  at_once := between_looks;
+  turn_ends := 0
+
+let is_long_enough () =
+  if !turn_ends = 0 then turn_ends := Timer.deadline longest_turn;
+  Timer.has_passed !turn_ends
+
+let go_on () =
+  at_once := between_looks;
+  None
+
+let turn () =
+  if is_long_enough () then
+    match enter () with
+    | () -> Some (Lwt.pause ())
+    | exception Invalid_argument _ -> (* not Lwt's thread *) go_on ()
+  else go_on ()
+
 (* --- Sleeping ------------------------------------------------------------- *)
 
 (* As the loop of [Concord_fifo] does: most of the time between two domains goes
@@ -150,6 +182,7 @@ let rec serve_and_spin left spins =
    has had its turn: then the loop must not wait. *)
 let before_waiting () =
   let something = serve_and_spin max_wakes max_spins < max_wakes in
+  begin_turn ();
   if Lwt.paused_count () = 0 && (something || not (Wakes.fall_asleep wakes))
   then ignore (Lwt.pause () : unit Lwt.t)
 

@@ -43,3 +43,14 @@ val resume :
 
 val begin_wait : unit -> unit
 val end_wait : unit -> unit
+
+(** {2 Turns} *)
+
+val at_once : int ref
+(** How many operations may still be done at once before {!turn} is to be asked.
+*)
+
+val turn : unit -> unit Lwt.t option
+(** The loop's next turn, if this one has been long enough: some 10 ms, spent in
+    operations that did not wait. [None] also if another thread runs the loop.
+*)
