@@ -151,11 +151,9 @@ let each_lets_others_go_on () =
 let kept_full () =
   let mailbox = Mailbox.create () and over = Atomic.make false in
   let fill () =
-    let behind = ref 0 in
     while not (Atomic.get over) do
-      Mailbox.put mailbox ();
-      incr behind;
-      if Mailbox.length mailbox > 10_000 then Domain.cpu_relax ()
+      if Mailbox.length mailbox < 10_000 then Mailbox.put mailbox ()
+      else Domain.cpu_relax ()
     done
   in
   let join = Check.domain fill in
