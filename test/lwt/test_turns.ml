@@ -152,15 +152,21 @@ let kept_full () =
   let mailbox = Mailbox.create () and over = Atomic.make false in
   let fill () =
     while not (Atomic.get over) do
-      if Mailbox.length mailbox < 10_000 then Mailbox.put mailbox ()
+      if Mailbox.length mailbox < 100_000 then Mailbox.put mailbox ()
       else Domain.cpu_relax ()
     done
   in
   let join = Check.domain fill in
   let ticking, ticked = ticks 3 in
-  let consume =
-    again "a full mailbox" (fun () -> L.Mailbox.take mailbox) ticked
+  (* It takes longer to use one than to put one. *)
+  let take () =
+    for _ = 1 to 200 do
+      Domain.cpu_relax ()
+    done;
+    L.Mailbox.take mailbox
   in
+  eventually "it is full" (fun () -> Mailbox.length mailbox > 1_000);
+  let consume = again "a full mailbox" take ticked in
   Lwt_main.run (Lwt.join [ ticking; consume ]);
   Atomic.set over true;
   join ()
