@@ -68,13 +68,14 @@ let ask s message =
     wake s
   end
 
-let task task =
-  let s = task.scope.scheduler in
-  if not (Concord.Promise.is_resolved task.ended) then
-    if on_loop s then task_here s task
-    else ask s (fun rest -> Cancel (task, rest))
-
 let scope scope =
   let s = scope.scheduler in
   if on_loop s then scope_here s scope
   else ask s (fun rest -> Stop (scope, rest))
+
+let task task =
+  let s = task.scope.scheduler in
+  if task == s.root.owner then scope s.root
+  else if not (Concord.Promise.is_resolved task.ended) then
+    if on_loop s then task_here s task
+    else ask s (fun rest -> Cancel (task, rest))

@@ -1,7 +1,8 @@
 (** Cancelling tasks and scopes. *)
 
 val task : Task.t -> unit
-(** Any thread may call it. *)
+(** Any thread may call it. To cancel the first task is to cancel the outermost
+    scope. *)
 
 val scope : Task.scope -> unit
 (** Cancels the members of the scope, its body, and the scopes inside. Any

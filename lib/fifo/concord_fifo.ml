@@ -236,6 +236,7 @@ let conclude scope result =
   | (Ok _ | Error (Cancelled, _)), { exn; backtrace; _ } :: _
   | Error (exn, backtrace), _ ->
       Printexc.raise_with_backtrace exn backtrace
+  | Ok _, [] when scope.stopped -> raise Cancelled
   | Ok v, [] -> v
 
 module Scope = struct
@@ -279,8 +280,7 @@ module Scope = struct
       | Ok _, Error e -> Error e
       | result, (Ok () | Error _) -> result
     in
-    let v = conclude scope result in
-    if scope.stopped then raise Cancelled else v
+    conclude scope result
 end
 
 let run ?(cancellation = `Eager) f =

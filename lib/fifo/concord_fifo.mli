@@ -51,7 +51,8 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
       if a task raised [e] and nobody called {!join} on it. The backtrace is
       that of the task. A task whose exception nobody has joined for also
       cancels the others, as soon as no task is ready to run: so a failure is
-      seen even if everyone waits for the one that failed. *)
+      seen even if everyone waits for the one that failed.
+    @raise Cancelled if the first task was cancelled, whatever [f] returned. *)
 
 val fork : (unit -> unit) -> handle
 (** [fork f] runs [f] in a new task of the caller's scope. The new task runs at
@@ -85,8 +86,11 @@ val cancel : handle -> unit
 (** [cancel h] asks the task [h] to stop: {!Cancelled} is raised where it waits,
     and again by every operation in which it suspends later, until it ends. A
     task that was already resumed keeps the outcome of that operation. Nothing
-    happens if the task has ended. Cancelling the first task of a {!run} cancels
-    all of its tasks, and {!run} raises {!Cancelled}.
+    happens if the task has ended.
+
+    Cancelling the first task of a {!run} cancels all of its tasks, and {!run}
+    raises {!Cancelled} when they have ended. This holds also if the first task
+    does not suspend again, and if it has ended before the others.
 
     Any task, thread or domain may call it; it never suspends. From another
     thread the request is passed to the scheduler, and a resumption that comes

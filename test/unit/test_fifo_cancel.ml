@@ -179,7 +179,7 @@ let the_outermost_task () =
         Fifo.cancel (Fifo.self ());
         3)
   in
-  int "it never suspended" 3 (f ())
+  raises "run, though it never suspended" Fifo.Cancelled f
 
 let in_the_ready_queue cancellation () =
   traced [ "took 1"; "then raised" ] @@ fun say ->
@@ -347,6 +347,68 @@ let main_is_cancelled () =
       ignore (Fifo.fork (fun () -> Fifo.cancel main) : Fifo.handle);
       wait ())
 
+let wait_for_ever () = Promise.await (Promise.create ())
+
+(* It is running when it is cancelled, and then returns; another one waits. *)
+let main_does_not_wait cancellation () =
+  traced [ "unwound"; "raised" ] @@ fun say ->
+  let main () =
+    let unwound () = say "unwound" in
+    let wait () = Fun.protect wait_for_ever ~finally:unwound in
+    ignore (Fifo.fork wait : Fifo.handle);
+    Fifo.cancel (Fifo.self ());
+    1
+  in
+  (match Fifo.run ~cancellation main with
+  | _ -> say "returned"
+  | exception Fifo.Cancelled -> say "raised");
+  (* The same for a run in a task that goes on. *)
+  Fifo.run @@ fun () ->
+  raises "a run inside" Fifo.Cancelled (fun () ->
+      Fifo.run (fun () -> Fifo.cancel (Fifo.self ())));
+  Fifo.yield ()
+
+let main_has_ended () =
+  raises "run" Fifo.Cancelled @@ fun () ->
+  Fifo.run @@ fun () ->
+  let main = Fifo.self () in
+  ignore (Fifo.fork wait_for_ever : Fifo.handle);
+  ignore
+    (Fifo.fork (fun () ->
+         Fifo.join main;
+         Fifo.cancel main)
+      : Fifo.handle)
+
+let main_has_ended_elsewhere place () =
+  let ended = Promise.create () in
+  let run =
+    Hand.start @@ fun () ->
+    Fifo.run @@ fun () ->
+    let main = Fifo.self () in
+    ignore (Fifo.fork wait_for_ever : Fifo.handle);
+    ignore
+      (Fifo.fork (fun () ->
+           Fifo.join main;
+           Promise.fill ended main)
+        : Fifo.handle)
+  in
+  place (fun () -> Fifo.cancel (Promise.await ended));
+  Hand.settle ();
+  raises "run" Fifo.Cancelled (fun () -> Hand.result run)
+
+let main_in_protect () =
+  traced [ "protected"; "raised" ] @@ fun say ->
+  raises "run" Fifo.Cancelled @@ fun () ->
+  Fifo.run @@ fun () ->
+  Fifo.protect (fun () ->
+      Fifo.cancel (Fifo.self ());
+      Fifo.yield ();
+      say "protected");
+  try Fifo.yield ()
+  with Fifo.Cancelled as e ->
+    say "raised";
+    raise e
+
 (* --- Memory of a loop that is never idle ---------------------------------- *)
 
 let live_words () =
@@ -383,8 +445,19 @@ let () =
   run "Fifo.cancel"
     [
       ( "outermost",
-        [ test "cancelling the outermost task ends the run" main_is_cancelled ]
-      );
+        [
+          test "cancelling the outermost task ends the run" main_is_cancelled;
+          test "eager: though it does not wait any more"
+            (main_does_not_wait `Eager);
+          test "lazy: though it does not wait any more"
+            (main_does_not_wait `Lazy);
+          test "though it has ended" main_has_ended;
+          test "from a thread, though it has ended"
+            (main_has_ended_elsewhere in_thread);
+          test "from a domain, though it has ended"
+            (main_has_ended_elsewhere in_domain);
+          test "in protect, and after" main_in_protect;
+        ] );
       ( "a busy loop keeps nothing of",
         [
           test "failures that were joined" (leaves_nothing fail_and_join);
