@@ -41,25 +41,43 @@ let task_here s task =
 
 (* Stopping a scope reaches the tasks in it: its owner and its members. Each of
    them may be inside further scopes that it owns; these are stopped too, from the
-   outside in, up to the first one that was made under a [protect]. *)
-let rec scope_here s scope =
-  if not scope.stopped then begin
-    scope.stopped <- true;
-    stop_task s scope scope.owner;
-    iter_members (stop_task s scope) scope
+   outside in, up to the first one that was made under a [protect]. This is the
+   innermost one that is reached. *)
+let rec reach outer task scope =
+  if scope == outer then scope
+  else
+    let { parent; depth; _ } = scope in
+    let reached = reach outer task parent in
+    if reached == parent && depth = depth_in task parent then begin
+      scope.stopped <- true;
+      scope
+    end
+    else reached
+
+let rec stop_task s outer task =
+  let innermost = reach outer task task.scope in
+  if innermost == task.scope then interrupt s task;
+  stop_members s outer innermost
+
+(* Those of the scopes of one task, from [scope] to before [outer]. *)
+and stop_members s outer scope =
+  if scope != outer then begin
+    iter_members (stop_task s scope) scope;
+    stop_members s outer scope.parent
   end
 
-and stop_task s outer task =
-  let rec reaches scope =
-    scope == outer
-    || scope != scope.parent && reaches scope.parent
-       && scope.depth = scope.parent.depth
-       && begin
-         scope_here s scope;
-         true
-       end
-  in
-  if reaches task.scope then interrupt s task
+let rec is_inside outer scope =
+  scope == outer || (scope != scope.parent && is_inside outer scope.parent)
+
+let scope_here s scope =
+  if not scope.stopped then begin
+    scope.stopped <- true;
+    (* else it has ended *)
+    if is_inside scope scope.owner.scope then begin
+      stop_task s scope scope.owner;
+      iter_members (stop_task s scope) scope
+    end
+  end
 
 (* The inbox of a scheduler that has ended is not emptied any more. *)
 let ask s message =

@@ -94,7 +94,8 @@ val cancel : handle -> unit
 
     Any task, thread or domain may call it; it never suspends. From another
     thread the request is passed to the scheduler, and a resumption that comes
-    earlier wins. *)
+    earlier wins.
+    - {b Cost}: O(1); for the first task, O(n) for [n] tasks and scopes. *)
 
 val join : handle -> unit
 (** [join h] waits until [h] has ended. It returns if [h] returned or was
@@ -134,5 +135,6 @@ module Scope : sig
 
   val cancel : t -> unit
   (** Cancels the tasks and the body of the scope, as {!val:cancel} does a task;
-      nothing else is cancelled. Any task, thread or domain may call it. *)
+      nothing else is cancelled. Any task, thread or domain may call it.
+      - {b Cost}: O(n), for [n] tasks and scopes in it. *)
 end

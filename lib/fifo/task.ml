@@ -182,7 +182,7 @@ let create home =
     {
       number;
       scope = home;
-      marks = 2 * home.depth;
+      marks = 0;
       ended = Concord.Promise.create ();
       previous = home.last;
       next = -1;
@@ -241,6 +241,9 @@ let mark_cancelled task = task.marks <- task.marks lor 1
 let tell task = task.marks <- told
 let is_told task = task.marks = told
 
+let[@inline] depth_in task scope =
+  if scope.owner == task then scope.depth else 0
+
 let enter_scope task =
   let parent = task.scope in
   let depth = shields task in
@@ -250,7 +253,7 @@ let enter_scope task =
       parent;
       owner = task;
       depth;
-      stopped = parent.stopped && depth = parent.depth;
+      stopped = parent.stopped && depth = depth_in task parent;
       first = -1;
       last = -1;
       live = 0;
@@ -265,8 +268,9 @@ let enter_scope task =
 let leave_scope task = task.scope <- task.scope.parent
 
 let[@inline never] is_unprotected task =
-  (was_cancelled task && shields task = (home task).depth)
-  || (task.scope.stopped && shields task = task.scope.depth)
+  let shields = shields task in
+  (was_cancelled task && shields = 0)
+  || (task.scope.stopped && shields = depth_in task task.scope)
 
 let[@inline] is_cancelled task =
   (was_cancelled task || task.scope.stopped) && is_unprotected task

@@ -57,7 +57,7 @@ and scope = {
   scheduler : scheduler;
   parent : scope;  (** Itself for the scheduler's outermost scope. *)
   owner : t;  (** The task that runs the scope's body. *)
-  depth : int;  (** How many [protect]s the owner was in when it was made. *)
+  depth : int;  (** The owner's {!shields} when it was made. *)
   mutable stopped : bool;  (** It was cancelled. *)
   mutable first : int;
   mutable last : int;  (** The first and the last member, or -1. *)
@@ -156,7 +156,11 @@ val iter_members : (t -> unit) -> scope -> unit
 (** In the order of forking. The function makes no member leave. *)
 
 val shields : t -> int
-(** How many [protect]s the task is in. *)
+(** How many [protect]s the task itself is in. *)
+
+val depth_in : t -> scope -> int
+(** The task's {!shields} when it came to be in the scope: if it is not in a
+    further [protect], the scope can cancel it. *)
 
 val shield : t -> unit
 val unshield : t -> unit
