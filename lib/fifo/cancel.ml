@@ -1,23 +1,13 @@
 open Task
 open Ready
 
-(* [s.doomed] keeps the waits that were resumed since: once there are more of them
-   than tasks, they are dropped. *)
-let is_doomed (Doomed_wait { decision; _ }) = Atomic.get decision == doomed
-
 let rec update list f =
   let before = Atomic.get list in
   if not (Atomic.compare_and_set list before (f before)) then
     (* a signal handler cancelled a task *)
     update list f
 
-let add_doomed s wait =
-  update s.doomed (fun rest -> wait :: rest);
-  s.n_doomed <- s.n_doomed + 1;
-  if s.n_doomed > (2 * s.used) + 16 then begin
-    update s.doomed (List.filter is_doomed);
-    s.n_doomed <- List.length (Atomic.get s.doomed)
-  end
+let add_doomed s wait = update s.doomed (fun rest -> wait :: rest)
 
 (* A task that has ended has no wait: its number may be another's. *)
 let interrupt s task =

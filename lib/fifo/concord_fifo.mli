@@ -30,10 +30,18 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
     tasks that it forked, directly or not, have ended.
 
     With [`Eager] cancellation (the default) a suspended task that is cancelled
-    is unwound at once. With [`Lazy] (section 4.3 of the paper) cancelling only
-    marks it; it is unwound when an operation that would have resumed it
-    arrives, and at the latest when the scheduler has nothing else to do. Either
-    way its waiter counts no more from the moment of cancelling.
+    is unwound in its next turn: it becomes the last of the ready tasks. With
+    [`Lazy] (section 4.3 of the paper) cancelling only marks it. It becomes
+    ready when an operation that would have resumed it arrives, or when no other
+    task is ready, and at the latest after 256 turns of other tasks.
+
+    Either way the task is refused everything from the moment of cancelling: a
+    value, a lock or a permit goes to somebody else. Until it is unwound it is
+    still in the queue that it waits in, and counts wherever mere presence does:
+    a cancelled writer keeps the readers behind it out of a [Rwlock], and
+    functions like [Mvar.waiters] count it. So the waiters that a structure
+    keeps are those that live, and those that were cancelled in the last 256
+    turns.
 
     - {b Suspends} the calling task, whatever its host, while all tasks wait.
       Before it puts a thread or domain to sleep it spins for some microseconds.

@@ -25,14 +25,25 @@ let[@inline never] empty_inbox s =
   in
   handle (oldest_first Nothing (Atomic.exchange s.inbox Nothing))
 
+let unwind_all s =
+  let unwind (Doomed_wait { task; decision }) = unwind_doomed task decision in
+  List.iter unwind (List.rev (Atomic.exchange s.doomed []))
+
+(* The timers' thread would have to wait for its turn in this domain; and what was
+   cancelled lazily must not stay for as long as the loop is busy. *)
+let turns_between_looks = 256
+
+let[@inline never] look s =
+  Timer.run_due ();
+  unwind_all s
+
 let dispatch s =
   if Atomic.get s.inbox != Nothing then empty_inbox s;
   let first = s.first_ready in
   if first <> s.next_free then begin
     let number = Array.unsafe_get s.ring (first land s.mask) in
     s.first_ready <- first + 1;
-    (* The timers' thread would have to wait for its turn in this domain. *)
-    if first land 255 = 0 then Timer.run_due ();
+    if first land (turns_between_looks - 1) = 0 then look s;
     s.current <- number;
     match Array.unsafe_get s.waits number with
     | Turn continuation ->
@@ -58,9 +69,7 @@ let is_unobserved failure = not (is_told failure.task)
 (* Nothing is ready: now unwind what was cancelled lazily, or stop the scopes in
    which a task failed for which nobody waits. *)
 let last_resort s =
-  let unwind (Doomed_wait { task; decision }) = unwind_doomed task decision in
-  List.iter unwind (List.rev (Atomic.exchange s.doomed []));
-  s.n_doomed <- 0;
+  unwind_all s;
   if is_idle s then begin
     let failed = List.rev s.failed in
     s.failed <- [];

@@ -54,7 +54,6 @@ and scheduler = {
   sleep : sleep Atomic.t;
   is_lazy : bool;
   doomed : doomed_wait list Atomic.t;
-  mutable n_doomed : int;
   mutable failed : scope list;
   host : Concord.Suspend.Host.t;
   mutable spins_in_vain : int;
@@ -121,7 +120,6 @@ let scheduler ~is_lazy =
       sleep;
       is_lazy;
       doomed = doomed_waits;
-      n_doomed = 0;
       failed = [];
       host;
       spins_in_vain = 0;

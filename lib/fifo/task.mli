@@ -48,7 +48,7 @@ and 'a decision = ('a, exn) result
                cancel, lazy     doomed           the loop
                block            what it gave     the loop
     doomed     resumer (false)  Error Cancelled  any thread
-               idle loop        Error Cancelled  the loop
+               look             Error Cancelled  the loop
     an outcome never (terminal)
     v}
     Whoever installs the outcome makes the task ready, once. *)
@@ -97,7 +97,6 @@ and scheduler = {
   is_lazy : bool;
   doomed : doomed_wait list Atomic.t;
       (** Lazily cancelled, latest first. A signal handler may add to it. *)
-  mutable n_doomed : int;  (** Its length, at least. *)
   mutable failed : scope list;
       (** Those in which a task failed since the last look, latest first. *)
   host : Concord.Suspend.Host.t;

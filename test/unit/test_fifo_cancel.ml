@@ -301,10 +301,25 @@ let protect_raises () =
   in
   Fifo.join h
 
-let memory () =
+(* A task that was cancelled lazily is unwound after so many turns of others, if not
+   before; and then it needs its own. *)
+let turns_of_lazy_ones = 256
+
+(* Each step takes one turn. *)
+let lazily_present () =
+  let p = Promise.create () and most = ref 0 in
+  Fifo.run ~cancellation:`Lazy @@ fun () ->
+  for _ = 1 to 20_000 do
+    Fifo.cancel (Fifo.fork (fun () -> Promise.await p));
+    most := Int.max !most (Promise.waiters p)
+  done;
+  if !most > turns_of_lazy_ones + 1 then
+    Alcotest.failf "%d of them were present" !most
+
+let memory cancellation ~turns () =
   let p : int Promise.t = Promise.create () and box = Mvar.create_empty () in
   let words_before = words (p, box) in
-  Fifo.run @@ fun () ->
+  Fifo.run ~cancellation @@ fun () ->
   let fork i =
     Fifo.fork (fun () ->
         ignore (if i mod 2 = 0 then Promise.await p else Mvar.take box : int))
@@ -312,7 +327,9 @@ let memory () =
   let tasks = List.init 10_000 fork in
   int "all wait" 10_000 (Promise.waiters p + Mvar.waiters box);
   List.iter Fifo.cancel tasks;
-  Fifo.yield ();
+  for _ = 1 to turns do
+    Fifo.yield ()
+  done;
   int "none waits" 0 (Promise.waiters p + Mvar.waiters box);
   int "words" words_before (words (p, box))
 
@@ -411,7 +428,11 @@ let main_in_protect () =
 
 (* --- Memory of a loop that is never idle ---------------------------------- *)
 
+(* After enough turns for what was cancelled lazily. *)
 let live_words () =
+  for _ = 1 to 2 * turns_of_lazy_ones do
+    Fifo.yield ()
+  done;
   Gc.full_major ();
   (Gc.quick_stat ()).heap_words
 
@@ -441,6 +462,14 @@ let cancel_and_fill () =
   Promise.fill promise ();
   Fifo.join task
 
+let cancel_and_wait () =
+  let promise = Promise.create () in
+  Fifo.cancel (Fifo.fork (fun () -> Promise.await promise))
+
+let cancel_in_one_place =
+  let promise = Promise.create () in
+  fun () -> Fifo.cancel (Fifo.fork (fun () -> Promise.await promise))
+
 let () =
   run "Fifo.cancel"
     [
@@ -464,6 +493,12 @@ let () =
           test "eager cancellations" (leaves_nothing cancel_and_fill);
           test "lazy cancellations"
             (leaves_nothing ~cancellation:`Lazy cancel_and_fill);
+          test "eager cancellations of what nobody resumes"
+            (leaves_nothing cancel_and_wait);
+          test "lazy cancellations of what nobody resumes"
+            (leaves_nothing ~cancellation:`Lazy cancel_and_wait);
+          test "lazy cancellations in one structure"
+            (leaves_nothing ~cancellation:`Lazy cancel_in_one_place);
         ] );
       ( "eager and lazy",
         [
@@ -471,7 +506,12 @@ let () =
           test "lazy: unwound when it would have been resumed" lazily_by_a_match;
           test "lazy: unwound at the latest when all wait" lazily_when_idle;
           test "lazy: what it waited for goes to the next" lazily_loses_nothing;
-          test "10,000 cancelled tasks leave nothing behind" memory;
+          test "eager: 10,000 cancelled tasks leave nothing behind"
+            (memory `Eager ~turns:1);
+          test "lazy: 10,000 cancelled tasks leave nothing behind"
+            (memory `Lazy ~turns:turns_of_lazy_ones);
+          test "lazy: few are present, though the loop is never idle"
+            lazily_present;
           test "a handle that is kept is small" handle_of_an_ended_run;
           test "cancel after run has ended leaves nothing" cancel_after_run;
         ] );
