@@ -1,33 +1,31 @@
 open Task
 open Ready
 
-let rec update list f =
-  let before = Atomic.get list in
-  if not (Atomic.compare_and_set list before (f before)) then
-    (* a signal handler cancelled a task *)
-    update list f
+(* A signal handler may have added one meanwhile. *)
+let rec add_doomed s wait =
+  let before = s.doomed in
+  let after = wait :: before in
+  if s.doomed == before then s.doomed <- after else add_doomed s wait
 
-let add_doomed s wait = update s.doomed (fun rest -> wait :: rest)
-
-(* A task that has ended has no wait: its number may be another's. *)
+(* A task that has ended has no wait: its number may be another's. The one that
+   runs may be in its [block], and looks itself when that is over. *)
 let interrupt s task =
-  if s.tasks.(task.number) == task && is_cancelled task then
-    match s.waits.(task.number) with
-    | Nowhere | Turn _ | Parent _ -> ()
+  let number = task.number in
+  if s.tasks.(number) == task && number <> s.current && is_cancelled task then
+    match s.waits.(number) with
+    | Nowhere | Turn _ | Parent _ | Start _ | Answer _ | Failing _ -> ()
     | Wait { decision; _ } ->
-        if s.is_lazy then
-          begin if Atomic.compare_and_set decision undecided doomed then
-            add_doomed s (Doomed_wait { task; decision })
-          end
-        else if Atomic.compare_and_set decision undecided (Error Cancelled) then
-          push s task.number
+        if s.is_lazy then begin
+          let wait = Doomed_wait { task; decision } in
+          if Atomic.compare_and_set decision undecided doomed then
+            surely add_doomed s wait
+        end
+        else if Atomic.compare_and_set decision undecided cancelled then
+          make_ready task
 
-(* A request that was posted may come after the end of the task. *)
-let task_here s task =
-  if not (was_cancelled task || Concord.Promise.is_resolved task.ended) then begin
-    mark_cancelled task;
-    interrupt s task
-  end
+let deliver s task =
+  mark_cancelled task;
+  interrupt s task
 
 (* Stopping a scope reaches the tasks in it: its owner and its members. Each of
    them may be inside further scopes that it owns; these are stopped too, from the
@@ -59,15 +57,21 @@ and stop_members s outer scope =
 let rec is_inside outer scope =
   scope == outer || (scope != scope.parent && is_inside outer scope.parent)
 
-let scope_here s scope =
-  if not scope.stopped then begin
-    scope.stopped <- true;
-    (* else it has ended *)
-    if is_inside scope scope.owner.scope then begin
-      stop_task s scope scope.owner;
-      iter_members (stop_task s scope) scope
-    end
+let stop s scope =
+  scope.stopped <- true;
+  (* else it has ended *)
+  if is_inside scope scope.owner.scope then begin
+    stop_task s scope scope.owner;
+    iter_members (stop_task s scope) scope
   end
+
+let stop_all s scope = surely stop s scope
+let scope_here s scope = if not scope.stopped then stop_all s scope
+
+(* A request that was posted may come after the end of the task. *)
+let task_here s task =
+  if not (was_cancelled task || Concord.Promise.is_resolved task.ended) then
+    surely deliver s task
 
 (* The inbox of a scheduler that has ended is not emptied any more. *)
 let ask s message =

@@ -53,6 +53,15 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
       tasks, waits for them, and re-raises the host's exception. (In an Eio
       fiber this needs [concord-eio]; without it [run] can no more suspend the
       cancelled fiber, and blocks its domain while the tasks unwind.)
+    - {b Signals}: a handler that raises ({!Sys.catch_break}), or a finaliser,
+      interrupts whatever runs. If that is a task, or an operation in which a
+      task is about to suspend, it is raised there, and the operation has done
+      nothing. If it is the scheduler, or the scheduler waits in its host, then
+      all tasks are cancelled and [run] raises the exception when they have
+      ended. Of several such exceptions one is raised. No task is abandoned.
+      (The bytecode interpreter runs handlers at more places. There a task that
+      is interrupted just as it suspends or goes on may end without being
+      unwound, and what it was given is lost.)
 
     @raise e
       if [f] raised [e], after the other tasks were cancelled and have ended; or
@@ -100,9 +109,9 @@ val cancel : handle -> unit
     raises {!Cancelled} when they have ended. This holds also if the first task
     does not suspend again, and if it has ended before the others.
 
-    Any task, thread or domain may call it; it never suspends. From another
-    thread the request is passed to the scheduler, and a resumption that comes
-    earlier wins.
+    Any task, thread, domain or signal handler may call it; it never suspends.
+    From another thread the request is passed to the scheduler, and a resumption
+    that comes earlier wins.
     - {b Cost}: O(1); for the first task, O(n) for [n] tasks and scopes. *)
 
 val join : handle -> unit
@@ -143,6 +152,7 @@ module Scope : sig
 
   val cancel : t -> unit
   (** Cancels the tasks and the body of the scope, as {!val:cancel} does a task;
-      nothing else is cancelled. Any task, thread or domain may call it.
+      nothing else is cancelled. Any task, thread, domain or signal handler may
+      call it.
       - {b Cost}: O(n), for [n] tasks and scopes in it. *)
 end

@@ -426,6 +426,35 @@ let main_in_protect () =
     say "raised";
     raise e
 
+(* --- In block ------------------------------------------------------------- *)
+
+let in_block cancellation () =
+  traced [ "unwound" ] @@ fun say ->
+  Fifo.run ~cancellation @@ fun () ->
+  let work () =
+    let me = Fifo.self () in
+    let block _ =
+      Fifo.cancel me;
+      None
+    in
+    try Suspend.suspend block with Fifo.Cancelled -> say "unwound"
+  in
+  Fifo.join (Fifo.fork work)
+
+let in_block_that_gives cancellation () =
+  traced [ "given"; "unwound" ] @@ fun say ->
+  Fifo.run ~cancellation @@ fun () ->
+  let work () =
+    let me = Fifo.self () in
+    let block _ =
+      Fifo.cancel me;
+      Some "given"
+    in
+    say (Suspend.suspend block);
+    try Fifo.yield () with Fifo.Cancelled -> say "unwound"
+  in
+  Fifo.join (Fifo.fork work)
+
 (* --- Memory of a loop that is never idle ---------------------------------- *)
 
 (* After enough turns for what was cancelled lazily. *)
@@ -486,6 +515,14 @@ let () =
           test "from a domain, though it has ended"
             (main_has_ended_elsewhere in_domain);
           test "in protect, and after" main_in_protect;
+        ] );
+      ( "in block",
+        [
+          test "eager: unwound when it is over" (in_block `Eager);
+          test "lazy: unwound when it is over" (in_block `Lazy);
+          test "eager: keeps the value that it gives"
+            (in_block_that_gives `Eager);
+          test "lazy: keeps the value that it gives" (in_block_that_gives `Lazy);
         ] );
       ( "a busy loop keeps nothing of",
         [
