@@ -3,23 +3,31 @@
    State       Left by           To          By whom
    Waiting t   resume *          Done r      any resumer's caller
                give up *         Gone        the waiting task: [block] gave a
-                                             value or raised, or [await] raised
+                                             value or raised, or it was interrupted
                rearm             Waiting t'  the waiting task, after [t] woke it
                                              without a resumption
    Done, Gone  never (terminal)
 
    * These race for the one decision of H3. Debt: whoever installs [Done] calls
-   [release] of the trigger that it replaced, once, after that. *)
+   [release] of the trigger that it replaced, after that. A signal handler may raise
+   anywhere; the debt is paid before the exception goes on. *)
 type 'a cell =
   | Waiting of Domain_local_await.t
   | Done of ('a, exn) result
   | Gone
 
-(* In a signal handler the calling thread may hold the lock of the trigger, which
-   the waiting threads of a domain may share: then another thread releases it. *)
+(* A scheduler's trigger may need a lock that the calling thread has, if this is a
+   signal handler: then another thread releases it. Any other exception is that of a
+   signal handler, and may have come too early; to release twice does no harm. *)
 let release (trigger : Domain_local_await.t) =
-  try trigger.release ()
-  with Sys_error _ -> ignore (Thread.create trigger.release () : Thread.t)
+  match trigger.release () with
+  | () -> ()
+  | exception Sys_error _ ->
+      ignore (Thread.create trigger.release () : Thread.t)
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      trigger.release ();
+      Printexc.raise_with_backtrace e backtrace
 
 let rec resume cell outcome =
   match Atomic.get cell with
@@ -40,58 +48,45 @@ let rec give_up cell f =
       else (* resumed meanwhile: the outcome wins *) give_up cell f
   | Done (Ok v) -> v
   | Done (Error e) -> raise e
-  | Gone -> assert false (* only the waiting task installs it, and leaves *)
+  | Gone -> (* interrupted after it had given up *) f ()
 
-(* For a thread whose domain has a scheduler in which the thread does not run. *)
+(* That of a thread in which no scheduler runs. *)
 let thread_trigger () =
-  let mutex = Mutex.create () and condition = Condition.create () in
-  let released = ref false in
-  let release () =
-    Mutex.lock mutex;
-    released := true;
-    Mutex.unlock mutex;
-    Condition.signal condition
-  and await () =
-    Mutex.lock mutex;
-    Fun.protect
-      ~finally:(fun () -> Mutex.unlock mutex)
-      (fun () ->
-        while not !released do
-          Condition.wait condition mutex
-        done)
-  in
-  Domain_local_await.{ release; await }
+  let parker = Parker.create () in
+  Domain_local_await.
+    {
+      release = (fun () -> Parker.release parker);
+      await = (fun () -> Parker.await parker);
+    }
 
 let rec await cell (trigger : Domain_local_await.t) =
   match trigger.await () with
   | () -> rearm cell Domain_local_await.prepare_for_await
   | exception Effect.Unhandled _ -> rearm cell thread_trigger
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      give_up cell (fun () -> Printexc.raise_with_backtrace e backtrace)
 
 (* Woken, and possibly not by a resumption: the contract of [await] allows it. *)
 and rearm cell prepare =
   match Atomic.get cell with
   | Done (Ok v) -> v
   | Done (Error e) -> raise e
-  | Waiting _ as before -> (
-      match prepare () with
-      | trigger ->
-          if Atomic.compare_and_set cell before (Waiting trigger) then
-            await cell trigger
-          else (* resumed meanwhile *) rearm cell prepare
-      | exception e ->
-          let backtrace = Printexc.get_raw_backtrace () in
-          give_up cell (fun () -> Printexc.raise_with_backtrace e backtrace))
+  | Waiting _ as before ->
+      let trigger = prepare () in
+      if Atomic.compare_and_set cell before (Waiting trigger) then
+        await cell trigger
+      else (* resumed meanwhile *) rearm cell prepare
   | Gone -> assert false (* only the waiting task installs it, and leaves *)
 
 let suspend trigger block =
   let cell = Atomic.make (Waiting trigger) in
-  match block (resume cell) with
-  | None -> await cell trigger
-  | Some v -> give_up cell (fun () -> v)
+  let wait () =
+    match block (resume cell) with
+    | None -> await cell trigger
+    | Some v -> give_up cell (fun () -> v)
+  in
+  match wait () with
+  | v -> v
   | exception e ->
+      (* of [block], of the host, or of a signal handler *)
       let backtrace = Printexc.get_raw_backtrace () in
       give_up cell (fun () -> Printexc.raise_with_backtrace e backtrace)
 

@@ -16,11 +16,25 @@ let prepare () =
   in
   Domain_local_await.{ release; await }
 
+exception Interrupted
+
+(* A signal handler raises when somebody has begun to release it. *)
+let interrupted (trigger : Domain_local_await.t) =
+  let before = ref true in
+  let release () =
+    if !before then begin
+      before := false;
+      raise Interrupted
+    end;
+    trigger.release ()
+  in
+  { trigger with release }
+
 (* One value is offered to one wait: it arrives, or the resumer said [false]. *)
-let check name processes expect =
+let check ?(trigger = Fun.id) name processes expect =
   Model.check name ~expect @@ fun () ->
   Domain_local_await.prepare := prepare;
-  let trigger = prepare () in
+  let trigger = trigger (prepare ()) in
   let cell : int Suspend.resumer option Atomic.t = Atomic.make None in
   let answers = ref [] in
   let block resumer =
@@ -34,9 +48,13 @@ let check name processes expect =
       match Atomic.exchange cell None with
       | Some resumer ->
           (* Told twice: effective once. *)
-          let answer = resumer (Ok v) in
+          let answer =
+            match resumer (Ok v) with
+            | answer -> string_of_bool answer
+            | exception Interrupted -> "interrupted"
+          in
           if resumer (Ok (10 * v)) then failwith "resumed twice";
-          string_of_bool answer
+          answer
       | None -> "nobody"
     in
     answers := (string_of_int v ^ ":" ^ answer) :: !answers
@@ -51,7 +69,8 @@ let check name processes expect =
     let told v = List.mem (string_of_int v ^ ":true") !answers in
     if told 1 && wait.result <> "1" then
       failwith "told true, and did not arrive";
-    if wait.result = "1" && not (told 1) then
+    let decided = told 1 || List.mem "1:interrupted" !answers in
+    if wait.result = "1" && not decided then
       failwith "arrived, and was not told";
     if wait.result = Actor.waiting && List.mem "1:false" !answers then
       failwith "told false, and waits on";
@@ -78,6 +97,17 @@ let () =
     [ `Wait; `Resume 1; `Cancel; `Spurious ]
     [
       "wait=1 1:true";
+      "wait=cancelled 1:false";
+      "wait=cancelled 1:nobody";
+      "wait=waits 1:nobody";
+    ];
+  check "resume, interrupted" ~trigger:interrupted
+    [ `Wait; `Resume 1 ]
+    [ "wait=1 1:interrupted"; "wait=waits 1:nobody" ];
+  check "resume, interrupted, and cancel" ~trigger:interrupted
+    [ `Wait; `Resume 1; `Cancel ]
+    [
+      "wait=1 1:interrupted";
       "wait=cancelled 1:false";
       "wait=cancelled 1:nobody";
       "wait=waits 1:nobody";
