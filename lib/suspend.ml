@@ -3,76 +3,27 @@ open Concord_internal
 type 'a resumer = ('a, exn) result -> bool
 type _ Effect.t += Suspend : ('a resumer -> 'a option) -> 'a Effect.t
 
-(* --- Plug-ins ------------------------------------------------------------- *)
-
-exception Elsewhere
-
-type plugin = {
-  name : string;
-  recognises : Domain_local_await.t -> bool;
-  suspend : 'a. ('a resumer -> 'a option) -> 'a;
-  protect : 'a. (unit -> 'a) -> 'a;
-}
-
-(* Grows only, and only while libraries are initialised. *)
-let plugins : plugin array Atomic.t = Atomic.make [||]
-
-let rec plug_in plugin =
-  let before = Atomic.get plugins in
-  let after = Array.append before [| plugin |] in
-  if not (Atomic.compare_and_set plugins before after) then plug_in plugin
-
-type innermost =
-  | Noted of plugin
-  | Found of plugin
-  | Trigger of Domain_local_await.t
-
-(* The innermost scheduler of those that do not handle [Suspend]. That it is one
-   with a plug-in is noted; to ask is most of the cost of waiting. *)
-let innermost () =
-  let plugins = Atomic.get plugins in
-  let local = Innermost.get () in
-  let noted = Innermost.noted local in
-  if noted >= 0 then Noted plugins.(noted)
-  else
-    let trigger = Domain_local_await.prepare_for_await () in
-    let rec find i =
-      if i = Array.length plugins then Trigger trigger
-      else if plugins.(i).recognises trigger then begin
-        Innermost.note local i;
-        Found plugins.(i)
-      end
-      else find (i + 1)
-    in
-    find 0
-
-let forget () = Innermost.note (Innermost.get ()) (-1)
-
 (* --- Suspending ----------------------------------------------------------- *)
 
 (* A plug-in that finds itself elsewhere was noted before its scheduler was left,
    which cannot be observed; or it was found, but its scheduler runs in another
-   thread of the domain, or was left without [Domain_local_await] noticing. *)
-let rec suspend_by_plugin block =
-  match innermost () with
+   thread of the domain, or below a callback from C, which no effect can pass. *)
+let rec suspend_unhandled block =
+  match Innermost.find () with
+  | Nobody -> Park.suspend_thread block
   | Trigger trigger -> Park.suspend trigger block
   | Noted plugin -> (
       match plugin.suspend block with
       | v -> v
-      | exception Elsewhere ->
-          forget ();
-          suspend_by_plugin block)
+      | exception Plugin.Elsewhere ->
+          Innermost.forget ();
+          suspend_unhandled block)
   | Found plugin -> (
       match plugin.suspend block with
       | v -> v
-      | exception Elsewhere ->
-          forget ();
+      | exception Plugin.Elsewhere ->
+          Innermost.forget ();
           Park.suspend_thread block)
-
-let suspend_unhandled block =
-  if Array.length (Atomic.get plugins) = 0 then
-    Park.suspend (Domain_local_await.prepare_for_await ()) block
-  else suspend_by_plugin block
 
 let suspend block =
   match Effect.perform (Suspend block) with
@@ -136,19 +87,19 @@ let wait operation t arg =
 type _ Effect.t += Protect : (unit -> unit) Effect.t
 
 let rec protect_unhandled f =
-  match innermost () with
-  | Trigger _ -> (* a host without cancellation *) f ()
+  match Innermost.find () with
+  | Nobody | Trigger _ -> (* a host without cancellation *) f ()
   | Noted plugin -> (
       match plugin.protect f with
       | v -> v
-      | exception Elsewhere ->
-          forget ();
+      | exception Plugin.Elsewhere ->
+          Innermost.forget ();
           protect_unhandled f)
   | Found plugin -> (
       match plugin.protect f with
       | v -> v
-      | exception Elsewhere ->
-          forget ();
+      | exception Plugin.Elsewhere ->
+          Innermost.forget ();
           f ())
 
 let protect f =
@@ -171,12 +122,6 @@ type host = Suspends | Parks
 
 let at_once _ = Some ()
 
-(* The trigger of a thread without scheduler; the library is initialised in one. *)
-let parks =
-  let sample = Domain_local_await.prepare_for_await () in
-  fun (trigger : Domain_local_await.t) ->
-    Physical.same_code trigger.await sample.await
-
 (* A trigger that was released does not perform its effect any more; so it is
    released when the effect is on its way. One that performs none, but blocks the
    thread, is released by a timeout. *)
@@ -196,20 +141,20 @@ let reach_by trigger ~release =
   | exception Effect.Unhandled _ -> Parks
 
 let rec reach_unhandled ~release =
-  match innermost () with
-  | Trigger trigger when parks trigger -> Parks
+  match Innermost.find () with
+  | Nobody -> Parks
   | Trigger trigger -> reach_by trigger ~release
   | Noted plugin -> (
       match plugin.suspend at_once with
       | () -> Suspends
-      | exception Elsewhere ->
-          forget ();
+      | exception Plugin.Elsewhere ->
+          Innermost.forget ();
           reach_unhandled ~release)
   | Found plugin -> (
       match plugin.suspend at_once with
       | () -> Suspends
-      | exception Elsewhere ->
-          forget ();
+      | exception Plugin.Elsewhere ->
+          Innermost.forget ();
           Parks)
 
 let reach_host { reaching } =
@@ -237,18 +182,18 @@ let is_cancelled () =
 (* --- Schedulers that handle [Suspend] ------------------------------------- *)
 
 module Host = struct
-  type nonrec plugin = plugin = {
+  exception Elsewhere = Plugin.Elsewhere
+
+  type plugin = Plugin.t = {
     name : string;
     recognises : Domain_local_await.t -> bool;
     suspend : 'a. ('a resumer -> 'a option) -> 'a;
     protect : 'a. (unit -> 'a) -> 'a;
   }
 
-  exception Elsewhere = Elsewhere
-
   type _ Effect.t += Protect = Protect
 
-  let plug_in = plug_in
+  let plug_in = Plugin.add
 
   (* [up] while it is known that this scheduler is the innermost one: others put it
      down only. [asked] when [prepare] was called. *)
@@ -287,24 +232,29 @@ module Host = struct
     in
     Domain_local_await.{ release; await }
 
+  let is_ours =
+    let sample = prepare (create ()) ignore () in
+    fun (trigger : Domain_local_await.t) ->
+      Physical.same_code trigger.await sample.await
+
   let using ?(outside = Park.suspend_thread) t loop =
-    let local = Innermost.get () in
+    Innermost.prepare_domain ~is_ours;
     Domain_local_await.using ~prepare_for_await:(prepare t outside)
       ~while_running:(fun () ->
         (* A flag that was put up on the domain that the loop has left would not go
            down for what happens on this one. *)
         t.up <- false;
-        Innermost.raise_flag local t;
+        Innermost.raise_flag t;
         loop ())
 
   (* A scheduler was registered, or somebody prepared to wait: ask who would be
      asked. *)
   let[@inline never] ask t =
     t.asked <- false;
-    match Domain_local_await.prepare_for_await () with
+    match Innermost.ask () with
     | exception _ -> (* a foreign scheduler's cancelled task *) false
     | (_ : Domain_local_await.t) ->
-        if t.asked then Innermost.raise_flag (Innermost.get ()) t;
+        if t.asked then Innermost.raise_flag t;
         t.asked
 
   let[@inline] is_innermost t = t.up || ask t

@@ -150,7 +150,7 @@ module Host : sig
   exception Elsewhere
   (** Raised by a plug-in that was called outside of its scheduler. *)
 
-  type plugin = {
+  type plugin = Concord_internal.Plugin.t = {
     name : string;  (** Of the scheduler, for messages. *)
     recognises : Domain_local_await.t -> bool;
         (** Does this trigger come from the scheduler? It must tell so without

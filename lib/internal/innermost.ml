@@ -1,63 +1,197 @@
-(* Only threads of one domain touch its record, and they switch at allocations
-   and polls only. *)
+(* [Domain_local_await] keeps one scheduler for a domain, or one for each of its
+   threads once [per_thread] was called there. Then it also calls the functions of
+   the thread's identity that it was given, whenever a scheduler is registered and
+   whenever somebody asks: that is what is observed here.
+
+   [per_thread] must be called while no scheduler is registered on the domain. If one
+   is, then it stays registered for ever, for all threads that register no other; and
+   when it ends, the one around it is restored in a record that is not read any more.
+   For the main domain it is called when the program starts. OCaml has no hook that
+   runs at the start of every domain; for the others it is called when they are first
+   seen to have no scheduler, or, for want of anything better, when a second thread is
+   about to run one. *)
+
 type flag = { mutable up : bool; mutable asked : bool }
 
+type mode =
+  | Waiting  (** Each time it was asked for, a scheduler was registered. *)
+  | Observed
+  | Unobservable  (** Somebody else has called [per_thread]. *)
+
+(* Only threads of the domain touch its record, and they switch at allocations and
+   polls only. *)
 type t = {
-  observed : bool;
+  mutable mode : mode;
   mutable flags : flag list;  (** Those that are up. *)
-  mutable note : int;  (** Or -1. *)
-  mutable noted_by : int;  (** The thread. *)
+  mutable thread : int;
+      (** That from which the domain was first observed. What follows is about
+          it, and touched only by it. *)
+  mutable asking : bool;  (** The next call is due to our own question. *)
+  mutable beneath : int;
+      (** Of which plug-in are all schedulers registered for the thread, except
+          the one that was registered last? Or [nobody], or [unknown]. *)
+  mutable note : int;  (** A plug-in, or [nobody]. *)
 }
 
-let thread () = Thread.id (Thread.self ())
+let nobody = -1
+let unknown = -2
+let this_thread () = Thread.id (Thread.self ())
 
-let something_happened t =
-  t.note <- -1;
+let create () =
+  {
+    mode = Waiting;
+    flags = [];
+    thread = nobody;
+    asking = false;
+    beneath = unknown;
+    note = nobody;
+  }
+
+let key = Domain.DLS.new_key create
+let get () = Domain.DLS.get key
+
+(* The library is initialised in a thread without scheduler. *)
+let no_scheduler =
+  let sample = Domain_local_await.prepare_for_await () in
+  fun (trigger : Domain_local_await.t) ->
+    Physical.same_code trigger.await sample.await
+
+let which plugins (trigger : Domain_local_await.t) =
+  let rec find i =
+    if i = Array.length plugins then unknown
+    else if plugins.(i).Plugin.recognises trigger then i
+    else find (i + 1)
+  in
+  if no_scheduler trigger then nobody else find 0
+
+(* --- Observing -------------------------------------------------------------- *)
+
+let put_down_flags t =
   match t.flags with
   | [] -> ()
   | flags ->
       t.flags <- [];
       List.iter (fun flag -> flag.up <- false) flags
 
-(* [Domain_local_await] calls [Thread.self] whenever a scheduler registers
-   itself and whenever somebody prepares to wait: that is the observation. The
-   record exists only after [per_thread] has answered, hence the function that is
-   set late. *)
-let create () =
-  let observe = ref ignore in
+(* For [t.thread]. *)
+let ask_quietly t =
+  t.asking <- true;
+  match Domain_local_await.prepare_for_await () with
+  | trigger -> trigger
+  | exception e ->
+      (* perhaps of a signal handler, before the call *)
+      let backtrace = Printexc.get_raw_backtrace () in
+      t.asking <- false;
+      Printexc.raise_with_backtrace e backtrace
+
+(* In [t.thread] somebody asks, or a scheduler is being registered: then the one that
+   has been the innermost is beneath it. *)
+let look_beneath t =
+  let before = t.beneath in
+  t.beneath <- unknown;
+  let plugins = Plugin.all () in
+  if Array.length plugins > 0 then begin
+    let innermost = which plugins (ask_quietly t) in
+    if innermost = nobody || before = nobody || before = innermost then
+      t.beneath <- innermost
+  end
+
+let called_back t thread =
+  put_down_flags t;
+  if thread = t.thread then begin
+    t.note <- nobody;
+    if t.asking then t.asking <- false else look_beneath t
+  end
+
+let observe t ~thread ~beneath =
   let module Observed = struct
-    type t = Thread.t
+    type nonrec t = Thread.t
 
     let self () =
-      !observe ();
-      Thread.self ()
+      let thread = Thread.self () in
+      called_back t (Thread.id thread);
+      thread
 
     let id = Thread.id
   end in
-  let observed =
-    match Domain_local_await.per_thread (module Observed) with
-    | () -> true
-    | exception Failure _ ->
-        (* somebody else called it on this domain before *) false
-  in
-  let t = { observed; flags = []; note = -1; noted_by = -1 } in
-  (observe := fun () -> something_happened t);
-  t
+  (* Another thread of the domain must not try meanwhile. *)
+  t.mode <- Unobservable;
+  match Domain_local_await.per_thread (module Observed) with
+  | () ->
+      t.thread <- thread;
+      t.beneath <- beneath;
+      t.mode <- Observed
+  | exception Failure _ -> ()
 
-let key = Domain.DLS.new_key create
-let get () = Domain.DLS.get key
-let () = ignore (get () : t)
+let observe_now t = observe t ~thread:(this_thread ()) ~beneath:nobody
+let come_first t = if t.thread = nobody then t.thread <- this_thread ()
 
-let raise_flag t flag =
-  if t.observed && not flag.up then begin
+(* --- Asking ----------------------------------------------------------------- *)
+
+type found =
+  | Nobody
+  | Noted of Plugin.t
+  | Found of Plugin.t
+  | Trigger of Domain_local_await.t
+
+let ask_for t =
+  (* Without plug-ins there are no notes. *)
+  if
+    t.mode == Observed
+    && Array.length (Plugin.all ()) > 0
+    && this_thread () = t.thread
+  then ask_quietly t
+  else Domain_local_await.prepare_for_await ()
+
+let ask () = ask_for (get ())
+
+(* If the schedulers beneath were of another kind than the innermost one, then the
+   note would not be right any more when that is left. *)
+let note t i =
+  if
+    t.mode == Observed
+    && (t.beneath = i || t.beneath = nobody)
+    && this_thread () = t.thread
+  then t.note <- i
+
+(* What is noted stays right: all schedulers that are registered for the thread are
+   of this plug-in, and before another one is, the note is dropped. *)
+let find () =
+  let t = get () and plugins = Plugin.all () in
+  if t.note >= 0 && this_thread () = t.thread then Noted plugins.(t.note)
+  else
+    let trigger = ask_for t in
+    let i = which plugins trigger in
+    if t.mode == Waiting then if i = nobody then observe_now t else come_first t;
+    if i >= 0 then begin
+      note t i;
+      Found plugins.(i)
+    end
+    else if i = unknown then Trigger trigger
+    else Nobody
+
+let () = ignore (find () : found)
+let forget () = (get ()).note <- nobody
+
+(* --- Schedulers that handle the effect --------------------------------------- *)
+
+let raise_flag flag =
+  let t = get () in
+  if t.mode == Observed && not flag.up then begin
     flag.up <- true;
     t.flags <- flag :: t.flags
   end
 
-let note t number =
-  if t.observed then begin
-    t.noted_by <- thread ();
-    t.note <- number
+(* The scheduler that is registered now is taken for that of the first thread, and for
+   the only one there. One of ours is not: it soon leaves, and this is called again. *)
+let prepare_domain ~is_ours =
+  let t = get () in
+  if t.mode == Waiting then begin
+    let trigger = Domain_local_await.prepare_for_await () in
+    if no_scheduler trigger then observe_now t
+    else begin
+      come_first t;
+      if t.thread <> this_thread () && not (is_ours trigger) then
+        observe t ~thread:t.thread ~beneath:unknown
+    end
   end
-
-let noted t = if t.note >= 0 && t.noted_by = thread () then t.note else -1

@@ -319,6 +319,51 @@ let kcas_transaction () =
   in_domain (fun () -> Kcas.Loc.set b 1);
   int "sum" 2 (Promise.await sum)
 
+(* --- Threads without scheduler ------------------------------------------------ *)
+
+(* How often Linux has put the thread to sleep; each waking costs one more. *)
+let sleeps thread =
+  let file = Printf.sprintf "/proc/%s/status" thread in
+  let field line =
+    match String.split_on_char '\t' line with
+    | [ "voluntary_ctxt_switches:"; n ] -> Some (int_of_string n)
+    | _ -> None
+  in
+  In_channel.with_open_bin file In_channel.input_all
+  |> String.split_on_char '\n' |> List.find_map field |> Option.get
+
+let wakes_no_other_thread () =
+  let idle = 10 and round_trips = 100 in
+  let threads = Mailbox.create () and stop = Promise.create () in
+  let wait () =
+    Mailbox.put threads (Unix.readlink "/proc/thread-self");
+    Promise.await stop
+  in
+  let joins = List.init idle (fun _ -> thread wait) in
+  let threads = List.init idle (fun _ -> Mailbox.take threads) in
+  eventually "they wait" (fun () -> Promise.waiters stop = idle);
+  let before = List.map sleeps threads in
+  let there = Mvar.create_empty () and back = Mvar.create_empty () in
+  beside
+    (fun () ->
+      for _ = 1 to round_trips do
+        Mvar.put back (Mvar.take there)
+      done)
+    (fun () ->
+      for i = 1 to round_trips do
+        Mvar.put there i;
+        int "back" i (Mvar.take back)
+      done);
+  List.iter2
+    (fun thread before ->
+      let woken = sleeps thread - before in
+      (* It may have been on its way. *)
+      if woken > round_trips / 10 then
+        Alcotest.failf "an idle thread was woken %d times" woken)
+    threads before;
+  Promise.fill stop ();
+  List.iter (fun join -> join ()) joins
+
 let () =
   run "Suspend"
     [
@@ -339,6 +384,10 @@ let () =
           test "Fifo" (keeps_the_backtrace (fun f -> Fifo.run f));
           test "Domainslib" (keeps_the_backtrace pool_task);
         ] );
+      ( "threads",
+        if Sys.file_exists "/proc/thread-self/status" then
+          [ test "waking one wakes no other" wakes_no_other_thread ]
+        else [] );
       ( "a third party's scheduler",
         [
           test "its tasks wait for each other" mini_tasks;
