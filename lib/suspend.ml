@@ -206,16 +206,25 @@ module Host = struct
      State       Left by   To          By whom
      Init        await     Waiting r   the waiting task, in [block]
                  release   Released    anyone
-     Waiting r   release   Released    anyone; then calls [r]
+     Waiting r   release   Released    anyone; it then calls [r]
      Released    never (terminal) *)
   type trigger = Init | Waiting of unit resumer | Released
+
+  (* This is owed. A signal handler may raise before the resumer has decided. *)
+  let resume resumer =
+    match resumer (Ok ()) with
+    | (_ : bool) -> ()
+    | exception e ->
+        let backtrace = Printexc.get_raw_backtrace () in
+        ignore (resumer (Ok ()) : bool);
+        Printexc.raise_with_backtrace e backtrace
 
   let prepare t outside () =
     t.asked <- true;
     let state = Atomic.make Init in
     let release () =
       match Atomic.exchange state Released with
-      | Waiting resumer -> ignore (resumer (Ok ()) : bool)
+      | Waiting resumer -> resume resumer
       | Init | Released -> ()
     and await () =
       if Atomic.get state != Released then
@@ -252,7 +261,8 @@ module Host = struct
   let[@inline never] ask t =
     t.asked <- false;
     match Innermost.ask () with
-    | exception _ -> (* a foreign scheduler's cancelled task *) false
+    | exception _ ->
+        (* of a foreign scheduler, or of a signal handler *) t.asked
     | (_ : Domain_local_await.t) ->
         if t.asked then Innermost.raise_flag t;
         t.asked

@@ -292,6 +292,37 @@ let trigger_cancelled () =
   Fifo.join h;
   t.release ()
 
+(* A signal handler raises when the task is about to be resumed. *)
+let trigger_interrupted () =
+  let waiting = ref None and interrupt = ref true and ended = ref false in
+  let handle (type a) (e : a Effect.t) :
+      ((a, unit) Effect.Deep.continuation -> unit) option =
+    match e with
+    | Suspend.Suspend block ->
+        Some
+          (fun k ->
+            let resumer outcome =
+              if !interrupt then begin
+                interrupt := false;
+                raise Boom
+              end;
+              Effect.Deep.continue k (Result.get_ok outcome);
+              true
+            in
+            yes "it waits" (block resumer = None))
+    | _ -> None
+  in
+  let task () =
+    Suspend.Host.using (Suspend.Host.create ()) @@ fun () ->
+    let t = Domain_local_await.prepare_for_await () in
+    waiting := Some t;
+    t.await ();
+    ended := true
+  in
+  Effect.Deep.try_with task () { effc = handle };
+  raises "release" Boom (Option.get !waiting).release;
+  yes "it was resumed nevertheless" !ended
+
 let kcas () =
   traced [ "a waits"; "b sets"; "a saw 1" ] @@ fun say ->
   Fifo.run @@ fun () ->
@@ -400,6 +431,7 @@ let () =
           test "a trigger suspends the task only" trigger;
           test "a trigger that was released before" trigger_released_before;
           test "a waiting task is cancelled" trigger_cancelled;
+          test "a signal handler raises in release" trigger_interrupted;
           test "Kcas.Loc: retry suspends the task only" kcas;
           test "Kcas.Xt: retry suspends the task only" kcas_transaction;
         ] );
