@@ -2,12 +2,20 @@
    of the domain share: with one for each, a round trip between two of them takes half
    as long again. *)
 type t = { mutex : Mutex.t; condition : Condition.t; mutable released : bool }
+type shared = { common : Mutex.t; process : int }
 
-let mutex_of_domain = Domain.DLS.new_key Mutex.create
+let new_shared () = { common = Mutex.create (); process = Unix.getpid () }
+let of_domain = Domain.DLS.new_key new_shared
 
+(* The process may be a child, made when a thread that it does not have had the mutex:
+   then nobody unlocks that. *)
 let create () =
+  let { common; process } = Domain.DLS.get of_domain in
+  if Mutex.try_lock common then Mutex.unlock common
+  else if process <> Unix.getpid () then
+    Domain.DLS.set of_domain (new_shared ());
   {
-    mutex = Domain.DLS.get mutex_of_domain;
+    mutex = (Domain.DLS.get of_domain).common;
     condition = Condition.create ();
     released = false;
   }
@@ -25,7 +33,7 @@ let lock mutex =
   if not (Mutex.try_lock mutex) then begin
     (* The calling thread must not wait for one that has a mutex while it has one
        itself. *)
-    ignore (try_unlock (Domain.DLS.get mutex_of_domain) : bool);
+    ignore (try_unlock (Domain.DLS.get of_domain).common : bool);
     Mutex.lock mutex
   end
 

@@ -142,9 +142,37 @@ let wakes_one () =
   List.iter (fun join -> join ()) threads;
   Atomic.set before_sleeping nothing
 
+(* --- Processes -------------------------------------------------------------------- *)
+
+(* A child of a process in which another thread has the mutex. *)
+let forks () =
+  let t = Parker.create () in
+  let has_it = Atomic.make false and go_on = Atomic.make false in
+  once before_sleeping (fun () ->
+      Atomic.set has_it true;
+      eventually "the child has ended" (fun () -> Atomic.get go_on));
+  let join = thread (fun () -> Parker.await t) in
+  eventually "it has the mutex" (fun () -> Atomic.get has_it);
+  (match Unix.fork () with
+  | 0 ->
+      ignore (Unix.alarm 10 : int);
+      for _ = 1 to 2 do
+        let t = Parker.create () in
+        ignore (Thread.create Parker.release t : Thread.t);
+        Parker.await t
+      done;
+      Unix._exit 0
+  | child ->
+      yes "the child ends by itself" (snd (Unix.waitpid [] child) = WEXITED 0));
+  Atomic.set go_on true;
+  Parker.release t;
+  join ()
+
 let () =
   run "Parker"
     [
+      (* Not after a domain was made. *)
+      ("processes", [ test "a child can wait" forks ]);
       ( "releasing",
         [
           test "before: does not wait" released_before;
