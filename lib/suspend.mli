@@ -58,7 +58,7 @@ val suspend : ('a resumer -> 'a option) -> 'a
     {!extension-Suspend}; else the innermost scheduler that is registered with
     [Domain_local_await] (Eio and Domainslib are), through its plug-in if there
     is one (see {!Host}); else the system thread is parked on a condition
-    variable.
+    variable of its own.
 
     - {b Suspends} the task only, whatever its host.
     - {b Cancelled} while suspended: raises the host's exception; see H3.
