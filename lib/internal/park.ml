@@ -76,18 +76,54 @@ and rearm cell prepare =
       else (* resumed meanwhile *) rearm cell prepare
   | Gone -> assert false (* only the waiting task installs it, and leaves *)
 
-let suspend trigger block =
+let suspend_until trigger block ~too_late =
   let cell = Atomic.make (Waiting trigger) in
-  let wait () =
-    match block (resume cell) with
-    | None -> await cell trigger
-    | Some v -> give_up cell (fun () -> v)
-  in
-  match wait () with
-  | v -> v
+  match block (resume cell) with
+  | None -> (
+      match await cell trigger with
+      | v -> v
+      | exception e ->
+          (* of the host, or of a signal handler *)
+          let backtrace = Printexc.get_raw_backtrace () in
+          let raise_it () = Printexc.raise_with_backtrace e backtrace in
+          let v = give_up cell raise_it in
+          too_late e backtrace;
+          v)
+  | Some v -> give_up cell (fun () -> v)
   | exception e ->
-      (* of [block], of the host, or of a signal handler *)
       let backtrace = Printexc.get_raw_backtrace () in
       give_up cell (fun () -> Printexc.raise_with_backtrace e backtrace)
 
-let suspend_thread block = suspend (thread_trigger ()) block
+let suspend trigger block =
+  (* The host knows that it has cancelled the task. *)
+  suspend_until trigger block ~too_late:(fun _ _ -> ())
+
+(* --- Parking a thread ------------------------------------------------------- *)
+
+(* What a signal handler raised in a thread, by its number, that had been resumed: the
+   next suspension of the thread raises it, as other hosts do with a cancellation that
+   comes too late. Any thread adds and removes what is its own. *)
+type overdue = { thread : int; exn : exn; backtrace : Printexc.raw_backtrace }
+
+let overdue : overdue list Atomic.t = Atomic.make []
+let this_thread () = Thread.id (Thread.self ())
+
+let rec keep exn backtrace =
+  let before = Atomic.get overdue in
+  let kept = { thread = this_thread (); exn; backtrace } in
+  if not (Atomic.compare_and_set overdue before (kept :: before)) then
+    keep exn backtrace
+
+let rec raise_overdue () =
+  let before = Atomic.get overdue and thread = this_thread () in
+  match List.partition (fun kept -> kept.thread = thread) before with
+  | [], _ -> ()
+  | mine, others ->
+      if Atomic.compare_and_set overdue before others then
+        let { exn; backtrace; _ } = List.hd (List.rev mine) in
+        Printexc.raise_with_backtrace exn backtrace
+      else raise_overdue ()
+
+let suspend_thread block =
+  if not (List.is_empty (Atomic.get overdue)) then raise_overdue ();
+  suspend_until (thread_trigger ()) block ~too_late:keep

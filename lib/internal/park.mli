@@ -13,4 +13,8 @@ val release : Domain_local_await.t -> unit
 
 val suspend_thread : ((('a, exn) result -> bool) -> 'a option) -> 'a
 (** As [suspend], parking the thread, whatever runs in it; on a condition
-    variable of its own, so that no other waiting thread is woken. *)
+    variable of its own, so that no other waiting thread is woken.
+
+    @raise e
+      what a signal handler raises meanwhile, or has raised in the last such
+      wait of the thread, when it had been resumed. *)

@@ -16,7 +16,7 @@ let prepare () =
   in
   Domain_local_await.{ release; await }
 
-exception Interrupted
+exception Interrupted = Parker.Interrupted
 
 (* A signal handler raises when somebody has begun to release it. *)
 let interrupted (trigger : Domain_local_await.t) =
@@ -78,7 +78,58 @@ let check ?(trigger = Fun.id) name processes expect =
   in
   (List.map process processes, outcome)
 
+(* What a handler raises in a thread that has been resumed is not lost, and raised by
+   its next suspension; in one that was woken for no reason it is raised at once. *)
+let check_thread name processes expect =
+  Model.check name ~expect @@ fun () ->
+  let triggers = ref [] in
+  (Domain_local_await.prepare :=
+     fun () ->
+       let trigger = prepare () in
+       triggers := trigger :: !triggers;
+       trigger);
+  Parker.interrupt := true;
+  let of_another =
+    Park.{ thread = 99; exn = Exit; backtrace = Printexc.get_callstack 0 }
+  in
+  Atomic.set Park.overdue [ of_another ];
+  let cell : int Suspend.resumer option Atomic.t = Atomic.make None in
+  let block resumer =
+    if Atomic.compare_and_set cell None (Some resumer) then None else Some 0
+  in
+  let attempt block =
+    match Park.suspend_thread block with
+    | v -> string_of_int v
+    | exception Interrupted -> "interrupted"
+  in
+  let wait =
+    Actor.make "wait" (fun () ->
+        let first = attempt block in
+        first ^ "," ^ attempt (fun _ -> Some 2))
+  in
+  Actor.run wait;
+  let answer = ref "" in
+  let process = function
+    | `Resume -> (
+        fun () ->
+          match Atomic.exchange cell None with
+          | Some resumer -> answer := string_of_bool (resumer (Ok 1))
+          | None -> ())
+    | `Spurious -> fun () -> (List.hd !triggers).release ()
+  in
+  let outcome () =
+    if Atomic.get Park.overdue <> [ of_another ] then
+      failwith "that of another thread was touched, or one's own stays";
+    Actor.describe [ wait ] ^ " " ^ !answer
+  in
+  (List.map process processes, outcome)
+
 let () =
+  check_thread "a thread, interrupted when it is resumed" [ `Resume ]
+    [ "wait=1,interrupted true" ];
+  check_thread "a thread, interrupted when it is woken, and resumed"
+    [ `Resume; `Spurious ]
+    [ "wait=1,interrupted true"; "wait=interrupted,2 false" ];
   check "resume and cancel"
     [ `Wait; `Resume 1; `Cancel ]
     [
