@@ -8,7 +8,7 @@ type _ Effect.t += Suspend : ('a resumer -> 'a option) -> 'a Effect.t
 (* A plug-in that finds itself elsewhere was noted before its scheduler was left,
    which cannot be observed; or it was found, but its scheduler runs in another
    thread of the domain, or below a callback from C, which no effect can pass. *)
-let rec suspend_unhandled block =
+let rec suspend_found block =
   match Innermost.find () with
   | Nobody -> Park.suspend_thread block
   | Trigger trigger -> Park.suspend trigger block
@@ -17,13 +17,20 @@ let rec suspend_unhandled block =
       | v -> v
       | exception Plugin.Elsewhere ->
           Innermost.forget ();
-          suspend_unhandled block)
+          suspend_found block)
   | Found plugin -> (
       match plugin.suspend block with
       | v -> v
       | exception Plugin.Elsewhere ->
           Innermost.forget ();
           Park.suspend_thread block)
+
+let suspend_unhandled block =
+  if Innermost.is_plain () then
+    let trigger = Domain_local_await.prepare_for_await () in
+    if Innermost.no_scheduler trigger then Park.suspend_thread block
+    else Park.suspend trigger block
+  else suspend_found block
 
 let suspend block =
   match Effect.perform (Suspend block) with

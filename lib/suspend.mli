@@ -201,5 +201,7 @@ module Host : sig
       [discontinue k (Effect.Unhandled e)]. To be called by the thread that runs
       [t]'s loop, inside {!using}.
       - {b Cost}: one comparison, unless a scheduler was started, or somebody
-        used [Domain_local_await], on this domain since the last call. *)
+        used [Domain_local_await], on this domain since the last call; but on a
+        domain on which the library was used only inside of foreign schedulers,
+        such as a pool's, a question to [Domain_local_await] each time. *)
 end

@@ -51,18 +51,18 @@ let key = Domain.DLS.new_key create
 let get () = Domain.DLS.get key
 
 (* The library is initialised in a thread without scheduler. *)
-let no_scheduler =
-  let sample = Domain_local_await.prepare_for_await () in
-  fun (trigger : Domain_local_await.t) ->
-    Physical.same_code trigger.await sample.await
+let default = Domain_local_await.prepare_for_await ()
 
-let which plugins (trigger : Domain_local_await.t) =
-  let rec find i =
-    if i = Array.length plugins then unknown
-    else if plugins.(i).Plugin.recognises trigger then i
-    else find (i + 1)
-  in
-  if no_scheduler trigger then nobody else find 0
+let[@inline] no_scheduler (trigger : Domain_local_await.t) =
+  Physical.same_code trigger.await default.await
+
+let rec first_from i plugins trigger =
+  if i = Array.length plugins then unknown
+  else if plugins.(i).Plugin.recognises trigger then i
+  else first_from (i + 1) plugins trigger
+
+let[@inline] which plugins trigger =
+  if no_scheduler trigger then nobody else first_from 0 plugins trigger
 
 (* --- Observing -------------------------------------------------------------- *)
 
@@ -158,7 +158,8 @@ let note t i =
    of this plug-in, and before another one is, the note is dropped. *)
 let find () =
   let t = get () and plugins = Plugin.all () in
-  if t.note >= 0 && this_thread () = t.thread then Noted plugins.(t.note)
+  let noted = t.note in
+  if noted >= 0 && this_thread () = t.thread then Noted plugins.(noted)
   else
     let trigger = ask_for t in
     let i = which plugins trigger in
@@ -170,7 +171,16 @@ let find () =
     else if i = unknown then Trigger trigger
     else Nobody
 
-let () = ignore (find () : found)
+(* There is the main domain only, of which nothing is to be learnt any more. *)
+let alone = ref false
+let is_plain () = !alone && Array.length (Plugin.all ()) = 0
+
+let () =
+  ignore (find () : found);
+  match Domain.before_first_spawn (fun () -> alone := false) with
+  | () -> alone := (get ()).mode != Waiting
+  | exception Invalid_argument _ -> (* the library was loaded late *) ()
+
 let forget () = (get ()).note <- nobody
 
 (* --- Schedulers that handle the effect --------------------------------------- *)

@@ -15,6 +15,14 @@ type found =
 val find : unit -> found
 (** May raise what the scheduler's [prepare_for_await] raises. *)
 
+val is_plain : unit -> bool
+(** There are no plug-ins and no other domains: {!find} would but look whether
+    {!no_scheduler} is registered. To do only that saves 4 % of a message in
+    Eio. *)
+
+val no_scheduler : Domain_local_await.t -> bool
+(** Is this the trigger of a thread in which no scheduler is registered? *)
+
 val forget : unit -> unit
 (** From now on the calling thread asks, until it has {!Found} again. *)
 
