@@ -95,7 +95,9 @@ type _ Effect.t += Protect : (unit -> unit) Effect.t
 
 let rec protect_unhandled f =
   match Innermost.find () with
-  | Nobody | Trigger _ -> (* a host without cancellation *) f ()
+  | Nobody -> Park.protect_thread f
+  | Trigger _ ->
+      (* a host without cancellation, or one that does not tell *) f ()
   | Noted plugin -> (
       match plugin.protect f with
       | v -> v
@@ -107,7 +109,7 @@ let rec protect_unhandled f =
       | v -> v
       | exception Plugin.Elsewhere ->
           Innermost.forget ();
-          f ())
+          Park.protect_thread f)
 
 let protect f =
   match Effect.perform Protect with

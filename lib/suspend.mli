@@ -108,9 +108,10 @@ val withdraw : ('t, 'x, 'a) operation -> 't -> ('x, 'a) waiter -> unit
 val protect : (unit -> 'a) -> 'a
 (** [protect f] is [f ()], in which the innermost host that has cancellation
     does not deliver it: a cancellation that arrives meanwhile raises at the
-    first suspension after [protect] returned. Hosts without cancellation (a
-    thread, a domain, a Domainslib task) just call [f], and so does Eio if
-    [concord-eio] is not linked. *)
+    first suspension after [protect] returned. To a thread without scheduler,
+    what a signal handler raises while the thread waits is a cancellation. A
+    Domainslib task just calls [f], and so does an Eio fiber if [concord-eio] is
+    not linked. *)
 
 val is_cancelled : unit -> bool
 (** Does a suspension of the calling task raise its host's cancellation? [false]

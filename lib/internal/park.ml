@@ -100,13 +100,24 @@ let suspend trigger block =
 
 (* --- Parking a thread ------------------------------------------------------- *)
 
-(* What a signal handler raised in a thread, by its number, that had been resumed: the
-   next suspension of the thread raises it, as other hosts do with a cancellation that
-   comes too late. Any thread adds and removes what is its own. *)
+let this_thread () = Thread.id (Thread.self ())
+
+(* What a signal handler raises in a thread that waits is to a thread what its host's
+   cancellation is to another task. If it comes too late, as the thread was resumed, or
+   while the thread is in [protect], then the next suspension of the thread raises it.
+
+   Of both lists any thread adds and removes what is its own. *)
 type overdue = { thread : int; exn : exn; backtrace : Printexc.raw_backtrace }
 
 let overdue : overdue list Atomic.t = Atomic.make []
-let this_thread () = Thread.id (Thread.self ())
+
+(* The threads that are in [protect], once for each time. *)
+let protected : int list Atomic.t = Atomic.make []
+
+let is_protected () =
+  match Atomic.get protected with
+  | [] -> false
+  | threads -> List.mem (this_thread ()) threads
 
 let rec keep exn backtrace =
   let before = Atomic.get overdue in
@@ -114,6 +125,7 @@ let rec keep exn backtrace =
   if not (Atomic.compare_and_set overdue before (kept :: before)) then
     keep exn backtrace
 
+(* The first one; who interrupts a thread twice hears of it once. *)
 let rec raise_overdue () =
   let before = Atomic.get overdue and thread = this_thread () in
   match List.partition (fun kept -> kept.thread = thread) before with
@@ -124,6 +136,52 @@ let rec raise_overdue () =
         Printexc.raise_with_backtrace exn backtrace
       else raise_overdue ()
 
+let protected_trigger () =
+  let parker = Parker.create () in
+  let rec await () =
+    match Parker.await parker with
+    | () -> ()
+    | exception e ->
+        keep e (Printexc.get_raw_backtrace ());
+        await ()
+  in
+  Domain_local_await.{ release = (fun () -> Parker.release parker); await }
+
 let suspend_thread block =
-  if not (List.is_empty (Atomic.get overdue)) then raise_overdue ();
-  suspend_until (thread_trigger ()) block ~too_late:keep
+  if is_protected () then
+    suspend_until (protected_trigger ()) block ~too_late:keep
+  else begin
+    if not (List.is_empty (Atomic.get overdue)) then raise_overdue ();
+    suspend_until (thread_trigger ()) block ~too_late:keep
+  end
+
+let rec without thread = function
+  | [] -> []
+  | first :: rest when first = thread -> rest
+  | first :: rest -> first :: without thread rest
+
+let rec change_protected f =
+  let before = Atomic.get protected in
+  if not (Atomic.compare_and_set protected before (f before)) then
+    change_protected f
+
+let leave_protected thread =
+  match change_protected (without thread) with
+  | () -> ()
+  | exception e ->
+      (* of a signal handler, before it was changed *)
+      let backtrace = Printexc.get_raw_backtrace () in
+      change_protected (without thread);
+      Printexc.raise_with_backtrace e backtrace
+
+let protect_thread f =
+  let thread = this_thread () in
+  change_protected (List.cons thread);
+  match f () with
+  | v ->
+      leave_protected thread;
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      leave_protected thread;
+      Printexc.raise_with_backtrace e backtrace

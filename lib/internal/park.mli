@@ -16,5 +16,10 @@ val suspend_thread : ((('a, exn) result -> bool) -> 'a option) -> 'a
     variable of its own, so that no other waiting thread is woken.
 
     @raise e
-      what a signal handler raises meanwhile, or has raised in the last such
-      wait of the thread, when it had been resumed. *)
+      what a signal handler raises meanwhile, unless the thread is resumed, or
+      in [protect_thread]; or what one has raised before, when it was. *)
+
+val protect_thread : (unit -> 'a) -> 'a
+(** [protect_thread f] is [f ()], in which what a signal handler raises does not
+    end a wait of the calling thread. The next one after [protect_thread] raises
+    it. *)

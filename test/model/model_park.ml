@@ -80,7 +80,7 @@ let check ?(trigger = Fun.id) name processes expect =
 
 (* What a handler raises in a thread that has been resumed is not lost, and raised by
    its next suspension; in one that was woken for no reason it is raised at once. *)
-let check_thread name processes expect =
+let check_thread ?(protect = fun f -> f ()) name processes expect =
   Model.check name ~expect @@ fun () ->
   let triggers = ref [] in
   (Domain_local_await.prepare :=
@@ -89,10 +89,12 @@ let check_thread name processes expect =
        triggers := trigger :: !triggers;
        trigger);
   Parker.interrupt := true;
+  Thread.only := Some 0;
   let of_another =
     Park.{ thread = 99; exn = Exit; backtrace = Printexc.get_callstack 0 }
   in
   Atomic.set Park.overdue [ of_another ];
+  Atomic.set Park.protected [ 99 ];
   let cell : int Suspend.resumer option Atomic.t = Atomic.make None in
   let block resumer =
     if Atomic.compare_and_set cell None (Some resumer) then None else Some 0
@@ -104,8 +106,9 @@ let check_thread name processes expect =
   in
   let wait =
     Actor.make "wait" (fun () ->
-        let first = attempt block in
-        first ^ "," ^ attempt (fun _ -> Some 2))
+        let first = protect (fun () -> attempt block) in
+        let second = attempt (fun _ -> Some 2) in
+        first ^ "," ^ second)
   in
   Actor.run wait;
   let answer = ref "" in
@@ -120,6 +123,7 @@ let check_thread name processes expect =
   let outcome () =
     if Atomic.get Park.overdue <> [ of_another ] then
       failwith "that of another thread was touched, or one's own stays";
+    if Atomic.get Park.protected <> [ 99 ] then failwith "still protected";
     Actor.describe [ wait ] ^ " " ^ !answer
   in
   (List.map process processes, outcome)
@@ -130,6 +134,13 @@ let () =
   check_thread "a thread, interrupted when it is woken, and resumed"
     [ `Resume; `Spurious ]
     [ "wait=1,interrupted true"; "wait=interrupted,2 false" ];
+  let protect f = Park.protect_thread f in
+  check_thread "a protected thread, interrupted when it is resumed" ~protect
+    [ `Resume ]
+    [ "wait=1,interrupted true" ];
+  check_thread "a protected thread, interrupted when it is woken, and resumed"
+    ~protect [ `Resume; `Spurious ]
+    [ "wait=1,interrupted true" ];
   check "resume and cancel"
     [ `Wait; `Resume 1; `Cancel ]
     [

@@ -395,6 +395,34 @@ let wakes_no_other_thread () =
   Promise.fill stop ();
   List.iter (fun join -> join ()) joins
 
+(* A signal comes while the thread is blocked; its handler raises when the thread was
+   resumed, and waits for the mutex again: it must have that first. *)
+let interrupted_in_condition () =
+  let here = Thread.id (Thread.self ()) in
+  let signal_me () = Unix.kill (Unix.getpid ()) Sys.sigusr1 in
+  let handle _ =
+    if Thread.id (Thread.self ()) = here then raise Boom else signal_me ()
+  in
+  let before = Sys.signal Sys.sigusr1 (Signal_handle handle) in
+  let mutex = Mutex.create () and condition = Condition.create () in
+  let other () =
+    ignore (Thread.sigmask SIG_BLOCK [ Sys.sigusr1 ] : int list);
+    eventually "it waits" (fun () -> Condition.waiters condition = 1);
+    Mutex.lock mutex;
+    signal_me ();
+    Condition.signal condition;
+    eventually "it waits for the mutex" (fun () -> Mutex.waiters mutex = 1);
+    Mutex.unlock mutex
+  in
+  Mutex.lock mutex;
+  let domain = Domain.spawn other in
+  Condition.wait condition mutex;
+  yes "the mutex is locked" (Mutex.is_locked mutex);
+  Mutex.unlock mutex;
+  raises "the next wait" Boom (fun () -> Promise.await (Promise.create ()));
+  Domain.join domain;
+  Sys.set_signal Sys.sigusr1 before
+
 let () =
   run "Suspend"
     [
@@ -416,6 +444,11 @@ let () =
           test "Domainslib" (keeps_the_backtrace pool_task);
         ] );
       ( "threads",
+        [
+          test "a signal handler raises in Condition.wait"
+            interrupted_in_condition;
+        ]
+        @
         if Sys.file_exists "/proc/thread-self/status" then
           [ test "waking one wakes no other" wakes_no_other_thread ]
         else [] );
