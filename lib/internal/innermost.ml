@@ -24,8 +24,9 @@ type t = {
   mutable mode : mode;
   mutable flags : flag list;  (** Those that are up. *)
   mutable thread : int;
-      (** That from which the domain was first observed. What follows is about
-          it, and touched only by it. *)
+      (** The first one that came while the domain was [Waiting], or the one
+          that ended this, or [nobody]. What follows is about this thread, and
+          touched only by it. *)
   mutable asking : bool;  (** The next call is due to our own question. *)
   mutable beneath : int;
       (** Of which plug-in are all schedulers registered for the thread, except
@@ -50,7 +51,8 @@ let create () =
 let key = Domain.DLS.new_key create
 let get () = Domain.DLS.get key
 
-(* The library is initialised in a thread without scheduler. *)
+(* The library is initialised in a thread without scheduler: this is the trigger that
+   [Domain_local_await] gives there. *)
 let default = Domain_local_await.prepare_for_await ()
 
 let[@inline] no_scheduler (trigger : Domain_local_await.t) =
