@@ -1,4 +1,3 @@
-module Forcing = Concord_internal.Forcing
 module Waiter = Concord_internal.Waiter
 
 module type Style = Style.Style
@@ -61,7 +60,8 @@ module Make_with_wait (Style : Style_with_wait) = struct
             (fun k ->
               incr shields;
               continue k unshield)
-      | Forcing.Enclosing _ -> Some (fun k -> continue k ())
+      | Suspend.Host.Ask { otherwise; _ } ->
+          Some (fun k -> continue k otherwise)
       | _ -> None
     in
     Style.isolate (fun () ->

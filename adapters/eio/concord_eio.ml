@@ -41,8 +41,12 @@ let protect f =
   | exception Effect.Unhandled Effects.Get_context ->
       raise_notrace Host.Elsewhere
 
-let recognises =
-  let sample = Eio_utils.Dla.prepare_for_await () in
-  fun (trigger : Domain_local_await.t) -> Code.equal trigger.await sample.await
-
-let () = Host.plug_in { name; recognises; suspend; protect }
+let () =
+  Host.plug_in
+    {
+      name;
+      sample = Some (Eio_utils.Dla.prepare_for_await ());
+      takes_every_effect = false;
+      suspend;
+      protect;
+    }

@@ -2,7 +2,6 @@ open Effect.Deep
 open Task
 module Promise = Concord.Promise
 module Suspend = Concord.Suspend
-module Forcing = Concord_internal.Forcing
 
 exception Cancelled = Task.Cancelled
 
@@ -156,7 +155,8 @@ let handler s =
           | Suspend.Host.Protect ->
               Some
                 (if Suspend.Host.is_innermost host then shield s else refuse e)
-          | Forcing.Enclosing _ -> Some (fun k -> continue k ())
+          | Suspend.Host.Ask { otherwise; _ } ->
+              Some (fun k -> continue k otherwise)
           | _ -> if Suspend.Host.is_innermost host then Some (pass e) else None);
     }
   and fork f (continuation : (handle, unit) continuation) =

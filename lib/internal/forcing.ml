@@ -31,13 +31,51 @@ let make compute ~restarts =
 (* --- The stack ------------------------------------------------------------ *)
 
 type frame = Frame : 'a t * 'a computation -> frame
-type _ Effect.t += Enclosing : frame list ref -> unit Effect.t
 
-let enclosing () =
-  let frames = ref [] in
-  (try Effect.perform (Enclosing frames)
-   with Effect.Unhandled (Enclosing _) -> ());
-  List.rev !frames
+type _ Effect.t +=
+  | Ask : { question : 'a Effect.t; otherwise : 'a } -> 'a Effect.t
+  | Enclosing : frame list ref -> unit Effect.t
+
+(* Which frames see an effect pass, where no effect of ours may be performed: each
+   of them looks at all collections under way. An effect that is a constant may pass
+   frames in other threads at the same time. *)
+type collection = {
+  thread : int;
+  mutable effect_ : sought;
+  mutable passed : frame list;
+}
+
+let thread () = Thread.id (Thread.self ())
+let collections : collection list Atomic.t = Atomic.make []
+
+let rec update_collections f =
+  let before = Atomic.get collections in
+  if not (Atomic.compare_and_set collections before (f before)) then
+    (* another task began or ended one *)
+    update_collections f
+
+let collect reach =
+  let mine = { thread = thread (); effect_ = Nothing; passed = [] } in
+  let reaching effect_ =
+    mine.effect_ <- effect_;
+    mine.passed <- []
+  in
+  update_collections (fun others -> mine :: others);
+  Fun.protect
+    (fun () -> reach reaching)
+    ~finally:(fun () ->
+      update_collections (List.filter (fun other -> other != mine)));
+  List.rev mine.passed
+
+let[@inline never] add_to_collections frame effect_ collections =
+  let add collection =
+    match collection.effect_ with
+    | Sought sought
+      when Physical.equal sought effect_ && collection.thread = thread () ->
+        collection.passed <- frame :: collection.passed
+    | Sought _ | Nothing | Seen -> ()
+  in
+  List.iter add collections
 
 (* Does not touch the backtrace, which is still that of the computation. *)
 let pass_exception e = raise_notrace e
@@ -46,23 +84,28 @@ let run (type a) (t : a t) (computation : a computation) =
   let effc (type b) (effect_ : b Effect.t) :
       ((b, a) Effect.Deep.continuation -> a) option =
     match effect_ with
-    | Enclosing frames ->
+    | Ask { question = Enclosing frames; otherwise = () } ->
         (* Not handled: continuations that hold one another make the collector
            overflow its stack. *)
         frames := Frame (t, computation) :: !frames;
         None
-    | _ -> (
-        match computation.sought with
+    | _ ->
+        (match computation.sought with
         | Sought sought when Physical.equal sought effect_ ->
-            computation.sought <- Seen;
-            None
-        | Nothing | Sought _ | Seen -> None)
+            computation.sought <- Seen
+        | Nothing | Sought _ | Seen -> ());
+        (match Atomic.get collections with
+        | [] -> ()
+        | collections ->
+            add_to_collections (Frame (t, computation)) effect_ collections);
+        None
   in
   Effect.Deep.match_with computation.compute ()
     { retc = Fun.id; exnc = pass_exception; effc }
 
-let seek frames effect_ =
-  let sought = Sought effect_ in
+let sought effect_ = Sought effect_
+
+let seek frames sought =
   List.iter (fun (Frame (_, c)) -> c.sought <- sought) frames
 
 let passed frames =

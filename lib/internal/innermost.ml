@@ -56,13 +56,9 @@ let no_scheduler =
   fun (trigger : Domain_local_await.t) ->
     Physical.same_code trigger.await sample.await
 
-let which plugins (trigger : Domain_local_await.t) =
-  let rec find i =
-    if i = Array.length plugins then unknown
-    else if plugins.(i).Plugin.recognises trigger then i
-    else find (i + 1)
-  in
-  if no_scheduler trigger then nobody else find 0
+let which trigger =
+  if no_scheduler trigger then nobody
+  else match Plugin.recognise trigger with Some i -> i | None -> unknown
 
 (* --- Observing -------------------------------------------------------------- *)
 
@@ -89,9 +85,8 @@ let ask_quietly t =
 let look_beneath t =
   let before = t.beneath in
   t.beneath <- unknown;
-  let plugins = Plugin.all () in
-  if Array.length plugins > 0 then begin
-    let innermost = which plugins (ask_quietly t) in
+  if Array.length (Plugin.all ()) > 0 then begin
+    let innermost = which (ask_quietly t) in
     if innermost = nobody || before = nobody || before = innermost then
       t.beneath <- innermost
   end
@@ -161,7 +156,7 @@ let find () =
   if t.note >= 0 && this_thread () = t.thread then Noted plugins.(t.note)
   else
     let trigger = ask_for t in
-    let i = which plugins trigger in
+    let i = which trigger in
     if t.mode == Waiting then if i = nobody then observe_now t else come_first t;
     if i >= 0 then begin
       note t i;

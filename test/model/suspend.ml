@@ -61,7 +61,11 @@ let is_cancelled () =
   | exception _ -> true
 
 module Host = struct
-  type _ Effect.t += Protect : (unit -> unit) Effect.t
+  type _ Effect.t += Protect : (unit -> unit) Effect.t | Ask = Forcing.Ask
+
+  let ask question ~otherwise =
+    Some (Effect.perform (Ask { question; otherwise }))
+
   type t = unit
 
   let create () = ()

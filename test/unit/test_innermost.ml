@@ -25,7 +25,8 @@ let () =
     Plugin.add
       {
         name = name kind;
-        recognises = (fun trigger -> trigger.await == await);
+        sample = Some { release = ignore; await };
+        takes_every_effect = false;
         suspend = (fun _ -> assert false);
         protect = (fun _ -> assert false);
       }
