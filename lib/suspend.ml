@@ -4,6 +4,14 @@ type 'a resumer = ('a, exn) result -> bool
 type _ Effect.t += Suspend : ('a resumer -> 'a option) -> 'a Effect.t
 type _ Effect.t += Protect : (unit -> unit) Effect.t
 
+type scope = Plugin.scope = {
+  fork : (unit -> unit) -> unit;
+  cancel : unit -> unit;
+}
+
+type scopes = Plugin.scopes = { scope : 'a. (scope -> 'a) -> 'a }
+type _ Effect.t += Scopes : scopes Effect.t
+
 exception Elsewhere = Plugin.Elsewhere
 
 type plugin = Plugin.t = {
@@ -12,6 +20,7 @@ type plugin = Plugin.t = {
   takes_every_effect : bool;
   suspend : 'a. ('a resumer -> 'a option) -> 'a;
   protect : 'a. (unit -> 'a) -> 'a;
+  scopes : scopes option;
 }
 
 (* --- Schedulers that handle [Suspend], for users of Domain_local_await ----- *)
@@ -87,6 +96,7 @@ type _ request =
   | Shield : (unit -> 'a) -> 'a request
   | Reach : (unit -> unit) ref -> host request
   | Question : 'a Effect.t * 'a -> 'a option request
+  | Fork : (unit -> unit) ref -> scopes option request
 
 (* A closure of its own for each request: [Lazy] looks for the very effect. *)
 let at_once (_ : (unit -> unit) ref) _ = Some ()
@@ -117,6 +127,10 @@ let by_plugin (type a) (plugin : plugin) (request : a request) : a =
       plugin.suspend (at_once release);
       Suspends
   | Question _ -> None
+  | Fork release ->
+      (* raises, if it is elsewhere *)
+      if Option.is_some plugin.scopes then plugin.suspend (at_once release);
+      plugin.scopes
 
 let by_trigger (type a) trigger (request : a request) : a =
   match request with
@@ -124,6 +138,7 @@ let by_trigger (type a) trigger (request : a request) : a =
   | Shield f -> (* a host without cancellation *) f ()
   | Reach release -> reach_by trigger ~release
   | Question _ -> None
+  | Fork _ -> None
 
 let by_thread (type a) (request : a request) : a =
   match request with
@@ -131,6 +146,7 @@ let by_thread (type a) (request : a request) : a =
   | Shield f -> f ()
   | Reach _ -> Parks
   | Question _ -> None
+  | Fork _ -> None
 
 let rec by_first_of plugins request ~otherwise =
   match plugins with
@@ -176,6 +192,31 @@ let[@inline] shielded f unshield =
       unshield ();
       Printexc.raise_with_backtrace e backtrace
 
+let perform_scopes () =
+  match Effect.perform Scopes with
+  | scopes -> Some scopes
+  | exception Effect.Unhandled Scopes -> None
+
+(* A host that handles [Suspend] only passes the effects that it does not know: so an
+   answer may be that of the host around it, whose tasks would not be its own. [block]
+   runs outside of the host, and finds that one; but what is there may be a scheduler
+   that takes every effect. *)
+let scopes_or request ~unhandled =
+  let block _ = Some (perform_scopes ()) in
+  if Plugin.some_takes_every_effect () then
+    match perform_scopes () with
+    | Some _ as scopes -> scopes
+    | None -> unhandled request
+  else
+    match Effect.perform (Suspend block) with
+    | exception Effect.Unhandled (Suspend unhandled_)
+      when Physical.equal unhandled_ block ->
+        unhandled request
+    | around -> (
+        match (perform_scopes (), around) with
+        | Some scopes, Some others when scopes == others -> None
+        | scopes, _ -> scopes)
+
 let perform (type a) (request : a request) : a =
   match request with
   | Wait block -> (
@@ -199,6 +240,7 @@ let perform (type a) (request : a request) : a =
       match Effect.perform (Forcing.Ask { question; otherwise }) with
       | v -> Some v
       | exception Effect.Unhandled (Forcing.Ask _) -> Some otherwise)
+  | Fork _ -> scopes_or request ~unhandled
 
 (* Some plug-in's scheduler takes every effect: so nothing may be performed where
    that could be the innermost one, or the one around it. Notes do not help here, as
@@ -293,6 +335,12 @@ let protect f =
 
 type reaching = { reaching : 'b. 'b Effect.t -> unit }
 
+let ask request =
+  if Plugin.some_takes_every_effect () then carefully request
+  else perform request
+
+let scopes_of_host () = ask (Fork (ref ignore))
+
 let reach_host { reaching } =
   let release = ref ignore in
   let effc (type b) (effect_ : b Effect.t) :
@@ -301,11 +349,7 @@ let reach_host { reaching } =
     reaching effect_;
     None
   in
-  let reach request =
-    if Plugin.some_takes_every_effect () then carefully request
-    else perform request
-  in
-  Effect.Deep.try_with reach (Reach release) { effc }
+  Effect.Deep.try_with ask (Reach release) { effc }
 
 let is_cancelled () =
   match reach_host { reaching = ignore } with
@@ -315,7 +359,13 @@ let is_cancelled () =
 (* --- For hosts ------------------------------------------------------------- *)
 
 module Host = struct
-  type _ Effect.t += Protect = Protect | Ask = Forcing.Ask
+  type nonrec scope = scope = {
+    fork : (unit -> unit) -> unit;
+    cancel : unit -> unit;
+  }
+
+  type nonrec scopes = scopes = { scope : 'a. (scope -> 'a) -> 'a }
+  type _ Effect.t += Protect = Protect | Ask = Forcing.Ask | Scopes = Scopes
 
   exception Elsewhere = Elsewhere
 
@@ -325,6 +375,7 @@ module Host = struct
     takes_every_effect : bool;
     suspend : 'a. ('a resumer -> 'a option) -> 'a;
     protect : 'a. (unit -> 'a) -> 'a;
+    scopes : scopes option;
   }
 
   let ask question ~otherwise =
@@ -335,6 +386,7 @@ module Host = struct
       | v -> Some v
       | exception Effect.Unhandled (Ask _) -> Some otherwise
 
+  let scopes = scopes_of_host
   let plug_in = Plugin.add
 
   let using_plugin plugin loop =

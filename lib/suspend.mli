@@ -140,6 +140,33 @@ val reach_host : reaching -> host
 
 (** For whoever writes a scheduler or a plug-in for one. *)
 module Host : sig
+  (** {2 Tasks that a task starts} *)
+
+  type scope = {
+    fork : (unit -> unit) -> unit;
+        (** [fork f] starts a task of the host's that runs [f], which raises
+            nothing; what the host raises in it when it is cancelled may be let
+            out or not. Called by the task that opened the scope, before its
+            function has returned. *)
+    cancel : unit -> unit;
+        (** Cancels the tasks of the scope as the host does, and, if it can, the
+            function of the one that opened it. A task may be cancelled before
+            it has begun; then its function is not called. Called any number of
+            times, by any task of the scope. Hosts without cancellation do
+            nothing. *)
+  }
+
+  type scopes = { scope : 'a. (scope -> 'a) -> 'a }
+  (** [scope f] opens a scope, calls [f] with it in the calling task, and waits
+      until all tasks of the scope have ended. Then it returns or raises what
+      [f] did. If [f] raises, or the host cancels the calling task, the tasks
+      are cancelled, and waited for all the same; then the host's exception is
+      raised. After [scope.cancel] the host may raise too, although [f]
+      returned. *)
+
+  val scopes : unit -> scopes option
+  (** How the calling task's host starts tasks, if it says so. *)
+
   (** {2 Optional effects}
 
       A host may handle them beside [Suspend]. If it does not, the library does
@@ -157,6 +184,9 @@ module Host : sig
               the question answers it, or adds to the answer and passes it on. A
               host answers [otherwise], at once: what lies beyond it belongs to
               other tasks. {!Lazy} asks this way what the task is forcing. *)
+    | Scopes : scopes Effect.t
+          (** Performed by {!scopes}; the handler continues at once, with the
+              same record for all tasks of a loop, and no other loop's. *)
 
   val ask : 'a Effect.t -> otherwise:'a -> 'a option
   (** [ask question ~otherwise] performs {!extension-Ask}, and is [otherwise] if
@@ -189,6 +219,9 @@ module Host : sig
     protect : 'a. (unit -> 'a) -> 'a;
         (** As {!Suspend.protect}.
             @raise Elsewhere without having called the function, as above. *)
+    scopes : scopes option;
+        (** As a handler of {!extension-Scopes} would answer. Called in a task
+            of the scheduler's only. *)
   }
   (** A scheduler of others.
 

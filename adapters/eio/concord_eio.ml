@@ -41,6 +41,15 @@ let protect f =
   | exception Effect.Unhandled Effects.Get_context ->
       raise_notrace Host.Elsewhere
 
+exception Stopped
+
+(* [Switch.run] raises [Stopped] only after [cancel]. *)
+let scope body =
+  Eio.Switch.run (fun sw ->
+      let fork f = Eio.Fiber.fork ~sw f
+      and cancel () = Eio.Switch.fail sw Stopped in
+      body Host.{ fork; cancel })
+
 let () =
   Host.plug_in
     {
@@ -49,4 +58,5 @@ let () =
       takes_every_effect = false;
       suspend;
       protect;
+      scopes = Some { scope };
     }

@@ -112,7 +112,7 @@ let start s handler task f =
    An effect that is none of ours is for a handler around [run], which may be the
    host: then the whole scheduler is suspended, and may go on on another domain.
    So the loop performs it, outside of [using]. *)
-let handler s =
+let handler scopes s =
   let host = s.host in
   let yield =
     Some
@@ -120,6 +120,10 @@ let handler s =
         Array.unsafe_set s.waits s.current (Turn continuation);
         Ready.push s s.current;
         Loop.dispatch s)
+  and scopes =
+    Some
+      (fun (continuation : (Suspend.Host.scopes, unit) continuation) ->
+        continue continuation scopes)
   and self =
     Some
       (fun (continuation : (handle, unit) continuation) ->
@@ -152,6 +156,8 @@ let handler s =
               else Some (refuse e)
           | Self ->
               if Suspend.Host.is_innermost host then self else Some (refuse e)
+          | Suspend.Host.Scopes ->
+              if Suspend.Host.is_innermost host then scopes else Some (refuse e)
           | Suspend.Host.Protect ->
               Some
                 (if Suspend.Host.is_innermost host then shield s else refuse e)
@@ -281,6 +287,17 @@ module Scope = struct
     if scope.stopped then raise Cancelled else v
 end
 
+(* One for each scheduler: the library tells them apart. *)
+let scopes s =
+  let scope body =
+    Scope.run (fun scope ->
+        assert (scope.scheduler == s);
+        let fork f = ignore (fork f : handle)
+        and cancel () = Scope.cancel scope in
+        body Suspend.Host.{ fork; cancel })
+  in
+  Suspend.Host.{ scope }
+
 let run ?(cancellation = `Eager) f =
   let s =
     Task.scheduler
@@ -295,5 +312,5 @@ let run ?(cancellation = `Eager) f =
         result := Error (e, backtrace);
         Printexc.raise_with_backtrace e backtrace
   in
-  Loop.run s (fun () -> start s (handler s) s.root.owner main);
+  Loop.run s (fun () -> start s (handler (scopes s) s) s.root.owner main);
   conclude s.root !result

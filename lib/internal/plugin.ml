@@ -1,11 +1,15 @@
 exception Elsewhere
 
+type scope = { fork : (unit -> unit) -> unit; cancel : unit -> unit }
+type scopes = { scope : 'a. (scope -> 'a) -> 'a }
+
 type t = {
   name : string;
   sample : Domain_local_await.t option;
   takes_every_effect : bool;
   suspend : 'a. ((('a, exn) result -> bool) -> 'a option) -> 'a;
   protect : 'a. (unit -> 'a) -> 'a;
+  scopes : scopes option;
 }
 
 let rec update atomic f =

@@ -2,12 +2,16 @@
 
 exception Elsewhere
 
+type scope = { fork : (unit -> unit) -> unit; cancel : unit -> unit }
+type scopes = { scope : 'a. (scope -> 'a) -> 'a }
+
 type t = {
   name : string;
   sample : Domain_local_await.t option;
   takes_every_effect : bool;
   suspend : 'a. ((('a, exn) result -> bool) -> 'a option) -> 'a;
   protect : 'a. (unit -> 'a) -> 'a;
+  scopes : scopes option;
 }
 
 val add : t -> unit

@@ -26,7 +26,7 @@ let scheduler where ~is_lazy works =
         raise Task.Cancelled
   in
   let start () =
-    let handler = Concord_fifo.handler s in
+    let handler = Concord_fifo.(handler (scopes s) s) in
     Concord_fifo.start s handler s.root.owner ignore;
     List.iter2
       (fun task a -> Concord_fifo.start s handler task (body a))

@@ -61,7 +61,13 @@ let is_cancelled () =
   | exception _ -> true
 
 module Host = struct
-  type _ Effect.t += Protect : (unit -> unit) Effect.t | Ask = Forcing.Ask
+  type scope = { fork : (unit -> unit) -> unit; cancel : unit -> unit }
+  type scopes = { scope : 'a. (scope -> 'a) -> 'a }
+
+  type _ Effect.t +=
+    | Protect : (unit -> unit) Effect.t
+    | Ask = Forcing.Ask
+    | Scopes : scopes Effect.t
 
   let ask question ~otherwise =
     Some (Effect.perform (Ask { question; otherwise }))

@@ -128,7 +128,15 @@ module Make (Settings : Settings) () = struct
     Fun.protect f ~finally:(fun () -> task.shields <- task.shields - 1)
 
   let plugin =
-    Host.{ name; sample = None; takes_every_effect; suspend; protect }
+    Host.
+      {
+        name;
+        sample = None;
+        takes_every_effect;
+        suspend;
+        protect;
+        scopes = None;
+      }
 
   let () = Host.plug_in plugin
 

@@ -29,6 +29,7 @@ let () =
         takes_every_effect = false;
         suspend = (fun _ -> assert false);
         protect = (fun _ -> assert false);
+        scopes = None;
       }
   in
   plug_in P await_p;
