@@ -246,16 +246,20 @@ let perform (type a) (request : a request) : a =
    that could be the innermost one, or the one around it. Notes do not help here, as
    that a scheduler was left cannot be observed. *)
 let carefully request =
-  Innermost.forget ();
-  match Innermost.find () with
-  | Noted plugin | Found plugin ->
-      if plugin.takes_every_effect || Plugin.may_be_taken () then
-        by_first_of (plugin :: Plugin.takers ()) request ~otherwise:perform
-      else perform request
-  | Trigger trigger ->
-      if is_handler trigger || not (Plugin.may_be_taken ()) then perform request
-      else by_trigger trigger request
-  | Nobody -> by_first_of (Plugin.takers ()) request ~otherwise:perform
+  if Innermost.in_handler () then perform request
+  else begin
+    Innermost.forget ();
+    match Innermost.find () with
+    | Noted plugin | Found plugin ->
+        if plugin.takes_every_effect || Plugin.may_be_taken () then
+          by_first_of (plugin :: Plugin.takers ()) request ~otherwise:perform
+        else perform request
+    | Trigger trigger ->
+        if is_handler trigger || not (Plugin.may_be_taken ()) then
+          perform request
+        else by_trigger trigger request
+    | Nobody -> by_first_of (Plugin.takers ()) request ~otherwise:perform
+  end
 
 (* --- Suspending ------------------------------------------------------------ *)
 
@@ -408,7 +412,7 @@ module Host = struct
            down for what happens on this one. *)
         t.up <- false;
         Innermost.raise_flag t;
-        loop ())
+        Innermost.handling t loop)
 
   (* A scheduler was registered, or somebody prepared to wait: ask who would be
      asked. *)

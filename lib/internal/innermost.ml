@@ -13,6 +13,9 @@
 
 type flag = { mutable up : bool; mutable asked : bool }
 
+(* [flag] is up while the scheduler is known to be the innermost one of [thread]. *)
+type handler = { of_thread : int; flag : flag }
+
 type mode =
   | Waiting  (** Each time it was asked for, a scheduler was registered. *)
   | Observed
@@ -31,11 +34,14 @@ type t = {
       (** Of which plug-in are all schedulers registered for the thread, except
           the one that was registered last? Or [nobody], or [unknown]. *)
   mutable note : int;  (** A plug-in, or [nobody]. *)
+  mutable handler : handler;
+      (** Of the scheduler that came last, in any thread. *)
 }
 
 let nobody = -1
 let unknown = -2
 let this_thread () = Thread.id (Thread.self ())
+let no_handler = { of_thread = nobody; flag = { up = false; asked = false } }
 
 let create () =
   {
@@ -45,6 +51,7 @@ let create () =
     asking = false;
     beneath = unknown;
     note = nobody;
+    handler = no_handler;
   }
 
 let key = Domain.DLS.new_key create
@@ -176,6 +183,21 @@ let raise_flag flag =
     flag.up <- true;
     t.flags <- flag :: t.flags
   end
+
+let handling flag loop =
+  if not (Plugin.some_takes_every_effect ()) then loop ()
+  else begin
+    let t = get () in
+    let before = t.handler in
+    t.handler <- { of_thread = this_thread (); flag };
+    Fun.protect loop ~finally:(fun () ->
+        flag.up <- false;
+        t.handler <- before)
+  end
+
+let in_handler () =
+  let { of_thread; flag } = (get ()).handler in
+  flag.up && of_thread = this_thread ()
 
 (* The scheduler that is registered now is taken for that of the first thread, and for
    the only one there. One of ours is not: it soon leaves, and this is called again. *)

@@ -40,5 +40,13 @@ val raise_flag : flag -> unit
 (** Puts the flag up. It goes down when a scheduler is registered on the calling
     domain, or somebody asks there. If these do not call back, it stays down. *)
 
+val handling : flag -> (unit -> 'a) -> 'a
+(** [handling flag loop] is [loop ()], for the scheduler with that flag. *)
+
+val in_handler : unit -> bool
+(** Is one of these known to be the innermost scheduler of the calling thread?
+    [false] is no answer, and the only one unless a plug-in takes every effect.
+    {b Cost}: a few nanoseconds. *)
+
 val ask : unit -> Domain_local_await.t
 (** [Domain_local_await.prepare_for_await], for this library's own questions. *)
