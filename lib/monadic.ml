@@ -1,4 +1,3 @@
-module Forcing = Concord_internal.Forcing
 module Waiter = Concord_internal.Waiter
 
 module type Style = Style.Style
@@ -93,7 +92,8 @@ module Make_with_wait (Style : Style_with_wait) = struct
           Some (fun k -> suspend code block k)
       | Suspend.Host.Protect when is_innermost () ->
           Some (fun k -> shield code k)
-      | Forcing.Enclosing _ -> Some (fun k -> continue k ())
+      | Suspend.Host.Ask { otherwise; _ } ->
+          Some (fun k -> continue k otherwise)
       | _ -> None
     in
     let retc v =

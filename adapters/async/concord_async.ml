@@ -70,18 +70,18 @@ let go ?raise_unhandled_exn () =
 (* Code of Async in other threads than [go]'s, and if Async was started otherwise: it
    would park its thread, and Async with it. *)
 let () =
-  let name = "async" in
-  let recognises =
-    let sample = Domain_local_await.prepare_for_await () in
-    fun (trigger : Domain_local_await.t) ->
-      Concord_internal.Physical.same_code trigger.await sample.await
-      && Inbox.is_in_async ()
-  and or_elsewhere f x =
+  let or_elsewhere f x =
     if Inbox.is_in_async () then f x else raise_notrace Suspend.Host.Elsewhere
   in
-  let suspend block = or_elsewhere refuse block
-  and protect f = or_elsewhere f () in
-  Suspend.Host.plug_in { name; recognises; suspend; protect }
+  Suspend.Host.plug_in
+    {
+      name = "async";
+      sample = None;
+      takes_every_effect = false;
+      suspend = (fun block -> or_elsewhere refuse block);
+      protect = (fun f -> or_elsewhere f ());
+      scopes = None;
+    }
 
 (* --- The structures ------------------------------------------------------- *)
 

@@ -2,7 +2,6 @@ open Effect.Deep
 open Task
 module Promise = Concord.Promise
 module Suspend = Concord.Suspend
-module Forcing = Concord_internal.Forcing
 
 exception Cancelled = Task.Cancelled
 
@@ -208,8 +207,8 @@ let pass s effect_ continuation =
       s.current <- -1
   | exception e -> fail s continuation e
 
-let perform (type a) s (e : a Effect.t) (k : (a, unit) continuation) last_fiber
-    =
+let perform (type a) s (scopes : Suspend.Host.scopes) (e : a Effect.t)
+    (k : (a, unit) continuation) last_fiber =
   match Suspend.Host.is_innermost s.host with
   | true -> (
       Fiber.accept k last_fiber;
@@ -219,16 +218,18 @@ let perform (type a) s (e : a Effect.t) (k : (a, unit) continuation) last_fiber
       | Fork f -> fork s f k
       | Self -> continue k (Task.current s)
       | Suspend.Host.Protect -> shield s k
-      | Forcing.Enclosing _ -> continue k ()
+      | Suspend.Host.Scopes -> continue k scopes
+      | Suspend.Host.Ask { otherwise; _ } -> continue k otherwise
       | _ -> pass s e k)
   | false -> (
       match e with
-      | Suspend.Suspend _ | Yield | Fork _ | Self | Suspend.Host.Protect ->
+      | Suspend.Suspend _ | Yield | Fork _ | Self | Suspend.Host.Protect
+      | Suspend.Host.Scopes ->
           Fiber.accept k last_fiber;
           refuse s e k
-      | Forcing.Enclosing _ ->
+      | Suspend.Host.Ask { otherwise; _ } ->
           Fiber.accept k last_fiber;
-          continue k ()
+          continue k otherwise
       | _ -> Fiber.reperform e k last_fiber)
   | exception e ->
       Fiber.accept k last_fiber;
@@ -237,18 +238,18 @@ let perform (type a) s (e : a Effect.t) (k : (a, unit) continuation) last_fiber
 let handles (type a) s (e : a Effect.t) =
   match e with
   | Suspend.Suspend _ | Yield | Fork _ | Self -> true
-  | Suspend.Host.Protect | Forcing.Enclosing _ -> true
+  | Suspend.Host.Protect | Suspend.Host.Scopes | Suspend.Host.Ask _ -> true
   | _ -> Suspend.Host.is_innermost s.host
 
 (* One handler serves all tasks of a scheduler: a task costs its stack, and
    [s.current] tells whose effect it is. *)
-let handler s =
+let handler scopes s =
   Fiber.
     {
       returned = (fun () -> returned s);
       raised = (fun e -> raised s e);
       handles = (fun e -> handles s e);
-      performed = (fun e k last_fiber -> perform s e k last_fiber);
+      performed = (fun e k last_fiber -> perform s scopes e k last_fiber);
     }
 
 (* --- The operations ------------------------------------------------------- *)
@@ -377,12 +378,23 @@ module Scope = struct
             raise another)
 end
 
+(* One for each scheduler: the library tells them apart. *)
+let scopes s =
+  let scope body =
+    Scope.run (fun scope ->
+        assert (scope.scheduler == s);
+        let fork f = ignore (fork f : handle)
+        and cancel () = Scope.cancel scope in
+        body Suspend.Host.{ fork; cancel })
+  in
+  Suspend.Host.{ scope }
+
 let run ?(cancellation = `Eager) f =
   let s =
     Task.scheduler
       ~is_lazy:(match cancellation with `Eager -> false | `Lazy -> true)
   in
-  s.handler <- handler s;
+  s.handler <- handler (scopes s) s;
   let result = ref None in
   Loop.run s (fun () -> result := Some (f ()));
   conclude s.root

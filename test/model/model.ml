@@ -77,10 +77,10 @@ let rec handler : type x. task -> (x, unit) handler =
               (fun (k : (a, _) continuation) ->
                 shield task true;
                 continue_with k (fun () -> shield task false) (handler task))
-        | Forcing.Enclosing _ ->
+        | Suspend.Host.Ask { otherwise; _ } ->
             Some
               (fun (k : (a, _) continuation) ->
-                continue_with k () (handler task))
+                continue_with k otherwise (handler task))
         | _ -> None);
   }
 

@@ -14,7 +14,7 @@ let scheduler where ~is_lazy works =
   let s = Task.scheduler ~is_lazy in
   (* A model must not spin: each look is an operation more. *)
   s.spins_to_skip <- max_int;
-  s.handler <- Concord_fifo.handler s;
+  s.handler <- Concord_fifo.(handler (scopes s) s);
   let tasks =
     List.map
       (fun _ ->
