@@ -413,8 +413,10 @@ let never_a_zombie () =
   let taken = Array.make n 0 and left = ref n in
   let cancelled = ref 0 and zombies = ref 0 in
   let random = Random.State.make [| 5 |] in
-  (* It keeps the mutex after the signal. *)
+  (* It keeps the mutex after the signal; and lets somebody wait now and then. *)
   let add v =
+    if v mod 20 = 0 then
+      eventually "a taker waits" (fun () -> Condition.waiters q.filled > 0);
     Mutex.protect q.mutex (fun () ->
         Queue.push v q.items;
         Condition.signal q.filled;
