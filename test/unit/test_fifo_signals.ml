@@ -28,16 +28,17 @@ let every seconds =
   ignore
     (Unix.setitimer ITIMER_REAL { it_interval = seconds; it_value = seconds })
 
-(* [round i] again and again, for that long. *)
-let rounds_for seconds round =
-  let until = Unix.gettimeofday () +. seconds in
-  let rec go i =
-    if Unix.gettimeofday () < until then begin
-      round i;
-      go (i + 1)
+(* Again and again for a while, and until there was enough of what it is about: a
+   slow machine handles few signals. *)
+let rounds enough round =
+  let until = Unix.gettimeofday () +. 0.7 in
+  let rec go () =
+    if Unix.gettimeofday () < until || not (enough ()) then begin
+      round ();
+      go ()
     end
   in
-  go 1
+  go ()
 
 (* --- Exceptions in the scheduler's own code --------------------------------- *)
 
@@ -92,10 +93,10 @@ let all_over crew =
 let storm ?cancellation main () =
   let interrupted = ref 0 in
   let random = Random.State.make [| 5 |] in
-  let round _ =
+  let round () =
     let crew = new_crew () in
     let check = main crew in
-    every (2e-5 +. Random.State.float random 2e-4);
+    every (5e-5 +. Random.State.float random 3e-4);
     (match
        scheduler's (fun () ->
            Fifo.run ?cancellation (fun () ->
@@ -108,9 +109,7 @@ let storm ?cancellation main () =
     all_over crew;
     check `Over
   in
-  with_alarm interrupt (fun () -> rounds_for 0.7 round);
-  if !interrupted < 10 then
-    Alcotest.failf "only %d rounds were interrupted" !interrupted
+  with_alarm interrupt (fun () -> rounds (fun () -> !interrupted >= 10) round)
 
 let yielding crew = function
   | `Over -> ()
@@ -306,7 +305,7 @@ let resumers place () =
     end;
     decr live
   in
-  let round _ =
+  let round () =
     let live = ref n in
     let main () =
       Fifo.run @@ fun () ->
@@ -325,10 +324,8 @@ let resumers place () =
     int "tasks that wait for ever" 0 !live
   in
   with_alarm interrupt (fun () ->
-      every 3e-5;
-      rounds_for 0.7 round);
-  if !interrupted < 10 then
-    Alcotest.failf "only %d calls were interrupted" !interrupted
+      every 1e-4;
+      rounds (fun () -> !interrupted >= 10) round)
 
 (* --- Requests ----------------------------------------------------------------- *)
 
@@ -349,7 +346,7 @@ let resumed_while_it_grows () =
     incr by_handler;
     resume_next ()
   in
-  let round _ =
+  let round () =
     let resumed = ref 0 in
     Fifo.run (fun () ->
         next := n;
@@ -367,9 +364,8 @@ let resumed_while_it_grows () =
     int "each goes on once" n !resumed
   in
   with_alarm ring (fun () ->
-      every 2e-5;
-      rounds_for 0.7 round);
-  yes "the handler had its turns" (!by_handler > 100)
+      every 1e-4;
+      rounds (fun () -> !by_handler >= 100) round)
 
 (* The handler cancels the only task when the loop may just be about to sleep. *)
 let cancelled_before_sleeping cancellation () =
@@ -383,7 +379,7 @@ let cancelled_before_sleeping cancellation () =
       Thread.delay 0.001
     done
   in
-  let round _ =
+  let round () =
     Fifo.run ~cancellation (fun () ->
         let wait () = Promise.await (Promise.create ()) in
         let task =
@@ -400,9 +396,46 @@ let cancelled_before_sleeping cancellation () =
     (fun () ->
       beside awake (fun () ->
           Fun.protect
-            (fun () -> rounds_for 0.7 round)
+            (fun () -> rounds (fun () -> true) round)
             ~finally:(fun () -> Atomic.set over true)))
     ~finally:(fun () -> Sys.set_signal Sys.sigalrm before)
+
+(* The handler cancels tasks while the loop unwinds others. *)
+let cancelled_while_unwinding cancellation () =
+  let n = 4_000 in
+  let handles = ref [] and by_handler = ref 0 in
+  let cancel_next () =
+    match !handles with
+    | [] -> ()
+    | handle :: rest ->
+        handles := rest;
+        Fifo.cancel handle
+  in
+  let ring () =
+    incr by_handler;
+    cancel_next ()
+  in
+  let round () =
+    let ended = ref 0 in
+    let wait () =
+      match Promise.await (Promise.create ()) with
+      | () -> ()
+      | exception Fifo.Cancelled -> incr ended
+    in
+    Fifo.run ~cancellation (fun () ->
+        let tasks () = List.init (n / 2) (fun _ -> Fifo.fork wait) in
+        let here = tasks () and by_handler = tasks () in
+        handles := by_handler;
+        List.iter Fifo.cancel here;
+        while !handles <> [] do
+          Fifo.yield ();
+          cancel_next ()
+        done);
+    int "all were unwound" n !ended
+  in
+  with_alarm ring (fun () ->
+      every 1e-4;
+      rounds (fun () -> !by_handler >= 100) round)
 
 let () =
   run "Fifo and signals"
@@ -429,5 +462,9 @@ let () =
             (cancelled_before_sleeping `Eager);
           test "lazy: a task is cancelled just before the loop sleeps"
             (cancelled_before_sleeping `Lazy);
+          test "eager: tasks are cancelled while others are unwound"
+            (cancelled_while_unwinding `Eager);
+          test "lazy: tasks are cancelled while others are unwound"
+            (cancelled_while_unwinding `Lazy);
         ] );
     ]
