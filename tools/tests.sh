@@ -143,6 +143,9 @@ not_run_by() {
   done
 }
 
+# Prints aliases as people write them.
+plain() { printf '%s\n' "$@" | sed 's|^@*||; s|runtest-||; s|/runtest$||' | paste -sd, | sed 's/,/, /g'; }
+
 # Builds these aliases (dune's options come first), shows what dune prints, and records what failed. The last line of a
 # run without failures is the count of tests, as alcotest and qcheck print them.
 run_tests() {
@@ -157,10 +160,12 @@ run_tests() {
     # Where no test is reported, the build failed, and none of these ran.
     [ -n "$failed" ] || failed=$(printf '%s\n' "$@" | grep '^@')
   fi
+  mkdir -p "${record%/*}"
   { failed_before | not_run_by "$@"; if [ -n "$failed" ]; then printf '%s\n' "$failed"; fi; } | sort -u >"$record.new"
   mv "$record.new" "$record"
   if [ $result != 0 ]; then
-    say "failed: $(printf '%s\n' "$failed" | sed 's|^@*||; s|runtest-||; s|/runtest$||' | paste -sd, | sed 's/,/, /g')"
+    # shellcheck disable=SC2086  # a list of words
+    say "failed: $(plain $failed)"
     say "./dev test --failed runs these again"
     exit "$result"
   fi
@@ -169,7 +174,7 @@ run_tests() {
     END { print n + 0 }' "$output")
   if [ "$count" != 0 ] || [[ $* = *@runtest ]]; then echo "$count passed, 0 failed"
   elif [ ! -s "$output" ] && [ "$1" != --force ]; then say "nothing has changed since these tests passed (--force runs them all the same)"
-  else say "passed (what ran does not print how many tests it has)"; fi
+  else say "passed, without a count of tests"; fi
 }
 
 # Prints the path, without its ending, of the program that the aliases "$@" run; ends the script where it is not one.
@@ -177,7 +182,7 @@ program_of() {
   case "$#$*" in
   1@*/runtest-*) printf '%s\n' "${1#@}" | sed 's/runtest-//' ;;
   0*) die "test: -- passes arguments to a program: which one? (./dev test test_mvar -- --help)" ;;
-  1*) die "test: -- passes arguments to a program, which ${1#@} is not" ;;
-  *) die "test: -- passes arguments to one program, and these are $#: $(printf '%s\n' "$@" | sed 's/^@//; s/runtest-//' | paste -sd' ')" ;;
+  1*) die "test: -- passes arguments to one program, which $(plain "$1") is not" ;;
+  *) die "test: -- passes arguments to one program, and these are $#: $(plain "$@")" ;;
   esac
 }

@@ -108,15 +108,20 @@ let url socket =
         port
   | ADDR_UNIX _ -> assert false (* [listen] made it *)
 
-(* The first signal asks for an orderly end, the second one gets any. A promise
-   can be filled from a signal handler, whatever waits for it. *)
+(* A thread waits for the signals: a handler might not run before the next event,
+   if the signal comes just as a loop is about to sleep. To be called before any
+   other thread or domain is started, as these inherit the mask. The first signal
+   asks for an orderly end, the second one gets any. *)
 let drain_on signals =
   let drain = Concord.Promise.create () in
-  let handle signal =
-    Sys.set_signal signal Sys.Signal_default;
-    ignore (Concord.Promise.try_fill drain () : bool)
+  let wait () =
+    ignore (Thread.wait_signal signals : int);
+    Concord.Promise.fill drain ();
+    ignore (Thread.sigmask SIG_UNBLOCK signals : int list);
+    Concord.Event.(sync never)
   in
-  List.iter (fun s -> Sys.set_signal s (Sys.Signal_handle handle)) signals;
+  ignore (Thread.sigmask SIG_BLOCK signals : int list);
+  ignore (Thread.create wait () : Thread.t);
   drain
 
 type serve = Host.t -> (Http.Request.t -> Message.answer) -> unit

@@ -11,7 +11,8 @@
     - it answers nothing if a head is malformed or larger than 16 kB, sends a
       body after the answer to [HEAD], and never [100 Continue].
 
-    The callback of its user comes too late for all but the second length. *)
+    The user's callback can make up for some of that, and comes too late for the
+    rest. *)
 
 val with_listener :
   Unix.file_descr -> (Http_service.Host.t -> unit) -> unit Lwt.t

@@ -10,4 +10,4 @@ val nothing : unit -> 'a
 (** What a slot holds while it holds nothing. Never to be looked at. *)
 
 val same_code : ('a -> 'b) -> ('a -> 'b) -> bool
-(** Whether two closures run the same code. *)
+(** Whether two closures of one argument run the same code. *)

@@ -30,10 +30,18 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
     tasks that it forked, directly or not, have ended.
 
     With [`Eager] cancellation (the default) a suspended task that is cancelled
-    is unwound at once. With [`Lazy] (section 4.3 of the paper) cancelling only
-    marks it; it is unwound when an operation that would have resumed it
-    arrives, and at the latest when the scheduler has nothing else to do. Either
-    way its waiter counts no more from the moment of cancelling.
+    is unwound in its next turn: it becomes the last of the ready tasks. With
+    [`Lazy] (section 4.3 of the paper) cancelling only marks it. It becomes
+    ready when an operation that would have resumed it arrives, or when no other
+    task is ready, and at the latest after 256 turns of other tasks.
+
+    Either way the task is refused everything from the moment of cancelling: a
+    value, a lock or a permit goes to somebody else. Until it is unwound it is
+    still in the queue that it waits in, and counts wherever mere presence does:
+    a cancelled writer keeps the readers behind it out of a [Rwlock], and
+    functions like [Mvar.waiters] count it. So the waiters that a structure
+    keeps are those that live, and those that were cancelled in the last 256
+    turns.
 
     - {b Suspends} the calling task, whatever its host, while all tasks wait.
       Before it puts a thread or domain to sleep it spins for some microseconds.
@@ -45,13 +53,23 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
       tasks, waits for them, and re-raises the host's exception. (In an Eio
       fiber this needs [concord-eio]; without it [run] can no more suspend the
       cancelled fiber, and blocks its domain while the tasks unwind.)
+    - {b Signals}: a handler that raises ({!Sys.catch_break}), or a finaliser,
+      interrupts whatever runs. If that is a task, or an operation in which a
+      task is about to suspend, it is raised there, and the operation has done
+      nothing. If it is the scheduler, or the scheduler waits in its host, then
+      all tasks are cancelled and [run] raises the exception when they have
+      ended. Of several such exceptions one is raised. No task is abandoned.
+      (The bytecode interpreter runs handlers at more places. There a task that
+      is interrupted just as it suspends or goes on may end without being
+      unwound, and what it was given is lost.)
 
     @raise e
       if [f] raised [e], after the other tasks were cancelled and have ended; or
       if a task raised [e] and nobody called {!join} on it. The backtrace is
       that of the task. A task whose exception nobody has joined for also
       cancels the others, as soon as no task is ready to run: so a failure is
-      seen even if everyone waits for the one that failed. *)
+      seen even if everyone waits for the one that failed.
+    @raise Cancelled if the first task was cancelled, whatever [f] returned. *)
 
 val fork : (unit -> unit) -> handle
 (** [fork f] runs [f] in a new task of the caller's scope. The new task runs at
@@ -85,12 +103,16 @@ val cancel : handle -> unit
 (** [cancel h] asks the task [h] to stop: {!Cancelled} is raised where it waits,
     and again by every operation in which it suspends later, until it ends. A
     task that was already resumed keeps the outcome of that operation. Nothing
-    happens if the task has ended. Cancelling the first task of a {!run} cancels
-    all of its tasks, and {!run} raises {!Cancelled}.
+    happens if the task has ended.
 
-    Any task, thread or domain may call it; it never suspends. From another
-    thread the request is passed to the scheduler, and a resumption that comes
-    earlier wins. *)
+    Cancelling the first task of a {!run} cancels all of its tasks, and {!run}
+    raises {!Cancelled} when they have ended. This holds also if the first task
+    does not suspend again, and if it has ended before the others.
+
+    Any task, thread, domain or signal handler may call it; it never suspends.
+    From another thread the request is passed to the scheduler, and a resumption
+    that comes earlier wins.
+    - {b Cost}: O(1); for the first task, O(n) for [n] tasks and scopes. *)
 
 val join : handle -> unit
 (** [join h] waits until [h] has ended. It returns if [h] returned or was
@@ -130,5 +152,7 @@ module Scope : sig
 
   val cancel : t -> unit
   (** Cancels the tasks and the body of the scope, as {!val:cancel} does a task;
-      nothing else is cancelled. Any task, thread or domain may call it. *)
+      nothing else is cancelled. Any task, thread, domain or signal handler may
+      call it.
+      - {b Cost}: O(n), for [n] tasks and scopes in it. *)
 end

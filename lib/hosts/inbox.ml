@@ -1,119 +1,98 @@
-(* [state]
+(* [cell], of which the queue consists
 
-   State        Left by  To                By whom
-   Empty        post     Posted (x, s)     any thread
-                sleep    Asleep bell       the owner
-   Posted ...   post     Posted (x, s)     any thread
-                take     Empty             the owner, which keeps them in [taken]
-   Asleep bell  post     Posted (x, Empty) any thread, which then calls [bell]
-                ring     Empty             any thread, which then calls [bell]
-                wake     Empty             the owner
+   State    Left by      To      By whom
+   Empty    post         Full    the one thread that took the cell from [tail]
+            fall_asleep  Asleep  the loop, at the cell [head]
+   Asleep   post         Full    as above; it then wakes the loop
+            wake_up      Empty   the loop
+   Full     serve        Served  the loop, for some of them
+   Served   never (terminal)
 
-   [post] linearises at its compare-and-set. Messages are kept latest first; below
-   the last one there is [Empty].
+   [tail], the cell for the next message
 
-   The owner announces that it sleeps by the same atomic in which others post. So
-   either it sees what was posted, and does not sleep; or whoever posts sees that it
-   sleeps, and rings (H4). *)
-type 'a state = Empty | Posted of 'a * 'a state | Asleep of (unit -> unit)
+   Left by  To            By whom
+   post     a fresh cell  any thread, which then fills the cell that it took
 
-(* [taken], latest first, and [due], oldest first, are touched by the owner only:
-   what was taken is older than what is posted, and what is due older than that. A
-   signal handler may raise at any allocation, hence the two steps. *)
+   A thread that has taken a cell and not filled it yet hides what others post behind
+   it. The loop then sees an empty cell, and may fall asleep at it: the thread will
+   find it asleep, and wake it. So the loop never waits for a thread.
+
+   Decided, taken and filled are three steps of one function without a polling point:
+   a signal handler runs before all of them or after. Therefore what is posted, also
+   the cell that comes next, is allocated before. *)
+type 'a cell = 'a content Atomic.t
+
+and 'a content =
+  | Empty
+  | Asleep
+  | Full of { message : 'a; next : 'a cell }
+  | Served
+
+(* [head] and [served] are the loop's. *)
 type 'a t = {
-  state : 'a state Atomic.t;
-  mutable taken : 'a state;
-  mutable due : 'a list;
+  tail : 'a cell Atomic.t;
+  mutable head : 'a cell;
+  mutable served : int;
 }
 
-let create () = { state = Atomic.make Empty; taken = Empty; due = [] }
+let create () =
+  let head = Atomic.make Empty in
+  { tail = Atomic.make head; head; served = 0 }
 
 (* --- Posting -------------------------------------------------------------- *)
 
-(* The bell is owed, whatever a signal handler raises. *)
-let[@inline never] call bell =
-  try bell ()
-  with e ->
-    let backtrace = Printexc.get_raw_backtrace () in
-    bell ();
-    Printexc.raise_with_backtrace e backtrace
+type posted = Refused | Posted | Posted_to_sleeper
 
-let rec post t x =
-  match Atomic.get t.state with
-  | Asleep bell as before ->
-      let after = Posted (x, Empty) in
-      if Atomic.compare_and_set t.state before after then call bell
-      else (* another thread posted or rang, or the owner woke *) post t x
-  | (Empty | Posted _) as before ->
-      let after = Posted (x, before) in
-      if not (Atomic.compare_and_set t.state before after) then
-        (* another thread posted, or the owner took or fell asleep *)
-        post t x
+let[@poll error] [@inline never] post t decision before after next full =
+  if not (Atomic.compare_and_set decision before after) then Refused
+  else
+    match Atomic.exchange (Atomic.exchange t.tail next) full with
+    | Asleep -> Posted_to_sleeper
+    | Empty | Full _ | Served -> Posted
 
-let rec ring_sleeper t =
-  match Atomic.get t.state with
-  | Empty | Posted _ -> ()
-  | Asleep bell as before ->
-      if Atomic.compare_and_set t.state before Empty then call bell
-      else (* another thread posted or rang, or the owner woke *)
-        ring_sleeper t
-
-let[@inline] ring t =
-  match Atomic.get t.state with
-  | Empty | Posted _ -> ()
-  | Asleep _ -> ring_sleeper t
+let decide_and_post t decision ~before ~after message =
+  if Atomic.get decision != before then Refused
+  else
+    let next = Atomic.make Empty in
+    post t decision before after next (Full { message; next })
 
 (* --- Serving -------------------------------------------------------------- *)
 
-let[@inline] is_posted t =
-  match Atomic.get t.state with Empty | Asleep _ -> false | Posted _ -> true
+let is_empty t =
+  match Atomic.get t.head with
+  | Empty | Asleep | Served -> true
+  | Full _ -> false
 
-let[@inline] is_empty t =
-  (not (is_posted t)) && t.taken == Empty && List.is_empty t.due
+(* If the collector has moved a cell to its old generation, then all messages that
+   follow it would be moved there too, though they are garbage. So the list of those
+   that were served is cut now and then. *)
+let cut_every = 64
 
-(* No polling point lies between the two: what is taken is kept. *)
-let[@inline] take t = t.taken <- Atomic.exchange t.state Empty
+let leave t cell next =
+  t.head <- next;
+  t.served <- t.served + 1;
+  if t.served land (cut_every - 1) = 0 then Atomic.set cell Served
 
-let rec oldest_first later = function
-  | Empty | Asleep _ -> later
-  | Posted (x, earlier) -> oldest_first (x :: later) earlier
+let served t = t.served
 
-let make_due t =
-  if List.is_empty t.due then begin
-    if t.taken == Empty && is_posted t then take t;
-    if t.taken != Empty then begin
-      let due = oldest_first [] t.taken in
-      t.due <- due;
-      t.taken <- Empty
-    end
-  end
-
-(* [f] may call [serve], which goes on with the rest. *)
-let rec serve_due t f =
-  match t.due with
-  | [] -> ()
-  | x :: later ->
-      t.due <- later;
-      f x;
-      serve_due t f
-
-(* What an exception left is older than what is posted. *)
 let serve t f =
-  let were_left = not (List.is_empty t.due) in
-  if were_left then serve_due t f;
-  make_due t;
-  if List.is_empty t.due then were_left
-  else begin
-    serve_due t f;
-    true
-  end
+  let cell = t.head in
+  match Atomic.get cell with
+  | Empty | Asleep | Served -> false
+  | Full { message; next } ->
+      f message;
+      (* unless [f] has called [serve] *)
+      if t.head == cell then leave t cell next;
+      true
 
 (* --- Sleeping ------------------------------------------------------------- *)
 
-let sleep t bell =
-  is_empty t && Atomic.compare_and_set t.state Empty (Asleep bell)
+let fall_asleep t =
+  match Atomic.get t.head with
+  | Asleep -> true
+  | Empty -> Atomic.compare_and_set t.head Empty Asleep
+  | Full _ | Served -> false
 
-let rec wake t =
-  match Atomic.get t.state with
-  | Empty | Posted _ -> false
-  | Asleep _ as before -> Atomic.compare_and_set t.state before Empty || wake t
+let wake_up t =
+  if Atomic.get t.head == Asleep then
+    ignore (Atomic.compare_and_set t.head Asleep Empty : bool)

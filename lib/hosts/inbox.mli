@@ -1,50 +1,48 @@
-(** What became ready elsewhere, and the bell that wakes the loop for it (H4).
+(** The wakes that a loop owes: a queue to which any thread posts and which one
+    thread, the loop's, serves (H2 to H4 of [Suspend]).
 
-    Any number of threads post; one thread, the {e owner}, runs the loop that
-    serves. The bell is rung only for a loop that sleeps, and once for all that
-    is posted until it serves again. *)
+    It is for the loop of a library that knows nothing of other domains. A wake
+    is posted together with the decision of H3, so that no exception of a signal
+    handler comes between the two. *)
 
 type 'a t
+(** Messages of type ['a], in the order of posting. *)
 
 val create : unit -> 'a t
-(** Empty, and awake. *)
 
 (** {2 For any thread} *)
 
-val post : 'a t -> 'a -> unit
-(** [post t x] puts [x] behind what was posted before, and rings the bell if the
-    owner sleeps. It never blocks. If a signal handler raises meanwhile, either
-    nothing has happened, or [x] is posted and the bell rung; then the exception
-    is raised.
-    - {b Cost}: O(1), a compare-and-set, and the bell's. *)
+type posted =
+  | Refused  (** It was decided before. Nothing has happened. *)
+  | Posted
+  | Posted_to_sleeper  (** The caller now wakes the loop. *)
 
-val ring : 'a t -> unit
-(** Wakes the owner if it sleeps, without a message: for a loop that has further
-    queues.
-    - {b Cost}: a read, if the owner does not sleep. *)
+val decide_and_post :
+  'a t -> 'b Atomic.t -> before:'b -> after:'b -> 'a -> posted
+(** [decide_and_post t decision ~before ~after message] replaces [before] in
+    [decision] by [after] and, if that succeeds, posts [message].
 
-(** {2 For the owner} *)
+    If it raises what a signal handler raises, nothing has happened. Once it has
+    decided, there is no polling point until it has returned.
+    - {b Cost}: O(1), three atomic operations. It never waits for others. *)
+
+(** {2 For the loop} *)
 
 val is_empty : 'a t -> bool
-(** Nothing is posted that was not served. *)
-
-val is_posted : 'a t -> bool
-(** As [not (is_empty t)], faster, for a loop that calls {!serve} first whenever
-    it is entered again after an exception. *)
+(** Nothing is there to be served. *)
 
 val serve : 'a t -> ('a -> unit) -> bool
-(** [serve t f] calls [f] for all that was posted before the call, in the order
-    in which it was posted; [false] if that was nothing. Each message is removed
-    before its call. If [f] raises, or does not return, those that are left stay
-    for the next [serve]. [f] may call [serve]. *)
+(** [serve t f] calls [f] for the message that came first; [false] if there is
+    none. The message leaves the queue when [f] has returned: if it raises, or
+    does not return, the next [serve] calls it again, also one in [f] itself. So
+    [f] does nothing the second time. *)
 
-val sleep : 'a t -> (unit -> unit) -> bool
-(** [sleep t bell] announces that the owner sleeps, unless something is posted:
-    then it is [false], and nothing has changed. [bell] will be called by
-    whoever posts or rings first, once, by any thread, and perhaps before
-    [sleep] has returned. It does not block; it may be called a second time if a
-    signal handler raised in the first. A loop that has further queues looks at
-    them again after this, and calls {!wake} if there is something. *)
+val served : 'a t -> int
+(** How many messages have left the queue. *)
 
-val wake : 'a t -> bool
-(** The owner is awake. [false] if the bell was called, or will be at once. *)
+val fall_asleep : 'a t -> bool
+(** Announces that the loop is going to sleep. [false] if there is something to
+    be served: then it must not. *)
+
+val wake_up : 'a t -> unit
+(** The loop does not sleep any more, and nobody needs to wake it. *)

@@ -3,23 +3,31 @@
    State       Left by           To          By whom
    Waiting t   resume *          Done r      any resumer's caller
                give up *         Gone        the waiting task: [block] gave a
-                                             value or raised, or [await] raised
+                                             value or raised, or it was interrupted
                rearm             Waiting t'  the waiting task, after [t] woke it
                                              without a resumption
    Done, Gone  never (terminal)
 
    * These race for the one decision of H3. Debt: whoever installs [Done] calls
-   [release] of the trigger that it replaced, once, after that. *)
+   [release] of the trigger that it replaced, after that. A signal handler may raise
+   anywhere; the debt is paid before the exception goes on. *)
 type 'a cell =
   | Waiting of Domain_local_await.t
   | Done of ('a, exn) result
   | Gone
 
-(* In a signal handler the calling thread may hold the lock of the trigger, which
-   the waiting threads of a domain may share: then another thread releases it. *)
+(* A scheduler's trigger may need a lock that the calling thread has, if this is a
+   signal handler: then another thread releases it. Any other exception is that of a
+   signal handler, and may have come too early; to release twice does no harm. *)
 let release (trigger : Domain_local_await.t) =
-  try trigger.release ()
-  with Sys_error _ -> ignore (Thread.create trigger.release () : Thread.t)
+  match trigger.release () with
+  | () -> ()
+  | exception Sys_error _ ->
+      ignore (Thread.create trigger.release () : Thread.t)
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      trigger.release ();
+      Printexc.raise_with_backtrace e backtrace
 
 let rec resume cell outcome =
   match Atomic.get cell with
@@ -40,60 +48,140 @@ let rec give_up cell f =
       else (* resumed meanwhile: the outcome wins *) give_up cell f
   | Done (Ok v) -> v
   | Done (Error e) -> raise e
-  | Gone -> assert false (* only the waiting task installs it, and leaves *)
+  | Gone -> (* interrupted after it had given up *) f ()
 
-(* For a thread whose domain has a scheduler in which the thread does not run. *)
+(* That of a thread in which no scheduler runs. *)
 let thread_trigger () =
-  let mutex = Stdlib.Mutex.create ()
-  and condition = Stdlib.Condition.create () in
-  let released = ref false in
-  let release () =
-    Stdlib.Mutex.lock mutex;
-    released := true;
-    Stdlib.Mutex.unlock mutex;
-    Stdlib.Condition.signal condition
-  and await () =
-    Stdlib.Mutex.lock mutex;
-    Fun.protect
-      ~finally:(fun () -> Stdlib.Mutex.unlock mutex)
-      (fun () ->
-        while not !released do
-          Stdlib.Condition.wait condition mutex
-        done)
-  in
-  Domain_local_await.{ release; await }
+  let parker = Parker.create () in
+  Domain_local_await.
+    {
+      release = (fun () -> Parker.release parker);
+      await = (fun () -> Parker.await parker);
+    }
 
 let rec await cell (trigger : Domain_local_await.t) =
   match trigger.await () with
   | () -> rearm cell Domain_local_await.prepare_for_await
   | exception Effect.Unhandled _ -> rearm cell thread_trigger
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      give_up cell (fun () -> Printexc.raise_with_backtrace e backtrace)
 
 (* Woken, and possibly not by a resumption: the contract of [await] allows it. *)
 and rearm cell prepare =
   match Atomic.get cell with
   | Done (Ok v) -> v
   | Done (Error e) -> raise e
-  | Waiting _ as before -> (
-      match prepare () with
-      | trigger ->
-          if Atomic.compare_and_set cell before (Waiting trigger) then
-            await cell trigger
-          else (* resumed meanwhile *) rearm cell prepare
-      | exception e ->
-          let backtrace = Printexc.get_raw_backtrace () in
-          give_up cell (fun () -> Printexc.raise_with_backtrace e backtrace))
+  | Waiting _ as before ->
+      let trigger = prepare () in
+      if Atomic.compare_and_set cell before (Waiting trigger) then
+        await cell trigger
+      else (* resumed meanwhile *) rearm cell prepare
   | Gone -> assert false (* only the waiting task installs it, and leaves *)
 
-let suspend trigger block =
+let suspend_until trigger block ~too_late =
   let cell = Atomic.make (Waiting trigger) in
   match block (resume cell) with
-  | None -> await cell trigger
+  | None -> (
+      match await cell trigger with
+      | v -> v
+      | exception e ->
+          (* of the host, or of a signal handler *)
+          let backtrace = Printexc.get_raw_backtrace () in
+          let raise_it () = Printexc.raise_with_backtrace e backtrace in
+          let v = give_up cell raise_it in
+          too_late e backtrace;
+          v)
   | Some v -> give_up cell (fun () -> v)
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
       give_up cell (fun () -> Printexc.raise_with_backtrace e backtrace)
 
-let suspend_thread block = suspend (thread_trigger ()) block
+let suspend trigger block =
+  (* The host knows that it has cancelled the task. *)
+  suspend_until trigger block ~too_late:(fun _ _ -> ())
+
+(* --- Parking a thread ------------------------------------------------------- *)
+
+let this_thread () = Thread.id (Thread.self ())
+
+(* What a signal handler raises in a thread that waits is to a thread what its host's
+   cancellation is to another task. If it comes too late, as the thread was resumed, or
+   while the thread is in [protect], then the next suspension of the thread raises it.
+
+   Of both lists any thread adds and removes what is its own. *)
+type overdue = { thread : int; exn : exn; backtrace : Printexc.raw_backtrace }
+
+let overdue : overdue list Atomic.t = Atomic.make []
+
+(* The threads that are in [protect], once for each time. *)
+let protected : int list Atomic.t = Atomic.make []
+
+let is_protected () =
+  match Atomic.get protected with
+  | [] -> false
+  | threads -> List.mem (this_thread ()) threads
+
+let rec keep exn backtrace =
+  let before = Atomic.get overdue in
+  let kept = { thread = this_thread (); exn; backtrace } in
+  if not (Atomic.compare_and_set overdue before (kept :: before)) then
+    keep exn backtrace
+
+(* The first one; who interrupts a thread twice hears of it once. *)
+let rec raise_overdue () =
+  let before = Atomic.get overdue and thread = this_thread () in
+  match List.partition (fun kept -> kept.thread = thread) before with
+  | [], _ -> ()
+  | mine, others ->
+      if Atomic.compare_and_set overdue before others then
+        let { exn; backtrace; _ } = List.hd (List.rev mine) in
+        Printexc.raise_with_backtrace exn backtrace
+      else raise_overdue ()
+
+let protected_trigger () =
+  let parker = Parker.create () in
+  let rec await () =
+    match Parker.await parker with
+    | () -> ()
+    | exception e ->
+        keep e (Printexc.get_raw_backtrace ());
+        await ()
+  in
+  Domain_local_await.{ release = (fun () -> Parker.release parker); await }
+
+let suspend_thread block =
+  if is_protected () then
+    suspend_until (protected_trigger ()) block ~too_late:keep
+  else begin
+    if not (List.is_empty (Atomic.get overdue)) then raise_overdue ();
+    suspend_until (thread_trigger ()) block ~too_late:keep
+  end
+
+let rec without thread = function
+  | [] -> []
+  | first :: rest when first = thread -> rest
+  | first :: rest -> first :: without thread rest
+
+let rec change_protected f =
+  let before = Atomic.get protected in
+  if not (Atomic.compare_and_set protected before (f before)) then
+    change_protected f
+
+let leave_protected thread =
+  match change_protected (without thread) with
+  | () -> ()
+  | exception e ->
+      (* of a signal handler, before it was changed *)
+      let backtrace = Printexc.get_raw_backtrace () in
+      change_protected (without thread);
+      Printexc.raise_with_backtrace e backtrace
+
+let protect_thread f =
+  let thread = this_thread () in
+  change_protected (List.cons thread);
+  match f () with
+  | v ->
+      leave_protected thread;
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      leave_protected thread;
+      Printexc.raise_with_backtrace e backtrace

@@ -57,8 +57,10 @@ val suspend : ('a resumer -> 'a option) -> 'a
     The host is found with nothing to set up: the innermost handler of
     {!extension-Suspend}; else the innermost scheduler that is registered with
     [Domain_local_await] (Eio and Domainslib are), through its plug-in if there
-    is one (see {!Host}); else the system thread is parked on a condition
-    variable.
+    is one; else the scheduler of the first plug-in that finds itself in one of
+    its tasks; else the system thread is parked on a condition variable of its
+    own. See {!Host}, also for schedulers that are asked before the effect is
+    performed.
 
     - {b Suspends} the task only, whatever its host.
     - {b Cancelled} while suspended: raises the host's exception; see H3.
@@ -108,9 +110,10 @@ val withdraw : ('t, 'x, 'a) operation -> 't -> ('x, 'a) waiter -> unit
 val protect : (unit -> 'a) -> 'a
 (** [protect f] is [f ()], in which the innermost host that has cancellation
     does not deliver it: a cancellation that arrives meanwhile raises at the
-    first suspension after [protect] returned. Hosts without cancellation (a
-    thread, a domain, a Domainslib task) just call [f], and so does Eio if
-    [concord-eio] is not linked. *)
+    first suspension after [protect] returned. To a thread without scheduler,
+    what a signal handler raises while the thread waits is a cancellation. A
+    Domainslib task just calls [f], and so does an Eio fiber if [concord-eio] is
+    not linked. *)
 
 val is_cancelled : unit -> bool
 (** Does a suspension of the calling task raise its host's cancellation? [false]
@@ -139,6 +142,40 @@ val reach_host : reaching -> host
 
 (** For whoever writes a scheduler or a plug-in for one. *)
 module Host : sig
+  (** {2 Tasks that a task starts} *)
+
+  type scope = {
+    fork : (unit -> unit) -> unit;
+        (** [fork f] starts a task of the host's that runs [f], which raises
+            nothing; what the host raises in it when it is cancelled may be let
+            out or not. Called by the task that opened the scope, before its
+            function has returned. *)
+    cancel : unit -> unit;
+        (** Cancels the tasks of the scope as the host does, and, if it can, the
+            function of the one that opened it. A task may be cancelled before
+            it has begun; then its function is not called. Called any number of
+            times, by any task of the scope. Hosts without cancellation do
+            nothing. *)
+  }
+
+  type scopes = { scope : 'a. (scope -> 'a) -> 'a }
+  (** [scope f] opens a scope, calls [f] with it in the calling task, and waits
+      until all tasks of the scope have ended. Then it returns or raises what
+      [f] did. If [f] raises, or the host cancels the calling task, the tasks
+      are cancelled, and waited for all the same; then the host's exception is
+      raised. After [scope.cancel] the host may raise too, although [f]
+      returned. *)
+
+  val scopes : unit -> scopes option
+  (** How the calling task's host starts tasks, if it says so. Suspends no task,
+      but a host may let others take their turn.
+      @raise e the host's exception, if the task is cancelled. *)
+
+  (** {2 Optional effects}
+
+      A host may handle them beside [Suspend]. If it does not, the library does
+      without. *)
+
   type _ Effect.t +=
     | Protect : (unit -> unit) Effect.t
           (** Performed by {!Suspend.protect}; a host that cancels its tasks
@@ -146,30 +183,86 @@ module Host : sig
               of the calling task and continues it at once with a function that
               ends this; the function is called once, from the same task, and
               does not raise. *)
+    | Ask : { question : 'a Effect.t; otherwise : 'a } -> 'a Effect.t
+          (** Asks the handlers in the calling task's own stack: one that knows
+              the question answers it, or adds to the answer and passes it on. A
+              host answers [otherwise], at once: what lies beyond it belongs to
+              other tasks. {!Lazy} asks this way what the task is forcing. *)
+    | Scopes : scopes Effect.t
+          (** Performed by {!scopes}; the handler continues at once, with the
+              same record for all tasks of a loop, and no other loop's. *)
+
+  val ask : 'a Effect.t -> otherwise:'a -> 'a option
+  (** [ask question ~otherwise] performs {!extension-Ask}, and is [otherwise] if
+      nobody answers. It is [None], and nobody was asked, if the calling task's
+      scheduler may be one that {{!type-plugin}takes every effect}. *)
+
+  (** {2 For a scheduler that does not handle [Suspend]} *)
 
   exception Elsewhere
   (** Raised by a plug-in that was called outside of its scheduler. *)
 
   type plugin = {
     name : string;  (** Of the scheduler, for messages. *)
-    recognises : Domain_local_await.t -> bool;
-        (** Does this trigger come from the scheduler? It must tell so without
-            calling either of the trigger's functions. *)
+    sample : Domain_local_await.t option;
+        (** One of the scheduler's triggers, if it registers itself with
+            [Domain_local_await]: the code of its [await] tells its triggers
+            from those of others. It is not called. *)
+    takes_every_effect : bool;
+        (** Does the scheduler take also the effects that it does not know from
+            the task that performs them? Then nothing is performed in its tasks
+            but what the plug-in performs. *)
     suspend : 'a. ('a resumer -> 'a option) -> 'a;
-        (** As a handler of {!extension-Suspend} would, H1 to H4.
+        (** As a handler of {!extension-Suspend} would, H1 to H4. Whatever
+            [block] gives, an effect of the scheduler's is performed: it shows
+            where the task ends. The last one that lets other tasks go on before
+            it returns is made for this call, not a constant.
             @raise Elsewhere
               without having called [block], if the calling task is not one of
               the scheduler's. *)
     protect : 'a. (unit -> 'a) -> 'a;
         (** As {!Suspend.protect}.
             @raise Elsewhere without having called the function, as above. *)
+    scopes : scopes option;
+        (** As a handler of {!extension-Scopes} would answer. Called in a task
+            of the scheduler's only. *)
   }
-  (** A scheduler that does not know {!extension-Suspend}, but can suspend its
-      tasks faster than through [Domain_local_await], or can protect them. *)
+  (** A scheduler of others.
+
+      {b Order.} The innermost scheduler is known if it is registered, by itself
+      or by {!using_plugin}; its plug-in is asked first. A plug-in that raises
+      {!Elsewhere}, and a thread in which nothing is registered, lead to the
+      other plug-ins, in the order in which they were added. That order is not
+      that of nesting: a plug-in whose scheduler runs further out answers too.
+      So a loop inside a task of another scheduler is to be run by
+      {!using_plugin}, if its scheduler does not register itself; one that is
+      nobody's task needs nothing.
+
+      {b Effects.} [Suspend] is performed first, so that any handler is found,
+      also one that is not registered. Not so in the tasks of a scheduler that
+      takes every effect: it is found by being registered, or, in a thread in
+      which nothing is, by asking its plug-in. A scheduler inside one of its
+      tasks is found only if it is registered: by itself, by {!using} or by
+      {!using_plugin}.
+
+      {b Cost} of a scheduler that takes every effect: a read for each
+      suspension if no such plug-in is linked. If one is, each suspension in the
+      program, on whatever host, first asks [Domain_local_await] (50 to 100 ns),
+      except where a scheduler of {!using} is known to be the innermost. *)
 
   val plug_in : plugin -> unit
   (** Adds a plug-in, for the whole program. Call it when your library is
       initialised. *)
+
+  val using_plugin : plugin -> (unit -> 'a) -> 'a
+  (** [using_plugin plugin loop] is [loop ()], with the scheduler registered as
+      this thread's innermost one, also for the users of [Domain_local_await].
+      [loop] runs the scheduler's loop on the calling thread, and nothing else;
+      it does not suspend the task that called it, except by blocking the
+      thread.
+
+      The domains that [loop] spawns know of it, if the scheduler takes every
+      effect. *)
 
   (** {2 For a scheduler that handles [Suspend]}
 
@@ -192,8 +285,14 @@ module Host : sig
       after: the task that runs the loop may continue on another domain.
 
       [outside block] is called for code in the loop that waits, but is in none
-      of its tasks: a callback from C. It does what a host does; by default it
-      parks the thread. *)
+      of its tasks: a callback from C. It does what a host does, or calls
+      {!refuse} where that would suspend; by default it parks the thread. *)
+
+  val refuse : exn -> 'a
+  (** [refuse e] raises [e], for code that has to wait and that your scheduler
+      cannot suspend: in [outside], or in a plug-in. A computation of a lazy
+      value that was refused has not failed, whatever it raises then. The next
+      task computes it again. *)
 
   val is_innermost : t -> bool
   (** [false] if a foreign scheduler's loop runs between the handler that calls
@@ -201,5 +300,7 @@ module Host : sig
       [discontinue k (Effect.Unhandled e)]. To be called by the thread that runs
       [t]'s loop, inside {!using}.
       - {b Cost}: one comparison, unless a scheduler was started, or somebody
-        used [Domain_local_await], on this domain since the last call. *)
+        used [Domain_local_await], on this domain since the last call; but on a
+        domain on which the library was used only inside of foreign schedulers,
+        such as a pool's, a question to [Domain_local_await] each time. *)
 end

@@ -90,7 +90,11 @@ let create parties =
   { parties; state = Atomic.make nobody }
 
 let parties t = t.parties
-let waiters t = (Atomic.get t.state).arrived
+
+(* Those who are tried are through, or will be back at once. *)
+let waiters t =
+  let s = Atomic.get t.state in
+  if s.trying then Waiters.length s.places else s.arrived
 
 let rec update t f =
   let before = Atomic.get t.state in

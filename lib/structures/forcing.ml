@@ -19,8 +19,14 @@ and 'a computation = {
   mutable sought : sought;
 }
 
-(* Used only by what runs on the stack above the computation. *)
-and sought = Nothing | Sought : 'b Effect.t -> sought | Seen
+(* Used only by what runs on the stack above the computation, and by whoever runs it.
+   The boolean: it was [Refused] before. *)
+and sought =
+  | Nothing
+  | Refused
+  | Sought : 'b Effect.t * bool -> sought
+  | Seen of bool
+
 and 'a t = 'a state Atomic.t
 and any = Any : 'a t -> any
 
@@ -31,13 +37,53 @@ let make compute ~restarts =
 (* --- The stack ------------------------------------------------------------ *)
 
 type frame = Frame : 'a t * 'a computation -> frame
-type _ Effect.t += Enclosing : frame list ref -> unit Effect.t
 
-let enclosing () =
-  let frames = ref [] in
-  (try Effect.perform (Enclosing frames)
-   with Effect.Unhandled (Enclosing _) -> ());
-  List.rev !frames
+type _ Effect.t +=
+  | Ask : { question : 'a Effect.t; otherwise : 'a } -> 'a Effect.t
+  | Enclosing : frame list ref -> unit Effect.t
+
+type passing = Passing : 'b Effect.t -> passing
+
+(* Which frames see an effect pass, where no effect of ours may be performed: each
+   of them looks at all collections under way. An effect that is a constant may pass
+   frames in other threads at the same time. *)
+type collection = {
+  thread : int;
+  mutable effect_ : passing option;
+  mutable passed : frame list;
+}
+
+let thread () = Thread.id (Thread.self ())
+let collections : collection list Atomic.t = Atomic.make []
+
+let rec update_collections f =
+  let before = Atomic.get collections in
+  if not (Atomic.compare_and_set collections before (f before)) then
+    (* another task began or ended one *)
+    update_collections f
+
+let collect reach =
+  let mine = { thread = thread (); effect_ = None; passed = [] } in
+  let reaching effect_ =
+    mine.effect_ <- Some effect_;
+    mine.passed <- []
+  in
+  update_collections (fun others -> mine :: others);
+  Fun.protect
+    (fun () -> reach reaching)
+    ~finally:(fun () ->
+      update_collections (List.filter (fun other -> other != mine)));
+  List.rev mine.passed
+
+let[@inline never] add_to_collections frame effect_ collections =
+  let add collection =
+    match collection.effect_ with
+    | Some (Passing sought)
+      when Physical.equal sought effect_ && collection.thread = thread () ->
+        collection.passed <- frame :: collection.passed
+    | Some _ | None -> ()
+  in
+  List.iter add collections
 
 (* Does not touch the backtrace, which is still that of the computation. *)
 let pass_exception e = raise_notrace e
@@ -46,29 +92,53 @@ let run (type a) (t : a t) (computation : a computation) =
   let effc (type b) (effect_ : b Effect.t) :
       ((b, a) Effect.Deep.continuation -> a) option =
     match effect_ with
-    | Enclosing frames ->
+    | Ask { question = Enclosing frames; otherwise = () } ->
         (* Not handled: continuations that hold one another make the collector
            overflow its stack. *)
         frames := Frame (t, computation) :: !frames;
         None
-    | _ -> (
-        match computation.sought with
-        | Sought sought when Physical.equal sought effect_ ->
-            computation.sought <- Seen;
-            None
-        | Nothing | Sought _ | Seen -> None)
+    | _ ->
+        (match computation.sought with
+        | Sought (sought, refused) when Physical.equal sought effect_ ->
+            computation.sought <- Seen refused
+        | Nothing | Refused | Sought _ | Seen _ -> ());
+        (match Atomic.get collections with
+        | [] -> ()
+        | collections ->
+            add_to_collections (Frame (t, computation)) effect_ collections);
+        None
   in
   Effect.Deep.match_with computation.compute ()
     { retc = Fun.id; exnc = pass_exception; effc }
 
-let seek frames effect_ =
-  let sought = Sought effect_ in
-  List.iter (fun (Frame (_, c)) -> c.sought <- sought) frames
+let is_refused c =
+  match c.sought with
+  | Nothing -> false
+  | Refused -> true
+  | Sought (_, refused) | Seen refused -> refused
+
+let stop_seeking c = c.sought <- (if is_refused c then Refused else Nothing)
+
+let refuse () =
+  let frames = ref [] in
+  (try Effect.perform (Ask { question = Enclosing frames; otherwise = () })
+   with Effect.Unhandled (Ask _) -> ());
+  List.iter (fun (Frame (_, c)) -> c.sought <- Refused) !frames
+
+let was_refused c =
+  let refused = is_refused c in
+  c.sought <- Nothing;
+  refused
+
+let seek frames (Passing effect_) =
+  List.iter
+    (fun (Frame (_, c)) -> c.sought <- Sought (effect_, is_refused c))
+    frames
 
 let passed frames =
   let was_seen (Frame (_, c)) =
-    let seen = match c.sought with Seen -> true | _ -> false in
-    c.sought <- Nothing;
+    let seen = match c.sought with Seen _ -> true | _ -> false in
+    stop_seeking c;
     seen
   in
   List.filter was_seen frames

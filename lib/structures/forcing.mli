@@ -44,23 +44,34 @@ type frame
 (** A lazy value that is being forced there. *)
 
 type _ Effect.t +=
+  | Ask : { question : 'a Effect.t; otherwise : 'a } -> 'a Effect.t
+        (** See [Suspend.Host.Ask]. *)
   | Enclosing : frame list ref -> unit Effect.t
-        (** Each forcing adds itself as it passes. A host that handles [Suspend]
-            may end it by handling it: what is beyond belongs to others. *)
+        (** A question: each forcing adds itself as it passes. *)
 
 val run : 'a t -> 'a computation -> 'a
 (** [run t computation] computes, as a frame. What it raises has the backtrace
     of the computation. *)
 
-val enclosing : unit -> frame list
-(** The frames from the innermost on, up to a host that handles [Suspend]. Those
-    beyond a foreign scheduler's loop are among them. *)
+val refuse : unit -> unit
+(** The calling code had to wait, and could not: so the computations on the
+    stack below it must not be taken to have failed. *)
 
-val seek : frame list -> 'b Effect.t -> unit
+val was_refused : 'a computation -> bool
+(** Whether it has been, since it was run; not any more then. *)
+
+type passing = Passing : 'b Effect.t -> passing
+
+val seek : frame list -> passing -> unit
 (** Before an effect is performed: tell the frames to look for it. *)
 
 val passed : frame list -> frame list
 (** Those that saw the effect pass. None of the frames seeks any more. *)
+
+val collect : ((passing -> unit) -> unit) -> frame list
+(** [collect reach] are the frames, from the innermost on, that saw the effect
+    pass of which [reach] told last, before it was performed. No other task of
+    the thread performs one that is physically equal meanwhile. *)
 
 (** {2 What waits for what} *)
 

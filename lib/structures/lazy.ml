@@ -69,7 +69,8 @@ let compute t computation =
       v
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
-      if computation.restarts e then pass_on t
+      if Forcing.was_refused computation || computation.restarts e then
+        pass_on t
       else settle t (Failed (e, backtrace));
       Printexc.raise_with_backtrace e backtrace
 
@@ -112,9 +113,12 @@ and start t before computation watchers =
 
 let forcing = { Suspend.attempt; enlist; withdraw }
 
+let reach seek =
+  Suspend.reach_host { reaching = (fun effect_ -> seek (Passing effect_)) }
+
 (* Those of the frames that cannot go on while the caller's task waits. *)
-let blocked frames =
-  match Suspend.reach_host { reaching = (fun e -> seek frames e) } with
+let blocked_of frames =
+  match reach (seek frames) with
   | Suspends -> passed frames
   | Parks ->
       ignore (passed frames : frame list);
@@ -123,6 +127,16 @@ let blocked frames =
       let backtrace = Printexc.get_raw_backtrace () in
       ignore (passed frames : frame list);
       Printexc.raise_with_backtrace e backtrace
+
+(* Where nobody but the scheduler may be asked, the effect of a suspension finds the
+   frames; it does elsewhere too, but takes longer than to learn that there are
+   none. *)
+let blocked () =
+  let frames = ref [] in
+  match Suspend.Host.ask (Enclosing frames) ~otherwise:() with
+  | Some () -> (
+      match List.rev !frames with [] -> [] | frames -> blocked_of frames)
+  | None -> collect (fun seek -> ignore (reach seek : Suspend.host))
 
 let wait_as frames t =
   needs frames (Some (Any t));
@@ -140,12 +154,9 @@ let wait_as frames t =
       Printexc.raise_with_backtrace e backtrace
 
 let wait t =
-  match enclosing () with
+  match blocked () with
   | [] -> Suspend.wait forcing t ()
-  | frames -> (
-      match blocked frames with
-      | [] -> Suspend.wait forcing t ()
-      | frames -> wait_as frames t)
+  | frames -> wait_as frames t
 
 let rec force_unsettled t =
   match Atomic.get t with

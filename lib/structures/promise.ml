@@ -32,7 +32,7 @@ let unresolved = Waiting Waiters.empty
 let create () = Atomic.make unresolved
 let of_value v = Atomic.make (Value v)
 
-(* How many tasks were resumed, or -1 if [t] was resolved before. *)
+(* How many tasks waited, or -1 if [t] was resolved before. *)
 let rec resolve t outcome =
   match Atomic.get t with
   | Value _ | Failed _ -> -1
@@ -40,7 +40,7 @@ let rec resolve t outcome =
       let round = Waiters.round waiters (Ok ()) in
       if Atomic.compare_and_set t before outcome then begin
         Waiters.resume_all round;
-        Waiters.accepted round
+        Waiters.length waiters
       end
       else (* another waiter, a withdrawal, or resolved: look again *)
         resolve t outcome

@@ -15,7 +15,8 @@ module type Style = Style.Style
 (** A library of promises. *)
 
 module type Style_with_wait = Style.Style_with_wait
-(** One that waits for one operation faster than by its [suspend]. *)
+(** One that also tells when it was cancelled too late, gives way to others, and
+    waits for one operation faster. *)
 
 module type S = Style.S
 (** What {!Make} makes of it. *)

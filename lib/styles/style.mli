@@ -1,7 +1,7 @@
 (** The two sides of {!Monadic}. *)
 
-(** A library of promises. *)
-module type Style = sig
+(** What all styles have. *)
+module type Promises = sig
   type 'a t
 
   val return : 'a -> 'a t
@@ -11,15 +11,6 @@ module type Style = sig
   val try_bind : (unit -> 'a t) -> ('a -> 'b t) -> (exn -> 'b t) -> 'b t
   (** [try_bind f return fail] goes on with one of the functions, when [f ()]
       has its value or has failed. *)
-
-  val suspend :
-    protected:bool ->
-    ('a Suspend.resumer -> 'a option) ->
-    (('a, exn) result -> 'b t) ->
-    'b t
-  (** [suspend ~protected block go_on] does what a host does, by the contract of
-      {!Suspend}, and then goes on with the outcome. That is also the exception
-      of a cancellation, unless it is protected. *)
 
   val enter : unit -> unit
   (** Called before [suspend] and [wait]. Raises if the calling thread is not
@@ -35,21 +26,68 @@ module type Style = sig
   *)
 end
 
-(** A style that waits for one operation faster than by [suspend]. *)
+(** A library of promises. *)
+module type Style = sig
+  include Promises
+
+  val suspend :
+    protected:bool ->
+    ('a Suspend.resumer -> 'a option) ->
+    (('a, exn) result -> 'b t) ->
+    'b t
+  (** [suspend ~protected block go_on] does what a host does, by the contract of
+      {!Suspend}, and then goes on with the outcome. That is also the exception
+      of a cancellation, unless it is protected. One that comes later than that,
+      or is protected, is lost: see {!Style_with_wait}. *)
+end
+
+(** A library whose promises can be cancelled, or whose loop calls code until
+    there is none left to be called; or that waits for one operation faster than
+    by [suspend]. *)
 module type Style_with_wait = sig
-  include Style
+  include Promises
+
+  val suspend :
+    protected:bool ->
+    late:(exn -> unit) ->
+    cancelled:(exn -> 'b t) ->
+    ('a Suspend.resumer -> 'a option) ->
+    (('a, exn) result -> 'b t) ->
+    'b t
+  (** [suspend ~protected ~late ~cancelled block go_on] goes on with the outcome
+      of the resumer, or of [block]. If it is cancelled while it waits, it goes
+      on with [cancelled e] instead, where [e] is the exception that means so.
+      If it is protected, or has been resumed before, it calls [late e] at once,
+      and goes on with the outcome. *)
 
   val wait :
+    late:('b -> exn -> 'b t) ->
     ('t, 'x, 'a) Suspend.operation ->
     't ->
     ('x, 'a) Suspend.waiter ->
     ('a -> 'b) ->
     'b t
-  (** [wait operation t waiter result] does that with
+  (** [wait ~late operation t waiter result] does that with
       [Suspend.block operation t waiter], unprotected. It gives [result v],
-      where [v] is the outcome; or it fails, after
-      [Suspend.withdraw operation t waiter]. [result] only changes the type of
-      what it is given. *)
+      where [v] is the outcome, or goes on with [late (result v) e] if it was
+      cancelled after it had been resumed; or it fails, after
+      [Suspend.withdraw operation t waiter].
+
+      [result] only changes the type of what it is given, and is called by
+      whoever resumes. *)
+
+  val cancel : 'a t -> unit
+  (** Cancels what the promise waits for. *)
+
+  val at_once : int ref
+  (** How many operations may still be done at once before {!turn} is asked:
+      each that does not wait takes one. Tasks whose operations never wait would
+      stop the loop otherwise. *)
+
+  val turn : unit -> unit t option
+  (** Asked before an operation when there is none left of {!at_once}. [None]:
+      the operation is begun now. Else it is begun after that promise, which is
+      resolved, or cancelled, when others have had their turn. *)
 end
 
 (** All structures, in that style. *)
@@ -62,10 +100,12 @@ module type S = sig
       done when the operation has been resumed. Meanwhile others run. What it
       raises is the failure of the promise.
 
-      - {b Cancelled} while it waits: the host's exception is raised in [f].
-        From then on each operation in [f] that has to wait raises it, except in
-        {!Suspend.protect}. A cancellation that comes in there is lost, if the
-        style's library does not repeat it. *)
+      - {b Cancelled} while it waits: the host's exception is raised in [f], and
+        again by each operation in [f] that has to wait from then on, except in
+        {!Suspend.protect}. A cancellation that comes in there, or after the
+        operation was resumed, is raised by the next operation that has to wait.
+        If there is none, the promise has the value of [f ()]. (With {!Make} it
+        is lost, if the style's library does not repeat it.) *)
 
   val sync : 'a Event.t -> 'a promise
   (** {!Event.sync}. *)
@@ -157,7 +197,10 @@ module type S = sig
 
     val with_lock : t -> (unit -> 'a promise) -> 'a promise
     (** [with_lock t f] locks [t], and unlocks it when [f ()] has its value or
-        has failed. *)
+        has failed.
+
+        - {b Cancelled} after it was given the lock: [f] is called, and what it
+          waits for is cancelled. *)
 
     val protect : t -> (unit -> 'a promise) -> 'a promise
     (** {!with_lock}. *)
@@ -169,6 +212,12 @@ module type S = sig
     end
 
     val wait : t -> Mutex.t -> unit promise
+    (** - {b Cancelled}: it fails when it has locked the mutex again. If it had
+          been signalled, it passes the signal on, to the task that has waited
+          longest then: it differs in that from {!Condition.wait}, as the
+          promise may have no other wait that could raise the cancellation.
+          (After a broadcast too: that may wake a task that began to wait
+          later.) *)
   end
 
   module Semaphore : sig
@@ -196,8 +245,12 @@ module type S = sig
 
     val read_lock : t -> unit promise
     val write_lock : t -> unit promise
+
     val read : t -> (unit -> 'a promise) -> 'a promise
+    (** Cancelled as {!Mutex.with_lock}. *)
+
     val write : t -> (unit -> 'a promise) -> 'a promise
+    (** Likewise. *)
   end
 
   module Barrier : sig

@@ -128,7 +128,6 @@ let rec exists f = function
 
 type ('x, 'a) round = {
   mutable rest : ('x, 'a) Waiter.t list;
-  mutable accepted : int;
   mutable tries : int;  (** How often the head's turn has raised. *)
   outcome : ('a, exn) result;
 }
@@ -141,15 +140,14 @@ let to_list = function
   | Turned { turned; back = []; _ } -> turn turned
   | Turned { turned; back; _ } -> turn turned @ List.rev back
 
-let round q outcome = { rest = to_list q; accepted = 0; tries = 0; outcome }
+let round q outcome = { rest = to_list q; tries = 0; outcome }
 
 (* The head stays until its resumer has answered: one that is called again refuses. *)
 let rec go round =
   match round.rest with
   | [] -> ()
   | w :: rest ->
-      if Waiter.accepts w round.outcome then
-        round.accepted <- round.accepted + 1;
+      ignore (Waiter.accepts w round.outcome : bool);
       round.rest <- rest;
       round.tries <- 0;
       go round
@@ -181,5 +179,3 @@ let rec resume_both first second =
     if List.is_empty first.rest then again second else again first;
     resume_both first second;
     raise e
-
-let accepted round = round.accepted

@@ -50,7 +50,3 @@ val resume_all : ('x, 'a) round -> unit
 
 val resume_both : ('x, 'a) round -> ('y, 'b) round -> unit
 (** The first, then the second. *)
-
-val accepted : ('x, 'a) round -> int
-(** How many were resumed, and not refused. (Fewer by one for each exception.)
-*)

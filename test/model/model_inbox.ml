@@ -1,66 +1,91 @@
-(* The inbox of the hosts' kit, with a loop that works, goes to sleep or sleeps.
-   Nothing that was posted is lost, served twice or out of order, and a loop that
-   sleeps was rung once. *)
+(* The queue of wakes, with a loop that works, goes to sleep or sleeps; and the decision
+   of H3 that is taken with each post. Nothing that was posted is lost, served twice or
+   out of order, and a loop that sleeps was woken once. *)
 
 open Actor
 
-type process = Loop | Post of string list | Ring | Further of string
+type process =
+  | Loop
+  | Post of string list
+  | Cancel of string  (** The loop's thread takes the decision first. *)
 
-(* The loop has a further queue, which another thread of its domain fills and then
-   rings for. *)
 let check name ?(asleep = false) processes expect =
   Model.check name ~expect @@ fun () ->
-  let inbox = Inbox.create () in
-  let further = Atomic.make [] in
-  let served = ref [] and rung = ref 0 and slept = ref 0 in
-  let serve message = served := message :: !served in
-  let serve_further () =
-    match Atomic.exchange further [] with
-    | [] -> false
-    | messages ->
-        List.iter serve messages;
-        true
+  let wakes = Inbox.create () in
+  let decisions =
+    List.map (fun name -> (name, Atomic.make "")) [ "a"; "b"; "c" ]
   in
+  let served = ref [] and posted = ref [] in
+  let slept = ref 0 and rung = ref 0 in
+  let bell : unit Suspend.resumer option ref = ref None in
+  let ring () =
+    incr rung;
+    match !bell with
+    | Some resumer ->
+        if not (resumer (Ok ())) then failwith "rung twice for one sleep"
+    | None -> failwith "rung, but not asleep"
+  in
+  let post message =
+    match
+      Inbox.decide_and_post wakes
+        (List.assoc message decisions)
+        ~before:"" ~after:"posted" message
+    with
+    | Refused -> ()
+    | Posted -> posted := message :: !posted
+    | Posted_to_sleeper ->
+        posted := message :: !posted;
+        ring ()
+  in
+  let serve message =
+    if List.mem message !served then failwith "served twice";
+    served := message :: !served
+  in
+  (* As with Lwt: the bell is one that was there before it falls asleep. *)
   let block resumer =
-    let bell () =
-      incr rung;
-      if not (resumer (Ok ())) then failwith "rung twice"
-    in
-    if not (Inbox.sleep inbox bell) then Some ()
+    bell := Some resumer;
+    incr slept;
+    if Inbox.fall_asleep wakes then None
     else begin
-      incr slept;
-      if Atomic.get further = [] then None
-      else if Inbox.wake inbox then begin
-        decr slept;
-        Some ()
-      end
-      else None
+      decr slept;
+      Some ()
     end
   in
   let rec go () =
-    let some = Inbox.serve inbox serve in
-    if serve_further () || some then go ()
-    else begin
-      Suspend.suspend block;
-      go ()
-    end
+    while Inbox.serve wakes serve do
+      ()
+    done;
+    Suspend.suspend block;
+    Inbox.wake_up wakes;
+    go ()
   in
   let loop = make "loop" go in
   if asleep then run loop;
   let process = function
     | Loop -> fun () -> run loop
-    | Post messages -> fun () -> List.iter (Inbox.post inbox) messages
-    | Ring -> fun () -> Inbox.ring inbox
-    | Further message ->
+    | Post messages -> fun () -> List.iter post messages
+    | Cancel message ->
         fun () ->
-          Atomic.set further [ message ];
-          Inbox.ring inbox
+          ignore
+            (Atomic.compare_and_set
+               (List.assoc message decisions)
+               "" "cancelled"
+              : bool)
   in
   let outcome () =
     if loop.result != waiting then failwith "the loop ended";
-    if not (Inbox.is_empty inbox) then failwith "the loop sleeps, and has mail";
-    if Atomic.get further <> [] then failwith "the further queue was forgotten";
+    if not (Inbox.is_empty wakes) then
+      failwith "the loop sleeps, and owes a wake";
     if !slept <> !rung + 1 then failwith "rung, and not asleep, or not rung";
+    let is_posted (message, decision) =
+      let decided = String.equal (Atomic.get decision) "posted" in
+      if decided <> List.mem message !served then
+        failwith "decided, and not served; or the other way round";
+      decided
+    in
+    if List.length !served <> List.length (List.filter is_posted decisions) then
+      failwith "lost";
+    if Inbox.served wakes <> List.length !served then failwith "miscounted";
     String.concat "" (List.rev !served)
   in
   (List.map process processes, outcome)
@@ -73,11 +98,8 @@ let () =
   check "the loop starts, two post"
     [ Loop; Post [ "a" ]; Post [ "b" ] ]
     [ "ab"; "ba" ];
-  check "the loop sleeps, and is rung" ~asleep:true [ Ring; Post [ "a" ] ]
-    [ "a" ];
-  check "the loop starts, and is rung" [ Loop; Ring; Post [ "a" ] ] [ "a" ];
-  check "a further queue" [ Loop; Further "a"; Post [ "b" ] ] [ "ab"; "ba" ];
-  check "a further queue, asleep" ~asleep:true
-    [ Further "a"; Post [ "b" ] ]
-    [ "ab"; "ba" ];
+  check "the loop sleeps, one is cancelled" ~asleep:true
+    [ Post [ "a" ]; Post [ "b" ]; Cancel "a" ]
+    [ "ab"; "ba"; "b" ];
+  check "two resume the same" [ Loop; Post [ "a" ]; Post [ "a" ] ] [ "a" ];
   Model.finish ()

@@ -384,6 +384,15 @@ let grace program () =
     (name program ^ ": requests were cut off after 0.1 s\n")
     (complaints t)
 
+let second_signal program () =
+  let t = start program [] in
+  let client = Raw.connect t.port in
+  send_half client "/ping";
+  terminate t;
+  poll "no more connections" (fun () -> is_refused t);
+  terminate t;
+  Alcotest.(check bool) "killed" true (await_end t = WSIGNALED Sys.sigterm)
+
 (* --- Many clients --- *)
 
 let wrk t ?(connections = 32) path =
@@ -502,5 +511,10 @@ let cases program ~hint =
         case_alone "descriptors" descriptor_limit;
         case "port in use" port_in_use;
       ] );
-    ("the end", [ case_alone "drain" drain; case_alone "grace" grace ]);
+    ( "the end",
+      [
+        case_alone "drain" drain;
+        case_alone "grace" grace;
+        case_alone "second signal" second_signal;
+      ] );
   ]

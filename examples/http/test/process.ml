@@ -61,16 +61,20 @@ let start ?limit program options =
 
 let terminate t = Unix.kill t.pid Sys.sigterm
 
-let await_exit t =
-  let code = ref 0 in
+let await_end t =
+  let status = ref None in
   poll "the end of the server" (fun () ->
       match Unix.waitpid [ WNOHANG ] t.pid with
       | 0, _ -> false
-      | _, WEXITED n ->
-          code := n;
-          true
-      | _, (WSIGNALED n | WSTOPPED n) -> Alcotest.failf "got signal %d" n);
-  !code
+      | _, ended ->
+          status := Some ended;
+          true);
+  Option.get !status
+
+let await_exit t =
+  match await_end t with
+  | WEXITED code -> code
+  | WSIGNALED n | WSTOPPED n -> Alcotest.failf "got signal %d" n
 
 (* Fields 14 and 15 of the file, in ticks of 10 ms; the second one, in
    parentheses, may hold anything. *)

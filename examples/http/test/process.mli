@@ -18,6 +18,9 @@ val terminate : t -> unit
 val await_exit : t -> int
 (** The exit code. *)
 
+val await_end : t -> Unix.process_status
+(** The same if it may be killed. *)
+
 val complaints : t -> string
 (** What the server wrote to its standard error so far. *)
 
