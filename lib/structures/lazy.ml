@@ -35,6 +35,10 @@ type cancel = [ `Restart | `Record | `Protect ]
 
 let rec settle t outcome =
   match Atomic.get t with
+  | Forcing { waiters; watchers; _ } as before
+    when Waiters.is_empty waiters && Waiters.is_empty watchers ->
+      if not (Atomic.compare_and_set t before outcome) then
+        (* somebody came *) settle t outcome
   | Forcing { waiters; watchers; _ } as before ->
       let forcing = Waiters.round waiters (Ok Settled)
       and watching = Waiters.round watchers (Ok Settled) in
