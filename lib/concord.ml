@@ -1,4 +1,6 @@
 module Suspend = Suspend
+module Host_kit = Host_kit
+module Structure_kit = Structure_kit
 module Event = Event
 module Promise = Promise
 module Mvar = Mvar

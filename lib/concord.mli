@@ -2,9 +2,6 @@
 
     [open Concord] and use the structures; nothing needs to be set up. *)
 
-module Suspend = Suspend
-(** The effect that makes schedulers compose, and its contract. *)
-
 module Event = Event
 (** Blocking operations as values, choice among them, timeouts. *)
 
@@ -52,6 +49,17 @@ module Barrier = Barrier
 
 module Latch = Latch
 (** A gate that opens once. *)
+
+(** {2 For writers of schedulers and of structures} *)
+
+module Suspend = Suspend
+(** The effect that makes schedulers compose, and its contract. *)
+
+module Host_kit = Host_kit
+(** What schedulers are made of; plug-ins. *)
+
+module Structure_kit = Structure_kit
+(** What structures are made of. *)
 
 (** {2 Other styles} *)
 

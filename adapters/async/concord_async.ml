@@ -3,6 +3,8 @@ module Ivar = Async.Ivar
 module Monitor = Async.Monitor
 module Scheduler = Async_kernel.Async_kernel_scheduler
 module Suspend = Concord.Suspend
+module Host_kit = Concord.Host_kit
+module Decision = Host_kit.Decision
 
 exception In_job
 
@@ -19,43 +21,29 @@ let () =
 
 (* --- One wait ------------------------------------------------------------- *)
 
-(* [decided], where resuming and not waiting decide (H3)
-
-   State  Left by  To    By whom
-   false  resumer  true  anyone; a wake that fills [resumed] is posted in the same step
-          others   true  Async's thread: [block] gave a value or raised
-   true   never (terminal) *)
-let decide decided = Atomic.compare_and_set decided false true
-
 let suspend block go_on =
-  let decided = Atomic.make false in
+  let decision = Decision.create () in
   let resumed = Ivar.create () in
-  let resumer outcome = Inbox.resume decided resumed outcome in
-  let wait () = Deferred.bind (Ivar.read resumed) ~f:go_on in
-  let at_once outcome = if decide decided then go_on outcome else wait () in
-  match block resumer with
-  | Some v -> at_once (Ok v)
-  | exception e -> at_once (Error e)
-  | None -> wait ()
+  let resumer outcome = Inbox.resume decision resumed outcome in
+  let outcome = Decision.offer decision resumer block in
+  if Decision.is_undecided outcome then
+    Deferred.bind (Ivar.read resumed) ~f:go_on
+  else go_on outcome
 
 (* --- Direct style, outside of [direct] ------------------------------------ *)
 
-(* In a job, which cannot be suspended. [outcome] is where resuming and refusing
-   decide. *)
+(* In a job, which cannot be suspended. *)
 let refuse (type a) (block : a Suspend.resumer -> a option) : a =
-  let outcome = Atomic.make None in
-  let resumer result = Atomic.compare_and_set outcome None (Some result) in
-  match block resumer with
-  | Some v -> v
-  | None -> (
-      if resumer (Error In_job) then Suspend.Host.refuse In_job
-      else
-        match Atomic.get outcome with
-        | Some (Ok v) -> v
-        | Some (Error e) -> raise e
-        | None -> assert false (* somebody was faster *))
+  let decision = Decision.create () in
+  let decide = Decision.decide decision in
+  match Decision.offer decision decide block with
+  | Ok v -> v
+  | Error _ as outcome when Decision.is_undecided outcome -> (
+      if decide (Error In_job) then Host_kit.refuse In_job
+      else match Decision.outcome decision with Ok v -> v | Error e -> raise e)
+  | Error e -> raise e
 
-let host = Suspend.Host.create ()
+let host = Host_kit.create ()
 let this_thread () = Thread.id (Thread.self ())
 
 (* The thread that is in [go]. *)
@@ -64,16 +52,16 @@ let going = Atomic.make nobody
 
 let go ?raise_unhandled_exn () =
   Atomic.set going (this_thread ());
-  Suspend.Host.using ~outside:refuse host (fun () ->
+  Host_kit.using ~outside:refuse host (fun () ->
       Async.Scheduler.go ?raise_unhandled_exn ())
 
 (* Code of Async in other threads than [go]'s, and if Async was started otherwise: it
    would park its thread, and Async with it. *)
 let () =
   let or_elsewhere f x =
-    if Inbox.is_in_async () then f x else raise_notrace Suspend.Host.Elsewhere
+    if Inbox.is_in_async () then f x else raise_notrace Host_kit.Elsewhere
   in
-  Suspend.Host.plug_in
+  Host_kit.plug_in
     {
       name = "async";
       sample = None;

@@ -1,4 +1,4 @@
-module Wakes = Concord__Inbox
+module Inbox = Concord.Host_kit.Inbox
 module Scheduler = Async_kernel.Async_kernel_scheduler
 module Execution_context = Async_kernel.Execution_context
 module Ivar = Async.Ivar
@@ -33,7 +33,7 @@ type wake = Wake : 'a Ivar.t * 'a -> wake
 (* The queue is asleep between two cycles of Async, and then a byte in the pipe starts
    one. A cycle serves what was posted at its start and, if that came later, at its
    end: handlers of an ivar are jobs, and Async decides whether to sleep after it. *)
-let wakes : wake Wakes.t = Wakes.create ()
+let wakes : wake Inbox.t = Inbox.create ()
 
 (* From the first [enter] on: written by Async's thread, before it hands out anything
    that may be resumed. *)
@@ -60,11 +60,9 @@ let empty input =
   | (_ : int) -> ()
   | exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK | EINTR), _, _) -> ()
 
-let resume decided ivar v =
-  let message = Wake (ivar, v) in
-  match
-    Wakes.decide_and_post wakes decided ~before:false ~after:true message
-  with
+let resume decision ivar outcome =
+  let message = Wake (ivar, outcome) in
+  match Inbox.decide_and_post wakes decision outcome message with
   | Refused -> false
   | Posted -> true
   | Posted_to_sleeper ->
@@ -78,18 +76,18 @@ let resume decided ivar v =
 let wake (Wake (ivar, v)) = if Ivar.is_empty ivar then Ivar.fill_exn ivar v
 
 (* At most so many. *)
-let rec serve left = if left > 0 && Wakes.serve wakes wake then serve (left - 1)
+let rec serve left = if left > 0 && Inbox.serve wakes wake then serve (left - 1)
 
 (* Async has other things to do as well. *)
 let max_wakes = 10_000
 
 let start_cycle () =
-  Wakes.wake_up wakes;
+  Inbox.wake_up wakes;
   serve max_wakes
 
 let end_cycle () =
   serve max_wakes;
-  if not (Wakes.fall_asleep wakes) then Option.iter ring !pipe
+  if not (Inbox.fall_asleep wakes) then Option.iter ring !pipe
 
 (* [Async.Fd] would make [input] non-blocking only when it reads itself. Its jobs may
    find that an earlier one has emptied the pipe. *)
@@ -107,7 +105,7 @@ let set_up () =
   Scheduler.Expert.run_every_cycle_start start_cycle;
   Scheduler.Expert.run_every_cycle_end end_cycle;
   (* perhaps before the first cycle *)
-  ignore (Wakes.fall_asleep wakes : bool)
+  ignore (Inbox.fall_asleep wakes : bool)
 
 let enter () =
   if not (is_here ()) then

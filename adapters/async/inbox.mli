@@ -16,10 +16,14 @@ val enter : unit -> unit
 (** Must be called before the first {!resume}.
     @raise Invalid_argument unless {!is_here}. *)
 
-val resume : bool Atomic.t -> 'a Async.Ivar.t -> 'a -> bool
-(** [resume decided ivar v] replaces [false] in [decided] by [true]; [false] if
-    that fails. Then [ivar] is filled with [v] in a cycle of Async, soon, in the
-    order of the calls. From any thread of any domain, at any moment.
+val resume :
+  'a Concord.Host_kit.Decision.t ->
+  ('a, exn) result Async.Ivar.t ->
+  ('a, exn) result ->
+  bool
+(** [resume decision ivar outcome] decides; [false] if it had been decided. Then
+    [ivar] is filled with [outcome] in a cycle of Async, soon, in the order of
+    the calls. From any thread of any domain, at any moment.
 
     If it raises what a signal handler raises, nothing has happened, or all of
     it.

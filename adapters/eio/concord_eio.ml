@@ -1,22 +1,21 @@
 open Eio.Private
-module Host = Concord.Suspend.Host
+module Host_kit = Concord.Host_kit
+module Decision = Host_kit.Decision
 
 let name = "eio"
 
-(* The private effect of Eio's fibers, performed as Eio does.
-
-   [decided] is the one decision of H3. A resumer takes it on any domain, and
-   cancelling on the fiber's own; whoever does, enqueues the fiber once. *)
+(* The private effect of Eio's fibers, performed as Eio does. A resumer decides on any
+   domain, and cancelling on the fiber's own; whoever does, enqueues the fiber once. *)
 let suspend (type a) (block : a Concord.Suspend.resumer -> a option) : a =
   let entered = ref false in
   let enter fiber (enqueue : a Effects.enqueue) =
     entered := true;
     match Fiber_context.get_error fiber with
     | Some e -> enqueue (Error e)
-    | None -> (
-        let decided = Atomic.make false in
+    | None ->
+        let decision = Decision.create () in
         let decide outcome =
-          Atomic.compare_and_set decided false true
+          Decision.decide decision outcome
           && begin
             enqueue outcome;
             true
@@ -25,21 +24,19 @@ let suspend (type a) (block : a Concord.Suspend.resumer -> a option) : a =
         (* Eio forgets this function before the fiber goes on. *)
         Fiber_context.set_cancel_fn fiber (fun e ->
             ignore (decide (Error e) : bool));
-        match block decide with
-        | None -> ()
-        | Some v -> ignore (decide (Ok v) : bool)
-        | exception e -> ignore (decide (Error e) : bool))
+        let outcome = Decision.offer decision decide block in
+        if not (Decision.is_undecided outcome) then enqueue outcome
   in
   match Effect.perform (Effects.Suspend enter) with
   | v -> v
   | exception Effect.Unhandled (Effects.Suspend _) when not !entered ->
-      raise_notrace Host.Elsewhere
+      raise_notrace Host_kit.Elsewhere
 
 let protect f =
   match Effect.perform Effects.Get_context with
   | (_ : Fiber_context.t) -> Eio.Cancel.protect f
   | exception Effect.Unhandled Effects.Get_context ->
-      raise_notrace Host.Elsewhere
+      raise_notrace Host_kit.Elsewhere
 
 exception Stopped
 
@@ -48,10 +45,10 @@ let scope body =
   Eio.Switch.run (fun sw ->
       let fork f = Eio.Fiber.fork ~sw f
       and cancel () = Eio.Switch.fail sw Stopped in
-      body Host.{ fork; cancel })
+      body Concord.Suspend.{ fork; cancel })
 
 let () =
-  Host.plug_in
+  Host_kit.plug_in
     {
       name;
       sample = Some (Eio_utils.Dla.prepare_for_await ());

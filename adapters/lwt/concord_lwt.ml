@@ -1,4 +1,6 @@
-module Suspend = Concord.Suspend
+module Host_kit = Concord.Host_kit
+module Structure_kit = Concord.Structure_kit
+module Decision = Host_kit.Decision
 
 exception In_callback
 
@@ -15,48 +17,36 @@ let () =
 
 (* --- One wait ------------------------------------------------------------- *)
 
-(* [wait], where resuming and cancelling decide (H3)
-
-   State       Left by  To          By whom
-   undecided   resumer  an outcome  anyone; a wake is posted in the same step
-               others   an outcome  Lwt's thread: [block] gave a value or raised, or
-                                    [Lwt.cancel] rejected the promise
-   an outcome  never (terminal)
-
-   [Lwt.cancel] can reject the promise although an outcome was promised, and has not
-   arrived yet. So it is looked for here before the task goes on. Nothing else rejects
-   the promise, but in [wait] an outcome that is an exception. *)
-
-(* Nobody else has this exception, nor this block. *)
-exception Undecided
-
-let undecided = Error Undecided
-
+(* Besides a resumer's caller Lwt's thread decides: [block] gave a value or raised, or
+   [Lwt.cancel] rejected the promise. It can reject the promise although an outcome was
+   promised, and has not arrived yet. So the decision is looked at before the task goes
+   on. Nothing else rejects the promise, but in [wait] an outcome that is an
+   exception. *)
 let begin_wait () =
   Loop.begin_wait ();
-  Atomic.make undecided
+  Decision.create ()
 
-let[@inline] decide wait outcome =
-  Atomic.compare_and_set wait undecided outcome
+let[@inline] decide decision outcome =
+  Decision.decide decision outcome
   && begin
     Loop.end_wait ();
     true
   end
 
 (* What was decided, or else this. *)
-let outcome wait otherwise =
-  if decide wait otherwise then otherwise else Atomic.get wait
+let outcome decision otherwise =
+  if decide decision otherwise then otherwise else Decision.outcome decision
 
 (* The promise only says that there is an outcome. *)
-let resumer wait woken waker outcome =
-  Loop.resume wait ~before:undecided ~after:outcome woken waker (Ok ())
+let resumer decision woken waker outcome =
+  Loop.resume decision outcome woken waker (Ok ())
 
 let suspend ~protected ~late ~cancelled block go_on =
-  let wait = begin_wait () in
+  let decision = begin_wait () in
   let woken, waker = if protected then Lwt.wait () else Lwt.task () in
-  let go_on_woken () = go_on (Atomic.get wait) in
+  let go_on_woken () = go_on (Decision.outcome decision) in
   let rejected e =
-    if decide wait (Error e) then cancelled e
+    if decide decision (Error e) then cancelled e
     else begin
       late e;
       go_on_woken ()
@@ -73,64 +63,64 @@ let suspend ~protected ~late ~cancelled block go_on =
     in
     wait ()
   in
-  match block (fun outcome -> resumer wait woken waker outcome) with
-  | Some v -> go_on (outcome wait (Ok v))
-  | exception e -> go_on (outcome wait (Error e))
+  match block (fun outcome -> resumer decision woken waker outcome) with
+  | Some v -> go_on (outcome decision (Ok v))
+  | exception e -> go_on (outcome decision (Error e))
   | None when protected -> wait_protected late
   | None -> Lwt.try_bind (fun () -> woken) go_on_woken rejected
 
 let conclude operation t w = function
   | Ok v -> Lwt.return v
   | Error e ->
-      Suspend.withdraw operation t w;
+      Structure_kit.withdraw operation t w;
       Lwt.fail e
 
 (* As [suspend], with less between Lwt and the structure: what was promised is the
    value of the promise as it is. *)
 let wait ~late operation t w result =
-  let wait = begin_wait () in
+  let decision = begin_wait () in
   let woken, waker = Lwt.task () in
   let resumer outcome =
     let outcome =
       match outcome with Ok v -> Ok (result v) | Error _ as error -> error
     in
-    Loop.resume wait ~before:undecided ~after:outcome woken waker outcome
+    Loop.resume decision outcome woken waker outcome
   in
   let rejected e =
-    if decide wait (Error e) then conclude operation t w (Error e)
+    if decide decision (Error e) then conclude operation t w (Error e)
     else
-      match Atomic.get wait with
+      match Decision.outcome decision with
       | Ok v -> late v e
       | Error _ as error -> conclude operation t w error
   in
-  match Suspend.block operation t w resumer with
-  | Some v -> conclude operation t w (outcome wait (Ok (result v)))
-  | exception e -> conclude operation t w (outcome wait (Error e))
+  match Structure_kit.block operation t w resumer with
+  | Some v -> conclude operation t w (outcome decision (Ok (result v)))
+  | exception e -> conclude operation t w (outcome decision (Error e))
   | None -> Lwt.catch (fun () -> woken) rejected
 
 (* --- Direct style, outside of [direct] ------------------------------------ *)
 
-let host = Suspend.Host.create ()
+let host = Host_kit.create ()
 
 (* In a task of [Lwt_direct], which is suspended by its own effect. In a plain
    callback nothing handles that. *)
 let outside block =
-  let wait = begin_wait () in
+  let decision = begin_wait () in
   let woken, waker = Lwt.wait () in
   let outcome =
-    match block (fun outcome -> resumer wait woken waker outcome) with
+    match block (fun outcome -> resumer decision woken waker outcome) with
     | Some () ->
-        (* It shows who its host is: see [Suspend.reach_host]. *)
+        (* It shows who its host is: see [Host_kit.probe]. *)
         (try Lwt_direct.yield () with Effect.Unhandled _ -> ());
-        outcome wait (Ok ())
+        outcome decision (Ok ())
     | None -> (
         match Lwt_direct.await woken with
-        | () -> Atomic.get wait
-        | exception Effect.Unhandled _ -> outcome wait (Error In_callback))
+        | () -> Decision.outcome decision
+        | exception Effect.Unhandled _ -> outcome decision (Error In_callback))
   in
   match outcome with
   | Ok () -> ()
-  | Error In_callback -> Suspend.Host.refuse In_callback
+  | Error In_callback -> Host_kit.refuse In_callback
   | Error e -> raise e
 
 let no_key : unit Lwt.key = Lwt.new_key ()
@@ -160,7 +150,7 @@ let do_not_wait () = ignore (Lwt.pause () : unit Lwt.t)
 
 let run f =
   Loop.run @@ fun () ->
-  Suspend.Host.using ~outside host @@ fun () ->
+  Host_kit.using ~outside host @@ fun () ->
   let main = f () in
   Lwt.on_termination main do_not_wait;
   Lwt_main.run main

@@ -1,5 +1,5 @@
-module Timer = Concord__Timer
-module Wakes = Concord__Inbox
+module Inbox = Concord.Host_kit.Inbox
+module Spin = Concord.Host_kit.Spin
 
 let this_thread () = Thread.id (Thread.self ())
 
@@ -74,14 +74,14 @@ let rec run f =
 
 type wake = Wake : 'a Lwt.t * 'a Lwt.u * ('a, exn) result -> wake
 
-let wakes : wake Wakes.t = Wakes.create ()
+let wakes : wake Inbox.t = Inbox.create ()
 
 (* It only ends the loop's wait. *)
 let notification = Lwt_unix.make_notification ignore
 
-let resume decision ~before ~after promise waker result =
+let resume decision outcome promise waker result =
   let message = Wake (promise, waker, result) in
-  match Wakes.decide_and_post wakes decision ~before ~after message with
+  match Inbox.decide_and_post wakes decision outcome message with
   | Refused -> false
   | Posted -> true
   | Posted_to_sleeper ->
@@ -96,7 +96,7 @@ let wake (Wake (promise, waker, result)) =
 
 (* At most so many, and the number that is left. *)
 let rec serve left =
-  if left > 0 && Wakes.serve wakes wake then serve (left - 1) else left
+  if left > 0 && Inbox.serve wakes wake then serve (left - 1) else left
 
 (* The loop has other things to do as well. *)
 let max_wakes = 1_000
@@ -105,18 +105,19 @@ let max_wakes = 1_000
 let waits = ref 0
 let begin_wait () = incr waits
 let end_wait () = decr waits
-let somebody_waits () = !waits > Wakes.served wakes
+let somebody_waits () = !waits > Inbox.served wakes
 
 (* --- Turns ---------------------------------------------------------------- *)
 
 (* How many operations may be done at once before the clock is read, and how long a turn
-   may be, in seconds, if there are so many. Operations that need not wait are called by
+   may be, in nanoseconds, if there are so many. Operations that need not wait are called by
    other threads too: if one of two writes is lost, there is one more to be done. *)
 let between_looks = 100
-let longest_turn = 0.01
+let longest_turn = 10_000_000
 let at_once = ref between_looks
 
-(* When it will have been long enough; or 0, as the clock has not been read yet. *)
+(* When it will have been long enough, in nanoseconds; or 0, as the clock has not been
+   read yet. *)
 let turn_ends = ref 0
 
 let begin_turn () =
@@ -124,8 +125,9 @@ let begin_turn () =
   turn_ends := 0
 
 let is_long_enough () =
-  if !turn_ends = 0 then turn_ends := Timer.deadline longest_turn;
-  Timer.has_passed !turn_ends
+  let now = Int64.to_int (Mtime_clock.now_ns ()) in
+  if !turn_ends = 0 then turn_ends := now + longest_turn;
+  now >= !turn_ends
 
 let go_on () =
   at_once := between_looks;
@@ -140,36 +142,12 @@ let turn () =
 
 (* --- Sleeping ------------------------------------------------------------- *)
 
-(* As the loop of [Concord_fifo] does: most of the time between two domains goes
-   into waking one that sleeps. *)
-let max_looks = if Domain.recommended_domain_count () > 1 then 1000 else 0
-let max_in_vain = 6
-let in_vain = ref 0
-let to_skip = ref 0
-
-let rec is_posted_within n =
-  (not (Wakes.is_empty wakes))
-  || n > 0
-     && begin
-       Domain.cpu_relax ();
-       is_posted_within (n - 1)
-     end
+(* Most of the time between two domains goes into waking one that sleeps. *)
+let spins = Spin.create ()
+let is_posted () = not (Inbox.is_empty wakes)
 
 let spin () =
-  if Lwt.paused_count () > 0 || not (somebody_waits ()) then false
-  else if !to_skip > 0 then begin
-    decr to_skip;
-    false
-  end
-  else if is_posted_within max_looks then begin
-    in_vain := 0;
-    true
-  end
-  else begin
-    in_vain := Int.min max_in_vain (!in_vain + 1);
-    to_skip := (1 lsl !in_vain) - 1;
-    false
-  end
+  Lwt.paused_count () = 0 && somebody_waits () && Spin.until spins is_posted
 
 let max_spins = 64
 
@@ -183,11 +161,11 @@ let rec serve_and_spin left spins =
 let before_waiting () =
   let something = serve_and_spin max_wakes max_spins < max_wakes in
   begin_turn ();
-  if Lwt.paused_count () = 0 && (something || not (Wakes.fall_asleep wakes))
+  if Lwt.paused_count () = 0 && (something || not (Inbox.fall_asleep wakes))
   then ignore (Lwt.pause () : unit Lwt.t)
 
 let after_waiting () =
-  Wakes.wake_up wakes;
+  Inbox.wake_up wakes;
   ignore (serve max_wakes : int)
 
 let () =

@@ -20,18 +20,16 @@ val enter : unit -> unit
 (** {2 Waking} *)
 
 val resume :
-  ('a, exn) result Atomic.t ->
-  before:('a, exn) result ->
-  after:('a, exn) result ->
+  'a Concord.Host_kit.Decision.t ->
+  ('a, exn) result ->
   'b Lwt.t ->
   'b Lwt.u ->
   ('b, exn) result ->
   bool
-(** [resume decision ~before ~after promise waker result] replaces [before] in
-    [decision] by [after]; [false] if that fails. Then [promise], which belongs
-    to [waker], is resolved with [result] in Lwt's loop, soon, in the order of
-    the calls, unless it is cancelled before. From any thread. Also does
-    {!end_wait}.
+(** [resume decision outcome promise waker result] decides; [false] if it had
+    been decided. Then [promise], which belongs to [waker], is resolved with
+    [result] in Lwt's loop, soon, in the order of the calls, unless it is
+    cancelled before. From any thread. Also does {!end_wait}.
 
     If it raises what a signal handler raises, nothing has happened, or all of
     it.

@@ -1,6 +1,6 @@
 type 'a resumer = ('a, exn) result -> bool
 type scope = { fork : (unit -> unit) -> unit; cancel : unit -> unit }
-type scopes = { run : 'a. (scope -> 'a) -> 'a }
+type scopes = { scope : 'a. (scope -> 'a) -> 'a }
 
 type _ Effect.t +=
   | Suspend : ('a resumer -> 'a option) -> 'a Effect.t

@@ -11,8 +11,8 @@
     scheduler that handles it is a host: its tasks can wait in every structure
     together with the tasks of every other host. This library holds the contract
     and no code, so that a scheduler can keep it without any dependency. Tools
-    to build a host with are in [Concord.Host], and to build a structure with in
-    [Concord.Structure]. *)
+    to build a host with are in [Concord.Host_kit], and to build a structure
+    with in [Concord.Structure_kit]. *)
 
 type 'a resumer = ('a, exn) result -> bool
 (** A function that makes one suspended task ready to continue with a value, or
@@ -66,20 +66,24 @@ type _ Effect.t +=
 
 type scope = {
   fork : (unit -> unit) -> unit;
-      (** [fork f] runs [f] in a new task of the scope. It is called by a task
-          of the scope; [f] does not raise anything but the cancellation of its
-          host. *)
+      (** [fork f] starts a task of the host's that runs [f], which raises
+          nothing; what the host raises in it when it is cancelled may be let
+          out or not. Called by the task that opened the scope, before its
+          function has returned. *)
   cancel : unit -> unit;
-      (** Cancels the tasks of the scope, [body] among them, by raising the
-          host's cancellation where they wait; [run] then raises it, or what
-          [body] does. Called by a task of the scope, perhaps more than once. A
-          host that cannot cancel does nothing. *)
+      (** Cancels the tasks of the scope as the host does, and, if it can, the
+          function of the one that opened it. A task may be cancelled before it
+          has begun; then its function is not called. Called any number of
+          times, by any task of the scope. Hosts without cancellation do
+          nothing. *)
 }
 
-type scopes = { run : 'a. (scope -> 'a) -> 'a }
-(** [run body] calls [body] in the calling task, with a new scope. It returns or
-    raises what [body] did, after all tasks of the scope have ended. If the
-    calling task is cancelled, so are the tasks of the scope. *)
+type scopes = { scope : 'a. (scope -> 'a) -> 'a }
+(** [scope f] opens a scope, calls [f] with it in the calling task, and waits
+    until all tasks of the scope have ended. Then it returns or raises what [f]
+    did. If [f] raises, or the host cancels the calling task, the tasks are
+    cancelled, and waited for all the same; then the host's exception is raised.
+    After [scope.cancel] the host may raise too, although [f] returned. *)
 
 type _ Effect.t +=
   | Protect : (unit -> unit) Effect.t

@@ -17,11 +17,9 @@ let interrupt s task =
     | Wait { decision; _ } ->
         if s.is_lazy then begin
           let wait = Doomed_wait { task; decision } in
-          if Atomic.compare_and_set decision undecided doomed then
-            surely add_doomed s wait
+          if Decision.decide decision doomed then surely add_doomed s wait
         end
-        else if Atomic.compare_and_set decision undecided cancelled then
-          make_ready task
+        else if Decision.decide decision cancelled then make_ready task
 
 let deliver s task =
   mark_cancelled task;

@@ -132,7 +132,7 @@ let suspend (type a) s (block : a Suspend.resumer -> a option)
   let task = Task.current s in
   if is_cancelled task then discontinue continuation Cancelled
   else
-    match Atomic.make undecided with
+    match Decision.create () with
     | exception e -> fail s continuation e
     | decision -> (
         (* If [block] registered the resumer and gave a value as well, against S1,
@@ -145,12 +145,10 @@ let suspend (type a) s (block : a Suspend.resumer -> a option)
         with
         | None -> wait s task
         | Some v ->
-            if Atomic.compare_and_set decision undecided answered then
-              continue continuation v
+            if Decision.decide decision answered then continue continuation v
             else wait s task
         | exception e ->
-            if Atomic.compare_and_set decision undecided answered then
-              fail s continuation e
+            if Decision.decide decision answered then fail s continuation e
             else wait s task)
 
 let yield s continuation =
@@ -205,9 +203,9 @@ let pass s effect_ continuation =
       s.current <- -1
   | exception e -> fail s continuation e
 
-let perform (type a) s (scopes : Suspend.Host.scopes) (e : a Effect.t)
+let perform (type a) s (scopes : Suspend.scopes) (e : a Effect.t)
     (k : (a, unit) continuation) last_fiber =
-  match Suspend.Host.is_innermost s.host with
+  match Host_kit.is_innermost s.host with
   | true -> (
       Fiber.accept k last_fiber;
       match e with
@@ -215,17 +213,17 @@ let perform (type a) s (scopes : Suspend.Host.scopes) (e : a Effect.t)
       | Yield -> yield s k
       | Fork f -> fork s f k
       | Self -> continue k (Task.current s)
-      | Suspend.Host.Protect -> shield s k
-      | Suspend.Host.Scopes -> continue k scopes
-      | Suspend.Host.Ask { otherwise; _ } -> continue k otherwise
+      | Suspend.Protect -> shield s k
+      | Suspend.Scopes -> continue k scopes
+      | Suspend.Ask { otherwise; _ } -> continue k otherwise
       | _ -> pass s e k)
   | false -> (
       match e with
-      | Suspend.Suspend _ | Yield | Fork _ | Self | Suspend.Host.Protect
-      | Suspend.Host.Scopes ->
+      | Suspend.Suspend _ | Yield | Fork _ | Self | Suspend.Protect
+      | Suspend.Scopes ->
           Fiber.accept k last_fiber;
           refuse s e k
-      | Suspend.Host.Ask { otherwise; _ } ->
+      | Suspend.Ask { otherwise; _ } ->
           Fiber.accept k last_fiber;
           continue k otherwise
       | _ -> Fiber.reperform e k last_fiber)
@@ -236,8 +234,8 @@ let perform (type a) s (scopes : Suspend.Host.scopes) (e : a Effect.t)
 let handles (type a) s (e : a Effect.t) =
   match e with
   | Suspend.Suspend _ | Yield | Fork _ | Self -> true
-  | Suspend.Host.Protect | Suspend.Host.Scopes | Suspend.Host.Ask _ -> true
-  | _ -> Suspend.Host.is_innermost s.host
+  | Suspend.Protect | Suspend.Scopes | Suspend.Ask _ -> true
+  | _ -> Host_kit.is_innermost s.host
 
 (* One handler serves all tasks of a scheduler: a task costs its stack, and
    [s.current] tells whose effect it is. *)
@@ -383,9 +381,9 @@ let scopes s =
         assert (scope.scheduler == s);
         let fork f = ignore (fork f : handle)
         and cancel () = Scope.cancel scope in
-        body Suspend.Host.{ fork; cancel })
+        body Suspend.{ fork; cancel })
   in
-  Suspend.Host.{ scope }
+  Suspend.{ scope }
 
 let run ?(cancellation = `Eager) f =
   let s =

@@ -118,10 +118,10 @@ let dispatch s =
     | Turn continuation ->
         continue continuation (Array.unsafe_get s.tasks number)
     | Wait { continuation; decision } -> (
-        match Atomic.get decision with
+        match Decision.outcome decision with
         | Ok v ->
             (* The value must not be kept alive from here. *)
-            if not (Physical.is_immediate v) then
+            if not (Identity.is_immediate v) then
               Array.unsafe_set s.waits number Nowhere;
             continue continuation v
         | Error e ->
@@ -162,37 +162,6 @@ let continue_current s =
       when s.current = number && s.waits.(number) == wait ->
         s.handler.raised s.interruption
 
-(* --- Spinning ------------------------------------------------------------- *)
-
-(* Between domains most of the time goes into waking a sleeping loop; so a loop
-   spins before it sleeps, unless there is no other core to spin for. After [n]
-   times in vain it lets up to [2^n - 1] waits pass without. *)
-let max_spins = if Domain.recommended_domain_count () > 1 then 1000 else 0
-let max_in_vain = 6
-
-let spin s =
-  let rec go n =
-    (not (is_idle s))
-    || n > 0
-       && begin
-         Domain.cpu_relax ();
-         go (n - 1)
-       end
-  in
-  if s.spins_to_skip > 0 then begin
-    s.spins_to_skip <- s.spins_to_skip - 1;
-    false
-  end
-  else if go max_spins then begin
-    s.spins_in_vain <- 0;
-    true
-  end
-  else begin
-    s.spins_in_vain <- Int.min max_in_vain (s.spins_in_vain + 1);
-    s.spins_to_skip <- (1 lsl s.spins_in_vain) - 1;
-    false
-  end
-
 (* --- Running -------------------------------------------------------------- *)
 
 let is_native s = match s.foreign with Native -> true | Foreign _ -> false
@@ -201,7 +170,8 @@ let rec work s =
   dispatch s;
   if s.root.live > 0 && is_native s then begin
     if is_empty s then last_resort s;
-    if (not (is_idle s)) || spin s then work s
+    if (not (is_idle s)) || Spin.until s.spin (fun () -> not (is_idle s)) then
+      work s
   end
 
 (* Before its first turn there is nothing to unwind. *)
@@ -234,7 +204,7 @@ let enter s =
     s.domain <- this_domain ();
     turns s
   in
-  match Suspend.Host.using s.host in_loop with
+  match Host_kit.using s.host in_loop with
   | () -> s.domain <- -1
   | exception (Fun.Finally_raised e | e) ->
       let backtrace = Printexc.get_raw_backtrace () in

@@ -16,8 +16,8 @@ val run : Task.scheduler -> (unit -> unit) -> unit
     the loop itself, stops the outermost scope, and is re-raised at the end. (If
     it comes before the first task has started, at once.)
 
-    Wherever the loop leaves control to its host, it has left
-    {!Suspend.Host.using}. *)
+    Wherever the loop leaves control to its host, it has left {!Host_kit.using}.
+*)
 
 val is_unobserved : Task.failure -> bool
 (** Nobody was told of it. *)

@@ -131,12 +131,14 @@ let[@inline] make_ready task =
 (* A task that was cancelled lazily is unwound now, but was not resumed. *)
 let[@inline never] unwind_doomed task decision =
   if
-    Atomic.get decision == doomed
-    && Atomic.compare_and_set decision doomed cancelled
+    Decision.outcome decision == doomed
+    && Atomic.compare_and_set
+         (decision : _ Decision.t :> _ Atomic.t)
+         doomed cancelled
   then make_ready task
 
 let[@inline] resume task decision outcome =
-  if Atomic.compare_and_set decision undecided outcome then begin
+  if Decision.decide decision outcome then begin
     make_ready task;
     true
   end

@@ -46,9 +46,9 @@ val make_ready : Task.t -> unit
 (** The task's wait was decided by the caller. If it raises, it has made the
     task ready nevertheless. *)
 
-val resume : Task.t -> 'a Task.decision Atomic.t -> 'a Suspend.resumer
+val resume : Task.t -> 'a Decision.t -> 'a Suspend.resumer
 (** What the resumer of a task does that is suspended with that decision. *)
 
-val unwind_doomed : Task.t -> 'a Task.decision Atomic.t -> unit
+val unwind_doomed : Task.t -> 'a Decision.t -> unit
 (** Makes the task ready to be unwound, if it was cancelled lazily and nobody
     has done so. *)

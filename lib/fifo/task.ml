@@ -12,7 +12,7 @@ and wait =
   | Nowhere
   | Wait : {
       continuation : ('a, unit) Effect.Deep.continuation;
-      decision : 'a decision Atomic.t;
+      decision : 'a Decision.t;
     }
       -> wait
   | Turn of (t, unit) Effect.Deep.continuation
@@ -75,9 +75,8 @@ and scheduler = {
   mutable interruption : exn;
   mutable interruption_backtrace : Printexc.raw_backtrace;
   mutable first_failure : failure option;
-  host : Suspend.Host.t;
-  mutable spins_in_vain : int;
-  mutable spins_to_skip : int;
+  host : Host_kit.t;
+  spin : Spin.t;
   mutable foreign : foreign;
 }
 
@@ -97,18 +96,16 @@ and inbox =
   | Stop of scope * inbox
 
 and doomed_wait =
-  | Doomed_wait : { task : t; decision : 'a decision Atomic.t } -> doomed_wait
+  | Doomed_wait : { task : t; decision : 'a Decision.t } -> doomed_wait
 
 and sleep = Awake | Asleep of unit Suspend.resumer
 
 exception Cancelled
 
 (* Told from outcomes by their address. *)
-exception Undecided
 exception Doomed
 exception Answered
 
-let undecided = Error Undecided
 let doomed = Error Doomed
 let answered = Error Answered
 let cancelled = Error Cancelled
@@ -136,7 +133,8 @@ let scheduler ~is_lazy =
   and free = Array.make 1 0
   and waits = Array.make 1 Nowhere
   and ended = Promise.create ()
-  and host = Suspend.Host.create ()
+  and host = Host_kit.create ()
+  and spin = Spin.create ()
   and interruption_backtrace = Printexc.get_callstack 0 in
   let rec scheduler =
     {
@@ -167,8 +165,7 @@ let scheduler ~is_lazy =
       interruption_backtrace;
       first_failure = None;
       host;
-      spins_in_vain = 0;
-      spins_to_skip = 0;
+      spin;
       foreign = Native;
     }
   and root =

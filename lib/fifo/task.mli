@@ -29,7 +29,7 @@ and wait =
   | Nowhere
   | Wait : {
       continuation : ('a, unit) Effect.Deep.continuation;
-      decision : 'a decision Atomic.t;  (** Any thread may use it. *)
+      decision : 'a Decision.t;  (** Any thread may use it. *)
     }
       -> wait
   | Turn of (t, unit) Effect.Deep.continuation
@@ -51,8 +51,8 @@ and wait =
       -> wait  (** What it did raised; it is about to be continued with that. *)
 
 and 'a decision = ('a, exn) result
-(** The one atomic decision of H3: {!undecided}, {!doomed}, {!answered}, or else
-    the outcome with which the task continues.
+(** The one atomic decision of H3: {!Decision.undecided}, {!doomed},
+    {!answered}, or else the outcome with which the task continues.
 
     {v
     State      Left by          To               By whom
@@ -129,9 +129,8 @@ and scheduler = {
       (** What escaped from the loop, or from its host, if anything did. *)
   mutable interruption_backtrace : Printexc.raw_backtrace;
   mutable first_failure : failure option;  (** What the first task raised. *)
-  host : Suspend.Host.t;
-  mutable spins_in_vain : int;  (** In a row, before sleeping; limited. *)
-  mutable spins_to_skip : int;  (** How many times to sleep at once. *)
+  host : Host_kit.t;
+  spin : Spin.t;
   mutable foreign : foreign;
 }
 
@@ -153,14 +152,13 @@ and inbox =
   | Stop of scope * inbox
 
 and doomed_wait =
-  | Doomed_wait : { task : t; decision : 'a decision Atomic.t } -> doomed_wait
+  | Doomed_wait : { task : t; decision : 'a Decision.t } -> doomed_wait
 
 and sleep = Awake | Asleep of unit Suspend.resumer
 
 exception Cancelled
 (** {!Concord_fifo.Cancelled}. *)
 
-val undecided : 'a decision
 val doomed : 'a decision
 val answered : 'a decision
 val cancelled : 'a decision

@@ -3,7 +3,8 @@
     Each wait has a decision of its own. Whoever installs the outcome first has
     won, and owes the task its turn; everybody else is told [false]. *)
 
-type 'a t
+type 'a t = private ('a, exn) result Atomic.t
+(** Shown for code that must not contain a function call. *)
 
 val create : unit -> 'a t
 (** Undecided. *)
@@ -11,7 +12,7 @@ val create : unit -> 'a t
 val decide : 'a t -> ('a, exn) result -> bool
 (** [decide t outcome] installs [outcome] if [t] is undecided, and tells whether
     it did. The caller that is told [true] owes that the task continues with
-    [outcome], also if an exception comes in between (see {!Debt}).
+    [outcome], also if an exception of a signal handler comes in between.
 
     It contains no polling point: a signal handler runs before it or after it.
 *)

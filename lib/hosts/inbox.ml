@@ -43,18 +43,27 @@ let create () =
 
 type posted = Refused | Posted | Posted_to_sleeper
 
-let[@poll error] [@inline never] post t decision before after next full =
-  if not (Atomic.compare_and_set decision before after) then Refused
-  else
-    match Atomic.exchange (Atomic.exchange t.tail next) full with
-    | Asleep -> Posted_to_sleeper
-    | Empty | Full _ | Served -> Posted
+let[@inline always] append t next full =
+  match Atomic.exchange (Atomic.exchange t.tail next) full with
+  | Asleep -> Posted_to_sleeper
+  | Empty | Full _ | Served -> Posted
 
-let decide_and_post t decision ~before ~after message =
-  if Atomic.get decision != before then Refused
+let[@poll error] [@inline never] append_only t next full = append t next full
+
+let[@poll error] [@inline never] decide t decision undecided outcome next full =
+  if Atomic.compare_and_set decision undecided outcome then append t next full
+  else Refused
+
+let post t message =
+  let next = Atomic.make Empty in
+  append_only t next (Full { message; next })
+
+let decide_and_post t decision outcome message =
+  if not (Decision.is_undecided (Decision.outcome decision)) then Refused
   else
     let next = Atomic.make Empty in
-    post t decision before after next (Full { message; next })
+    let decision = (decision : _ Decision.t :> _ Atomic.t) in
+    decide t decision Decision.undecided outcome next (Full { message; next })
 
 (* --- Serving -------------------------------------------------------------- *)
 

@@ -1,9 +1,9 @@
-(** The wakes that a loop owes: a queue to which any thread posts and which one
-    thread, the loop's, serves (H2 to H4 of [Suspend]).
+(** What became ready elsewhere, and how a loop that sleeps learns of it: a
+    queue to which any thread posts and which one thread, the loop's, serves (H2
+    to H4).
 
-    It is for the loop of a library that knows nothing of other domains. A wake
-    is posted together with the decision of H3, so that no exception of a signal
-    handler comes between the two. *)
+    A wake-up can be posted together with the decision of H3, so that no
+    exception of a signal handler comes between the two. *)
 
 type 'a t
 (** Messages of type ['a], in the order of posting. *)
@@ -13,14 +13,18 @@ val create : unit -> 'a t
 (** {2 For any thread} *)
 
 type posted =
-  | Refused  (** It was decided before. Nothing has happened. *)
+  | Refused  (** It had been decided. Nothing has happened. *)
   | Posted
   | Posted_to_sleeper  (** The caller now wakes the loop. *)
 
-val decide_and_post :
-  'a t -> 'b Atomic.t -> before:'b -> after:'b -> 'a -> posted
-(** [decide_and_post t decision ~before ~after message] replaces [before] in
-    [decision] by [after] and, if that succeeds, posts [message].
+val post : 'a t -> 'a -> posted
+(** [post t message] puts [message] behind what was posted before; never
+    {!Refused}. If it raises what a signal handler raises, nothing has happened.
+    - {b Cost}: O(1), two atomic operations. It never waits for others. *)
+
+val decide_and_post : 'a t -> 'b Decision.t -> ('b, exn) result -> 'a -> posted
+(** [decide_and_post t decision outcome message] decides and, if that succeeds,
+    posts [message].
 
     If it raises what a signal handler raises, nothing has happened. Once it has
     decided, there is no polling point until it has returned.

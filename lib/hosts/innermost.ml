@@ -65,7 +65,7 @@ let get () = Domain.DLS.get key
 let default = Domain_local_await.prepare_for_await ()
 
 let[@inline] no_scheduler (trigger : Domain_local_await.t) =
-  Physical.same_code trigger.await default.await
+  Identity.same_code trigger.await default.await
 
 let which trigger =
   if no_scheduler trigger then nobody

@@ -1,20 +1,17 @@
-(* [cell], the only Atomic here
+(* [trigger], beside the one decision of H3
 
-   State       Left by           To          By whom
-   Waiting t   resume *          Done r      any resumer's caller
-               give up *         Gone        the waiting task: [block] gave a
-                                             value or raised, or it was interrupted
-               rearm             Waiting t'  the waiting task, after [t] woke it
-                                             without a resumption
-   Done, Gone  never (terminal)
+   Left by  To  By whom
+   rearm    t'  the waiting task, after [t] woke it without a resumption
 
-   * These race for the one decision of H3. Debt: whoever installs [Done] calls
-   [release] of the trigger that it replaced, after that. A signal handler may raise
-   anywhere; the debt is paid before the exception goes on. *)
-type 'a cell =
-  | Waiting of Domain_local_await.t
-  | Done of ('a, exn) result
-  | Gone
+   A resumer decides, and then releases the trigger that it reads. The task replaces
+   the trigger, and then looks at the decision. So either the resumer releases the new
+   one, or the task does not await it. Debt: whoever decides to resume releases, after
+   that. A signal handler may raise anywhere; the debt is paid before the exception
+   goes on. *)
+type 'a wait = {
+  decision : 'a Decision.t;
+  trigger : Domain_local_await.t Atomic.t;
+}
 
 (* A scheduler's trigger may need a lock that the calling thread has, if this is a
    signal handler: then another thread releases it. Any other exception is that of a
@@ -29,26 +26,27 @@ let release (trigger : Domain_local_await.t) =
       trigger.release ();
       Printexc.raise_with_backtrace e backtrace
 
-let rec resume cell outcome =
-  match Atomic.get cell with
-  | Waiting trigger as before ->
-      if Atomic.compare_and_set cell before (Done outcome) then begin
-        release trigger;
-        true
-      end
-      else (* resumed, given up or rearmed: look again *)
-        resume cell outcome
-  | Done _ | Gone -> false
+let resume wait outcome =
+  Decision.decide wait.decision outcome
+  && begin
+    release (Atomic.get wait.trigger);
+    true
+  end
+
+(* The waiting task has decided not to wait: [block] gave a value or raised, or it was
+   interrupted. *)
+exception Given_up
+
+let given_up = Error Given_up
 
 (* The task goes on with [f ()], unless it was resumed before. *)
-let rec give_up cell f =
-  match Atomic.get cell with
-  | Waiting _ as before ->
-      if Atomic.compare_and_set cell before Gone then f ()
-      else (* resumed meanwhile: the outcome wins *) give_up cell f
-  | Done (Ok v) -> v
-  | Done (Error e) -> raise e
-  | Gone -> (* interrupted after it had given up *) f ()
+let give_up wait f =
+  if Decision.decide wait.decision given_up then f ()
+  else
+    match Decision.outcome wait.decision with
+    | Ok v -> v
+    | Error Given_up -> (* interrupted after it had given up *) f ()
+    | Error e -> raise e
 
 (* That of a thread in which no scheduler runs. *)
 let thread_trigger () =
@@ -59,40 +57,42 @@ let thread_trigger () =
       await = (fun () -> Parker.await parker);
     }
 
-let rec await cell (trigger : Domain_local_await.t) =
+let rec await wait (trigger : Domain_local_await.t) =
   match trigger.await () with
-  | () -> rearm cell Domain_local_await.prepare_for_await
-  | exception Effect.Unhandled _ -> rearm cell thread_trigger
+  | () -> look wait Domain_local_await.prepare_for_await
+  | exception Effect.Unhandled _ -> look wait thread_trigger
 
 (* Woken, and possibly not by a resumption: the contract of [await] allows it. *)
-and rearm cell prepare =
-  match Atomic.get cell with
-  | Done (Ok v) -> v
-  | Done (Error e) -> raise e
-  | Waiting _ as before ->
-      let trigger = prepare () in
-      if Atomic.compare_and_set cell before (Waiting trigger) then
-        await cell trigger
-      else (* resumed meanwhile *) rearm cell prepare
-  | Gone -> assert false (* only the waiting task installs it, and leaves *)
+and look wait prepare =
+  match Decision.outcome wait.decision with
+  | Ok v -> v
+  | Error _ as outcome when Decision.is_undecided outcome -> rearm wait prepare
+  | Error e -> raise e
+
+and rearm wait prepare =
+  let trigger = prepare () in
+  Atomic.set wait.trigger trigger;
+  if Decision.is_undecided (Decision.outcome wait.decision) then
+    await wait trigger
+  else look wait prepare
 
 let suspend_until trigger block ~too_late =
-  let cell = Atomic.make (Waiting trigger) in
-  match block (resume cell) with
+  let wait = { decision = Decision.create (); trigger = Atomic.make trigger } in
+  match block (resume wait) with
   | None -> (
-      match await cell trigger with
+      match await wait trigger with
       | v -> v
       | exception e ->
           (* of the host, or of a signal handler *)
           let backtrace = Printexc.get_raw_backtrace () in
           let raise_it () = Printexc.raise_with_backtrace e backtrace in
-          let v = give_up cell raise_it in
+          let v = give_up wait raise_it in
           too_late e backtrace;
           v)
-  | Some v -> give_up cell (fun () -> v)
+  | Some v -> give_up wait (fun () -> v)
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
-      give_up cell (fun () -> Printexc.raise_with_backtrace e backtrace)
+      give_up wait (fun () -> Printexc.raise_with_backtrace e backtrace)
 
 let suspend trigger block =
   (* The host knows that it has cancelled the task. *)

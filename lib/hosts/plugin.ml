@@ -1,13 +1,12 @@
-exception Elsewhere
+open Concord_suspend
 
-type scope = { fork : (unit -> unit) -> unit; cancel : unit -> unit }
-type scopes = { scope : 'a. (scope -> 'a) -> 'a }
+exception Elsewhere
 
 type t = {
   name : string;
   sample : Domain_local_await.t option;
   takes_every_effect : bool;
-  suspend : 'a. ((('a, exn) result -> bool) -> 'a option) -> 'a;
+  suspend : 'a. ('a resumer -> 'a option) -> 'a;
   protect : 'a. (unit -> 'a) -> 'a;
   scopes : scopes option;
 }
@@ -76,7 +75,7 @@ let running plugin loop =
 
 (* By the code of its [await]; it is not called. *)
 let same (trigger : Domain_local_await.t) (sample : Domain_local_await.t) =
-  Physical.same_code trigger.await sample.await
+  Identity.same_code trigger.await sample.await
 
 let sample_of_loop =
   of_loop Domain_local_await.{ release = ignore; await = ignore }

@@ -1,15 +1,14 @@
-(** The plug-ins of the program. {!Concord.Suspend.Host} says what they are. *)
+(** The plug-ins of the program. {!Concord.Host_kit} says what they are. *)
+
+open Concord_suspend
 
 exception Elsewhere
-
-type scope = { fork : (unit -> unit) -> unit; cancel : unit -> unit }
-type scopes = { scope : 'a. (scope -> 'a) -> 'a }
 
 type t = {
   name : string;
   sample : Domain_local_await.t option;
   takes_every_effect : bool;
-  suspend : 'a. ((('a, exn) result -> bool) -> 'a option) -> 'a;
+  suspend : 'a. ('a resumer -> 'a option) -> 'a;
   protect : 'a. (unit -> 'a) -> 'a;
   scopes : scopes option;
 }

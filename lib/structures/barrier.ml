@@ -129,7 +129,7 @@ let ask trial places ~missing =
     if !accepted = missing then rest := Waiters.push !rest place
     else begin
       incr asked;
-      if Waiter.accepts place outcome then incr accepted
+      if Waiter.resume place outcome then incr accepted
       else if Atomic.exchange place.Waiter.arg Gone <> Gone then incr refused
     end
   in
@@ -286,11 +286,11 @@ let rec attempt t arrival =
   else None
 
 (* It waits for the same barrier in another alternative: a choice arrives once. *)
-let has_arrived (w : (arrival, trial) Suspend.waiter) s =
+let has_arrived (w : (arrival, trial) Waiter.t) s =
   w.choice != Waiter.no_choice
   && Waiters.exists (fun place -> place.Waiter.choice == w.choice) s.places
 
-let rec arrive t (w : (arrival, trial) Suspend.waiter) place =
+let rec arrive t (w : (arrival, trial) Waiter.t) place =
   let s = Atomic.get t.state in
   has_arrived w s
   || (not (is_ready t s ~given:1))
@@ -306,28 +306,28 @@ let rec arrive t (w : (arrival, trial) Suspend.waiter) place =
        else (* any other transition *) arrive t w place
      end
 
-let come_back t (w : (arrival, trial) Suspend.waiter) =
+let come_back t (w : (arrival, trial) Waiter.t) =
   let { place; _ } = w.arg in
-  place.resume <- w.resume;
+  place.resumer <- w.resumer;
   Atomic.set place.arg Stays;
   update t (fun s -> { s with away = s.away - 1 });
   settle t
 
-let enlist t (w : (arrival, trial) Suspend.waiter) =
+let enlist t (w : (arrival, trial) Waiter.t) =
   if w.arg.place != nowhere && Atomic.get w.arg.place.arg = Away then begin
     come_back t w;
     true
   end
   else begin
     let place = Waiter.make_alternative w.choice (Atomic.make w.arg.initial) in
-    place.resume <- w.resume;
+    place.resumer <- w.resumer;
     arrive t w place
   end
 
 (* Does nothing if it has left. *)
 let leave t { place; _ } =
   if place != nowhere then begin
-    Waiter.leave place;
+    Waiter.mark_gone place;
     let status = Atomic.exchange place.arg Gone in
     if status <> Gone then begin
       let away = if status = Away then 1 else 0 in
@@ -336,7 +336,7 @@ let leave t { place; _ } =
           s with
           arrived = s.arrived - 1;
           away = s.away - away;
-          places = Waiters.withdraw s.places;
+          places = Waiters.count_gone s.places;
         }
       in
       update t after;
@@ -346,13 +346,13 @@ let leave t { place; _ } =
 
 let awaiting =
   {
-    Suspend.attempt;
+    Operation.attempt;
     enlist;
-    withdraw = (fun t (w : (arrival, trial) Suspend.waiter) -> leave t w.arg);
+    withdraw = (fun t (w : (arrival, trial) Waiter.t) -> leave t w.arg);
   }
 
 let rec wait t arrival =
-  if not (has_passed (Suspend.wait awaiting t arrival)) then wait t arrival
+  if not (has_passed (Operation.wait awaiting t arrival)) then wait t arrival
 
 let await t =
   let arrival = arrival Stays in

@@ -123,7 +123,7 @@ and hand_out s =
             let w = Waiters.head waiters in
             let rest = Serving (link, Waiters.tail waiters)
             and outcome = Ok value in
-            if Atomic.compare_and_set s before rest && Waiter.accepts w outcome
+            if Atomic.compare_and_set s before rest && Waiter.resume w outcome
             then move_on s after;
             (* the next one; or again, after a waiter came or left *)
             hand_out s
@@ -137,7 +137,7 @@ and hand_out s =
 (* Nobody calls its resumer: that only tells that it has not left. *)
 and notice s =
   let notice = Waiter.make s in
-  notice.resume <- (fun _ -> true);
+  notice.resumer <- (fun _ -> true);
   notice
 
 and move_on s link =
@@ -178,7 +178,7 @@ let rec enlist s w =
 let rec withdraw_notice link =
   match Atomic.get link with
   | Waited notices as before ->
-      let notices = Waiters.withdraw notices in
+      let notices = Waiters.count_gone notices in
       let after = if Waiters.is_empty notices then End else Waited notices in
       if not (Atomic.compare_and_set link before after) then
         withdraw_notice link
@@ -188,10 +188,10 @@ let rec withdraw s w =
   match Atomic.get s with
   | Reading _ -> ()
   | Waiting ({ link; notice; _ } as waiting) as before ->
-      let waiters = Waiters.withdraw waiting.waiters in
+      let waiters = Waiters.count_gone waiting.waiters in
       if Waiters.is_empty waiters then
         if Atomic.compare_and_set s before (Reading link) then begin
-          Waiter.leave notice;
+          Waiter.mark_gone notice;
           withdraw_notice link
         end
         else withdraw s w
@@ -199,14 +199,14 @@ let rec withdraw s w =
         not (Atomic.compare_and_set s before (Waiting { waiting with waiters }))
       then withdraw s w
   | Serving (link, waiters) as before ->
-      let after = Serving (link, Waiters.withdraw waiters) in
+      let after = Serving (link, Waiters.count_gone waiters) in
       if not (Atomic.compare_and_set s before after) then withdraw s w
 
 let receiving =
-  { Suspend.attempt = (fun s () -> try_receive s); enlist; withdraw }
+  { Operation.attempt = (fun s () -> try_receive s); enlist; withdraw }
 
 let receive s =
-  match try_receive s with Some v -> v | None -> Suspend.wait receiving s ()
+  match try_receive s with Some v -> v | None -> Operation.wait receiving s ()
 
 let receive_evt s = Event.make receiving s ()
 

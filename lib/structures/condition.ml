@@ -19,7 +19,7 @@ let rec signal t =
     if
       not
         (Atomic.compare_and_set t waiters (Waiters.tail waiters)
-        && Waiter.accepts w (Ok ()))
+        && Waiter.resume w (Ok ()))
     then (* somebody came or left; or [w] was cancelled *) signal t
 
 let rec broadcast t =
@@ -43,7 +43,7 @@ let rec push t w =
 
 let rec withdraw t =
   let waiters = Atomic.get t in
-  if not (Atomic.compare_and_set t waiters (Waiters.withdraw waiters)) then
+  if not (Atomic.compare_and_set t waiters (Waiters.count_gone waiters)) then
     withdraw t
 
 (* A signal that comes after the mutex is unlocked finds the waiter.
@@ -52,7 +52,7 @@ let rec withdraw t =
    which other operations must not do. The waiter has left then, and is not withdrawn. *)
 let enlist wait w =
   if not (wait.unlocked || Mutex.is_locked wait.mutex) then begin
-    Waiter.leave w;
+    Waiter.mark_gone w;
     invalid_arg "Condition.wait_evt: twice in one choice with one mutex"
   end;
   push wait.condition w;
@@ -77,7 +77,7 @@ let attempt wait () =
 
 let waiting =
   {
-    Suspend.attempt;
+    Operation.attempt;
     enlist;
     withdraw = (fun wait _ -> withdraw wait.condition);
   }
@@ -95,7 +95,7 @@ let start condition mutex = { condition; mutex; unlocked = false }
 let wait condition mutex =
   let wait = start condition mutex in
   check wait;
-  match Suspend.wait waiting wait () with
+  match Operation.wait waiting wait () with
   | () -> lock_again wait
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in

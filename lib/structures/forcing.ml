@@ -37,11 +37,7 @@ let make compute ~restarts =
 (* --- The stack ------------------------------------------------------------ *)
 
 type frame = Frame : 'a t * 'a computation -> frame
-
-type _ Effect.t +=
-  | Ask : { question : 'a Effect.t; otherwise : 'a } -> 'a Effect.t
-  | Enclosing : frame list ref -> unit Effect.t
-
+type _ Effect.t += Enclosing : frame list ref -> unit Effect.t
 type passing = Passing : 'b Effect.t -> passing
 
 (* Which frames see an effect pass, where no effect of ours may be performed: each
@@ -79,7 +75,7 @@ let[@inline never] add_to_collections frame effect_ collections =
   let add collection =
     match collection.effect_ with
     | Some (Passing sought)
-      when Physical.equal sought effect_ && collection.thread = thread () ->
+      when Identity.equal sought effect_ && collection.thread = thread () ->
         collection.passed <- frame :: collection.passed
     | Some _ | None -> ()
   in
@@ -92,14 +88,17 @@ let run (type a) (t : a t) (computation : a computation) =
   let effc (type b) (effect_ : b Effect.t) :
       ((b, a) Effect.Deep.continuation -> a) option =
     match effect_ with
-    | Ask { question = Enclosing frames; otherwise = () } ->
+    | Suspend.Ask { question = Enclosing frames; _ } ->
         (* Not handled: continuations that hold one another make the collector
            overflow its stack. *)
         frames := Frame (t, computation) :: !frames;
         None
+    | Suspend.Ask { question = Reach.Refusing; _ } ->
+        computation.sought <- Refused;
+        None
     | _ ->
         (match computation.sought with
-        | Sought (sought, refused) when Physical.equal sought effect_ ->
+        | Sought (sought, refused) when Identity.equal sought effect_ ->
             computation.sought <- Seen refused
         | Nothing | Refused | Sought _ | Seen _ -> ());
         (match Atomic.get collections with
@@ -118,12 +117,6 @@ let is_refused c =
   | Sought (_, refused) | Seen refused -> refused
 
 let stop_seeking c = c.sought <- (if is_refused c then Refused else Nothing)
-
-let refuse () =
-  let frames = ref [] in
-  (try Effect.perform (Ask { question = Enclosing frames; otherwise = () })
-   with Effect.Unhandled (Ask _) -> ());
-  List.iter (fun (Frame (_, c)) -> c.sought <- Refused) !frames
 
 let was_refused c =
   let refused = is_refused c in
@@ -155,7 +148,7 @@ let rec need needs (Frame (t, _) as frame) =
   | Value _ | Failed _ | Unforced _ -> assert false
 
 let needs frames any = List.iter (need any) frames
-let is_frame t (Frame (forced, _)) = Physical.equal forced t
+let is_frame t (Frame (forced, _)) = Identity.equal forced t
 
 (* What [t] needed when it was read. *)
 type edge = Edge : 'a t * any option -> edge
@@ -171,7 +164,7 @@ let path frames t =
       | Forcing { needs = Some (Any next as there) as needs; _ } ->
           let (Any marked) = mark in
           let edges = Edge (t, needs) :: edges in
-          if Physical.equal next marked then None
+          if Identity.equal next marked then None
           else if steps < limit then go there edges mark (steps + 1) limit
           else go there edges here 1 (2 * limit)
       | Forcing { needs = None; _ } | Value _ | Failed _ | Unforced _ -> None

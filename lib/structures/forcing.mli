@@ -44,8 +44,6 @@ type frame
 (** A lazy value that is being forced there. *)
 
 type _ Effect.t +=
-  | Ask : { question : 'a Effect.t; otherwise : 'a } -> 'a Effect.t
-        (** See [Suspend.Host.Ask]. *)
   | Enclosing : frame list ref -> unit Effect.t
         (** A question: each forcing adds itself as it passes. *)
 
@@ -53,12 +51,9 @@ val run : 'a t -> 'a computation -> 'a
 (** [run t computation] computes, as a frame. What it raises has the backtrace
     of the computation. *)
 
-val refuse : unit -> unit
-(** The calling code had to wait, and could not: so the computations on the
-    stack below it must not be taken to have failed. *)
-
 val was_refused : 'a computation -> bool
-(** Whether it has been, since it was run; not any more then. *)
+(** Has code had to wait in it, and could not ({!Host_kit.refuse}), since it was
+    run? Not any more then. Such a computation has not failed. *)
 
 type passing = Passing : 'b Effect.t -> passing
 

@@ -42,17 +42,17 @@ let rec withdraw t w =
   match Atomic.get t with
   | Open -> ()
   | Shut (n, waiters) as before ->
-      let after = Shut (n, Waiters.withdraw waiters) in
+      let after = Shut (n, Waiters.count_gone waiters) in
       if not (Atomic.compare_and_set t before after) then withdraw t w
 
 let awaiting =
   {
-    Suspend.attempt = (fun t () -> if is_open t then Some () else None);
+    Operation.attempt = (fun t () -> if is_open t then Some () else None);
     enlist;
     withdraw;
   }
 
-let await t = if not (is_open t) then Suspend.wait awaiting t ()
+let await t = if not (is_open t) then Operation.wait awaiting t ()
 let await_evt t = Event.make awaiting t ()
 
 let waiters t =

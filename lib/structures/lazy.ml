@@ -37,8 +37,8 @@ let rec settle t outcome =
   match Atomic.get t with
   | Forcing { waiters; watchers; _ } as before
     when Waiters.is_empty waiters && Waiters.is_empty watchers ->
-      if not (Atomic.compare_and_set t before outcome) then
-        (* somebody came *) settle t outcome
+      if not (Atomic.compare_and_set t before outcome) then (* somebody came *)
+        settle t outcome
   | Forcing { waiters; watchers; _ } as before ->
       let forcing = Waiters.round waiters (Ok Settled)
       and watching = Waiters.round watchers (Ok Settled) in
@@ -61,8 +61,7 @@ let rec pass_on t =
         let after = Forcing { computation; waiters; watchers; needs = None } in
         if
           not
-            (Atomic.compare_and_set t before after
-            && Waiter.accepts w (Ok Yours))
+            (Atomic.compare_and_set t before after && Waiter.resume w (Ok Yours))
         then (* somebody came or left; or [w] was cancelled *) pass_on t
   | Unforced _ | Value _ | Failed _ -> assert false (* only the forcer leaves *)
 
@@ -100,7 +99,7 @@ let rec withdraw t w =
   match Atomic.get t with
   | Unforced _ | Value _ | Failed _ -> ()
   | Forcing f as before ->
-      let after = Forcing { f with waiters = Waiters.withdraw f.waiters } in
+      let after = Forcing { f with waiters = Waiters.count_gone f.waiters } in
       if not (Atomic.compare_and_set t before after) then withdraw t w
 
 let rec attempt t () =
@@ -115,10 +114,10 @@ and start t before computation watchers =
   Atomic.compare_and_set t before
     (Forcing { computation; waiters = Waiters.empty; watchers; needs = None })
 
-let forcing = { Suspend.attempt; enlist; withdraw }
+let forcing = { Operation.attempt; enlist; withdraw }
 
 let reach seek =
-  Suspend.reach_host { reaching = (fun effect_ -> seek (Passing effect_)) }
+  Reach.probe { passing = (fun effect_ -> seek (Passing effect_)) }
 
 (* Those of the frames that cannot go on while the caller's task waits. *)
 let blocked_of frames =
@@ -137,10 +136,10 @@ let blocked_of frames =
    none. *)
 let blocked () =
   let frames = ref [] in
-  match Suspend.Host.ask (Enclosing frames) ~otherwise:() with
+  match Reach.question (Enclosing frames) ~otherwise:() with
   | Some () -> (
       match List.rev !frames with [] -> [] | frames -> blocked_of frames)
-  | None -> collect (fun seek -> ignore (reach seek : Suspend.host))
+  | None -> collect (fun seek -> ignore (reach seek : Reach.host))
 
 let wait_as frames t =
   needs frames (Some (Any t));
@@ -148,7 +147,7 @@ let wait_as frames t =
     needs frames None;
     raise Undefined
   end;
-  match Suspend.wait forcing t () with
+  match Operation.wait forcing t () with
   | turn ->
       needs frames None;
       turn
@@ -159,7 +158,7 @@ let wait_as frames t =
 
 let wait t =
   match blocked () with
-  | [] -> Suspend.wait forcing t ()
+  | [] -> Operation.wait forcing t ()
   | frames -> wait_as frames t
 
 let rec force_unsettled t =
@@ -239,13 +238,13 @@ and with_watchers f = function
 
 let watching =
   {
-    Suspend.attempt =
+    Operation.attempt =
       (fun t () ->
         match Atomic.get t with
         | Value _ | Failed _ -> Some Settled
         | Unforced _ | Forcing _ -> None);
     enlist = (fun t w -> update_watchers t (fun ws -> Waiters.push ws w));
-    withdraw = (fun t _ -> ignore (update_watchers t Waiters.withdraw : bool));
+    withdraw = (fun t _ -> ignore (update_watchers t Waiters.count_gone : bool));
   }
 
 let await_evt t =

@@ -27,8 +27,8 @@
     - {b Cancelled} while it computes: the next task that waits runs the
       computation again, or the next that comes; see {!from_fun}. The same holds
       if the computation had to wait where its host can suspend nothing
-      ({!Suspend.Host.refuse}: a plain callback of Lwt, a job of Async),
-      whatever it raised then.
+      ({!Host_kit.refuse}: a plain callback of Lwt, a job of Async), whatever it
+      raised then.
     - {b Cycles}. {!force} raises {!Undefined} if the value is being forced by
       the calling task itself, directly or through other lazy values; also if
       that goes over several tasks, each of which forces what another one needs:

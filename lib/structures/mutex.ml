@@ -41,17 +41,17 @@ let rec withdraw t w =
   match Atomic.get t with
   | Unlocked | Locked -> ()
   | Queue waiters as before ->
-      let after = locked (Waiters.withdraw waiters) in
+      let after = locked (Waiters.count_gone waiters) in
       if not (Atomic.compare_and_set t before after) then withdraw t w
 
 let locking =
   {
-    Suspend.attempt = (fun t () -> if try_lock t then Some () else None);
+    Operation.attempt = (fun t () -> if try_lock t then Some () else None);
     enlist;
     withdraw;
   }
 
-let lock t = if not (try_lock t) then Suspend.wait locking t ()
+let lock t = if not (try_lock t) then Operation.wait locking t ()
 let lock_evt t = Event.make locking t ()
 
 (* --- Unlocking ------------------------------------------------------------ *)
@@ -66,7 +66,7 @@ let rec hand_over t =
   | Queue waiters as before ->
       let w = Waiters.head waiters in
       let after = locked (Waiters.tail waiters) in
-      if not (Atomic.compare_and_set t before after && Waiter.accepts w (Ok ()))
+      if not (Atomic.compare_and_set t before after && Waiter.resume w (Ok ()))
       then
         (* somebody came or left; or [w] was cancelled *)
         hand_over t

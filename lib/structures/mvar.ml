@@ -59,8 +59,7 @@ let rec give t v =
       else
         let w = Waiters.head takers in
         let after = Held (Waiters.tail takers, putters) and outcome = Ok v in
-        if Atomic.compare_and_set t before after && Waiter.accepts w outcome
-        then
+        if Atomic.compare_and_set t before after && Waiter.resume w outcome then
           match w.Waiter.arg with
           | Take -> vacate t
           | Read -> give t v
@@ -79,8 +78,8 @@ and vacate t =
       else
         let p = Waiters.head putters in
         let after = Held (takers, Waiters.tail putters) in
-        if Atomic.compare_and_set t before after && Waiter.accepts p (Ok ())
-        then give t p.arg
+        if Atomic.compare_and_set t before after && Waiter.resume p (Ok ()) then
+          give t p.arg
         else (* the state changed, or [p] was cancelled *) vacate t
   | Empty _ | Full _ -> assert false (* only the holder leaves [Held] *)
 
@@ -94,7 +93,7 @@ let try_remove t before putters =
     let after = Held (Waiters.empty, Waiters.tail putters) in
     Atomic.compare_and_set t before after
     && begin
-      if Waiter.accepts p (Ok ()) then give t p.arg else vacate t;
+      if Waiter.resume p (Ok ()) then give t p.arg else vacate t;
       true
     end
 
@@ -129,21 +128,25 @@ let rec withdraw_taker t w =
   match Atomic.get t with
   | Full _ -> ()
   | Empty takers as before ->
-      let after = Empty (Waiters.withdraw takers) in
+      let after = Empty (Waiters.count_gone takers) in
       if not (Atomic.compare_and_set t before after) then withdraw_taker t w
   | Held (takers, putters) as before ->
-      let after = Held (Waiters.withdraw takers, putters) in
+      let after = Held (Waiters.count_gone takers, putters) in
       if not (Atomic.compare_and_set t before after) then withdraw_taker t w
 
 let using =
-  { Suspend.attempt = try_to; enlist = enlist_taker; withdraw = withdraw_taker }
+  {
+    Operation.attempt = try_to;
+    enlist = enlist_taker;
+    withdraw = withdraw_taker;
+  }
 
 let rec use t purpose =
   match Atomic.get t with
   | Full (v, putters) as before ->
       if try_use t before putters purpose then v
       else (* the box changed: look again *) use t purpose
-  | Empty _ | Held _ -> Suspend.wait using t purpose
+  | Empty _ | Held _ -> Operation.wait using t purpose
 
 let take t = use t Take
 let read t = use t Read
@@ -171,7 +174,7 @@ let rec try_put t v =
               let rest = Waiters.tail takers in
               if Waiters.is_empty rest then empty else Empty rest
             and outcome = Ok v in
-            (Atomic.compare_and_set t before after && Waiter.accepts w outcome)
+            (Atomic.compare_and_set t before after && Waiter.resume w outcome)
             ||
             (* the box changed, or [w] was cancelled *)
             try_put t v
@@ -202,20 +205,20 @@ let rec withdraw_putter t p =
   match Atomic.get t with
   | Empty _ -> ()
   | Full (v, putters) as before ->
-      let after = Full (v, Waiters.withdraw putters) in
+      let after = Full (v, Waiters.count_gone putters) in
       if not (Atomic.compare_and_set t before after) then withdraw_putter t p
   | Held (takers, putters) as before ->
-      let after = Held (takers, Waiters.withdraw putters) in
+      let after = Held (takers, Waiters.count_gone putters) in
       if not (Atomic.compare_and_set t before after) then withdraw_putter t p
 
 let putting =
   {
-    Suspend.attempt = (fun t v -> if try_put t v then Some () else None);
+    Operation.attempt = (fun t v -> if try_put t v then Some () else None);
     enlist = enlist_putter;
     withdraw = withdraw_putter;
   }
 
-let put t v = if not (try_put t v) then Suspend.wait putting t v
+let put t v = if not (try_put t v) then Operation.wait putting t v
 let put_evt t v = Event.make putting t v
 
 (* --- Both at once --------------------------------------------------------- *)
@@ -229,7 +232,7 @@ let rec swap t v =
   | Full (old, putters) as before ->
       if Atomic.compare_and_set t before (Full (v, putters)) then old
       else (* the box changed: look again *) swap t v
-  | Empty _ | Held _ -> swap_held t v (Suspend.wait using t Hold)
+  | Empty _ | Held _ -> swap_held t v (Operation.wait using t Hold)
 
 let modify_held t f old =
   match f old with

@@ -91,12 +91,12 @@ let rec withdraw t w =
   match Atomic.get t with
   | Value _ | Failed _ -> ()
   | Waiting waiters as before ->
-      let after = Waiting (Waiters.withdraw waiters) in
+      let after = Waiting (Waiters.count_gone waiters) in
       if not (Atomic.compare_and_set t before after) then withdraw t w
 
 let awaiting =
   {
-    Suspend.attempt = (fun t () -> if is_resolved t then Some () else None);
+    Operation.attempt = (fun t () -> if is_resolved t then Some () else None);
     enlist;
     withdraw;
   }
@@ -106,7 +106,7 @@ let await t =
   | Value v -> v
   | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
   | Waiting _ ->
-      Suspend.wait awaiting t ();
+      Operation.wait awaiting t ();
       get_resolved t
 
 let await_evt t =

@@ -25,12 +25,6 @@ let opened senders receivers =
   if Waiters.is_empty senders && Waiters.is_empty receivers then idle
   else Open (senders, receivers)
 
-(* Whether somebody waits whom [w] can meet. *)
-let has_partner w queue =
-  Waiters.exists
-    (fun w' -> Waiter.is_live w' && not (Waiter.of_same_choice w w'))
-    queue
-
 (* --- Sending -------------------------------------------------------------- *)
 
 let rec try_send t v =
@@ -42,7 +36,7 @@ let rec try_send t v =
         let w = Waiters.head receivers in
         let after = opened senders (Waiters.tail receivers)
         and outcome = Ok v in
-        (Atomic.compare_and_set t before after && Waiter.accepts w outcome)
+        (Atomic.compare_and_set t before after && Waiter.resume w outcome)
         ||
         (* the channel changed, or [w] was cancelled *)
         try_send t v
@@ -52,7 +46,7 @@ let rec enlist_sender t w =
   match Atomic.get t with
   | Closed -> false
   | Open (senders, receivers) as before ->
-      (Waiters.is_empty receivers || not (has_partner w receivers))
+      (Waiters.is_empty receivers || not (Waiters.has_partner receivers w))
       && (Atomic.compare_and_set t before
             (Open (Waiters.push senders w, receivers))
          ||
@@ -63,17 +57,17 @@ let rec withdraw_sender t w =
   match Atomic.get t with
   | Closed -> ()
   | Open (senders, receivers) as before ->
-      let after = opened (Waiters.withdraw senders) receivers in
+      let after = opened (Waiters.count_gone senders) receivers in
       if not (Atomic.compare_and_set t before after) then withdraw_sender t w
 
 let sending =
   {
-    Suspend.attempt = (fun t v -> if try_send t v then Some () else None);
+    Operation.attempt = (fun t v -> if try_send t v then Some () else None);
     enlist = enlist_sender;
     withdraw = withdraw_sender;
   }
 
-let send t v = if not (try_send t v) then Suspend.wait sending t v
+let send t v = if not (try_send t v) then Operation.wait sending t v
 
 (* --- Receiving ------------------------------------------------------------ *)
 
@@ -86,15 +80,15 @@ let rec try_receive t =
         let w = Waiters.head senders in
         let after = opened (Waiters.tail senders) receivers in
         let received = Some w.Waiter.arg in
-        if Atomic.compare_and_set t before after && Waiter.accepts w (Ok ())
-        then received
+        if Atomic.compare_and_set t before after && Waiter.resume w (Ok ()) then
+          received
         else (* the channel changed, or [w] was cancelled *) try_receive t
 
 let rec enlist_receiver t w =
   match Atomic.get t with
   | Closed -> false
   | Open (senders, receivers) as before ->
-      (Waiters.is_empty senders || not (has_partner w senders))
+      (Waiters.is_empty senders || not (Waiters.has_partner senders w))
       && (Atomic.compare_and_set t before
             (Open (senders, Waiters.push receivers w))
          ||
@@ -105,18 +99,18 @@ let rec withdraw_receiver t w =
   match Atomic.get t with
   | Closed -> ()
   | Open (senders, receivers) as before ->
-      let after = opened senders (Waiters.withdraw receivers) in
+      let after = opened senders (Waiters.count_gone receivers) in
       if not (Atomic.compare_and_set t before after) then withdraw_receiver t w
 
 let receiving =
   {
-    Suspend.attempt = (fun t () -> try_receive t);
+    Operation.attempt = (fun t () -> try_receive t);
     enlist = enlist_receiver;
     withdraw = withdraw_receiver;
   }
 
 let receive t =
-  match try_receive t with Some v -> v | None -> Suspend.wait receiving t ()
+  match try_receive t with Some v -> v | None -> Operation.wait receiving t ()
 
 (* --- Closing, looking ----------------------------------------------------- *)
 

@@ -5,8 +5,8 @@ type 'a t
 val create : unit -> 'a t
 val try_send : 'a t -> 'a -> bool
 val try_receive : 'a t -> 'a option
-val sending : ('a t, 'a, unit) Suspend.operation
-val receiving : ('a t, unit, 'a) Suspend.operation
+val sending : ('a t, 'a, unit) Structure_kit.operation
+val receiving : ('a t, unit, 'a) Structure_kit.operation
 val send : 'a t -> 'a -> unit
 val receive : 'a t -> 'a
 val close : 'a t -> unit

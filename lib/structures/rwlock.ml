@@ -68,7 +68,7 @@ let rec settle t =
     else if admits s w.arg then begin
       if
         Atomic.compare_and_set t.state s (with_one_more s' w.arg)
-        && not (Waiter.accepts w (Ok ()))
+        && not (Waiter.resume w (Ok ()))
       then update t with_one_less;
       (* the next one, or again after any other transition *)
       settle t
@@ -104,20 +104,21 @@ let rec enlist t w =
 let withdraw t w =
   let leave s =
     if t.fair || w.Waiter.arg = Write then
-      { s with first = Waiters.withdraw s.first }
-    else { s with second = Waiters.withdraw s.second }
+      { s with first = Waiters.count_gone s.first }
+    else { s with second = Waiters.count_gone s.second }
   in
   update t leave;
   settle t
 
 let locking =
   {
-    Suspend.attempt = (fun t mode -> if try_lock t mode then Some () else None);
+    Operation.attempt =
+      (fun t mode -> if try_lock t mode then Some () else None);
     enlist;
     withdraw;
   }
 
-let lock t mode = if not (try_lock t mode) then Suspend.wait locking t mode
+let lock t mode = if not (try_lock t mode) then Operation.wait locking t mode
 let read_lock t = lock t Read
 let write_lock t = lock t Write
 let try_read_lock t = try_lock t Read

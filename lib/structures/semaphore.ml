@@ -49,17 +49,17 @@ let rec withdraw t w =
   match Atomic.get t with
   | Free _ -> ()
   | Queue waiters as before ->
-      let after = queue (Waiters.withdraw waiters) in
+      let after = queue (Waiters.count_gone waiters) in
       if not (Atomic.compare_and_set t before after) then withdraw t w
 
 let acquiring =
   {
-    Suspend.attempt = (fun t () -> if try_acquire t then Some () else None);
+    Operation.attempt = (fun t () -> if try_acquire t then Some () else None);
     enlist;
     withdraw;
   }
 
-let acquire t = if not (try_acquire t) then Suspend.wait acquiring t ()
+let acquire t = if not (try_acquire t) then Operation.wait acquiring t ()
 let acquire_evt t = Event.make acquiring t ()
 
 (* [full n]: what a release does that finds [n] permits, [most] of them. *)
@@ -73,7 +73,7 @@ let rec release_up_to most full t =
   | Queue waiters as before ->
       let w = Waiters.head waiters in
       let after = queue (Waiters.tail waiters) in
-      if not (Atomic.compare_and_set t before after && Waiter.accepts w (Ok ()))
+      if not (Atomic.compare_and_set t before after && Waiter.resume w (Ok ()))
       then
         (* somebody came or left; or [w] was cancelled *)
         release_up_to most full t

@@ -109,7 +109,7 @@ let node value index : _ node =
 let create capacity =
   if capacity < 1 then invalid_arg "Stream.create: capacity < 1";
   (* Nobody reads the value of the first node. *)
-  let first = node (Physical.nothing ()) 0 in
+  let first = node (Identity.nothing ()) 0 in
   {
     capacity;
     first = Atomic.make (First first);
@@ -199,7 +199,7 @@ let rec add_if room t v =
       &&
       let w = Waiters.head waiters in
       let after = takers (Waiters.tail waiters) and outcome = Ok v in
-      (Atomic.compare_and_set next before after && Waiter.accepts w outcome)
+      (Atomic.compare_and_set next before after && Waiter.resume w outcome)
       ||
       (* another taker, one left, somebody added; or [w] was cancelled *)
       add_if room t v
@@ -248,7 +248,7 @@ let rec move t =
         let after = Moving { first; adders = Waiters.tail adders; ended } in
         if
           Atomic.compare_and_set t.first before (First after)
-          && Waiter.accepts w (Ok ())
+          && Waiter.resume w (Ok ())
         then ignore (add_if unconditionally t w.arg : bool);
         (* the next adder; or again after a take, an adder came or left, or closed *)
         move t
@@ -273,7 +273,7 @@ let sever_next t (Node { next; _ } as n : _ node) =
 let[@inline] take_out t (Node { index; _ } as n : _ node)
     (Node taken as after : _ node) =
   let v = taken.value in
-  taken.value <- Physical.nothing ();
+  taken.value <- Identity.nothing ();
   if index land 63 = 0 then sever t n after;
   v
 
@@ -331,20 +331,20 @@ let rec withdraw_taker t w =
   let (Node { next; _ } : _ node) = front (Atomic.get t.first) in
   match Atomic.get next with
   | Next (Takers waiters) as before ->
-      let after = takers (Waiters.withdraw waiters) in
+      let after = takers (Waiters.count_gone waiters) in
       if not (Atomic.compare_and_set next before after) then withdraw_taker t w
   | Next (End | Node _ | Sealed) -> ()
   | Next Severed -> (* [first] is another one by now *) withdraw_taker t w
 
 let taking =
   {
-    Suspend.attempt = (fun t () -> try_take t);
+    Operation.attempt = (fun t () -> try_take t);
     enlist = enlist_taker;
     withdraw = withdraw_taker;
   }
 
 let take t =
-  match try_take t with Some v -> v | None -> Suspend.wait taking t ()
+  match try_take t with Some v -> v | None -> Operation.wait taking t ()
 
 let take_nonblocking t =
   match try_take t with v -> v | exception Closed -> None
@@ -381,11 +381,11 @@ let rec enlist_adder t w =
 let rec withdraw_adder t w =
   match Atomic.get t.first with
   | First (Full { first; adders }) as before ->
-      let after = full first (Waiters.withdraw adders) in
+      let after = full first (Waiters.count_gone adders) in
       if not (Atomic.compare_and_set t.first before after) then
         withdraw_adder t w
   | First (Moving m) as before ->
-      let adders = Waiters.withdraw m.adders in
+      let adders = Waiters.count_gone m.adders in
       if
         not
           (Atomic.compare_and_set t.first before
@@ -395,12 +395,12 @@ let rec withdraw_adder t w =
 
 let adding =
   {
-    Suspend.attempt = (fun t v -> if try_add t v then Some () else None);
+    Operation.attempt = (fun t v -> if try_add t v then Some () else None);
     enlist = enlist_adder;
     withdraw = withdraw_adder;
   }
 
-let add t v = if not (try_add t v) then Suspend.wait adding t v
+let add t v = if not (try_add t v) then Operation.wait adding t v
 let add_evt t v = Event.make adding t v
 
 (* --- Ending --------------------------------------------------------------- *)
@@ -464,7 +464,7 @@ let rec take_all t =
           First (Moving { first = last; adders; ended = false })
     in
     if Atomic.compare_and_set t.first before after then begin
-      taken.value <- Physical.nothing ();
+      taken.value <- Identity.nothing ();
       sever_next t first;
       (match cell with Full _ -> move t | Node _ | Shut _ | Moving _ -> ());
       List.rev items

@@ -9,7 +9,7 @@ module Make_with_wait (Style : Style_with_wait) = struct
   let is_innermost () =
     match Style.host () with
     | None -> true
-    | Some host -> Suspend.Host.is_innermost host
+    | Some host -> Host_kit.is_innermost host
 
   let failed e = Style.fail e (Printexc.get_raw_backtrace ())
 
@@ -88,10 +88,8 @@ module Make_with_wait (Style : Style_with_wait) = struct
       match effect_ with
       | Suspend.Suspend block when is_innermost () ->
           Some (fun k -> suspend code block k)
-      | Suspend.Host.Protect when is_innermost () ->
-          Some (fun k -> shield code k)
-      | Suspend.Host.Ask { otherwise; _ } ->
-          Some (fun k -> continue k otherwise)
+      | Suspend.Protect when is_innermost () -> Some (fun k -> shield code k)
+      | Suspend.Ask { otherwise; _ } -> Some (fun k -> continue k otherwise)
       | _ -> None
     in
     let retc v =
@@ -328,12 +326,12 @@ module Make (Style : Style) = Make_with_wait (struct
 
   let wait ~late:_ operation t w result =
     Style.suspend ~protected:false
-      (fun resumer -> Suspend.block operation t w resumer)
+      (fun resumer -> Operation.block operation t w resumer)
       (function
         | Ok v -> Style.return (result v)
         | Error e ->
             let backtrace = Printexc.get_raw_backtrace () in
-            Suspend.withdraw operation t w;
+            Operation.withdraw operation t w;
             Style.fail e backtrace)
 
   let cancel (_ : _ Style.t) = ()

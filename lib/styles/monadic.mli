@@ -6,8 +6,8 @@
     whatever style, the other side takes. (Section 5 of "Effectively Composing
     Concurrency Libraries".)
 
-    No operation is written twice. A single one waits as {!Suspend.wait} does,
-    but by the style's means; any other code runs in direct style under a
+    No operation is written twice. A single one waits as {!Structure_kit.wait}
+    does, but by the style's means; any other code runs in direct style under a
     handler, which makes a promise of the rest of it when it suspends. So order,
     cancellation and cost are those of the direct operation. *)
 

@@ -21,9 +21,8 @@ module type Promises = sig
       runs (its storage, its context) is then as it was, although [f] may have
       been suspended in the middle. *)
 
-  val host : unit -> Suspend.Host.t option
-  (** The calling thread's loop, if it was registered by {!Suspend.Host.using}.
-  *)
+  val host : unit -> Host_kit.t option
+  (** The calling thread's loop, if it was registered by {!Host_kit.using}. *)
 end
 
 (** A library of promises. *)
@@ -62,16 +61,16 @@ module type Style_with_wait = sig
 
   val wait :
     late:('b -> exn -> 'b t) ->
-    ('t, 'x, 'a) Suspend.operation ->
+    ('t, 'x, 'a) Structure_kit.operation ->
     't ->
-    ('x, 'a) Suspend.waiter ->
+    ('x, 'a) Structure_kit.waiter ->
     ('a -> 'b) ->
     'b t
   (** [wait ~late operation t waiter result] does that with
-      [Suspend.block operation t waiter], unprotected. It gives [result v],
-      where [v] is the outcome, or goes on with [late (result v) e] if it was
-      cancelled after it had been resumed; or it fails, after
-      [Suspend.withdraw operation t waiter].
+      [Structure_kit.block operation t waiter], unprotected. It gives
+      [result v], where [v] is the outcome, or goes on with [late (result v) e]
+      if it was cancelled after it had been resumed; or it fails, after
+      [Structure_kit.withdraw operation t waiter].
 
       [result] only changes the type of what it is given, and is called by
       whoever resumes. *)

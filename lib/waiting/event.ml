@@ -12,7 +12,7 @@ type 'b kind =
 (* One operation that can be chosen. *)
 type +'a alternative =
   | Alternative : {
-      operation : ('t, 'x, 'b) Suspend.operation;
+      operation : ('t, 'x, 'b) Operation.t;
       structure : 't;
       arg : 'x;
       finish : 'b -> 'c;  (** What is left of the operation itself. *)
@@ -49,7 +49,7 @@ let make_tentative ~confirm operation structure arg =
 
 let ready =
   {
-    Suspend.attempt = (fun () v -> Some v);
+    Operation.attempt = (fun () v -> Some v);
     enlist = (fun () _ -> false);
     withdraw = (fun () _ -> ());
   }
@@ -140,15 +140,15 @@ let attempt_any alternatives =
 
 type enlisted =
   | Enlisted : {
-      operation : ('t, 'x, 'a) Suspend.operation;
+      operation : ('t, 'x, 'a) Operation.t;
       structure : 't;
-      waiter : ('x, 'a) Suspend.waiter;
+      waiter : ('x, 'a) Waiter.t;
     }
       -> enlisted
 
 let withdraw_all enlisted =
   let withdraw (Enlisted { operation; structure; waiter }) =
-    Suspend.withdraw operation structure waiter
+    Operation.withdraw operation structure waiter
   in
   List.iter withdraw !enlisted;
   enlisted := []
@@ -172,7 +172,7 @@ let decide choice = Atomic.compare_and_set choice false true
 
 let enlist choice resumer (Alternative a) enlisted =
   let waiter = Waiter.make_alternative choice a.arg in
-  waiter.resume <-
+  waiter.resumer <-
     (fun result ->
       (* Made first: a signal handler may raise where something is allocated, and
          whoever has decided owes the resumption. *)
@@ -188,7 +188,7 @@ let enlist choice resumer (Alternative a) enlisted =
       decide choice
       && begin
         (* [withdraw_all] has nothing to do for it *)
-        Waiter.leave waiter;
+        Waiter.mark_gone waiter;
         resumer chosen
       end);
   a.operation.enlist a.structure waiter
@@ -291,7 +291,7 @@ let sync_choice t =
       and_then raise aborts ~chosen:[]
 
 let rec wait_confirmed confirm operation structure arg =
-  let v = Suspend.wait operation structure arg in
+  let v = Operation.wait operation structure arg in
   if confirm v then v
   else
     match operation.attempt structure arg with
@@ -307,7 +307,7 @@ let rec sync : type a. a t -> a = function
            | Some v -> v
            | None -> (
                match kind with
-               | Plain | Last -> Suspend.wait operation structure arg
+               | Plain | Last -> Operation.wait operation structure arg
                | Tentative confirm ->
                    wait_confirmed confirm operation structure arg)))
   | Wrap ((One _ as t), f) -> f (sync t)
@@ -322,7 +322,7 @@ let select ts = sync (Choose ts)
 (* [finish] and [post] may suspend, unless they are [same]. *)
 type 'a simple =
   | Simple : {
-      operation : ('t, 'x, 'b) Suspend.operation;
+      operation : ('t, 'x, 'b) Operation.t;
       structure : 't;
       arg : 'x;
       result : 'b -> 'a;
@@ -334,7 +334,7 @@ let simple = function
   | One
       (Alternative
          { operation; structure; arg; finish; post; kind = Plain | Last; _ })
-    when Physical.equal finish same && Physical.equal post same ->
+    when Identity.equal finish same && Identity.equal post same ->
       let result v = post (finish v) in
       Some (Simple { operation; structure; arg; result })
   | Wrap ((One _ as t), f) -> Some (Then (t, f))
@@ -356,10 +356,10 @@ type timer = {
   mutable cancel : unit -> unit;
 }
 
-let enlist_timer t (w : (float, unit) Suspend.waiter) =
+let enlist_timer t (w : (float, unit) Waiter.t) =
   w.arg > 0.
   && begin
-    let fire () = ignore (w.resume (Ok ()) : bool) in
+    let fire () = ignore (w.resumer (Ok ()) : bool) in
     if t.deadline = 0 then t.deadline <- Timer.deadline w.arg;
     t.cancel <- Timer.at t.deadline fire;
     true
@@ -370,7 +370,7 @@ let is_due t seconds =
 
 let timer =
   {
-    Suspend.attempt =
+    Operation.attempt =
       (fun t seconds -> if is_due t seconds then Some () else None);
     enlist = enlist_timer;
     withdraw = (fun t _ -> t.cancel ());

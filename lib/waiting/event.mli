@@ -131,9 +131,10 @@ val receive : 'a channel -> 'a t
 
 (** {2 For whoever writes a structure} *)
 
-val make : ?last:bool -> ('t, 'x, 'a) Suspend.operation -> 't -> 'x -> 'a t
+val make :
+  ?last:bool -> ('t, 'x, 'a) Structure_kit.operation -> 't -> 'x -> 'a t
 (** [make operation t arg] is the event of an operation with its argument, as
-    {!Suspend.wait} performs it.
+    {!Structure_kit.wait} performs it.
 
     A choice that finds an alternative ready while it enlists the others
     withdraws these, and if somebody else was faster there it begins again, with
@@ -145,7 +146,7 @@ val make : ?last:bool -> ('t, 'x, 'a) Suspend.operation -> 't -> 'x -> 'a t
 val make_with :
   ?last:bool ->
   finish:('a -> 'b) ->
-  ('t, 'x, 'a) Suspend.operation ->
+  ('t, 'x, 'a) Structure_kit.operation ->
   't ->
   'x ->
   'b t
@@ -153,7 +154,11 @@ val make_with :
     [finish v] runs in the task, before any function of the user's. *)
 
 val make_tentative :
-  confirm:('a -> bool) -> ('t, 'x, 'a) Suspend.operation -> 't -> 'x -> 'a t
+  confirm:('a -> bool) ->
+  ('t, 'x, 'a) Structure_kit.operation ->
+  't ->
+  'x ->
+  'a t
 (** As {!make}, for a structure that has to resume a waiter before it knows
     whether the operation will be performed, and so may resume it in vain. The
     resumed task calls [confirm v] before anything else. [false]: the operation
@@ -170,7 +175,7 @@ val wrap_withdraw : 'a t -> (unit -> unit) -> 'a t
 
 type 'a simple =
   | Simple : {
-      operation : ('t, 'x, 'b) Suspend.operation;
+      operation : ('t, 'x, 'b) Structure_kit.operation;
       structure : 't;
       arg : 'x;
       result : 'b -> 'a;  (** Does not suspend. *)

@@ -98,7 +98,7 @@ let rec rest_of_many = function
 
 let[@inline] tail q = match q with One _ -> Empty | _ -> rest_of_many q
 
-let withdraw q =
+let count_gone q =
   match q with
   | Empty -> Empty
   | One w -> if Waiter.is_live w then q else Empty
@@ -124,6 +124,9 @@ let rec exists f = function
   | Turned { turned; back; size; gone } ->
       exists f (Many { front = turn turned; back; size; gone })
 
+let has_partner q w =
+  exists (fun v -> Waiter.is_live v && not (Waiter.of_same_choice v w)) q
+
 (* --- Resuming all --------------------------------------------------------- *)
 
 type ('x, 'a) round = {
@@ -147,7 +150,7 @@ let rec go round =
   match round.rest with
   | [] -> ()
   | w :: rest ->
-      ignore (Waiter.accepts w round.outcome : bool);
+      ignore (Waiter.resume w round.outcome : bool);
       round.rest <- rest;
       round.tries <- 0;
       go round

@@ -25,13 +25,20 @@ val tail : ('x, 'a) t -> ('x, 'a) t
     not live. If those that are left are all gone, it is empty. O(1) amortised.
     @raise Invalid_argument if the queue is empty. *)
 
-val withdraw : ('x, 'a) t -> ('x, 'a) t
+val count_gone : ('x, 'a) t -> ('x, 'a) t
 (** Counts one waiter of the queue as gone, after it left. *)
 
 val iter : (('x, 'a) Waiter.t -> unit) -> ('x, 'a) t -> unit
 (** In the order of arrival. *)
 
 val exists : (('x, 'a) Waiter.t -> bool) -> ('x, 'a) t -> bool
+
+val has_partner : ('x, 'a) t -> ('y, 'b) Waiter.t -> bool
+(** Does somebody wait here whom the waiter can meet, and who is not gone? Two
+    alternatives of one choice cannot meet. For structures whose waiters resume
+    one another, as senders and receivers do: a waiter is enlisted on its side
+    only if the other side has no partner for it. O(n) if those at the head are
+    gone or of the same choice. *)
 
 (** {2 Resuming all}
 

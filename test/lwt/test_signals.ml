@@ -3,7 +3,7 @@
 open Concord
 open Concord_test_support
 open Check
-module Wakes = Concord__Inbox
+module Inbox = Concord.Host_kit.Inbox
 
 exception Interrupted
 
@@ -12,7 +12,7 @@ exception Interrupted
 (* Waits until it is resumed by hand. *)
 let waiting waiters =
   {
-    Suspend.attempt = (fun () () -> None);
+    Structure_kit.attempt = (fun () () -> None);
     enlist =
       (fun () w ->
         waiters := w :: !waiters;
@@ -31,7 +31,7 @@ let resumed () =
     let left = ref !waiters in
     let resume_all () =
       while not (List.is_empty !left) do
-        if (List.hd !left).Suspend.resume (Ok ()) then incr answers;
+        if (List.hd !left).Structure_kit.resumer (Ok ()) then incr answers;
         left := List.tl !left
       done
     in
@@ -57,12 +57,11 @@ let resumed () =
 (* Each message once, in order, though what serves them is interrupted anywhere. *)
 let served () =
   let n = 300_000 in
-  let wakes = Wakes.create () in
+  let wakes = Inbox.create () in
   let post () =
     for i = 1 to n do
       match
-        Wakes.decide_and_post wakes (Atomic.make false) ~before:false
-          ~after:true i
+        Inbox.decide_and_post wakes (Host_kit.Decision.create ()) (Ok ()) i
       with
       | Refused -> assert false
       | Posted | Posted_to_sleeper -> ()
@@ -83,13 +82,13 @@ let served () =
   let interruptions = ref 0 in
   let serve_all () =
     while !last < n do
-      if not (Wakes.serve wakes serve) then Domain.cpu_relax ()
+      if not (Inbox.serve wakes serve) then Domain.cpu_relax ()
     done
   in
   Interrupting.run ~by:Interrupted ~count:interruptions serve_all;
   join ();
   int "served" n !sum;
-  no "nothing is left" (Wakes.serve wakes serve);
+  no "nothing is left" (Inbox.serve wakes serve);
   Printf.printf "%d interruptions\n" !interruptions
 
 let () =

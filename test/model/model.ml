@@ -72,12 +72,12 @@ let rec handler : type x. task -> (x, unit) handler =
       (fun (type a) (e : a Effect.t) ->
         match e with
         | Suspend.Suspend block -> Some (fun k -> suspend task block k)
-        | Suspend.Host.Protect ->
+        | Suspend.Protect ->
             Some
               (fun (k : (a, _) continuation) ->
                 shield task true;
                 continue_with k (fun () -> shield task false) (handler task))
-        | Suspend.Host.Ask { otherwise; _ } ->
+        | Suspend.Ask { otherwise; _ } ->
             Some
               (fun (k : (a, _) continuation) ->
                 continue_with k otherwise (handler task))

@@ -13,7 +13,7 @@ let scheduler where ~is_lazy works =
   Domain.all_differ (where = Other_domain);
   let s = Task.scheduler ~is_lazy in
   (* A model must not spin: each look is an operation more. *)
-  s.spins_to_skip <- max_int;
+  Spin.never s.spin;
   s.handler <- Fifo.(handler (scopes s) s);
   let tasks =
     List.map

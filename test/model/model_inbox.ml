@@ -1,4 +1,4 @@
-(* The queue of wakes, with a loop that works, goes to sleep or sleeps; and the decision
+(* The inbox of a loop, with a loop that works, goes to sleep or sleeps; and the decision
    of H3 that is taken with each post. Nothing that was posted is lost, served twice or
    out of order, and a loop that sleeps was woken once. *)
 
@@ -7,13 +7,14 @@ open Actor
 type process =
   | Loop
   | Post of string list
+  | Post_alone of string list  (** Without a decision. *)
   | Cancel of string  (** The loop's thread takes the decision first. *)
 
 let check name ?(asleep = false) processes expect =
   Model.check name ~expect @@ fun () ->
   let wakes = Inbox.create () in
   let decisions =
-    List.map (fun name -> (name, Atomic.make "")) [ "a"; "b"; "c" ]
+    List.map (fun name -> (name, Decision.create ())) [ "a"; "b"; "c" ]
   in
   let served = ref [] and posted = ref [] in
   let slept = ref 0 and rung = ref 0 in
@@ -25,11 +26,17 @@ let check name ?(asleep = false) processes expect =
         if not (resumer (Ok ())) then failwith "rung twice for one sleep"
     | None -> failwith "rung, but not asleep"
   in
-  let post message =
+  let post ~decide message =
     match
-      Inbox.decide_and_post wakes
-        (List.assoc message decisions)
-        ~before:"" ~after:"posted" message
+      if not decide then begin
+        (* Nobody else decides it. *)
+        ignore (Decision.decide (List.assoc message decisions) (Ok ()) : bool);
+        Inbox.post wakes message
+      end
+      else
+        Inbox.decide_and_post wakes
+          (List.assoc message decisions)
+          (Ok ()) message
     with
     | Refused -> ()
     | Posted -> posted := message :: !posted
@@ -63,13 +70,14 @@ let check name ?(asleep = false) processes expect =
   if asleep then run loop;
   let process = function
     | Loop -> fun () -> run loop
-    | Post messages -> fun () -> List.iter post messages
+    | Post messages -> fun () -> List.iter (post ~decide:true) messages
+    | Post_alone messages -> fun () -> List.iter (post ~decide:false) messages
     | Cancel message ->
         fun () ->
           ignore
-            (Atomic.compare_and_set
+            (Decision.decide
                (List.assoc message decisions)
-               "" "cancelled"
+               (Error Model.Cancelled)
               : bool)
   in
   let outcome () =
@@ -78,7 +86,7 @@ let check name ?(asleep = false) processes expect =
       failwith "the loop sleeps, and owes a wake";
     if !slept <> !rung + 1 then failwith "rung, and not asleep, or not rung";
     let is_posted (message, decision) =
-      let decided = String.equal (Atomic.get decision) "posted" in
+      let decided = Result.is_ok (Decision.outcome decision) in
       if decided <> List.mem message !served then
         failwith "decided, and not served; or the other way round";
       decided
@@ -101,5 +109,8 @@ let () =
   check "the loop sleeps, one is cancelled" ~asleep:true
     [ Post [ "a" ]; Post [ "b" ]; Cancel "a" ]
     [ "ab"; "ba"; "b" ];
+  check "the loop sleeps, one posts without a decision" ~asleep:true
+    [ Post [ "a" ]; Post_alone [ "b"; "c" ] ]
+    [ "abc"; "bac"; "bca" ];
   check "two resume the same" [ Loop; Post [ "a" ]; Post [ "a" ] ] [ "a" ];
   Model.finish ()

@@ -72,7 +72,7 @@ let start ?(before_block = ignore) f =
           | Suspend.Suspend _ when t.stopped && t.shields = 0 ->
               Some (fun k -> discontinue k Cancelled)
           | Suspend.Suspend block -> Some (suspend t before_block block)
-          | Suspend.Host.Protect -> Some (shield t)
+          | Suspend.Protect -> Some (shield t)
           | _ -> None);
     };
   t

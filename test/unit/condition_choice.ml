@@ -148,7 +148,9 @@ let gone_again (c, m) flag =
     ready := false;
     wait
   in
-  Event.make { Suspend.attempt; enlist; withdraw = (fun () _ -> ()) } () ()
+  Event.make
+    { Structure_kit.attempt; enlist; withdraw = (fun () _ -> ()) }
+    () ()
 
 let begins_again () =
   (* The alternatives are tried in random orders. *)

@@ -4,7 +4,7 @@
 
 open Effect.Deep
 module Suspend = Concord.Suspend
-module Host = Concord.Suspend.Host
+module Host_kit = Concord.Host_kit
 
 exception Cancelled
 
@@ -95,7 +95,7 @@ module Make (Settings : Settings) () = struct
   let self () =
     match Effect.perform Self with
     | task -> task
-    | exception Effect.Unhandled Self -> raise_notrace Host.Elsewhere
+    | exception Effect.Unhandled Self -> raise_notrace Host_kit.Elsewhere
 
   let check task = if task.is_cancelled && task.shields = 0 then raise Cancelled
 
@@ -128,7 +128,7 @@ module Make (Settings : Settings) () = struct
     Fun.protect f ~finally:(fun () -> task.shields <- task.shields - 1)
 
   let plugin =
-    Host.
+    Host_kit.
       {
         name;
         sample = None;
@@ -138,10 +138,10 @@ module Make (Settings : Settings) () = struct
         scopes = None;
       }
 
-  let () = Host.plug_in plugin
+  let () = Host_kit.plug_in plugin
 
   (* Within another scheduler's task, or with one in a task of its own. *)
-  let run_registered main = Host.using_plugin plugin (fun () -> run main)
+  let run_registered main = Host_kit.using_plugin plugin (fun () -> run main)
 
   let cancelling =
     Cancelling.

@@ -1,4 +1,4 @@
-(* Suspend.is_cancelled and Suspend.reach_host. *)
+(* Suspend.is_cancelled and Host_kit.probe. *)
 
 open Concord
 open Concord_test_support
@@ -20,15 +20,14 @@ let seen_by r name f =
 (* In the task, and around what runs it. *)
 let reaches expected seen place () =
   let r = { last = Obj.repr 0; seen = [] } in
-  let reaching e =
+  let passing e =
     r.seen <- [];
     r.last <- Obj.repr e
   in
   let host = ref None in
   seen_by r "outside" (fun () ->
       place (fun () ->
-          seen_by r "task" (fun () ->
-              host := Some (Suspend.reach_host { reaching }))));
+          seen_by r "task" (fun () -> host := Some (Host_kit.probe { passing }))));
   yes "what was reached" (!host = Some expected);
   strings "what the last effect has passed" seen (List.sort compare r.seen)
 
@@ -42,8 +41,8 @@ let parks_here place = reaches Parks [ "outside"; "task" ] place
 let many_times place () =
   place (fun () ->
       for _ = 1 to 100 do
-        let host = Suspend.reach_host { reaching = ignore } in
-        yes "the same" (host = Suspend.reach_host { reaching = ignore });
+        let host = Host_kit.probe { passing = ignore } in
+        yes "the same" (host = Host_kit.probe { passing = ignore });
         no "cancelled" (Suspend.is_cancelled ())
       done)
 
@@ -68,7 +67,7 @@ let cancelled (host : Cancelling.host) () =
       yes "in a computation"
         (Lazy.force
            (Lazy.from_fun ~cancel:`Record (fun () -> Suspend.is_cancelled ())));
-      (match Suspend.reach_host { reaching = ignore } with
+      (match Host_kit.probe { passing = ignore } with
       | Suspends | Parks -> Alcotest.fail "it reached its host"
       | exception e -> yes "the host's exception" (host.is_cancellation e));
       yes "in protect" (Suspend.protect Suspend.is_cancelled <> host.protects)

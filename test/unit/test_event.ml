@@ -97,8 +97,8 @@ let spied say ~ready =
     waiter := Some w;
     true
   and withdraw () _ = say "withdraw" in
-  let resume outcome = (Option.get !waiter).Suspend.resume outcome in
-  (Event.make { Suspend.attempt; enlist; withdraw } () (), resume)
+  let resume outcome = (Option.get !waiter).Structure_kit.resumer outcome in
+  (Event.make { Structure_kit.attempt; enlist; withdraw } () (), resume)
 
 (* In a choice as well as alone. *)
 let alone_and_chosen f =
@@ -163,7 +163,7 @@ let ready_late () =
     ready := true;
     false
   and withdraw () _ = say "withdraw" in
-  let event = Event.make { Suspend.attempt; enlist; withdraw } () () in
+  let event = Event.make { Structure_kit.attempt; enlist; withdraw } () () in
   int "value" 1 (Hand.result (Hand.start (fun () -> sync event)))
 
 let attempt_raises () =
@@ -173,7 +173,7 @@ let attempt_raises () =
     None
   and enlist () _ = true
   and withdraw () _ = assert false in
-  let event = Event.make { Suspend.attempt; enlist; withdraw } () () in
+  let event = Event.make { Structure_kit.attempt; enlist; withdraw } () () in
   raises_at "culprit" (fun () -> sync event);
   raises_at "culprit" (fun () -> Event.poll event)
 
@@ -185,11 +185,11 @@ let resumed_while_another_is_ready () =
     let withdraw () _ = () in
     let waits =
       let enlist () w =
-        resume := w.Suspend.resume;
+        resume := w.Structure_kit.resumer;
         true
       in
       Event.make
-        { Suspend.attempt = (fun () () -> None); enlist; withdraw }
+        { Structure_kit.attempt = (fun () () -> None); enlist; withdraw }
         () ()
     and ready_late =
       let attempt () () =
@@ -202,7 +202,7 @@ let resumed_while_another_is_ready () =
         found := true;
         false
       in
-      Event.make { Suspend.attempt; enlist; withdraw } () ()
+      Event.make { Structure_kit.attempt; enlist; withdraw } () ()
     in
     let task = Hand.start (fun () -> Event.select [ waits; ready_late ]) in
     Hand.settle ();

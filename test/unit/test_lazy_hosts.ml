@@ -110,9 +110,9 @@ let refusing f =
     let decide () = not (Atomic.exchange decided true) in
     match block (fun _ -> decide ()) with
     | Some () -> ()
-    | None -> if decide () then Suspend.Host.refuse No_task
+    | None -> if decide () then Host_kit.refuse No_task
   in
-  Suspend.Host.using ~outside (Suspend.Host.create ()) f
+  Host_kit.using ~outside (Host_kit.create ()) f
 
 (* Nobody takes it for a failure of the computation, whatever it raises then. *)
 let refused () =

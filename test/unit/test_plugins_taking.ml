@@ -29,7 +29,7 @@ let hosts =
 (* A handler must be registered there: else it is not found. *)
 let handler_in_t () =
   T.run_registered @@ fun () ->
-  let host = Suspend.Host.create () in
+  let host = Host_kit.create () in
   let effc (type a) (e : a Effect.t) :
       ((a, unit) Effect.Deep.continuation -> unit) option =
     match e with
@@ -49,7 +49,7 @@ let handler_in_t () =
   in
   let found = ref 0 in
   let task () = found := Suspend.suspend (fun _ -> Some 7) in
-  Suspend.Host.using host (fun () -> Effect.Deep.try_with task () { effc });
+  Host_kit.using host (fun () -> Effect.Deep.try_with task () { effc });
   int "found" 7 !found
 
 let handlers_elsewhere =

@@ -37,8 +37,8 @@ let tells_each () =
     yes "told before" (!told >= !passed);
     None
   in
-  let reaching _ = incr told in
-  let reach () = ignore (Suspend.reach_host { reaching } : Suspend.host) in
+  let passing _ = incr told in
+  let reach () = ignore (Host_kit.probe { passing } : Host_kit.host) in
   List.iter
     (fun place -> place (fun () -> Effect.Deep.try_with reach () { effc }))
     [
@@ -68,7 +68,7 @@ let fails_in_blocking () =
   raises "recursion" Lazy.Undefined (fun () -> Lazy.force !self)
 
 let () =
-  run "Suspend: reaching the host"
+  run "Suspend: passing the host"
     [
       ( "without a scheduler",
         place "main thread" parks_here (fun f -> f ())

@@ -4,7 +4,6 @@ open Concord
 open Concord_test_support
 open Check
 open Plugin_cases
-module Host = Suspend.Host
 
 module A =
   Foreign.Make
@@ -20,7 +19,7 @@ exception Boom
 
 let says expected place () =
   place (fun () ->
-      match (Host.scopes (), expected) with
+      match (Host_kit.scopes (), expected) with
       | None, false -> ()
       | Some { scope }, true -> scope (fun s -> s.fork ignore)
       | Some _, false -> Alcotest.fail "it says how"
@@ -52,7 +51,7 @@ let places =
 (* --- What they do ---------------------------------------------------------- *)
 
 let scope f =
-  match Host.scopes () with
+  match Host_kit.scopes () with
   | Some { scope } -> scope f
   | None -> Alcotest.fail "the host does not say how"
 
@@ -92,7 +91,7 @@ let cancelled_by_a_task () =
       ~finally:(fun () -> incr unwound)
       (fun () -> Event.sync Event.never)
   and stop () =
-    let s : Host.scope = Option.get !scope_ in
+    let s : Suspend.scope = Option.get !scope_ in
     s.cancel ();
     s.cancel ()
   in

@@ -145,7 +145,7 @@ let trigger_interrupted () =
     | _ -> None
   in
   let task () =
-    Suspend.Host.using (Suspend.Host.create ()) @@ fun () ->
+    Host_kit.using (Host_kit.create ()) @@ fun () ->
     let t = Domain_local_await.prepare_for_await () in
     waiting := Some t;
     t.await ();

@@ -246,7 +246,7 @@ let one_deadline () =
   in
   let operation =
     {
-      Suspend.attempt;
+      Structure_kit.attempt;
       enlist = (fun () _ -> false);
       withdraw = (fun () _ -> ());
     }

@@ -10,7 +10,7 @@ type waiter = (int, unit) Waiter.t
 
 let waiter number : waiter =
   let w = Waiter.make number in
-  w.resume <- (fun _ -> true);
+  w.resumer <- (fun _ -> true);
   w
 
 let names waiters = List.map (fun (w : waiter) -> string_of_int w.arg) waiters
@@ -46,8 +46,8 @@ let leave random (q, expected) =
       let w =
         List.nth waiters (Random.State.int random (List.length waiters))
       in
-      Waiter.leave w;
-      (Waiters.withdraw q, List.filter (( != ) w) expected)
+      Waiter.mark_gone w;
+      (Waiters.count_gone q, List.filter (( != ) w) expected)
 
 let random_operations () =
   for seed = 1 to 200 do

@@ -192,7 +192,7 @@ exception Interrupted
 
 let waiting waiters =
   {
-    Suspend.attempt = (fun () () -> None);
+    Structure_kit.attempt = (fun () () -> None);
     enlist =
       (fun () w ->
         waiters := w :: !waiters;
@@ -212,7 +212,7 @@ let resumers () =
     let left = ref !waiters in
     let resume_all () =
       while not (List.is_empty !left) do
-        ignore ((List.hd !left).Suspend.resume (Ok ()) : bool);
+        ignore ((List.hd !left).Structure_kit.resumer (Ok ()) : bool);
         left := List.tl !left
       done
     in

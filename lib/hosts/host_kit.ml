@@ -1,0 +1,68 @@
+module Decision = Decision
+module Inbox = Inbox
+module Spin = Spin
+
+let suspend_thread = Park.suspend_thread
+
+(* --- The tasks of a host --------------------------------------------------- *)
+
+let scopes = Reach.scopes
+let ask = Reach.question
+
+type passing = Probe.passing = { passing : 'b. 'b Effect.t -> unit }
+type host = Reach.host = Suspends | Parks
+
+let probe = Reach.probe
+
+(* --- Plug-ins -------------------------------------------------------------- *)
+
+exception Elsewhere = Plugin.Elsewhere
+
+type plugin = Plugin.t = {
+  name : string;
+  sample : Domain_local_await.t option;
+  takes_every_effect : bool;
+  suspend : 'a. ('a Concord_suspend.resumer -> 'a option) -> 'a;
+  protect : 'a. (unit -> 'a) -> 'a;
+  scopes : Concord_suspend.scopes option;
+}
+
+let plug_in = Plugin.add
+
+let using_plugin plugin loop =
+  Innermost.prepare_domain ~is_inside:Probe.is_inside;
+  Fun.protect ~finally:Innermost.forget @@ fun () ->
+  Domain_local_await.using
+    ~prepare_for_await:(fun () -> Plugin.of_loop (Trigger.prepare_by plugin ()))
+    ~while_running:(fun () -> Plugin.running plugin loop)
+
+(* --- Schedulers that handle [Suspend] -------------------------------------- *)
+
+type t = Trigger.handler
+
+let create () = Trigger.{ up = false; asked = false }
+
+let using ?(outside = Park.suspend_thread) t loop =
+  Innermost.prepare_domain ~is_inside:Probe.is_inside;
+  Domain_local_await.using ~prepare_for_await:(Trigger.prepare t outside)
+    ~while_running:(fun () ->
+      (* A flag that was put up on the domain that the loop has left would not go
+         down for what happens on this one. *)
+      t.Trigger.up <- false;
+      Innermost.raise_flag t;
+      Innermost.handling t loop)
+
+let refuse = Reach.refuse
+
+(* A scheduler was registered, or somebody prepared to wait: ask who would be
+   asked. *)
+let[@inline never] look t =
+  t.Trigger.asked <- false;
+  match Innermost.ask () with
+  | exception _ ->
+      (* of a foreign scheduler, or of a signal handler *) t.Trigger.asked
+  | (_ : Domain_local_await.t) ->
+      if t.Trigger.asked then Innermost.raise_flag t;
+      t.Trigger.asked
+
+let[@inline] is_innermost t = t.Trigger.up || look t

@@ -1,0 +1,192 @@
+open Concord_suspend
+
+(* --- What the library asks of a host --------------------------------------- *)
+
+type host = Suspends | Parks
+
+(* [Reach]: to be called when the effect of the suspension is on its way.
+   [Question]: [None] if it may not be performed, or that is not known. *)
+type _ request =
+  | Wait : ('a resumer -> 'a option) -> 'a request
+  | Shield : (unit -> 'a) -> 'a request
+  | Reach : (unit -> unit) ref -> host request
+  | Question : 'a Effect.t * 'a -> 'a option request
+  | Fork : (unit -> unit) ref -> scopes option request
+
+(* A closure of its own for each request: [Lazy] looks for the very effect. *)
+let at_once (_ : (unit -> unit) ref) _ = Some ()
+
+let by_plugin (type a) (plugin : Plugin.t) (request : a request) : a =
+  match request with
+  | Wait block -> plugin.suspend block
+  | Shield f -> plugin.protect f
+  | Reach release ->
+      plugin.suspend (at_once release);
+      Suspends
+  | Question _ -> None
+  | Fork release ->
+      (* raises, if it is elsewhere *)
+      if Option.is_some plugin.scopes then plugin.suspend (at_once release);
+      plugin.scopes
+
+let by_trigger (type a) trigger (request : a request) : a =
+  match request with
+  | Wait block -> Park.suspend trigger block
+  | Shield f ->
+      (* a host without cancellation, or one that does not tell *) f ()
+  | Reach release -> (
+      match Probe.await_at_once trigger ~release with
+      | Suspended -> Suspends
+      | Blocked | Unhandled -> Parks)
+  | Question _ -> None
+  | Fork _ -> None
+
+let by_thread (type a) (request : a request) : a =
+  match request with
+  | Wait block -> Park.suspend_thread block
+  | Shield f -> Park.protect_thread f
+  | Reach _ -> Parks
+  | Question _ -> None
+  | Fork _ -> None
+
+let rec by_first_of plugins request ~otherwise =
+  match plugins with
+  | [] -> otherwise request
+  | plugin :: rest -> (
+      match by_plugin plugin request with
+      | v -> v
+      | exception Plugin.Elsewhere -> by_first_of rest request ~otherwise)
+
+(* The effect of the request was not handled: so the innermost scheduler is one of
+   those that do not know it. One that is registered may be the innermost; one that
+   is not can only be asked whether it is there, and answers too if another one runs
+   in its task.
+
+   A plug-in that finds itself elsewhere was noted before its scheduler was left,
+   which cannot be observed; or it was found, but its scheduler runs in another
+   thread of the domain, or below a callback from C, which no effect can pass. *)
+let rec unhandled : type a. a request -> a =
+ fun request ->
+  match Innermost.find () with
+  | Noted plugin -> (
+      match by_plugin plugin request with
+      | v -> v
+      | exception Plugin.Elsewhere ->
+          Innermost.forget ();
+          unhandled request)
+  | Found plugin -> (
+      match by_plugin plugin request with
+      | v -> v
+      | exception Plugin.Elsewhere ->
+          Innermost.forget ();
+          by_first_of (Plugin.unregistered ()) request ~otherwise:by_thread)
+  | Trigger trigger -> by_trigger trigger request
+  | Nobody -> by_first_of (Plugin.unregistered ()) request ~otherwise:by_thread
+
+let[@inline] shielded f unshield =
+  match f () with
+  | v ->
+      unshield ();
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      unshield ();
+      Printexc.raise_with_backtrace e backtrace
+
+let perform_scopes () =
+  match Effect.perform Scopes with
+  | scopes -> Some scopes
+  | exception Effect.Unhandled Scopes -> None
+
+(* A host that handles [Suspend] only passes the effects that it does not know: so an
+   answer may be that of the host around it, whose tasks would not be its own. [block]
+   runs outside of the host, and finds that one; but what is there may be a scheduler
+   that takes every effect. *)
+let scopes_or request ~unhandled =
+  let block _ = Some (perform_scopes ()) in
+  if Plugin.some_takes_every_effect () then
+    match perform_scopes () with
+    | Some _ as scopes -> scopes
+    | None -> unhandled request
+  else
+    match Effect.perform (Suspend block) with
+    | exception Effect.Unhandled (Suspend unhandled_)
+      when Identity.equal unhandled_ block ->
+        unhandled request
+    | around -> (
+        match (perform_scopes (), around) with
+        | Some scopes, Some others when scopes == others -> None
+        | scopes, _ -> scopes)
+
+let perform (type a) (request : a request) : a =
+  match request with
+  | Wait block -> (
+      match Effect.perform (Suspend block) with
+      | v -> v
+      | exception Effect.Unhandled (Suspend unhandled_)
+        when Identity.equal unhandled_ block ->
+          unhandled request)
+  | Shield f -> (
+      match Effect.perform Protect with
+      | unshield -> shielded f unshield
+      | exception Effect.Unhandled Protect -> unhandled request)
+  | Reach release -> (
+      let block = at_once release in
+      match Effect.perform (Suspend block) with
+      | () -> Suspends
+      | exception Effect.Unhandled (Suspend unhandled_)
+        when Identity.equal unhandled_ block ->
+          unhandled request)
+  | Question (question, otherwise) -> (
+      match Effect.perform (Ask { question; otherwise }) with
+      | v -> Some v
+      | exception Effect.Unhandled (Ask _) -> Some otherwise)
+  | Fork _ -> scopes_or request ~unhandled
+
+(* Some plug-in's scheduler takes every effect: so nothing may be performed where
+   that could be the innermost one, or the one around it. Notes do not help here, as
+   that a scheduler was left cannot be observed. *)
+let carefully request =
+  if Innermost.in_handler () then perform request
+  else begin
+    Innermost.forget ();
+    match Innermost.find () with
+    | Noted plugin | Found plugin ->
+        if plugin.takes_every_effect || Plugin.may_be_taken () then
+          by_first_of (plugin :: Plugin.takers ()) request ~otherwise:perform
+        else perform request
+    | Trigger trigger ->
+        if Trigger.is_handler trigger || not (Plugin.may_be_taken ()) then
+          perform request
+        else by_trigger trigger request
+    | Nobody -> by_first_of (Plugin.takers ()) request ~otherwise:perform
+  end
+
+(* --- For users of this module ---------------------------------------------- *)
+
+(* If nobody takes every effect, as [perform (Wait block)], without a call. *)
+let[@inline] suspend block =
+  if Plugin.some_takes_every_effect () then carefully (Wait block)
+  else
+    match Effect.perform (Suspend block) with
+    | v -> v
+    | exception Effect.Unhandled (Suspend unhandled_)
+      when Identity.equal unhandled_ block ->
+        unhandled (Wait block)
+
+let ask request =
+  if Plugin.some_takes_every_effect () then carefully request
+  else perform request
+
+let protect f = ask (Shield f)
+let scopes () = ask (Fork (ref ignore))
+let question question ~otherwise = ask (Question (question, otherwise))
+
+type _ Effect.t += Refusing : unit Effect.t
+
+let refuse e =
+  (try Effect.perform (Ask { question = Refusing; otherwise = () })
+   with Effect.Unhandled (Ask _) -> ());
+  raise e
+
+let probe passing = Probe.observe passing (fun release -> ask (Reach release))

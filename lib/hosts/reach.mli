@@ -1,0 +1,32 @@
+(** How the library reaches the host of the calling task, whether that handles
+    [Suspend], is registered with [Domain_local_await], has a plug-in, or is no
+    scheduler at all. *)
+
+open Concord_suspend
+
+val suspend : ('a resumer -> 'a option) -> 'a
+(** {!Concord.Suspend.suspend}. *)
+
+val protect : (unit -> 'a) -> 'a
+(** {!Concord.Suspend.protect}. *)
+
+val scopes : unit -> scopes option
+(** {!Concord.Host_kit.scopes}. *)
+
+val question : 'a Effect.t -> otherwise:'a -> 'a option
+(** {!Concord.Host_kit.ask}. *)
+
+type _ Effect.t += Refusing : unit Effect.t  (** A question of {!refuse}. *)
+
+val refuse : exn -> 'a
+(** {!Concord.Host_kit.refuse}. It asks {!Refusing} of whatever lies between the
+    caller and its host. *)
+
+(** {2 What lies between a task and its host} *)
+
+type host =
+  | Suspends  (** A scheduler, which the effect has reached. *)
+  | Parks  (** There is none: the system thread would be parked. *)
+
+val probe : Probe.passing -> host
+(** {!Concord.Host_kit.probe}. *)

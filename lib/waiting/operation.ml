@@ -1,0 +1,37 @@
+type ('t, 'x, 'a) t = {
+  attempt : 't -> 'x -> 'a option;
+  enlist : 't -> ('x, 'a) Waiter.t -> bool;
+  withdraw : 't -> ('x, 'a) Waiter.t -> unit;
+}
+
+let rec attempt_or_enlist operation t w resumer =
+  (* [attempt] may raise: then there is nothing to withdraw *)
+  Waiter.mark_gone w;
+  match operation.attempt t w.Waiter.arg with
+  | Some _ as got -> got
+  | None ->
+      (* somebody was faster *)
+      w.Waiter.resumer <- resumer;
+      if operation.enlist t w then None
+      else attempt_or_enlist operation t w resumer
+
+let withdraw operation t w =
+  if Waiter.is_live w then begin
+    Waiter.mark_gone w;
+    operation.withdraw t w
+  end
+
+let withdraw_and_raise operation t w e =
+  let backtrace = Printexc.get_raw_backtrace () in
+  withdraw operation t w;
+  Printexc.raise_with_backtrace e backtrace
+
+let[@inline] block operation t w resumer =
+  w.Waiter.resumer <- resumer;
+  if operation.enlist t w then None else attempt_or_enlist operation t w resumer
+
+let wait operation t arg =
+  let w = Waiter.make arg in
+  match Reach.suspend (fun resumer -> block operation t w resumer) with
+  | v -> v
+  | exception e -> withdraw_and_raise operation t w e

@@ -1,0 +1,1 @@
+type passing = { passing : 'b. 'b Effect.t -> unit }

@@ -1,0 +1,23 @@
+(* How a process reaches the host of the model, which handles [Suspend] and
+   [Concord_suspend.Protect] itself. *)
+
+open Concord_suspend
+
+type host = Suspends | Parks
+
+let suspend block = Effect.perform (Suspend block)
+
+let protect f =
+  match Effect.perform Protect with
+  | exception Effect.Unhandled Protect -> f ()
+  | unprotect -> Fun.protect ~finally:unprotect f
+
+type _ Effect.t += Refusing : unit Effect.t
+
+let question question ~otherwise =
+  Some (Effect.perform (Ask { question; otherwise }))
+
+let probe { Probe.passing } =
+  let effect_ = Suspend (fun _ -> Some ()) in
+  passing effect_;
+  match Effect.perform effect_ with () -> Suspends
