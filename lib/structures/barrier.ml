@@ -3,39 +3,7 @@
    only its resumer tells. A resumption cannot be taken back either. So it means no
    more than "go and look": the last task makes a trial, in which it resumes the
    others. If enough accept, the trial has passed, and with it the round. Else those
-   who were resumed find that it has failed, and wait again.
-
-   [trial]
-
-   State    Left by            To       By whom
-   Open     enough accepted  * Passed   who makes the trial
-            too few accepted   Failing  who makes the trial
-            a look, cancelled  Failing  a task that was resumed, and is cancelled while
-                                        it waits for the outcome
-            a look             Looked   a task that was resumed, which then waits
-   Looked   enough accepted  * Passed   as above
-            too few accepted, or a look, cancelled
-                               Doubted  as above
-   Failing  a look             Doubted  a task that was resumed, which then waits
-            the end            Failed   who makes the trial
-   Doubted  the end            Failed   who makes the trial
-   Passed, Failed  never (terminal)
-
-   * linearises the round: the arrival of the last task, and all that return. (If one
-   task alone is to be asked, its acceptance does, and the trial is Passed from the
-   start.)
-   Debt: whoever makes the trial ends it in [state]; before it makes it Failed, so that
-   nobody is back too early. Whoever replaces Looked or Doubted by a terminal state
-   fills its promise, for which all wait that look meanwhile. *)
-type trial_state =
-  | Open
-  | Looked of unit Promise.t
-  | Passed
-  | Failing
-  | Doubted of unit Promise.t
-  | Failed
-
-type trial = trial_state Atomic.t
+   who were resumed find that it has failed, and wait again. *)
 
 (* The status of a place, one for each arrival
 
@@ -53,7 +21,7 @@ type trial = trial_state Atomic.t
    [Leaves] is the place of an event: if it was resumed in vain it chooses again, and
    arrives anew. A task that waits for nothing else comes back to its place. *)
 type status = Stays | Leaves | Away | Gone
-type place = (status Atomic.t, trial) Waiter.t
+type place = (status Atomic.t, Trial.t) Waiter.t
 
 (* [state]
 
@@ -73,7 +41,7 @@ type state = {
   arrived : int;  (** Those in the trial included, until it is over. *)
   away : int;  (** Of those: who was resumed in vain, and did not look yet. *)
   trying : bool;
-  places : (status Atomic.t, trial) Waiters.t;
+  places : (status Atomic.t, Trial.t) Waiters.t;
 }
 
 type t = { parties : int; state : state Atomic.t }
@@ -153,37 +121,6 @@ let before first places =
     append !all places
   end
 
-(* The trial of one task alone: if it accepts, that is the round. *)
-let passed = Atomic.make Passed
-
-let rec pass trial =
-  match Atomic.get trial with
-  | Passed -> true
-  | Open -> Atomic.compare_and_set trial Open Passed || pass trial
-  | Looked promise as looked ->
-      if Atomic.compare_and_set trial looked Passed then begin
-        Promise.fill promise ();
-        true
-      end
-      else (* failed *) pass trial
-  | Failing | Doubted _ -> false
-  | Failed -> assert false (* by who makes the trial only *)
-
-let rec fail trial =
-  match Atomic.get trial with
-  | Open -> if not (Atomic.compare_and_set trial Open Failing) then fail trial
-  | Looked promise as looked ->
-      if not (Atomic.compare_and_set trial looked (Doubted promise)) then
-        fail trial
-  | Failing | Doubted _ | Passed | Failed -> ()
-
-(* After a trial that failed. *)
-let over trial =
-  match Atomic.exchange trial Failed with
-  | Doubted promise -> Promise.fill promise ()
-  | Failing -> ()
-  | Open | Looked _ | Passed | Failed -> assert false (* it was failing *)
-
 (* The first of [places] were [asked]: those who accepted are away until they have
    looked. Returns how many were made Gone, are away, and the places that are left. *)
 let take_back places ~asked =
@@ -224,15 +161,15 @@ let rec end_trial t kept ~gone ~away =
    it, without a place. *)
 let rec try_out t places ~given =
   let missing = t.parties - given in
-  let trial = if missing = 1 then passed else Atomic.make Open in
+  let trial = if missing = 1 then Trial.passed else Trial.create () in
   let asked, accepted, refused, rest = ask trial places ~missing in
-  let is_passed = accepted = missing && pass trial in
+  let is_passed = accepted = missing && Trial.pass trial in
   if is_passed then end_trial t rest ~gone:(missing + refused) ~away:0
   else begin
-    fail trial;
+    Trial.fail trial;
     let gone, away, kept = take_back places ~asked in
     end_trial t kept ~gone:(gone + refused) ~away;
-    if accepted > 0 then over trial
+    if accepted > 0 then Trial.over trial
   end;
   settle t;
   is_passed
@@ -248,49 +185,22 @@ and start t s =
   let trying = { s with trying = true; places = Waiters.empty } in
   Atomic.compare_and_set t.state s trying
 
-(* Those who were resumed were told to look. On another domain they may do so before
-   all have been asked. *)
-let rec has_passed trial =
-  match Atomic.get trial with
-  | Passed -> true
-  | Failed -> false
-  | Looked promise | Doubted promise -> is_told trial promise
-  | Open -> look trial Open (fun promise -> Looked promise)
-  | Failing -> look trial Failing (fun promise -> Doubted promise)
-
-and look trial before after =
-  let promise = Promise.create () in
-  if Atomic.compare_and_set trial before (after promise) then
-    is_told trial promise
-  else (* another look, or it passed or failed *) has_passed trial
-
-and is_told trial promise =
-  match Promise.await promise with
-  | () -> has_passed trial
-  | exception e -> (
-      let backtrace = Printexc.get_raw_backtrace () in
-      fail trial;
-      match Atomic.get trial with
-      | Passed -> true
-      | Open | Looked _ | Failing | Doubted _ | Failed ->
-          Printexc.raise_with_backtrace e backtrace)
-
 (* --- Waiting -------------------------------------------------------------- *)
 
 let rec attempt t arrival =
   let s = Atomic.get t.state in
-  if t.parties = 1 then Some passed
+  if t.parties = 1 then Some Trial.passed
   else if not (is_ready t s ~given:1) then None
   else if not (start t s) then (* any other transition *) attempt t arrival
-  else if try_out t s.places ~given:1 then Some passed
+  else if try_out t s.places ~given:1 then Some Trial.passed
   else None
 
 (* It waits for the same barrier in another alternative: a choice arrives once. *)
-let has_arrived (w : (arrival, trial) Waiter.t) s =
+let has_arrived (w : (arrival, Trial.t) Waiter.t) s =
   w.choice != Waiter.no_choice
   && Waiters.exists (fun place -> place.Waiter.choice == w.choice) s.places
 
-let rec arrive t (w : (arrival, trial) Waiter.t) place =
+let rec arrive t (w : (arrival, Trial.t) Waiter.t) place =
   let s = Atomic.get t.state in
   has_arrived w s
   || (not (is_ready t s ~given:1))
@@ -306,14 +216,14 @@ let rec arrive t (w : (arrival, trial) Waiter.t) place =
        else (* any other transition *) arrive t w place
      end
 
-let come_back t (w : (arrival, trial) Waiter.t) =
+let come_back t (w : (arrival, Trial.t) Waiter.t) =
   let { place; _ } = w.arg in
   place.resumer <- w.resumer;
   Atomic.set place.arg Stays;
   update t (fun s -> { s with away = s.away - 1 });
   settle t
 
-let enlist t (w : (arrival, trial) Waiter.t) =
+let enlist t (w : (arrival, Trial.t) Waiter.t) =
   if w.arg.place != nowhere && Atomic.get w.arg.place.arg = Away then begin
     come_back t w;
     true
@@ -348,11 +258,12 @@ let awaiting =
   {
     Operation.attempt;
     enlist;
-    withdraw = (fun t (w : (arrival, trial) Waiter.t) -> leave t w.arg);
+    withdraw = (fun t (w : (arrival, Trial.t) Waiter.t) -> leave t w.arg);
   }
 
 let rec wait t arrival =
-  if not (has_passed (Operation.wait awaiting t arrival)) then wait t arrival
+  if not (Trial.has_passed (Operation.wait awaiting t arrival)) then
+    wait t arrival
 
 let await t =
   let arrival = arrival Stays in
@@ -368,5 +279,5 @@ let await t =
 let await_evt t =
   Event.guard @@ fun () ->
   Event.wrap
-    (Event.make_tentative ~confirm:has_passed awaiting t (arrival Leaves))
-    (fun (_ : trial) -> ())
+    (Event.make_tentative ~confirm:Trial.has_passed awaiting t (arrival Leaves))
+    (fun (_ : Trial.t) -> ())

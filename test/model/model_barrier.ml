@@ -107,11 +107,11 @@ let () =
 (* A look while the trial goes on. In the scenarios above a task goes on in the process
    that resumed it, after the trial. *)
 let look name trial =
-  make name @@ fun () -> if Barrier.has_passed trial then "passed" else "failed"
+  make name @@ fun () -> if Trial.has_passed trial then "passed" else "failed"
 
 let check name conclude expect =
   Model.check ("a look: " ^ name) ~expect @@ fun () ->
-  let trial = Atomic.make Barrier.Open in
+  let trial = Trial.create () in
   let a = look "a" trial in
   let result = ref "" in
   let processes =
@@ -121,13 +121,13 @@ let check name conclude expect =
   (processes, fun () -> describe actors ^ " " ^ !result)
 
 let fails trial =
-  Barrier.fail trial;
-  Barrier.over trial;
+  Trial.fail trial;
+  Trial.over trial;
   "failed"
 
 let () =
   check "all accept, and it is cancelled"
-    (fun trial -> if Barrier.pass trial then "passed" else fails trial)
+    (fun trial -> if Trial.pass trial then "passed" else fails trial)
     [ "a=cancelled failed"; "a=passed passed" ];
   check "one refuses, and it is cancelled" fails
     [ "a=cancelled failed"; "a=failed failed" ]

@@ -55,16 +55,16 @@ let take_all name t =
 let close t = Do (fun () -> Stream.close t)
 
 (* The items that are there, what is behind them, and the last node. *)
-let rec content (Node { next; _ } as n : _ Stream.node) =
+let rec content (Node { next; _ } as n : _ Stream_nodes.node) =
   match Atomic.get next with
-  | Stream.Next (Node { value; _ } as n') ->
+  | Stream_nodes.Next (Node { value; _ } as n') ->
       let values, stop, last = content n' in
       (value :: values, stop, last)
   | Next (End | Takers _ | Sealed | Severed) as stop -> ([], stop, n)
 
 let at_rest t initial actors () =
-  let first = Atomic.get t.Stream.first in
-  let values, stop, last = content (Stream.front first) in
+  let first = Atomic.get t.Stream_nodes.first in
+  let values, stop, last = content (Stream_nodes.front first) in
   let full = List.length values = t.capacity in
   let adders =
     match first with

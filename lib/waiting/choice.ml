@@ -1,0 +1,201 @@
+type abort = {
+  run : unit -> unit;
+  first : bool;  (** Before the functions that are wrapped around others. *)
+}
+
+type 'b kind =
+  | Plain
+  | Last  (** To be enlisted after the others. *)
+  | Tentative of ('b -> bool)
+      (** Was it performed? To be asked in the task that was resumed. *)
+
+(* One operation that can be chosen. *)
+type +'a alternative =
+  | Alternative : {
+      operation : ('t, 'x, 'b) Operation.t;
+      structure : 't;
+      arg : 'x;
+      finish : 'b -> 'c;  (** What is left of the operation itself. *)
+      post : 'c -> 'a;  (** What is wrapped around it. *)
+      within : abort list;  (** The [wrap_abort]s around it. *)
+      kind : 'b kind;
+    }
+      -> 'a alternative
+
+type 'a chosen =
+  | Chosen : {
+      result : ('b, exn) result;
+      finish : 'b -> 'c;
+      post : 'c -> 'a;
+      within : abort list;
+    }
+      -> 'a chosen
+  | Unconfirmed of { confirm : unit -> bool; chosen : 'a chosen }
+
+let attempt (Alternative { operation; structure; arg; finish; post; within; _ })
+    =
+  match operation.attempt structure arg with
+  | Some v -> Some (Chosen { result = Ok v; finish; post; within })
+  | None -> None
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      let finish () = Printexc.raise_with_backtrace e backtrace in
+      Some (Chosen { result = Ok (); finish; post; within })
+
+(* Tries all, in an order in which each is equally likely before each other. *)
+let attempt_any alternatives =
+  let n = Array.length alternatives in
+  let rec from i =
+    if i = n then None
+    else begin
+      let j = i + Shuffle.below (n - i) in
+      let alternative = alternatives.(j) in
+      alternatives.(j) <- alternatives.(i);
+      alternatives.(i) <- alternative;
+      match attempt alternative with None -> from (i + 1) | chosen -> chosen
+    end
+  in
+  from 0
+
+type enlisted =
+  | Enlisted : {
+      operation : ('t, 'x, 'a) Operation.t;
+      structure : 't;
+      waiter : ('x, 'a) Waiter.t;
+    }
+      -> enlisted
+
+let withdraw_all enlisted =
+  let withdraw (Enlisted { operation; structure; waiter }) =
+    Operation.withdraw operation structure waiter
+  in
+  List.iter withdraw !enlisted;
+  enlisted := []
+
+(* [choice], for one attempt to choose
+
+   State  Left by   To    By whom
+   false  resume *  true  whoever has a value for one of the waiters; then calls
+                          the host's resumer, which decides against cancelling
+          close     true  the task itself, while it enlists, when it finds an
+                          alternative ready
+   true   never (terminal)
+
+   A task that closed its choice refuses every value, so that it can try the
+   alternative that was ready as if it waited for nothing else. If another task
+   was faster there, it begins again, with a new choice: it is not a waiter yet,
+   so that nobody overtakes it. Two tasks whose choices offer to each other may
+   both have closed, and both begin again; they try in random orders, so that
+   this does not go on. *)
+let decide choice = Atomic.compare_and_set choice false true
+
+let enlist choice resumer (Alternative a) enlisted =
+  let waiter = Waiter.make_alternative choice a.arg in
+  waiter.resumer <-
+    (fun result ->
+      (* Made first: a signal handler may raise where something is allocated, and
+         whoever has decided owes the resumption. *)
+      let chosen =
+        Chosen { result; finish = a.finish; post = a.post; within = a.within }
+      in
+      let chosen =
+        match (a.kind, result) with
+        | (Plain | Last), _ | Tentative _, Error _ -> Ok chosen
+        | Tentative confirm, Ok v ->
+            Ok (Unconfirmed { confirm = (fun () -> confirm v); chosen })
+      in
+      decide choice
+      && begin
+        (* [withdraw_all] has nothing to do for it *)
+        Waiter.mark_gone waiter;
+        resumer chosen
+      end);
+  a.operation.enlist a.structure waiter
+  && begin
+    enlisted :=
+      Enlisted { operation = a.operation; structure = a.structure; waiter }
+      :: !enlisted;
+    true
+  end
+
+let is_last (Alternative { kind; _ }) =
+  match kind with Last -> true | Plain | Tentative _ -> false
+
+let rec block alternatives enlisted resumer =
+  let choice = Atomic.make false in
+  let rec from ~last i =
+    if i = Array.length alternatives then
+      if last then None else from ~last:true 0
+    else if is_last alternatives.(i) <> last then from ~last (i + 1)
+    else
+      match enlist choice resumer alternatives.(i) enlisted with
+      | true -> from ~last (i + 1)
+      | false ->
+          if decide choice then begin
+            withdraw_all enlisted;
+            match attempt alternatives.(i) with
+            | Some _ as chosen -> chosen
+            | None -> (
+                match attempt_any alternatives with
+                | Some _ as chosen -> chosen
+                | None -> block alternatives enlisted resumer)
+          end
+          else (* resumed meanwhile *) None
+  in
+  from ~last:false 0
+
+(* One that raises, or is cancelled, must not keep the others from running: one may
+   have to lock a mutex again. The first exception is raised. *)
+let rec run_aborts aborts ~chosen =
+  match aborts with
+  | [] -> ()
+  | a :: aborts when List.memq a chosen -> run_aborts aborts ~chosen
+  | a :: aborts -> and_then a.run aborts ~chosen
+
+(* [f ()], and then the aborts. *)
+and and_then : 'a. (unit -> 'a) -> abort list -> chosen:abort list -> 'a =
+ fun f aborts ~chosen ->
+  match f () with
+  | v ->
+      run_aborts aborts ~chosen;
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      (try run_aborts aborts ~chosen with _ -> ());
+      Printexc.raise_with_backtrace e backtrace
+
+(* First of all the operation is finished: it may hold what others wait for. *)
+let rec conclude : type a. abort list -> a chosen -> a =
+ fun aborts -> function
+  | Unconfirmed { chosen; _ } -> conclude aborts chosen
+  | Chosen { result; finish; post; within = chosen } ->
+      let finish () =
+        match result with Ok v -> finish v | Error e -> raise e
+      in
+      if List.is_empty aborts then post (finish ())
+      else
+        let first, others = List.partition (fun a -> a.first) aborts in
+        and_then (fun () -> post (and_then finish first ~chosen)) others ~chosen
+
+let is_confirmed = function
+  | Chosen _ -> true
+  | Unconfirmed { confirm; _ } -> confirm ()
+
+let wait_for_any alternatives =
+  let enlisted = ref [] in
+  match Suspend.suspend (block alternatives enlisted) with
+  | chosen ->
+      withdraw_all enlisted;
+      chosen
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      withdraw_all enlisted;
+      Printexc.raise_with_backtrace e backtrace
+
+(* What was resumed in vain begins again, with the same arguments. *)
+let rec perform_any alternatives =
+  match attempt_any alternatives with
+  | Some chosen -> chosen
+  | None ->
+      let chosen = wait_for_any alternatives in
+      if is_confirmed chosen then chosen else perform_any alternatives

@@ -1,0 +1,57 @@
+(** Choosing one of several operations: the others have not happened.
+
+    {!Concord.Event} makes the alternatives of events. *)
+
+(** {2 What an event consists of} *)
+
+type abort = {
+  run : unit -> unit;
+  first : bool;  (** Before the functions that are wrapped around others. *)
+}
+(** To be run if none of the alternatives inside was performed. *)
+
+type 'b kind =
+  | Plain
+  | Last  (** To be enlisted after the others. *)
+  | Tentative of ('b -> bool)
+      (** Was it performed? To be asked in the task that was resumed. *)
+
+type +'a alternative =
+  | Alternative : {
+      operation : ('t, 'x, 'b) Operation.t;
+      structure : 't;
+      arg : 'x;
+      finish : 'b -> 'c;  (** What is left of the operation itself. *)
+      post : 'c -> 'a;  (** What is wrapped around it. *)
+      within : abort list;  (** The [wrap_abort]s around it. *)
+      kind : 'b kind;
+    }
+      -> 'a alternative  (** One operation that can be chosen. *)
+
+(** {2 Choosing} *)
+
+type 'a chosen
+(** An alternative that was performed, with its result. *)
+
+val attempt_any : 'a alternative array -> 'a chosen option
+(** Tries all, in an order in which each is equally likely before each other;
+    the array is permuted. *)
+
+val perform_any : 'a alternative array -> 'a chosen
+(** As {!attempt_any}; if none can be performed now, the task waits for all.
+    @raise e what the host raises, if the task is cancelled: none was performed.
+*)
+
+val conclude : abort list -> 'a chosen -> 'a
+(** Finishes the operation, runs those of the aborts that are not around it, and
+    what is wrapped around it. *)
+
+(** {2 Aborts}
+
+    All are run, also if some raise; the first exception is raised. *)
+
+val run_aborts : abort list -> chosen:abort list -> unit
+(** All but the [chosen]. *)
+
+val and_then : (unit -> 'a) -> abort list -> chosen:abort list -> 'a
+(** [and_then f aborts ~chosen] is [f ()], and then {!run_aborts}. *)
