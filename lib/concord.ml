@@ -1,5 +1,7 @@
 module Suspend = Suspend
 module Event = Event
+module Scope = Scope
+include Tasks
 module Promise = Promise
 module Mvar = Mvar
 module Lazy = Lazy

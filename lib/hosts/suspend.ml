@@ -88,13 +88,15 @@ let is_handler =
 type host = Suspends | Parks
 
 (* [Reach]: to be called when the effect of the suspension is on its way.
-   [Question]: [None] if it may not be performed, or that is not known. *)
+   [Question]: [None] if it may not be performed, or that is not known.
+   [Turn]: others go on before the calling task does. *)
 type _ request =
   | Wait : ('a resumer -> 'a option) -> 'a request
   | Shield : (unit -> 'a) -> 'a request
   | Reach : (unit -> unit) ref -> host request
   | Question : 'a Effect.t * 'a -> 'a option request
   | Fork : (unit -> unit) ref -> scopes option request
+  | Turn : unit request
 
 (* A closure of its own for each request: [Lazy] looks for the very effect. *)
 let at_once (_ : (unit -> unit) ref) _ = Some ()
@@ -150,6 +152,21 @@ let is_inside trigger =
   in
   match reached with `Suspended | `Blocked -> true | `Unhandled -> false
 
+(* A host that suspends by the effect has others go on before a task that is ready,
+   also if it was resumed at once. *)
+let resume_at_once () resumer =
+  ignore (resumer (Ok ()) : bool);
+  None
+
+(* By another thread, soon: a trigger that was released before it is awaited does not
+   suspend at all. *)
+let await_turn (trigger : Domain_local_await.t) =
+  match Timer.after 1e-5 (fun () -> Park.release trigger) with
+  | forget_timeout ->
+      Fun.protect ~finally:forget_timeout (fun () ->
+          try trigger.await () with Effect.Unhandled _ -> Thread.yield ())
+  | exception (Unix.Unix_error _ | Sys_error _) -> Thread.yield ()
+
 let by_plugin (type a) (plugin : plugin) (request : a request) : a =
   match request with
   | Wait block -> plugin.suspend block
@@ -162,6 +179,7 @@ let by_plugin (type a) (plugin : plugin) (request : a request) : a =
       (* raises, if it is elsewhere *)
       if Option.is_some plugin.scopes then plugin.suspend (at_once release);
       plugin.scopes
+  | Turn -> plugin.suspend (resume_at_once ())
 
 let by_trigger (type a) trigger (request : a request) : a =
   match request with
@@ -171,6 +189,7 @@ let by_trigger (type a) trigger (request : a request) : a =
   | Reach release -> reach_by trigger ~release
   | Question _ -> None
   | Fork _ -> None
+  | Turn -> await_turn trigger
 
 let by_thread (type a) (request : a request) : a =
   match request with
@@ -179,6 +198,7 @@ let by_thread (type a) (request : a request) : a =
   | Reach _ -> Parks
   | Question _ -> None
   | Fork _ -> None
+  | Turn -> Thread.yield ()
 
 let rec by_first_of plugins request ~otherwise =
   match plugins with
@@ -273,6 +293,13 @@ let perform (type a) (request : a request) : a =
       | v -> Some v
       | exception Effect.Unhandled (Forcing.Ask _) -> Some otherwise)
   | Fork _ -> scopes_or request ~unhandled
+  | Turn -> (
+      let block = resume_at_once () in
+      match Effect.perform (Suspend block) with
+      | () -> ()
+      | exception Effect.Unhandled (Suspend unhandled_)
+        when Physical.equal unhandled_ block ->
+          unhandled request)
 
 (* Some plug-in's scheduler takes every effect: so nothing may be performed where
    that could be the innermost one, or the one around it. Notes do not help here, as
@@ -373,6 +400,7 @@ let ask request =
   if Plugin.some_takes_every_effect () then carefully request
   else perform request
 
+let yield () = ask Turn
 let scopes_of_host () = ask (Fork (ref ignore))
 
 let reach_host reaching =
