@@ -2,6 +2,8 @@ module Suspend = Suspend
 module Host_kit = Host_kit
 module Structure_kit = Structure_kit
 module Event = Event
+module Scope = Scope
+include Tasks
 module Promise = Promise
 module Mvar = Mvar
 module Lazy = Lazy

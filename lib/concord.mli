@@ -5,6 +5,16 @@
 module Event = Event
 (** Blocking operations as values, choice among them, timeouts. *)
 
+(** {2 Tasks} *)
+
+module Scope = Scope
+(** Tasks that end together, on whatever host calls. *)
+
+(** @inline *)
+include module type of struct
+  include Tasks
+end
+
 (** {2 One value} *)
 
 module Promise = Promise

@@ -40,12 +40,43 @@ let protect f =
 
 exception Stopped
 
-(* [Switch.run] raises [Stopped] only after [cancel]. *)
+(* The scopes that a fiber is in. Of its own loop: those of a loop around are not
+   bound in it. *)
+let key : Eio.Switch.t list Eio.Fiber.key = Eio.Fiber.create_key ()
+
+let scopes_of_fiber () =
+  match Eio.Fiber.get key with
+  | scopes -> Option.value scopes ~default:[]
+  | exception Effect.Unhandled Effects.Get_context -> []
+
+(* Eio forks no fiber from a switch that is off, and does not say so. *)
+let fork sw scopes f =
+  if not (List.memq sw (scopes_of_fiber ())) then
+    invalid_arg "Scope.fork: the caller is not a task of the scope";
+  Eio.Switch.check sw;
+  Eio.Fiber.fork ~sw (fun () -> Eio.Fiber.with_binding key scopes f)
+
+(* [Switch.run] raises [Stopped] only after [cancel], and nothing if the fiber is
+   cancelled while it waits for others. *)
 let scope body =
-  Eio.Switch.run (fun sw ->
-      let fork f = Eio.Fiber.fork ~sw f
-      and cancel () = Eio.Switch.fail sw Stopped in
-      body Concord.Suspend.{ fork; cancel })
+  let result = ref None in
+  let run sw =
+    let scopes = sw :: scopes_of_fiber () in
+    let fork f = fork sw scopes f
+    and cancel () =
+      if Option.is_none (Eio.Switch.get_error sw) then
+        Eio.Switch.fail sw Stopped
+    in
+    result :=
+      Some
+        (Eio.Fiber.with_binding key scopes (fun () ->
+             body Concord.Suspend.{ fork; cancel }))
+  in
+  match Eio.Switch.run run with
+  | () ->
+      Eio.Fiber.check ();
+      Option.get !result
+  | exception Stopped when Option.is_some !result -> Option.get !result
 
 let () =
   Host_kit.plug_in

@@ -92,9 +92,6 @@ type _ Effect.t +=
             function that ends this. The task calls this function once; it does
             not raise. A cancellation that came meanwhile is raised by the
             task's next suspension. *)
-  | Yield : unit Effect.t
-        (** Lets the other ready tasks of the host have their turn. The handler
-            may raise the host's cancellation in the task. *)
   | Scopes : scopes Effect.t
         (** For hosts that fork tasks. The handler continues the task at once.
         *)

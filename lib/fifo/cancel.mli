@@ -19,5 +19,8 @@ val interrupt : Task.scheduler -> Task.t -> unit
 val task_here : Task.scheduler -> Task.t -> unit
 val scope_here : Task.scheduler -> Task.scope -> unit
 
+val is_inside : Task.scope -> Task.scope -> bool
+(** [is_inside outer scope]: is [scope] the same, or a scope within? *)
+
 val stop_all : Task.scheduler -> Task.scope -> unit
 (** As {!scope_here}, even if the scope was stopped before. *)

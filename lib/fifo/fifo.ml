@@ -12,6 +12,7 @@ type handle = Task.t
 
 type _ Effect.t +=
   | Fork : (unit -> unit) -> handle Effect.t
+  | Fork_into : scope * (unit -> unit) -> handle Effect.t
   | Yield : handle Effect.t
   | Self : handle Effect.t
 
@@ -161,8 +162,8 @@ let yield s continuation =
   | () -> Loop.dispatch s
   | exception e -> if s.current >= 0 then fail s continuation e else raise e
 
-let prepare_fork s parent f continuation =
-  let child = Task.prepare parent.scope in
+let prepare_fork s scope parent f continuation =
+  let child = Task.prepare scope in
   let start = Start f and wait = Parent { continuation; child } in
   Array.unsafe_set s.waits child.number start;
   Array.unsafe_set s.waits parent.number wait;
@@ -171,11 +172,10 @@ let prepare_fork s parent f continuation =
 
 let[@inline never] start s = Loop.start s
 
-let fork s f continuation =
-  let parent = Task.current s in
+let fork s scope parent f continuation =
   if is_cancelled parent then discontinue continuation Cancelled
   else
-    match prepare_fork s parent f continuation with
+    match prepare_fork s scope parent f continuation with
     | () -> start s
     | exception e ->
         if s.current = parent.number then fail s continuation e else raise e
@@ -191,6 +191,15 @@ let shield s (continuation : (unit -> unit, unit) continuation) =
 let refuse s effect_ continuation =
   match Effect.Unhandled effect_ with
   | unhandled -> discontinue continuation unhandled
+  | exception e -> fail s continuation e
+
+(* Only a task in the scope keeps it from ending: another one's fork may come too
+   late. *)
+let fork_into s scope f effect_ continuation =
+  let parent = Task.current s in
+  match Cancel.is_inside scope parent.scope with
+  | true -> fork s scope parent f continuation
+  | false -> refuse s effect_ continuation
   | exception e -> fail s continuation e
 
 (* An effect that is none of ours is for a handler around [run], which may be the
@@ -211,7 +220,10 @@ let perform (type a) s (scopes : Suspend.scopes) (e : a Effect.t)
       match e with
       | Suspend.Suspend block -> suspend s block k
       | Yield -> yield s k
-      | Fork f -> fork s f k
+      | Fork f ->
+          let parent = Task.current s in
+          fork s parent.scope parent f k
+      | Fork_into (scope, f) -> fork_into s scope f e k
       | Self -> continue k (Task.current s)
       | Suspend.Protect -> shield s k
       | Suspend.Scopes -> continue k scopes
@@ -219,8 +231,8 @@ let perform (type a) s (scopes : Suspend.scopes) (e : a Effect.t)
       | _ -> pass s e k)
   | false -> (
       match e with
-      | Suspend.Suspend _ | Yield | Fork _ | Self | Suspend.Protect
-      | Suspend.Scopes ->
+      | Suspend.Suspend _ | Yield | Fork _ | Fork_into _ | Self
+      | Suspend.Protect | Suspend.Scopes ->
           Fiber.accept k last_fiber;
           refuse s e k
       | Suspend.Ask { otherwise; _ } ->
@@ -233,7 +245,7 @@ let perform (type a) s (scopes : Suspend.scopes) (e : a Effect.t)
 
 let handles (type a) s (e : a Effect.t) =
   match e with
-  | Suspend.Suspend _ | Yield | Fork _ | Self -> true
+  | Suspend.Suspend _ | Yield | Fork _ | Fork_into _ | Self -> true
   | Suspend.Protect | Suspend.Scopes | Suspend.Ask _ -> true
   | _ -> Host_kit.is_innermost s.host
 
@@ -374,16 +386,31 @@ module Scope = struct
             raise another)
 end
 
-(* One for each scheduler: the library tells them apart. *)
-let scopes s =
-  let scope body =
+let fork_into scope f =
+  match Effect.perform (Fork_into (scope, f)) with
+  | (_ : handle) -> ()
+  | exception Effect.Unhandled (Fork_into (_, unhandled)) when unhandled == f ->
+      invalid_arg "Scope.fork: the caller is not a task of the scope"
+
+(* A scope that a task of it has cancelled still has what its body returned. *)
+let open_scope s body =
+  let result = ref None and cancelled = ref false in
+  match
     Scope.run (fun scope ->
         assert (scope.scheduler == s);
-        let fork f = ignore (fork f : handle)
-        and cancel () = Scope.cancel scope in
-        body Suspend.{ fork; cancel })
-  in
-  Suspend.{ scope }
+        let fork f = fork_into scope f
+        and cancel () =
+          cancelled := true;
+          Scope.cancel scope
+        in
+        result := Some (body Suspend.{ fork; cancel }))
+  with
+  | () -> Option.get !result
+  | exception Cancelled when !cancelled && Option.is_some !result ->
+      Option.get !result
+
+(* One for each scheduler: the library tells them apart. *)
+let scopes s = Suspend.{ scope = (fun body -> open_scope s body) }
 
 let run ?(cancellation = `Eager) f =
   let s =

@@ -5,29 +5,46 @@ open Concord_suspend
 type host = Suspends | Parks
 
 (* [Reach]: to be called when the effect of the suspension is on its way.
-   [Question]: [None] if it may not be performed, or that is not known. *)
+   [Question]: [None] if it may not be performed, or that is not known.
+   [Turn]: others go on before the calling task does. *)
 type _ request =
   | Wait : ('a resumer -> 'a option) -> 'a request
   | Shield : (unit -> 'a) -> 'a request
   | Reach : (unit -> unit) ref -> host request
   | Question : 'a Effect.t * 'a -> 'a option request
   | Fork : (unit -> unit) ref -> scopes option request
+  | Turn : unit request
 
 (* A closure of its own for each request: [Lazy] looks for the very effect. *)
-let at_once (_ : (unit -> unit) ref) _ = Some ()
+let at_once (_ : (unit -> unit) ref) _ = Some Suspends
+
+(* A host that suspends by the effect has others go on before a task that is ready,
+   also if it was resumed at once. *)
+let resume_at_once () resumer =
+  ignore (resumer (Ok ()) : bool);
+  None
+
+(* By another thread, soon: a trigger that was released before it is awaited does not
+   suspend at all. *)
+let await_turn (trigger : Domain_local_await.t) =
+  match Timer.after 1e-5 (fun () -> Park.release trigger) with
+  | forget_timeout ->
+      Fun.protect ~finally:forget_timeout (fun () ->
+          try trigger.await () with Effect.Unhandled _ -> Thread.yield ())
+  | exception (Unix.Unix_error _ | Sys_error _) -> Thread.yield ()
 
 let by_plugin (type a) (plugin : Plugin.t) (request : a request) : a =
   match request with
   | Wait block -> plugin.suspend block
   | Shield f -> plugin.protect f
-  | Reach release ->
-      plugin.suspend (at_once release);
-      Suspends
+  | Reach release -> plugin.suspend (at_once release)
   | Question _ -> None
   | Fork release ->
       (* raises, if it is elsewhere *)
-      if Option.is_some plugin.scopes then plugin.suspend (at_once release);
+      if Option.is_some plugin.scopes then
+        ignore (plugin.suspend (at_once release) : host);
       plugin.scopes
+  | Turn -> plugin.suspend (resume_at_once ())
 
 let by_trigger (type a) trigger (request : a request) : a =
   match request with
@@ -40,6 +57,7 @@ let by_trigger (type a) trigger (request : a request) : a =
       | Blocked | Unhandled -> Parks)
   | Question _ -> None
   | Fork _ -> None
+  | Turn -> await_turn trigger
 
 let by_thread (type a) (request : a request) : a =
   match request with
@@ -48,6 +66,7 @@ let by_thread (type a) (request : a request) : a =
   | Reach _ -> Parks
   | Question _ -> None
   | Fork _ -> None
+  | Turn -> Thread.yield ()
 
 let rec by_first_of plugins request ~otherwise =
   match plugins with
@@ -118,25 +137,22 @@ let scopes_or request ~unhandled =
         | Some scopes, Some others when scopes == others -> None
         | scopes, _ -> scopes)
 
+let suspend_or block request =
+  match Effect.perform (Suspend block) with
+  | v -> v
+  | exception Effect.Unhandled (Suspend unhandled_)
+    when Identity.equal unhandled_ block ->
+      unhandled request
+
 let perform (type a) (request : a request) : a =
   match request with
-  | Wait block -> (
-      match Effect.perform (Suspend block) with
-      | v -> v
-      | exception Effect.Unhandled (Suspend unhandled_)
-        when Identity.equal unhandled_ block ->
-          unhandled request)
+  | Wait block -> suspend_or block request
+  | Reach release -> suspend_or (at_once release) request
+  | Turn -> suspend_or (resume_at_once ()) request
   | Shield f -> (
       match Effect.perform Protect with
       | unshield -> shielded f unshield
       | exception Effect.Unhandled Protect -> unhandled request)
-  | Reach release -> (
-      let block = at_once release in
-      match Effect.perform (Suspend block) with
-      | () -> Suspends
-      | exception Effect.Unhandled (Suspend unhandled_)
-        when Identity.equal unhandled_ block ->
-          unhandled request)
   | Question (question, otherwise) -> (
       match Effect.perform (Ask { question; otherwise }) with
       | v -> Some v
@@ -164,7 +180,8 @@ let carefully request =
 
 (* --- For users of this module ---------------------------------------------- *)
 
-(* If nobody takes every effect, as [perform (Wait block)], without a call. *)
+(* If nobody takes every effect, this is [suspend_or block (Wait block)] without a call
+   and without the request. *)
 let[@inline] suspend block =
   if Plugin.some_takes_every_effect () then carefully (Wait block)
   else
@@ -179,6 +196,7 @@ let ask request =
   else perform request
 
 let protect f = ask (Shield f)
+let yield () = ask Turn
 let scopes () = ask (Fork (ref ignore))
 let question question ~otherwise = ask (Question (question, otherwise))
 

@@ -10,6 +10,9 @@ val suspend : ('a resumer -> 'a option) -> 'a
 val protect : (unit -> 'a) -> 'a
 (** {!Concord.Suspend.protect}. *)
 
+val yield : unit -> unit
+(** {!Concord.yield}. *)
+
 val scopes : unit -> scopes option
 (** {!Concord.Host_kit.scopes}. *)
 

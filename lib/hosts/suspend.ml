@@ -2,6 +2,7 @@ include Concord_suspend
 
 let suspend = Reach.suspend
 let protect = Reach.protect
+let yield = Reach.yield
 
 let is_cancelled () =
   match Reach.probe { passing = ignore } with

@@ -40,6 +40,9 @@ val protect : (unit -> 'a) -> 'a
     Domainslib task just calls [f], and so does an Eio fiber if [concord-eio] is
     not linked. *)
 
+val yield : unit -> unit
+(** {!Concord.yield}. *)
+
 val is_cancelled : unit -> bool
 (** Does a suspension of the calling task raise its host's cancellation? [false]
     for hosts without cancellation, and in {!protect}.

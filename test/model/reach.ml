@@ -7,6 +7,8 @@ type host = Suspends | Parks
 
 let suspend block = Effect.perform (Suspend block)
 
+let yield () = suspend (fun _ -> Some ())
+
 let protect f =
   match Effect.perform Protect with
   | exception Effect.Unhandled Protect -> f ()

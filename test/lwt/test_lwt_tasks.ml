@@ -1,0 +1,30 @@
+(* Scopes, [both], [all] and [yield] in code in direct style. *)
+
+open Concord_test_support
+open Check
+open Tasks_cases
+
+let direct f = Concord_lwt.run (fun () -> Concord_lwt.direct f)
+let task f = Concord_lwt.run (fun () -> Lwt_direct.spawn f)
+
+let lwt =
+  {
+    Cancelling.run = direct;
+    fork =
+      (fun f ->
+        let p = Concord_lwt.direct f in
+        fun () -> Lwt.cancel p);
+    pause = Concord.yield;
+    is_cancellation = (fun e -> e = Lwt.Canceled);
+    protects = true;
+  }
+
+let () =
+  run "Tasks in Lwt"
+    [
+      everywhere ("direct", direct);
+      everywhere ("Lwt_direct", task);
+      everywhere ("Fifo in Lwt_direct", within task fifo);
+      everywhere ("Eio in direct", within direct eio);
+      from_outside "direct" lwt;
+    ]

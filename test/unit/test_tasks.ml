@@ -1,0 +1,37 @@
+open Concord_test_support
+open Check
+open Tasks_cases
+
+let pool_task n f =
+  let pool = Domainslib.Task.setup_pool ~num_domains:n () in
+  Fun.protect
+    ~finally:(fun () -> Domainslib.Task.teardown_pool pool)
+    (fun () -> Domainslib.Task.run pool f)
+
+let job f =
+  let pool = Domainslib.Task.setup_pool ~num_domains:1 () in
+  Fun.protect
+    ~finally:(fun () -> Domainslib.Task.teardown_pool pool)
+    (fun () ->
+      Concord.Promise.await (Concord_domainslib.submit pool (with_backtraces f)))
+
+let more_places =
+  [
+    ("a pool", pool_task 1);
+    ("a pool of one domain", pool_task 0);
+    ("a job", job);
+    ("a pool in Fifo", within fifo (pool_task 1));
+    ("Fifo in a pool", within (pool_task 1) fifo);
+    ("Eio in a pool", within (pool_task 0) eio);
+  ]
+
+let () =
+  run "Tasks"
+    (List.map everywhere (places @ more_places)
+    @ [
+        from_outside "Fifo" (Cancelling.fifo `Eager);
+        from_outside "Fifo, lazy" (Cancelling.fifo `Lazy);
+        from_outside "Eio" (Cancelling.eio ~protects:true);
+        from_outside "by hand" Cancelling.hand;
+        ("a signal handler raises", interrupts);
+      ])

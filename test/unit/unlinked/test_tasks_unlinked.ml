@@ -1,0 +1,8 @@
+open Concord_test_support
+open Check
+open Tasks_cases
+
+let () =
+  run "Tasks, without concord-eio"
+    (List.map everywhere places
+    @ [ from_outside "Eio" (Cancelling.eio ~protects:false) ])
