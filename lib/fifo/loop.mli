@@ -18,6 +18,3 @@ val run : Task.scheduler -> (unit -> unit) -> unit
 
     Wherever the loop leaves control to its host, it has left {!Host_kit.using}.
 *)
-
-val is_unobserved : Task.failure -> bool
-(** Nobody was told of it. *)

@@ -14,7 +14,7 @@ let scheduler where ~is_lazy works =
   let s = Task.scheduler ~is_lazy in
   (* A model must not spin: each look is an operation more. *)
   Spin.never s.spin;
-  s.handler <- Fifo.(handler (scopes s) s);
+  s.handler <- Handler.make (Fifo.scopes s) s;
   let tasks =
     List.map
       (fun _ ->

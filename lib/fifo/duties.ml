@@ -1,0 +1,93 @@
+open Task
+open Ready
+
+(* --- The inbox ------------------------------------------------------------ *)
+
+let rec oldest_first later = function
+  | Nothing -> later
+  | Wake (task, rest) -> oldest_first (Wake (task, later)) rest
+  | Cancel (task, rest) -> oldest_first (Cancel (task, later)) rest
+  | Stop (scope, rest) -> oldest_first (Stop (scope, later)) rest
+
+(* A request to cancel that was interrupted has been met; to meet it again does
+   nothing. *)
+let rec handle_due s =
+  match s.due with
+  | Nothing -> ()
+  | Wake (task, rest) ->
+      push_due s task rest;
+      handle_due s
+  | Cancel (task, rest) ->
+      Cancel.task_here s task;
+      s.due <- rest;
+      handle_due s
+  | Stop (scope, rest) ->
+      Cancel.scope_here s scope;
+      s.due <- rest;
+      handle_due s
+
+(* It may be interrupted after each step, and is then called again. *)
+let[@inline never] empty_inbox s =
+  handle_due s;
+  if s.taken == Nothing then s.taken <- Atomic.exchange s.inbox Nothing;
+  let oldest = oldest_first Nothing s.taken in
+  s.due <- oldest;
+  s.taken <- Nothing;
+  handle_due s
+
+(* --- What is not urgent --------------------------------------------------- *)
+
+let rec unwind_next s =
+  match s.unwinding with
+  | [] -> ()
+  | Doomed_wait { task; decision } :: rest ->
+      unwind_doomed task decision;
+      s.unwinding <- rest;
+      unwind_next s
+
+(* A signal handler may have cancelled another one meanwhile. *)
+let rec take_doomed s =
+  let before = s.doomed in
+  let oldest = List.rev before in
+  if s.doomed == before then begin
+    s.unwinding <- oldest;
+    s.doomed <- []
+  end
+  else take_doomed s
+
+let unwind_all s =
+  unwind_next s;
+  if not (List.is_empty s.doomed) then begin
+    take_doomed s;
+    unwind_next s
+  end
+
+(* The timers' thread would have to wait for its turn in this domain; and what was
+   cancelled lazily must not stay for as long as the loop is busy. *)
+let turns_between_looks = 256
+
+let[@inline never] look s =
+  if s.look_at = min_int then begin
+    empty_inbox s;
+    Cancel.stop_all s s.root
+  end;
+  Timer.run_due ();
+  unwind_all s;
+  s.look_at <- s.first_ready + turns_between_looks
+
+let is_unobserved failure = not (is_told failure.task)
+
+(* Failures for which nobody waits. *)
+let stop_failed s =
+  let failed = s.failed in
+  let stop scope =
+    scope.failures <- List.filter is_unobserved scope.failures;
+    if not (List.is_empty scope.failures) then Cancel.scope_here s scope
+  in
+  List.iter stop (List.rev failed);
+  List.iter (fun scope -> scope.has_failed <- false) failed;
+  s.failed <- []
+
+let last_resort s =
+  unwind_all s;
+  if is_empty s then stop_failed s

@@ -1,0 +1,20 @@
+(** What a loop does beside continuing tasks.
+
+    Each of these may be interrupted by an exception of a signal handler, and is
+    then called again: nothing is lost by it, nor done twice. *)
+
+val empty_inbox : Task.scheduler -> unit
+(** Does what other threads asked for, in the order in which they did. *)
+
+val look : Task.scheduler -> unit
+(** Sees to what is not urgent: timers that are due, and tasks that were
+    cancelled lazily. If the loop was interrupted, first stops the outermost
+    scope. To be called when {!Task.scheduler.look_at} is reached, which it puts
+    off. *)
+
+val last_resort : Task.scheduler -> unit
+(** Nothing is ready: unwinds what was cancelled lazily; else stops the scopes
+    in which a task failed for which nobody waits. *)
+
+val is_unobserved : Task.failure -> bool
+(** Nobody was told of it. *)

@@ -1,0 +1,252 @@
+open Effect.Deep
+open Task
+
+type _ Effect.t +=
+  | Fork : (unit -> unit) -> Task.t Effect.t
+  | Fork_into : scope * (unit -> unit) -> Task.t Effect.t
+  | Yield : Task.t Effect.t
+  | Self : Task.t Effect.t
+
+(* --- The end of a task ---------------------------------------------------- *)
+
+(* A task's end is several steps, each of which does nothing if it was done. They
+   are repeated until no signal handler raises. *)
+
+(* A function of another module, called last, would bring a polling point to the
+   beginning of the function that calls it. *)
+let[@inline never] go_on s = Loop.dispatch s
+
+let leave s task =
+  let home = Task.home task in
+  if s.current >= 0 then Task.leave task home;
+  if home.live = 0 then
+    match home.on_empty with
+    | None -> ()
+    | Some resumer ->
+        ignore (resumer (Ok ()) : bool);
+        home.on_empty <- None
+
+(* Those who joined the task go on before the owner of its scope, who then knows
+   that they were told. *)
+let rec end_returned s task =
+  match
+    ignore (Promise.try_fill task.ended () : bool);
+    leave s task
+  with
+  | () -> ()
+  | exception e ->
+      note s e;
+      end_returned s task;
+      ()
+
+let returned s =
+  end_returned s (Task.current s);
+  go_on s
+
+(* Drops those at the head of which somebody was told since: so the list stays
+   short even if the loop is never idle. *)
+let rec drop_told = function
+  | { task; _ } :: rest when is_told task -> drop_told rest
+  | failures -> failures
+
+(* Recorded before anybody can be told of it, and forget that. *)
+let record s home ({ task; _ } as failure) =
+  match home.failures with
+  | { task = latest; _ } :: _ when latest == task -> ()
+  | failures ->
+      let failures = failure :: drop_told failures
+      and failed = if home.has_failed then s.failed else home :: s.failed in
+      home.failures <- failures;
+      home.has_failed <- true;
+      s.failed <- failed
+
+let settle s task exn backtrace =
+  let home = Task.home task in
+  (* What the outermost task raises is the result of [run]. *)
+  if task == home.owner then begin
+    Cancel.scope_here s home;
+    s.first_failure <- Some { task; exn; backtrace }
+  end;
+  if not (Promise.is_resolved task.ended) then
+    match exn with
+    | Cancelled when was_cancelled task || home.stopped ->
+        Promise.fill task.ended ()
+    | _ when task == home.owner -> Promise.fail ~backtrace task.ended exn
+    | _ ->
+        record s home { task; exn; backtrace };
+        if Promise.fail_waiters ~backtrace task.ended exn > 0 then tell task
+
+let rec end_raised s task exn backtrace =
+  match
+    if s.current >= 0 then settle s task exn backtrace;
+    leave s task
+  with
+  | () -> ()
+  | exception e ->
+      note s e;
+      end_raised s task exn backtrace;
+      ()
+
+let raised s exn =
+  let backtrace = Printexc.get_raw_backtrace () in
+  end_raised s (Task.current s) exn backtrace;
+  go_on s
+
+(* --- The effects ---------------------------------------------------------- *)
+
+(* Until a task's continuation is where the loop finds it, the only polling points
+   are inside of exception handlers, which pass what they catch to the task: what
+   it performs then raises, and has done nothing. For this the functions that are
+   given a continuation call no function of another module last, unless they have
+   allocated: else the compiler may add a polling point at their beginning. *)
+
+(* [discontinue_with_backtrace] has a polling point before it uses the
+   continuation; [discontinue] has none. *)
+let[@inline never] fail s continuation exn =
+  let backtrace = Printexc.get_raw_backtrace () in
+  match Failing { continuation; exn; backtrace } with
+  | failing ->
+      s.waits.(s.current) <- failing;
+      discontinue_with_backtrace continuation exn backtrace
+  | exception another ->
+      note s another;
+      discontinue continuation exn
+
+(* Not before [block] has returned: a signal handler may cancel the task while it
+   runs, and a value that it gives would be lost. *)
+let[@inline] wait s task =
+  s.current <- -1;
+  if is_cancelled task then Cancel.interrupt s task;
+  Loop.dispatch s
+
+let suspend (type a) s (block : a Suspend.resumer -> a option)
+    (continuation : (a, unit) continuation) =
+  let task = Task.current s in
+  if is_cancelled task then discontinue continuation Cancelled
+  else
+    match Decision.create () with
+    | exception e -> fail s continuation e
+    | decision -> (
+        (* If [block] registered the resumer and gave a value as well, against S1,
+           and the resumer was called, then its outcome was promised. *)
+        match
+          let suspended = Wait { continuation; decision } in
+          let resumer outcome = Ready.resume task decision outcome in
+          Array.unsafe_set s.waits task.number suspended;
+          block resumer
+        with
+        | None -> wait s task
+        | Some v ->
+            if Decision.decide decision answered then continue continuation v
+            else wait s task
+        | exception e ->
+            if Decision.decide decision answered then fail s continuation e
+            else wait s task)
+
+let yield s continuation =
+  match
+    let number = s.current in
+    Array.unsafe_set s.waits number (Turn continuation);
+    Ready.push s number;
+    s.current <- -1
+  with
+  | () -> Loop.dispatch s
+  | exception e -> if s.current >= 0 then fail s continuation e else raise e
+
+let prepare_fork s scope parent f continuation =
+  let child = Task.prepare scope in
+  let start = Start f and wait = Parent { continuation; child } in
+  Array.unsafe_set s.waits child.number start;
+  Array.unsafe_set s.waits parent.number wait;
+  Ready.push s parent.number;
+  Task.enlist s child
+
+let[@inline never] start s = Loop.start s
+
+let fork s scope parent f continuation =
+  if is_cancelled parent then discontinue continuation Cancelled
+  else
+    match prepare_fork s scope parent f continuation with
+    | () -> start s
+    | exception e ->
+        if s.current = parent.number then fail s continuation e else raise e
+
+let shield s (continuation : (unit -> unit, unit) continuation) =
+  let task = Task.current s in
+  match fun () -> Task.unshield task with
+  | unshield ->
+      Task.shield task;
+      continue continuation unshield
+  | exception e -> fail s continuation e
+
+let refuse s effect_ continuation =
+  match Effect.Unhandled effect_ with
+  | unhandled -> discontinue continuation unhandled
+  | exception e -> fail s continuation e
+
+(* Only a task in the scope keeps it from ending: another one's fork may come too
+   late. *)
+let fork_into s scope f effect_ continuation =
+  let parent = Task.current s in
+  match Cancel.is_inside scope parent.scope with
+  | true -> fork s scope parent f continuation
+  | false -> refuse s effect_ continuation
+  | exception e -> fail s continuation e
+
+(* An effect that is none of ours is for a handler around [run], which may be the
+   host: then the whole scheduler is suspended, and may go on on another domain.
+   So the loop performs it, outside of [using]. *)
+let pass s effect_ continuation =
+  match Foreign { task = Task.current s; effect_; continuation } with
+  | foreign ->
+      s.foreign <- foreign;
+      s.current <- -1
+  | exception e -> fail s continuation e
+
+let perform (type a) s (scopes : Suspend.scopes) (e : a Effect.t)
+    (k : (a, unit) continuation) last_fiber =
+  match Host_kit.is_innermost s.host with
+  | true -> (
+      Fiber.accept k last_fiber;
+      match e with
+      | Suspend.Suspend block -> suspend s block k
+      | Yield -> yield s k
+      | Fork f ->
+          let parent = Task.current s in
+          fork s parent.scope parent f k
+      | Fork_into (scope, f) -> fork_into s scope f e k
+      | Self -> continue k (Task.current s)
+      | Suspend.Protect -> shield s k
+      | Suspend.Scopes -> continue k scopes
+      | Suspend.Ask { otherwise; _ } -> continue k otherwise
+      | _ -> pass s e k)
+  | false -> (
+      match e with
+      | Suspend.Suspend _ | Yield | Fork _ | Fork_into _ | Self
+      | Suspend.Protect | Suspend.Scopes ->
+          Fiber.accept k last_fiber;
+          refuse s e k
+      | Suspend.Ask { otherwise; _ } ->
+          Fiber.accept k last_fiber;
+          continue k otherwise
+      | _ -> Fiber.reperform e k last_fiber)
+  | exception e ->
+      Fiber.accept k last_fiber;
+      fail s k e
+
+let handles (type a) s (e : a Effect.t) =
+  match e with
+  | Suspend.Suspend _ | Yield | Fork _ | Fork_into _ | Self -> true
+  | Suspend.Protect | Suspend.Scopes | Suspend.Ask _ -> true
+  | _ -> Host_kit.is_innermost s.host
+
+(* One handler serves all tasks of a scheduler: a task costs its stack, and
+   [s.current] tells whose effect it is. *)
+let make scopes s =
+  Fiber.
+    {
+      returned = (fun () -> returned s);
+      raised = (fun e -> raised s e);
+      handles = (fun e -> handles s e);
+      performed = (fun e k last_fiber -> perform s scopes e k last_fiber);
+    }
