@@ -67,6 +67,21 @@ let unwind_all s =
    cancelled lazily must not stay for as long as the loop is busy. *)
 let turns_between_looks = 256
 
+(* Of a loop that always has something to do, and so never suspends the task that it
+   runs in: then that task's siblings could wait for ever for what it waits for. *)
+let time_of_guest = 0.01
+
+let let_host_go_on s =
+  if s.guest_until = 0 then s.guest_until <- Timer.deadline time_of_guest
+  else if s.guest_until <> max_int && Timer.has_passed s.guest_until then begin
+    s.guest_until <- 0;
+    s.foreign <- Turn_of_host
+  end
+
+let is_native s =
+  match s.foreign with Native -> true | Foreign _ | Turn_of_host -> false
+
+(* Is the loop to go on? *)
 let[@inline never] look s =
   if s.look_at = min_int then begin
     empty_inbox s;
@@ -74,7 +89,9 @@ let[@inline never] look s =
   end;
   Timer.run_due ();
   unwind_all s;
-  s.look_at <- s.first_ready + turns_between_looks
+  s.look_at <- s.first_ready + turns_between_looks;
+  let_host_go_on s;
+  is_native s
 
 let is_unobserved failure = not (is_told failure.task)
 
@@ -111,8 +128,10 @@ let start s = Fiber.run s.handler begin_ s
 (* Between [pop] and the task there is no polling point. *)
 let dispatch s =
   if Atomic.get s.inbox != Nothing then empty_inbox s;
-  if s.first_ready >= s.look_at then look s;
-  let number = pop s in
+  let number =
+    if s.first_ready < s.look_at || look s then pop s
+    else (* as if none were ready *) -1
+  in
   if number >= 0 then
     match Array.unsafe_get s.waits number with
     | Turn continuation ->
@@ -194,8 +213,6 @@ let spin s =
   end
 
 (* --- Running -------------------------------------------------------------- *)
-
-let is_native s = match s.foreign with Native -> true | Foreign _ -> false
 
 let rec work s =
   dispatch s;
@@ -313,9 +330,14 @@ let rec drive s =
           let backtrace = Printexc.get_raw_backtrace () in
           answer_failing s task continuation e backtrace);
       drive s
+  | Turn_of_host ->
+      s.foreign <- Native;
+      if not (is_interrupted s) then Suspend.yield ();
+      drive s
   | Native ->
       if s.root.live > 0 then begin
         sleep s;
+        if s.guest_until <> max_int then s.guest_until <- 0;
         drive s
       end
 

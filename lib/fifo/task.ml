@@ -68,6 +68,7 @@ and scheduler = {
   mutable due : inbox;
   sleep : sleep Atomic.t;
   is_lazy : bool;
+  mutable guest_until : int;
   mutable doomed : doomed_wait list;
   mutable unwinding : doomed_wait list;
   mutable failed : scope list;
@@ -89,6 +90,7 @@ and foreign =
       continuation : ('a, unit) Effect.Deep.continuation;
     }
       -> foreign
+  | Turn_of_host
 
 and inbox =
   | Nothing
@@ -159,6 +161,7 @@ let scheduler ~is_lazy =
       due = Nothing;
       sleep;
       is_lazy;
+      guest_until = max_int;
       doomed = [];
       unwinding = [];
       failed = [];

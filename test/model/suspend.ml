@@ -5,6 +5,11 @@ type _ Effect.t += Suspend : ('a resumer -> 'a option) -> 'a Effect.t
 
 let suspend block = Effect.perform (Suspend block)
 
+let yield () =
+  suspend (fun resumer ->
+      ignore (resumer (Ok ()) : bool);
+      None)
+
 (* From here to [Host] as in the library. *)
 
 type ('x, 'a) waiter = ('x, 'a) Waiter.t = {

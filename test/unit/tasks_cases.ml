@@ -81,6 +81,19 @@ let yields () =
   int "turns" 10 !turn;
   yield ()
 
+(* Tasks that always have something to do wait for a task beside the scope. [at_once]
+   runs two functions in tasks of one host. *)
+let beside_others at_once () =
+  let flag = Atomic.make false in
+  let wait () =
+    while not (Atomic.get flag) do
+      yield ()
+    done
+  in
+  at_once
+    (fun () -> ignore (both wait wait : unit * unit))
+    (fun () -> Atomic.set flag true)
+
 (* --- Failures ------------------------------------------------------------- *)
 
 let first_fails () =
@@ -512,6 +525,8 @@ let everywhere (name, place) =
 let eio f = Eio_main.run (fun _ -> f ())
 let fifo f = Concord_fifo.run f
 let lazily f = Concord_fifo.run ~cancellation:`Lazy f
+let both_in_eio f g = eio (fun () -> Eio.Fiber.both f g)
+let both_in_thread f g = beside g f
 let within outer place f = outer (fun () -> place f)
 
 let with_backtraces f () =
