@@ -8,7 +8,10 @@ let direct f = Concord_lwt.run (fun () -> Concord_lwt.direct f)
 let task f = Concord_lwt.run (fun () -> Lwt_direct.spawn f)
 
 let both_in spawn f g =
-  Concord_lwt.run (fun () -> Lwt.join [ spawn f; spawn g ])
+  Concord_lwt.run (fun () ->
+      let first = spawn f in
+      let second = spawn g in
+      Lwt.join [ first; second ])
 
 let lwt =
   {

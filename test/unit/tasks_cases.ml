@@ -517,6 +517,42 @@ let cases =
     ("in protect", protected_);
   ]
 
+(* On a host that answers and cannot cancel, and trusts the library. *)
+let not_cancelled () =
+  let ended = ref 0 and gate = Promise.create () in
+  let waits () =
+    Promise.await gate;
+    incr ended
+  in
+  Plain_host.run @@ fun () ->
+  raises "the failure, when all have ended" Boom (fun () ->
+      all [ waits; explode; waits; (fun () -> Promise.fill gate ()) ]);
+  int "all have" 2 !ended;
+  int "cancel does nothing" 3
+    (Scope.run (fun scope ->
+         let p = Promise.create () in
+         Scope.fork scope (fun () -> Promise.fill p 3);
+         Scope.cancel scope;
+         Promise.await p));
+  raises "a failure after that" Boom (fun () ->
+      Scope.run (fun scope ->
+          Scope.cancel scope;
+          explode ()))
+
+let cannot_cancel =
+  let host (name, case) = test name (fun () -> Plain_host.run case) in
+  ( "a host that cannot cancel",
+    test "they are not cancelled" not_cancelled
+    :: List.map host
+         [
+           ("values", values);
+           ("they begin in order", begin_in_order);
+           ("tasks meet", tasks_meet);
+           ("run ends last", ends_last);
+           ("yield", yields);
+           ("fork after the end", forks_too_late);
+         ] )
+
 let everywhere (name, place) =
   (name, List.map (fun (name, case) -> test name (fun () -> place case)) cases)
 

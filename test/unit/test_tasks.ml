@@ -49,6 +49,7 @@ let () =
         from_outside "Fifo, lazy" (Cancelling.fifo `Lazy);
         from_outside "Eio" (Cancelling.eio ~protects:true);
         from_outside "by hand" Cancelling.hand;
+        cannot_cancel;
         ( "beside others",
           [
             test "thread" (beside_others both_in_thread);
