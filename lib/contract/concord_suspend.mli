@@ -66,20 +66,26 @@ type _ Effect.t +=
 
 type scope = {
   fork : (unit -> unit) -> unit;
-      (** [fork f] runs [f] in a new task of the scope. It is called by a task
-          of the scope; [f] does not raise anything but the cancellation of its
-          host. *)
+      (** [fork f] runs [f] in a new task of the scope. If it returns, [f] is
+          called, once, even if the scope is cancelled; if it raises, [f] is not
+          called. A cancelled caller may get the host's cancellation.
+
+          It is called by a task of the scope, or of a scope within. A host that
+          can tell raises [Invalid_argument] in other tasks: they do not keep
+          the scope from ending. [f] raises nothing. *)
   cancel : unit -> unit;
       (** Cancels the tasks of the scope, [body] among them, by raising the
-          host's cancellation where they wait; [run] then raises it, or what
-          [body] does. Called by a task of the scope, perhaps more than once. A
-          host that cannot cancel does nothing. *)
+          host's cancellation where they wait. It is called by those that may
+          call [fork], perhaps more than once. A host that cannot cancel does
+          nothing. *)
 }
 
 type scopes = { run : 'a. (scope -> 'a) -> 'a }
 (** [run body] calls [body] in the calling task, with a new scope. It returns or
-    raises what [body] did, after all tasks of the scope have ended. If the
-    calling task is cancelled, so are the tasks of the scope. *)
+    raises what [body] did, after all tasks of the scope have ended; also if the
+    scope was cancelled. If the host cancels the calling task, then it cancels
+    the tasks of the scope, and [run] may raise the cancellation when they have
+    ended. *)
 
 type _ Effect.t +=
   | Protect : (unit -> unit) Effect.t
@@ -88,9 +94,6 @@ type _ Effect.t +=
             function that ends this. The task calls this function once; it does
             not raise. A cancellation that came meanwhile is raised by the
             task's next suspension. *)
-  | Yield : unit Effect.t
-        (** Lets the other ready tasks of the host have their turn. The handler
-            may raise the host's cancellation in the task. *)
   | Scopes : scopes Effect.t
         (** For hosts that fork tasks. The handler continues the task at once.
         *)
