@@ -66,24 +66,26 @@ type _ Effect.t +=
 
 type scope = {
   fork : (unit -> unit) -> unit;
-      (** [fork f] starts a task of the host's that runs [f], which raises
-          nothing; what the host raises in it when it is cancelled may be let
-          out or not. Called by the task that opened the scope, before its
-          function has returned. *)
+      (** [fork f] runs [f] in a new task of the scope. If it returns, [f] is
+          called, once, even if the scope is cancelled; if it raises, [f] is not
+          called. A cancelled caller may get the host's cancellation.
+
+          It is called by a task of the scope, or of a scope within. A host that
+          can tell raises [Invalid_argument] in other tasks: they do not keep
+          the scope from ending. [f] raises nothing. *)
   cancel : unit -> unit;
-      (** Cancels the tasks of the scope as the host does, and, if it can, the
-          function of the one that opened it. A task may be cancelled before it
-          has begun; then its function is not called. Called any number of
-          times, by any task of the scope. Hosts without cancellation do
+      (** Cancels the tasks of the scope, [body] among them, by raising the
+          host's cancellation where they wait. It is called by those that may
+          call [fork], perhaps more than once. A host that cannot cancel does
           nothing. *)
 }
 
 type scopes = { scope : 'a. (scope -> 'a) -> 'a }
-(** [scope f] opens a scope, calls [f] with it in the calling task, and waits
-    until all tasks of the scope have ended. Then it returns or raises what [f]
-    did. If [f] raises, or the host cancels the calling task, the tasks are
-    cancelled, and waited for all the same; then the host's exception is raised.
-    After [scope.cancel] the host may raise too, although [f] returned. *)
+(** [scope body] calls [body] in the calling task, with a new scope. It returns
+    or raises what [body] did, after all tasks of the scope have ended; also if
+    the scope was cancelled. If the host cancels the calling task, then it
+    cancels the tasks of the scope, and [scope] may raise the cancellation when
+    they have ended. *)
 
 type _ Effect.t +=
   | Protect : (unit -> unit) Effect.t

@@ -66,6 +66,20 @@ let unwind_all s =
    cancelled lazily must not stay for as long as the loop is busy. *)
 let turns_between_looks = 256
 
+(* Of a loop that always has something to do, and so never suspends the task that it
+   runs in: then that task's siblings could wait for ever for what it waits for. *)
+let time_of_guest = 0.01
+
+let let_host_go_on s =
+  if s.guest_until = 0 then s.guest_until <- Timer.deadline time_of_guest
+  else if s.guest_until <> max_int && Timer.has_passed s.guest_until then begin
+    s.guest_until <- 0;
+    s.foreign <- Turn_of_host
+  end
+
+let is_native s =
+  match s.foreign with Native -> true | Foreign _ | Turn_of_host -> false
+
 let[@inline never] look s =
   if s.look_at = min_int then begin
     empty_inbox s;
@@ -73,7 +87,9 @@ let[@inline never] look s =
   end;
   Timer.run_due ();
   unwind_all s;
-  s.look_at <- s.first_ready + turns_between_looks
+  s.look_at <- s.first_ready + turns_between_looks;
+  let_host_go_on s;
+  is_native s
 
 let is_unobserved failure = not (is_told failure.task)
 

@@ -162,11 +162,7 @@ let open_scope s body =
 (* One for each scheduler: the library tells them apart. *)
 let scopes s = Suspend.{ scope = (fun body -> open_scope s body) }
 
-let run ?(cancellation = `Eager) f =
-  let s =
-    Task.scheduler
-      ~is_lazy:(match cancellation with `Eager -> false | `Lazy -> true)
-  in
+let run_scheduler s f =
   s.handler <- Handler.make (scopes s) s;
   let result = ref None in
   Loop.run s (fun () -> result := Some (f ()));
@@ -175,3 +171,12 @@ let run ?(cancellation = `Eager) f =
     | Some { exn; backtrace; _ }, _ -> Error (exn, backtrace)
     | None, Some v -> Ok v
     | None, None -> assert false (* the first task has ended *))
+
+let run ?(cancellation = `Eager) f =
+  let is_lazy = match cancellation with `Eager -> false | `Lazy -> true in
+  run_scheduler (Task.scheduler ~is_lazy) f
+
+let run_as_guest f =
+  let s = Task.scheduler ~is_lazy:false in
+  s.guest_until <- 0;
+  run_scheduler s f

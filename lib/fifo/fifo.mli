@@ -156,3 +156,9 @@ module Scope : sig
       call it.
       - {b Cost}: O(n), for [n] tasks and scopes in it. *)
 end
+
+(**/**)
+
+val run_as_guest : (unit -> 'a) -> 'a
+(** For {!Concord.Scope} only: {!run} that, while it always has something to do,
+    lets the other tasks of its host have a turn every 10 ms. *)

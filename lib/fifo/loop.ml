@@ -21,8 +21,10 @@ let start s = Fiber.run s.handler begin_ s
 (* Between [pop] and the task there is no polling point. *)
 let dispatch s =
   if Atomic.get s.inbox != Nothing then empty_inbox s;
-  if s.first_ready >= s.look_at then look s;
-  let number = pop s in
+  let number =
+    if s.first_ready < s.look_at || look s then pop s
+    else (* as if none were ready *) -1
+  in
   if number >= 0 then
     match Array.unsafe_get s.waits number with
     | Turn continuation ->
@@ -73,8 +75,6 @@ let continue_current s =
         s.handler.raised s.interruption
 
 (* --- Running -------------------------------------------------------------- *)
-
-let is_native s = match s.foreign with Native -> true | Foreign _ -> false
 
 let rec work s =
   dispatch s;
@@ -193,9 +193,14 @@ let rec drive s =
           let backtrace = Printexc.get_raw_backtrace () in
           answer_failing s task continuation e backtrace);
       drive s
+  | Turn_of_host ->
+      s.foreign <- Native;
+      if not (is_interrupted s) then Suspend.yield ();
+      drive s
   | Native ->
       if s.root.live > 0 then begin
         sleep s;
+        if s.guest_until <> max_int then s.guest_until <- 0;
         drive s
       end
 

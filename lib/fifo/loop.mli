@@ -16,5 +16,8 @@ val run : Task.scheduler -> (unit -> unit) -> unit
     the loop itself, stops the outermost scope, and is re-raised at the end. (If
     it comes before the first task has started, at once.)
 
+    In a guest a loop that always has something to do lets its host have a turn
+    now and then.
+
     Wherever the loop leaves control to its host, it has left {!Host_kit.using}.
 *)

@@ -68,6 +68,7 @@ and scheduler = {
   mutable due : inbox;
   sleep : sleep Atomic.t;
   is_lazy : bool;
+  mutable guest_until : int;
   mutable doomed : doomed_wait list;
   mutable unwinding : doomed_wait list;
   mutable failed : scope list;
@@ -88,6 +89,7 @@ and foreign =
       continuation : ('a, unit) Effect.Deep.continuation;
     }
       -> foreign
+  | Turn_of_host
 
 and inbox =
   | Nothing
@@ -157,6 +159,7 @@ let scheduler ~is_lazy =
       due = Nothing;
       sleep;
       is_lazy;
+      guest_until = max_int;
       doomed = [];
       unwinding = [];
       failed = [];

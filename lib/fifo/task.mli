@@ -116,6 +116,10 @@ and scheduler = {
   mutable due : inbox;  (** What is to be handled next, oldest first. *)
   sleep : sleep Atomic.t;  (** Any thread may use it. *)
   is_lazy : bool;
+  mutable guest_until : int;
+      (** When the loop, if it always has something to do, is to let its host
+          have a turn: on the clock of {!Timer}; 0 if that is not known yet, and
+          [max_int] for never. *)
   mutable doomed : doomed_wait list;
       (** Lazily cancelled, latest first. A signal handler may add to it. *)
   mutable unwinding : doomed_wait list;
@@ -134,7 +138,8 @@ and scheduler = {
   mutable foreign : foreign;
 }
 
-(** An effect that the scheduler does not handle, for the loop to perform. *)
+(** What the loop is to do outside of {!Suspend.Host.using}: to perform an
+    effect that the scheduler does not handle. *)
 and foreign =
   | Native
   | Foreign : {
@@ -143,6 +148,7 @@ and foreign =
       continuation : ('a, unit) Effect.Deep.continuation;
     }
       -> foreign
+  | Turn_of_host  (** For the loop to let its host have a turn. *)
 
 (** What other threads ask for, latest first. *)
 and inbox =

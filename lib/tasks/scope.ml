@@ -74,7 +74,7 @@ let fork_promise t f =
 
 (* Where the host does not say how: a scheduler in the calling task. *)
 let inside body =
-  Fifo.run (fun () ->
+  Fifo.run_as_guest (fun () ->
       match Host_kit.scopes () with
       | Some { scope } -> scope body
       | None -> assert false (* it is a task of Fifo *))

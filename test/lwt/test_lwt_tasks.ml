@@ -7,6 +7,12 @@ open Tasks_cases
 let direct f = Concord_lwt.run (fun () -> Concord_lwt.direct f)
 let task f = Concord_lwt.run (fun () -> Lwt_direct.spawn f)
 
+let both_in spawn f g =
+  Concord_lwt.run (fun () ->
+      let first = spawn f in
+      let second = spawn g in
+      Lwt.join [ first; second ])
+
 let lwt =
   {
     Cancelling.run = direct;
@@ -27,4 +33,9 @@ let () =
       everywhere ("Fifo in Lwt_direct", within task fifo);
       everywhere ("Eio in direct", within direct eio);
       from_outside "direct" lwt;
+      ( "beside others",
+        [
+          test "direct" (beside_others (both_in Concord_lwt.direct));
+          test "Lwt_direct" (beside_others (both_in Lwt_direct.spawn));
+        ] );
     ]

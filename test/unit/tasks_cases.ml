@@ -81,6 +81,19 @@ let yields () =
   int "turns" 10 !turn;
   yield ()
 
+(* Tasks that always have something to do wait for a task beside the scope. [at_once]
+   runs two functions in tasks of one host. *)
+let beside_others at_once () =
+  let flag = Atomic.make false in
+  let wait () =
+    while not (Atomic.get flag) do
+      yield ()
+    done
+  in
+  at_once
+    (fun () -> ignore (both wait wait : unit * unit))
+    (fun () -> Atomic.set flag true)
+
 (* --- Failures ------------------------------------------------------------- *)
 
 let first_fails () =
@@ -504,6 +517,42 @@ let cases =
     ("in protect", protected_);
   ]
 
+(* On a host that answers and cannot cancel, and trusts the library. *)
+let not_cancelled () =
+  let ended = ref 0 and gate = Promise.create () in
+  let waits () =
+    Promise.await gate;
+    incr ended
+  in
+  Plain_host.run @@ fun () ->
+  raises "the failure, when all have ended" Boom (fun () ->
+      all [ waits; explode; waits; (fun () -> Promise.fill gate ()) ]);
+  int "all have" 2 !ended;
+  int "cancel does nothing" 3
+    (Scope.run (fun scope ->
+         let p = Promise.create () in
+         Scope.fork scope (fun () -> Promise.fill p 3);
+         Scope.cancel scope;
+         Promise.await p));
+  raises "a failure after that" Boom (fun () ->
+      Scope.run (fun scope ->
+          Scope.cancel scope;
+          explode ()))
+
+let cannot_cancel =
+  let host (name, case) = test name (fun () -> Plain_host.run case) in
+  ( "a host that cannot cancel",
+    test "they are not cancelled" not_cancelled
+    :: List.map host
+         [
+           ("values", values);
+           ("they begin in order", begin_in_order);
+           ("tasks meet", tasks_meet);
+           ("run ends last", ends_last);
+           ("yield", yields);
+           ("fork after the end", forks_too_late);
+         ] )
+
 let everywhere (name, place) =
   (name, List.map (fun (name, case) -> test name (fun () -> place case)) cases)
 
@@ -512,6 +561,8 @@ let everywhere (name, place) =
 let eio f = Eio_main.run (fun _ -> f ())
 let fifo f = Concord_fifo.run f
 let lazily f = Concord_fifo.run ~cancellation:`Lazy f
+let both_in_eio f g = eio (fun () -> Eio.Fiber.both f g)
+let both_in_thread f g = beside g f
 let within outer place f = outer (fun () -> place f)
 
 let with_backtraces f () =

@@ -5,4 +5,7 @@ open Tasks_cases
 let () =
   run "Tasks, without concord-eio"
     (List.map everywhere places
-    @ [ from_outside "Eio" (Cancelling.eio ~protects:false) ])
+    @ [
+        from_outside "Eio" (Cancelling.eio ~protects:false);
+        ("beside others", [ test "Eio" (beside_others both_in_eio) ]);
+      ])
