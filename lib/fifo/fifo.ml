@@ -28,11 +28,13 @@ let yield () =
   | task -> if is_cancelled task then raise Cancelled
   | exception Effect.Unhandled Yield -> outside "yield"
 
-let fork f =
+let fork_as name f =
   match Effect.perform (Fork f) with
   | task -> task
   | exception Effect.Unhandled (Fork unhandled) when unhandled == f ->
-      outside "fork"
+      outside name
+
+let fork f = fork_as "fork" f
 
 let fail promise e =
   let backtrace = Printexc.get_raw_backtrace () in
@@ -54,7 +56,7 @@ let fork_promise f =
         | Some (Error told) when told == e -> ()
         | Some _ | None -> raise e)
   in
-  ignore (fork fill : handle);
+  ignore (fork_as "fork_promise" fill : handle);
   promise
 
 let cancel = Cancel.task
