@@ -149,7 +149,9 @@ let handler s =
               if Suspend.Host.is_innermost host then yield else Some (refuse e)
           | Fork f ->
               if Suspend.Host.is_innermost host then
-                Some (fun continuation -> fork f continuation)
+                Some
+                  (fun (continuation : (handle, unit) continuation) ->
+                    fork f continuation)
               else Some (refuse e)
           | Self ->
               if Suspend.Host.is_innermost host then self else Some (refuse e)

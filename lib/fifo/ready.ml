@@ -18,7 +18,8 @@ let[@inline never] grow s =
 
 (* Threads of one domain switch at polls and allocations only, and there is none
    in the next two functions: so they are atomic between these threads. That
-   [s.domain] is the calling thread's means that no other domain is at it. *)
+   [s.domain] is the calling thread's, which never changes, means that no other
+   domain is at it. It is asked for outside: OCaml 5.1 polls in [Domain.self]. *)
 
 let[@poll error] [@inline never] store s number =
   let next_free = s.next_free in
@@ -29,9 +30,9 @@ let[@poll error] [@inline never] store s number =
   end
   else false
 
-let[@poll error] [@inline never] try_push s number =
+let[@poll error] [@inline never] try_push s domain number =
   let next_free = s.next_free in
-  if s.domain = this_domain () && next_free - s.first_ready <= s.mask then begin
+  if s.domain = domain && next_free - s.first_ready <= s.mask then begin
     Array.unsafe_set s.ring (next_free land s.mask) number;
     s.next_free <- next_free + 1;
     true
@@ -68,7 +69,7 @@ let[@inline never] make_ready_slowly s task =
   else post s (fun rest -> Wake (task, rest))
 
 let[@inline] make_ready s task =
-  if not (try_push s task.number) then make_ready_slowly s task;
+  if not (try_push s (this_domain ()) task.number) then make_ready_slowly s task;
   wake s
 
 (* A task that was cancelled lazily is unwound now, but was not resumed. *)
