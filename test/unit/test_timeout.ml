@@ -212,11 +212,11 @@ let too_late () =
   Hand.settle ();
   int "the value" 1 (Hand.result task);
   let task = start 0.001 in
-  if Hand.cancel task then begin
-    eventually "it fires" later;
-    Hand.settle ();
-    raises "cancelled" Hand.Cancelled (fun () -> Hand.result task)
-  end;
+  let cancelled = Hand.cancel task in
+  eventually "it fires" later;
+  Hand.settle ();
+  if cancelled then
+    raises "cancelled" Hand.Cancelled (fun () -> Hand.result task);
   int "waiters" 0 (Mvar.waiters box);
   let task =
     Hand.start (fun () -> Event.sync_before 0.001 (Mvar.take_evt box))
