@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# tools/tsan/run.sh PROJECT FOLDER [NAME...]: builds the tests with the OCaml in FOLDER, which has ThreadSanitizer, runs
+# those of these names or all, one after the other, and fails on any race that tools/tsan/suppressions does not list.
+# This runs inside the toolchain.
+set -euo pipefail
+
+top=$1 tsan=$2 names=("${@:3}")
+build=$top/_build-tsan reports=$top/_build-tsan/reports
+say() { printf 'tsan: %s\n' "$*" >&2; }
+
+# Leaves out those that measure the heap and the depth of the stack, which ThreadSanitizer changes: they have one domain.
+is_wanted() {
+  case $1 in *_memory) return 1 ;; esac
+  [ "${#names[@]}" = 0 ] || [[ " ${names[*]} " = *" $1 "* ]]
+}
+
+export OCAMLFIND_CONF=$tsan/findlib.conf PATH=$tsan/bin:$PATH
+cd "$top"
+say "building the tests: the first time this takes minutes, as the compiler is instrumented too"
+# Dune runs some of the tests when it builds everything: not yet.
+TSAN_OPTIONS=report_bugs=0 dune build --root . --no-print-directory --build-dir "$build" --only-packages concord \
+  @@test/unit/all @@test/unit/opened/all
+
+rm -rf "$reports"
+mkdir "$reports"
+failed=() n=0
+for program in "$build"/default/test/{unit,unit/opened}/*.exe; do
+  name=${program#"$build"/default/test/unit/} name=${name%.exe} name=${name//\//_}
+  if ! is_wanted "$name"; then continue; fi
+  n=$((n + 1)) start=$SECONDS result=0
+  # A race is reported into a file, as Alcotest hides what a test prints. Of mutexes only races are of interest: there
+  # are tests that misuse them. A test may fork, although it has threads.
+  export TSAN_OPTIONS="suppressions=$top/tools/tsan/suppressions print_suppressions=1 log_path=$reports/$name
+ exitcode=66 history_size=7 report_mutex_bugs=0 report_destroy_locked=0 report_signal_unsafe=0 die_after_fork=0"
+  (cd "$(dirname "$program")" && timeout 300 "$program" </dev/null >"$reports/$name.out" 2>&1) || result=$?
+  case $result in
+  0) say "$name: no race, $((SECONDS - start)) s"; continue ;;
+  66) say "$name: $(cat "$reports/$name".[0-9]* | grep -c '^WARNING: ThreadSanitizer') reports" ;;
+  124) say "$name: has not ended after 300 s" ;;
+  *) say "$name: failed (exit code $result):"; tail -n 20 "$reports/$name.out" >&2 ;;
+  esac
+  failed+=("$name")
+done
+[ $n != 0 ] || { say "no program is named ${names[*]}"; exit 1; }
+
+races=$(cat "$reports"/*.[0-9]* 2>/dev/null | sed -n 's/^SUMMARY: ThreadSanitizer: //p' | sed 's/ ([^)]*)//')
+if [ -n "$races" ]; then
+  say "where they are, and how often; the reports are in $reports:"
+  sort <<<"$races" | uniq -c | sort -rn | head -n 20 >&2
+  say "one that is meant goes into tools/tsan/suppressions, with the reason"
+fi
+if [ "${#names[@]}" = 0 ]; then
+  unused=$(grep -hv '^#' tools/tsan/suppressions | while read -r line; do
+    [ -z "$line" ] || grep -qhFx -e "${line}" <(sed -n 's/^[0-9]* //p' "$reports"/*.[0-9]*) || echo " $line"
+  done)
+  [ -z "$unused" ] || say "suppressions of which no use was made this time:$unused"
+fi
+echo "$((n - ${#failed[@]})) passed, ${#failed[@]} failed"
+[ "${#failed[@]}" = 0 ]
