@@ -9,9 +9,9 @@
 # The Debian release before has an older OCaml, and the libraries that the package concord needs. It has no Eio and no
 # Domainslib, and its Lwt and ppxlib are too old: so the other packages are left out.
 test_on() {
-  case $1 in
+  case ${1:-} in
   5.3) suite=trixie ;;
-  *) die "test: --compiler: there is only 5.3 (got '$1')" ;;
+  *) die "test: --compiler: there is only 5.3 (got '${1:-}')" ;;
   esac
   packages="ocaml ocaml-dune ocaml-findlib libdomain-local-await-ocaml-dev libmtime-ocaml-dev libalcotest-ocaml-dev
  libqcheck-core-ocaml-dev libqcheck-stm-ocaml-dev libdscheck-ocaml-dev libmdx-ocaml-dev"
