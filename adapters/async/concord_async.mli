@@ -33,20 +33,27 @@
       it takes is lost. {!select} and {!sync_before} lose nothing.
     - {b Order, cost}: those of the operation.
     - {b Execution context} (monitor, priority, locals): the same before and
-      after a wait.
+      after a wait, and for the caller of {!direct}.
     - {b Handlers} of a deferred are run as Async's jobs, never by whoever
       resumes it.
     - {b In other threads} (of [In_thread.run], of another domain) an operation
-      that has to wait raises [Invalid_argument]. *)
+      that has to wait raises [Invalid_argument].
+    - {b Direct-style operations} that have to wait in a job raise {!In_job},
+      also in the function of [Thread_safe.run_in_async], and however Async was
+      started.
+    - {b Signal handlers} that raise, anywhere: whoever was resumed, or was to
+      be woken, still is. *)
 
 val go : ?raise_unhandled_exn:bool -> unit -> Core.never_returns
-(** [go ()] is [Scheduler.go ()]. It differs for direct-style operations: one
-    that has to wait in a job raises {!In_job}. In [Scheduler.go], and with
-    [Thread_safe.block_on_async], it freezes Async. *)
+(** [go ()] is [Scheduler.go ()]. It differs for other libraries that wait by
+    [Domain_local_await], as Kcas: in a job they raise {!In_job} too, where they
+    would freeze Async. *)
 
 exception In_job
 (** A direct-style operation had to wait in a job of Async, which cannot. Use
-    the operation of that name in this module, or {!direct}. *)
+    the operation of that name in this module, or {!direct}. A lazy value whose
+    computation got this exception has not failed: it is computed again where it
+    is forced next. *)
 
 val to_deferred : 'a Concord.Promise.t -> 'a Async.Deferred.t
 (** {!Promise.await}. *)

@@ -1,5 +1,7 @@
+module Wakes = Concord__Inbox
 module Scheduler = Async_kernel.Async_kernel_scheduler
 module Execution_context = Async_kernel.Execution_context
+module Ivar = Async.Ivar
 
 (* --- Whose it is ---------------------------------------------------------- *)
 
@@ -12,75 +14,82 @@ let domain = Domain.self ()
 let is_here () =
   Domain.self () = domain && Async.Thread_safe.am_holding_async_lock ()
 
-(* --- The inbox ------------------------------------------------------------ *)
+(* The initial thread also holds the lock where nothing of Async is on: before the
+   scheduler is started, and between calls of [Thread_safe.block_on_async]. *)
+let this_thread () = Thread.id (Thread.self ())
+let initial_thread = this_thread ()
 
-(* [inbox]
+let is_in_async () =
+  Domain.self () = domain
+  && Async.Scheduler.is_running ()
+  && Async.Thread_safe.am_holding_async_lock ()
+  && (this_thread () <> initial_thread
+     || Scheduler.Private.in_cycle (Scheduler.Private.t ()))
 
-   State    Left by         To            By whom
-   Asleep   post            Jobs [j]      any thread; it then writes a byte
-            start of cycle  Jobs []       Async
-   Jobs js  post            Jobs (j::js)  any thread
-            take            Jobs []       Async, which calls [js]
-   Jobs []  end of cycle    Asleep        Async
+(* --- Waking --------------------------------------------------------------- *)
 
-   Jobs are kept latest first. [Jobs] means that a cycle of Async is on, which takes
-   before it ends, or that there is a byte in the pipe, for which a cycle will start.
-   A job that makes others ready does so before Async decides whether to sleep. *)
-type inbox = Asleep | Jobs of (unit -> unit) list
+type wake = Wake : 'a Ivar.t * 'a -> wake
 
-let inbox = Atomic.make Asleep
-
-let take () =
-  match Atomic.exchange inbox (Jobs []) with
-  | Asleep | Jobs [] -> ()
-  | Jobs latest_first -> List.iter (fun job -> job ()) (List.rev latest_first)
-
-(* --- The pipe ------------------------------------------------------------- *)
+(* The queue is asleep between two cycles of Async, and then a byte in the pipe starts
+   one. A cycle serves what was posted at its start and, if that came later, at its
+   end: handlers of an ivar are jobs, and Async decides whether to sleep after it. *)
+let wakes : wake Wakes.t = Wakes.create ()
 
 (* From the first [enter] on: written by Async's thread, before it hands out anything
-   that may post. *)
+   that may be resumed. *)
 let pipe = ref None
 let byte = Bytes.make 1 '.'
 let buffer = Bytes.create 64
 
-(* A full pipe wakes as well. *)
+(* A full pipe wakes as well. A signal handler may raise before anything was written;
+   twice is as good as once. *)
 let rec ring output =
   match Unix.single_write output byte 0 1 with
   | (_ : int) -> ()
   | exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK), _, _) -> ()
   | exception Unix.Unix_error (EINTR, _, _) -> ring output
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      ring output;
+      Printexc.raise_with_backtrace e backtrace
 
-(* What the bytes were written for is taken by the cycle that calls this: at its start
+(* What the bytes were written for is served by the cycle that calls this: at its start
    or, if they came later, at its end. What is not read calls this again. *)
 let empty input =
   match Unix.read input buffer 0 (Bytes.length buffer) with
   | (_ : int) -> ()
   | exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK | EINTR), _, _) -> ()
 
-let rec post job =
-  match Atomic.get inbox with
-  | Asleep as before ->
-      if Atomic.compare_and_set inbox before (Jobs [ job ]) then
-        Option.iter ring !pipe
-      else (* another post, or a cycle starts *) post job
-  | Jobs jobs as before ->
-      if not (Atomic.compare_and_set inbox before (Jobs (job :: jobs))) then
-        (* another post, or Async took them, or its cycle ended *) post job
+let resume decided ivar v =
+  let message = Wake (ivar, v) in
+  match
+    Wakes.decide_and_post wakes decided ~before:false ~after:true message
+  with
+  | Refused -> false
+  | Posted -> true
+  | Posted_to_sleeper ->
+      (* Up to here there is no polling point: what was posted is known. *)
+      Option.iter ring !pipe;
+      true
 
 (* --- Async's cycles ------------------------------------------------------- *)
 
-let rec fall_asleep rounds =
-  take ();
-  match Atomic.get inbox with
-  | Asleep -> ()
-  | Jobs [] as before when Atomic.compare_and_set inbox before Asleep -> ()
-  | Jobs _ ->
-      (* a post *)
-      if rounds > 1 then fall_asleep (rounds - 1) else Option.iter ring !pipe
+(* The second time it does nothing. *)
+let wake (Wake (ivar, v)) = if Ivar.is_empty ivar then Ivar.fill_exn ivar v
+
+(* At most so many. *)
+let rec serve left = if left > 0 && Wakes.serve wakes wake then serve (left - 1)
 
 (* Async has other things to do as well. *)
-let max_rounds = 64
-let end_cycle () = fall_asleep max_rounds
+let max_wakes = 10_000
+
+let start_cycle () =
+  Wakes.wake_up wakes;
+  serve max_wakes
+
+let end_cycle () =
+  serve max_wakes;
+  if not (Wakes.fall_asleep wakes) then Option.iter ring !pipe
 
 (* [Async.Fd] would make [input] non-blocking only when it reads itself. Its jobs may
    find that an earlier one has emptied the pipe. *)
@@ -95,8 +104,10 @@ let set_up () =
          Async.Fd.every_ready_to fd `Read empty input)
       : (_ Async.Deferred.t, unit) result);
   pipe := Some output;
-  Scheduler.Expert.run_every_cycle_start take;
-  Scheduler.Expert.run_every_cycle_end end_cycle
+  Scheduler.Expert.run_every_cycle_start start_cycle;
+  Scheduler.Expert.run_every_cycle_end end_cycle;
+  (* perhaps before the first cycle *)
+  ignore (Wakes.fall_asleep wakes : bool)
 
 let enter () =
   if not (is_here ()) then

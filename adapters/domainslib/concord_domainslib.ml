@@ -7,85 +7,148 @@ exception Cancelled
 
    Domainslib lets only a domain that has a place in the pool submit tasks, but it
    resumes a waiting task from anywhere. So each pool gets one task, the porter,
-   that waits for jobs and submits them from inside.
+   that submits from inside. A domain of a pool starts its own tasks latest first; so
+   what it submits is not a job, but a turn to start the oldest one.
 
    [inbox], the only Atomic of a porter
 
-   State       Left by    To          By whom
-   Jobs js     post       Jobs (j, js)  any thread
-               porter     Jobs []     the porter, which submits [js]
-               porter     Idle r      the porter, if [js] is empty, in [block]
-   Idle r      post       Jobs [j]    any thread; it then calls [r]
+   Left by     To                      By whom
+   post        one job more            any thread; it then calls [wake]
+   take        without the oldest job  a turn, which then starts the job
+   block       another [wake]          the porter, if it has submitted a turn for
+                                       each job
 
-   Jobs are kept latest first. The porter is never cancelled: tasks of Domainslib
-   are not. *)
-type inbox =
-  | Jobs of (unit -> unit) list
-  | Idle of unit Concord.Suspend.resumer
+   [wake] is left in place when the porter has been woken: it says [false] then. So
+   whoever posts next calls it too, if a poster was interrupted by a signal handler
+   before. A turn that finds no job does nothing: one too many does no harm, if the
+   porter was interrupted before it had counted it. *)
+type job = {
+  start : unit -> unit;
+  fail : exn -> Printexc.raw_backtrace -> unit;  (** Unless it has ended. *)
+}
 
-type porter = inbox Atomic.t
+type inbox = {
+  oldest_first : job list;
+  latest_first : job list;  (** Those that came after these. *)
+  posted : int;  (** How many jobs have come. *)
+  wake : unit Concord.Suspend.resumer;
+}
 
-let rec post porter job =
-  match Atomic.get porter with
-  | Jobs jobs as before ->
-      if not (Atomic.compare_and_set porter before (Jobs (job :: jobs))) then
-        post porter job
-  | Idle resumer as before ->
-      if Atomic.compare_and_set porter before (Jobs [ job ]) then
-        ignore (resumer (Ok ()) : bool)
-      else post porter job
+type porter = {
+  inbox : inbox Atomic.t;
+  mutable turns : int;  (** How many it has submitted. Its own. *)
+}
 
-let rec wait_for_jobs porter resumer =
-  match Atomic.get porter with
-  | Jobs (_ :: _) -> Some ()
-  | Jobs [] as before ->
-      if Atomic.compare_and_set porter before (Idle resumer) then None
-      else wait_for_jobs porter resumer
-  | Idle _ -> assert false (* only the porter installs it, and it is here *)
+let create () =
+  let wake _ = false in
+  let inbox = { oldest_first = []; latest_first = []; posted = 0; wake } in
+  { inbox = Atomic.make inbox; turns = 0 }
 
-(* A domain of a pool starts its own tasks latest first. So a task is not a job,
-   but a turn to start the oldest one. *)
-let serve pool porter =
-  let mutex = Mutex.create () and jobs = Queue.create () in
-  let turn () = (Mutex.protect mutex (fun () -> Queue.pop jobs)) () in
-  let submit job =
-    Mutex.protect mutex (fun () -> Queue.push job jobs);
-    ignore (Task.async pool turn : unit Task.promise)
+(* For what is owed, and does no harm if it is done twice: once more if a signal
+   handler raises, who may have come too early. *)
+let insist f v =
+  match f v with
+  | result -> result
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      ignore (f v : bool);
+      Printexc.raise_with_backtrace e backtrace
+
+let rec post inbox job =
+  let before = Atomic.get inbox in
+  let latest_first = job :: before.latest_first in
+  let after = { before with latest_first; posted = before.posted + 1 } in
+  if Atomic.compare_and_set inbox before after then
+    ignore (insist before.wake (Ok ()) : bool)
+  else post inbox job
+
+(* [taken] is set in the same step: no handler runs between the two. *)
+let rec take inbox taken =
+  let before = Atomic.get inbox in
+  let without job oldest_first latest_first =
+    let job = Some job in
+    let after = { before with oldest_first; latest_first } in
+    if Atomic.compare_and_set inbox before after then taken := job
+    else take inbox taken
   in
-  let rec go () =
-    Concord.Suspend.suspend (wait_for_jobs porter);
-    match Atomic.exchange porter (Jobs []) with
-    | Jobs latest_first ->
-        List.iter submit (List.rev latest_first);
-        go ()
-    | Idle _ -> assert false (* [post] left that state before it resumed *)
+  match before with
+  | { oldest_first = job :: rest; latest_first; _ } ->
+      without job rest latest_first
+  | { oldest_first = []; latest_first; _ } -> (
+      match List.rev latest_first with
+      | job :: rest -> without job rest []
+      | [] -> ())
+
+let turn inbox () =
+  let taken = ref None in
+  let take_and_start () =
+    take inbox taken;
+    Option.iter (fun job -> job.start ()) !taken
   in
-  go ()
+  match take_and_start () with
+  | () -> ()
+  | exception e -> (
+      (* of a signal handler *)
+      let backtrace = Printexc.get_raw_backtrace () in
+      match !taken with
+      | Some job -> job.fail e backtrace
+      | None -> take_and_start ())
+
+let rec block porter wake =
+  let before = Atomic.get porter.inbox in
+  if before.posted > porter.turns then Some ()
+  else if Atomic.compare_and_set porter.inbox before { before with wake } then
+    None
+  else (* a job has come, or was taken *) block porter wake
+
+let step pool porter =
+  Concord.Suspend.suspend (block porter);
+  while (Atomic.get porter.inbox).posted > porter.turns do
+    ignore (Task.async pool (turn porter.inbox) : unit Task.promise);
+    porter.turns <- porter.turns + 1
+  done
+
+let is_alive pool =
+  match Task.get_num_domains pool with
+  | (_ : int) -> true
+  | exception Invalid_argument _ -> false
+
+(* Nobody awaits this task: the exception of a signal handler is dropped, as it would
+   be in any other such task. *)
+let rec serve pool porter =
+  match step pool porter with
+  | () -> serve pool porter
+  | exception _ when is_alive pool -> serve pool porter
 
 (* --- Which porter belongs to which pool ----------------------------------- *)
 
-module Porters = Ephemeron.K1.Make (struct
-  type t = Task.pool
+(* The porter keeps its pool alive. *)
+type entry = {
+  pool : Task.pool Weak.t;
+  porter_of : (Task.pool, porter) Ephemeron.K1.t;
+}
 
-  let equal = ( == )
-
-  (* A pool has no name or number to hash: programs have few of them. *)
-  let hash _ = 0
-end)
-
-let porters : porter Porters.t = Porters.create 1
+(* Programs have few pools. Only those who have [mutex] add. *)
+let entries : entry list Atomic.t = Atomic.make []
 let mutex = Mutex.create ()
 
-let check_alive name pool =
-  match Task.get_num_domains pool with
-  | (_ : int) -> ()
-  | exception Invalid_argument _ ->
-      invalid_arg ("Concord_domainslib." ^ name ^ ": the pool was torn down")
+let find pool =
+  let query entry = Ephemeron.K1.query entry.porter_of pool in
+  List.find_map query (Atomic.get entries)
+
+let add pool porter =
+  let key = Weak.create 1 in
+  Weak.set key 0 (Some pool);
+  let entry = { pool = key; porter_of = Ephemeron.K1.make pool porter } in
+  let used = List.filter (fun e -> Weak.check e.pool 0) (Atomic.get entries) in
+  Atomic.set entries (entry :: used)
 
 let start name pool =
-  let porter = Atomic.make (Jobs []) in
+  let porter = create () in
   match Task.async pool (fun () -> serve pool porter) with
-  | (_ : unit Task.promise) -> porter
+  | (_ : unit Task.promise) ->
+      add pool porter;
+      porter
   | exception Assert_failure _ ->
       invalid_arg
         ("Concord_domainslib." ^ name
@@ -93,43 +156,43 @@ let start name pool =
           from the domain that uses Domainslib.Task.run or async")
 
 let porter name pool =
-  check_alive name pool;
-  Mutex.protect mutex (fun () ->
-      match Porters.find_opt porters pool with
-      | Some porter -> porter
-      | None ->
-          let porter = start name pool in
-          Porters.replace porters pool porter;
-          porter)
+  if not (is_alive pool) then
+    invalid_arg ("Concord_domainslib." ^ name ^ ": the pool was torn down");
+  match find pool with
+  | Some porter -> porter
+  | None ->
+      Mutex.protect mutex (fun () ->
+          match find pool with Some porter -> porter | None -> start name pool)
 
 let attach pool = ignore (porter "attach" pool : porter)
 
 (* --- Jobs ----------------------------------------------------------------- *)
 
-let resolve promise f =
-  match f () with
-  | v -> ignore (Promise.try_fill promise v : bool)
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      ignore (Promise.try_fail ~backtrace promise e : bool)
+let job promise f =
+  let fail e backtrace =
+    ignore (Promise.try_fail ~backtrace promise e : bool)
+  in
+  let start () =
+    match f () with
+    | v -> ignore (Promise.try_fill promise v : bool)
+    | exception e -> fail e (Printexc.get_raw_backtrace ())
+  in
+  { start; fail }
 
 let submit pool f =
   let porter = porter "submit" pool in
   let promise = Promise.create () in
-  post porter (fun () -> resolve promise f);
+  post porter.inbox (job promise f);
   promise
 
 let submit_cancellable pool f =
   let porter = porter "submit_cancellable" pool in
   let promise = Promise.create () in
+  let { start; fail } = job promise f in
   (* Starting and cancelling race for it. *)
   let taken = Atomic.make false in
   let take () = Atomic.compare_and_set taken false true in
-  post porter (fun () -> if take () then resolve promise f);
-  let cancel () =
-    take ()
-    && begin
-      Promise.try_fail promise Cancelled
-    end
-  in
+  post porter.inbox { start = (fun () -> if take () then start ()); fail };
+  let fail_now = Promise.try_fail promise in
+  let cancel () = take () && insist fail_now Cancelled in
   (promise, cancel)

@@ -34,6 +34,10 @@ val submit : Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t
     Jobs that are waiting or suspended when the pool is torn down are lost:
     their promises are never resolved.
 
+    Once a pool is attached, or has got a job, a signal handler may call
+    [submit], except on a domain of the pool. An exception that a signal handler
+    raises in [submit] loses no job that was submitted before.
+
     - {b Order}: jobs are started in the order of submission from one domain.
     - {b Cost}: one job waits for no other; the pool must have at least one
       domain of its own ([num_domains >= 1]), or be inside

@@ -41,8 +41,22 @@ let protect f =
   | exception Effect.Unhandled Effects.Get_context ->
       raise_notrace Host.Elsewhere
 
-let recognises =
-  let sample = Eio_utils.Dla.prepare_for_await () in
-  fun (trigger : Domain_local_await.t) -> Code.equal trigger.await sample.await
+exception Stopped
 
-let () = Host.plug_in { name; recognises; suspend; protect }
+(* [Switch.run] raises [Stopped] only after [cancel]. *)
+let scope body =
+  Eio.Switch.run (fun sw ->
+      let fork f = Eio.Fiber.fork ~sw f
+      and cancel () = Eio.Switch.fail sw Stopped in
+      body Host.{ fork; cancel })
+
+let () =
+  Host.plug_in
+    {
+      name;
+      sample = Some (Eio_utils.Dla.prepare_for_await ());
+      takes_every_effect = false;
+      suspend;
+      protect;
+      scopes = Some { scope };
+    }

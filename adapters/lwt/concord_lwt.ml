@@ -18,24 +18,28 @@ let () =
 (* [wait], where resuming and cancelling decide (H3)
 
    State       Left by  To          By whom
-   undecided   resumer  an outcome  anyone; who then has the promise woken with it
+   undecided   resumer  an outcome  anyone; a wake is posted in the same step
                others   an outcome  Lwt's thread: [block] gave a value or raised, or
                                     [Lwt.cancel] rejected the promise
    an outcome  never (terminal)
 
    [Lwt.cancel] can reject the promise although an outcome was promised, and has not
-   arrived yet. So it is looked for here before the task goes on. *)
+   arrived yet. So it is looked for here before the task goes on. Nothing else rejects
+   the promise, but in [wait] an outcome that is an exception. *)
 
 (* Nobody else has this exception, nor this block. *)
 exception Undecided
 
 let undecided = Error Undecided
-let decide wait outcome = Atomic.compare_and_set wait undecided outcome
 
-let[@inline] resumer wait waker result outcome =
-  decide wait outcome
+let begin_wait () =
+  Loop.begin_wait ();
+  Atomic.make undecided
+
+let[@inline] decide wait outcome =
+  Atomic.compare_and_set wait undecided outcome
   && begin
-    Loop.wake waker result outcome;
+    Loop.end_wait ();
     true
   end
 
@@ -43,46 +47,66 @@ let[@inline] resumer wait waker result outcome =
 let outcome wait otherwise =
   if decide wait otherwise then otherwise else Atomic.get wait
 
-(* The promise was rejected, perhaps by [Lwt.cancel]. *)
-let rejected wait e =
-  if decide wait (Error e) then Loop.end_wait ();
-  outcome wait (Error e)
+(* The promise only says that there is an outcome. *)
+let resumer wait woken waker outcome =
+  Loop.resume wait ~before:undecided ~after:outcome woken waker (Ok ())
 
-let suspend ~protected block go_on =
-  let wait = Atomic.make undecided in
+let suspend ~protected ~late ~cancelled block go_on =
+  let wait = begin_wait () in
   let woken, waker = if protected then Lwt.wait () else Lwt.task () in
-  match block (fun outcome -> resumer wait waker Fun.id outcome) with
+  let go_on_woken () = go_on (Atomic.get wait) in
+  let rejected e =
+    if decide wait (Error e) then cancelled e
+    else begin
+      late e;
+      go_on_woken ()
+    end
+  (* Lwt does not remember that it cancelled: each time another promise. *)
+  and wait_protected late =
+    let rec wait () =
+      Lwt.try_bind
+        (fun () -> Lwt.protected woken)
+        go_on_woken
+        (fun e ->
+          late e;
+          wait ())
+    in
+    wait ()
+  in
+  match block (fun outcome -> resumer wait woken waker outcome) with
   | Some v -> go_on (outcome wait (Ok v))
   | exception e -> go_on (outcome wait (Error e))
-  | None ->
-      Loop.begin_wait ();
-      Lwt.try_bind
-        (fun () -> woken)
-        (fun v -> go_on (Ok v))
-        (fun e -> go_on (rejected wait e))
+  | None when protected -> wait_protected late
+  | None -> Lwt.try_bind (fun () -> woken) go_on_woken rejected
 
-let conclude operation t w result = function
-  | Ok v -> Lwt.return (result v)
+let conclude operation t w = function
+  | Ok v -> Lwt.return v
   | Error e ->
       Suspend.withdraw operation t w;
       Lwt.fail e
 
 (* As [suspend], with less between Lwt and the structure: what was promised is the
    value of the promise as it is. *)
-let wait operation t w result =
-  let wait = Atomic.make undecided in
+let wait ~late operation t w result =
+  let wait = begin_wait () in
   let woken, waker = Lwt.task () in
-  match
-    Suspend.block operation t w (fun outcome ->
-        resumer wait waker result outcome)
-  with
-  | Some v -> conclude operation t w result (outcome wait (Ok v))
-  | exception e -> conclude operation t w result (outcome wait (Error e))
-  | None ->
-      Loop.begin_wait ();
-      Lwt.catch
-        (fun () -> woken)
-        (fun e -> conclude operation t w result (rejected wait e))
+  let resumer outcome =
+    let outcome =
+      match outcome with Ok v -> Ok (result v) | Error _ as error -> error
+    in
+    Loop.resume wait ~before:undecided ~after:outcome woken waker outcome
+  in
+  let rejected e =
+    if decide wait (Error e) then conclude operation t w (Error e)
+    else
+      match Atomic.get wait with
+      | Ok v -> late v e
+      | Error _ as error -> conclude operation t w error
+  in
+  match Suspend.block operation t w resumer with
+  | Some v -> conclude operation t w (outcome wait (Ok (result v)))
+  | exception e -> conclude operation t w (outcome wait (Error e))
+  | None -> Lwt.catch (fun () -> woken) rejected
 
 (* --- Direct style, outside of [direct] ------------------------------------ *)
 
@@ -91,22 +115,23 @@ let host = Suspend.Host.create ()
 (* In a task of [Lwt_direct], which is suspended by its own effect. In a plain
    callback nothing handles that. *)
 let outside block =
-  let wait = Atomic.make undecided in
+  let wait = begin_wait () in
   let woken, waker = Lwt.wait () in
   let outcome =
-    match block (fun outcome -> resumer wait waker Fun.id outcome) with
+    match block (fun outcome -> resumer wait woken waker outcome) with
     | Some () ->
         (* It shows who its host is: see [Suspend.reach_host]. *)
         (try Lwt_direct.yield () with Effect.Unhandled _ -> ());
         outcome wait (Ok ())
     | None -> (
-        Loop.begin_wait ();
         match Lwt_direct.await woken with
-        | () -> Ok ()
-        | exception Effect.Unhandled _ -> rejected wait In_callback
-        | exception e -> Error e)
+        | () -> Atomic.get wait
+        | exception Effect.Unhandled _ -> outcome wait (Error In_callback))
   in
-  match outcome with Ok () -> () | Error e -> raise e
+  match outcome with
+  | Ok () -> ()
+  | Error In_callback -> Suspend.Host.refuse In_callback
+  | Error e -> raise e
 
 let no_key : unit Lwt.key = Lwt.new_key ()
 
@@ -117,6 +142,9 @@ include Concord.Monadic.Make_with_wait (struct
   let fail e (_ : Printexc.raw_backtrace) = Lwt.fail e
   let bind = Lwt.bind
   let try_bind = Lwt.try_bind
+  let at_once = Loop.at_once
+  let turn = Loop.turn
+  let cancel = Lwt.cancel
   let enter = Loop.enter
   let suspend = suspend
   let wait = wait

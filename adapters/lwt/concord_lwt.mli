@@ -12,23 +12,36 @@
       - : string = "another domain"
     ]}
 
-    Lwt is not patched, and its state is touched by the thread that runs it
-    only: others put what they want done into an inbox, and wake the loop if it
-    sleeps. Only that thread can call the functions below that give a promise of
-    Lwt; another one may get [Invalid_argument]. (Section 5 of "Effectively
-    Composing Concurrency Libraries".)
+    Lwt is not patched, and its state is touched by the thread that runs its
+    loop only: others put what they want done into a queue, and wake the loop if
+    it sleeps. Only that thread can call the functions below that give a promise
+    of Lwt; while a loop of Lwt runs, another thread gets [Invalid_argument]
+    from those that have to wait. Lwt has one loop at a time. The next one may
+    run in another thread. (Section 5 of "Effectively Composing Concurrency
+    Libraries".)
+
+    To link this library adds hooks to Lwt's loop, and a notification.
 
     {2 What holds for all}
 
     - {b Cancelled} by [Lwt.cancel] while it waits: the operation has changed
       nothing, nobody else loses a turn, and the promise fails with
-      [Lwt.Canceled]. If it was resumed just before, it has its value, and the
-      promise too: then [Lwt.cancel] does nothing.
+      [Lwt.Canceled]. If it was resumed just before, it has its value. So the
+      promise has its value when [Lwt.cancel] returns, or it will fail. Code in
+      direct style may return all the same ({!direct}, a computation, a function
+      of [Event.wrap]), and so may a choice that was signalled and waits for the
+      mutex of its [Condition.wait_evt].
     - {b Order, cost}: those of the operation.
+    - {b Turns}: an operation that need not wait gives a resolved promise. But
+      if Lwt's loop had no turn for 10 ms, and a hundred operations did not wait
+      since, then an operation is begun in the next turn: so that a task whose
+      operations never wait stops neither the loop nor its own cancellation.
     - {b Storage}: that of the sequence ([Lwt.key]) is the same before and after
       a wait.
     - {b Callbacks} of a promise are called by Lwt's loop, never by whoever
-      resumes it. *)
+      resumes it.
+    - {b Signal handlers} that raise, anywhere: whoever was resumed, or was to
+      be woken, still is. *)
 
 val run : (unit -> 'a Lwt.t) -> 'a
 (** [run f] is [Lwt_main.run (f ())]. It differs for direct-style operations:
@@ -39,19 +52,23 @@ val run : (unit -> 'a Lwt.t) -> 'a
 
     In [Lwt_main.run] both freeze the loop. All else is the same there.
 
+    What still waits when it returns keeps its place in the structures, and may
+    be given what others wait for too. It goes on in the next loop.
+
     @raise Failure if it is running already. *)
 
 exception In_callback
 (** A direct-style operation had to wait in a callback of Lwt, which cannot. Use
     the operation of that name in this module, {!direct}, or a task of
-    [Lwt_direct]. *)
+    [Lwt_direct]. A lazy value whose computation got this exception has not
+    failed: it is computed again where it is forced next. *)
 
 val to_lwt : 'a Concord.Promise.t -> 'a Lwt.t
 (** {!Promise.await}. *)
 
 val of_lwt : 'a Lwt.t -> 'a Concord.Promise.t
 (** A promise that is filled, or fails, when Lwt's does.
-    @raise Invalid_argument in a thread that is not Lwt's. *)
+    @raise Invalid_argument if another thread runs Lwt's loop. *)
 
 include Concord.Monadic.S with type 'a promise := 'a Lwt.t
 (** @inline *)

@@ -1,92 +1,154 @@
-(* [inbox]
+module Timer = Concord__Timer
+module Wakes = Concord__Inbox
 
-   State    Left by         To               By whom
-   Asleep   wake            Wake {w, Awake}  any thread; it then wakes the loop
-            after the wait  Awake            the loop
-   Awake    before waiting  Asleep           the loop
-            wake            Wake {w, Awake}  any thread
-   Wake ws  wake            Wake {w, ws}     any thread
-            a round         Awake            the loop, to which [ws] are [due]
+let this_thread () = Thread.id (Thread.self ())
 
-   Wakers are kept latest first. All but [Asleep] mean that the loop looks again
-   before it waits for the kernel, so that nobody has to wake it. *)
-type inbox =
-  | Asleep
-  | Awake
-  | Wake : {
-      waker : 'b Lwt.u;
-      result : 'a -> 'b;
-      outcome : ('a, exn) result;
-      before : inbox;  (** not [Asleep] *)
-    }
-      -> inbox
+(* --- Whose it is ---------------------------------------------------------- *)
 
-let inbox = Atomic.make Asleep
+(* [owner], the thread that may touch Lwt's state
 
-(* How many tasks wait for others to wake them. *)
+   State    Left by       To       By whom
+   Nobody   enter, run    Used t   the thread t, and in [run] Run t
+   Used t   enter         Used t'  another thread, while no loop of Lwt runs
+            run           Run t'   any thread
+            a loop        Used t'  the thread that runs it, at the start of a turn
+   Run t    end of run    Nobody   t
+            a loop        Used t'  as above: then it is not [run]'s, which will fail
+
+   Lwt has no hook for the end of its loop. So a thread that has used Lwt, and has left
+   the loop or never ran it, stays [Used] until another one comes. *)
+type owner = Nobody | Used of int | Run of int
+
+let owner = Atomic.make Nobody
+
+let is_running () =
+  match Atomic.get owner with
+  | Run thread -> thread = this_thread ()
+  | Nobody | Used _ -> false
+
+(* Lwt refuses a second loop; this one would end at once. *)
+let a_loop_runs () =
+  match Lwt_main.run Lwt.return_unit with
+  | () -> false
+  | exception Failure _ -> true
+
+let rec enter () =
+  let me = this_thread () in
+  match Atomic.get owner with
+  | (Used thread | Run thread) when thread = me -> ()
+  | Run _ -> refuse ()
+  | Used _ when a_loop_runs () -> refuse ()
+  | (Nobody | Used _) as before ->
+      if not (Atomic.compare_and_set owner before (Used me)) then
+        (* another thread, or a loop has begun a turn *)
+        enter ()
+
+(* A task of [Lwt_direct] is run by the loop; but perhaps in its very first turn, by a
+   hook that comes before [start_of_turn]. *)
+and refuse () =
+  match Lwt_direct.yield () with
+  | () -> enter ()
+  | exception Effect.Unhandled _ ->
+      invalid_arg
+        "Concord_lwt: another thread runs Lwt's loop; in this one use the \
+         direct-style operation (Concord.Mvar.take for Concord_lwt.Mvar.take)"
+
+let start_of_turn () =
+  let me = this_thread () in
+  match Atomic.get owner with
+  | (Used thread | Run thread) when thread = me -> ()
+  | Nobody | Used _ | Run _ -> Atomic.set owner (Used me)
+
+let rec run f =
+  match Atomic.get owner with
+  | Run _ ->
+      failwith "Concord_lwt.run: it runs already, and Lwt has one loop only"
+  | (Nobody | Used _) as before ->
+      let mine = Run (this_thread ()) in
+      if Atomic.compare_and_set owner before mine then
+        Fun.protect f ~finally:(fun () ->
+            ignore (Atomic.compare_and_set owner mine Nobody : bool))
+      else (* another thread, or a loop has begun a turn *) run f
+
+(* --- Waking --------------------------------------------------------------- *)
+
+type wake = Wake : 'a Lwt.t * 'a Lwt.u * ('a, exn) result -> wake
+
+let wakes : wake Wakes.t = Wakes.create ()
+
+(* It only ends the loop's wait. *)
+let notification = Lwt_unix.make_notification ignore
+
+let resume decision ~before ~after promise waker result =
+  let message = Wake (promise, waker, result) in
+  match Wakes.decide_and_post wakes decision ~before ~after message with
+  | Refused -> false
+  | Posted -> true
+  | Posted_to_sleeper ->
+      (* Up to here there is no polling point: what was posted is known. *)
+      Lwt_unix.send_notification notification;
+      true
+
+(* A callback may not return: it may raise, or exit, which runs another loop. Then this
+   is called again, and the promise is resolved. It also is if it was cancelled. *)
+let wake (Wake (promise, waker, result)) =
+  if Lwt.is_sleeping promise then Lwt.wakeup_result waker result
+
+(* At most so many, and the number that is left. *)
+let rec serve left =
+  if left > 0 && Wakes.serve wakes wake then serve (left - 1) else left
+
+(* The loop has other things to do as well. *)
+let max_wakes = 1_000
+
+(* Those that began and were not ended otherwise: they are ended by a wake. *)
 let waits = ref 0
 let begin_wait () = incr waits
 let end_wait () = decr waits
+let somebody_waits () = !waits > Wakes.served wakes
 
-(* --- Waking them ---------------------------------------------------------- *)
+(* --- Turns ---------------------------------------------------------------- *)
 
-let rec oldest_first after = function
-  | Asleep | Awake -> after
-  | Wake w -> oldest_first (Wake { w with before = after }) w.before
+(* How many operations may be done at once before the clock is read, and how long a turn
+   may be, in seconds, if there are so many. Operations that need not wait are called by
+   other threads too: if one of two writes is lost, there is one more to be done. *)
+let between_looks = 100
+let longest_turn = 0.01
+let at_once = ref between_looks
 
-(* What a round has taken, oldest first, and not woken yet. A callback may not
-   return: it may raise, or exit, which runs another loop. So it is kept here, for
-   the next round. *)
-let due = ref Awake
+(* When it will have been long enough; or 0, as the clock has not been read yet. *)
+let turn_ends = ref 0
 
-let rec wake_due () =
-  match !due with
-  | Asleep | Awake -> ()
-  | Wake { waker; result; outcome; before } ->
-      due := before;
-      end_wait ();
-      (match outcome with
-      | Ok v -> Lwt.wakeup waker (result v)
-      | Error e -> Lwt.wakeup_exn waker e);
-      wake_due ()
+let begin_turn () =
+  at_once := between_looks;
+  turn_ends := 0
 
-let take () =
-  match Atomic.exchange inbox Awake with
-  | (Asleep | Awake | Wake { before = Asleep | Awake; _ }) as at_most_one ->
-      at_most_one
-  | Wake _ as latest_first -> oldest_first Awake latest_first
+let is_long_enough () =
+  if !turn_ends = 0 then turn_ends := Timer.deadline longest_turn;
+  Timer.has_passed !turn_ends
 
-let round () =
-  (match !due with Asleep | Awake -> due := take () | Wake _ -> ());
-  match !due with
-  | Asleep | Awake -> false
-  | Wake _ ->
-      wake_due ();
-      true
+let go_on () =
+  at_once := between_looks;
+  None
 
-(* The loop has other things to do as well. *)
-let max_rounds = 64
-
-let rec rounds n =
-  n > 0 && round ()
-  &&
-  (ignore (rounds (n - 1) : bool);
-   true)
+let turn () =
+  if is_long_enough () then
+    match enter () with
+    | () -> Some (Lwt.pause ())
+    | exception Invalid_argument _ -> (* not Lwt's thread *) go_on ()
+  else go_on ()
 
 (* --- Sleeping ------------------------------------------------------------- *)
 
 (* As the loop of [Concord_fifo] does: most of the time between two domains goes
    into waking one that sleeps. *)
-let max_spins = if Domain.recommended_domain_count () > 1 then 1000 else 0
+let max_looks = if Domain.recommended_domain_count () > 1 then 1000 else 0
 let max_in_vain = 6
 let in_vain = ref 0
 let to_skip = ref 0
 
-let is_empty () =
-  match Atomic.get inbox with Asleep | Awake -> true | Wake _ -> false
-
 let rec is_posted_within n =
-  (not (is_empty ()))
+  (not (Wakes.is_empty wakes))
   || n > 0
      && begin
        Domain.cpu_relax ();
@@ -94,12 +156,12 @@ let rec is_posted_within n =
      end
 
 let spin () =
-  if !waits = 0 || Lwt.paused_count () > 0 then false
+  if Lwt.paused_count () > 0 || not (somebody_waits ()) then false
   else if !to_skip > 0 then begin
     decr to_skip;
     false
   end
-  else if is_posted_within max_spins then begin
+  else if is_posted_within max_looks then begin
     in_vain := 0;
     true
   end
@@ -109,75 +171,26 @@ let spin () =
     false
   end
 
-let rec spin_rounds n =
-  n > 0
-  && (round () || (spin () && round ()))
-  && begin
-    ignore (spin_rounds (n - 1) : bool);
-    true
-  end
+let max_spins = 64
+
+let rec serve_and_spin left spins =
+  let left = serve left in
+  if left > 0 && spins > 0 && spin () then serve_and_spin left (spins - 1)
+  else left
 
 (* What was called may have made work for others, [Lwt_direct] for one, whose hook
    has had its turn: then the loop must not wait. *)
-let fall_asleep () =
-  match Atomic.get inbox with
-  | Asleep -> true
-  | Awake -> Atomic.compare_and_set inbox Awake Asleep
-  | Wake _ -> false
-
 let before_waiting () =
-  if spin_rounds max_rounds || not (fall_asleep ()) then
-    ignore (Lwt.pause () : unit Lwt.t)
+  let something = serve_and_spin max_wakes max_spins < max_wakes in
+  begin_turn ();
+  if Lwt.paused_count () = 0 && (something || not (Wakes.fall_asleep wakes))
+  then ignore (Lwt.pause () : unit Lwt.t)
 
-let after_waiting () = ignore (rounds max_rounds : bool)
+let after_waiting () =
+  Wakes.wake_up wakes;
+  ignore (serve max_wakes : int)
 
-(* --- Whose it is ---------------------------------------------------------- *)
-
-let this_thread () = Thread.id (Thread.self ())
-let nobody = -1
-let owner = Atomic.make nobody
-
-(* It only ends the wait. Made by Lwt's thread, before there is anything to post. *)
-let notification = ref None
-
-let set_up () =
-  if Option.is_none !notification then begin
-    notification := Some (Lwt_unix.make_notification ignore);
-    ignore (Lwt_main.Enter_iter_hooks.add_last before_waiting);
-    ignore (Lwt_main.Leave_iter_hooks.add_first after_waiting)
-  end
-
-let running = Atomic.make false
-let is_running () = Atomic.get running && Atomic.get owner = this_thread ()
-
-let run f =
-  if not (Atomic.compare_and_set running false true) then
-    failwith "Concord_lwt.run: it runs already, and Lwt has one loop only";
-  Fun.protect
-    ~finally:(fun () -> Atomic.set running false)
-    (fun () ->
-      Atomic.set owner (this_thread ());
-      set_up ();
-      f ())
-
-let enter () =
-  let thread = this_thread () in
-  if Atomic.get owner <> thread then
-    if Atomic.compare_and_set owner nobody thread then set_up ()
-    else
-      invalid_arg
-        "Concord_lwt: the calling thread is not the one that runs Lwt; use the \
-         direct-style operation there (Concord.Mvar.take for \
-         Concord_lwt.Mvar.take)"
-
-let rec wake waker result outcome =
-  match Atomic.get inbox with
-  | Asleep ->
-      let after = Wake { waker; result; outcome; before = Awake } in
-      if Atomic.compare_and_set inbox Asleep after then
-        Option.iter Lwt_unix.send_notification !notification
-      else (* another one, or the loop went on *) wake waker result outcome
-  | (Awake | Wake _) as before ->
-      let after = Wake { waker; result; outcome; before } in
-      if not (Atomic.compare_and_set inbox before after) then
-        (* another one, or the loop took them *) wake waker result outcome
+let () =
+  ignore (Lwt_main.Enter_iter_hooks.add_first start_of_turn);
+  ignore (Lwt_main.Enter_iter_hooks.add_last before_waiting);
+  ignore (Lwt_main.Leave_iter_hooks.add_first after_waiting)

@@ -1,6 +1,8 @@
 (** What the service answers to which request. *)
 
-val handle : max_n:int -> fib:(int -> int) -> Http.Request.t -> Http_io.answer
+open Http_service
+
+val handle : max_n:int -> fib:(int -> int) -> Http.Request.t -> Message.answer
 (** [GET /fib/N] is answered with the Nth Fibonacci number, as [fib] computes
     it, for N from 0 to [max_n]; [GET /ping] with [pong]. The header {!timing}
     tells when a request was handled. *)

@@ -30,6 +30,7 @@ let composed ~domains f =
 
 let domain_manager ~domains manager f =
   let jobs = Eio.Stream.create max_int in
+  let ready = Eio.Stream.create domains in
   let rec work () =
     let n, reply = Eio.Stream.take jobs in
     Promise.resolve reply (Fib.sequential n);
@@ -37,7 +38,14 @@ let domain_manager ~domains manager f =
   in
   Switch.run @@ fun sw ->
   for _ = 1 to domains do
-    Fiber.fork_daemon ~sw (fun () -> Eio.Domain_manager.run manager work)
+    Fiber.fork_daemon ~sw @@ fun () ->
+    Eio.Domain_manager.run manager @@ fun () ->
+    Eio.Stream.add ready ();
+    work ()
+  done;
+  (* They are up before clients come, who may take all descriptors. *)
+  for _ = 1 to domains do
+    Eio.Stream.take ready
   done;
   f (fun n ->
       let result, reply = Promise.create () in

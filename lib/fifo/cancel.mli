@@ -1,7 +1,11 @@
-(** Cancelling tasks and scopes. *)
+(** Cancelling tasks and scopes.
+
+    If a signal handler makes one of these raise, it has done its work
+    nevertheless; or, called by another thread, it has done nothing. *)
 
 val task : Task.t -> unit
-(** Any thread may call it. *)
+(** Any thread may call it. To cancel the first task is to cancel the outermost
+    scope. *)
 
 val scope : Task.scope -> unit
 (** Cancels the members of the scope, its body, and the scopes inside. Any
@@ -14,3 +18,6 @@ val interrupt : Task.scheduler -> Task.t -> unit
 
 val task_here : Task.scheduler -> Task.t -> unit
 val scope_here : Task.scheduler -> Task.scope -> unit
+
+val stop_all : Task.scheduler -> Task.scope -> unit
+(** As {!scope_here}, even if the scope was stopped before. *)

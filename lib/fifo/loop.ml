@@ -1,76 +1,168 @@
 open Task
 open Ready
-module Suspend = Concord.Suspend
-module Physical = Concord_internal.Physical
-module Timer = Concord_internal.Timer
+open Effect.Deep
 
+(* --- The inbox ------------------------------------------------------------ *)
+
+let rec oldest_first later = function
+  | Nothing -> later
+  | Wake (task, rest) -> oldest_first (Wake (task, later)) rest
+  | Cancel (task, rest) -> oldest_first (Cancel (task, later)) rest
+  | Stop (scope, rest) -> oldest_first (Stop (scope, later)) rest
+
+(* A request to cancel that was interrupted has been met; to meet it again does
+   nothing. *)
+let rec handle_due s =
+  match s.due with
+  | Nothing -> ()
+  | Wake (task, rest) ->
+      push_due s task rest;
+      handle_due s
+  | Cancel (task, rest) ->
+      Cancel.task_here s task;
+      s.due <- rest;
+      handle_due s
+  | Stop (scope, rest) ->
+      Cancel.scope_here s scope;
+      s.due <- rest;
+      handle_due s
+
+(* It may be interrupted after each step, and is then called again. *)
 let[@inline never] empty_inbox s =
-  let rec oldest_first later = function
-    | Nothing -> later
-    | Wake (task, rest) -> oldest_first (Wake (task, later)) rest
-    | Cancel (task, rest) -> oldest_first (Cancel (task, later)) rest
-    | Stop (scope, rest) -> oldest_first (Stop (scope, later)) rest
-  in
-  let rec handle = function
-    | Nothing -> ()
-    | Wake (task, rest) ->
-        push s task.number;
-        handle rest
-    | Cancel (task, rest) ->
-        Cancel.task_here s task;
-        handle rest
-    | Stop (scope, rest) ->
-        Cancel.scope_here s scope;
-        handle rest
-  in
-  handle (oldest_first Nothing (Atomic.exchange s.inbox Nothing))
+  handle_due s;
+  if s.taken == Nothing then s.taken <- Atomic.exchange s.inbox Nothing;
+  let oldest = oldest_first Nothing s.taken in
+  s.due <- oldest;
+  s.taken <- Nothing;
+  handle_due s
 
+(* --- What is not urgent --------------------------------------------------- *)
+
+let rec unwind_next s =
+  match s.unwinding with
+  | [] -> ()
+  | Doomed_wait { task; decision } :: rest ->
+      unwind_doomed task decision;
+      s.unwinding <- rest;
+      unwind_next s
+
+(* A signal handler may have cancelled another one meanwhile. *)
+let rec take_doomed s =
+  let before = s.doomed in
+  let oldest = List.rev before in
+  if s.doomed == before then begin
+    s.unwinding <- oldest;
+    s.doomed <- []
+  end
+  else take_doomed s
+
+let unwind_all s =
+  unwind_next s;
+  if not (List.is_empty s.doomed) then begin
+    take_doomed s;
+    unwind_next s
+  end
+
+(* The timers' thread would have to wait for its turn in this domain; and what was
+   cancelled lazily must not stay for as long as the loop is busy. *)
+let turns_between_looks = 256
+
+let[@inline never] look s =
+  if s.look_at = min_int then begin
+    empty_inbox s;
+    Cancel.stop_all s s.root
+  end;
+  Timer.run_due ();
+  unwind_all s;
+  s.look_at <- s.first_ready + turns_between_looks
+
+let is_unobserved failure = not (is_told failure.task)
+
+(* Failures for which nobody waits. *)
+let stop_failed s =
+  let failed = s.failed in
+  let stop scope =
+    scope.failures <- List.filter is_unobserved scope.failures;
+    if not (List.is_empty scope.failures) then Cancel.scope_here s scope
+  in
+  List.iter stop (List.rev failed);
+  List.iter (fun scope -> scope.has_failed <- false) failed;
+  s.failed <- []
+
+let last_resort s =
+  unwind_all s;
+  if is_empty s then stop_failed s
+
+(* --- Tasks ---------------------------------------------------------------- *)
+
+(* In the task's own stack. The call of [f] is not the last thing, for there would
+   be a polling point before it. *)
+let begin_ s =
+  let number = s.current in
+  match Array.unsafe_get s.waits number with
+  | Start f ->
+      Array.unsafe_set s.waits number Nowhere;
+      f ();
+      ()
+  | _ -> assert false (* as [start] says *)
+
+let start s = Fiber.run s.handler begin_ s
+
+(* Between [pop] and the task there is no polling point. *)
 let dispatch s =
   if Atomic.get s.inbox != Nothing then empty_inbox s;
-  let first = s.first_ready in
-  if first <> s.next_free then begin
-    let number = Array.unsafe_get s.ring (first land s.mask) in
-    s.first_ready <- first + 1;
-    (* The timers' thread would have to wait for its turn in this domain. *)
-    if first land 255 = 0 then Timer.run_due ();
-    s.current <- number;
+  if s.first_ready >= s.look_at then look s;
+  let number = pop s in
+  if number >= 0 then
     match Array.unsafe_get s.waits number with
     | Turn continuation ->
-        Effect.Deep.continue continuation (Array.unsafe_get s.tasks number)
+        continue continuation (Array.unsafe_get s.tasks number)
     | Wait { continuation; decision } -> (
         match Atomic.get decision with
         | Ok v ->
             (* The value must not be kept alive from here. *)
             if not (Physical.is_immediate v) then
               Array.unsafe_set s.waits number Nowhere;
-            Effect.Deep.continue continuation v
+            continue continuation v
         | Error e ->
             Array.unsafe_set s.waits number Nowhere;
-            Effect.Deep.discontinue continuation e)
+            discontinue continuation e)
     | Parent { continuation; child } ->
         Array.unsafe_set s.waits number Nowhere;
-        Effect.Deep.continue continuation child
-    | Nowhere -> assert false (* only suspended tasks are pushed *)
-  end
+        continue continuation child
+    | Start _ -> start s
+    | Nowhere | Answer _ | Failing _ ->
+        assert false (* only suspended tasks are pushed *)
 
-let is_unobserved failure = not (is_told failure.task)
+(* Before anything else the loop continues the current task, if there is one. It was
+   about to do so: a foreign effect was answered, a task was forked, or what a task
+   performed raised. Otherwise the loop was interrupted just before it continued the
+   task, or just after the task performed an effect, and the continuation may be lost:
+   in bytecode only, and where [Fiber] uses Stdlib's handler. Then at least the task
+   ends. *)
+let continue_current s =
+  let number = s.current in
+  if number >= 0 then
+    let wait = s.waits.(number) in
+    match
+      match wait with
+      | Answer { continuation; value } ->
+          s.waits.(number) <- Nowhere;
+          continue continuation value
+      | Failing { continuation; exn; backtrace } ->
+          discontinue_with_backtrace continuation exn backtrace
+      | Turn continuation -> discontinue continuation s.interruption
+      | Wait { continuation; _ } -> discontinue continuation s.interruption
+      | Parent { continuation; _ } -> discontinue continuation s.interruption
+      | Start _ -> start s
+      | Nowhere -> raise_notrace Effect.Continuation_already_resumed
+    with
+    | () -> ()
+    | exception Effect.Continuation_already_resumed
+      when s.current = number && s.waits.(number) == wait ->
+        s.handler.raised s.interruption
 
-(* Nothing is ready: now unwind what was cancelled lazily, or stop the scopes in
-   which a task failed for which nobody waits. *)
-let last_resort s =
-  let unwind (Doomed_wait { task; decision }) = unwind_doomed task decision in
-  List.iter unwind (List.rev (Atomic.exchange s.doomed []));
-  s.n_doomed <- 0;
-  if is_idle s then begin
-    let failed = List.rev s.failed in
-    s.failed <- [];
-    let stop_failed scope =
-      scope.has_failed <- false;
-      scope.failures <- List.filter is_unobserved scope.failures;
-      if not (List.is_empty scope.failures) then Cancel.scope_here s scope
-    in
-    List.iter stop_failed failed
-  end
+(* --- Spinning ------------------------------------------------------------- *)
 
 (* Between domains most of the time goes into waking a sleeping loop; so a loop
    spins before it sleeps, unless there is no other core to spin for. After [n]
@@ -101,25 +193,68 @@ let spin s =
     false
   end
 
+(* --- Running -------------------------------------------------------------- *)
+
 let is_native s = match s.foreign with Native -> true | Foreign _ -> false
 
 let rec work s =
   dispatch s;
   if s.root.live > 0 && is_native s then begin
-    if is_idle s then last_resort s;
+    if is_empty s then last_resort s;
     if (not (is_idle s)) || spin s then work s
   end
+
+(* Before its first turn there is nothing to unwind. *)
+let has_started s = s.first_ready > 0
+
+(* A polling point. *)
+let poll () = ignore (Sys.opaque_identity (ref ()) : unit ref)
+
+(* As in [surely], the call of [turns] is not the last thing. *)
+let rec turns s =
+  match
+    continue_current s;
+    if is_native s then work s;
+    poll ()
+  with
+  | () -> ()
+  | exception e when has_started s ->
+      note s e;
+      turns s;
+      ()
+
+(* Until the loop must wait, is over, or a task performed a foreign effect.
+
+   An exception of a signal handler in [Domain_local_await] itself leaves our entry in
+   its table, and whoever waits in this thread takes us for the innermost scheduler.
+   Hence [turns] polls last: what is pending then comes there. *)
+let enter s =
+  let in_loop () =
+    s.thread <- this_thread ();
+    s.domain <- this_domain ();
+    turns s
+  in
+  match Suspend.Host.using s.host in_loop with
+  | () -> s.domain <- -1
+  | exception (Fun.Finally_raised e | e) ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      s.domain <- -1;
+      Printexc.raise_with_backtrace e backtrace
+
+(* --- Sleeping ------------------------------------------------------------- *)
 
 (* [s.sleep]
 
    State       Left by   To          By whom
    Awake       block     Asleep r    the loop
    Asleep r    wake      Awake       any thread, after it posted; it calls r
-               block     Awake       the loop, which found something in the inbox
-               park      Awake       the loop, cancelled by its host
+               block     Awake       the loop, which found something to do
+               run       Awake       the loop, in which its host raised
 
-   The loop announces that it sleeps before it looks at the inbox for the last
-   time, and who posts looks at [s.sleep] after: one of them sees the other (H4). *)
+   The loop announces that it sleeps before it looks for the last time, and who posts
+   looks at [s.sleep] after: one of them sees the other (H4). A signal handler in the
+   loop's thread posts, as other threads do, from the moment when the loop was left;
+   what it did before is seen. *)
 let block s resumer =
   let asleep = Asleep resumer in
   Atomic.set s.sleep asleep;
@@ -127,70 +262,76 @@ let block s resumer =
   else if Atomic.compare_and_set s.sleep asleep Awake then Some ()
   else (* [wake] has the resumer, and calls it *) None
 
-(* Suspends the task in which the loop runs. *)
-let park s suspend =
-  match suspend (block s) with
-  | () -> Ok ()
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      Atomic.set s.sleep Awake;
-      Error (e, backtrace)
+let suspend_protected s = Suspend.protect (fun () -> Suspend.suspend (block s))
 
 (* A host that goes on raising, although protected, cannot suspend its task: it is
-   Eio, without its plug-in. Then the thread waits. *)
-let park_cancelled s =
-  let protected block = Suspend.protect (fun () -> Suspend.suspend block) in
-  match park s protected with
-  | Ok () -> ()
-  | Error _ -> ignore (park s Concord_internal.Park.suspend_thread)
+   Eio, without its plug-in. Then the thread waits. A signal handler does not raise
+   twice, or rarely. *)
+let sleep_cancelled s =
+  try suspend_protected s
+  with _ -> (
+    try suspend_protected s with _ -> Park.suspend_thread (block s))
 
-(* Runs the loop from [f] on until it must wait, is over, or a task performed a
-   foreign effect. *)
-let enter s f =
-  let in_loop () =
-    s.thread <- this_thread ();
-    s.domain <- this_domain ();
-    f ();
-    if is_native s then work s
-  in
-  match Suspend.Host.using s.host in_loop with
-  | () -> s.domain <- -1
+(* Suspends the task in which the loop runs. *)
+let sleep s =
+  if is_interrupted s then sleep_cancelled s else Suspend.suspend (block s)
+
+(* --- Foreign effects ------------------------------------------------------ *)
+
+(* The task goes on when the loop has been entered again. *)
+let continue_next s task wait =
+  s.waits.(task.number) <- wait;
+  s.foreign <- Native;
+  s.current <- task.number
+
+let rec answer : type a. _ -> _ -> (a, unit) continuation -> a -> unit =
+ fun s task continuation value ->
+  match Answer { continuation; value } with
+  | wait -> continue_next s task wait
   | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      s.domain <- -1;
-      Printexc.raise_with_backtrace e backtrace
+      note s e;
+      answer s task continuation value;
+      ()
 
-(* [cancelled] is what the host raised. *)
-let rec from s cancelled f =
-  enter s f;
+let rec answer_failing s task continuation exn backtrace =
+  match Failing { continuation; exn; backtrace } with
+  | wait -> continue_next s task wait
+  | exception e ->
+      note s e;
+      answer_failing s task continuation exn backtrace;
+      ()
+
+(* --- All of it ------------------------------------------------------------ *)
+
+let rec drive s =
+  enter s;
   match s.foreign with
-  | Foreign { task; effect_; continuation } -> (
-      s.foreign <- Native;
-      match Effect.perform effect_ with
-      | v ->
-          from s cancelled (fun () ->
-              s.current <- task.number;
-              Effect.Deep.continue continuation v)
+  | Foreign { task; effect_; continuation } ->
+      (match Effect.perform effect_ with
+      | v -> answer s task continuation v
       | exception e ->
           let backtrace = Printexc.get_raw_backtrace () in
-          from s cancelled (fun () ->
-              s.current <- task.number;
-              Effect.Deep.discontinue_with_backtrace continuation e backtrace))
-  | Native -> (
-      if s.root.live = 0 then begin
-        Task.release s;
-        let raise_it (e, backtrace) =
-          Printexc.raise_with_backtrace e backtrace
-        in
-        Option.iter raise_it cancelled
+          answer_failing s task continuation e backtrace);
+      drive s
+  | Native ->
+      if s.root.live > 0 then begin
+        sleep s;
+        drive s
       end
-      else if Option.is_some cancelled then begin
-        park_cancelled s;
-        from s cancelled ignore
-      end
-      else
-        match park s Suspend.suspend with
-        | Ok () -> from s None ignore
-        | Error by -> from s (Some by) (fun () -> Cancel.scope_here s s.root))
 
-let run s start = from s None start
+let rec run_to_end s =
+  match drive s with
+  | () -> ()
+  | exception e when has_started s ->
+      note s e;
+      Atomic.set s.sleep Awake;
+      run_to_end s;
+      ()
+
+let run s f =
+  s.waits.(0) <- Start f;
+  push s 0;
+  run_to_end s;
+  Task.release s;
+  if is_interrupted s then
+    Printexc.raise_with_backtrace s.interruption s.interruption_backtrace

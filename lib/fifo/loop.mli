@@ -4,14 +4,20 @@ val dispatch : Task.scheduler -> unit
 (** Continues the first ready task; returns if none is ready. To be called last
     by whatever suspends or ends a task. *)
 
+val start : Task.scheduler -> unit
+(** Starts the current task, which is to {!Task.Start}, on top of the loop's
+    stack. To be called last. *)
+
 val run : Task.scheduler -> (unit -> unit) -> unit
-(** [run scheduler start] calls [start], which starts the first task, then runs
-    the loop until the outermost scope is empty. If the task that runs it is
-    cancelled by its host, the outermost scope is stopped, and the host's
-    exception re-raised at the end.
+(** [run scheduler f] runs [f] as the first task, and the loop until the
+    outermost scope is empty.
+
+    What the host raises in the task that runs the loop, or a signal handler in
+    the loop itself, stops the outermost scope, and is re-raised at the end. (If
+    it comes before the first task has started, at once.)
 
     Wherever the loop leaves control to its host, it has left
-    {!Concord.Suspend.Host.using}. *)
+    {!Suspend.Host.using}. *)
 
 val is_unobserved : Task.failure -> bool
 (** Nobody was told of it. *)

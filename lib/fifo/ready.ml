@@ -3,41 +3,67 @@ open Task
 let this_domain () = (Domain.self () :> int)
 let this_thread () = Thread.id (Thread.self ())
 
-(* While it grows, other threads of the domain must not push. *)
-let[@inline never] grow s =
-  let domain = s.domain in
-  s.domain <- -1;
-  let size = Array.length s.ring in
-  let ring = Array.make (2 * size) 0 in
-  for i = s.first_ready to s.next_free - 1 do
-    ring.(i land ((2 * size) - 1)) <- s.ring.(i land (size - 1))
-  done;
-  s.ring <- ring;
-  s.mask <- (2 * size) - 1;
-  s.domain <- domain
+(* Threads of one domain switch, and signal handlers run, at polls and allocations
+   only, and there is none in the functions that are marked so: they are atomic
+   between these threads. That [s.domain] is the calling thread's means that no
+   other domain is at it. A thread never changes its domain, so that the caller may
+   ask for it before. *)
 
-(* Threads of one domain switch at polls and allocations only, and there is none
-   in the next two functions: so they are atomic between these threads. That
-   [s.domain] is the calling thread's, which never changes, means that no other
-   domain is at it. It is asked for outside: OCaml 5.1 polls in [Domain.self]. *)
+let[@inline always] unsafe_store s number =
+  Array.unsafe_set s.ring (s.next_free land s.mask) number;
+  s.next_free <- s.next_free + 1
+
+let[@inline always] is_full s = s.next_free - s.first_ready > s.mask
 
 let[@poll error] [@inline never] store s number =
-  let next_free = s.next_free in
-  if next_free - s.first_ready <= s.mask then begin
-    Array.unsafe_set s.ring (next_free land s.mask) number;
-    s.next_free <- next_free + 1;
+  (not (is_full s))
+  && begin
+    unsafe_store s number;
     true
   end
-  else false
+
+let[@poll error] [@inline never] store_due s number rest =
+  (not (is_full s))
+  && begin
+    unsafe_store s number;
+    s.due <- rest;
+    true
+  end
 
 let[@poll error] [@inline never] try_push s domain number =
-  let next_free = s.next_free in
-  if s.domain = domain && next_free - s.first_ready <= s.mask then begin
-    Array.unsafe_set s.ring (next_free land s.mask) number;
-    s.next_free <- next_free + 1;
+  s.domain = domain
+  && (not (is_full s))
+  && begin
+    unsafe_store s number;
     true
   end
-  else false
+
+let[@poll error] [@inline never] pop s =
+  let first = s.first_ready in
+  if first = s.next_free then -1
+  else begin
+    let number = Array.unsafe_get s.ring (first land s.mask) in
+    s.first_ready <- first + 1;
+    s.current <- number;
+    number
+  end
+
+let[@poll error] [@inline never] replace_ring s before after =
+  if s.ring == before then begin
+    s.ring <- after;
+    s.mask <- Array.length after - 1
+  end
+
+(* The ring is full. So nothing is pushed meanwhile, unless a signal handler grows
+   it first; then ours is of no use. *)
+let[@inline never] grow s =
+  let ring = s.ring in
+  let size = Array.length ring in
+  let larger = Array.make (2 * size) 0 in
+  for i = s.first_ready to s.next_free - 1 do
+    larger.(i land ((2 * size) - 1)) <- ring.(i land (size - 1))
+  done;
+  replace_ring s ring larger
 
 let rec push_growing s number =
   grow s;
@@ -45,43 +71,73 @@ let rec push_growing s number =
 
 let[@inline] push s number = if not (store s number) then push_growing s number
 
+let rec push_due s task rest =
+  if not (store_due s task.number rest) then begin
+    grow s;
+    push_due s task rest
+  end
+
 let rec post s message =
   let before = Atomic.get s.inbox in
   if not (Atomic.compare_and_set s.inbox before (message before)) then
     (* another thread posted, or the loop emptied it *)
     post s message
 
+(* Not by a tail call or a loop, at which a signal handler would run, and raise
+   outside of the exception handler. *)
+let rec surely f a b =
+  let paid = ref false in
+  match
+    f a b;
+    paid := true
+  with
+  | () -> ()
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      if not !paid then surely f a b;
+      Printexc.raise_with_backtrace e backtrace
+
+let call resumer () = ignore (resumer (Ok ()) : bool)
+
 (* Whoever finds the loop asleep takes its resumer, and calls it. *)
 let[@inline never] wake_sleeper s =
   match Atomic.get s.sleep with
   | Awake -> ()
   | Asleep resumer as before ->
-      if Atomic.compare_and_set s.sleep before Awake then
-        ignore (resumer (Ok ()) : bool)
+      if Atomic.compare_and_set s.sleep before Awake then surely call resumer ()
 
 let[@inline] wake s = if Atomic.get s.sleep != Awake then wake_sleeper s
 let on_loop s = s.domain = this_domain () && s.thread = this_thread ()
 
 (* The loop itself may find its ring full: then it must not go through the inbox,
    which is behind those that it pushes later. *)
-let[@inline never] make_ready_slowly s task =
+let enqueue s task =
   if on_loop s then push s task.number
   else post s (fun rest -> Wake (task, rest))
 
-let[@inline] make_ready s task =
-  if not (try_push s (this_domain ()) task.number) then make_ready_slowly s task;
-  wake s
+let[@inline never] make_ready_slowly s task =
+  match surely enqueue s task with
+  | () -> wake s
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      wake s;
+      Printexc.raise_with_backtrace e backtrace
+
+let[@inline] make_ready task =
+  let s = task.scope.scheduler in
+  if try_push s (this_domain ()) task.number then wake s
+  else make_ready_slowly s task
 
 (* A task that was cancelled lazily is unwound now, but was not resumed. *)
 let[@inline never] unwind_doomed task decision =
   if
     Atomic.get decision == doomed
-    && Atomic.compare_and_set decision doomed (Error Cancelled)
-  then make_ready task.scope.scheduler task
+    && Atomic.compare_and_set decision doomed cancelled
+  then make_ready task
 
 let[@inline] resume task decision outcome =
   if Atomic.compare_and_set decision undecided outcome then begin
-    make_ready task.scope.scheduler task;
+    make_ready task;
     true
   end
   else begin
@@ -89,4 +145,8 @@ let[@inline] resume task decision outcome =
     false
   end
 
-let is_idle s = s.first_ready = s.next_free && Atomic.get s.inbox == Nothing
+let is_empty s = s.first_ready = s.next_free && Atomic.get s.inbox == Nothing
+
+let is_idle s =
+  is_empty s && List.is_empty s.doomed && List.is_empty s.unwinding
+  && List.is_empty s.failed && s.first_ready < s.look_at

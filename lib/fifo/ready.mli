@@ -7,22 +7,46 @@ val on_loop : Task.scheduler -> bool
 (** Is the calling thread the one that runs the loop, and between two tasks or
     in a task of it? *)
 
+val is_empty : Task.scheduler -> bool
+(** No task is ready, and nothing was posted. *)
+
 val is_idle : Task.scheduler -> bool
-(** No task is ready, and nobody asked for anything. *)
+(** And there is nothing else to do either. Whatever a signal handler or another
+    thread can ask of the loop makes it [false]. *)
+
+(** {2 For the thread that runs the loop} *)
 
 val push : Task.scheduler -> int -> unit
-(** Makes the task of that number, whose wait is decided, the last of the ready
-    ones. For the thread that runs the loop only. *)
+(** Makes the task of that number the last of the ready ones. If it raises, it
+    has done nothing. *)
+
+val pop : Task.scheduler -> int
+(** Takes the first of the ready tasks, which becomes the {!Task.current} one;
+    or is -1. *)
+
+val push_due : Task.scheduler -> Task.t -> Task.inbox -> unit
+(** [push_due s task rest] pushes the task, and makes [rest] what is due, in one
+    step. If it raises, it has done neither. *)
 
 (** {2 For any thread} *)
 
 val post : Task.scheduler -> (Task.inbox -> Task.inbox) -> unit
-(** Puts a message before those that are in the inbox. *)
+(** Puts a message before those that are in the inbox. If it raises, it has not.
+*)
 
 val wake : Task.scheduler -> unit
-(** Wakes the loop if it sleeps; to be called after posting. *)
+(** Wakes the loop if it sleeps; to be called after posting. If it raises, it
+    has done so nevertheless. *)
 
-val resume : Task.t -> 'a Task.decision Atomic.t -> 'a Concord.Suspend.resumer
+val surely : ('a -> 'b -> unit) -> 'a -> 'b -> unit
+(** [surely f a b] pays a debt by [f a b], which does nothing if it raises. So
+    it is called again until it returns; what it raised is raised then. *)
+
+val make_ready : Task.t -> unit
+(** The task's wait was decided by the caller. If it raises, it has made the
+    task ready nevertheless. *)
+
+val resume : Task.t -> 'a Task.decision Atomic.t -> 'a Suspend.resumer
 (** What the resumer of a task does that is suspended with that decision. *)
 
 val unwind_doomed : Task.t -> 'a Task.decision Atomic.t -> unit

@@ -3,7 +3,7 @@ type t = {
   number : int;
   mutable scope : scope;
   mutable marks : int;
-  ended : unit Concord.Promise.t;
+  ended : unit Promise.t;
   mutable previous : int;
   mutable next : int;
 }
@@ -17,6 +17,18 @@ and wait =
       -> wait
   | Turn of (t, unit) Effect.Deep.continuation
   | Parent of { continuation : (t, unit) Effect.Deep.continuation; child : t }
+  | Start of (unit -> unit)
+  | Answer : {
+      continuation : ('a, unit) Effect.Deep.continuation;
+      value : 'a;
+    }
+      -> wait
+  | Failing : {
+      continuation : ('a, unit) Effect.Deep.continuation;
+      exn : exn;
+      backtrace : Printexc.raw_backtrace;
+    }
+      -> wait
 
 and 'a decision = ('a, exn) result
 
@@ -29,7 +41,7 @@ and scope = {
   mutable first : int;
   mutable last : int;
   mutable live : int;
-  mutable on_empty : unit Concord.Suspend.resumer option;
+  mutable on_empty : unit Suspend.resumer option;
   mutable failures : failure list;
   mutable has_failed : bool;
 }
@@ -38,6 +50,7 @@ and failure = { task : t; exn : exn; backtrace : Printexc.raw_backtrace }
 
 and scheduler = {
   root : scope;
+  mutable handler : Fiber.handler;
   mutable tasks : t array;
   mutable waits : wait array;
   mutable used : int;
@@ -51,12 +64,18 @@ and scheduler = {
   mutable first_ready : int;
   mutable next_free : int;
   inbox : inbox Atomic.t;
+  mutable taken : inbox;
+  mutable due : inbox;
   sleep : sleep Atomic.t;
   is_lazy : bool;
-  doomed : doomed_wait list Atomic.t;
-  mutable n_doomed : int;
+  mutable doomed : doomed_wait list;
+  mutable unwinding : doomed_wait list;
   mutable failed : scope list;
-  host : Concord.Suspend.Host.t;
+  mutable look_at : int;
+  mutable interruption : exn;
+  mutable interruption_backtrace : Printexc.raw_backtrace;
+  mutable first_failure : failure option;
+  host : Suspend.Host.t;
   mutable spins_in_vain : int;
   mutable spins_to_skip : int;
   mutable foreign : foreign;
@@ -80,37 +99,55 @@ and inbox =
 and doomed_wait =
   | Doomed_wait : { task : t; decision : 'a decision Atomic.t } -> doomed_wait
 
-and sleep = Awake | Asleep of unit Concord.Suspend.resumer
+and sleep = Awake | Asleep of unit Suspend.resumer
 
 exception Cancelled
 
 (* Told from outcomes by their address. *)
 exception Undecided
 exception Doomed
+exception Answered
 
 let undecided = Error Undecided
 let doomed = Error Doomed
+let answered = Error Answered
+let cancelled = Error Cancelled
+
+exception Uninterrupted
+
+let uninterrupted = Uninterrupted
+
+(* Until the scheduler has its own. *)
+let no_handler =
+  Fiber.
+    {
+      returned = ignore;
+      raised = raise;
+      handles = (fun _ -> false);
+      performed = reperform;
+    }
 
 (* The outermost scope and the first task refer to one another, and to the
    scheduler. *)
 let scheduler ~is_lazy =
   let inbox = Atomic.make Nothing
   and sleep = Atomic.make Awake
-  and doomed_waits = Atomic.make []
   and ring = Array.make 16 0
   and free = Array.make 1 0
   and waits = Array.make 1 Nowhere
-  and ended = Concord.Promise.create ()
-  and host = Concord.Suspend.Host.create () in
+  and ended = Promise.create ()
+  and host = Suspend.Host.create ()
+  and interruption_backtrace = Printexc.get_callstack 0 in
   let rec scheduler =
     {
       root;
+      handler = no_handler;
       tasks = [||];
       waits;
       used = 1;
       free;
       n_free = 0;
-      current = 0;
+      current = -1;
       domain = -1;
       thread = -1;
       ring;
@@ -118,11 +155,17 @@ let scheduler ~is_lazy =
       first_ready = 0;
       next_free = 0;
       inbox;
+      taken = Nothing;
+      due = Nothing;
       sleep;
       is_lazy;
-      doomed = doomed_waits;
-      n_doomed = 0;
+      doomed = [];
+      unwinding = [];
       failed = [];
+      look_at = 0;
+      interruption = uninterrupted;
+      interruption_backtrace;
+      first_failure = None;
       host;
       spins_in_vain = 0;
       spins_to_skip = 0;
@@ -148,52 +191,52 @@ let scheduler ~is_lazy =
   scheduler.tasks <- [| first_task |];
   scheduler
 
-let current s = Array.unsafe_get s.tasks s.current
+let[@inline] current s = Array.unsafe_get s.tasks s.current
+
+(* --- Exceptions of signal handlers ---------------------------------------- *)
+
+let note s e =
+  s.interruption_backtrace <- Printexc.get_raw_backtrace ();
+  s.interruption <- e;
+  s.look_at <- min_int
+
+let is_interrupted s = s.interruption != uninterrupted
+
+(* --- Tasks ---------------------------------------------------------------- *)
+
 let larger size = size + Int.max 16 size
 
 let[@inline never] grow_tasks s =
   let size = Array.length s.tasks in
   let more = larger size - size in
-  s.tasks <- Array.append s.tasks (Array.make more s.root.owner);
-  s.waits <- Array.append s.waits (Array.make more Nowhere)
+  let tasks = Array.append s.tasks (Array.make more s.root.owner)
+  and waits = Array.append s.waits (Array.make more Nowhere) in
+  s.tasks <- tasks;
+  s.waits <- waits
 
-let new_number s =
-  if s.n_free > 0 then begin
-    s.n_free <- s.n_free - 1;
-    s.free.(s.n_free)
-  end
+(* The number is not taken yet. *)
+let free_number s =
+  if s.n_free > 0 then s.free.(s.n_free - 1)
   else begin
     if s.used = Array.length s.tasks then grow_tasks s;
-    s.used <- s.used + 1;
-    s.used - 1
+    s.used
   end
 
-let free_number s number =
-  let size = Array.length s.free in
-  if s.n_free = size then
-    s.free <- Array.append s.free (Array.make (larger size - size) 0);
-  s.free.(s.n_free) <- number;
-  s.n_free <- s.n_free + 1
+let prepare home =
+  let number = free_number home.scheduler in
+  let ended = Promise.create () in
+  { number; scope = home; marks = 0; ended; previous = -1; next = -1 }
 
-let create home =
-  let s = home.scheduler in
-  let number = new_number s in
-  let task =
-    {
-      number;
-      scope = home;
-      marks = 2 * home.depth;
-      ended = Concord.Promise.create ();
-      previous = home.last;
-      next = -1;
-    }
-  in
-  s.tasks.(number) <- task;
+let[@poll error] [@inline never] enlist s task =
+  let number = task.number and home = task.scope in
+  if s.n_free > 0 then s.n_free <- s.n_free - 1 else s.used <- s.used + 1;
+  Array.unsafe_set s.tasks number task;
+  task.previous <- home.last;
   if home.last = -1 then home.first <- number
-  else s.tasks.(home.last).next <- number;
+  else (Array.unsafe_get s.tasks home.last).next <- number;
   home.last <- number;
   home.live <- home.live + 1;
-  task
+  s.current <- number
 
 let rec outwards task scope =
   if scope.owner == task && scope != scope.parent then
@@ -202,16 +245,27 @@ let rec outwards task scope =
 
 let home task = outwards task task.scope
 
-let leave ({ number; previous; next; _ } as task) =
-  let home = home task in
-  let s = home.scheduler in
-  if previous = -1 then home.first <- next else s.tasks.(previous).next <- next;
+let[@inline never] grow_free s =
+  let size = Array.length s.free in
+  s.free <- Array.append s.free (Array.make (larger size - size) 0)
+
+let[@poll error] [@inline never] unlist s task home =
+  let { number; previous; next; _ } = task in
+  if previous = -1 then home.first <- next
+  else (Array.unsafe_get s.tasks previous).next <- next;
   if next = -1 then home.last <- previous
-  else s.tasks.(next).previous <- previous;
+  else (Array.unsafe_get s.tasks next).previous <- previous;
   home.live <- home.live - 1;
-  s.tasks.(number) <- s.root.owner;
-  s.waits.(number) <- Nowhere;
-  free_number s number
+  Array.unsafe_set s.tasks number s.root.owner;
+  Array.unsafe_set s.waits number Nowhere;
+  Array.unsafe_set s.free s.n_free number;
+  s.n_free <- s.n_free + 1;
+  s.current <- -1
+
+let leave task home =
+  let s = home.scheduler in
+  if s.n_free = Array.length s.free then grow_free s;
+  unlist s task home
 
 let release s =
   s.tasks <- [||];
@@ -241,6 +295,9 @@ let mark_cancelled task = task.marks <- task.marks lor 1
 let tell task = task.marks <- told
 let is_told task = task.marks = told
 
+let[@inline] depth_in task scope =
+  if scope.owner == task then scope.depth else 0
+
 let enter_scope task =
   let parent = task.scope in
   let depth = shields task in
@@ -250,7 +307,7 @@ let enter_scope task =
       parent;
       owner = task;
       depth;
-      stopped = parent.stopped && depth = parent.depth;
+      stopped = parent.stopped && depth = depth_in task parent;
       first = -1;
       last = -1;
       live = 0;
@@ -265,8 +322,9 @@ let enter_scope task =
 let leave_scope task = task.scope <- task.scope.parent
 
 let[@inline never] is_unprotected task =
-  (was_cancelled task && shields task = (home task).depth)
-  || (task.scope.stopped && shields task = task.scope.depth)
+  let shields = shields task in
+  (was_cancelled task && shields = 0)
+  || (task.scope.stopped && shields = depth_in task task.scope)
 
 let[@inline] is_cancelled task =
   (was_cancelled task || task.scope.stopped) && is_unprotected task

@@ -17,7 +17,7 @@ type t = {
   mutable marks : int;
       (** See {!shields}, {!was_cancelled} and {!is_told}: a word of memory for
           each task. *)
-  ended : unit Concord.Promise.t;  (** Any thread may use it. *)
+  ended : unit Promise.t;  (** Any thread may use it. *)
   mutable previous : int;
   mutable next : int;
       (** The members of its home before and after it, or -1, in the order of
@@ -36,33 +36,49 @@ and wait =
       (** Waits for its turn only, to continue with itself. *)
   | Parent of { continuation : (t, unit) Effect.Deep.continuation; child : t }
       (** Waits for its turn only, to continue with the child. *)
+  | Start of (unit -> unit)  (** Has not begun. *)
+  | Answer : {
+      continuation : ('a, unit) Effect.Deep.continuation;
+      value : 'a;
+    }
+      -> wait
+      (** Its foreign effect returned; it is about to be continued with that. *)
+  | Failing : {
+      continuation : ('a, unit) Effect.Deep.continuation;
+      exn : exn;
+      backtrace : Printexc.raw_backtrace;
+    }
+      -> wait  (** What it did raised; it is about to be continued with that. *)
 
 and 'a decision = ('a, exn) result
-(** The one atomic decision of H3: {!undecided}, {!doomed}, or else the outcome
-    with which the task continues.
+(** The one atomic decision of H3: {!undecided}, {!doomed}, {!answered}, or else
+    the outcome with which the task continues.
 
     {v
     State      Left by          To               By whom
     undecided  resumer          its argument     any thread
-               cancel, eager    Error Cancelled  the loop
-               cancel, lazy     doomed           the loop
-               block            what it gave     the loop
+               cancel, eager    Error Cancelled  the loop *
+               cancel, lazy     doomed           the loop *
+               block            answered         the loop; it gave, or raised
     doomed     resumer (false)  Error Cancelled  any thread
-               idle loop        Error Cancelled  the loop
+               look             Error Cancelled  the loop
+    answered   never (terminal)
     an outcome never (terminal)
     v}
-    Whoever installs the outcome makes the task ready, once. *)
+    * after [block] has returned. Debt: whoever installs the outcome makes the
+    task ready, once, also if a signal handler raises before that is done
+    ({!Ready.surely}). After [answered] the loop continues the task itself. *)
 
 and scope = {
   scheduler : scheduler;
   parent : scope;  (** Itself for the scheduler's outermost scope. *)
   owner : t;  (** The task that runs the scope's body. *)
-  depth : int;  (** How many [protect]s the owner was in when it was made. *)
+  depth : int;  (** The owner's {!shields} when it was made. *)
   mutable stopped : bool;  (** It was cancelled. *)
   mutable first : int;
   mutable last : int;  (** The first and the last member, or -1. *)
   mutable live : int;  (** How many members there are. *)
-  mutable on_empty : unit Concord.Suspend.resumer option;
+  mutable on_empty : unit Suspend.resumer option;
       (** Called when [live] becomes 0: the owner waits for that. *)
   mutable failures : failure list;
       (** Of members for which nobody waited, latest first. *)
@@ -73,6 +89,7 @@ and failure = { task : t; exn : exn; backtrace : Printexc.raw_backtrace }
 
 and scheduler = {
   root : scope;  (** The outermost scope; its owner is the first task. *)
+  mutable handler : Fiber.handler;  (** Of all tasks. *)
   mutable tasks : t array;
       (** The tasks that have not ended, by number; the first task elsewhere. *)
   mutable waits : wait array;
@@ -81,7 +98,9 @@ and scheduler = {
   mutable free : int array;
       (** The first [n_free] of these are the other numbers not in use. *)
   mutable n_free : int;
-  mutable current : int;  (** The task that runs, or ran last. *)
+  mutable current : int;
+      (** The task that runs, or -1. A task runs until it is suspended (all that
+          is needed to continue it is in [waits]) or has left its scope. *)
   mutable domain : int;
       (** The domain whose threads may push to [ring]; -1 while none may.
           Threads of that domain read it too. *)
@@ -93,14 +112,24 @@ and scheduler = {
       (** [ring] holds the positions from [first_ready] to before [next_free],
           modulo its size. Threads of [domain] push too. *)
   inbox : inbox Atomic.t;  (** Any thread may use it. *)
+  mutable taken : inbox;  (** What the loop took out, latest first. *)
+  mutable due : inbox;  (** What is to be handled next, oldest first. *)
   sleep : sleep Atomic.t;  (** Any thread may use it. *)
   is_lazy : bool;
-  doomed : doomed_wait list Atomic.t;
+  mutable doomed : doomed_wait list;
       (** Lazily cancelled, latest first. A signal handler may add to it. *)
-  mutable n_doomed : int;  (** Its length, at least. *)
+  mutable unwinding : doomed_wait list;
+      (** Those that the loop is about to unwind, oldest first. *)
   mutable failed : scope list;
       (** Those in which a task failed since the last look, latest first. *)
-  host : Concord.Suspend.Host.t;
+  mutable look_at : int;
+      (** The position in [ring] at which the loop sees to what is not urgent:
+          the doomed, and the timers; [min_int] if it was interrupted. *)
+  mutable interruption : exn;
+      (** What escaped from the loop, or from its host, if anything did. *)
+  mutable interruption_backtrace : Printexc.raw_backtrace;
+  mutable first_failure : failure option;  (** What the first task raised. *)
+  host : Suspend.Host.t;
   mutable spins_in_vain : int;  (** In a row, before sleeping; limited. *)
   mutable spins_to_skip : int;  (** How many times to sleep at once. *)
   mutable foreign : foreign;
@@ -126,27 +155,50 @@ and inbox =
 and doomed_wait =
   | Doomed_wait : { task : t; decision : 'a decision Atomic.t } -> doomed_wait
 
-and sleep = Awake | Asleep of unit Concord.Suspend.resumer
+and sleep = Awake | Asleep of unit Suspend.resumer
 
 exception Cancelled
 (** {!Concord_fifo.Cancelled}. *)
 
 val undecided : 'a decision
 val doomed : 'a decision
+val answered : 'a decision
+val cancelled : 'a decision
 
 val scheduler : is_lazy:bool -> scheduler
 (** With its outermost scope and the first task, a member of it. *)
 
 val current : scheduler -> t
 
-val create : scope -> t
-(** A new member of the scope. *)
+(** {2 Exceptions of signal handlers}
+
+    A signal handler, a finaliser and the like run wherever the loop allocates
+    or polls, and may raise. Hence the loop changes these records in steps
+    without such a point ([[@poll error]] makes the compiler check the longer
+    ones); and before each such point all that is still to be done is in the
+    records, or it will be done by an exception handler. What escapes then is
+    noted. *)
+
+val note : scheduler -> exn -> unit
+(** Notes what was just caught, in place of what was noted before. The loop will
+    stop the outermost scope, and [run] raise it. Never raises. *)
+
+val is_interrupted : scheduler -> bool
+
+(** {2 Tasks} *)
+
+val prepare : scope -> t
+(** A task that can become a member of the scope. *)
+
+val enlist : scheduler -> t -> unit
+(** It becomes the scope's last member, and runs. It is the one that was
+    prepared last. *)
 
 val home : t -> scope
 (** The scope that waits for the task. *)
 
-val leave : t -> unit
-(** The task has ended and is not a member of its scope any more. *)
+val leave : t -> scope -> unit
+(** The task has ended, and is not a member of its home any more. *)
 
 val release : scheduler -> unit
 (** The scheduler has ended, and handles of its tasks may be kept: gives up what
@@ -156,7 +208,11 @@ val iter_members : (t -> unit) -> scope -> unit
 (** In the order of forking. The function makes no member leave. *)
 
 val shields : t -> int
-(** How many [protect]s the task is in. *)
+(** How many [protect]s the task itself is in. *)
+
+val depth_in : t -> scope -> int
+(** The task's {!shields} when it came to be in the scope: if it is not in a
+    further [protect], the scope can cancel it. *)
 
 val shield : t -> unit
 val unshield : t -> unit
@@ -164,7 +220,8 @@ val was_cancelled : t -> bool
 val mark_cancelled : t -> unit
 
 val enter_scope : t -> scope
-(** A new scope, owned by the task, inside the scope that it is in. *)
+(** A new scope, owned by the task, inside the scope that it is in. Until it
+    returns nothing has changed. *)
 
 val leave_scope : t -> unit
 (** The task is in the parent of its scope again. *)

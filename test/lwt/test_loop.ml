@@ -12,16 +12,12 @@ let thread () = Thread.id (Thread.self ())
 
 let notifications = Atomic.make 0
 
-(* Counts what wakes the loop: the one notification that Concord_lwt makes, in the first
-   [run]. Lwt numbers them, in a type that it hides. *)
+(* Counts what wakes the loop: the one notification that Concord_lwt makes, when it is
+   initialised. Lwt numbers them, in a type that it hides. *)
 let () =
-  let before = Lwt_unix.make_notification ignore in
-  run (fun () ->
-      let first : Lwt_unix.notification =
-        Obj.magic ((Obj.magic before : int) + 1)
-      in
-      Lwt_unix.set_notification first (fun () -> Atomic.incr notifications);
-      Lwt.return_unit)
+  let next = Lwt_unix.make_notification ignore in
+  let last : Lwt_unix.notification = Obj.magic ((Obj.magic next : int) - 1) in
+  Lwt_unix.set_notification last (fun () -> Atomic.incr notifications)
 
 (* --- Who touches Lwt's state ----------------------------------------------- *)
 

@@ -8,20 +8,23 @@ type 'a t = 'a Traced.t
 let current = ref 0
 
 (* dscheck abandons a process by raising in it, and looks at the atomics later, to
-   tell whether a compare-and-set would have succeeded: an exception handler of the
-   process must not change them. *)
-let abandoned : exn option ref = ref None
+   tell whether a compare-and-set would have succeeded: so the process must not go
+   on, whatever it would do about an exception. It performs this instead, which
+   [Model] handles by dropping it. *)
+type _ Effect.t += Abandoned : 'a Effect.t
+
+let abandoned = ref false
 
 let[@inline never] in_process operation =
-  Option.iter raise !abandoned;
+  if !abandoned then Effect.perform Abandoned;
   let me = !current in
   match operation () with
   | result ->
       current := me;
       result
-  | exception e ->
-      abandoned := Some e;
-      raise e
+  | exception _ ->
+      abandoned := true;
+      Effect.perform Abandoned
 
 let make v = in_process (fun () -> Traced.make v)
 let get t = in_process (fun () -> Traced.get t)

@@ -77,10 +77,10 @@ let rec handler : type x. task -> (x, unit) handler =
               (fun (k : (a, _) continuation) ->
                 shield task true;
                 continue_with k (fun () -> shield task false) (handler task))
-        | Forcing.Enclosing _ ->
+        | Suspend.Host.Ask { otherwise; _ } ->
             Some
               (fun (k : (a, _) continuation) ->
-                continue_with k () (handler task))
+                continue_with k otherwise (handler task))
         | _ -> None);
   }
 
@@ -168,6 +168,13 @@ let rec cancel task =
 
 let failed = ref false
 
+let or_abandoned f =
+  let effc (type a) (e : a Effect.t) :
+      ((a, unit) Effect.Deep.continuation -> unit) option =
+    match e with Atomic.Abandoned -> Some ignore | _ -> None
+  in
+  Effect.Deep.try_with f () { effc }
+
 (* [check name ~expect scenario]: [scenario ()] gives the processes, and a function
    that describes the outcome at rest, or raises. The outcomes of all
    interleavings together are exactly [expect]. *)
@@ -178,13 +185,14 @@ let check name ~expect scenario =
   let once () =
     Array.iter Queue.clear queues;
     Atomic.current := 0;
-    Atomic.abandoned := None;
+    Atomic.abandoned := false;
     Shuffle.reset ();
     abandoned := false;
     let processes, outcome = scenario () in
     drain queues.(0);
     let spawn i process =
       Dscheck.TracedAtomic.spawn @@ fun () ->
+      or_abandoned @@ fun () ->
       Atomic.current := i;
       process ();
       Atomic.current := i;

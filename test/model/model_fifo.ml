@@ -14,8 +14,16 @@ let scheduler where ~is_lazy works =
   let s = Task.scheduler ~is_lazy in
   (* A model must not spin: each look is an operation more. *)
   s.spins_to_skip <- max_int;
-  (* The outermost task takes no part: if it is cancelled, so are the others. *)
-  let tasks = List.map (fun _ -> Task.create s.root) works in
+  s.handler <- Fifo.(handler (scopes s) s);
+  let tasks =
+    List.map
+      (fun _ ->
+        let task = Task.prepare s.root in
+        Task.enlist s task;
+        task)
+      works
+  in
+  s.current <- -1;
   let actors = List.map (fun (name, work) -> make name work) works in
   let body a () =
     a.result <- waiting;
@@ -25,11 +33,12 @@ let scheduler where ~is_lazy works =
         a.result <- "cancelled";
         raise Task.Cancelled
   in
+  (* The outermost task takes no part: if it is cancelled, so are the others. *)
   let start () =
-    let handler = Concord_fifo.handler s in
-    Concord_fifo.start s handler s.root.owner ignore;
     List.iter2
-      (fun task a -> Concord_fifo.start s handler task (body a))
+      (fun (task : Task.t) a ->
+        s.waits.(task.number) <- Start (body a);
+        Ready.push s task.number)
       tasks actors
   in
   let run () =
@@ -63,7 +72,7 @@ let check name ?(where = Other_domain) ?(is_lazy = false) ?(asleep = false)
         in
         putters := a :: !putters;
         fun () -> run a
-    | Cancel i -> fun () -> Concord_fifo.cancel (List.nth tasks i)
+    | Cancel i -> fun () -> Fifo.cancel (List.nth tasks i)
     | Stop -> fun () -> Cancel.scope root
     | Cancel_host -> fun () -> Model.cancel host.task
   in

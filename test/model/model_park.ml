@@ -16,11 +16,25 @@ let prepare () =
   in
   Domain_local_await.{ release; await }
 
+exception Interrupted = Parker.Interrupted
+
+(* A signal handler raises when somebody has begun to release it. *)
+let interrupted (trigger : Domain_local_await.t) =
+  let before = ref true in
+  let release () =
+    if !before then begin
+      before := false;
+      raise Interrupted
+    end;
+    trigger.release ()
+  in
+  { trigger with release }
+
 (* One value is offered to one wait: it arrives, or the resumer said [false]. *)
-let check name processes expect =
+let check ?(trigger = Fun.id) name processes expect =
   Model.check name ~expect @@ fun () ->
   Domain_local_await.prepare := prepare;
-  let trigger = prepare () in
+  let trigger = trigger (prepare ()) in
   let cell : int Suspend.resumer option Atomic.t = Atomic.make None in
   let answers = ref [] in
   let block resumer =
@@ -34,9 +48,13 @@ let check name processes expect =
       match Atomic.exchange cell None with
       | Some resumer ->
           (* Told twice: effective once. *)
-          let answer = resumer (Ok v) in
+          let answer =
+            match resumer (Ok v) with
+            | answer -> string_of_bool answer
+            | exception Interrupted -> "interrupted"
+          in
           if resumer (Ok (10 * v)) then failwith "resumed twice";
-          string_of_bool answer
+          answer
       | None -> "nobody"
     in
     answers := (string_of_int v ^ ":" ^ answer) :: !answers
@@ -51,7 +69,8 @@ let check name processes expect =
     let told v = List.mem (string_of_int v ^ ":true") !answers in
     if told 1 && wait.result <> "1" then
       failwith "told true, and did not arrive";
-    if wait.result = "1" && not (told 1) then
+    let decided = told 1 || List.mem "1:interrupted" !answers in
+    if wait.result = "1" && not decided then
       failwith "arrived, and was not told";
     if wait.result = Actor.waiting && List.mem "1:false" !answers then
       failwith "told false, and waits on";
@@ -59,7 +78,69 @@ let check name processes expect =
   in
   (List.map process processes, outcome)
 
+(* What a handler raises in a thread that has been resumed is not lost, and raised by
+   its next suspension; in one that was woken for no reason it is raised at once. *)
+let check_thread ?(protect = fun f -> f ()) name processes expect =
+  Model.check name ~expect @@ fun () ->
+  let triggers = ref [] in
+  (Domain_local_await.prepare :=
+     fun () ->
+       let trigger = prepare () in
+       triggers := trigger :: !triggers;
+       trigger);
+  Parker.interrupt := true;
+  Thread.only := Some 0;
+  let of_another =
+    Park.{ thread = 99; exn = Exit; backtrace = Printexc.get_callstack 0 }
+  in
+  Atomic.set Park.overdue [ of_another ];
+  Atomic.set Park.protected [ 99 ];
+  let cell : int Suspend.resumer option Atomic.t = Atomic.make None in
+  let block resumer =
+    if Atomic.compare_and_set cell None (Some resumer) then None else Some 0
+  in
+  let attempt block =
+    match Park.suspend_thread block with
+    | v -> string_of_int v
+    | exception Interrupted -> "interrupted"
+  in
+  let wait =
+    Actor.make "wait" (fun () ->
+        let first = protect (fun () -> attempt block) in
+        let second = attempt (fun _ -> Some 2) in
+        first ^ "," ^ second)
+  in
+  Actor.run wait;
+  let answer = ref "" in
+  let process = function
+    | `Resume -> (
+        fun () ->
+          match Atomic.exchange cell None with
+          | Some resumer -> answer := string_of_bool (resumer (Ok 1))
+          | None -> ())
+    | `Spurious -> fun () -> (List.hd !triggers).release ()
+  in
+  let outcome () =
+    if Atomic.get Park.overdue <> [ of_another ] then
+      failwith "that of another thread was touched, or one's own stays";
+    if Atomic.get Park.protected <> [ 99 ] then failwith "still protected";
+    Actor.describe [ wait ] ^ " " ^ !answer
+  in
+  (List.map process processes, outcome)
+
 let () =
+  check_thread "a thread, interrupted when it is resumed" [ `Resume ]
+    [ "wait=1,interrupted true" ];
+  check_thread "a thread, interrupted when it is woken, and resumed"
+    [ `Resume; `Spurious ]
+    [ "wait=1,interrupted true"; "wait=interrupted,2 false" ];
+  let protect f = Park.protect_thread f in
+  check_thread "a protected thread, interrupted when it is resumed" ~protect
+    [ `Resume ]
+    [ "wait=1,interrupted true" ];
+  check_thread "a protected thread, interrupted when it is woken, and resumed"
+    ~protect [ `Resume; `Spurious ]
+    [ "wait=1,interrupted true" ];
   check "resume and cancel"
     [ `Wait; `Resume 1; `Cancel ]
     [
@@ -78,6 +159,17 @@ let () =
     [ `Wait; `Resume 1; `Cancel; `Spurious ]
     [
       "wait=1 1:true";
+      "wait=cancelled 1:false";
+      "wait=cancelled 1:nobody";
+      "wait=waits 1:nobody";
+    ];
+  check "resume, interrupted" ~trigger:interrupted
+    [ `Wait; `Resume 1 ]
+    [ "wait=1 1:interrupted"; "wait=waits 1:nobody" ];
+  check "resume, interrupted, and cancel" ~trigger:interrupted
+    [ `Wait; `Resume 1; `Cancel ]
+    [
+      "wait=1 1:interrupted";
       "wait=cancelled 1:false";
       "wait=cancelled 1:nobody";
       "wait=waits 1:nobody";

@@ -5,16 +5,21 @@ module P = Concord_domainslib
 let check name ~asleep posts expect =
   Model.check name ~expect @@ fun () ->
   let started = ref [] in
-  let job name () = started := name :: !started in
-  let porter = Atomic.make (P.Jobs []) in
+  let job name =
+    let start () = started := name :: !started in
+    { P.start; fail = (fun e _ -> raise e) }
+  in
+  let porter = P.create () in
   let task = Model.task () in
   let serve () = Model.run task (fun () -> P.serve () porter) in
   if asleep then serve ();
-  let post names () = List.iter (fun n -> P.post porter (job n)) names in
+  let post names () = List.iter (fun n -> P.post porter.inbox (job n)) names in
   let outcome () =
-    (match Atomic.get porter with
-    | P.Idle _ -> ()
-    | Jobs _ -> failwith "the porter does not sleep at rest");
+    (match Atomic.get porter.inbox with
+    | { oldest_first = []; latest_first = []; posted; _ }
+      when posted = porter.turns ->
+        ()
+    | _ -> failwith "the porter does not sleep at rest");
     let position n =
       match List.find_index (String.equal n) (List.rev !started) with
       | Some i -> i
@@ -28,11 +33,47 @@ let check name ~asleep posts expect =
   in
   ((if asleep then [] else [ serve ]) @ List.map post posts, outcome)
 
+(* A signal handler raises once, in one of those that take part. *)
+let check_interrupted name interrupt jobs expect =
+  Model.check name ~expect @@ fun () ->
+  let started = ref [] in
+  let porter = P.create () and task = Model.task () in
+  let job name =
+    let start () =
+      if interrupt = `Start && name = "a" then raise Domainslib.Interrupted;
+      started := name :: !started
+    and fail _ _ = started := (name ^ "!") :: !started in
+    { P.start; fail }
+  in
+  (Domainslib.interrupt :=
+     match interrupt with `Async when_ -> Some when_ | _ -> None);
+  Model.run task (fun () -> P.serve () porter);
+  if interrupt = `Wake then begin
+    let inbox = Atomic.get porter.inbox and before = ref true in
+    let wake outcome =
+      if !before then begin
+        before := false;
+        raise Domainslib.Interrupted
+      end;
+      inbox.wake outcome
+    in
+    Atomic.set porter.inbox { inbox with wake }
+  end;
+  let post name () =
+    try P.post porter.inbox (job name) with Domainslib.Interrupted -> ()
+  in
+  let outcome () =
+    if List.length !started <> List.length jobs then
+      failwith "a job was lost, or doubled";
+    String.concat "" (List.rev !started)
+  in
+  (List.map post jobs, outcome)
+
 let check_cancellable expect =
   Model.check "cancelling a job" ~expect @@ fun () ->
-  let porter = Atomic.make (P.Jobs []) in
-  P.Porters.reset P.porters;
-  P.Porters.replace P.porters () porter;
+  let porter = P.create () in
+  Atomic.set P.entries [];
+  P.add () porter;
   let task = Model.task () in
   Model.run task (fun () -> P.serve () porter);
   let ran = ref false and answer = ref false in
@@ -57,5 +98,13 @@ let () =
   check "the porter sleeps" ~asleep:true
     [ [ "a"; "b" ]; [ "c" ] ]
     [ "abc"; "acb"; "cab" ];
+  check_interrupted "the poster is interrupted" `Wake [ "a" ] [ "a" ];
+  check_interrupted "one poster of two is interrupted" `Wake [ "a"; "b" ]
+    [ "ab"; "ba" ];
+  check_interrupted "the porter is interrupted" (`Async `Before) [ "a"; "b" ]
+    [ "ab"; "ba" ];
+  check_interrupted "and was about to count" (`Async `After) [ "a"; "b" ]
+    [ "ab"; "ba" ];
+  check_interrupted "a job is interrupted" `Start [ "a"; "b" ] [ "a!b"; "ba!" ];
   check_cancellable [ "cancelled"; "ran" ];
   Model.finish ()

@@ -61,7 +61,17 @@ let is_cancelled () =
   | exception _ -> true
 
 module Host = struct
-  type _ Effect.t += Protect : (unit -> unit) Effect.t
+  type scope = { fork : (unit -> unit) -> unit; cancel : unit -> unit }
+  type scopes = { scope : 'a. (scope -> 'a) -> 'a }
+
+  type _ Effect.t +=
+    | Protect : (unit -> unit) Effect.t
+    | Ask = Forcing.Ask
+    | Scopes : scopes Effect.t
+
+  let ask question ~otherwise =
+    Some (Effect.perform (Ask { question; otherwise }))
+
   type t = unit
 
   let create () = ()

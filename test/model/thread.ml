@@ -2,8 +2,11 @@
 
 type t = int
 
-let self () = !Atomic.current
+(* A task goes on in the process that resumed it. Where it stands for a thread, it is
+   the only one that asks. *)
+let only : t option ref = ref None
+let self () = match !only with Some t -> t | None -> !Atomic.current
 let id t = t
 
-(* Only for a trigger that raises: those of the models do not. *)
+(* Only for a trigger that raises [Sys_error]: those of the models do not. *)
 let create _ _ = failwith "Thread.create: not in a model"

@@ -27,16 +27,12 @@ let leave w =
   Atomic.set w.traced ();
   w.resume <- gone
 
-let accepts w v =
+let accepts w outcome =
   Atomic.get w.traced;
-  w.resume (Ok v)
+  w.resume outcome
   || begin
     leave w;
     false
   end
-
-let fail w e =
-  Atomic.get w.traced;
-  ignore (w.resume (Error e) : bool)
 
 let of_same_choice v w = v.choice == w.choice && v.choice != no_choice

@@ -87,14 +87,14 @@ let signal_inside_block () =
   let task = ref None in
   let on_signal _ = Option.iter Concord_fifo.cancel !task in
   let before = Sys.signal Sys.sigusr1 (Signal_handle on_signal) in
-  let v =
-    Concord_fifo.run @@ fun () ->
+  let work () =
     task := Some (Concord_fifo.self ());
     Suspend.suspend @@ fun _ ->
     Unix.kill (Unix.getpid ()) Sys.sigusr1;
     Thread.yield ();
     Some 1
   in
+  let v = Concord_fifo.(run (fun () -> Promise.await (fork_promise work))) in
   Sys.set_signal Sys.sigusr1 before;
   check "block's value" (v = 1)
 

@@ -101,7 +101,9 @@ let with_producer f =
 (* --- The hosts ------------------------------------------------------------ *)
 
 (* A host runs one round after the other: in each it starts the tasks, then cancels
-   and resumes them at once, and returns from the round when all have ended. *)
+   and resumes them at once, and returns from the round when all have ended. Each of
+   the two domains has a generator of its own: what it draws does not depend on the
+   other one. *)
 
 let pause random n =
   for _ = 1 to Random.State.int random n do
@@ -119,8 +121,8 @@ let cancel_all random cancel tasks =
 let must_resume round i =
   if not (resume round i) then fail "an operation that need not wait, waited"
 
-let producer random round () =
-  pause random 300;
+let producer there round () =
+  pause there 300;
   for i = 0 to size - 1 do
     must_resume round i
   done
@@ -128,40 +130,40 @@ let producer random round () =
 let task round i () = wait round i
 
 (* The tasks are cancelled on their own domain. *)
-let fifo cancellation random both each =
+let fifo cancellation ~here ~there both each =
   Concord_fifo.run ~cancellation @@ fun () ->
   each @@ fun round ->
   Concord_fifo.Scope.run @@ fun _ ->
   let tasks = Array.init size (fun i -> Concord_fifo.fork (task round i)) in
-  both (producer random round) (fun () ->
-      cancel_all random Concord_fifo.cancel tasks)
+  both (producer there round) (fun () ->
+      cancel_all here Concord_fifo.cancel tasks)
 
 (* The producer cancels too, so that the request races with what it does next; the
    loop is busy, or sleeps, as it happens. *)
-let fifo_remote cancellation random both each =
+let fifo_remote cancellation ~here:_ ~there both each =
   Concord_fifo.run ~cancellation @@ fun () ->
   each @@ fun round ->
   Concord_fifo.Scope.run @@ fun _ ->
   let tasks = Array.init size (fun i -> Concord_fifo.fork (task round i)) in
   let all_ended = Promise.create () in
-  let there () =
+  let produce () =
     for i = 0 to size - 1 do
-      match Random.State.int random 4 with
+      match Random.State.int there 4 with
       | 0 ->
           must_resume round i;
           Concord_fifo.cancel tasks.(i)
       | n ->
           Concord_fifo.cancel tasks.(i);
-          pause random (20 * n);
+          pause there (20 * n);
           must_resume round i
     done;
     Promise.fill all_ended ()
   in
-  both there (fun () -> Promise.await all_ended)
+  both produce (fun () -> Promise.await all_ended)
 
 exception Stop_it
 
-let eio random both each =
+let eio ~here ~there both each =
   Eio_main.run @@ fun _ ->
   each @@ fun round ->
   Eio.Switch.run @@ fun switch ->
@@ -179,12 +181,12 @@ let eio random both each =
   for i = 0 to size - 1 do
     Eio.Fiber.fork ~sw:switch (fiber i)
   done;
-  both (producer random round) (fun () ->
+  both (producer there round) (fun () ->
       let cancel context = Eio.Cancel.cancel context Stop_it in
-      cancel_all random (Option.iter cancel) contexts)
+      cancel_all here (Option.iter cancel) contexts)
 
 let race n name ~seconds host =
-  let random = random n in
+  let here = random (2 * n) and there = random ((2 * n) + 1) in
   with_producer @@ fun both ->
   let races = ref 0 and resumed_count = ref 0 in
   let start = Unix.gettimeofday () in
@@ -194,14 +196,14 @@ let race n name ~seconds host =
       Unix.gettimeofday () -. start < seconds
       || !resumed_count = 0 || !resumed_count = !races
     do
-      let direction = if Random.State.bool random then Taking else Putting in
+      let direction = if Random.State.bool here then Taking else Putting in
       let round = new_round direction in
       run_round round;
       races := !races + size;
       resumed_count := !resumed_count + resumed name round
     done
   in
-  host random both each;
+  host ~here ~there both each;
   Printf.printf "%-32s %9d resumed %9d cancelled\n%!" name !resumed_count
     (!races - !resumed_count);
   !races

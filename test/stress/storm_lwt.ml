@@ -132,6 +132,61 @@ let choice () =
     is_empty = (fun () -> Stream.is_empty s && Channel.try_receive c = None);
   }
 
+(* A queue that holds three, made in the usual way. *)
+let condition () =
+  let mutex = Mutex.create () and items = Queue.create () in
+  let filled = Condition.create () and emptied = Condition.create () in
+  let try_give v =
+    Queue.length items < 3
+    && begin
+      Queue.push v items;
+      Condition.signal filled;
+      true
+    end
+  and try_take () =
+    let taken = Queue.take_opt items in
+    if Option.is_some taken then Condition.signal emptied;
+    taken
+  in
+  let rec give v =
+    if not (try_give v) then begin
+      Condition.wait emptied mutex;
+      give v
+    end
+  in
+  let rec take () =
+    match try_take () with
+    | Some v -> v
+    | None ->
+        Condition.wait filled mutex;
+        take ()
+  in
+  let rec give_lwt v =
+    if try_give v then Lwt.return_unit
+    else
+      let* () = Concord_lwt.Condition.wait emptied mutex in
+      give_lwt v
+  in
+  let rec take_lwt () =
+    match try_take () with
+    | Some v -> Lwt.return v
+    | None ->
+        let* () = Concord_lwt.Condition.wait filled mutex in
+        take_lwt ()
+  in
+  {
+    give = (fun v -> Mutex.protect mutex (fun () -> give v));
+    take = (fun () -> Mutex.protect mutex take);
+    give_lwt =
+      (fun v -> Concord_lwt.Mutex.with_lock mutex (fun () -> give_lwt v));
+    take_lwt = (fun () -> Concord_lwt.Mutex.with_lock mutex take_lwt);
+    waiters =
+      (fun () ->
+        Condition.waiters filled + Condition.waiters emptied
+        + Mutex.waiters mutex);
+    is_empty = (fun () -> Queue.is_empty items && not (Mutex.is_locked mutex));
+  }
+
 let ways =
   [
     ("mvar", mvar);
@@ -139,6 +194,7 @@ let ways =
     ("stream", stream);
     ("mailbox", mailbox);
     ("choice", choice);
+    ("condition", condition);
   ]
 
 let at_rest name way =
@@ -186,8 +242,9 @@ let tasks = 20
 let cancelled = ref 0
 
 (* [attempt random f] is what [f ()] gives, or [None] if it was cancelled, at some
-   moment while others resume it. *)
-let attempt random f =
+   moment while others resume it. Then it has its value at once, or fails; but the next
+   promise of a [chain] knows nothing of it, if the first had its value. *)
+let attempt ~chain random f =
   let p = f () in
   let rec pause n =
     if n = 0 then Lwt.return_unit
@@ -197,19 +254,23 @@ let attempt random f =
   for _ = 1 to Random.State.int random 500 do
     Domain.cpu_relax ()
   done;
-  if Random.State.int random 4 > 0 then Lwt.cancel p;
+  let cancel = Random.State.int random 4 > 0 in
+  if cancel then Lwt.cancel p;
+  let must_fail = cancel && Lwt.is_sleeping p && not chain in
   Lwt.try_bind
     (fun () -> p)
-    (fun v -> Lwt.return (Some v))
+    (fun v ->
+      if must_fail then fail "it goes on after it was cancelled";
+      Lwt.return (Some v))
     (function
       | Lwt.Canceled ->
           incr cancelled;
           Lwt.return None
       | e -> Lwt.fail e)
 
-let rec insist random f =
-  let* v = attempt random f in
-  match v with Some v -> Lwt.return v | None -> insist random f
+let rec insist ?(chain = false) random f =
+  let* v = attempt ~chain random f in
+  match v with Some v -> Lwt.return v | None -> insist ~chain random f
 
 (* As many tasks of Lwt as there are, which do [n] things in all. *)
 let in_lwt n f =
@@ -257,7 +318,7 @@ let giving (name, make) =
   at_rest name way
 
 (* What is held is given back, and held by one task at a time. *)
-let locking name ~hold ~hold_lwt ~is_free =
+let locking ?chain name ~hold ~hold_lwt ~is_free =
   let n = storm in
   storm_of name n @@ fun () ->
   let inside = Atomic.make 0 and count = ref 0 in
@@ -273,7 +334,7 @@ let locking name ~hold ~hold_lwt ~is_free =
             leave ()))
   in
   in_lwt n (fun random i ->
-      insist random (fun () ->
+      insist ?chain random (fun () ->
           hold_lwt (fun () ->
               enter ();
               (* May be cancelled there, when it has counted. *)
@@ -303,7 +364,7 @@ let rwlock () =
 let semaphore () =
   let s = Semaphore.Counting.make 1 in
   let release () = Semaphore.Counting.release s in
-  locking "semaphore"
+  locking "semaphore" ~chain:true
     ~hold:(fun f ->
       Semaphore.Counting.acquire s;
       Fun.protect ~finally:release f)

@@ -109,8 +109,8 @@ let in_step ~times hosts =
   if Barrier.waiters barrier <> 0 then fail "somebody waits at the barrier";
   (parties * times, 0)
 
-(* A task that was cancelled while the last one arrived may have to come again when
-   the others are through: so two more come until all are. *)
+(* A task that was cancelled comes again, perhaps when the others are through: so two
+   more come until all are. Nobody passes without all others, so they pass in threes. *)
 let meet ~times hosts =
   let parties = 3 in
   let barrier = Barrier.create parties in
@@ -148,6 +148,8 @@ let meet ~times hosts =
   let tasks crew = help :: List.init 4 (fun _ -> work crew) in
   let tally = storm hosts tasks in
   if Barrier.waiters barrier <> 0 then fail "somebody waits at the barrier";
+  if Atomic.get passed mod parties <> 0 then
+    fail "%d passed, not in %ds" (Atomic.get passed) parties;
   tally
 
 (* --- Leaving ----------------------------------------------------------------- *)

@@ -112,6 +112,13 @@ let in_thread f =
 
 let in_domain f = released (Domain.join (Domain.spawn (fun () -> caught f)))
 
+let thread f =
+  let result = ref None in
+  let t = Thread.create (fun () -> result := Some (caught f)) () in
+  fun () ->
+    Thread.join t;
+    released (Option.get !result)
+
 let beside other f =
   let result = ref None in
   let thread = Thread.create (fun () -> result := Some (caught other)) () in
@@ -120,10 +127,6 @@ let beside other f =
   let v = released v in
   released (Option.get !result);
   v
-
-let thread f =
-  let t = Thread.create f () in
-  fun () -> Thread.join t
 
 let domain f =
   let d = Domain.spawn f in

@@ -51,7 +51,8 @@ val beside : (unit -> unit) -> (unit -> 'a) -> 'a
     it waits for. *)
 
 val thread : (unit -> unit) -> unit -> unit
-(** Runs the function in a new thread; the result joins it. *)
+(** Runs the function in a new thread; the result joins it, and raises what it
+    raised. *)
 
 val domain : (unit -> 'a) -> unit -> 'a
 (** Runs the function in a new domain; the result joins it. *)

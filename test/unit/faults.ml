@@ -204,13 +204,13 @@ let mutex_order (module I : IMPLEMENTATION) =
   said I.run f
 
 (* 6. Cancelled waiters stay in the structure. *)
-let no_leak (module I : IMPLEMENTATION) =
+let no_leak ~turns (module I : IMPLEMENTATION) =
   let f say =
     let p = I.Promise.create () in
     for _ = 1 to 1000 do
       I.cancel (I.fork (fun () -> I.Promise.await p))
     done;
-    for _ = 1 to 3 do
+    for _ = 1 to turns do
       I.yield ()
     done;
     say (if words p < 100 then "small" else "large");
@@ -406,8 +406,11 @@ let () =
             ~right:[ "a"; "b"; "c" ] both ~wrong:[ "c"; "b"; "a" ] published;
           fault "4. a lock is passed on in the order of arrival" mutex_order
             ~right:[ "a"; "b"; "c" ] both ~wrong:[ "c"; "b"; "a" ] corrected;
-          fault "6. cancelled waiters leave no memory" no_leak
+          fault "6. cancelled waiters leave no memory" (no_leak ~turns:3)
             ~right:[ "small" ] [ eager ] ~wrong:[ "large" ] published;
+          fault "6. lazily cancelled waiters leave no memory"
+            (no_leak ~turns:256) ~right:[ "small" ] both ~wrong:[ "large" ]
+            published;
           fault "8. take that meets a cancelled putter has the value"
             take_meets_cancelled_putter ~right:[ "1"; "nothing" ] both
             ~wrong:[ "2"; "nothing" ] published;

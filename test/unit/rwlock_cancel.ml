@@ -10,15 +10,15 @@ let write t = Hand.start (fun () -> Rwlock.write_lock t)
 let kinds = [ `Nobody; `Writers ]
 let both f () = List.iter (fun prefer -> f (Rwlock.create ~prefer ())) kinds
 
-let readers_enter t =
+let readers_enter n t =
   Rwlock.read_lock t;
   let w = write t in
-  let readers = List.init 3 (fun _ -> read t) in
-  waiting t 4;
+  let readers = List.init n (fun _ -> read t) in
+  waiting t (n + 1);
   Lock_cases.cancel w;
   List.iter Hand.result readers;
   waiting t 0;
-  for _ = 1 to 4 do
+  for _ = 0 to n do
     Rwlock.read_unlock t
   done;
   yes "free" (Rwlock.try_write_lock t);
@@ -172,7 +172,9 @@ let bulk wait t =
 let suite =
   ( "readers and writers are cancelled",
     [
-      test "readers behind a writer enter at once" (both readers_enter);
+      test "readers behind a writer enter at once" (both (readers_enter 3));
+      (* So many that the queue is not searched for the writer. *)
+      test "ten readers do" (both (readers_enter 10));
       test "until the next writer" until_the_next_writer;
       test "not while somebody writes" (both not_while_written);
       test "those who refuse are passed over" (both refuses);

@@ -136,41 +136,140 @@ let resumed_then_cancelled () =
   Hand.result a;
   waiting t 0
 
-(* Cancelled, but it had no turn yet to withdraw: the others go through. *)
-let doomed () =
+(* --- Cancelled, with no turn yet to withdraw -------------------------------- *)
+
+(* Who was cancelled is not counted: the last one waits for another, and those who were
+   asked before the refusal keep their places. *)
+let doomed k () =
+  let names = [ "a"; "b"; "c" ] in
+  let others = List.filteri (fun i _ -> i <> k) names in
+  traced (("e" :: others) @ [ "d" ]) @@ fun say ->
+  let t = Barrier.create 4 in
+  let tasks = all t say names in
+  let cancelled = List.nth tasks k in
+  yes "cancel" (Hand.cancel cancelled);
+  let d = arrive t say "d" in
+  waiting t 3;
+  Hand.settle ();
+  Lock_cases.unwound cancelled;
+  waiting t 3;
+  yes "d waits" (Hand.waits d);
+  let _e = arrive t say "e" in
+  Hand.settle ();
+  waiting t 0
+
+let alone () =
   traced [ "c"; "b" ] @@ fun say ->
-  let t = Barrier.create 3 in
+  let t = Barrier.create 2 in
   let a = arrive t say "a" in
-  let b = arrive t say "b" in
   yes "cancel" (Hand.cancel a);
-  let c = arrive t say "c" in
+  let b = arrive t say "b" in
+  yes "b does not pass alone" (Hand.waits b);
   Hand.settle ();
   Lock_cases.unwound a;
-  Hand.result b;
-  Hand.result c;
-  waiting t 0;
-  (* Neither did it leave the next phase. *)
-  let d = Hand.start (fun () -> Barrier.await t) in
-  let e = Hand.start (fun () -> Barrier.await t) in
-  waiting t 2;
-  Barrier.await t;
+  yes "nor later" (Hand.waits b);
+  waiting t 1;
+  let _c = arrive t say "c" in
   Hand.settle ();
-  Hand.result d;
-  Hand.result e
+  waiting t 0
 
-(* The same; but one of the next phase has arrived when it withdraws. *)
+(* Two rounds, and nobody of the first has had a turn. *)
 let withdraws_late () =
+  traced [ "c"; "b"; "e"; "d" ] @@ fun say ->
   let t = Barrier.create 2 in
-  let a = Hand.start (fun () -> Barrier.await t) in
+  let a = arrive t say "a" in
   yes "cancel" (Hand.cancel a);
-  Barrier.await t;
-  let b = Hand.start (fun () -> Barrier.await t) in
+  let _b = arrive t say "b" in
+  let _c = arrive t say "c" in
+  let _d = arrive t say "d" in
   Hand.settle ();
   Lock_cases.unwound a;
   waiting t 1;
+  let _e = arrive t say "e" in
+  Hand.settle ();
+  waiting t 0
+
+(* [a] is asked, then [b] refuses; [c] was the last. *)
+let asked_in_vain start =
+  let t = Barrier.create 3 in
+  let a = start t in
+  let b = Hand.start (fun () -> Barrier.await t) in
+  yes "cancel" (Hand.cancel b);
+  let c = Hand.start (fun () -> Barrier.await t) in
+  no "a has been asked" (Hand.cancel a);
+  (t, a, b, c)
+
+let await t = Hand.start (fun () -> Barrier.await t)
+
+let cancelled_after_it_was_asked () =
+  let t, a, b, c = asked_in_vain await in
+  Hand.stop a;
+  Hand.settle ();
+  List.iter Lock_cases.unwound [ a; b ];
+  waiting t 1;
+  let d = await t in
+  waiting t 2;
   Barrier.await t;
   Hand.settle ();
-  Hand.result b
+  List.iter Hand.result [ c; d ];
+  waiting t 0
+
+(* Nobody overtakes who was asked in vain: not even those who would be enough. *)
+let newcomers () =
+  traced [ "a"; "c"; "d"; "g"; "e"; "f" ] @@ fun say ->
+  let t, _, _, unnamed = asked_in_vain (fun t -> arrive t say "a") in
+  yes "cancel" (Hand.cancel unnamed);
+  let _c = arrive t say "c" in
+  let _d = arrive t say "d" in
+  let _e = arrive t say "e" in
+  let _f = arrive t say "f" in
+  Hand.settle ();
+  waiting t 2;
+  let _g = arrive t say "g" in
+  Hand.settle ();
+  waiting t 0
+
+(* The same; then the one that they wait for is cancelled. *)
+let newcomers_go_on () =
+  let t, a, b, c = asked_in_vain await in
+  let d = await t and e = await t in
+  waiting t 4;
+  Hand.stop a;
+  Hand.settle ();
+  List.iter Lock_cases.unwound [ a; b ];
+  List.iter Hand.result [ c; d; e ];
+  waiting t 0
+
+let polled_in_vain () =
+  let t = Barrier.create 3 in
+  let a = await t and b = await t in
+  yes "cancel" (Hand.cancel b);
+  no "polled" (Event.poll (Barrier.await_evt t) <> None);
+  waiting t 1;
+  no "before its turn" (Event.poll (Barrier.await_evt t) <> None);
+  Hand.settle ();
+  Lock_cases.unwound b;
+  waiting t 1;
+  let c = await t in
+  yes "polled" (Event.poll (Barrier.await_evt t) = Some ());
+  Hand.settle ();
+  List.iter Hand.result [ a; c ]
+
+let in_fifo_cancelled cancellation () =
+  traced [ "c"; "b" ] @@ fun say ->
+  Concord_fifo.run ~cancellation @@ fun () ->
+  let t = Barrier.create 2 in
+  let await name () =
+    Barrier.await t;
+    say name
+  in
+  let a = Concord_fifo.fork (await "a") in
+  Concord_fifo.cancel a;
+  let b = Concord_fifo.fork (await "b") in
+  Concord_fifo.yield ();
+  int "b waits" 1 (Barrier.waiters t);
+  let c = Concord_fifo.fork (await "c") in
+  List.iter Concord_fifo.join [ a; b; c ]
 
 let bulk wait () =
   let t = Barrier.create 20_000 in
@@ -259,6 +358,113 @@ let twice () =
   Hand.settle ();
   Hand.result task
 
+(* --- A choice that was asked in vain ---------------------------------------- *)
+
+let chooses_again () =
+  traced [ "box"; "e"; "c"; "d" ] @@ fun say ->
+  let box = Mvar.create_empty () in
+  let t, a, b, unnamed = asked_in_vain (fun t -> choose t box say) in
+  yes "cancel" (Hand.cancel unnamed);
+  let _c = arrive t say "c" in
+  Hand.settle ();
+  Lock_cases.unwound b;
+  yes "it waits again" (Hand.waits a);
+  waiting t 2;
+  Mvar.put box ();
+  Hand.settle ();
+  Hand.result a;
+  waiting t 1;
+  let _d = arrive t say "d" in
+  let _e = arrive t say "e" in
+  Hand.settle ();
+  waiting t 0
+
+(* It arrives again, after those who came meanwhile. *)
+let arrives_again sync () =
+  let t, a, b, c = asked_in_vain (fun t -> Hand.start (fun () -> sync t)) in
+  waiting t 1;
+  Hand.settle ();
+  Lock_cases.unwound b;
+  waiting t 2;
+  Barrier.await t;
+  Hand.settle ();
+  List.iter Hand.result [ a; c ];
+  waiting t 0
+
+let is_cancelled_again sync () =
+  let t, a, b, c = asked_in_vain (fun t -> Hand.start (fun () -> sync t)) in
+  Hand.stop a;
+  Hand.settle ();
+  List.iter Lock_cases.unwound [ a; b ];
+  waiting t 1;
+  let d = await t in
+  Barrier.await t;
+  Hand.settle ();
+  List.iter Hand.result [ c; d ]
+
+let ways =
+  [
+    ("sync", fun t -> Event.sync (Barrier.await_evt t));
+    ("a choice", fun t -> Event.select [ Barrier.await_evt t; Event.never ]);
+    ("twice", fun t -> Event.select (List.map Barrier.await_evt [ t; t ]));
+  ]
+
+let keeps_its_deadline () =
+  let seconds = 0.02 in
+  let start = Unix.gettimeofday () in
+  let t, a, _, _ =
+    asked_in_vain (fun t ->
+        Hand.start (fun () ->
+            Event.sync_before seconds (Barrier.await_evt t) |> function
+            | Some () -> Alcotest.fail "it has passed"
+            | None -> ()))
+  in
+  eventually "the deadline" (fun () ->
+      Unix.gettimeofday () > start +. (2. *. seconds));
+  Hand.settle ();
+  Hand.result a;
+  waiting t 1
+
+(* An alternative is not aborted by what was asked in vain, but once by the end. *)
+let aborts_once () =
+  traced [ "aborted" ] @@ fun say ->
+  let box = Mvar.create_empty () in
+  let _, a, _, _ =
+    asked_in_vain (fun t ->
+        Hand.start (fun () ->
+            Event.select
+              [
+                Event.wrap_abort (Barrier.await_evt t) (fun () -> say "aborted");
+                Mvar.take_evt box;
+              ]))
+  in
+  Hand.settle ();
+  yes "it waits again" (Hand.waits a);
+  Mvar.put box ();
+  Hand.settle ();
+  Hand.result a
+
+(* The signal comes while it is out of the condition's queue. *)
+let misses_no_signal () =
+  let mutex = Mutex.create () and condition = Condition.create () in
+  let t, a, _, _ =
+    asked_in_vain (fun t ->
+        Hand.start (fun () ->
+            Mutex.lock mutex;
+            Event.select
+              [
+                Barrier.await_evt t;
+                Event.wrap (Condition.wait_evt condition mutex) (fun () ->
+                    yes "locked" (Mutex.is_locked mutex));
+              ];
+            Mutex.unlock mutex))
+  in
+  Condition.signal condition;
+  Hand.settle ();
+  Hand.result a;
+  no "locked" (Mutex.is_locked mutex);
+  waiting t 1
+
 let () =
   run "Barrier"
     [
@@ -279,12 +485,39 @@ let () =
           test "the second is replaced" (replaced 1);
           test "the last is replaced" (replaced 2);
           test "resumed, then cancelled: it goes through" resumed_then_cancelled;
-          test "cancelled when the last one arrives" doomed;
-          test "it withdraws from its own phase only" withdraws_late;
           test "10,000 cancelled waits leave no memory" (bulk Barrier.await);
           test "10,000 cancelled events leave no memory"
             (bulk (fun t -> Event.sync (Barrier.await_evt t)));
         ] );
+      ( "cancelled when the last one arrives",
+        [
+          test "the first of three" (doomed 0);
+          test "the second" (doomed 1);
+          test "the third" (doomed 2);
+          test "the other one does not pass alone" alone;
+          test "it withdraws from its own phase only" withdraws_late;
+          test "the same in Fifo, eager" (in_fifo_cancelled `Eager);
+          test "in Fifo, lazy" (in_fifo_cancelled `Lazy);
+          test "one that was asked is cancelled too"
+            cancelled_after_it_was_asked;
+          test "newcomers do not overtake" newcomers;
+          test "newcomers go on when it is cancelled" newcomers_go_on;
+          test "a poll asks in vain" polled_in_vain;
+        ] );
+      ( "a choice is asked in vain",
+        [
+          test "it chooses otherwise" chooses_again;
+          test "its timeout keeps the deadline" keeps_its_deadline;
+          test "it aborts once" aborts_once;
+          test "it misses no signal" misses_no_signal;
+        ]
+        @ List.concat_map
+            (fun (name, sync) ->
+              [
+                test (name ^ ": it arrives again") (arrives_again sync);
+                test (name ^ ": it is cancelled") (is_cancelled_again sync);
+              ])
+            ways );
       ( "in a choice",
         [
           test "it arrives by a choice" arrives_by_choice;

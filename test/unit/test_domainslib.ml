@@ -240,6 +240,46 @@ let two_pools () =
   let pa = submit a here and pb = submit b here in
   no "different domains" (Promise.await pa = Promise.await pb)
 
+(* What is kept for a pool does not keep the pool. *)
+let collected () =
+  let collected = Atomic.make false in
+  let[@inline never] use () =
+    with_pool (fun pool ->
+        Gc.finalise (fun _ -> Atomic.set collected true) pool;
+        runs_there pool)
+  in
+  use ();
+  eventually "the pool is collected" (fun () ->
+      Gc.full_major ();
+      Atomic.get collected)
+
+(* A signal handler submits, and interrupts others who do; not on the pool's own
+   domain, as the documentation says. *)
+let from_a_signal_handler () =
+  let mask how = ignore (Thread.sigmask how [ Sys.sigusr1 ] : int list) in
+  mask SIG_BLOCK;
+  with_pool @@ fun pool ->
+  Concord_domainslib.attach pool;
+  let by_handler = Mailbox.create () and over = Atomic.make false in
+  let handle _ = Mailbox.put by_handler (submit pool ignore) in
+  let before = Sys.signal Sys.sigusr1 (Signal_handle handle) in
+  let kill () =
+    while not (Atomic.get over) do
+      Unix.kill (Unix.getpid ()) Sys.sigusr1;
+      Unix.sleepf 0.00001
+    done
+  in
+  let other = Domain.spawn kill in
+  mask SIG_UNBLOCK;
+  eventually ~pause:ignore "many are interrupted" (fun () ->
+      let jobs = List.init 100 (fun _ -> submit pool ignore) in
+      List.iter Promise.await jobs;
+      Mailbox.length by_handler > 2_000);
+  Atomic.set over true;
+  Domain.join other;
+  Sys.set_signal Sys.sigusr1 before;
+  List.iter Promise.await (Mailbox.take_all by_handler)
+
 let eio f = Eio_main.run (fun _ -> f ())
 
 let () =
@@ -255,6 +295,7 @@ let () =
           test "from a thread, not attached" (unattached in_thread);
           test "from a domain, not attached" (unattached in_domain);
           test "from an Eio fiber, not attached" (unattached eio);
+          test "from a signal handler" from_a_signal_handler;
           test "from a job" from_a_job;
           test "from a task of the pool" from_a_pool_task;
           test "900 jobs, from everywhere" from_everywhere;
@@ -266,6 +307,7 @@ let () =
           test "wait for one another" jobs_wait_for_each_other;
           test "start in the order of submission" in_order;
           test "two pools" two_pools;
+          test "a pool that is not used any more is collected" collected;
         ] );
       ( "cancel",
         [

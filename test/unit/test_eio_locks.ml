@@ -230,6 +230,41 @@ let barrier_and_latch () =
       int "the other one waits" 1 (Barrier.waiters b);
       Barrier.await b)
 
+(* [b] is cancelled, and before it has a turn the last one comes: [a] is woken in vain,
+   and nobody passes until another one comes. *)
+let barrier_in_vain () =
+  let t = Barrier.create 3 and passed = ref 0 in
+  let await () =
+    Barrier.await t;
+    incr passed
+  in
+  let context = ref None in
+  let b () =
+    Eio.Cancel.sub (fun sub ->
+        context := Some sub;
+        Barrier.await t;
+        Alcotest.fail "it was cancelled")
+  in
+  Fiber.all
+    [
+      await;
+      (fun () ->
+        match b () with () -> () | exception e when was_cancelled e -> ());
+      (fun () ->
+        int "two wait" 2 (Barrier.waiters t);
+        Eio.Cancel.cancel (Option.get !context) Boom;
+        await ());
+      (fun () ->
+        int "a and the last one" 2 (Barrier.waiters t);
+        for _ = 1 to 5 do
+          Fiber.yield ()
+        done;
+        int "nobody has passed" 0 !passed;
+        int "they wait" 2 (Barrier.waiters t);
+        await ());
+    ];
+  int "all have" 3 !passed
+
 (* A fiber, a thread and a domain pass a turn on to each other. *)
 let with_others () =
   let m = Mutex.create () and c = Condition.create () in
@@ -280,6 +315,7 @@ let () =
           fiber "semaphore" semaphore;
           fiber "readers and writers" rwlock;
           fiber "barrier and latch" barrier_and_latch;
+          fiber "barrier, cancelled as the last one comes" barrier_in_vain;
           fiber "a fiber, a thread and a domain" with_others;
         ] );
     ]

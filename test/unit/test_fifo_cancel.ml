@@ -179,7 +179,7 @@ let the_outermost_task () =
         Fifo.cancel (Fifo.self ());
         3)
   in
-  int "it never suspended" 3 (f ())
+  raises "run, though it never suspended" Fifo.Cancelled f
 
 let in_the_ready_queue cancellation () =
   traced [ "took 1"; "then raised" ] @@ fun say ->
@@ -301,10 +301,25 @@ let protect_raises () =
   in
   Fifo.join h
 
-let memory () =
+(* A task that was cancelled lazily is unwound after so many turns of others, if not
+   before; and then it needs its own. *)
+let turns_of_lazy_ones = 256
+
+(* Each step takes one turn. *)
+let lazily_present () =
+  let p = Promise.create () and most = ref 0 in
+  Fifo.run ~cancellation:`Lazy @@ fun () ->
+  for _ = 1 to 20_000 do
+    Fifo.cancel (Fifo.fork (fun () -> Promise.await p));
+    most := Int.max !most (Promise.waiters p)
+  done;
+  if !most > turns_of_lazy_ones + 1 then
+    Alcotest.failf "%d of them were present" !most
+
+let memory cancellation ~turns () =
   let p : int Promise.t = Promise.create () and box = Mvar.create_empty () in
   let words_before = words (p, box) in
-  Fifo.run @@ fun () ->
+  Fifo.run ~cancellation @@ fun () ->
   let fork i =
     Fifo.fork (fun () ->
         ignore (if i mod 2 = 0 then Promise.await p else Mvar.take box : int))
@@ -312,7 +327,9 @@ let memory () =
   let tasks = List.init 10_000 fork in
   int "all wait" 10_000 (Promise.waiters p + Mvar.waiters box);
   List.iter Fifo.cancel tasks;
-  Fifo.yield ();
+  for _ = 1 to turns do
+    Fifo.yield ()
+  done;
   int "none waits" 0 (Promise.waiters p + Mvar.waiters box);
   int "words" words_before (words (p, box))
 
@@ -347,9 +364,104 @@ let main_is_cancelled () =
       ignore (Fifo.fork (fun () -> Fifo.cancel main) : Fifo.handle);
       wait ())
 
+let wait_for_ever () = Promise.await (Promise.create ())
+
+(* It is running when it is cancelled, and then returns; another one waits. *)
+let main_does_not_wait cancellation () =
+  traced [ "unwound"; "raised" ] @@ fun say ->
+  let main () =
+    let unwound () = say "unwound" in
+    let wait () = Fun.protect wait_for_ever ~finally:unwound in
+    ignore (Fifo.fork wait : Fifo.handle);
+    Fifo.cancel (Fifo.self ());
+    1
+  in
+  (match Fifo.run ~cancellation main with
+  | _ -> say "returned"
+  | exception Fifo.Cancelled -> say "raised");
+  (* The same for a run in a task that goes on. *)
+  Fifo.run @@ fun () ->
+  raises "a run inside" Fifo.Cancelled (fun () ->
+      Fifo.run (fun () -> Fifo.cancel (Fifo.self ())));
+  Fifo.yield ()
+
+let main_has_ended () =
+  raises "run" Fifo.Cancelled @@ fun () ->
+  Fifo.run @@ fun () ->
+  let main = Fifo.self () in
+  ignore (Fifo.fork wait_for_ever : Fifo.handle);
+  ignore
+    (Fifo.fork (fun () ->
+         Fifo.join main;
+         Fifo.cancel main)
+      : Fifo.handle)
+
+let main_has_ended_elsewhere place () =
+  let ended = Promise.create () in
+  let run =
+    Hand.start @@ fun () ->
+    Fifo.run @@ fun () ->
+    let main = Fifo.self () in
+    ignore (Fifo.fork wait_for_ever : Fifo.handle);
+    ignore
+      (Fifo.fork (fun () ->
+           Fifo.join main;
+           Promise.fill ended main)
+        : Fifo.handle)
+  in
+  place (fun () -> Fifo.cancel (Promise.await ended));
+  Hand.settle ();
+  raises "run" Fifo.Cancelled (fun () -> Hand.result run)
+
+let main_in_protect () =
+  traced [ "protected"; "raised" ] @@ fun say ->
+  raises "run" Fifo.Cancelled @@ fun () ->
+  Fifo.run @@ fun () ->
+  Fifo.protect (fun () ->
+      Fifo.cancel (Fifo.self ());
+      Fifo.yield ();
+      say "protected");
+  try Fifo.yield ()
+  with Fifo.Cancelled as e ->
+    say "raised";
+    raise e
+
+(* --- In block ------------------------------------------------------------- *)
+
+let in_block cancellation () =
+  traced [ "unwound" ] @@ fun say ->
+  Fifo.run ~cancellation @@ fun () ->
+  let work () =
+    let me = Fifo.self () in
+    let block _ =
+      Fifo.cancel me;
+      None
+    in
+    try Suspend.suspend block with Fifo.Cancelled -> say "unwound"
+  in
+  Fifo.join (Fifo.fork work)
+
+let in_block_that_gives cancellation () =
+  traced [ "given"; "unwound" ] @@ fun say ->
+  Fifo.run ~cancellation @@ fun () ->
+  let work () =
+    let me = Fifo.self () in
+    let block _ =
+      Fifo.cancel me;
+      Some "given"
+    in
+    say (Suspend.suspend block);
+    try Fifo.yield () with Fifo.Cancelled -> say "unwound"
+  in
+  Fifo.join (Fifo.fork work)
+
 (* --- Memory of a loop that is never idle ---------------------------------- *)
 
+(* After enough turns for what was cancelled lazily. *)
 let live_words () =
+  for _ = 1 to 2 * turns_of_lazy_ones do
+    Fifo.yield ()
+  done;
   Gc.full_major ();
   (Gc.quick_stat ()).heap_words
 
@@ -379,18 +491,51 @@ let cancel_and_fill () =
   Promise.fill promise ();
   Fifo.join task
 
+let cancel_and_wait () =
+  let promise = Promise.create () in
+  Fifo.cancel (Fifo.fork (fun () -> Promise.await promise))
+
+let cancel_in_one_place =
+  let promise = Promise.create () in
+  fun () -> Fifo.cancel (Fifo.fork (fun () -> Promise.await promise))
+
 let () =
   run "Fifo.cancel"
     [
       ( "outermost",
-        [ test "cancelling the outermost task ends the run" main_is_cancelled ]
-      );
+        [
+          test "cancelling the outermost task ends the run" main_is_cancelled;
+          test "eager: though it does not wait any more"
+            (main_does_not_wait `Eager);
+          test "lazy: though it does not wait any more"
+            (main_does_not_wait `Lazy);
+          test "though it has ended" main_has_ended;
+          test "from a thread, though it has ended"
+            (main_has_ended_elsewhere in_thread);
+          test "from a domain, though it has ended"
+            (main_has_ended_elsewhere in_domain);
+          test "in protect, and after" main_in_protect;
+        ] );
+      ( "in block",
+        [
+          test "eager: unwound when it is over" (in_block `Eager);
+          test "lazy: unwound when it is over" (in_block `Lazy);
+          test "eager: keeps the value that it gives"
+            (in_block_that_gives `Eager);
+          test "lazy: keeps the value that it gives" (in_block_that_gives `Lazy);
+        ] );
       ( "a busy loop keeps nothing of",
         [
           test "failures that were joined" (leaves_nothing fail_and_join);
           test "eager cancellations" (leaves_nothing cancel_and_fill);
           test "lazy cancellations"
             (leaves_nothing ~cancellation:`Lazy cancel_and_fill);
+          test "eager cancellations of what nobody resumes"
+            (leaves_nothing cancel_and_wait);
+          test "lazy cancellations of what nobody resumes"
+            (leaves_nothing ~cancellation:`Lazy cancel_and_wait);
+          test "lazy cancellations in one structure"
+            (leaves_nothing ~cancellation:`Lazy cancel_in_one_place);
         ] );
       ( "eager and lazy",
         [
@@ -398,7 +543,12 @@ let () =
           test "lazy: unwound when it would have been resumed" lazily_by_a_match;
           test "lazy: unwound at the latest when all wait" lazily_when_idle;
           test "lazy: what it waited for goes to the next" lazily_loses_nothing;
-          test "10,000 cancelled tasks leave nothing behind" memory;
+          test "eager: 10,000 cancelled tasks leave nothing behind"
+            (memory `Eager ~turns:1);
+          test "lazy: 10,000 cancelled tasks leave nothing behind"
+            (memory `Lazy ~turns:turns_of_lazy_ones);
+          test "lazy: few are present, though the loop is never idle"
+            lazily_present;
           test "a handle that is kept is small" handle_of_an_ended_run;
           test "cancel after run has ended leaves nothing" cancel_after_run;
         ] );

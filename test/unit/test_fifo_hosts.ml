@@ -316,6 +316,34 @@ let pool_and_eio () =
   int "value" 5 v;
   Pool.teardown_pool pool
 
+type _ Effect.t += Move : unit Effect.t
+
+(* The scheduler knows itself to be the innermost one on its domain, goes on on another
+   one, and a loop is started in its task there. *)
+let eio_after_moving () =
+  traced [ "fiber waits"; "fiber got 3"; "fifo goes on" ] @@ fun say ->
+  let task () =
+    Fifo.run @@ fun () ->
+    Fifo.yield ();
+    Effect.perform Move;
+    eio (fun () ->
+        let p = Promise.create () in
+        Eio.Fiber.both
+          (fun () ->
+            say "fiber waits";
+            say (Printf.sprintf "fiber got %d" (Promise.await p)))
+          (fun () -> Promise.fill p 3));
+    Fifo.yield ();
+    say "fifo goes on"
+  in
+  let effc (type a) (e : a Effect.t) :
+      ((a, unit) Effect.Deep.continuation -> unit) option =
+    match e with
+    | Move -> Some (fun k -> in_domain (Effect.Deep.continue k))
+    | _ -> None
+  in
+  Effect.Deep.try_with task () { effc }
+
 let others_go_on_beside_a_pool () =
   (* What blocks in a foreign loop blocks its domain, not other domains. *)
   with_pool @@ fun pool ->
@@ -351,6 +379,7 @@ let () =
           test "Eio: three times, in turn with Fifo" eio_inside_in_turn;
           test "Eio, with Fifo in a fiber" fifo_in_eio_in_fifo;
           test "Eio: a fiber is not a task of Fifo" misuse_in_a_fiber;
+          test "Eio, on another domain than before" eio_after_moving;
           test "Domainslib in Fifo, and in Eio" pool_inside;
           test "Fifo in Domainslib in Eio" pool_and_eio;
           test "Domainslib, with another domain's task"

@@ -289,6 +289,30 @@ let deep () =
       Fifo.cancel h);
   int "all were unwound" 1000 !reached
 
+(* To cancel [d] scopes that one task is in, and to unwind them, takes time in
+   proportion to [d]: a second, if it were to its square, for an eighth of these. *)
+let many_nested ~waiting cancel () =
+  let scopes = 40_000 in
+  let rec nest n =
+    if n = 0 then Promise.await (Promise.create ())
+    else
+      Scope.run (fun _ ->
+          match nest (n - 1) with
+          | () -> ()
+          | exception Fifo.Cancelled ->
+              if waiting then raises "at each level" Fifo.Cancelled Fifo.yield)
+  in
+  let start = Unix.gettimeofday () in
+  Fifo.run (fun () ->
+      raises "the outermost" Fifo.Cancelled (fun () ->
+          Scope.run (fun scope ->
+              let handle = Fifo.fork (fun () -> nest scopes) in
+              cancel scope handle;
+              Fifo.join handle;
+              Scope.cancel scope)));
+  let took = Unix.gettimeofday () -. start in
+  if took > 15. then Alcotest.failf "it took %.1f s" took
+
 let () =
   run "Fifo.Scope"
     [
@@ -304,6 +328,12 @@ let () =
           test "an exception while unwinding is not lost"
             an_exception_while_unwinding;
           test "a thousand scopes deep" deep;
+          test "many scopes of one task: all at once"
+            (many_nested ~waiting:false (fun scope _ -> Scope.cancel scope));
+          test "many scopes of one task, which waits in each"
+            (many_nested ~waiting:true (fun scope _ -> Scope.cancel scope));
+          test "many scopes of one task, by the task"
+            (many_nested ~waiting:true (fun _ handle -> Fifo.cancel handle));
         ] );
       ( "cancel",
         [

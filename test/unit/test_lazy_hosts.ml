@@ -99,6 +99,70 @@ let needs_itself_in_the_loop () =
   let task = Pool.async pool (fun () -> undefined all.(0)) in
   Pool.await pool task
 
+(* --- A host that cannot suspend -------------------------------------------- *)
+
+exception No_task
+
+(* In its loop, and in none of its tasks. *)
+let refusing f =
+  let outside block =
+    let decided = Atomic.make false in
+    let decide () = not (Atomic.exchange decided true) in
+    match block (fun _ -> decide ()) with
+    | Some () -> ()
+    | None -> if decide () then Suspend.Host.refuse No_task
+  in
+  Suspend.Host.using ~outside (Suspend.Host.create ()) f
+
+(* Nobody takes it for a failure of the computation, whatever it raises then. *)
+let refused () =
+  let each name ?(raised = No_task) from_fun =
+    let p = Promise.create () and runs = ref 0 in
+    let t =
+      from_fun (fun () ->
+          incr runs;
+          Promise.await p)
+    in
+    refusing (fun () -> raises name raised (fun () -> Lazy.force t));
+    yes (name ^ ": not forced") (Lazy.peek t = None);
+    int (name ^ ": nobody waits") 0 (Promise.waiters p);
+    let task = Hand.start (fun () -> Lazy.force t) in
+    Promise.fill p 1;
+    Hand.settle ();
+    int (name ^ ": by a task") 1 (Hand.result task);
+    int (name ^ ": runs") 2 !runs
+  in
+  each "restart" (fun f -> Lazy.from_fun f);
+  each "record" (fun f -> Lazy.from_fun ~cancel:`Record f);
+  each "protect" (fun f -> Lazy.from_fun ~cancel:`Protect f);
+  each "another exception" ~raised:Exit (fun f ->
+      Lazy.from_fun (fun () -> try f () with No_task -> raise Exit));
+  each "in another" (fun f ->
+      let inner = Lazy.from_fun f in
+      Lazy.from_fun (fun () -> Lazy.force inner));
+  each "after it has waited for another" (fun f ->
+      let other = Lazy.from_fun (fun () -> 0) in
+      Lazy.from_fun (fun () -> Lazy.force other + f ()))
+
+(* What was not refused has failed there as anywhere. *)
+let not_refused () =
+  let runs = ref 0 in
+  let t =
+    Lazy.from_fun (fun () ->
+        incr runs;
+        raise Exit)
+  in
+  let p = Promise.create () in
+  let u = Lazy.from_fun (fun () -> Promise.await p) in
+  refusing (fun () ->
+      raises "fails" Exit (fun () -> Lazy.force t);
+      raises "fails again" Exit (fun () -> Lazy.force t);
+      raises "refused" No_task (fun () -> Lazy.force u);
+      Promise.fail p Exit;
+      raises "fails, the second time" Exit (fun () -> Lazy.force u));
+  yes "for good" (Lazy.peek u = Some (Error Exit));
+  int "runs" 1 !runs
+
 let () =
   run "Lazy: hosts"
     [
@@ -144,6 +208,8 @@ let () =
             ]
         in
         each tasks "Fifo" @ each fibers "Eio" @ each pool_tasks "a pool" );
+      ( "where nothing can be suspended",
+        [ test "refused" refused; test "not refused" not_refused ] );
       ( "on the stack of the one that computes",
         [
           test "tasks of a pool" (stolen_by_the_loop (fun f -> f ()));

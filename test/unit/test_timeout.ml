@@ -4,7 +4,7 @@
 open Concord
 open Concord_test_support
 open Check
-module Timer = Concord_internal.Timer
+module Timer = Concord__Timer
 module Task = Domainslib.Task
 
 let now () = Int64.to_float (Mtime_clock.now_ns ()) *. 1e-9

@@ -1,4 +1,4 @@
-open Concord_internal
+module Timer = Concord__Timer
 open Concord_test_support
 open Check
 

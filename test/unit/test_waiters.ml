@@ -1,7 +1,8 @@
 (* The queue of waiters against a list: random pushes, takings and leavings, also in
    versions of a queue from which others were made since. *)
 
-open Concord_internal
+module Waiter = Concord__Waiter
+module Waiters = Concord__Waiters
 open Concord_test_support
 open Check
 

@@ -443,7 +443,7 @@ let lazy_computed_there () =
 
 let run () =
   run "concord-async"
-    (tests
+    (tests @ Jobs.tests
     @ [
         ( "failures",
           [

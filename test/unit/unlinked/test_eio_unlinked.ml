@@ -1,2 +1,16 @@
+open Concord_test_support.Check
+
+(* Eio tells nobody of the cancellation before the fiber has its turn. *)
+let cancelled_too_late () =
+  int "it was given the value" 3 (Eio_cases.cancelled_then_resumed ())
+
 let () =
-  Concord_test_support.Check.run "Eio, without concord-eio" Eio_cases.suites
+  run "Eio, without concord-eio"
+    (Eio_cases.suites
+    @ [
+        ( "without plug-in",
+          [
+            test "cancelled, then put: it has the value"
+              (Eio_cases.main cancelled_too_late);
+          ] );
+      ])

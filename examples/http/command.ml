@@ -1,0 +1,148 @@
+(* The command line, the socket, the signals. *)
+
+open Cmdliner
+
+type options = {
+  address : Unix.inet_addr;
+  port : int;
+  domains : int;
+  max_n : int;
+  max_connections : int;
+  idle_timeout : float;
+  transfer_timeout : float;
+  grace : float;
+}
+
+let domains t = t.domains
+let max_n t = t.max_n
+
+(* --- The command line --- *)
+
+let between low high conv =
+  let print = Arg.conv_printer conv in
+  let parse text =
+    match Arg.conv_parser conv text with
+    | Ok n when n >= low && n <= high -> Ok n
+    | Ok _ ->
+        Error
+          (`Msg (Format.asprintf "must be from %a to %a" print low print high))
+    | Error _ as error -> error
+  in
+  Arg.conv (parse, print)
+
+(* A day is as good as for ever. *)
+let duration = between 0.001 86400. Arg.float
+
+let address =
+  let parse text =
+    try Ok (Unix.inet_addr_of_string text)
+    with Failure _ -> Error (`Msg (Printf.sprintf "%S is no IP address" text))
+  in
+  let print ppf address =
+    Format.pp_print_string ppf (Unix.string_of_inet_addr address)
+  in
+  Arg.conv (parse, print)
+
+let option name kind ~default ~docv doc =
+  Arg.(value & opt kind default & info [ name ] ~docv ~doc)
+
+let options =
+  let make address port domains max_n max_connections idle_timeout
+      transfer_timeout grace =
+    {
+      address;
+      port;
+      domains;
+      max_n;
+      max_connections;
+      idle_timeout;
+      transfer_timeout;
+      grace;
+    }
+  in
+  Term.(
+    const make
+    $ option "address" address ~default:Unix.inet_addr_loopback ~docv:"ADDRESS"
+        "The address to listen on."
+    $ option "port" (between 0 65535 Arg.int) ~default:8080 ~docv:"PORT"
+        "The port to listen on; 0 takes a free one. Either way it is printed."
+    $ option "domains" (between 1 100 Arg.int)
+        ~default:(Domain.recommended_domain_count ())
+        ~docv:"N" "How many domains compute."
+    $ option "max-n" (between 0 90 Arg.int) ~default:45 ~docv:"N"
+        "The largest Fibonacci number that a client may ask for."
+    $ option "max-connections"
+        (between 1 1_000_000 Arg.int)
+        ~default:900 ~docv:"N"
+        "How many clients are served at a time; more wait."
+    $ option "idle-timeout" duration ~default:60. ~docv:"SECONDS"
+        "When to close a connection without a request."
+    $ option "transfer-timeout" duration ~default:10. ~docv:"SECONDS"
+        "How long a client may take to send a request, or to take an answer."
+    $ option "grace" duration ~default:30. ~docv:"SECONDS"
+        "How long requests in progress may go on after SIGTERM.")
+
+let signals =
+  `P
+    "On SIGTERM or SIGINT the server accepts no more connections, closes the \
+     idle ones, answers the requests in progress and exits with 0."
+
+(* --- The socket and the signals --- *)
+
+let listen { address; port; _ } =
+  let address = Unix.ADDR_INET (address, port) in
+  let socket =
+    Unix.(socket ~cloexec:true (domain_of_sockaddr address) SOCK_STREAM 0)
+  in
+  Unix.setsockopt socket SO_REUSEADDR true;
+  Unix.bind socket address;
+  Unix.listen socket 511;
+  socket
+
+let url socket =
+  match Unix.getsockname socket with
+  | ADDR_INET (address, port) ->
+      let host = Unix.string_of_inet_addr address in
+      Printf.sprintf "http://%s:%d"
+        (if String.contains host ':' then "[" ^ host ^ "]" else host)
+        port
+  | ADDR_UNIX _ -> assert false (* [listen] made it *)
+
+(* A thread waits for the signals: a handler might not run before the next event,
+   if the signal comes just as a loop is about to sleep. To be called before any
+   other thread or domain is started, as these inherit the mask. The first signal
+   asks for an orderly end, the second one gets any. *)
+let drain_on signals =
+  let drain = Concord.Promise.create () in
+  let wait () =
+    ignore (Thread.wait_signal signals : int);
+    Concord.Promise.fill drain ();
+    ignore (Thread.sigmask SIG_UNBLOCK signals : int list);
+    Concord.Event.(sync never)
+  in
+  ignore (Thread.sigmask SIG_BLOCK signals : int list);
+  ignore (Thread.create wait () : Thread.t);
+  drain
+
+type serve = Host.t -> (Http.Request.t -> Message.answer) -> unit
+
+let run t ~name f =
+  let log text = Printf.eprintf "%s: %s\n%!" name text in
+  match listen t with
+  | exception Unix.Unix_error (error, _, _) ->
+      log
+        (Printf.sprintf "cannot listen on %s port %d: %s"
+           (Unix.string_of_inet_addr t.address)
+           t.port (Unix.error_message error));
+      1
+  | socket ->
+      (* To write to a client that is gone fails, and does not end the program. *)
+      Sys.set_signal Sys.sigpipe Signal_ignore;
+      let { max_connections; idle_timeout; transfer_timeout; grace; _ } = t in
+      let drain = drain_on [ Sys.sigterm; Sys.sigint ] in
+      Printf.printf "%s: listening on %s\n%!" name (url socket);
+      f socket
+        (Server.run
+           { idle_timeout; transfer_timeout; drain; log }
+           ~max_connections ~grace);
+      0

@@ -1,0 +1,81 @@
+(* Keep-alive, time limits and the end of a connection. *)
+
+open Concord
+
+type config = {
+  idle_timeout : float;
+  transfer_timeout : float;
+  drain : unit Promise.t;
+  log : string -> unit;
+}
+
+(* Ready that long after this call, whoever waits for it, and how often. *)
+let within seconds =
+  let since = Mtime_clock.counter () in
+  Event.guard @@ fun () ->
+  let passed = Mtime.Span.to_float_ns (Mtime_clock.count since) *. 1e-9 in
+  Event.timeout (seconds -. passed)
+
+(* [true] as soon as the first byte of a request is there. A byte that arrives
+   together with the signal to drain is in the input, and counts. *)
+let await_request t input =
+  if Input.length input = 0 then (
+    Input.set_limit input
+      (Event.choose [ Event.timeout t.idle_timeout; Promise.await_evt t.drain ]);
+    try Input.more input with End_of_file | Input.Too_late -> ());
+  Input.length input > 0
+
+let receive t (socket : Host.connection) input =
+  let limit = within t.transfer_timeout in
+  let go_on text =
+    if not (socket.write ~unless:limit text) then raise End_of_file
+  in
+  Input.set_limit input limit;
+  try Message.receive input ~go_on
+  with Input.Too_late ->
+    Refused (`Request_timeout, "the request took too long to come")
+
+let handle_safely t handle (request : Http.Request.t) =
+  match handle request with
+  | answer -> answer
+  | exception e when not (Suspend.is_cancelled ()) ->
+      t.log
+        (Printf.sprintf "%s %S: %s"
+           (Http.Method.to_string request.meth)
+           request.resource (Printexc.to_string e));
+      Message.answer `Internal_server_error "internal error"
+
+let send t (socket : Host.connection) ?head_only ~keep_alive answer =
+  socket.write
+    ~unless:(within t.transfer_timeout)
+    (Message.to_string ?head_only ~keep_alive answer)
+
+(* To close a socket that holds unread input resets the connection, and the
+   client may then lose the last answer. So its input is read for a while, and
+   forgotten. *)
+let linger t (socket : Host.connection) input =
+  socket.shutdown ();
+  Input.set_limit input (Event.choose [ within 1.; Promise.await_evt t.drain ]);
+  for _ = 1 to 64 do
+    Input.skip input (Input.length input);
+    Input.more input
+  done
+
+let serve t handle socket =
+  let input = Input.create socket in
+  let rec next () =
+    if await_request t input then
+      match receive t socket input with
+      | Refused (status, text) ->
+          if send t socket ~keep_alive:false (Message.answer status text) then
+            linger t socket input
+      | Request request ->
+          let answer = handle_safely t handle request in
+          let keep_alive =
+            Message.keeps_alive request && not (Promise.is_resolved t.drain)
+          in
+          let head_only = request.meth = `HEAD in
+          if send t socket ~head_only ~keep_alive answer then
+            if keep_alive then next () else linger t socket input
+  in
+  try next () with End_of_file | Input.Too_late -> ()

@@ -1,0 +1,14 @@
+type connection = {
+  read : unless:unit Concord.Event.t -> string option;
+  write : unless:unit Concord.Event.t -> string -> bool;
+  shutdown : unit -> unit;
+  close : unit -> unit;
+}
+
+exception Cannot_accept of string
+
+type t = {
+  accept : unless:unit Concord.Event.t -> connection option;
+  fork : (unit -> unit) -> unit;
+  close : unit -> unit;
+}

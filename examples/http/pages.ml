@@ -1,0 +1,28 @@
+(* Paths, methods and numbers. *)
+
+type page = unit -> Message.answer
+
+(* A client may also send the whole URL: it does so to a proxy. *)
+let path resource =
+  let resource = List.hd (String.split_on_char '?' resource) in
+  match String.split_on_char '/' resource with
+  | "" :: path -> path
+  | scheme :: "" :: _host :: path when String.lowercase_ascii scheme = "http:"
+    ->
+      path
+  | _ -> []
+
+let handle ~hint find (request : Http.Request.t) =
+  match (find (path request.resource), request.meth) with
+  | Some page, (`GET | `HEAD) -> page ()
+  | Some _, _ ->
+      Message.answer `Method_not_allowed "use GET"
+        ~headers:[ ("Allow", "GET, HEAD") ]
+  | None, _ -> Message.answer `Not_found hint
+
+let with_n ~max_n text f () =
+  match Number.of_digits text with
+  | Some n when n <= max_n -> f n
+  | Some _ | None ->
+      Message.answer `Bad_request
+        (Printf.sprintf "N must be a whole number from 0 to %d" max_n)

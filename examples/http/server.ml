@@ -1,0 +1,61 @@
+(* The accept loop and the end of the service. *)
+
+open Concord
+
+(* What is complained of may come and go a thousand times a second. *)
+let once_a_minute log =
+  let last = ref None in
+  let is_recent since =
+    Mtime.Span.is_shorter (Mtime_clock.count since) ~than:Mtime.Span.min
+  in
+  fun text ->
+    if not (Option.fold !last ~none:false ~some:is_recent) then (
+      last := Some (Mtime_clock.counter ());
+      log text)
+
+(* To try again at once would fail again at once, for as long as it lasts. *)
+let rec accept (host : Host.t) ~stop ~complain =
+  match host.accept ~unless:stop with
+  | accepted -> accepted
+  | exception Host.Cannot_accept reason ->
+      complain ("cannot accept: " ^ reason);
+      if Event.sync_before 0.1 stop = None then accept host ~stop ~complain
+      else None
+
+let run (t : Connection.config) ~max_connections ~grace (host : Host.t) handle =
+  let stop = Promise.await_evt t.drain in
+  let complain = once_a_minute t.log in
+  let slots = Semaphore.Counting.make max_connections in
+  (* Each connection holds it to read, and so all have ended when it can be held
+     to write. *)
+  let connections = Rwlock.create () in
+  let serve (socket : Host.connection) =
+    let close () =
+      socket.close ();
+      Rwlock.read_unlock connections;
+      Semaphore.Counting.release slots
+    in
+    Fun.protect ~finally:close @@ fun () ->
+    try Connection.serve t handle socket
+    with e when not (Suspend.is_cancelled ()) -> t.log (Printexc.to_string e)
+  in
+  let next =
+    Event.choose
+      [
+        Event.wrap stop (fun () -> None);
+        Event.wrap (Semaphore.Counting.acquire_evt slots) (fun () ->
+            accept host ~stop ~complain);
+      ]
+  in
+  let rec accept_all () =
+    match Event.sync next with
+    | None -> ()
+    | Some socket ->
+        Rwlock.read_lock connections;
+        host.fork (fun () -> serve socket);
+        accept_all ()
+  in
+  accept_all ();
+  host.close ();
+  if Event.sync_before grace (Rwlock.write_lock_evt connections) = None then
+    t.log (Printf.sprintf "requests were cut off after %g s" grace)

@@ -1,0 +1,97 @@
+(* Blocking sockets with a time limit, after which reading fails. *)
+
+(* Not [Signal_ignore], which the servers would inherit. *)
+let () = Sys.set_signal Sys.sigpipe (Signal_handle ignore)
+
+type t = { socket : Unix.file_descr; input : in_channel }
+
+let connect port =
+  let socket = Unix.socket ~cloexec:true PF_INET SOCK_STREAM 0 in
+  Unix.setsockopt_float socket SO_RCVTIMEO 15.;
+  Unix.setsockopt_float socket SO_SNDTIMEO 15.;
+  Unix.connect socket (ADDR_INET (Unix.inet_addr_loopback, port));
+  { socket; input = Unix.in_channel_of_descr socket }
+
+let send t text =
+  let sent = Unix.write_substring t.socket text 0 (String.length text) in
+  Alcotest.(check int) "bytes sent" (String.length text) sent
+
+let close t = In_channel.close t.input
+
+let reset t =
+  Unix.setsockopt_optint t.socket SO_LINGER (Some 0);
+  close t
+
+type answer = { status : int; headers : (string * string) list; body : string }
+
+let read_line t =
+  match In_channel.input_line t.input with
+  | None -> Alcotest.fail "closed in the middle of an answer"
+  | Some line ->
+      Alcotest.(check bool) "line end" true (String.ends_with ~suffix:"\r" line);
+      String.sub line 0 (String.length line - 1)
+
+let rec read_headers t =
+  match read_line t with
+  | "" -> []
+  | line ->
+      let i = String.index line ':' in
+      let value = String.sub line (i + 1) (String.length line - i - 1) in
+      let name = String.lowercase_ascii (String.sub line 0 i) in
+      (name, String.trim value) :: read_headers t
+
+let receive ?(head_only = false) t =
+  let status = Scanf.sscanf (read_line t) "HTTP/1.1 %d" Fun.id in
+  let headers = read_headers t in
+  let length =
+    match List.assoc_opt "content-length" headers with
+    | Some length when not head_only -> int_of_string length
+    | Some _ | None -> 0
+  in
+  match In_channel.really_input_string t.input length with
+  | Some body -> { status; headers; body }
+  | None -> Alcotest.fail "closed in the middle of a body"
+
+let check_silent t =
+  let readable, _, _ = Unix.select [ t.socket ] [] [] 0.2 in
+  Alcotest.(check int) "answers" 0 (List.length readable)
+
+let check_closed t =
+  Alcotest.(check (option char))
+    "end of the connection" None
+    (In_channel.input_char t.input);
+  close t
+
+(* --- Bad manners --- *)
+
+let until_deadline what step =
+  let deadline = Unix.gettimeofday () +. 15. in
+  let rec loop i =
+    if Unix.gettimeofday () > deadline then
+      Alcotest.failf "the server bears it for ever: %s" what
+    else if not (step i) then loop (i + 1)
+  in
+  loop 0
+
+let trickle t text =
+  until_deadline "a client that is slow" @@ fun i ->
+  match Unix.select [ t.socket ] [] [] 0.02 with
+  | [], _, _ ->
+      send t (String.make 1 text.[i mod String.length text]);
+      false
+  | _ -> true
+
+let flood t text =
+  let text = String.concat "" (List.init 100 (fun _ -> text)) in
+  let length = String.length text in
+  let start = ref 0 in
+  Unix.set_nonblock t.socket;
+  until_deadline "a client that does not read" @@ fun _ ->
+  match Unix.write_substring t.socket text !start (length - !start) with
+  | sent ->
+      start := (!start + sent) mod length;
+      false
+  | exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK), _, _) ->
+      ignore (Unix.select [] [ t.socket ] [] 0.1);
+      false
+  | exception Unix.Unix_error ((EPIPE | ECONNRESET), _, _) -> true

@@ -1,0 +1,64 @@
+(* Sockets of Lwt; one task of Lwt_direct for each connection. *)
+
+open Http_service.Host
+
+let await = Lwt_direct.await
+
+let unless event promise =
+  if Lwt.is_sleeping promise then
+    let event = Concord_lwt.sync event in
+    await
+      (Lwt.pick [ Lwt.map Option.some promise; Lwt.map (fun () -> None) event ])
+  else (
+    (* A client that sends without end leaves others their turn. *)
+    Lwt_direct.yield ();
+    Some (await promise))
+
+let close socket =
+  try await (Lwt_unix.close socket) with Unix.Unix_error _ -> ()
+
+let connection socket =
+  let buffer = Bytes.create 4096 in
+  let read ~unless:event =
+    match
+      unless event (Lwt_unix.read socket buffer 0 (Bytes.length buffer))
+    with
+    | Some length -> Some (Bytes.sub_string buffer 0 length)
+    | None -> None
+    | exception Unix.Unix_error _ -> Some ""
+  in
+  let rec write_from start ~unless:event text =
+    let length = String.length text - start in
+    length = 0
+    ||
+    match unless event (Lwt_unix.write_string socket text start length) with
+    | Some written -> write_from (start + written) ~unless:event text
+    | None | (exception Unix.Unix_error _) -> false
+  in
+  let shutdown () =
+    try Lwt_unix.shutdown socket SHUTDOWN_SEND with Unix.Unix_error _ -> ()
+  in
+  { read; write = write_from 0; shutdown; close = (fun () -> close socket) }
+
+(* Else an answer could wait for the client to acknowledge the one before. *)
+let set_no_delay socket =
+  try Lwt_unix.setsockopt socket TCP_NODELAY true with Unix.Unix_error _ -> ()
+
+let accept socket ~unless:event =
+  match unless event (Lwt_unix.accept ~cloexec:true socket) with
+  | Some (client, _address) ->
+      set_no_delay client;
+      Some (connection client)
+  | None -> None
+  | exception Unix.Unix_error (error, _, _) ->
+      raise (Cannot_accept (Unix.error_message error))
+
+let with_listener socket f =
+  let socket = Lwt_unix.of_unix_file_descr socket in
+  Lwt_direct.spawn @@ fun () ->
+  f
+    {
+      accept = accept socket;
+      fork = Lwt_direct.spawn_in_the_background;
+      close = (fun () -> close socket);
+    }

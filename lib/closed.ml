@@ -1,6 +1,0 @@
-exception Closed
-
-let () =
-  Printexc.register_printer (function
-    | Closed -> Some "Concord.Closed"
-    | _ -> None)

@@ -1,3 +1,0 @@
-exception Closed
-(** What {!Channel}, {!Stream}, {!Mailbox} and {!Broadcast} raise, under their
-    own names, after [close]. *)

@@ -1,0 +1,28 @@
+(* Splitmix (Steele, Lea, Flood, OOPSLA 2014) on OCaml's 63 bits, with a state of its
+   own: the user's [Random] must not change because a task chose. Threads of a domain
+   may lose each other's steps, which does no harm. *)
+let golden = 0x1e3779b97f4a7c15
+
+let[@inline] mix z =
+  let z = z lxor (z lsr 30) * 0x3f58476d1ce4e5b9 in
+  let z = z lxor (z lsr 27) * 0x14d049bb133111eb in
+  z lxor (z lsr 31)
+
+(* Each domain starts elsewhere, also in another process: a program that is started
+   again and again, or whose domains choose once, must not choose the same. *)
+let starts =
+  let entropy = Random.State.make_self_init () in
+  Atomic.make (Int64.to_int (Random.State.bits64 entropy))
+
+let start () = ref (mix (Atomic.fetch_and_add starts golden))
+let key = Domain.DLS.new_key start
+
+let below n =
+  if n = 1 then 0
+  else begin
+    let state = Domain.DLS.get key in
+    let z = !state + golden in
+    state := z;
+    (* 31 bits of it as a fraction of [n]: a division takes as long as the rest *)
+    ((mix z lsr 16) land 0x7fff_ffff * n) lsr 31
+  end

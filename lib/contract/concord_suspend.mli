@@ -1,0 +1,100 @@
+(** The contract between schedulers and synchronisation structures.
+
+    A {e task} is a unit of work that can be suspended: an Eio fiber, a
+    Domainslib task, a task of a scheduler of yours, a system thread. What runs
+    tasks is a {e scheduler}; the {e host} of a task is the innermost scheduler
+    that it runs in. A {e structure} is what tasks wait in: a lock, a queue, a
+    promise.
+
+    The two sides meet in one effect, {!extension-Suspend} (sections 3.2, 4.2
+    and 6.3 of "Effectively Composing Concurrency Libraries", made precise). A
+    scheduler that handles it is a host: its tasks can wait in every structure
+    together with the tasks of every other host. This library holds the contract
+    and no code, so that a scheduler can keep it without any dependency. Tools
+    to build a host with are in [Concord.Host], and to build a structure with in
+    [Concord.Structure]. *)
+
+type 'a resumer = ('a, exn) result -> bool
+(** A function that makes one suspended task ready to continue with a value, or
+    with an exception. It returns [true] if the task will. *)
+
+(** {1 The effect} *)
+
+type _ Effect.t +=
+  | Suspend : ('a resumer -> 'a option) -> 'a Effect.t
+        (** [Suspend block] suspends the calling task until the resumer that
+            [block] was given is called, unless [block] returns a value. *)
+
+(** {2 What a host promises when it handles [Suspend block]}
+
+    - {b H1}. The host calls [block] exactly once, with a resumer that belongs
+      to this one wait. (A task that is already cancelled may get the host's
+      exception instead, and [block] is not called.) If [block] raises, the task
+      continues with that exception. [Some v]: the task continues with [v].
+      [None]: the task is suspended. Whatever its resumer was told meanwhile,
+      the task does not continue before [block] has returned.
+    - {b H2}. A resumer may be called from any domain or thread, also in a
+      signal handler, at any moment from inside [block] on, any number of times.
+      It never blocks, suspends or runs user code: it makes its task ready and
+      wakes the host's loop. It raises nothing of its own. If a signal handler
+      raises while a resumer runs, either nothing has happened, or its decision
+      has been made and its task is ready.
+    - {b H3}. [true] is a promise. Resuming and cancelling race for one atomic
+      decision, and exactly one wins. [true]: the task {e will} continue with
+      exactly this outcome, even if it is cancelled right after. [false]: it
+      never will, because it had been resumed or cancelled before.
+    - {b H4}. A wake-up is never lost: a host that goes to sleep looks at its
+      queue again after it announced that it sleeps.
+
+    {2 What a structure promises when it performs [Suspend block]}
+
+    - {b S1}. [block] registers the resumer and returns [None], or registers
+      nothing and returns [Some v]. It does not suspend, and holds no lock while
+      it calls a resumer.
+    - {b S2}. A resumer that returns [false] has consumed nothing: the value,
+      lock or permit goes to the next waiter, or back into the structure.
+    - {b S3}. When performing [Suspend] raises, the operation withdraws its own
+      waiter before it re-raises.
+    - {b S4}. Waiters are served in the order of their arrival.
+    - {b S5}. An exception that travels with a value keeps its backtrace: resume
+      with [Ok ()], then raise in the resumed task. *)
+
+(** {1 Optional effects}
+
+    A host handles those of the following that it has an answer for. A structure
+    that performs one of them goes on without it if nobody handles it. *)
+
+type scope = {
+  fork : (unit -> unit) -> unit;
+      (** [fork f] runs [f] in a new task of the scope. It is called by a task
+          of the scope; [f] does not raise anything but the cancellation of its
+          host. *)
+  cancel : unit -> unit;
+      (** Cancels the tasks of the scope, [body] among them, by raising the
+          host's cancellation where they wait; [run] then raises it, or what
+          [body] does. Called by a task of the scope, perhaps more than once. A
+          host that cannot cancel does nothing. *)
+}
+
+type scopes = { run : 'a. (scope -> 'a) -> 'a }
+(** [run body] calls [body] in the calling task, with a new scope. It returns or
+    raises what [body] did, after all tasks of the scope have ended. If the
+    calling task is cancelled, so are the tasks of the scope. *)
+
+type _ Effect.t +=
+  | Protect : (unit -> unit) Effect.t
+        (** For hosts that cancel their tasks. The handler defers the
+            cancellation of the calling task, and continues it at once with a
+            function that ends this. The task calls this function once; it does
+            not raise. A cancellation that came meanwhile is raised by the
+            task's next suspension. *)
+  | Yield : unit Effect.t
+        (** Lets the other ready tasks of the host have their turn. The handler
+            may raise the host's cancellation in the task. *)
+  | Scopes : scopes Effect.t
+        (** For hosts that fork tasks. The handler continues the task at once.
+        *)
+  | Ask : { question : 'a Effect.t; otherwise : 'a } -> 'a Effect.t
+        (** Asks the handlers between the calling task and its host. A handler
+            that knows [question] may answer it; a host answers [otherwise]. So
+            a question goes no further than to the host. *)

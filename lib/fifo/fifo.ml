@@ -1,0 +1,402 @@
+open Effect.Deep
+open Task
+
+exception Cancelled = Task.Cancelled
+
+let () =
+  Printexc.register_printer (function
+    | Cancelled -> Some "Concord_fifo.Cancelled"
+    | _ -> None)
+
+type handle = Task.t
+
+type _ Effect.t +=
+  | Fork : (unit -> unit) -> handle Effect.t
+  | Yield : handle Effect.t
+  | Self : handle Effect.t
+
+(* --- The end of a task ---------------------------------------------------- *)
+
+(* A task's end is several steps, each of which does nothing if it was done. They
+   are repeated until no signal handler raises. *)
+
+(* A function of another module, called last, would bring a polling point to the
+   beginning of the function that calls it. *)
+let[@inline never] go_on s = Loop.dispatch s
+
+let leave s task =
+  let home = Task.home task in
+  if s.current >= 0 then Task.leave task home;
+  if home.live = 0 then
+    match home.on_empty with
+    | None -> ()
+    | Some resumer ->
+        ignore (resumer (Ok ()) : bool);
+        home.on_empty <- None
+
+(* Those who joined the task go on before the owner of its scope, who then knows
+   that they were told. *)
+let rec end_returned s task =
+  match
+    ignore (Promise.try_fill task.ended () : bool);
+    leave s task
+  with
+  | () -> ()
+  | exception e ->
+      note s e;
+      end_returned s task;
+      ()
+
+let returned s =
+  end_returned s (Task.current s);
+  go_on s
+
+(* Drops those at the head of which somebody was told since: so the list stays
+   short even if the loop is never idle. *)
+let rec drop_told = function
+  | { task; _ } :: rest when is_told task -> drop_told rest
+  | failures -> failures
+
+(* Recorded before anybody can be told of it, and forget that. *)
+let record s home ({ task; _ } as failure) =
+  match home.failures with
+  | { task = latest; _ } :: _ when latest == task -> ()
+  | failures ->
+      let failures = failure :: drop_told failures
+      and failed = if home.has_failed then s.failed else home :: s.failed in
+      home.failures <- failures;
+      home.has_failed <- true;
+      s.failed <- failed
+
+let settle s task exn backtrace =
+  let home = Task.home task in
+  (* What the outermost task raises is the result of [run]. *)
+  if task == home.owner then begin
+    Cancel.scope_here s home;
+    s.first_failure <- Some { task; exn; backtrace }
+  end;
+  if not (Promise.is_resolved task.ended) then
+    match exn with
+    | Cancelled when was_cancelled task || home.stopped ->
+        Promise.fill task.ended ()
+    | _ when task == home.owner -> Promise.fail ~backtrace task.ended exn
+    | _ ->
+        record s home { task; exn; backtrace };
+        if Promise.fail_waiters ~backtrace task.ended exn > 0 then tell task
+
+let rec end_raised s task exn backtrace =
+  match
+    if s.current >= 0 then settle s task exn backtrace;
+    leave s task
+  with
+  | () -> ()
+  | exception e ->
+      note s e;
+      end_raised s task exn backtrace;
+      ()
+
+let raised s exn =
+  let backtrace = Printexc.get_raw_backtrace () in
+  end_raised s (Task.current s) exn backtrace;
+  go_on s
+
+(* --- The effects ---------------------------------------------------------- *)
+
+(* Until a task's continuation is where the loop finds it, the only polling points
+   are inside of exception handlers, which pass what they catch to the task: what
+   it performs then raises, and has done nothing. For this the functions that are
+   given a continuation call no function of another module last, unless they have
+   allocated: else the compiler may add a polling point at their beginning. *)
+
+(* [discontinue_with_backtrace] has a polling point before it uses the
+   continuation; [discontinue] has none. *)
+let[@inline never] fail s continuation exn =
+  let backtrace = Printexc.get_raw_backtrace () in
+  match Failing { continuation; exn; backtrace } with
+  | failing ->
+      s.waits.(s.current) <- failing;
+      discontinue_with_backtrace continuation exn backtrace
+  | exception another ->
+      note s another;
+      discontinue continuation exn
+
+(* Not before [block] has returned: a signal handler may cancel the task while it
+   runs, and a value that it gives would be lost. *)
+let[@inline] wait s task =
+  s.current <- -1;
+  if is_cancelled task then Cancel.interrupt s task;
+  Loop.dispatch s
+
+let suspend (type a) s (block : a Suspend.resumer -> a option)
+    (continuation : (a, unit) continuation) =
+  let task = Task.current s in
+  if is_cancelled task then discontinue continuation Cancelled
+  else
+    match Atomic.make undecided with
+    | exception e -> fail s continuation e
+    | decision -> (
+        (* If [block] registered the resumer and gave a value as well, against S1,
+           and the resumer was called, then its outcome was promised. *)
+        match
+          let suspended = Wait { continuation; decision } in
+          let resumer outcome = Ready.resume task decision outcome in
+          Array.unsafe_set s.waits task.number suspended;
+          block resumer
+        with
+        | None -> wait s task
+        | Some v ->
+            if Atomic.compare_and_set decision undecided answered then
+              continue continuation v
+            else wait s task
+        | exception e ->
+            if Atomic.compare_and_set decision undecided answered then
+              fail s continuation e
+            else wait s task)
+
+let yield s continuation =
+  match
+    let number = s.current in
+    Array.unsafe_set s.waits number (Turn continuation);
+    Ready.push s number;
+    s.current <- -1
+  with
+  | () -> Loop.dispatch s
+  | exception e -> if s.current >= 0 then fail s continuation e else raise e
+
+let prepare_fork s parent f continuation =
+  let child = Task.prepare parent.scope in
+  let start = Start f and wait = Parent { continuation; child } in
+  Array.unsafe_set s.waits child.number start;
+  Array.unsafe_set s.waits parent.number wait;
+  Ready.push s parent.number;
+  Task.enlist s child
+
+let[@inline never] start s = Loop.start s
+
+let fork s f continuation =
+  let parent = Task.current s in
+  if is_cancelled parent then discontinue continuation Cancelled
+  else
+    match prepare_fork s parent f continuation with
+    | () -> start s
+    | exception e ->
+        if s.current = parent.number then fail s continuation e else raise e
+
+let shield s (continuation : (unit -> unit, unit) continuation) =
+  let task = Task.current s in
+  match fun () -> Task.unshield task with
+  | unshield ->
+      Task.shield task;
+      continue continuation unshield
+  | exception e -> fail s continuation e
+
+let refuse s effect_ continuation =
+  match Effect.Unhandled effect_ with
+  | unhandled -> discontinue continuation unhandled
+  | exception e -> fail s continuation e
+
+(* An effect that is none of ours is for a handler around [run], which may be the
+   host: then the whole scheduler is suspended, and may go on on another domain.
+   So the loop performs it, outside of [using]. *)
+let pass s effect_ continuation =
+  match Foreign { task = Task.current s; effect_; continuation } with
+  | foreign ->
+      s.foreign <- foreign;
+      s.current <- -1
+  | exception e -> fail s continuation e
+
+let perform (type a) s (scopes : Suspend.Host.scopes) (e : a Effect.t)
+    (k : (a, unit) continuation) last_fiber =
+  match Suspend.Host.is_innermost s.host with
+  | true -> (
+      Fiber.accept k last_fiber;
+      match e with
+      | Suspend.Suspend block -> suspend s block k
+      | Yield -> yield s k
+      | Fork f -> fork s f k
+      | Self -> continue k (Task.current s)
+      | Suspend.Host.Protect -> shield s k
+      | Suspend.Host.Scopes -> continue k scopes
+      | Suspend.Host.Ask { otherwise; _ } -> continue k otherwise
+      | _ -> pass s e k)
+  | false -> (
+      match e with
+      | Suspend.Suspend _ | Yield | Fork _ | Self | Suspend.Host.Protect
+      | Suspend.Host.Scopes ->
+          Fiber.accept k last_fiber;
+          refuse s e k
+      | Suspend.Host.Ask { otherwise; _ } ->
+          Fiber.accept k last_fiber;
+          continue k otherwise
+      | _ -> Fiber.reperform e k last_fiber)
+  | exception e ->
+      Fiber.accept k last_fiber;
+      fail s k e
+
+let handles (type a) s (e : a Effect.t) =
+  match e with
+  | Suspend.Suspend _ | Yield | Fork _ | Self -> true
+  | Suspend.Host.Protect | Suspend.Host.Scopes | Suspend.Host.Ask _ -> true
+  | _ -> Suspend.Host.is_innermost s.host
+
+(* One handler serves all tasks of a scheduler: a task costs its stack, and
+   [s.current] tells whose effect it is. *)
+let handler scopes s =
+  Fiber.
+    {
+      returned = (fun () -> returned s);
+      raised = (fun e -> raised s e);
+      handles = (fun e -> handles s e);
+      performed = (fun e k last_fiber -> perform s scopes e k last_fiber);
+    }
+
+(* --- The operations ------------------------------------------------------- *)
+
+let outside name =
+  invalid_arg
+    ("Concord_fifo." ^ name ^ ": the caller is not a task of Concord_fifo.run")
+
+let self_of name =
+  match Effect.perform Self with
+  | task -> task
+  | exception Effect.Unhandled Self -> outside name
+
+let self () = self_of "self"
+
+let yield () =
+  match Effect.perform Yield with
+  | task -> if is_cancelled task then raise Cancelled
+  | exception Effect.Unhandled Yield -> outside "yield"
+
+let fork f =
+  match Effect.perform (Fork f) with
+  | task -> task
+  | exception Effect.Unhandled (Fork unhandled) when unhandled == f ->
+      outside "fork"
+
+let fail promise e =
+  let backtrace = Printexc.get_raw_backtrace () in
+  ignore (Promise.try_fail ~backtrace promise e : bool)
+
+let fork_promise f =
+  let promise = Promise.create () in
+  let fill () =
+    match
+      match f () with
+      | v -> ignore (Promise.try_fill promise v : bool)
+      | exception e -> fail promise e
+    with
+    | () -> ()
+    | exception e -> (
+        (* a signal handler's, in between *)
+        Ready.surely fail promise e;
+        match Promise.peek promise with
+        | Some (Error told) when told == e -> ()
+        | Some _ | None -> raise e)
+  in
+  ignore (fork fill : handle);
+  promise
+
+let cancel = Cancel.task
+let protect = Suspend.protect
+
+let join handle =
+  (match Effect.perform Self with
+  | task when task == handle ->
+      invalid_arg "Concord_fifo.join: the task is the calling one"
+  | _ | (exception Effect.Unhandled Self) -> ());
+  match Promise.await handle.ended with
+  | () -> ()
+  | exception e -> (
+      let backtrace = Printexc.get_raw_backtrace () in
+      match Promise.peek handle.ended with
+      | Some (Error _) ->
+          (* Also if the caller was just cancelled: the task counts on it. *)
+          tell handle;
+          Promise.await handle.ended
+      | Some (Ok ()) | None -> Printexc.raise_with_backtrace e backtrace)
+
+(* A body of the scope ended with [result], and its tasks have ended. The first
+   failure that nobody was told of explains why the body was cancelled. *)
+let conclude scope result =
+  let unobserved = List.rev (List.filter Loop.is_unobserved scope.failures) in
+  match (result, unobserved) with
+  | (Ok _ | Error (Cancelled, _)), { exn; backtrace; _ } :: _
+  | Error (exn, backtrace), _ ->
+      Printexc.raise_with_backtrace exn backtrace
+  | Ok _, [] when scope.stopped -> raise Cancelled
+  | Ok v, [] -> v
+
+module Scope = struct
+  type t = scope
+
+  let cancel = Cancel.scope
+
+  let block scope resumer =
+    if scope.live = 0 then Some ()
+    else begin
+      scope.on_empty <- Some resumer;
+      None
+    end
+
+  let wait_until_empty scope =
+    if scope.live > 0 then Suspend.suspend (block scope)
+
+  (* Returns or raises when the scope is empty, not before. *)
+  let rec close scope =
+    match
+      Cancel.scope scope;
+      protect (fun () -> wait_until_empty scope)
+    with
+    | () -> ()
+    | exception e ->
+        let backtrace = Printexc.get_raw_backtrace () in
+        close scope;
+        Printexc.raise_with_backtrace e backtrace
+
+  let run body =
+    let task = self_of "Scope.run" in
+    let scope = Task.enter_scope task in
+    match
+      let v = body scope in
+      wait_until_empty scope;
+      v
+    with
+    | v ->
+        Task.leave_scope task;
+        conclude scope (Ok v)
+    | exception e -> (
+        let backtrace = Printexc.get_raw_backtrace () in
+        match close scope with
+        | () ->
+            Task.leave_scope task;
+            conclude scope (Error (e, backtrace))
+        | exception another ->
+            Task.leave_scope task;
+            raise another)
+end
+
+(* One for each scheduler: the library tells them apart. *)
+let scopes s =
+  let scope body =
+    Scope.run (fun scope ->
+        assert (scope.scheduler == s);
+        let fork f = ignore (fork f : handle)
+        and cancel () = Scope.cancel scope in
+        body Suspend.Host.{ fork; cancel })
+  in
+  Suspend.Host.{ scope }
+
+let run ?(cancellation = `Eager) f =
+  let s =
+    Task.scheduler
+      ~is_lazy:(match cancellation with `Eager -> false | `Lazy -> true)
+  in
+  s.handler <- handler (scopes s) s;
+  let result = ref None in
+  Loop.run s (fun () -> result := Some (f ()));
+  conclude s.root
+    (match (s.first_failure, !result) with
+    | Some { exn; backtrace; _ }, _ -> Error (exn, backtrace)
+    | None, Some v -> Ok v
+    | None, None -> assert false (* the first task has ended *))

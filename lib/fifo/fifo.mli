@@ -1,0 +1,158 @@
+(** A scheduler for lightweight tasks, first in, first out, on one domain.
+
+    It is the scheduler of "Effectively Composing Concurrency Libraries"
+    (sections 3.1, 3.4 and 4), made right: its tasks wait on Concord's
+    structures together with those of any other library, are resumed from any
+    domain or thread, and can be cancelled without losing anything.
+
+    {!run} may be called anywhere: in a plain thread or domain, in an Eio fiber,
+    in a Domainslib task, in a task of another [run]. When all of its tasks wait
+    it suspends the task that called it, and only that.
+
+    {[
+      # Concord_fifo.run (fun () ->
+          let box = Mvar.create_empty () in
+          let producer = Concord_fifo.fork (fun () -> Mvar.put box "hello") in
+          let v = Mvar.take box in
+          Concord_fifo.join producer;
+          v)
+      - : string = "hello"
+    ]} *)
+
+exception Cancelled
+(** Raised in a cancelled task, by every operation that suspends. *)
+
+type handle
+(** A task. A handle can be kept after the task has ended; it is small. *)
+
+val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
+(** [run f] calls [f] in a new task and returns its result after it and all the
+    tasks that it forked, directly or not, have ended.
+
+    With [`Eager] cancellation (the default) a suspended task that is cancelled
+    is unwound in its next turn: it becomes the last of the ready tasks. With
+    [`Lazy] (section 4.3 of the paper) cancelling only marks it. It becomes
+    ready when an operation that would have resumed it arrives, or when no other
+    task is ready, and at the latest after 256 turns of other tasks.
+
+    Either way the task is refused everything from the moment of cancelling: a
+    value, a lock or a permit goes to somebody else. Until it is unwound it is
+    still in the queue that it waits in, and counts wherever mere presence does:
+    a cancelled writer keeps the readers behind it out of a [Rwlock], and
+    functions like [Mvar.waiters] count it. So the waiters that a structure
+    keeps are those that live, and those that were cancelled in the last 256
+    turns.
+
+    - {b Suspends} the calling task, whatever its host, while all tasks wait.
+      Before it puts a thread or domain to sleep it spins for some microseconds.
+      An effect that a handler around [run] handles, an operation of Eio in a
+      fiber that called [run] for example, suspends all of its tasks; and to Eio
+      they are one fiber, so that switches or [Eio.Fiber.first] of two of them
+      must not overlap.
+    - {b Cancelled} by the host of the calling task while suspended: cancels all
+      tasks, waits for them, and re-raises the host's exception. (In an Eio
+      fiber this needs [concord-eio]; without it [run] can no more suspend the
+      cancelled fiber, and blocks its domain while the tasks unwind.)
+    - {b Signals}: a handler that raises ({!Sys.catch_break}), or a finaliser,
+      interrupts whatever runs. If that is a task, or an operation in which a
+      task is about to suspend, it is raised there, and the operation has done
+      nothing. If it is the scheduler, or the scheduler waits in its host, then
+      all tasks are cancelled and [run] raises the exception when they have
+      ended. Of several such exceptions one is raised. No task is abandoned.
+      (The bytecode interpreter runs handlers at more places. There a task that
+      is interrupted just as it suspends or goes on may end without being
+      unwound, and what it was given is lost.)
+
+    @raise e
+      if [f] raised [e], after the other tasks were cancelled and have ended; or
+      if a task raised [e] and nobody called {!join} on it. The backtrace is
+      that of the task. A task whose exception nobody has joined for also
+      cancels the others, as soon as no task is ready to run: so a failure is
+      seen even if everyone waits for the one that failed.
+    @raise Cancelled if the first task was cancelled, whatever [f] returned. *)
+
+val fork : (unit -> unit) -> handle
+(** [fork f] runs [f] in a new task of the caller's scope. The new task runs at
+    once, and the caller goes on after the other ready tasks have had their
+    turn.
+
+    - {b Suspends} the caller as {!yield} does.
+    - {b Cancelled}: raises {!Cancelled} before [f] is called, or not at all.
+
+    @raise Invalid_argument outside of {!run}. *)
+
+val fork_promise : (unit -> 'a) -> 'a Promise.t
+(** [fork_promise f] forks a task that fills the promise with [f ()], or makes
+    it fail with the exception that [f] raised, {!Cancelled} included; such an
+    exception counts as joined. Nothing happens if you resolved the promise
+    before. Otherwise as {!fork}. *)
+
+val yield : unit -> unit
+(** Lets the other ready tasks have their turn.
+
+    - {b Cancelled}: raises {!Cancelled}.
+
+    @raise Invalid_argument outside of {!run}. *)
+
+val self : unit -> handle
+(** The calling task.
+
+    @raise Invalid_argument outside of {!run}. *)
+
+val cancel : handle -> unit
+(** [cancel h] asks the task [h] to stop: {!Cancelled} is raised where it waits,
+    and again by every operation in which it suspends later, until it ends. A
+    task that was already resumed keeps the outcome of that operation. Nothing
+    happens if the task has ended.
+
+    Cancelling the first task of a {!run} cancels all of its tasks, and {!run}
+    raises {!Cancelled} when they have ended. This holds also if the first task
+    does not suspend again, and if it has ended before the others.
+
+    Any task, thread, domain or signal handler may call it; it never suspends.
+    From another thread the request is passed to the scheduler, and a resumption
+    that comes earlier wins.
+    - {b Cost}: O(1); for the first task, O(n) for [n] tasks and scopes. *)
+
+val join : handle -> unit
+(** [join h] waits until [h] has ended. It returns if [h] returned or was
+    cancelled. Tasks of any host may call it.
+
+    - {b Suspends} until [h] has ended.
+    - {b Cancelled} while suspended: raises the host's exception; [h] goes on.
+
+    @raise e if [h] raised [e], with its backtrace.
+    @raise Invalid_argument if [h] is the calling task. *)
+
+val protect : (unit -> 'a) -> 'a
+(** {!Suspend.protect}: [protect f] is [f ()], during which no cancellation is
+    delivered to the calling task. Scopes that are made inside are protected
+    with it. *)
+
+(** Groups of tasks that end together. *)
+module Scope : sig
+  type t
+  (** A scope: the tasks forked in it, and the body of {!run}. *)
+
+  val run : (t -> 'a) -> 'a
+  (** [run body] calls [body] with a new scope, in the calling task, and returns
+      its result after every task of the scope has ended. While [body] runs, the
+      caller and the tasks of the scope fork into this scope.
+
+      - {b Suspends} the caller until the tasks of the scope have ended.
+      - {b Cancelled}: the tasks of the scope are cancelled, and [run] raises
+        {!Cancelled} after they have ended.
+
+      @raise e
+        if [body] raised [e], after the scope's tasks were cancelled and have
+        ended; or if a task of the scope raised [e] and nobody joined it, as in
+        {!val:run}.
+      @raise Cancelled if {!cancel} was called on the scope.
+      @raise Invalid_argument outside of {!val:run}. *)
+
+  val cancel : t -> unit
+  (** Cancels the tasks and the body of the scope, as {!val:cancel} does a task;
+      nothing else is cancelled. Any task, thread, domain or signal handler may
+      call it.
+      - {b Cost}: O(n), for [n] tasks and scopes in it. *)
+end

@@ -1,0 +1,1 @@
+include Concord__Fifo

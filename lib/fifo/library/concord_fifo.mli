@@ -1,0 +1,3 @@
+include module type of struct
+  include Concord__Fifo
+end

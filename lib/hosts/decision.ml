@@ -1,0 +1,30 @@
+(* [t], the only Atomic here
+
+   State      Left by  To          By whom
+   undecided  decide   an outcome  a resumer's caller; the host, which cancels, or
+                                   whose [block] gave a value or raised
+   an outcome never (terminal)
+
+   [decide] linearises at its compare-and-set. Debt: whoever installs the outcome
+   makes the task ready, once. *)
+type 'a t = ('a, exn) result Atomic.t
+
+(* Nobody else has this exception; and the block is told by its address. *)
+exception Undecided
+
+let undecided = Error Undecided
+let[@inline] is_undecided outcome = outcome == undecided
+let[@inline] create () = Atomic.make undecided
+let[@inline] decide t outcome = Atomic.compare_and_set t undecided outcome
+let[@inline] outcome t = Atomic.get t
+
+(* If [block] registered the resumer and answered as well, against S1, and the
+   resumer was called, then what that was given is promised. *)
+let[@inline] if_first t outcome =
+  if decide t outcome then outcome else undecided
+
+let[@inline] offer t resumer block =
+  match block resumer with
+  | None -> undecided
+  | Some v -> if_first t (Ok v)
+  | exception e -> if_first t (Error e)

@@ -1,0 +1,98 @@
+(* [cell], of which the queue consists
+
+   State    Left by      To      By whom
+   Empty    post         Full    the one thread that took the cell from [tail]
+            fall_asleep  Asleep  the loop, at the cell [head]
+   Asleep   post         Full    as above; it then wakes the loop
+            wake_up      Empty   the loop
+   Full     serve        Served  the loop, for some of them
+   Served   never (terminal)
+
+   [tail], the cell for the next message
+
+   Left by  To            By whom
+   post     a fresh cell  any thread, which then fills the cell that it took
+
+   A thread that has taken a cell and not filled it yet hides what others post behind
+   it. The loop then sees an empty cell, and may fall asleep at it: the thread will
+   find it asleep, and wake it. So the loop never waits for a thread.
+
+   Decided, taken and filled are three steps of one function without a polling point:
+   a signal handler runs before all of them or after. Therefore what is posted, also
+   the cell that comes next, is allocated before. *)
+type 'a cell = 'a content Atomic.t
+
+and 'a content =
+  | Empty
+  | Asleep
+  | Full of { message : 'a; next : 'a cell }
+  | Served
+
+(* [head] and [served] are the loop's. *)
+type 'a t = {
+  tail : 'a cell Atomic.t;
+  mutable head : 'a cell;
+  mutable served : int;
+}
+
+let create () =
+  let head = Atomic.make Empty in
+  { tail = Atomic.make head; head; served = 0 }
+
+(* --- Posting -------------------------------------------------------------- *)
+
+type posted = Refused | Posted | Posted_to_sleeper
+
+let[@poll error] [@inline never] post t decision before after next full =
+  if not (Atomic.compare_and_set decision before after) then Refused
+  else
+    match Atomic.exchange (Atomic.exchange t.tail next) full with
+    | Asleep -> Posted_to_sleeper
+    | Empty | Full _ | Served -> Posted
+
+let decide_and_post t decision ~before ~after message =
+  if Atomic.get decision != before then Refused
+  else
+    let next = Atomic.make Empty in
+    post t decision before after next (Full { message; next })
+
+(* --- Serving -------------------------------------------------------------- *)
+
+let is_empty t =
+  match Atomic.get t.head with
+  | Empty | Asleep | Served -> true
+  | Full _ -> false
+
+(* If the collector has moved a cell to its old generation, then all messages that
+   follow it would be moved there too, though they are garbage. So the list of those
+   that were served is cut now and then. *)
+let cut_every = 64
+
+let leave t cell next =
+  t.head <- next;
+  t.served <- t.served + 1;
+  if t.served land (cut_every - 1) = 0 then Atomic.set cell Served
+
+let served t = t.served
+
+let serve t f =
+  let cell = t.head in
+  match Atomic.get cell with
+  | Empty | Asleep | Served -> false
+  | Full { message; next } ->
+      f message;
+      (* unless [f] has called [serve] *)
+      if t.head == cell then leave t cell next;
+      true
+
+(* --- Sleeping ------------------------------------------------------------- *)
+
+let fall_asleep t =
+  match Atomic.get t.head with
+  | Asleep -> true
+  | Empty -> Atomic.compare_and_set t.head Empty Asleep
+  | Full _ | Served -> false
+
+let wake_up t =
+  if Atomic.get t.head == Asleep then
+    ignore (Atomic.compare_and_set t.head Asleep Empty : bool)

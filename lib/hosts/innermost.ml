@@ -1,0 +1,230 @@
+(* [Domain_local_await] keeps one scheduler for a domain, or one for each of its
+   threads once [per_thread] was called there. Then it also calls the functions of
+   the thread's identity that it was given, whenever a scheduler is registered and
+   whenever somebody asks: that is what is observed here.
+
+   [per_thread] must be called while no scheduler is registered on the domain. If one
+   is, then it stays registered for ever, for all threads that register no other; and
+   when it ends, the one around it is restored in a record that is not read any more.
+   For the main domain it is called when the program starts. OCaml has no hook that
+   runs at the start of every domain; for the others it is called when they are first
+   seen to have no scheduler, or, for want of anything better, when two threads are
+   seen to run one: then the registered one stays as said, which is right while its
+   thread is in it. *)
+
+type flag = { mutable up : bool; mutable asked : bool }
+
+(* [flag] is up while the scheduler is known to be the innermost one of [thread]. *)
+type handler = { of_thread : int; flag : flag }
+
+type mode =
+  | Waiting  (** Each time it was asked for, a scheduler was registered. *)
+  | Observed
+  | Unobservable  (** Somebody else has called [per_thread]. *)
+
+(* Only threads of the domain touch its record, and they switch at allocations and
+   polls only. *)
+type t = {
+  mutable mode : mode;
+  mutable flags : flag list;  (** Those that are up. *)
+  mutable thread : int;
+      (** While [Waiting] the thread, or [nobody], that was last seen to run a
+          scheduler of ours inside of the one that is registered; else that from
+          which the domain was first observed. What follows is about it, and
+          touched only by it. *)
+  mutable asking : bool;  (** The next call is due to our own question. *)
+  mutable beneath : int;
+      (** Of which plug-in are all schedulers registered for the thread, except
+          the one that was registered last? Or [nobody], or [unknown]. *)
+  mutable note : int;  (** A plug-in, or [nobody]. *)
+  mutable handler : handler;
+      (** Of the scheduler that came last, in any thread. *)
+}
+
+let nobody = -1
+let unknown = -2
+let this_thread () = Thread.id (Thread.self ())
+let no_handler = { of_thread = nobody; flag = { up = false; asked = false } }
+
+let create () =
+  {
+    mode = Waiting;
+    flags = [];
+    thread = nobody;
+    asking = false;
+    beneath = unknown;
+    note = nobody;
+    handler = no_handler;
+  }
+
+let key = Domain.DLS.new_key create
+let get () = Domain.DLS.get key
+
+(* The library is initialised in a thread without scheduler: this is the trigger that
+   [Domain_local_await] gives there. *)
+let default = Domain_local_await.prepare_for_await ()
+
+let[@inline] no_scheduler (trigger : Domain_local_await.t) =
+  Physical.same_code trigger.await default.await
+
+let which trigger =
+  if no_scheduler trigger then nobody
+  else match Plugin.recognise trigger with Some i -> i | None -> unknown
+
+(* --- Observing -------------------------------------------------------------- *)
+
+let put_down_flags t =
+  match t.flags with
+  | [] -> ()
+  | flags ->
+      t.flags <- [];
+      List.iter (fun flag -> flag.up <- false) flags
+
+(* For [t.thread]. *)
+let ask_quietly t =
+  t.asking <- true;
+  match Domain_local_await.prepare_for_await () with
+  | trigger -> trigger
+  | exception e ->
+      (* perhaps of a signal handler, before the call *)
+      let backtrace = Printexc.get_raw_backtrace () in
+      t.asking <- false;
+      Printexc.raise_with_backtrace e backtrace
+
+(* In [t.thread] somebody asks, or a scheduler is being registered: then the one that
+   has been the innermost is beneath it. *)
+let look_beneath t =
+  let before = t.beneath in
+  t.beneath <- unknown;
+  if Array.length (Plugin.all ()) > 0 then begin
+    let innermost = which (ask_quietly t) in
+    if innermost = nobody || before = nobody || before = innermost then
+      t.beneath <- innermost
+  end
+
+let called_back t thread =
+  put_down_flags t;
+  if thread = t.thread then begin
+    t.note <- nobody;
+    if t.asking then t.asking <- false else look_beneath t
+  end
+
+let observe t ~thread ~beneath =
+  let module Observed = struct
+    type nonrec t = Thread.t
+
+    let self () =
+      let thread = Thread.self () in
+      called_back t (Thread.id thread);
+      thread
+
+    let id = Thread.id
+  end in
+  (* Another thread of the domain must not try meanwhile. *)
+  t.mode <- Unobservable;
+  match Domain_local_await.per_thread (module Observed) with
+  | () ->
+      t.thread <- thread;
+      t.beneath <- beneath;
+      t.mode <- Observed
+  | exception Failure _ -> ()
+
+let observe_now t = observe t ~thread:(this_thread ()) ~beneath:nobody
+
+(* --- Asking ----------------------------------------------------------------- *)
+
+type found =
+  | Nobody
+  | Noted of Plugin.t
+  | Found of Plugin.t
+  | Trigger of Domain_local_await.t
+
+let ask_for t =
+  (* Without plug-ins there are no notes. *)
+  if
+    t.mode == Observed
+    && Array.length (Plugin.all ()) > 0
+    && this_thread () = t.thread
+  then ask_quietly t
+  else Domain_local_await.prepare_for_await ()
+
+let ask () = ask_for (get ())
+
+(* If the schedulers beneath were of another kind than the innermost one, then the
+   note would not be right any more when that is left. *)
+let note t i =
+  if
+    t.mode == Observed
+    && (t.beneath = i || t.beneath = nobody)
+    && this_thread () = t.thread
+  then t.note <- i
+
+(* What is noted stays right: all schedulers that are registered for the thread are
+   of this plug-in, and before another one is, the note is dropped. *)
+let find_noted () =
+  let t = get () and plugins = Plugin.all () in
+  let noted = t.note in
+  if noted >= 0 && this_thread () = t.thread then Noted plugins.(noted)
+  else
+    let trigger = ask_for t in
+    let i = which trigger in
+    if t.mode == Waiting && i = nobody then observe_now t;
+    if i >= 0 then begin
+      note t i;
+      Found plugins.(i)
+    end
+    else if i = unknown then Trigger trigger
+    else Nobody
+
+(* There is the main domain only, of which nothing is to be learnt any more. *)
+let alone = ref false
+
+let find () =
+  if !alone && Array.length (Plugin.all ()) = 0 then
+    let trigger = Domain_local_await.prepare_for_await () in
+    if no_scheduler trigger then Nobody else Trigger trigger
+  else find_noted ()
+
+let () =
+  ignore (find () : found);
+  match Domain.before_first_spawn (fun () -> alone := false) with
+  | () -> alone := (get ()).mode != Waiting
+  | exception Invalid_argument _ -> (* the library was loaded late *) ()
+
+let forget () = (get ()).note <- nobody
+
+(* --- Schedulers that handle the effect --------------------------------------- *)
+
+let raise_flag flag =
+  let t = get () in
+  if t.mode == Observed && not flag.up then begin
+    flag.up <- true;
+    t.flags <- flag :: t.flags
+  end
+
+let handling flag loop =
+  if not (Plugin.some_takes_every_effect ()) then loop ()
+  else begin
+    let t = get () in
+    let before = t.handler in
+    t.handler <- { of_thread = this_thread (); flag };
+    Fun.protect loop ~finally:(fun () ->
+        flag.up <- false;
+        t.handler <- before)
+  end
+
+let in_handler () =
+  let { of_thread; flag } = (get ()).handler in
+  flag.up && of_thread = this_thread ()
+
+(* What is found registered may be the scheduler of another thread: if it is, then the
+   two must be told apart from now on. The calling task may go on, on another domain,
+   when it has found out; but there the same is registered. *)
+let prepare_domain ~is_inside =
+  let this = this_thread () and t = get () in
+  if t.mode == Waiting && t.thread <> this then begin
+    let trigger = Domain_local_await.prepare_for_await () in
+    if no_scheduler trigger then observe_now t
+    else if is_inside trigger then (get ()).thread <- this_thread ()
+    else observe t ~thread:this ~beneath:unknown
+  end

@@ -1,0 +1,102 @@
+exception Elsewhere
+
+type scope = { fork : (unit -> unit) -> unit; cancel : unit -> unit }
+type scopes = { scope : 'a. (scope -> 'a) -> 'a }
+
+type t = {
+  name : string;
+  sample : Domain_local_await.t option;
+  takes_every_effect : bool;
+  suspend : 'a. ((('a, exn) result -> bool) -> 'a option) -> 'a;
+  protect : 'a. (unit -> 'a) -> 'a;
+  scopes : scopes option;
+}
+
+let rec update atomic f =
+  let before = Atomic.get atomic in
+  if not (Atomic.compare_and_set atomic before (f before)) then
+    (* somebody else updates it *)
+    update atomic f
+
+(* These grow only, and only while libraries are initialised. *)
+let plugins : t array Atomic.t = Atomic.make [||]
+let takers_ : t list Atomic.t = Atomic.make []
+let unregistered_ : t list Atomic.t = Atomic.make []
+
+let add plugin =
+  let append list = list @ [ plugin ] in
+  update plugins (fun before -> Array.append before [| plugin |]);
+  if plugin.takes_every_effect then update takers_ append
+  else if Option.is_none plugin.sample then update unregistered_ append
+
+let all () = Atomic.get plugins
+let takers () = Atomic.get takers_
+let unregistered () = Atomic.get unregistered_
+
+let[@inline] some_takes_every_effect () =
+  match Atomic.get takers_ with [] -> false | _ :: _ -> true
+
+(* --- Loops of schedulers that do not register themselves -------------------- *)
+
+type domain = {
+  taking : int Atomic.t;
+      (** How many loops that take every effect run in threads of this domain,
+          or ran where it was spawned from, at that moment: the domains of such
+          a scheduler are spawned from its loop. *)
+  loops : (int * t) list Atomic.t;
+      (** Those that run in threads of this domain, the innermost of each thread
+          before the others. *)
+}
+
+let domain ~taking = { taking = Atomic.make taking; loops = Atomic.make [] }
+
+let key =
+  Domain.DLS.new_key
+    ~split_from_parent:(fun parent -> domain ~taking:(Atomic.get parent.taking))
+    (fun () -> domain ~taking:0)
+
+let this_thread () = Thread.id (Thread.self ())
+let may_be_taken () = Atomic.get (Domain.DLS.get key).taking > 0
+
+(* [await] has a code of its own: it tells that one of these loops is the innermost
+   scheduler. *)
+let[@inline never] of_loop (trigger : Domain_local_await.t) =
+  { trigger with await = (fun () -> trigger.await ()) }
+
+let running plugin loop =
+  let domain = Domain.DLS.get key in
+  let taken = Bool.to_int plugin.takes_every_effect in
+  ignore (Atomic.fetch_and_add domain.taking taken : int);
+  update domain.loops (List.cons (this_thread (), plugin));
+  Fun.protect loop ~finally:(fun () ->
+      update domain.loops (List.remove_assoc (this_thread ()));
+      ignore (Atomic.fetch_and_add domain.taking (-taken) : int))
+
+(* --- Whose trigger it is ---------------------------------------------------- *)
+
+(* By the code of its [await]; it is not called. *)
+let same (trigger : Domain_local_await.t) (sample : Domain_local_await.t) =
+  Physical.same_code trigger.await sample.await
+
+let sample_of_loop =
+  of_loop Domain_local_await.{ release = ignore; await = ignore }
+
+let index plugins is_it =
+  let rec find i =
+    if i = Array.length plugins then None
+    else if is_it plugins.(i) then Some i
+    else find (i + 1)
+  in
+  find 0
+
+let recognise trigger =
+  let plugins = all () in
+  if same trigger sample_of_loop then
+    match
+      List.assoc_opt (this_thread ()) (Atomic.get (Domain.DLS.get key).loops)
+    with
+    | Some plugin -> index plugins (fun other -> other == plugin)
+    | None -> (* that of another thread, which was not told apart *) None
+  else
+    index plugins (fun { sample; _ } ->
+        match sample with Some sample -> same trigger sample | None -> false)

@@ -1,0 +1,372 @@
+(* The last task to arrive cannot know whether the others still wait: a task that was
+   cancelled, or chose otherwise, and has not withdrawn yet looks like any other, and
+   only its resumer tells. A resumption cannot be taken back either. So it means no
+   more than "go and look": the last task makes a trial, in which it resumes the
+   others. If enough accept, the trial has passed, and with it the round. Else those
+   who were resumed find that it has failed, and wait again.
+
+   [trial]
+
+   State    Left by            To       By whom
+   Open     enough accepted  * Passed   who makes the trial
+            too few accepted   Failing  who makes the trial
+            a look, cancelled  Failing  a task that was resumed, and is cancelled while
+                                        it waits for the outcome
+            a look             Looked   a task that was resumed, which then waits
+   Looked   enough accepted  * Passed   as above
+            too few accepted, or a look, cancelled
+                               Doubted  as above
+   Failing  a look             Doubted  a task that was resumed, which then waits
+            the end            Failed   who makes the trial
+   Doubted  the end            Failed   who makes the trial
+   Passed, Failed  never (terminal)
+
+   * linearises the round: the arrival of the last task, and all that return. (If one
+   task alone is to be asked, its acceptance does, and the trial is Passed from the
+   start.)
+   Debt: whoever makes the trial ends it in [state]; before it makes it Failed, so that
+   nobody is back too early. Whoever replaces Looked or Doubted by a terminal state
+   fills its promise, for which all wait that look meanwhile. *)
+type trial_state =
+  | Open
+  | Looked of unit Promise.t
+  | Passed
+  | Failing
+  | Doubted of unit Promise.t
+  | Failed
+
+type trial = trial_state Atomic.t
+
+(* The status of a place, one for each arrival
+
+   State   Left by           To     By whom
+   Stays   a failed trial    Away   who made the trial, which resumed the task
+   Leaves  a failed trial    Gone   the same
+   Away    its task is back  Stays  the task, which waits again
+   any     refused           Gone   who makes the trial
+           withdrawn         Gone   the task
+   Gone    never (terminal)
+
+   Debt: whoever makes it Gone takes it out of [arrived], once, and out of [away] if it
+   was Away; whoever makes it Away, or takes it back to Stays, counts that in [away].
+
+   [Leaves] is the place of an event: if it was resumed in vain it chooses again, and
+   arrives anew. A task that waits for nothing else comes back to its place. *)
+type status = Stays | Leaves | Away | Gone
+type place = (status Atomic.t, trial) Waiter.t
+
+(* [state]
+
+   Left by          To                              By whom
+   a waiter         one more place                  the task that waits
+   a withdrawal     one place less                  its task, which then settles
+   its return       one less away                   its task, which then settles
+   the last task    [trying], without its places    the task, or who settles
+   a passed trial   not [trying], so many less      who made the trial; it settles
+   a failed trial   not [trying]; with the places   who made the trial; it settles
+                    of those who did not refuse
+
+   While somebody tries, the queue has only those who come meanwhile. If they are
+   enough for a round, whoever ends the trial makes the next one, when it settles. While
+   some are away nobody tries: the last of them that is back, or withdraws, does. *)
+type state = {
+  arrived : int;  (** Those in the trial included, until it is over. *)
+  away : int;  (** Of those: who was resumed in vain, and did not look yet. *)
+  trying : bool;
+  places : (status Atomic.t, trial) Waiters.t;
+}
+
+type t = { parties : int; state : state Atomic.t }
+
+(* What a task waits with; only the task touches it. *)
+type arrival = { initial : status; mutable place : place  (** The last one. *) }
+
+let nowhere : place = Waiter.make (Atomic.make Gone)
+let arrival initial = { initial; place = nowhere }
+let nobody = { arrived = 0; away = 0; trying = false; places = Waiters.empty }
+
+let create parties =
+  if parties < 1 then invalid_arg "Barrier.create: fewer than 1 task";
+  { parties; state = Atomic.make nobody }
+
+let parties t = t.parties
+
+(* Those who are tried are through, or will be back at once. *)
+let waiters t =
+  let s = Atomic.get t.state in
+  if s.trying then Waiters.length s.places else s.arrived
+
+let rec update t f =
+  let before = Atomic.get t.state in
+  if not (Atomic.compare_and_set t.state before (f before)) then
+    (* any other transition *)
+    update t f
+
+(* --- A trial -------------------------------------------------------------- *)
+
+(* May a trial pass, if [given] more arrive? One that has left may not be taken out of
+   [arrived] yet. Who would try until then would wake the others in vain, again and
+   again; so only a task that still seems to wait counts, and each trial that fails
+   finds one that does not. *)
+let is_ready t s ~given =
+  s.arrived + given >= t.parties
+  && s.away = 0 && (not s.trying)
+  &&
+  let live = ref given in
+  Waiters.iter (fun place -> if Waiter.is_live place then incr live) s.places;
+  !live >= t.parties
+
+(* Resumes the first of [places], until [missing] have accepted. It goes on after one
+   has refused: many may have been cancelled together, and each would make another
+   trial fail, in which others are woken in vain. Returns how many were asked,
+   accepted, and refused, and those who were not asked. One that withdraws by itself
+   is not counted as refused. *)
+let ask trial places ~missing =
+  let outcome = Ok trial in
+  let asked = ref 0 and accepted = ref 0 and refused = ref 0 in
+  let rest = ref Waiters.empty in
+  let ask place =
+    if !accepted = missing then rest := Waiters.push !rest place
+    else begin
+      incr asked;
+      if Waiter.accepts place outcome then incr accepted
+      else if Atomic.exchange place.Waiter.arg Gone <> Gone then incr refused
+    end
+  in
+  Waiters.iter ask places;
+  (!asked, !accepted, !refused, !rest)
+
+let append first second =
+  let all = ref first in
+  Waiters.iter (fun place -> all := Waiters.push !all place) second;
+  !all
+
+(* [first] are in front of those who came meanwhile; some may have left. *)
+let before first places =
+  if Waiters.is_empty first then places
+  else begin
+    let all = ref Waiters.empty in
+    let keep place =
+      if Waiter.is_live place then all := Waiters.push !all place
+    in
+    Waiters.iter keep first;
+    append !all places
+  end
+
+(* The trial of one task alone: if it accepts, that is the round. *)
+let passed = Atomic.make Passed
+
+let rec pass trial =
+  match Atomic.get trial with
+  | Passed -> true
+  | Open -> Atomic.compare_and_set trial Open Passed || pass trial
+  | Looked promise as looked ->
+      if Atomic.compare_and_set trial looked Passed then begin
+        Promise.fill promise ();
+        true
+      end
+      else (* failed *) pass trial
+  | Failing | Doubted _ -> false
+  | Failed -> assert false (* by who makes the trial only *)
+
+let rec fail trial =
+  match Atomic.get trial with
+  | Open -> if not (Atomic.compare_and_set trial Open Failing) then fail trial
+  | Looked promise as looked ->
+      if not (Atomic.compare_and_set trial looked (Doubted promise)) then
+        fail trial
+  | Failing | Doubted _ | Passed | Failed -> ()
+
+(* After a trial that failed. *)
+let over trial =
+  match Atomic.exchange trial Failed with
+  | Doubted promise -> Promise.fill promise ()
+  | Failing -> ()
+  | Open | Looked _ | Passed | Failed -> assert false (* it was failing *)
+
+(* The first of [places] were [asked]: those who accepted are away until they have
+   looked. Returns how many were made Gone, are away, and the places that are left. *)
+let take_back places ~asked =
+  let gone = ref 0 and away = ref 0 and kept = ref Waiters.empty in
+  let i = ref 0 in
+  let look place =
+    let status = place.Waiter.arg in
+    let is_kept =
+      !i >= asked
+      || Atomic.compare_and_set status Stays Away
+         && begin
+           incr away;
+           true
+         end
+    in
+    incr i;
+    if is_kept then kept := Waiters.push !kept place
+    else if Atomic.exchange status Gone <> Gone then incr gone
+  in
+  Waiters.iter look places;
+  (!gone, !away, !kept)
+
+let rec end_trial t kept ~gone ~away =
+  let s = Atomic.get t.state in
+  let after =
+    {
+      arrived = s.arrived - gone;
+      away = s.away + away;
+      trying = false;
+      places = before kept s.places;
+    }
+  in
+  if not (Atomic.compare_and_set t.state s after) then
+    (* somebody came or left *)
+    end_trial t kept ~gone ~away
+
+(* Whoever calls it has made the state [trying]. [given] is 1 if the caller arrives by
+   it, without a place. *)
+let rec try_out t places ~given =
+  let missing = t.parties - given in
+  let trial = if missing = 1 then passed else Atomic.make Open in
+  let asked, accepted, refused, rest = ask trial places ~missing in
+  let is_passed = accepted = missing && pass trial in
+  if is_passed then end_trial t rest ~gone:(missing + refused) ~away:0
+  else begin
+    fail trial;
+    let gone, away, kept = take_back places ~asked in
+    end_trial t kept ~gone:(gone + refused) ~away;
+    if accepted > 0 then over trial
+  end;
+  settle t;
+  is_passed
+
+(* To be called after each step by which a round may be complete. *)
+and settle t =
+  let s = Atomic.get t.state in
+  if is_ready t s ~given:0 then
+    if start t s then ignore (try_out t s.places ~given:0 : bool)
+    else (* any other transition *) settle t
+
+and start t s =
+  let trying = { s with trying = true; places = Waiters.empty } in
+  Atomic.compare_and_set t.state s trying
+
+(* Those who were resumed were told to look. On another domain they may do so before
+   all have been asked. *)
+let rec has_passed trial =
+  match Atomic.get trial with
+  | Passed -> true
+  | Failed -> false
+  | Looked promise | Doubted promise -> is_told trial promise
+  | Open -> look trial Open (fun promise -> Looked promise)
+  | Failing -> look trial Failing (fun promise -> Doubted promise)
+
+and look trial before after =
+  let promise = Promise.create () in
+  if Atomic.compare_and_set trial before (after promise) then
+    is_told trial promise
+  else (* another look, or it passed or failed *) has_passed trial
+
+and is_told trial promise =
+  match Promise.await promise with
+  | () -> has_passed trial
+  | exception e -> (
+      let backtrace = Printexc.get_raw_backtrace () in
+      fail trial;
+      match Atomic.get trial with
+      | Passed -> true
+      | Open | Looked _ | Failing | Doubted _ | Failed ->
+          Printexc.raise_with_backtrace e backtrace)
+
+(* --- Waiting -------------------------------------------------------------- *)
+
+let rec attempt t arrival =
+  let s = Atomic.get t.state in
+  if t.parties = 1 then Some passed
+  else if not (is_ready t s ~given:1) then None
+  else if not (start t s) then (* any other transition *) attempt t arrival
+  else if try_out t s.places ~given:1 then Some passed
+  else None
+
+(* It waits for the same barrier in another alternative: a choice arrives once. *)
+let has_arrived (w : (arrival, trial) Suspend.waiter) s =
+  w.choice != Waiter.no_choice
+  && Waiters.exists (fun place -> place.Waiter.choice == w.choice) s.places
+
+let rec arrive t (w : (arrival, trial) Suspend.waiter) place =
+  let s = Atomic.get t.state in
+  has_arrived w s
+  || (not (is_ready t s ~given:1))
+     && begin
+       let places = Waiters.push s.places place in
+       if
+         Atomic.compare_and_set t.state s
+           { s with arrived = s.arrived + 1; places }
+       then begin
+         w.arg.place <- place;
+         true
+       end
+       else (* any other transition *) arrive t w place
+     end
+
+let come_back t (w : (arrival, trial) Suspend.waiter) =
+  let { place; _ } = w.arg in
+  place.resume <- w.resume;
+  Atomic.set place.arg Stays;
+  update t (fun s -> { s with away = s.away - 1 });
+  settle t
+
+let enlist t (w : (arrival, trial) Suspend.waiter) =
+  if w.arg.place != nowhere && Atomic.get w.arg.place.arg = Away then begin
+    come_back t w;
+    true
+  end
+  else begin
+    let place = Waiter.make_alternative w.choice (Atomic.make w.arg.initial) in
+    place.resume <- w.resume;
+    arrive t w place
+  end
+
+(* Does nothing if it has left. *)
+let leave t { place; _ } =
+  if place != nowhere then begin
+    Waiter.leave place;
+    let status = Atomic.exchange place.arg Gone in
+    if status <> Gone then begin
+      let away = if status = Away then 1 else 0 in
+      let after s =
+        {
+          s with
+          arrived = s.arrived - 1;
+          away = s.away - away;
+          places = Waiters.withdraw s.places;
+        }
+      in
+      update t after;
+      settle t
+    end
+  end
+
+let awaiting =
+  {
+    Suspend.attempt;
+    enlist;
+    withdraw = (fun t (w : (arrival, trial) Suspend.waiter) -> leave t w.arg);
+  }
+
+let rec wait t arrival =
+  if not (has_passed (Suspend.wait awaiting t arrival)) then wait t arrival
+
+let await t =
+  let arrival = arrival Stays in
+  match attempt t arrival with
+  | Some _ -> ()
+  | None -> (
+      try wait t arrival
+      with e ->
+        let backtrace = Printexc.get_raw_backtrace () in
+        leave t arrival;
+        Printexc.raise_with_backtrace e backtrace)
+
+let await_evt t =
+  Event.guard @@ fun () ->
+  Event.wrap
+    (Event.make_tentative ~confirm:has_passed awaiting t (arrival Leaves))
+    (fun (_ : trial) -> ())

@@ -1,0 +1,70 @@
+(** Every subscriber sees every value.
+
+    All subscriptions see the values in one order, whoever sent them. To send
+    never blocks: values that a subscription has not received yet are kept for
+    it, for as long as it is referenced. What nobody will receive is collected.
+    (If only the latest value matters, read until {!try_receive} is [None], or
+    keep it in an [Atomic.t].)
+
+    An operation without a {b Suspends} line never suspends and performs no
+    effect: signal handlers, finalisers and callbacks may use it.
+
+    {[
+      # let news = Broadcast.create ()
+      val news : '_weak1 Broadcast.t = <abstr>
+      # let reader = Broadcast.subscribe news
+      val reader : '_weak1 Broadcast.subscription = <abstr>
+      # Broadcast.send news "hello"; Broadcast.receive reader
+      - : string = "hello"
+    ]} *)
+
+type 'a t
+
+exception Closed
+(** The same exception for all structures that can be closed. *)
+
+val create : unit -> 'a t
+
+val send : 'a t -> 'a -> unit
+(** [send t v] gives [v] to every subscription. O(1), and O(n) for the [n] of
+    them through which tasks wait.
+
+    @raise Closed if [t] is closed. *)
+
+val close : 'a t -> unit
+(** [close t] ends [t]: to send raises {!Closed}; every subscription receives
+    what was sent before, and then to receive raises {!Closed}. To close again
+    does nothing. *)
+
+val is_closed : 'a t -> bool
+
+(** {2 Receiving} *)
+
+type 'a subscription
+
+val subscribe : 'a t -> 'a subscription
+(** [subscribe t] receives what is sent from now on. It need not be ended. *)
+
+val receive : 'a subscription -> 'a
+(** [receive s] is the next value. Several tasks may receive through one
+    subscription: each value goes to one of them.
+
+    - {b Suspends} until there is one.
+    - {b Cancelled} while suspended: the value remains.
+    - {b Order}: that of arrival.
+    - {b Cost}: O(1), also to withdraw (amortised).
+
+    @raise Closed if there is no value left, and the broadcast is closed. *)
+
+val try_receive : 'a subscription -> 'a option
+(** [try_receive s] is the next value, if there is one, and nobody waits for it;
+    [None] also while another domain just hands out values of [s].
+
+    @raise Closed as {!receive}. *)
+
+val receive_evt : 'a subscription -> 'a Event.t
+(** The event of {!receive}. *)
+
+val waiters : 'a subscription -> int
+(** How many tasks wait through this subscription, for diagnosis. One that was
+    cancelled counts until it is unwound. O(1). *)

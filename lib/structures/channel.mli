@@ -1,0 +1,63 @@
+(** Rendezvous channels: a value passes when a sender and a receiver meet.
+
+    The channels of {!Event}, for tasks of any hosts, with everyday functions
+    and an end.
+
+    An operation without a {b Suspends} line never suspends and performs no
+    effect: signal handlers, finalisers and callbacks may use it. *)
+
+type 'a t = 'a Event.channel
+
+exception Closed
+(** The same exception for all structures that can be closed. *)
+
+val create : unit -> 'a t
+
+val send : 'a t -> 'a -> unit
+(** [send t v] gives [v] to a task that receives from [t].
+
+    - {b Suspends} until there is one.
+    - {b Cancelled} while suspended: nobody received [v].
+    - {b Order}: senders are served in the order of their arrival, and so are
+      receivers.
+    - {b Cost}: O(1).
+
+    @raise Closed if [t] is closed before they meet. *)
+
+val receive : 'a t -> 'a
+(** [receive t] is a value that a task sends.
+
+    - {b Suspends} until there is one.
+    - {b Cancelled} while suspended: nobody's value was taken.
+    - {b Order}, {b Cost}: as for {!send}.
+
+    @raise Closed if [t] is closed before they meet. *)
+
+val try_send : 'a t -> 'a -> bool
+(** [try_send t v] gives [v] to a task that waits to receive, if there is one,
+    and is whether it did.
+
+    @raise Closed if [t] is closed. *)
+
+val try_receive : 'a t -> 'a option
+(** [try_receive t] takes the value of a task that waits to send, if there is
+    one.
+
+    @raise Closed if [t] is closed. *)
+
+val send_evt : 'a t -> 'a -> unit Event.t
+(** The event of {!send}: {!Event.send}. *)
+
+val receive_evt : 'a t -> 'a Event.t
+(** The event of {!receive}: {!Event.receive}. A choice between sending to and
+    receiving from the same channel does not meet itself. *)
+
+val close : 'a t -> unit
+(** [close t] ends [t]: those who wait and those who come get {!Closed}. To
+    close again does nothing. *)
+
+val is_closed : 'a t -> bool
+
+val waiters : 'a t -> int
+(** How many senders and receivers wait, for diagnosis. One that was cancelled
+    counts until it is unwound. O(1). *)

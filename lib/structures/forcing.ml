@@ -1,0 +1,193 @@
+type turn = Settled | Yours
+
+type 'a state =
+  | Value of 'a
+  | Failed of exn * Printexc.raw_backtrace
+  | Unforced of 'a computation * watchers
+  | Forcing of {
+      computation : 'a computation;
+      waiters : (unit, turn) Waiters.t;
+      watchers : watchers;
+      needs : any option;
+    }
+
+and watchers = (unit, turn) Waiters.t
+
+and 'a computation = {
+  compute : unit -> 'a;
+  restarts : exn -> bool;
+  mutable sought : sought;
+}
+
+(* Used only by what runs on the stack above the computation, and by whoever runs it.
+   The boolean: it was [Refused] before. *)
+and sought =
+  | Nothing
+  | Refused
+  | Sought : 'b Effect.t * bool -> sought
+  | Seen of bool
+
+and 'a t = 'a state Atomic.t
+and any = Any : 'a t -> any
+
+let make compute ~restarts =
+  Atomic.make
+    (Unforced ({ compute; restarts; sought = Nothing }, Waiters.empty))
+
+(* --- The stack ------------------------------------------------------------ *)
+
+type frame = Frame : 'a t * 'a computation -> frame
+
+type _ Effect.t +=
+  | Ask : { question : 'a Effect.t; otherwise : 'a } -> 'a Effect.t
+  | Enclosing : frame list ref -> unit Effect.t
+
+type passing = Passing : 'b Effect.t -> passing
+
+(* Which frames see an effect pass, where no effect of ours may be performed: each
+   of them looks at all collections under way. An effect that is a constant may pass
+   frames in other threads at the same time. *)
+type collection = {
+  thread : int;
+  mutable effect_ : passing option;
+  mutable passed : frame list;
+}
+
+let thread () = Thread.id (Thread.self ())
+let collections : collection list Atomic.t = Atomic.make []
+
+let rec update_collections f =
+  let before = Atomic.get collections in
+  if not (Atomic.compare_and_set collections before (f before)) then
+    (* another task began or ended one *)
+    update_collections f
+
+let collect reach =
+  let mine = { thread = thread (); effect_ = None; passed = [] } in
+  let reaching effect_ =
+    mine.effect_ <- Some effect_;
+    mine.passed <- []
+  in
+  update_collections (fun others -> mine :: others);
+  Fun.protect
+    (fun () -> reach reaching)
+    ~finally:(fun () ->
+      update_collections (List.filter (fun other -> other != mine)));
+  List.rev mine.passed
+
+let[@inline never] add_to_collections frame effect_ collections =
+  let add collection =
+    match collection.effect_ with
+    | Some (Passing sought)
+      when Physical.equal sought effect_ && collection.thread = thread () ->
+        collection.passed <- frame :: collection.passed
+    | Some _ | None -> ()
+  in
+  List.iter add collections
+
+(* Does not touch the backtrace, which is still that of the computation. *)
+let pass_exception e = raise_notrace e
+
+let run (type a) (t : a t) (computation : a computation) =
+  let effc (type b) (effect_ : b Effect.t) :
+      ((b, a) Effect.Deep.continuation -> a) option =
+    match effect_ with
+    | Ask { question = Enclosing frames; otherwise = () } ->
+        (* Not handled: continuations that hold one another make the collector
+           overflow its stack. *)
+        frames := Frame (t, computation) :: !frames;
+        None
+    | _ ->
+        (match computation.sought with
+        | Sought (sought, refused) when Physical.equal sought effect_ ->
+            computation.sought <- Seen refused
+        | Nothing | Refused | Sought _ | Seen _ -> ());
+        (match Atomic.get collections with
+        | [] -> ()
+        | collections ->
+            add_to_collections (Frame (t, computation)) effect_ collections);
+        None
+  in
+  Effect.Deep.match_with computation.compute ()
+    { retc = Fun.id; exnc = pass_exception; effc }
+
+let is_refused c =
+  match c.sought with
+  | Nothing -> false
+  | Refused -> true
+  | Sought (_, refused) | Seen refused -> refused
+
+let stop_seeking c = c.sought <- (if is_refused c then Refused else Nothing)
+
+let refuse () =
+  let frames = ref [] in
+  (try Effect.perform (Ask { question = Enclosing frames; otherwise = () })
+   with Effect.Unhandled (Ask _) -> ());
+  List.iter (fun (Frame (_, c)) -> c.sought <- Refused) !frames
+
+let was_refused c =
+  let refused = is_refused c in
+  c.sought <- Nothing;
+  refused
+
+let seek frames (Passing effect_) =
+  List.iter
+    (fun (Frame (_, c)) -> c.sought <- Sought (effect_, is_refused c))
+    frames
+
+let passed frames =
+  let was_seen (Frame (_, c)) =
+    let seen = match c.sought with Seen _ -> true | _ -> false in
+    stop_seeking c;
+    seen
+  in
+  List.filter was_seen frames
+
+(* --- The graph ------------------------------------------------------------ *)
+
+(* The caller's task forces [t], and nobody else leaves the state [Forcing]. *)
+let rec need needs (Frame (t, _) as frame) =
+  match Atomic.get t with
+  | Forcing f as before ->
+      if not (Atomic.compare_and_set t before (Forcing { f with needs })) then
+        (* another waiter, or one left *)
+        need needs frame
+  | Value _ | Failed _ | Unforced _ -> assert false
+
+let needs frames any = List.iter (need any) frames
+let is_frame t (Frame (forced, _)) = Physical.equal forced t
+
+(* What [t] needed when it was read. *)
+type edge = Edge : 'a t * any option -> edge
+
+(* There may be a cycle without the caller, for the moment until one of its tasks
+   has seen it. So this stops where it was before: at [mark], which is moved
+   forward after 1, 2, 4, ... steps. *)
+let path frames t =
+  let rec go (Any t as here) edges mark steps limit =
+    if List.exists (is_frame t) frames then Some edges
+    else
+      match Atomic.get t with
+      | Forcing { needs = Some (Any next as there) as needs; _ } ->
+          let (Any marked) = mark in
+          let edges = Edge (t, needs) :: edges in
+          if Physical.equal next marked then None
+          else if steps < limit then go there edges mark (steps + 1) limit
+          else go there edges here 1 (2 * limit)
+      | Forcing { needs = None; _ } | Value _ | Failed _ | Unforced _ -> None
+  in
+  go (Any t) [] (Any t) 1 1
+
+(* A need that was left does not come back: each wait has an option of its own. *)
+let still_holds (Edge (t, needs)) =
+  match Atomic.get t with
+  | Forcing f -> f.needs == needs
+  | Value _ | Failed _ | Unforced _ -> false
+
+(* A task on the path may be cancelled after it was passed, and others then begin to
+   wait further on: that was never a cycle. What holds after all of the path was
+   read held all at once. *)
+let leads_to frames t =
+  match path frames t with
+  | None -> false
+  | Some edges -> List.for_all still_holds edges

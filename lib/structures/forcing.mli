@@ -1,0 +1,85 @@
+(** Lazy values that are being forced, and what each of them waits for.
+
+    A task that forces [x] runs its computation under a handler. So a task finds
+    the lazy values that it is itself forcing on its own stack, whatever its
+    host, and needs no identity. *)
+
+type turn =
+  | Settled  (** The lazy value is forced. *)
+  | Yours  (** Whoever is told so forces it now. *)
+
+type 'a state =
+  | Value of 'a
+  | Failed of exn * Printexc.raw_backtrace
+  | Unforced of 'a computation * watchers
+  | Forcing of {
+      computation : 'a computation;
+      waiters : (unit, turn) Waiters.t;  (** Tasks that force it. *)
+      watchers : watchers;
+      needs : any option;
+          (** What the task that forces it waits for, if that is forced too. *)
+    }
+
+and watchers = (unit, turn) Waiters.t
+(** Events: they are told [Settled] only. *)
+
+and 'a computation = {
+  compute : unit -> 'a;
+  restarts : exn -> bool;
+      (** Is it to be run again, by the next who wants it, after it raised this?
+      *)
+  mutable sought : sought;
+}
+
+and sought
+and 'a t = 'a state Atomic.t
+and any = Any : 'a t -> any
+
+val make : (unit -> 'a) -> restarts:(exn -> bool) -> 'a t
+(** Unforced. *)
+
+(** {2 The caller's own stack} *)
+
+type frame
+(** A lazy value that is being forced there. *)
+
+type _ Effect.t +=
+  | Ask : { question : 'a Effect.t; otherwise : 'a } -> 'a Effect.t
+        (** See [Suspend.Host.Ask]. *)
+  | Enclosing : frame list ref -> unit Effect.t
+        (** A question: each forcing adds itself as it passes. *)
+
+val run : 'a t -> 'a computation -> 'a
+(** [run t computation] computes, as a frame. What it raises has the backtrace
+    of the computation. *)
+
+val refuse : unit -> unit
+(** The calling code had to wait, and could not: so the computations on the
+    stack below it must not be taken to have failed. *)
+
+val was_refused : 'a computation -> bool
+(** Whether it has been, since it was run; not any more then. *)
+
+type passing = Passing : 'b Effect.t -> passing
+
+val seek : frame list -> passing -> unit
+(** Before an effect is performed: tell the frames to look for it. *)
+
+val passed : frame list -> frame list
+(** Those that saw the effect pass. None of the frames seeks any more. *)
+
+val collect : ((passing -> unit) -> unit) -> frame list
+(** [collect reach] are the frames, from the innermost on, that saw the effect
+    pass of which [reach] told last, before it was performed. No other task of
+    the thread performs one that is physically equal meanwhile. *)
+
+(** {2 What waits for what} *)
+
+val needs : frame list -> any option -> unit
+(** [needs frames (Some t)]: the task of these frames is about to wait for [t].
+    To be ended with [None], by the same task. *)
+
+val leads_to : frame list -> 'a t -> bool
+(** Does whoever forces [t] wait, over any number of other tasks, for one of the
+    frames? If several tasks that close a cycle ask, each after it declared what
+    it {!needs}, at least one gets [true]. *)

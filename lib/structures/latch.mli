@@ -1,0 +1,38 @@
+(** A count that opens a gate, once, when it reaches zero.
+
+    An operation without a {b Suspends} line never suspends and performs no
+    effect. *)
+
+type t
+
+val create : int -> t
+(** [create n] opens after [n] calls of {!count_down}; it is open if [n] is 0.
+
+    @raise Invalid_argument if [n] is negative. *)
+
+val count_down : t -> unit
+(** [count_down t] lowers the count; at zero [t] opens, for ever, and all that
+    wait go on, in the order of their arrival. O(1), and at zero O(n) for [n]
+    that wait.
+
+    @raise Invalid_argument if [t] is open. *)
+
+val await : t -> unit
+(** [await t] returns once [t] is open.
+
+    - {b Suspends} until then.
+    - {b Cancelled} while suspended: the count stays as it is.
+    - {b Order}: that of arrival.
+    - {b Cost}: O(1). *)
+
+val await_evt : t -> unit Event.t
+(** The event of {!await}. *)
+
+val is_open : t -> bool
+
+val count : t -> int
+(** How many calls of {!count_down} are missing. *)
+
+val waiters : t -> int
+(** How many tasks wait, for diagnosis. One that was cancelled counts until it
+    is unwound. O(1). *)

@@ -1,0 +1,252 @@
+open Forcing
+
+(* [t], the only Atomic here
+
+   State                Left by           To                    By whom
+   Unforced (c, es)     force             Forcing ([], es)      any task
+                        an event          Unforced (es, e)      the task that waits
+                        a lost event      Unforced (es - e)     the task that added e
+   Forcing (ws, es)     force             Forcing ((ws, w), es) any other task
+                        cancelled force   Forcing (ws - w, es)  the task that added w
+                        an event          Forcing (ws, (es, e)) the task that waits
+                        a lost event      Forcing (ws, es - e)  the task that added e
+                        needs             Forcing (ws, es)      the forcer, before and
+                                                                after it waits for
+                                                                another lazy
+                        value, failure *  Value, Failed         the forcer; it calls
+                                                                all of ws, then of es
+                        restart, ws=w::_  Forcing (ws - w, es)  the forcer; it calls w,
+                                                                the next forcer
+                        restart, ws=[]    Unforced (c, es)      the forcer
+   Value v, Failed      never (terminal)
+
+   * linearises the computation; [force], [peek] and the events linearise at the read
+   that sees a terminal state.
+   The forcer is the task in whose stack [compute] runs: the one whose compare-and-set
+   installed [Forcing], or the one whose resumer took [Yours]. If a resumer refuses
+   that, the forcer still is it, and offers it to the next. *)
+type 'a t = 'a Forcing.t
+
+exception Undefined = Stdlib.Lazy.Undefined
+
+type cancel = [ `Restart | `Record | `Protect ]
+
+(* --- Forcing -------------------------------------------------------------- *)
+
+let rec settle t outcome =
+  match Atomic.get t with
+  | Forcing { waiters; watchers; _ } as before
+    when Waiters.is_empty waiters && Waiters.is_empty watchers ->
+      if not (Atomic.compare_and_set t before outcome) then
+        (* somebody came *) settle t outcome
+  | Forcing { waiters; watchers; _ } as before ->
+      let forcing = Waiters.round waiters (Ok Settled)
+      and watching = Waiters.round watchers (Ok Settled) in
+      if Atomic.compare_and_set t before outcome then
+        Waiters.resume_both forcing watching
+      else (* somebody came or left *) settle t outcome
+  | Unforced _ | Value _ | Failed _ -> assert false (* only the forcer leaves *)
+
+let rec pass_on t =
+  match Atomic.get t with
+  | Forcing { computation; waiters; watchers; needs = _ } as before ->
+      if Waiters.is_empty waiters then
+        begin if
+          not
+            (Atomic.compare_and_set t before (Unforced (computation, watchers)))
+        then (* somebody came or left *) pass_on t
+        end
+      else
+        let w = Waiters.head waiters and waiters = Waiters.tail waiters in
+        let after = Forcing { computation; waiters; watchers; needs = None } in
+        if
+          not
+            (Atomic.compare_and_set t before after
+            && Waiter.accepts w (Ok Yours))
+        then (* somebody came or left; or [w] was cancelled *) pass_on t
+  | Unforced _ | Value _ | Failed _ -> assert false (* only the forcer leaves *)
+
+let compute t computation =
+  match Forcing.run t computation with
+  | v ->
+      settle t (Value v);
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      if Forcing.was_refused computation || computation.restarts e then
+        pass_on t
+      else settle t (Failed (e, backtrace));
+      Printexc.raise_with_backtrace e backtrace
+
+(* --- Waiting -------------------------------------------------------------- *)
+
+let get_settled t =
+  match Atomic.get t with
+  | Value v -> v
+  | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
+  | Unforced _ | Forcing _ -> assert false (* [Settled] is told afterwards *)
+
+let rec enlist t w =
+  match Atomic.get t with
+  | Unforced _ | Value _ | Failed _ -> false
+  | Forcing f as before ->
+      Atomic.compare_and_set t before
+        (Forcing { f with waiters = Waiters.push f.waiters w })
+      ||
+      (* somebody else came or left, or it is forced *)
+      enlist t w
+
+let rec withdraw t w =
+  match Atomic.get t with
+  | Unforced _ | Value _ | Failed _ -> ()
+  | Forcing f as before ->
+      let after = Forcing { f with waiters = Waiters.withdraw f.waiters } in
+      if not (Atomic.compare_and_set t before after) then withdraw t w
+
+let rec attempt t () =
+  match Atomic.get t with
+  | Value _ | Failed _ -> Some Settled
+  | Forcing _ -> None
+  | Unforced (computation, watchers) as before ->
+      if start t before computation watchers then Some Yours
+      else (* somebody else, or an event came or left *) attempt t ()
+
+and start t before computation watchers =
+  Atomic.compare_and_set t before
+    (Forcing { computation; waiters = Waiters.empty; watchers; needs = None })
+
+let forcing = { Suspend.attempt; enlist; withdraw }
+
+let reach seek =
+  Suspend.reach_host { reaching = (fun effect_ -> seek (Passing effect_)) }
+
+(* Those of the frames that cannot go on while the caller's task waits. *)
+let blocked_of frames =
+  match reach (seek frames) with
+  | Suspends -> passed frames
+  | Parks ->
+      ignore (passed frames : frame list);
+      frames
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      ignore (passed frames : frame list);
+      Printexc.raise_with_backtrace e backtrace
+
+(* Where nobody but the scheduler may be asked, the effect of a suspension finds the
+   frames; it does elsewhere too, but takes longer than to learn that there are
+   none. *)
+let blocked () =
+  let frames = ref [] in
+  match Suspend.Host.ask (Enclosing frames) ~otherwise:() with
+  | Some () -> (
+      match List.rev !frames with [] -> [] | frames -> blocked_of frames)
+  | None -> collect (fun seek -> ignore (reach seek : Suspend.host))
+
+let wait_as frames t =
+  needs frames (Some (Any t));
+  if leads_to frames t then begin
+    needs frames None;
+    raise Undefined
+  end;
+  match Suspend.wait forcing t () with
+  | turn ->
+      needs frames None;
+      turn
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      needs frames None;
+      Printexc.raise_with_backtrace e backtrace
+
+let wait t =
+  match blocked () with
+  | [] -> Suspend.wait forcing t ()
+  | frames -> wait_as frames t
+
+let rec force_unsettled t =
+  match Atomic.get t with
+  | Value v -> v
+  | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
+  | Unforced (computation, watchers) as before ->
+      if start t before computation watchers then compute t computation
+      else (* somebody else, or an event came or left *) force_unsettled t
+  | Forcing { computation; _ } -> (
+      match wait t with
+      | Settled -> get_settled t
+      | Yours -> compute t computation)
+
+let[@inline] force t =
+  match Atomic.get t with Value v -> v | _ -> force_unsettled t
+
+let force_val t = force t
+
+(* --- Making --------------------------------------------------------------- *)
+
+let from_val v = Atomic.make (Value v)
+let if_cancelled (_ : exn) = Suspend.is_cancelled ()
+let never (_ : exn) = false
+
+let from_fun ?(cancel = `Restart) f =
+  match cancel with
+  | `Restart -> make f ~restarts:if_cancelled
+  | `Record -> make f ~restarts:never
+  | `Protect -> make (fun () -> Suspend.protect f) ~restarts:never
+
+let map f t = from_fun (fun () -> f (force t))
+
+let map_val f t =
+  match Atomic.get t with Value v -> from_val (f v) | _ -> map f t
+
+(* [Stdlib.Lazy.is_val l] is also true while [l] is being forced: then somebody else
+   does that, and [l] did not fail with this exception. *)
+let of_stdlib l =
+  let restarts e =
+    match e with
+    | Undefined when Stdlib.Lazy.is_val l -> true
+    | e -> if_cancelled e
+  in
+  make (fun () -> Suspend.protect (fun () -> Stdlib.Lazy.force l)) ~restarts
+
+(* --- Looking -------------------------------------------------------------- *)
+
+let is_val t = match Atomic.get t with Value _ -> true | _ -> false
+
+let peek t =
+  match Atomic.get t with
+  | Value v -> Some (Ok v)
+  | Failed (e, _) -> Some (Error e)
+  | Unforced _ | Forcing _ -> None
+
+let waiters t =
+  match Atomic.get t with
+  | Forcing { waiters; _ } -> Waiters.length waiters
+  | Unforced _ | Value _ | Failed _ -> 0
+
+(* --- The event ------------------------------------------------------------ *)
+
+let rec update_watchers t f =
+  match Atomic.get t with
+  | Value _ | Failed _ -> false
+  | (Unforced _ | Forcing _) as before ->
+      Atomic.compare_and_set t before (with_watchers f before)
+      ||
+      (* somebody came or left, or it is forced *)
+      update_watchers t f
+
+and with_watchers f = function
+  | Unforced (computation, watchers) -> Unforced (computation, f watchers)
+  | Forcing x -> Forcing { x with watchers = f x.watchers }
+  | (Value _ | Failed _) as settled -> settled
+
+let watching =
+  {
+    Suspend.attempt =
+      (fun t () ->
+        match Atomic.get t with
+        | Value _ | Failed _ -> Some Settled
+        | Unforced _ | Forcing _ -> None);
+    enlist = (fun t w -> update_watchers t (fun ws -> Waiters.push ws w));
+    withdraw = (fun t _ -> ignore (update_watchers t Waiters.withdraw : bool));
+  }
+
+let await_evt t =
+  Event.wrap (Event.make watching t ()) (fun (_ : turn) -> get_settled t)

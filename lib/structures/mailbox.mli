@@ -1,0 +1,57 @@
+(** Unbounded FIFO queue for any number of producers and consumers: the
+    "synchronous Fifo" of "Lightweight concurrency". To put never blocks.
+
+    An operation without a {b Suspends} line never suspends and performs no
+    effect: signal handlers, finalisers and callbacks may use it. *)
+
+type 'a t
+
+exception Closed
+(** The same exception for all structures that can be closed. *)
+
+val create : unit -> 'a t
+
+val put : 'a t -> 'a -> unit
+(** [put t x] appends [x] to [t], or hands it to the first task that waits.
+    O(1).
+
+    @raise Closed if [t] is closed. *)
+
+val take : 'a t -> 'a
+(** [take t] removes the first item of [t].
+
+    - {b Suspends} while [t] is empty.
+    - {b Cancelled} while suspended: nothing was removed.
+    - {b Order}: that of arrival.
+    - {b Cost}: O(1).
+
+    @raise Closed if [t] is closed and empty. *)
+
+val try_take : 'a t -> 'a option
+(** [try_take t] removes the first item, if there is one.
+
+    @raise Closed if [t] is closed and empty. *)
+
+val take_all : 'a t -> 'a list
+(** [take_all t] removes all items that are there when it looks, at once, the
+    first one first. [[]] if there are none, also if [t] is closed. What another
+    task adds between the look and the removal stays. O(n). *)
+
+val take_evt : 'a t -> 'a Event.t
+(** The event of {!take}. *)
+
+val close : 'a t -> unit
+(** [close t] ends [t]: to put raises {!Closed}; what is there can still be
+    taken, and then to take raises {!Closed} as well, also in those who wait. To
+    close again does nothing. *)
+
+val is_closed : 'a t -> bool
+
+val length : 'a t -> int
+(** How many items are there. *)
+
+val is_empty : 'a t -> bool
+
+val waiters : 'a t -> int
+(** How many tasks wait, for diagnosis. One that was cancelled counts until it
+    is unwound. O(1). *)

@@ -1,0 +1,58 @@
+(** Mutual exclusion between tasks of any hosts.
+
+    A drop-in for Stdlib's [Mutex] that blocks the task only, and serves those
+    who wait in the order of their arrival: a mutex that is unlocked while
+    others wait passes to the first of them, and nobody overtakes.
+
+    It differs in one point: since tasks of all hosts may use it, a mutex does
+    not know who locked it. Where Stdlib's raises [Sys_error] in a thread that
+    locks it twice, the task waits here (until another one unlocks it); and any
+    task may unlock it. Nothing is poisoned when the function of {!protect}
+    raises.
+
+    An operation without a {b Suspends} line never suspends and performs no
+    effect: signal handlers, finalisers and callbacks may use it.
+
+    {[
+      # let mutex = Mutex.create ()
+      val mutex : Concord.Mutex.t = <abstr>
+      # Mutex.protect mutex (fun () -> Mutex.try_lock mutex)
+      - : bool = false
+    ]} *)
+
+type t
+
+val create : unit -> t
+(** An unlocked mutex. *)
+
+val lock : t -> unit
+(** [lock t] locks [t].
+
+    - {b Suspends} while [t] is locked.
+    - {b Cancelled} while suspended: [t] was not locked by this call, and nobody
+      else loses a turn.
+    - {b Order}: that of arrival.
+    - {b Cost}: O(1); locking and unlocking a free mutex is two compare-and-sets
+      and allocates nothing. *)
+
+val try_lock : t -> bool
+(** [try_lock t] locks [t] if it is not locked, and is whether it did. *)
+
+val unlock : t -> unit
+(** [unlock t] passes [t] to the first task that waits, or unlocks it.
+
+    @raise Sys_error if [t] is not locked. *)
+
+val protect : t -> (unit -> 'a) -> 'a
+(** [protect t f] is [f ()] with [t] locked, and unlocks it however [f] ends.
+
+    - {b Suspends}, {b Cancelled}: as {!lock}, and as [f]. *)
+
+val lock_evt : t -> unit Event.t
+(** The event of {!lock}. *)
+
+val is_locked : t -> bool
+
+val waiters : t -> int
+(** How many tasks wait, for diagnosis. One that was cancelled counts until it
+    is unwound. O(1). *)

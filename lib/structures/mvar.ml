@@ -1,0 +1,257 @@
+(* [t], the only Atomic here
+
+   State           Left by            To                      By whom
+   Empty ts        put, ts = []     * Full (v, [])            any task
+                   put, ts = w::_     Empty (ts - w)          any task; it calls w
+                   put, ts = w::_     Held (ts, [])           any task (w reads)
+                   a waiter           Empty (ts, w)           the task that waits
+                   cancelled waiter   Empty (ts - w)          the task that added w
+   Full (v, ps)    take, ps = []    * Empty []                any task
+                   take, ps = p::_  * Held ([], ps - p)       any task; it calls p
+                   swap             * Full (v', ps)           any task
+                   modify           * Held ([], ps)           any task
+                   a waiter           Full (v, (ps, p))       the task that waits
+                   cancelled waiter   Full (v, ps - p)        the task that added p
+   Held (ts, ps)   give, ts = []    * Full (v, ps)            the holder
+                   give, ts = w::_    Held (ts - w, ps)       the holder; it calls w
+                   vacate, ps = []    Empty ts                the holder
+                   vacate, ps = p::_  Held (ts, ps - p)       the holder; it calls p
+                   waiters              as above: they join ts or ps, or leave
+
+   * linearises the operation of the task that does it. An operation that waited
+   linearises when its resumer answers [true].
+
+   [Held]: one task has the box in its hands, with or without a value, and is
+   obliged to [give] a value or to [vacate] it. It holds the box while it calls
+   the resumers that decide what comes next, so that nobody overtakes meanwhile,
+   or while the function of [modify] runs. The holder changes when a waiter that
+   wants to hold is resumed: then the resumed task has the box, and its value.
+
+   A put that was told [true] may return a moment before its value is in the box;
+   until then the box is [Held]: who takes waits for it, and who only tries is
+   told that there is nothing. *)
+
+type purpose = Take | Read | Hold
+
+type 'a state =
+  | Empty of (purpose, 'a) Waiters.t
+  | Full of 'a * ('a, unit) Waiters.t
+  | Held of (purpose, 'a) Waiters.t * ('a, unit) Waiters.t
+
+type 'a t = 'a state Atomic.t
+
+let empty = Empty Waiters.empty
+let full v = Full (v, Waiters.empty)
+let create_empty () = Atomic.make empty
+let create v = Atomic.make (full v)
+
+(* --- For the holder ------------------------------------------------------- *)
+
+(* The holder puts [v] into the box. A failed compare-and-set means that somebody
+   came to wait, or left: look again. *)
+let rec give t v =
+  match Atomic.get t with
+  | Held (takers, putters) as before ->
+      if Waiters.is_empty takers then begin
+        let after = Full (v, putters) in
+        if not (Atomic.compare_and_set t before after) then give t v
+      end
+      else
+        let w = Waiters.head takers in
+        let after = Held (Waiters.tail takers, putters) and outcome = Ok v in
+        if Atomic.compare_and_set t before after && Waiter.accepts w outcome
+        then
+          match w.Waiter.arg with
+          | Take -> vacate t
+          | Read -> give t v
+          | Hold -> (* the resumed task is the holder now *) ()
+        else (* the state changed, or [w] was cancelled *) give t v
+  | Empty _ | Full _ -> assert false (* only the holder leaves [Held] *)
+
+(* The holder has nothing to put into the box. *)
+and vacate t =
+  match Atomic.get t with
+  | Held (takers, putters) as before ->
+      if Waiters.is_empty putters then
+        begin if not (Atomic.compare_and_set t before (Empty takers)) then
+          vacate t
+        end
+      else
+        let p = Waiters.head putters in
+        let after = Held (takers, Waiters.tail putters) in
+        if Atomic.compare_and_set t before after && Waiter.accepts p (Ok ())
+        then give t p.arg
+        else (* the state changed, or [p] was cancelled *) vacate t
+  | Empty _ | Full _ -> assert false (* only the holder leaves [Held] *)
+
+(* --- Taking --------------------------------------------------------------- *)
+
+(* The box was [Full (v, putters)], and [v] is the caller's if this succeeds. *)
+let try_remove t before putters =
+  if Waiters.is_empty putters then Atomic.compare_and_set t before empty
+  else
+    let p = Waiters.head putters in
+    let after = Held (Waiters.empty, Waiters.tail putters) in
+    Atomic.compare_and_set t before after
+    && begin
+      if Waiter.accepts p (Ok ()) then give t p.arg else vacate t;
+      true
+    end
+
+(* What [purpose] does with a full box. *)
+let try_use t before putters = function
+  | Take -> try_remove t before putters
+  | Read -> true
+  | Hold -> Atomic.compare_and_set t before (Held (Waiters.empty, putters))
+
+let rec try_to t purpose =
+  match Atomic.get t with
+  | Full (v, putters) as before ->
+      if try_use t before putters purpose then Some v
+      else (* the box changed: look again *) try_to t purpose
+  | Empty _ | Held _ -> None
+
+let rec enlist_taker t w =
+  match Atomic.get t with
+  | Full _ -> false
+  | Empty takers as before ->
+      Atomic.compare_and_set t before (Empty (Waiters.push takers w))
+      ||
+      (* the box changed: look again *)
+      enlist_taker t w
+  | Held (takers, putters) as before ->
+      Atomic.compare_and_set t before (Held (Waiters.push takers w, putters))
+      ||
+      (* the box changed: look again *)
+      enlist_taker t w
+
+let rec withdraw_taker t w =
+  match Atomic.get t with
+  | Full _ -> ()
+  | Empty takers as before ->
+      let after = Empty (Waiters.withdraw takers) in
+      if not (Atomic.compare_and_set t before after) then withdraw_taker t w
+  | Held (takers, putters) as before ->
+      let after = Held (Waiters.withdraw takers, putters) in
+      if not (Atomic.compare_and_set t before after) then withdraw_taker t w
+
+let using =
+  { Suspend.attempt = try_to; enlist = enlist_taker; withdraw = withdraw_taker }
+
+let rec use t purpose =
+  match Atomic.get t with
+  | Full (v, putters) as before ->
+      if try_use t before putters purpose then v
+      else (* the box changed: look again *) use t purpose
+  | Empty _ | Held _ -> Suspend.wait using t purpose
+
+let take t = use t Take
+let read t = use t Read
+let take_available t = try_to t Take
+let take_evt t = Event.make using t Take
+let read_evt t = Event.make using t Read
+
+(* --- Putting -------------------------------------------------------------- *)
+
+let rec try_put t v =
+  match Atomic.get t with
+  | Full _ | Held _ -> false
+  | Empty takers as before ->
+      if Waiters.is_empty takers then
+        Atomic.compare_and_set t before (full v)
+        ||
+        (* the box changed: look again *)
+        try_put t v
+      else begin
+        let w = Waiters.head takers in
+        match w.Waiter.arg with
+        | Take ->
+            (* Nobody sees [v] unless [w] accepts it: no need to hold the box. *)
+            let after =
+              let rest = Waiters.tail takers in
+              if Waiters.is_empty rest then empty else Empty rest
+            and outcome = Ok v in
+            (Atomic.compare_and_set t before after && Waiter.accepts w outcome)
+            ||
+            (* the box changed, or [w] was cancelled *)
+            try_put t v
+        | Read | Hold ->
+            if Atomic.compare_and_set t before (Held (takers, Waiters.empty))
+            then begin
+              give t v;
+              true
+            end
+            else (* the box changed: look again *) try_put t v
+      end
+
+let rec enlist_putter t p =
+  match Atomic.get t with
+  | Empty _ -> false
+  | Full (v, putters) as before ->
+      Atomic.compare_and_set t before (Full (v, Waiters.push putters p))
+      ||
+      (* the box changed: look again *)
+      enlist_putter t p
+  | Held (takers, putters) as before ->
+      Atomic.compare_and_set t before (Held (takers, Waiters.push putters p))
+      ||
+      (* the box changed: look again *)
+      enlist_putter t p
+
+let rec withdraw_putter t p =
+  match Atomic.get t with
+  | Empty _ -> ()
+  | Full (v, putters) as before ->
+      let after = Full (v, Waiters.withdraw putters) in
+      if not (Atomic.compare_and_set t before after) then withdraw_putter t p
+  | Held (takers, putters) as before ->
+      let after = Held (takers, Waiters.withdraw putters) in
+      if not (Atomic.compare_and_set t before after) then withdraw_putter t p
+
+let putting =
+  {
+    Suspend.attempt = (fun t v -> if try_put t v then Some () else None);
+    enlist = enlist_putter;
+    withdraw = withdraw_putter;
+  }
+
+let put t v = if not (try_put t v) then Suspend.wait putting t v
+let put_evt t v = Event.make putting t v
+
+(* --- Both at once --------------------------------------------------------- *)
+
+let swap_held t v old =
+  give t v;
+  old
+
+let rec swap t v =
+  match Atomic.get t with
+  | Full (old, putters) as before ->
+      if Atomic.compare_and_set t before (Full (v, putters)) then old
+      else (* the box changed: look again *) swap t v
+  | Empty _ | Held _ -> swap_held t v (Suspend.wait using t Hold)
+
+let modify_held t f old =
+  match f old with
+  | v, result ->
+      give t v;
+      result
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      give t old;
+      Printexc.raise_with_backtrace e backtrace
+
+let modify t f = modify_held t f (use t Hold)
+let swap_evt t v = Event.make_with ~finish:(swap_held t v) using t Hold
+let modify_evt t f = Event.make_with ~finish:(modify_held t f) using t Hold
+
+(* --- Looking -------------------------------------------------------------- *)
+
+let is_empty t =
+  match Atomic.get t with Full _ -> false | Empty _ | Held _ -> true
+
+let waiters t =
+  match Atomic.get t with
+  | Empty takers -> Waiters.length takers
+  | Full (_, putters) -> Waiters.length putters
+  | Held (takers, putters) -> Waiters.length takers + Waiters.length putters

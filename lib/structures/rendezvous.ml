@@ -1,0 +1,139 @@
+(* [t], the only Atomic here
+
+   State           Left by              To                 By whom
+   Open (ss, rs)   send, rs = r::_    * Open (ss, rs - r)  any task; it calls r
+                   receive, ss = s::_ * Open (ss - s, rs)  any task; it calls s
+                   a sender             Open ((ss, s), rs) the task that waits
+                   a receiver           Open (ss, (rs, r)) the task that waits
+                   cancelled waiter     without it         the task that added it
+                   close              * Closed             any task; it calls all
+   Closed          never (terminal)
+
+   * linearises the operation of the task that does it, and that of the waiter that
+   it resumes: if the resumer answers [false], nothing has happened but that a
+   waiter left.
+
+   Senders and receivers wait at once only if they are alternatives of one choice,
+   which cannot meet itself, or if those on one side have left. *)
+type 'a state = Open of ('a, unit) Waiters.t * (unit, 'a) Waiters.t | Closed
+type 'a t = 'a state Atomic.t
+
+let idle = Open (Waiters.empty, Waiters.empty)
+let create () = Atomic.make idle
+
+let opened senders receivers =
+  if Waiters.is_empty senders && Waiters.is_empty receivers then idle
+  else Open (senders, receivers)
+
+(* Whether somebody waits whom [w] can meet. *)
+let has_partner w queue =
+  Waiters.exists
+    (fun w' -> Waiter.is_live w' && not (Waiter.of_same_choice w w'))
+    queue
+
+(* --- Sending -------------------------------------------------------------- *)
+
+let rec try_send t v =
+  match Atomic.get t with
+  | Closed -> raise Closed.Closed
+  | Open (senders, receivers) as before ->
+      (not (Waiters.is_empty receivers))
+      && begin
+        let w = Waiters.head receivers in
+        let after = opened senders (Waiters.tail receivers)
+        and outcome = Ok v in
+        (Atomic.compare_and_set t before after && Waiter.accepts w outcome)
+        ||
+        (* the channel changed, or [w] was cancelled *)
+        try_send t v
+      end
+
+let rec enlist_sender t w =
+  match Atomic.get t with
+  | Closed -> false
+  | Open (senders, receivers) as before ->
+      (Waiters.is_empty receivers || not (has_partner w receivers))
+      && (Atomic.compare_and_set t before
+            (Open (Waiters.push senders w, receivers))
+         ||
+         (* the channel changed *)
+         enlist_sender t w)
+
+let rec withdraw_sender t w =
+  match Atomic.get t with
+  | Closed -> ()
+  | Open (senders, receivers) as before ->
+      let after = opened (Waiters.withdraw senders) receivers in
+      if not (Atomic.compare_and_set t before after) then withdraw_sender t w
+
+let sending =
+  {
+    Suspend.attempt = (fun t v -> if try_send t v then Some () else None);
+    enlist = enlist_sender;
+    withdraw = withdraw_sender;
+  }
+
+let send t v = if not (try_send t v) then Suspend.wait sending t v
+
+(* --- Receiving ------------------------------------------------------------ *)
+
+let rec try_receive t =
+  match Atomic.get t with
+  | Closed -> raise Closed.Closed
+  | Open (senders, receivers) as before ->
+      if Waiters.is_empty senders then None
+      else
+        let w = Waiters.head senders in
+        let after = opened (Waiters.tail senders) receivers in
+        let received = Some w.Waiter.arg in
+        if Atomic.compare_and_set t before after && Waiter.accepts w (Ok ())
+        then received
+        else (* the channel changed, or [w] was cancelled *) try_receive t
+
+let rec enlist_receiver t w =
+  match Atomic.get t with
+  | Closed -> false
+  | Open (senders, receivers) as before ->
+      (Waiters.is_empty senders || not (has_partner w senders))
+      && (Atomic.compare_and_set t before
+            (Open (senders, Waiters.push receivers w))
+         ||
+         (* the channel changed *)
+         enlist_receiver t w)
+
+let rec withdraw_receiver t w =
+  match Atomic.get t with
+  | Closed -> ()
+  | Open (senders, receivers) as before ->
+      let after = opened senders (Waiters.withdraw receivers) in
+      if not (Atomic.compare_and_set t before after) then withdraw_receiver t w
+
+let receiving =
+  {
+    Suspend.attempt = (fun t () -> try_receive t);
+    enlist = enlist_receiver;
+    withdraw = withdraw_receiver;
+  }
+
+let receive t =
+  match try_receive t with Some v -> v | None -> Suspend.wait receiving t ()
+
+(* --- Closing, looking ----------------------------------------------------- *)
+
+let rec close t =
+  match Atomic.get t with
+  | Closed -> ()
+  | Open (senders, receivers) as before ->
+      let sending = Waiters.round senders Closed.outcome
+      and receiving = Waiters.round receivers Closed.outcome in
+      if Atomic.compare_and_set t before Closed then
+        Waiters.resume_both sending receiving
+      else (* the channel changed *) close t
+
+let is_closed t = Atomic.get t == Closed
+
+let waiters t =
+  match Atomic.get t with
+  | Closed -> 0
+  | Open (senders, receivers) ->
+      Waiters.length senders + Waiters.length receivers

@@ -1,0 +1,113 @@
+(* [t], the only Atomic here
+
+   State       Left by           To              By whom
+   Free n      acquire, n > 0  * Free (n - 1)    any task
+               release         * Free (n + 1)    any task
+               a waiter, n = 0   Queue [w]       the task that waits
+   Queue ws    a waiter          Queue (ws, w)   the task that waits
+               cancelled waiter  Queue (ws - w), or Free 0
+                                                 the task that added w
+               release           Queue (ws - w), or Free 0
+                                                 any task, if ws = w::_; it calls w
+
+   * linearises the operation of the task that does it. An acquire that waited, and
+   the release that serves it, linearise when the resumer answers [true]: the permit
+   passes from one to the other, so that nobody overtakes. If the resumer refuses,
+   the release goes on. *)
+type state = Free of int | Queue of (unit, unit) Waiters.t
+type t = state Atomic.t
+
+let make n = Atomic.make (Free n)
+let none = Free 0
+let queue waiters = if Waiters.is_empty waiters then none else Queue waiters
+
+let rec try_acquire t =
+  match Atomic.get t with
+  | Free n as before ->
+      n > 0
+      && (Atomic.compare_and_set t before (Free (n - 1))
+         ||
+         (* somebody acquired or released *)
+         try_acquire t)
+  | Queue _ -> false
+
+let rec enlist t w =
+  match Atomic.get t with
+  | Free n as before ->
+      n = 0
+      && (Atomic.compare_and_set t before (Queue (Waiters.push Waiters.empty w))
+         ||
+         (* released, or another waiter *)
+         enlist t w)
+  | Queue waiters as before ->
+      Atomic.compare_and_set t before (Queue (Waiters.push waiters w))
+      ||
+      (* released, another waiter, or one left *)
+      enlist t w
+
+let rec withdraw t w =
+  match Atomic.get t with
+  | Free _ -> ()
+  | Queue waiters as before ->
+      let after = queue (Waiters.withdraw waiters) in
+      if not (Atomic.compare_and_set t before after) then withdraw t w
+
+let acquiring =
+  {
+    Suspend.attempt = (fun t () -> if try_acquire t then Some () else None);
+    enlist;
+    withdraw;
+  }
+
+let acquire t = if not (try_acquire t) then Suspend.wait acquiring t ()
+let acquire_evt t = Event.make acquiring t ()
+
+(* [full n]: what a release does that finds [n] permits, [most] of them. *)
+let rec release_up_to most full t =
+  match Atomic.get t with
+  | Free n as before ->
+      if n = most then full ()
+      else if not (Atomic.compare_and_set t before (Free (n + 1))) then
+        (* somebody acquired, released, or came to wait *)
+        release_up_to most full t
+  | Queue waiters as before ->
+      let w = Waiters.head waiters in
+      let after = queue (Waiters.tail waiters) in
+      if not (Atomic.compare_and_set t before after && Waiter.accepts w (Ok ()))
+      then
+        (* somebody came or left; or [w] was cancelled *)
+        release_up_to most full t
+
+let get_value t = match Atomic.get t with Free n -> n | Queue _ -> 0
+
+let waiters t =
+  match Atomic.get t with
+  | Free _ -> 0
+  | Queue waiters -> Waiters.length waiters
+
+module Counting = struct
+  type nonrec t = t
+
+  let make n =
+    if n < 0 then invalid_arg "Semaphore.Counting.make: negative value";
+    make n
+
+  let overflow () = raise (Sys_error "Semaphore.Counting.release: overflow")
+  let release t = release_up_to max_int overflow t
+  let try_acquire = try_acquire
+  let acquire = acquire
+  let acquire_evt = acquire_evt
+  let get_value = get_value
+  let waiters = waiters
+end
+
+module Binary = struct
+  type nonrec t = t
+
+  let make available = make (Bool.to_int available)
+  let release t = release_up_to 1 ignore t
+  let try_acquire = try_acquire
+  let acquire = acquire
+  let acquire_evt = acquire_evt
+  let waiters = waiters
+end

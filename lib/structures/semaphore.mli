@@ -1,0 +1,71 @@
+(** Semaphores for tasks of any hosts.
+
+    Drop-ins for Stdlib's [Semaphore.Counting] and [Semaphore.Binary] that block
+    the task only. A permit that is released while others wait passes to the
+    first of them: nobody overtakes.
+
+    An operation without a {b Suspends} line never suspends and performs no
+    effect: signal handlers, finalisers and callbacks may use it. *)
+
+(** A number of permits. *)
+module Counting : sig
+  type t
+
+  val make : int -> t
+  (** [make n] has [n] permits.
+
+      @raise Invalid_argument if [n] is negative. *)
+
+  val acquire : t -> unit
+  (** [acquire t] takes a permit.
+
+      - {b Suspends} while there is none.
+      - {b Cancelled} while suspended: no permit was taken.
+      - {b Order}: that of arrival.
+      - {b Cost}: O(1). *)
+
+  val try_acquire : t -> bool
+  (** [try_acquire t] takes a permit if there is one, and is whether it did. *)
+
+  val release : t -> unit
+  (** [release t] passes a permit to the first task that waits, or returns it.
+
+      @raise Sys_error if there are already [max_int] permits. *)
+
+  val get_value : t -> int
+  (** How many permits there are. *)
+
+  val acquire_evt : t -> unit Event.t
+  (** The event of {!acquire}. *)
+
+  val waiters : t -> int
+  (** How many tasks wait, for diagnosis. One that was cancelled counts until it
+      is unwound. O(1). *)
+end
+
+(** One permit or none. *)
+module Binary : sig
+  type t
+
+  val make : bool -> t
+  (** [make available] has a permit if [available]. *)
+
+  val acquire : t -> unit
+  (** As {!Counting.acquire}.
+
+      - {b Suspends} while there is no permit. *)
+
+  val try_acquire : t -> bool
+  (** As {!Counting.try_acquire}. *)
+
+  val release : t -> unit
+  (** As {!Counting.release}; but if there is a permit already, nothing changes.
+  *)
+
+  val acquire_evt : t -> unit Event.t
+  (** The event of {!acquire}. *)
+
+  val waiters : t -> int
+  (** How many tasks wait, for diagnosis. One that was cancelled counts until it
+      is unwound. O(1). *)
+end

@@ -1,0 +1,96 @@
+(** Bounded FIFO stream for any number of producers and consumers.
+
+    A drop-in for [Eio.Stream] between tasks of any hosts, which can be closed.
+    (It has no capacity 0: that is a {!Channel}; and no [dump].)
+
+    An operation without a {b Suspends} line never suspends and performs no
+    effect: signal handlers, finalisers and callbacks may use it. While another
+    domain just moves the items of tasks that waited to add, such an operation
+    may not see them yet: {!try_take} may be [None], {!try_add} [false], and
+    {!Closed} come a moment later. Those that suspend wait for it.
+
+    {[
+      # let stream = Stream.create 2
+      val stream : '_weak1 Stream.t = <abstr>
+      # List.map (Stream.try_add stream) [ 'a'; 'b'; 'c' ]
+      - : bool list = [true; true; false]
+      # Stream.close stream; Stream.take_all stream
+      - : char list = ['a'; 'b']
+    ]} *)
+
+type 'a t
+
+exception Closed
+(** The same exception for all structures that can be closed. *)
+
+val create : int -> 'a t
+(** [create capacity] is empty, and holds at most [capacity] items. It takes
+    memory only for the items that are there.
+
+    @raise Invalid_argument if [capacity] is less than 1. *)
+
+val add : 'a t -> 'a -> unit
+(** [add t x] appends [x] to [t].
+
+    - {b Suspends} while [t] is full.
+    - {b Cancelled} while suspended: [x] is not in [t], no other waiter loses
+      its turn, and the host's exception is raised. After the append, [add]
+      returns even if cancelled.
+    - {b Order}: waiters are served in the order of arrival, and nobody
+      overtakes them; the item of one that waited goes into [t] as soon as there
+      is room, not when its task runs.
+    - {b Cost}: O(1).
+
+    @raise Closed if [t] is closed before the append. *)
+
+val take : 'a t -> 'a
+(** [take t] removes the first item of [t].
+
+    - {b Suspends} while [t] is empty.
+    - {b Cancelled} while suspended: nothing was removed.
+    - {b Order}: that of arrival.
+    - {b Cost}: O(1).
+
+    @raise Closed if [t] is closed and empty. *)
+
+val try_add : 'a t -> 'a -> bool
+(** [try_add t x] appends [x] if there is room, and nobody waits for it; and is
+    whether it did.
+
+    @raise Closed if [t] is closed. *)
+
+val try_take : 'a t -> 'a option
+(** [try_take t] removes the first item, if there is one.
+
+    @raise Closed if [t] is closed and empty. *)
+
+val take_nonblocking : 'a t -> 'a option
+(** As {!try_take}, but [None] also if [t] is closed and empty. *)
+
+val take_all : 'a t -> 'a list
+(** [take_all t] removes all items that are there when it looks, at once, the
+    first one first. [[]] if there are none, also if [t] is closed. What another
+    task adds between the look and the removal stays. O(n). *)
+
+val add_evt : 'a t -> 'a -> unit Event.t
+(** The event of {!add}. *)
+
+val take_evt : 'a t -> 'a Event.t
+(** The event of {!take}. *)
+
+val close : 'a t -> unit
+(** [close t] ends [t]: to add raises {!Closed}, also in those who wait to; what
+    is there can still be taken, and then to take raises {!Closed} as well, also
+    in those who wait to. To close again does nothing. *)
+
+val is_closed : 'a t -> bool
+
+val length : 'a t -> int
+(** How many items are there. *)
+
+val is_empty : 'a t -> bool
+val capacity : 'a t -> int
+
+val waiters : 'a t -> int
+(** How many tasks wait to add or to take, for diagnosis. One that was cancelled
+    counts until it is unwound. O(1). *)

@@ -1,0 +1,342 @@
+module type Style = Style.Style
+module type Style_with_wait = Style.Style_with_wait
+module type S = Style.S
+
+module Make_with_wait (Style : Style_with_wait) = struct
+  open Effect.Deep
+
+  (* A scheduler's loop that [f] has started is to find itself; see [Suspend]. *)
+  let is_innermost () =
+    match Style.host () with
+    | None -> true
+    | Some host -> Suspend.Host.is_innermost host
+
+  let failed e = Style.fail e (Printexc.get_raw_backtrace ())
+
+  (* --- Turns -------------------------------------------------------------- *)
+
+  (* What may be done at once asks [may_begin] before, and is left to [in_turn] if it may
+     not; what was done at once is counted. *)
+
+  let[@inline] may_begin () = !Style.at_once > 0
+
+  let[@inline never] in_turn operation =
+    match Style.turn () with
+    | None -> operation ()
+    | Some turn -> Style.bind turn operation
+
+  let[@inline] at_once result =
+    decr Style.at_once;
+    result
+
+  (* --- Direct style ------------------------------------------------------- *)
+
+  (* The cancellation of one run of direct code. As in other hosts it is for good:
+     once it has been raised, every suspension raises it. So [Suspend.is_cancelled]
+     knows. *)
+  type cancellation =
+    | None_yet
+    | Late of exn  (** The next suspension that may raises it. *)
+    | Raised of exn
+
+  type code = { mutable shields : int; mutable cancellation : cancellation }
+
+  let code () = { shields = 0; cancellation = None_yet }
+
+  let note code e =
+    match code.cancellation with
+    | None_yet -> code.cancellation <- Late e
+    | Late _ | Raised _ -> ()
+
+  let cancelled code k e =
+    code.cancellation <- Raised e;
+    discontinue k e
+
+  let suspend code block k =
+    let protected = code.shields > 0 in
+    match code.cancellation with
+    | (Late e | Raised e) when not protected -> cancelled code k e
+    | None_yet | Late _ | Raised _ -> (
+        let go_on = function
+          | Ok v -> continue k v
+          | Error e -> discontinue k e
+        in
+        (* The last call: the code may suspend again and again without waiting. *)
+        match Style.enter () with
+        | () ->
+            Style.suspend ~protected
+              ~late:(fun e -> note code e)
+              ~cancelled:(fun e -> cancelled code k e)
+              block go_on
+        | exception e ->
+            let backtrace = Printexc.get_raw_backtrace () in
+            ignore (discontinue k e : _ Style.t);
+            Printexc.raise_with_backtrace e backtrace)
+
+  let shield code k =
+    code.shields <- code.shields + 1;
+    continue k (fun () -> code.shields <- code.shields - 1)
+
+  (* What was performed before it was cancelled has its value all the same. *)
+  let performed v (_ : exn) = Style.return v
+
+  (* [late v e] is for code that returned [v] after it was cancelled, but was not told,
+     as it did not suspend any more. *)
+  let run code ~late f =
+    let effc (type a) (effect_ : a Effect.t) : ((a, _) continuation -> _) option
+        =
+      match effect_ with
+      | Suspend.Suspend block when is_innermost () ->
+          Some (fun k -> suspend code block k)
+      | Suspend.Host.Protect when is_innermost () ->
+          Some (fun k -> shield code k)
+      | Suspend.Host.Ask { otherwise; _ } ->
+          Some (fun k -> continue k otherwise)
+      | _ -> None
+    in
+    let retc v =
+      match code.cancellation with
+      | Late e -> late v e
+      | None_yet | Raised _ -> at_once (Style.return v)
+    and exnc e = at_once (failed e) in
+    Style.isolate (fun () -> match_with f () { retc; exnc; effc })
+
+  let direct f =
+    if may_begin () then run (code ()) ~late:performed f
+    else in_turn (fun () -> run (code ()) ~late:performed f)
+
+  (* --- Operations --------------------------------------------------------- *)
+
+  let wait_for ~late operation structure arg result =
+    Style.enter ();
+    Style.wait ~late operation structure (Waiter.make arg) result
+
+  (* As [run], without a stack while it waits. *)
+  let rec sync_with : type a.
+      late:(a -> exn -> a Style.t) -> a Event.t -> a Style.t =
+   fun ~late event ->
+    match Event.simple event with
+    | Some (Simple { operation; structure; arg; result }) -> (
+        match operation.attempt structure arg with
+        | Some v -> at_once (Style.return (result v))
+        | exception e -> at_once (failed e)
+        | None -> wait_for ~late operation structure arg result)
+    | Some (Then (event, f)) ->
+        let code = code () in
+        let too_late v e =
+          note code e;
+          Style.return v
+        in
+        Style.bind (sync_with ~late:too_late event) (fun v ->
+            run code ~late (fun () -> f v))
+    | None -> run (code ()) ~late (fun () -> Event.sync event)
+
+  let sync event =
+    if may_begin () then sync_with ~late:performed event
+    else in_turn (fun () -> sync_with ~late:performed event)
+
+  (* The event of one operation, whose function does not suspend. *)
+  let sync_pure event =
+    match Event.simple event with
+    | Some (Then (operation, f)) when may_begin () ->
+        Style.bind (sync_with ~late:performed operation) (fun v ->
+            match f v with v -> Style.return v | exception e -> failed e)
+    | Some _ | None -> sync event
+
+  (* What was tried already. *)
+  let wait ~late event =
+    match Event.simple event with
+    | Some (Simple { operation; structure; arg; result }) ->
+        wait_for ~late operation structure arg result
+    | Some (Then _) | None -> sync_with ~late event
+
+  let select events = direct (fun () -> Event.select events)
+
+  let sync_before seconds event =
+    direct (fun () -> Event.sync_before seconds event)
+
+  let holding release f =
+    Style.try_bind f
+      (fun v ->
+        release ();
+        Style.return v)
+      (fun e ->
+        let backtrace = Printexc.get_raw_backtrace () in
+        release ();
+        Style.fail e backtrace)
+
+  (* [release] does not suspend. A cancellation that came too late for the lock arrives
+     where [f] waits next. *)
+  let during try_acquire acquire_evt release t f =
+    let release () = release t in
+    if try_acquire t then at_once (holding release f)
+    else
+      let is_cancelled = ref false in
+      let late () (_ : exn) =
+        is_cancelled := true;
+        Style.return ()
+      in
+      Style.bind
+        (wait ~late (acquire_evt t))
+        (fun () ->
+          let result = holding release f in
+          if !is_cancelled then Style.cancel result;
+          result)
+
+  let during try_acquire acquire_evt release t f =
+    if may_begin () then during try_acquire acquire_evt release t f
+    else in_turn (fun () -> during try_acquire acquire_evt release t f)
+
+  module Promise = struct
+    include Promise
+
+    let await t =
+      match peek t with
+      | Some (Ok v) when may_begin () -> at_once (Style.return v)
+      | Some _ | None -> sync_pure (await_evt t)
+  end
+
+  module Mvar = struct
+    include Mvar
+
+    (* An event is made only to wait. *)
+
+    let put t v =
+      if not (may_begin ()) then sync (put_evt t v)
+      else if try_put t v then at_once (Style.return ())
+      else wait ~late:performed (put_evt t v)
+
+    let take t =
+      if not (may_begin ()) then sync (take_evt t)
+      else
+        match take_available t with
+        | Some v -> at_once (Style.return v)
+        | None -> wait ~late:performed (take_evt t)
+
+    let read t = sync (read_evt t)
+    let swap t v = direct (fun () -> swap t v)
+    let modify t f = direct (fun () -> modify t f)
+  end
+
+  module Lazy = struct
+    include Lazy
+
+    let force t = direct (fun () -> force t)
+    let force_val = force
+  end
+
+  module Channel = struct
+    include Channel
+
+    let send t v = sync (send_evt t v)
+    let receive t = sync (receive_evt t)
+  end
+
+  module Stream = struct
+    include Stream
+
+    let add t v = sync (add_evt t v)
+    let take t = sync (take_evt t)
+  end
+
+  module Mailbox = struct
+    include Mailbox
+
+    let take t = sync (take_evt t)
+  end
+
+  module Broadcast = struct
+    include Broadcast
+
+    let receive t = sync (receive_evt t)
+  end
+
+  module Mutex = struct
+    include Mutex
+
+    let lock t = sync (lock_evt t)
+    let with_lock t f = during try_lock lock_evt unlock t f
+    let protect = with_lock
+  end
+
+  module Condition = struct
+    include Condition
+
+    (* Cancelled after a signal: somebody else is to have that. *)
+    let wait t mutex =
+      let late () e =
+        signal t;
+        Style.fail e (Printexc.get_callstack 0)
+      in
+      run (code ()) ~late (fun () -> wait t mutex)
+  end
+
+  module Semaphore = struct
+    module Counting = struct
+      include Semaphore.Counting
+
+      let acquire t = sync (acquire_evt t)
+    end
+
+    module Binary = struct
+      include Semaphore.Binary
+
+      let acquire t = sync (acquire_evt t)
+    end
+  end
+
+  module Rwlock = struct
+    include Rwlock
+
+    let read_lock t = sync (read_lock_evt t)
+    let write_lock t = sync (write_lock_evt t)
+    let read t f = during try_read_lock read_lock_evt read_unlock t f
+    let write t f = during try_write_lock write_lock_evt write_unlock t f
+  end
+
+  module Barrier = struct
+    include Barrier
+
+    let await t = direct (fun () -> await t)
+  end
+
+  module Latch = struct
+    include Latch
+
+    let await t = sync (await_evt t)
+  end
+end
+
+module Make (Style : Style) = Make_with_wait (struct
+  include Style
+
+  (* What the resumer or [block] told, as against the host's cancellation. *)
+  exception Told of exn
+
+  let telling block resumer =
+    let resumer = function
+      | Ok _ as ok -> resumer ok
+      | Error e -> resumer (Error (Told e))
+    in
+    match block resumer with v -> v | exception e -> raise (Told e)
+
+  let suspend ~protected ~late:_ ~cancelled block go_on =
+    Style.suspend ~protected (telling block) (function
+      | Ok _ as ok -> go_on ok
+      | Error (Told e) -> go_on (Error e)
+      | Error e -> cancelled e)
+
+  let wait ~late:_ operation t w result =
+    Style.suspend ~protected:false
+      (fun resumer -> Suspend.block operation t w resumer)
+      (function
+        | Ok v -> Style.return (result v)
+        | Error e ->
+            let backtrace = Printexc.get_raw_backtrace () in
+            Suspend.withdraw operation t w;
+            Style.fail e backtrace)
+
+  let cancel (_ : _ Style.t) = ()
+  let at_once = ref max_int
+  let turn () = None
+end)

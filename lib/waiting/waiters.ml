@@ -1,0 +1,181 @@
+(* Most queues hold one waiter: that one needs no list.
+
+   When [front] is used up, [back] is to be reversed. Who did so while others come
+   would have to do it again each time that one was faster. So a long [back] is put
+   into the queue as it is, to be turned by whoever looks first; all later versions of
+   the queue share that, so that it is done once.
+
+   Invariants: [front] and [turned] are not empty; [size] counts them and [back], and
+   is at least twice [gone]. *)
+type ('x, 'a) order =
+  | Backward of ('x, 'a) Waiter.t list
+  | Forward of ('x, 'a) Waiter.t list
+
+(* Several may turn it at once: they store equal lists. *)
+type ('x, 'a) turned = { mutable order : ('x, 'a) order }
+
+type ('x, 'a) t =
+  | Empty
+  | One of ('x, 'a) Waiter.t
+  | Many of {
+      front : ('x, 'a) Waiter.t list;
+      back : ('x, 'a) Waiter.t list;
+      size : int;
+      gone : int;
+    }
+  | Turned of {
+      turned : ('x, 'a) turned;
+      back : ('x, 'a) Waiter.t list;
+      size : int;
+      gone : int;
+    }
+
+let turn turned =
+  match turned.order with
+  | Forward waiters -> waiters
+  | Backward waiters ->
+      let waiters = List.rev waiters in
+      turned.order <- Forward waiters;
+      waiters
+
+let empty = Empty
+let is_empty q = q == Empty
+
+let length = function
+  | Empty -> 0
+  | One _ -> 1
+  | Many { size; gone; _ } | Turned { size; gone; _ } -> size - gone
+
+let push q w =
+  match q with
+  | Empty -> One w
+  | One first -> Many { front = [ first ]; back = [ w ]; size = 2; gone = 0 }
+  | Many { front; back; size; gone } ->
+      Many { front; back = w :: back; size = size + 1; gone }
+  | Turned { turned; back; size; gone } ->
+      Turned { turned; back = w :: back; size = size + 1; gone }
+
+let first_of_many = function
+  | One w | Many { front = w :: _; _ } -> w
+  | Turned { turned; _ } -> List.hd (turn turned)
+  | Empty | Many { front = []; _ } -> invalid_arg "Waiters.head: empty queue"
+
+let[@inline] head q = match q with One w -> w | _ -> first_of_many q
+
+(* So few are reversed at once, and searched for those who have left: the count of
+   these is not exact, as who leaves while it is taken out may be counted among those
+   that stay, or not at all. *)
+let few = 8
+
+(* [front @ List.rev back]. *)
+let make front back size gone =
+  match (front, back) with
+  | [], [] -> Empty
+  | [ w ], [] | [], [ w ] -> One w
+  | [], back when size <= few ->
+      Many { front = List.rev back; back = []; size; gone }
+  | [], back ->
+      Turned { turned = { order = Backward back }; back = []; size; gone }
+  | front, back -> Many { front; back; size; gone }
+
+let without_gone front back size gone =
+  if gone > 0 && (size <= few || 2 * gone > size) then
+    let front = List.filter Waiter.is_live front
+    and back = List.filter Waiter.is_live back in
+    make front back (List.length front + List.length back) 0
+  else make front back size gone
+
+let rec rest_of_many = function
+  | One _ -> Empty
+  | Many { front = first :: front; back; size; gone } ->
+      let gone =
+        if gone > 0 && not (Waiter.is_live first) then gone - 1 else gone
+      in
+      without_gone front back (size - 1) gone
+  | Turned { turned; back; size; gone } ->
+      rest_of_many (Many { front = turn turned; back; size; gone })
+  | Empty | Many { front = []; _ } -> invalid_arg "Waiters.tail: empty queue"
+
+let[@inline] tail q = match q with One _ -> Empty | _ -> rest_of_many q
+
+let withdraw q =
+  match q with
+  | Empty -> Empty
+  | One w -> if Waiter.is_live w then q else Empty
+  | Many { front; back; size; gone } -> without_gone front back size (gone + 1)
+  | Turned { turned; back; size; gone } ->
+      let gone = gone + 1 in
+      if 2 * gone > size then without_gone (turn turned) back size gone
+      else Turned { turned; back; size; gone }
+
+let rec iter f = function
+  | Empty -> ()
+  | One w -> f w
+  | Many { front; back; _ } ->
+      List.iter f front;
+      List.iter f (List.rev back)
+  | Turned { turned; back; size; gone } ->
+      iter f (Many { front = turn turned; back; size; gone })
+
+let rec exists f = function
+  | Empty -> false
+  | One w -> f w
+  | Many { front; back; _ } -> List.exists f front || List.exists f back
+  | Turned { turned; back; size; gone } ->
+      exists f (Many { front = turn turned; back; size; gone })
+
+(* --- Resuming all --------------------------------------------------------- *)
+
+type ('x, 'a) round = {
+  mutable rest : ('x, 'a) Waiter.t list;
+  mutable tries : int;  (** How often the head's turn has raised. *)
+  outcome : ('a, exn) result;
+}
+
+let to_list = function
+  | Empty -> []
+  | One w -> [ w ]
+  | Many { front; back = []; _ } -> front
+  | Many { front; back; _ } -> front @ List.rev back
+  | Turned { turned; back = []; _ } -> turn turned
+  | Turned { turned; back; _ } -> turn turned @ List.rev back
+
+let round q outcome = { rest = to_list q; tries = 0; outcome }
+
+(* The head stays until its resumer has answered: one that is called again refuses. *)
+let rec go round =
+  match round.rest with
+  | [] -> ()
+  | w :: rest ->
+      ignore (Waiter.accepts w round.outcome : bool);
+      round.rest <- rest;
+      round.tries <- 0;
+      go round
+
+(* So many signals do not come within one turn: it is the resumer that raises. *)
+let max_tries = 16
+
+let[@inline] again round =
+  match round.rest with
+  | _ :: rest when round.tries = max_tries ->
+      round.rest <- rest;
+      round.tries <- 0
+  | _ -> round.tries <- round.tries + 1
+
+(* Nothing is allocated before it goes on after an exception: a handler that raises
+   again would stop it. *)
+let rec resume_all round =
+  try go round
+  with e ->
+    again round;
+    resume_all round;
+    raise e
+
+let rec resume_both first second =
+  try
+    go first;
+    go second
+  with e ->
+    if List.is_empty first.rest then again second else again first;
+    resume_both first second;
+    raise e

@@ -1,0 +1,100 @@
+(* A signal handler raises, at any moment: no task is lost. *)
+
+open Concord
+open Concord_test_support
+open Check
+module Wakes = Concord__Inbox
+
+exception Interrupted
+
+(* --- Resuming -------------------------------------------------------------- *)
+
+(* Waits until it is resumed by hand. *)
+let waiting waiters =
+  {
+    Suspend.attempt = (fun () () -> None);
+    enlist =
+      (fun () w ->
+        waiters := w :: !waiters;
+        true);
+    withdraw = (fun () _ -> ());
+  }
+
+(* Resumed, or nothing has happened and it can be resumed. *)
+let resumed () =
+  let n = 10_000 and interruptions = ref 0 and rounds = ref 0 in
+  while !interruptions < 300 && !rounds < 100 do
+    incr rounds;
+    let waiters = ref [] and answers = ref 0 in
+    let wait _ = Concord_lwt.sync (Event.make (waiting waiters) () ()) in
+    let all = List.init n wait in
+    let left = ref !waiters in
+    let resume_all () =
+      while not (List.is_empty !left) do
+        if (List.hd !left).Suspend.resume (Ok ()) then incr answers;
+        left := List.tl !left
+      done
+    in
+    Interrupting.run ~by:Interrupted ~count:interruptions resume_all;
+    let is_done () = List.for_all (fun p -> not (Lwt.is_sleeping p)) all in
+    Lwt_main.run
+      (Lwt.pick
+         [
+           Lwt.join all;
+           Lwt.map
+             (fun () ->
+               let lost = List.length (List.filter Lwt.is_sleeping all) in
+               Alcotest.failf "%d of %d are lost" lost n)
+             (Lwt_unix.sleep 10.);
+         ]);
+    yes "all are woken" (is_done ());
+    yes "not more than once" (!answers <= n)
+  done;
+  yes "it was interrupted" (!interruptions > 0)
+
+(* --- Serving --------------------------------------------------------------- *)
+
+(* Each message once, in order, though what serves them is interrupted anywhere. *)
+let served () =
+  let n = 300_000 in
+  let wakes = Wakes.create () in
+  let post () =
+    for i = 1 to n do
+      match
+        Wakes.decide_and_post wakes (Atomic.make false) ~before:false
+          ~after:true i
+      with
+      | Refused -> assert false
+      | Posted | Posted_to_sleeper -> ()
+    done
+  in
+  let join = Check.domain post in
+  let last = ref 0 and sum = ref 0 in
+  (* The second time it does nothing. *)
+  let serve i =
+    if i <> !last then begin
+      if i <> !last + 1 then Alcotest.failf "%d after %d" i !last;
+      (* a polling point *)
+      ignore (Sys.opaque_identity (ref i) : int ref);
+      incr sum;
+      last := i
+    end
+  in
+  let interruptions = ref 0 in
+  let serve_all () =
+    while !last < n do
+      if not (Wakes.serve wakes serve) then Domain.cpu_relax ()
+    done
+  in
+  Interrupting.run ~by:Interrupted ~count:interruptions serve_all;
+  join ();
+  int "served" n !sum;
+  no "nothing is left" (Wakes.serve wakes serve);
+  Printf.printf "%d interruptions\n" !interruptions
+
+let () =
+  Check.run "Concord_lwt, signal handlers that raise"
+    [
+      ( "handlers that raise",
+        [ test "in a resumer" resumed; test "in the queue of wakes" served ] );
+    ]

@@ -1,0 +1,235 @@
+(* Tasks whose operations never wait: they do not stop Lwt's loop. *)
+
+open Concord
+open Concord_test_support
+open Check
+open Lwt.Syntax
+module L = Concord_lwt
+
+let run = Concord_lwt.run
+let ignored p = Lwt.map ignore p
+
+(* Each need not wait, again and again, if no other task uses it. *)
+let operations () =
+  let full = Mvar.create 1 and box = Mvar.create_empty () in
+  let mailbox = Mailbox.create () and stream = Stream.create 1 in
+  let closed : int Mailbox.t = Mailbox.create () in
+  Mailbox.close closed;
+  let news = Broadcast.create () in
+  let subscription = Broadcast.subscribe news in
+  let mutex = Mutex.create () and rwlock = Rwlock.create () in
+  let counting = Semaphore.Counting.make 1 in
+  let binary = Semaphore.Binary.make true in
+  let latch = Latch.create 0 and barrier = Barrier.create 1 in
+  let forced = Lazy.from_val 1 in
+  let failing = Lazy.from_fun (fun () -> raise Exit) in
+  let promise = Promise.create () and failed = Promise.create () in
+  Promise.fill promise 1;
+  Promise.fail failed Exit;
+  let fails p =
+    Lwt.catch
+      (fun () -> ignored (p ()))
+      (function Lwt.Canceled as e -> Lwt.fail e | _ -> Lwt.return_unit)
+  in
+  let and_release release p =
+    let+ () = p in
+    release ()
+  in
+  [
+    ("Promise.await", fun () -> ignored (L.Promise.await promise));
+    ("Promise.await, failed", fun () -> fails (fun () -> L.Promise.await failed));
+    ("to_lwt", fun () -> ignored (L.to_lwt promise));
+    ("Mvar.read", fun () -> ignored (L.Mvar.read full));
+    ("Mvar.swap", fun () -> ignored (L.Mvar.swap full 1));
+    ("Mvar.modify", fun () -> ignored (L.Mvar.modify full (fun v -> (v, v))));
+    ( "Mvar.put",
+      fun () ->
+        let+ () = L.Mvar.put box 1 in
+        ignore (Mvar.take_available box : int option) );
+    ( "Mvar.take",
+      fun () ->
+        ignore (Mvar.try_put box 1 : bool);
+        ignored (L.Mvar.take box) );
+    ( "Stream.add",
+      fun () ->
+        let+ () = L.Stream.add stream 1 in
+        ignore (Stream.try_take stream : int option) );
+    ( "Stream.take",
+      fun () ->
+        ignore (Stream.try_add stream 1 : bool);
+        ignored (L.Stream.take stream) );
+    ( "Mailbox.take",
+      fun () ->
+        Mailbox.put mailbox 1;
+        ignored (L.Mailbox.take mailbox) );
+    ("Mailbox.take, closed", fun () -> fails (fun () -> L.Mailbox.take closed));
+    ( "Broadcast.receive",
+      fun () ->
+        Broadcast.send news 1;
+        ignored (L.Broadcast.receive subscription) );
+    ( "Mutex.lock",
+      fun () -> L.Mutex.lock mutex |> and_release (fun () -> Mutex.unlock mutex)
+    );
+    ("Mutex.with_lock", fun () -> L.Mutex.with_lock mutex Lwt.return);
+    ( "Rwlock.read_lock",
+      fun () ->
+        L.Rwlock.read_lock rwlock
+        |> and_release (fun () -> Rwlock.read_unlock rwlock) );
+    ( "Rwlock.write_lock",
+      fun () ->
+        L.Rwlock.write_lock rwlock
+        |> and_release (fun () -> Rwlock.write_unlock rwlock) );
+    ("Rwlock.read", fun () -> L.Rwlock.read rwlock Lwt.return);
+    ("Rwlock.write", fun () -> L.Rwlock.write rwlock Lwt.return);
+    ( "Semaphore.Counting.acquire",
+      fun () ->
+        L.Semaphore.Counting.acquire counting
+        |> and_release (fun () -> Semaphore.Counting.release counting) );
+    ( "Semaphore.Binary.acquire",
+      fun () ->
+        L.Semaphore.Binary.acquire binary
+        |> and_release (fun () -> Semaphore.Binary.release binary) );
+    ("Latch.await", fun () -> L.Latch.await latch);
+    ("Barrier.await", fun () -> L.Barrier.await barrier);
+    ("Lazy.force", fun () -> ignored (L.Lazy.force forced));
+    ("Lazy.force, failed", fun () -> fails (fun () -> L.Lazy.force failing));
+    ("sync", fun () -> L.sync (Event.always ()));
+    ("sync, wrap", fun () -> L.sync (Event.wrap (Event.always ()) Fun.id));
+    ("select", fun () -> L.select [ Event.always (); Event.never ]);
+    ("sync_before", fun () -> ignored (L.sync_before 0. Event.never));
+    ("direct", fun () -> L.direct ignore);
+  ]
+
+let seconds = 10.
+
+(* Again and again, until others have gone on. *)
+let again name operation have_gone_on =
+  let deadline = Unix.gettimeofday () +. seconds in
+  let rec again () =
+    if have_gone_on () then Lwt.return_unit
+    else if Unix.gettimeofday () > deadline then
+      Alcotest.failf "%s stops the loop" name
+    else Lwt.bind (operation ()) again
+  in
+  again ()
+
+let ticks n =
+  let ticked = ref 0 in
+  let rec tick () =
+    if !ticked = n then Lwt.return_unit
+    else
+      let* () = Lwt_unix.sleep 0.0002 in
+      incr ticked;
+      tick ()
+  in
+  (tick (), fun () -> !ticked = n)
+
+(* Timers, what is paused, and what another domain wakes go on. *)
+let each_lets_others_go_on () =
+  let each ((name, operation), (_, another)) =
+    let ticking, ticked = ticks 2 in
+    let p = Promise.create () in
+    let woken = L.Promise.await p in
+    let join = Check.domain (fun () -> Promise.fill p ()) in
+    let* () =
+      Lwt.join
+        [
+          ticking;
+          again name operation ticked;
+          again name another (fun () -> not (Lwt.is_sleeping woken));
+          woken;
+        ]
+    in
+    join ();
+    Lwt.return_unit
+  in
+  let all = List.combine (operations ()) (operations ()) in
+  run (fun () -> Lwt_list.iter_s each all)
+
+(* The fault as it was found: nothing else is done in [Lwt_main.run], whose loop has not
+   been used before, while a domain keeps a mailbox from being empty. *)
+let kept_full () =
+  let mailbox = Mailbox.create () and over = Atomic.make false in
+  let fill () =
+    while not (Atomic.get over) do
+      if Mailbox.length mailbox < 100_000 then Mailbox.put mailbox ()
+      else Domain.cpu_relax ()
+    done
+  in
+  let join = Check.domain fill in
+  let ticking, ticked = ticks 3 in
+  (* It takes longer to use one than to put one. *)
+  let take () =
+    for _ = 1 to 200 do
+      Domain.cpu_relax ()
+    done;
+    L.Mailbox.take mailbox
+  in
+  eventually "it is full" (fun () -> Mailbox.length mailbox > 1_000);
+  let consume = again "a full mailbox" take ticked in
+  Lwt_main.run (Lwt.join [ ticking; consume ]);
+  Atomic.set over true;
+  join ()
+
+(* It is cancelled where it gives way, and has taken nothing then. *)
+let is_cancelled_there () =
+  let each (name, operation) =
+    let deadline = Unix.gettimeofday () +. seconds in
+    let over = ref false in
+    let rec forever () =
+      if !over then Alcotest.failf "%s goes on" name
+      else if Unix.gettimeofday () > deadline then
+        Alcotest.failf "%s stops the loop" name
+      else Lwt.bind (operation ()) forever
+    in
+    let p = forever () in
+    let* () = Lwt.pick [ p; Lwt_unix.sleep 0.0002 ] in
+    over := true;
+    yes name (Lwt.state p = Lwt.Fail Lwt.Canceled);
+    Lwt.return_unit
+  in
+  run (fun () -> Lwt_list.iter_s each (operations ()))
+
+let in_order () =
+  run @@ fun () ->
+  let n = 5_000 in
+  let mailbox = Mailbox.create () in
+  for i = 0 to n - 1 do
+    Mailbox.put mailbox i
+  done;
+  let got = ref [] in
+  let take _ =
+    let+ i = L.Mailbox.take mailbox in
+    got := i :: !got
+  in
+  let* () = Lwt.join (List.init n take) in
+  yes "in order" (List.rev !got = List.init n Fun.id);
+  Lwt.return_unit
+
+(* What is done in another thread is done at once, as often as it is. *)
+let elsewhere () =
+  run @@ fun () ->
+  let* () = Lwt.pause () in
+  let full = Mvar.create 1 in
+  let all_at_once () =
+    List.for_all
+      (fun _ -> Lwt.state (L.Mvar.read full) = Lwt.Return 1)
+      (List.init 5_000 ignore)
+  in
+  yes "in a thread" (in_thread all_at_once);
+  yes "in a domain" (in_domain all_at_once);
+  Lwt.return_unit
+
+let () =
+  Check.run "Concord_lwt, turns"
+    [
+      ( "operations that never wait",
+        [
+          (* first *)
+          test "a mailbox that a domain keeps full" kept_full;
+          test "each lets others go on" each_lets_others_go_on;
+          test "each is cancelled where it gives way" is_cancelled_there;
+          test "in order" in_order;
+          test "in other threads" elsewhere;
+        ] );
+    ]

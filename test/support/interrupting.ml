@@ -1,0 +1,32 @@
+let this_thread () = Thread.id (Thread.self ())
+
+let every seconds =
+  let timer = { Unix.it_interval = seconds; it_value = seconds } in
+  ignore (Unix.setitimer ITIMER_REAL timer : Unix.interval_timer_status)
+
+let run ~by ~count f =
+  let this = this_thread () and armed = ref false in
+  (* Not armed outside of the [try]. *)
+  let handle _ =
+    if !armed && this_thread () = this then begin
+      armed := false;
+      raise by
+    end
+  in
+  let before = Sys.signal Sys.sigalrm (Signal_handle handle) in
+  let rec insist () =
+    match
+      armed := true;
+      f ();
+      armed := false
+    with
+    | () -> ()
+    | exception e when e == by ->
+        incr count;
+        insist ()
+  in
+  every 0.000_05;
+  Fun.protect insist ~finally:(fun () ->
+      armed := false;
+      every 0.;
+      Sys.set_signal Sys.sigalrm before)

@@ -1,0 +1,7 @@
+(** Code in which a signal handler raises, again and again. *)
+
+val run : by:exn -> count:int ref -> (unit -> unit) -> unit
+(** [run ~by ~count f] calls [f], in which a signal handler raises [by] about
+    every 50 us; [f] is called again each time that it does, until it returns.
+    [count] is how often that was. Only the calling thread is interrupted; uses
+    [SIGALRM]. *)

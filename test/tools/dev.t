@@ -1,0 +1,216 @@
+A project with a few tests, and programs that stand for the toolchain's.
+
+  $ mkdir -p project/bin project/test/unit/queues project/test/ppx project/lib
+  $ cp -L ../../dev project; cp -RL ../../tools project
+  $ cd project
+  $ cat >test/unit/dune <<'END'
+  > ; (test (name commented_out))
+  > (tests (names
+  >   test_mvar ; the box
+  >   test_latch) (modules :standard \ helper))
+  > (test (name test_mutex) (action (progn (echo "(test (name no))") (run %{test}))))
+  > (executable (name helper))
+  > END
+  $ echo '(tests (names test_stream test_mvar))' >test/unit/queues/dune
+  $ touch test/ppx/errors.t test/unit/test_mvar.ml
+  $ cat >bin/dune <<'END'
+  > #!/bin/sh
+  > echo "dune $*" | sed "s|--root [^ ]*|--root ROOT|" >&2
+  > case "$*" in
+  > *@all) ;;
+  > *) if [ -e output ]; then cat output >&2; exit 1; fi ;;
+  > esac
+  > case "$*" in *runtest-test_mvar*) echo 'Test Successful in 0.1s. 25 tests run.' >&2 ;; esac
+  > END
+  $ for program in ocamlfind ocaml-mdx curl wrk; do printf '#!/bin/sh\necho 5.4.1\n' >bin/$program; done
+  $ chmod +x bin/*
+  $ export PATH=$PWD/bin:$PATH CONCORD_TOOLCHAIN=host
+  $ dev() { bash ./dev "$@"; }
+
+Which tests there are.
+
+  $ dev test --list
+  test/ppx: errors
+  test/unit: test_latch test_mutex test_mvar
+  test/unit/queues: test_mvar test_stream
+
+Programs by name, by a part of the path, and by the file, from any folder; they run in any case.
+
+  $ dev test test_latch errors
+  dune build --root ROOT --no-print-directory --force @test/unit/runtest-test_latch @test/ppx/errors
+  dev: passed, without a count of tests
+  $ dev test test_mvar
+  dune build --root ROOT --no-print-directory --force @test/unit/runtest-test_mvar @test/unit/queues/runtest-test_mvar
+  Test Successful in 0.1s. 25 tests run.
+  25 passed, 0 failed
+  $ dev test unit/test_mvar
+  dune build --root ROOT --no-print-directory --force @test/unit/runtest-test_mvar
+  Test Successful in 0.1s. 25 tests run.
+  25 passed, 0 failed
+  $ dev test ./test/unit/test_mvar.ml
+  dune build --root ROOT --no-print-directory --force @test/unit/runtest-test_mvar
+  Test Successful in 0.1s. 25 tests run.
+  25 passed, 0 failed
+  $ (cd test/unit; bash ../../dev test queues/test_mvar.ml)
+  dune build --root ROOT --no-print-directory --force @test/unit/queues/runtest-test_mvar
+  Test Successful in 0.1s. 25 tests run.
+  25 passed, 0 failed
+
+Folders: what has changed there.
+
+  $ dev test test/unit
+  dune build --root ROOT --no-print-directory @test/unit/runtest
+  dev: passed, without a count of tests
+  $ dev test queues ppx/
+  dune build --root ROOT --no-print-directory @test/unit/queues/runtest @test/ppx/runtest
+  dev: passed, without a count of tests
+  $ (cd test; bash ../dev test .)
+  dune build --root ROOT --no-print-directory @test/runtest
+  dev: passed, without a count of tests
+  $ dev test --force --long unit
+  dune build --root ROOT --no-print-directory --force @test/unit/runtest
+  dev: passed, without a count of tests
+  $ dev test lib
+  dune build --root ROOT --no-print-directory @lib/runtest
+  dev: passed, without a count of tests
+
+Everything is built before it is tested.
+
+  $ dev test
+  dune build --root ROOT --no-print-directory @all
+  dune build --root ROOT --no-print-directory @runtest
+  0 passed, 0 failed
+  $ dev build
+  dune build --root ROOT --no-print-directory @all
+  $ dev build @fmt ./test/unit/test_latch.exe
+  dune build --root ROOT --no-print-directory @fmt ./test/unit/test_latch.exe
+  $ dev watch test_latch
+  dune build --root ROOT --no-print-directory --watch @test/unit/runtest-test_latch
+  $ dev watch
+  dune build --root ROOT --no-print-directory --watch @all @runtest
+
+What cannot be.
+
+  $ dev test test_mvra
+  test/ppx: errors
+  test/unit: test_latch test_mutex test_mvar
+  test/unit/queues: test_mvar test_stream
+  dev: test: nothing above, and no folder, is named 'test_mvra' (did you mean test_mvar?)
+  [1]
+  $ dev test mvar test_latch
+  test/ppx: errors
+  test/unit: test_latch test_mutex test_mvar
+  test/unit/queues: test_mvar test_stream
+  dev: test: nothing above, and no folder, is named 'mvar' (did you mean test_mvar?)
+  [1]
+  $ dev test nothing_like_it
+  test/ppx: errors
+  test/unit: test_latch test_mutex test_mvar
+  test/unit/queues: test_mvar test_stream
+  dev: test: nothing above, and no folder, is named 'nothing_like_it'
+  [1]
+  $ dev watch test/unti
+  test/ppx: errors
+  test/unit: test_latch test_mutex test_mvar
+  test/unit/queues: test_mvar test_stream
+  dev: watch: nothing above, and no folder, is named 'test/unti' (did you mean test/unit?)
+  [1]
+  $ dev test --lnog
+  dev: test: unknown option '--lnog' (there are --failed, --force, --list and --long)
+  [1]
+  $ dev test --failed test_mvar
+  dev: test: --failed chooses the tests itself: leave out 'test_mvar'
+  [1]
+  $ dev test -- --help
+  dev: test: -- passes arguments to a program: which one? (./dev test test_mvar -- --help)
+  [1]
+  $ dev test unit -- --help
+  dev: test: -- passes arguments to one program, which test/unit is not
+  [1]
+  $ dev test test_mvar -- --help
+  dev: test: -- passes arguments to one program, and these are 2: test/unit/test_mvar, test/unit/queues/test_mvar
+  [1]
+  $ dev bulid 2>&1 | tail -n 1
+  dev: unknown command 'bulid'
+  $ dev doc here
+  dev: doc: takes no arguments (got 'here')
+  [1]
+
+One program with arguments of its own.
+
+  $ mkdir -p _build/default/test/unit
+  $ printf '#!/bin/sh\necho "$0 $*, CONCORD_LONG=$CONCORD_LONG"\n' >_build/default/test/unit/test_latch.exe
+  $ chmod +x _build/default/test/unit/test_latch.exe
+  $ dev test --long test_latch -- test cancellation 3
+  dune build --root ROOT --no-print-directory ./test/unit/test_latch.exe
+  $TESTCASE_ROOT/project/_build/default/test/unit/test_latch.exe test cancellation 3, CONCORD_LONG=1
+
+Those that failed are recorded: a program, a cram test, a page, and what does not compile.
+
+  $ dev test --failed
+  dev: test: --failed: no test has failed
+  $ cat >output <<'END'
+  > File "test/unit/dune", line 4, characters 2-12:
+  > 4 |   test_latch)
+  >       ^^^^^^^^^^
+  > File "somewhere", line 3, characters 0-0:
+  > File "test/ppx/errors.t", line 1, characters 0-0:
+  > File "lib/mvar.mli", line 1, characters 0-0:
+  > File "test/unit/queues/test_stream.ml", lines 3-4, characters 1-12:
+  > END
+  $ dev test
+  dune build --root ROOT --no-print-directory @all
+  dune build --root ROOT --no-print-directory @runtest
+  File "test/unit/dune", line 4, characters 2-12:
+  4 |   test_latch)
+        ^^^^^^^^^^
+  File "somewhere", line 3, characters 0-0:
+  File "test/ppx/errors.t", line 1, characters 0-0:
+  File "lib/mvar.mli", line 1, characters 0-0:
+  File "test/unit/queues/test_stream.ml", lines 3-4, characters 1-12:
+  dev: failed: lib, test/ppx/errors, test/unit/queues/test_stream, test/unit/test_latch
+  dev: ./dev test --failed runs these again
+  [1]
+  $ dev test --failed
+  dune build --root ROOT --no-print-directory @@lib/runtest @test/ppx/errors @test/unit/queues/runtest-test_stream @test/unit/runtest-test_latch
+  File "test/unit/dune", line 4, characters 2-12:
+  4 |   test_latch)
+        ^^^^^^^^^^
+  File "somewhere", line 3, characters 0-0:
+  File "test/ppx/errors.t", line 1, characters 0-0:
+  File "lib/mvar.mli", line 1, characters 0-0:
+  File "test/unit/queues/test_stream.ml", lines 3-4, characters 1-12:
+  dev: failed: lib, test/ppx/errors, test/unit/queues/test_stream, test/unit/test_latch
+  dev: ./dev test --failed runs these again
+  [1]
+
+A run takes from the record what passes, and leaves what it does not run.
+
+  $ rm output
+  $ dev test ppx
+  dune build --root ROOT --no-print-directory @test/ppx/runtest
+  dev: passed, without a count of tests
+  $ dev test test_latch
+  dune build --root ROOT --no-print-directory --force @test/unit/runtest-test_latch
+  dev: passed, without a count of tests
+  $ touch output
+  $ dev test --failed
+  dune build --root ROOT --no-print-directory @@lib/runtest @test/unit/queues/runtest-test_stream
+  dev: failed: lib, test/unit/queues/test_stream
+  dev: ./dev test --failed runs these again
+  [1]
+
+Where nothing is reported, nothing was built.
+
+  $ dev test test_mutex
+  dune build --root ROOT --no-print-directory --force @test/unit/runtest-test_mutex
+  dev: failed: test/unit/test_mutex
+  dev: ./dev test --failed runs these again
+  [1]
+  $ rm output
+  $ dev test
+  dune build --root ROOT --no-print-directory @all
+  dune build --root ROOT --no-print-directory @runtest
+  0 passed, 0 failed
+  $ dev test --failed
+  dev: test: --failed: no test has failed

@@ -1,0 +1,231 @@
+(* Which scheduler is the innermost one: random nests of schedulers of three kinds,
+   against the list of those that run. *)
+
+module Innermost = Concord__Innermost
+module Plugin = Concord__Plugin
+open Concord_test_support
+open Check
+
+type kind = P | Q | Unknown
+
+let name = function P -> "P" | Q -> "Q" | Unknown -> "unknown"
+
+(* --- Schedulers that do nothing ------------------------------------------------ *)
+
+let await_p () = ()
+let await_q () = ()
+let await_of = function P -> await_p | Q -> await_q | Unknown -> fun () -> ()
+
+let using kind f =
+  let await = await_of kind in
+  let prepare_for_await () = Domain_local_await.{ release = ignore; await } in
+  Domain_local_await.using ~prepare_for_await ~while_running:f
+
+let () =
+  let plug_in kind await =
+    Plugin.add
+      {
+        name = name kind;
+        sample = Some { release = ignore; await };
+        takes_every_effect = false;
+        suspend = (fun _ -> assert false);
+        protect = (fun _ -> assert false);
+        scopes = None;
+      }
+  in
+  plug_in P await_p;
+  plug_in Q await_q
+
+type answer = { told : string; was_noted : bool }
+
+let find () =
+  match Innermost.find () with
+  | Nobody -> { told = "nobody"; was_noted = false }
+  | Noted plugin -> { told = plugin.name; was_noted = true }
+  | Found plugin -> { told = plugin.name; was_noted = false }
+  | Trigger _ -> { told = name Unknown; was_noted = false }
+
+let innermost = function [] -> "nobody" | kind :: _ -> name kind
+let show running = String.concat " in " (List.map name running @ [ "a thread" ])
+
+(* A note that outlived all schedulers is no harm: nobody handles the plug-in's effect. *)
+let right running { told; was_noted } =
+  told = innermost running || (was_noted && running = [])
+
+let check_find running =
+  let answer = find () in
+  if not (right running answer) then
+    Alcotest.failf "%s: %s was %s" (show running) answer.told
+      (if answer.was_noted then "noted" else "found");
+  if running = [] then begin
+    Innermost.forget ();
+    let { told; _ } = find () in
+    if told <> "nobody" then Alcotest.failf "a thread: %s was found" told
+  end
+
+(* --- Random nests ---------------------------------------------------------------- *)
+
+let somebody_asks () =
+  ignore (Domain_local_await.prepare_for_await () : Domain_local_await.t)
+
+let rec live ?(pause = ignore) random depth running =
+  for _ = 1 to 1 + Random.State.int random 4 do
+    pause ();
+    match Random.State.int random 6 with
+    | 0 -> somebody_asks ()
+    | 1 | 2 -> check_find running
+    | _ when depth = 0 -> check_find running
+    | _ ->
+        let kind =
+          List.nth [ P; P; P; Q; Unknown ] (Random.State.int random 5)
+        in
+        using kind (fun () -> live ~pause random (depth - 1) (kind :: running))
+  done
+
+let nests place times () =
+  for i = 1 to times do
+    place (fun () -> live (Race.random i) 5 [])
+  done
+
+(* Threads of one domain take turns, each with schedulers of its own. *)
+let threads_at_once () =
+  let live i () =
+    for j = 1 to 300 do
+      live ~pause:Thread.yield (Race.random ((1000 * i) + j)) 4 []
+    done
+  in
+  let others = List.init 4 (fun i -> thread (live (i + 1))) in
+  live 0 ();
+  List.iter (fun join -> join ()) others
+
+(* --- What is noted ----------------------------------------------------------------- *)
+
+let noted what =
+  ignore (find () : answer);
+  yes what (find ()).was_noted
+
+let not_noted what =
+  ignore (find () : answer);
+  no what (find ()).was_noted
+
+let notes () =
+  for _ = 1 to 2 do
+    not_noted "no scheduler";
+    using P (fun () ->
+        noted "one scheduler";
+        somebody_asks ();
+        no "somebody asked" (find ()).was_noted;
+        noted "and again";
+        using P (fun () -> noted "two of a kind");
+        noted "one was left";
+        using Unknown (fun () ->
+            not_noted "without plug-in";
+            using P (fun () -> not_noted "another kind beneath");
+            not_noted "without plug-in");
+        not_noted "another kind may be beneath");
+    using P (fun () -> noted "no scheduler, since");
+    Innermost.forget ()
+  done;
+  using P (fun () ->
+      noted "here";
+      in_thread (fun () -> not_noted "no scheduler in this thread");
+      yes "still" (find ()).was_noted);
+  using Q (fun () ->
+      in_thread (fun () -> using P (fun () -> check_find [ P ]));
+      check_find [ Q ])
+
+(* --- Domains ------------------------------------------------------------------------ *)
+
+(* [Domain_local_await] calls back once it keeps one scheduler for each thread. *)
+let calls_back () =
+  let flag = Innermost.{ up = false; asked = false } in
+  Innermost.raise_flag flag;
+  flag.up
+
+let prepare_domain ~inside () =
+  Innermost.prepare_domain ~is_inside:(fun _ -> inside)
+
+let first_used_inside () =
+  in_domain @@ fun () ->
+  using P (fun () ->
+      using Q (fun () ->
+          check_find [ Q; P ];
+          prepare_domain ~inside:true ();
+          no "not while one is registered" (calls_back ()));
+      check_find [ P ];
+      not_noted "no calls, no notes");
+  check_find [];
+  yes "none is registered" (calls_back ());
+  using P (fun () -> noted "calls, and notes")
+
+let prepared () =
+  in_domain (fun () ->
+      Innermost.prepare_domain ~is_inside:(fun _ ->
+          Alcotest.fail "no scheduler");
+      yes "calls back" (calls_back ()))
+
+(* A thread that is not in the scheduler which is registered runs one of ours. *)
+let second_thread () =
+  in_domain @@ fun () ->
+  using P (fun () ->
+      prepare_domain ~inside:true ();
+      no "for the first thread" (calls_back ());
+      Innermost.prepare_domain ~is_inside:(fun _ -> Alcotest.fail "known");
+      in_thread (fun () ->
+          prepare_domain ~inside:false ();
+          using Q (fun () -> check_find [ Q ]));
+      yes "for the second thread" (calls_back ());
+      check_find [ P ];
+      not_noted "what is beneath is not known")
+
+let second_thread_first () =
+  in_domain @@ fun () ->
+  using P (fun () ->
+      in_thread (prepare_domain ~inside:false);
+      yes "at once" (calls_back ());
+      check_find [ P ];
+      using Q (fun () -> check_find [ Q; P ]);
+      check_find [ P ])
+
+let called_by_others () =
+  in_domain @@ fun () ->
+  Domain_local_await.per_thread (module Thread);
+  check_find [];
+  prepare_domain ~inside:true ();
+  no "does not call us" (calls_back ());
+  using P (fun () -> check_find [ P ]);
+  check_find []
+
+let flags () =
+  let flag = Innermost.{ up = false; asked = false } in
+  Innermost.raise_flag flag;
+  yes "up" flag.up;
+  using P (fun () ->
+      no "a scheduler" flag.up;
+      Innermost.raise_flag flag);
+  yes "a scheduler was left" flag.up;
+  in_thread somebody_asks;
+  no "a thread asked" flag.up
+
+let () =
+  Printf.printf "CONCORD_SEED=%d\n%!" Race.seed;
+  run "Innermost"
+    [
+      ( "random nests",
+        [
+          test "main thread" (nests (fun f -> f ()) 2_000);
+          test "a thread" (nests in_thread 300);
+          test "a domain" (nests in_domain 300);
+          test "threads of a domain" threads_at_once;
+        ] );
+      ("notes", [ test "are for one kind of scheduler" notes ]);
+      ( "domains",
+        [
+          test "first used inside of schedulers" first_used_inside;
+          test "prepared before a scheduler" prepared;
+          test "prepared for a second thread" second_thread;
+          test "prepared for a second thread first" second_thread_first;
+          test "somebody else has called per_thread" called_by_others;
+          test "flags go down" flags;
+        ] );
+    ]

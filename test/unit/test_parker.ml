@@ -1,0 +1,194 @@
+(* The library's own source of [Parker], over mutexes and condition variables that
+   call handlers. *)
+
+open Concord_test_support
+open Check
+open Watched
+
+exception Interrupted
+
+let released_before () =
+  let t = Parker.create () in
+  Parker.release t;
+  Parker.release t;
+  Parker.await t
+
+let released_by_others () =
+  let t = Parker.create () in
+  beside
+    (fun () -> in_domain (fun () -> Parker.release t))
+    (fun () -> Parker.await t)
+
+(* --- Handlers on top of a thread that is about to sleep ----------------------- *)
+
+let releases_itself () =
+  let t = Parker.create () in
+  once before_sleeping (fun () -> Parker.release t);
+  Parker.await t;
+  Parker.await t
+
+let releases_another () =
+  let t = Parker.create () and other = Parker.create () in
+  let sleeps_again = Atomic.make false and released = Atomic.make false in
+  let other_thread () =
+    Parker.await other;
+    eventually "it sleeps again" (fun () -> Atomic.get sleeps_again);
+    Atomic.set released true;
+    Parker.release t
+  in
+  let join = ref ignore in
+  once before_sleeping (fun () ->
+      Parker.release other;
+      once before_sleeping (fun () -> Atomic.set sleeps_again true);
+      join := thread other_thread);
+  Parker.await t;
+  yes "not before it is released" (Atomic.get released);
+  !join ()
+
+let waits_itself () =
+  let t = Parker.create () and within = Parker.create () in
+  let join = ref ignore in
+  once before_sleeping (fun () ->
+      join :=
+        thread (fun () ->
+            Parker.release t;
+            Parker.release within);
+      Parker.await within);
+  Parker.await t;
+  !join ()
+
+let raises_there () =
+  let t = Parker.create () in
+  once before_sleeping (fun () -> raise Interrupted);
+  raises "await" Interrupted (fun () -> Parker.await t);
+  (* It has left nothing locked. *)
+  in_thread (fun () -> Parker.release t);
+  Parker.await t
+
+let raises_after_release () =
+  let t = Parker.create () in
+  once before_sleeping (fun () ->
+      Parker.release t;
+      raise Interrupted);
+  raises "await" Interrupted (fun () -> Parker.await t);
+  in_thread (fun () -> Parker.release (Parker.create ()))
+
+(* What the mutex raises is not taken for what the handler raises. *)
+let raises_sys_error () =
+  let t = Parker.create () in
+  once before_sleeping (fun () -> raise (Sys_error "mine"));
+  raises "await" (Sys_error "mine") (fun () -> Parker.await t);
+  in_thread (fun () -> Parker.release t)
+
+(* Two domains are interrupted at once, and each releases the other one. *)
+let release_each_other () =
+  let both = Atomic.make 0 in
+  let a = Parker.create () in
+  let b = Atomic.make None in
+  let meet () =
+    Atomic.incr both;
+    while Atomic.get both < 2 do
+      Domain.cpu_relax ()
+    done
+  in
+  let domain = Domain.self () in
+  Atomic.set before_sleeping (fun () ->
+      if Atomic.get both < 2 then begin
+        meet ();
+        if Domain.self () = domain then
+          Parker.release (Option.get (Atomic.get b))
+        else Parker.release a
+      end);
+  let other =
+    Domain.spawn (fun () ->
+        let t = Parker.create () in
+        Atomic.set b (Some t);
+        Parker.await t)
+  in
+  Parker.await a;
+  Domain.join other;
+  Atomic.set before_sleeping nothing
+
+(* --- A handler that raises in [release] ---------------------------------------- *)
+
+let raises_in_release () =
+  let t = Parker.create () in
+  once before_blocking (fun () -> raise Interrupted);
+  raises "release" Interrupted (fun () -> Parker.release t);
+  Parker.await t
+
+(* --- Many threads --------------------------------------------------------------- *)
+
+let wakes_one () =
+  let n = 50 in
+  let asleep = Atomic.make 0 in
+  Atomic.set before_sleeping (fun () -> Atomic.incr asleep);
+  let parkers = List.init n (fun _ -> Atomic.make None) in
+  let wait place =
+    thread (fun () ->
+        let t = Parker.create () in
+        Atomic.set place (Some t);
+        Parker.await t)
+  in
+  let threads = List.map wait parkers in
+  eventually "all sleep" (fun () -> Atomic.get asleep = n);
+  Atomic.set wakings 0;
+  List.iteri
+    (fun i place ->
+      Parker.release (Option.get (Atomic.get place));
+      eventually "it is woken" (fun () -> Atomic.get wakings > i);
+      int "and no other" (i + 1) (Atomic.get wakings))
+    parkers;
+  List.iter (fun join -> join ()) threads;
+  Atomic.set before_sleeping nothing
+
+(* --- Processes -------------------------------------------------------------------- *)
+
+(* A child of a process in which another thread has the mutex. *)
+let forks () =
+  let t = Parker.create () in
+  let has_it = Atomic.make false and go_on = Atomic.make false in
+  once before_sleeping (fun () ->
+      Atomic.set has_it true;
+      eventually "the child has ended" (fun () -> Atomic.get go_on));
+  let join = thread (fun () -> Parker.await t) in
+  eventually "it has the mutex" (fun () -> Atomic.get has_it);
+  (match Unix.fork () with
+  | 0 ->
+      ignore (Unix.alarm 10 : int);
+      for _ = 1 to 2 do
+        let t = Parker.create () in
+        ignore (Thread.create Parker.release t : Thread.t);
+        Parker.await t
+      done;
+      Unix._exit 0
+  | child ->
+      yes "the child ends by itself" (snd (Unix.waitpid [] child) = WEXITED 0));
+  Atomic.set go_on true;
+  Parker.release t;
+  join ()
+
+let () =
+  run "Parker"
+    [
+      (* Not after a domain was made. *)
+      ("processes", [ test "a child can wait" forks ]);
+      ( "releasing",
+        [
+          test "before: does not wait" released_before;
+          test "by a thread of another domain" released_by_others;
+          test "wakes one thread of 50" wakes_one;
+        ] );
+      ( "a handler in a thread that is about to sleep",
+        [
+          test "releases it" releases_itself;
+          test "releases another one" releases_another;
+          test "waits" waits_itself;
+          test "raises" raises_there;
+          test "releases it, and raises" raises_after_release;
+          test "raises Sys_error" raises_sys_error;
+          test "in two domains, each releases the other" release_each_other;
+        ] );
+      ( "a handler in a thread that releases",
+        [ test "raises: it is released" raises_in_release ] );
+    ]

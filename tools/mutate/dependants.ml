@@ -1,0 +1,129 @@
+type test = { folder : string; name : string; alias : string }
+
+module Names = Set.Make (String)
+
+let rec read ic =
+  match In_channel.input_line ic with
+  | None -> []
+  | Some line -> (
+      match String.split_on_char ' ' line with
+      | [ folder; name; alias ] -> { folder; name; alias } :: read ic
+      | _ -> failwith ("not a test: " ^ line))
+
+(* Every .ml below [folder], but in what dune and git keep there. *)
+let rec sources folder =
+  List.concat_map
+    (fun entry ->
+      let path = Filename.concat folder entry in
+      if List.mem entry.[0] [ '_'; '.' ] then []
+      else if Sys.is_directory path then sources path
+      else if Filename.check_suffix path ".ml" then [ path ]
+      else [])
+    (List.sort String.compare (Array.to_list (Sys.readdir folder)))
+
+let module_of path =
+  String.capitalize_ascii (Filename.remove_extension (Filename.basename path))
+
+let contents path = In_channel.with_open_bin path In_channel.input_all
+
+let named path =
+  match Mutation.modules (contents path) with
+  | names -> Names.of_list names
+  | exception _ -> Names.empty (* not OCaml's own syntax *)
+
+let meet a b = not (Names.disjoint a b)
+
+(* The file of a program: where it is copied from elsewhere, the one of that name. *)
+let main files { folder; name; _ } =
+  let file = name ^ ".ml" in
+  let here = Filename.concat folder file in
+  if List.mem here files then Some here
+  else List.find_opt (fun path -> Filename.basename path = file) files
+
+(* What a program names, with the files of its folder that it names. These are not
+   the library's, also where they have the name of one of its modules. *)
+let program files test =
+  let beside path name =
+    let file = String.uncapitalize_ascii name ^ ".ml" in
+    let path = Filename.concat (Filename.dirname path) file in
+    if List.mem path files then Some path else None
+  in
+  let rec go read names = function
+    | [] -> names
+    | path :: rest when Names.mem path read -> go read names rest
+    | path :: rest ->
+        let local, others =
+          Names.partition (fun name -> beside path name <> None) (named path)
+        in
+        go (Names.add path read) (Names.union names others)
+          (List.filter_map (beside path) (Names.elements local) @ rest)
+  in
+  go Names.empty Names.empty (Option.to_list (main files test))
+
+(* [file], those that name it, those that name one of these, and so on. *)
+let levels file =
+  let library =
+    List.concat_map sources
+      (List.filter Sys.file_exists [ "lib"; "adapters"; "ppx" ])
+    |> List.filter (fun path -> not (Mutation.is_index (contents path)))
+    |> List.map (fun path -> (module_of path, named path))
+  in
+  let rec go known level =
+    if Names.is_empty level then []
+    else
+      let known = Names.union known level in
+      let next =
+        List.filter_map
+          (fun (name, names) ->
+            if meet names level && not (Names.mem name known) then Some name
+            else None)
+          library
+      in
+      level :: go known (Names.of_list next)
+  in
+  go Names.empty (Names.singleton (module_of file))
+
+(* What follows the first underscore: test_latch and stm_latch are named after
+   lib/latch.ml. *)
+let is_named_after file { name; _ } =
+  match String.index_opt name '_' with
+  | None -> false
+  | Some i ->
+      String.sub name (i + 1) (String.length name - i - 1)
+      = Filename.remove_extension (Filename.basename file)
+
+let kind { folder; alias; _ } =
+  match String.split_on_char '/' folder with
+  | "test" :: ("stress" | "matrix") :: _ -> None
+  | "test" :: ("model" | "lin") :: _ -> Some `Long
+  | "test" :: _
+    when String.starts_with ~prefix:("@" ^ folder ^ "/runtest-") alias ->
+      Some `Short
+  | _ -> None
+
+let stages ~near tests file =
+  let files = sources "test" in
+  let tests =
+    List.filter_map
+      (fun test ->
+        Option.map (fun kind -> (test, kind, program files test)) (kind test))
+      tests
+  in
+  let of_kind kind tests =
+    List.filter_map
+      (fun (test, k, _) -> if k = kind then Some test else None)
+      tests
+  in
+  let rec go tests = function
+    | [] -> []
+    | belongs :: later ->
+        let now, rest = List.partition belongs tests in
+        of_kind `Short now :: of_kind `Long now :: go rest later
+  in
+  let levels = levels file in
+  let levels = if near then [ List.hd levels ] else levels in
+  let names_one_of level (_, _, names) = meet names level in
+  go tests
+    ((fun (test, _, _) -> is_named_after file test)
+    :: List.map names_one_of levels)
+  |> List.filter (( <> ) [])

@@ -1,0 +1,187 @@
+# shellcheck shell=bash
+# The toolchain, for ./dev to source: the host's where it has all, else a private Debian root, made once.
+#
+# setup decides which it is and makes the root; enter replaces the process by a program in it.
+# Uses of ./dev's: top (the project), here (where programs run), command (for messages), say, die.
+# shellcheck disable=SC2154  # those are assigned in ./dev
+
+suite=forky size="1.9 GB"
+# What the private root holds: the compiler, the libraries, and the HTTP clients that the tests drive.
+packages="ocaml ocaml-dune ocaml-findlib ocaml-odoc ocamlformat opam libeio-ocaml-dev libdomainslib-ocaml-dev
+ liblwt-ocaml-dev libkcas-ocaml-dev libsaturn-ocaml-dev libdomain-local-await-ocaml-dev
+ libdomain-local-timeout-ocaml-dev libalcotest-ocaml-dev libqcheck-stm-ocaml-dev libqcheck-lin-ocaml-dev
+ libdscheck-ocaml-dev libmulticore-bench-ocaml-dev libcohttp-lwt-unix-ocaml-dev libmdx-ocaml-dev libcmdliner-ocaml-dev
+ libyojson-ocaml-dev libmtime-ocaml-dev libppxlib-ocaml-dev libunwind-dev curl wrk golang-go"
+# What a host must offer, as findlib names and programs, to be used as it is.
+host_libs="threads.posix domain-local-await eio_main domainslib lwt.unix lwt_direct cohttp-lwt-unix kcas kcas_data
+ saturn alcotest qcheck-core qcheck-stm.stm qcheck-lin.domain dscheck http mdx cmdliner yojson mtime.clock.os ppxlib
+ ppxlib.metaquot"
+host_tools="dune ocamlfind ocaml-mdx curl wrk"
+
+# Prints the first thing that the host lacks, and nothing where it has all.
+host_lacks() {
+  local tool version missing
+  for tool in $host_tools; do command -v "$tool" >/dev/null || { printf '%s' "$tool"; return; }; done
+  version=$(ocamlfind ocamlopt -version 2>/dev/null) || { printf 'ocamlopt'; return; }
+  [ "$(printf '5.1\n%s\n' "$version" | sort -V | head -n 1)" = 5.1 ] || { printf 'OCaml >= 5.1'; return; }
+  # shellcheck disable=SC2086  # a list of words
+  missing=$(ocamlfind query $host_libs 2>&1 >/dev/null) || printf 'a library (%s)' "${missing%%$'\n'*}"
+}
+
+# A relative XDG_CACHE_HOME is to be ignored, says its specification.
+case ${XDG_CACHE_HOME:-} in /*) cache=$XDG_CACHE_HOME/concord ;; *) cache=${HOME:-/root}/.cache/concord ;; esac
+log=$cache/setup.log private='' maker=''
+
+# Says where the private root lies that holds $packages of $suite.
+name_root() {
+  # shellcheck disable=SC2086
+  root=$cache/toolchain-$(printf '%s\n' "$suite" $packages | sort | sha256sum | cut -c1-12)
+  partial=$root.partial
+}
+name_root
+
+# Prints "URI KEYRING" of the first Debian archive of which the host's own apt has read the lists; KEYRING is empty
+# where apt's entry names no file.
+debian_archive() {
+  local uri entry keyring
+  # Security updates and backports have labels of their own. An entry is FILE:LINE, in a .sources file FILE:STANZA.
+  # shellcheck disable=SC2016  # expanded by apt
+  read -r uri entry < <(
+    apt-get indextargets --format '$(ORIGIN)|$(LABEL)|$(COMPONENT)|$(REPO_URI) $(SOURCESENTRY)' 'Created-By: Packages' \
+      2>/dev/null | sed -n 's/^Debian|Debian|main|//p' | grep -v '^cdrom:') || return 1
+  case $entry in
+  *.sources:*) keyring=$(grep -v '^#' "${entry%:*}" | awk -v RS= -v n="${entry##*:}" 'NR == n' |
+    sed -n 's/^[Ss]igned-[Bb]y:[ \t]*//p' | tr -s ', \t' ,) ;;
+  *) keyring=$(sed -n "${entry##*:}s/.*[Ss]igned-[Bb]y=\([^] ]*\).*/\1/p" "${entry%:*}") ;;
+  esac
+  # What is no file (a fingerprint, a key written out) is left to mmdebstrap, which knows Debian's own keyring.
+  case $keyring in /*) ;; *) keyring= ;; esac
+  printf '%s %s\n' "$uri" "$keyring"
+}
+
+# Never asks anything, and leaves standard input to the command that is to run afterwards.
+host_apt() { DEBIAN_FRONTEND=noninteractive apt-get -y -o DPkg::Lock::Timeout=120 "$@" </dev/null >>"$log" 2>&1; }
+
+free_mb() { df -Pk "$cache" | awk 'NR == 2 { print int($4 / 1024) }'; }
+
+# Ends the script with one sentence: what it cannot do, and why as far as the log tells. A full disk cuts the log short.
+fail() {
+  if [ "$(free_mb)" -lt 50 ] || grep -qiE 'no space left|not enough free space' "$log"
+  then die "cannot $1: no disk space left in $cache (log: $log)"; fi
+  if grep -qiE 'temporary failure resolving|could not (resolve|connect)|unable to connect|failed to fetch|no installation candidate|unable to locate' "$log"
+  then die "cannot $1: no network, or the archive that apt is configured for is out of reach (log: $log)"; fi
+  tail -n 5 "$log" | cut -c1-200 >&2
+  die "cannot $1 (log: $log)"
+}
+
+# However the set-up ends early: stops $maker and removes what it made. Its last processes may outlive it by a moment.
+abandon() {
+  if [ -n "$maker" ]; then { kill -KILL "$maker"; wait "$maker"; } 2>/dev/null || true; fi
+  rm -rf --one-file-system "$partial" 2>/dev/null || { sleep 1; rm -rf --one-file-system "$partial"; }
+}
+
+# Makes $root. A set-up that is itself killed leaves only $partial, which the next one removes.
+make_root() {
+  local archive uri keyring free acquire
+  command -v apt-get >/dev/null || die "no OCaml >= 5.1 with the libraries here, and no apt-get to make a private toolchain with: install them with opam (see README.md)"
+  { mkdir -p "$cache" && exec 9>>"$cache/lock"; } 2>/dev/null || die "cannot write to $cache"
+  flock -n 9 || { say "another set-up is running; waiting for it"; flock 9; }
+  if [ -e "$root/.ready" ]; then exec 9>&-; return; fi
+  trap abandon EXIT
+  trap 'exit 130' INT; trap 'exit 143' TERM; trap 'exit 129' HUP
+  rm -rf --one-file-system "$partial" "$root"
+  free=$(free_mb)
+  [ "$free" -ge 3000 ] || die "the private toolchain needs 3000 MB in $cache, where only $free MB are free"
+  : >"$log"
+  # A fresh image has no lists yet, and apt knows a Debian archive only by its list.
+  archive=$(debian_archive) ||
+    { say "reading apt's package lists"; host_apt update || true; archive=$(debian_archive); } ||
+    fail "find a Debian archive with the host's apt"
+  uri=${archive%% *} keyring=${archive#* }
+  if ! command -v mmdebstrap >/dev/null; then
+    say "installing mmdebstrap"
+    set -- install --no-install-recommends mmdebstrap
+    host_apt "$@" || { host_apt update && host_apt "$@"; } || fail "install mmdebstrap"
+  fi
+  say "making the toolchain, once: Debian $suite with OCaml, about $size in $root"
+  # mmdebstrap reads no apt configuration of the host's; this one may name a proxy, or allow for a frozen mirror.
+  acquire=$(apt-config dump | grep -E '^Acquire::(https?::|Check-|Retries)') || true
+  # In namespaces of its own its mounts stay off the host, and its processes end with it; it ends with this script.
+  # shellcheck disable=SC2086
+  setpriv --pdeathsig KILL unshare --mount --propagation private --pid --fork --kill-child --mount-proc \
+    mmdebstrap --mode=root --variant=apt --include="$(printf '%s\n' $packages | paste -sd,)" \
+    ${acquire:+--aptopt="$acquire"} \
+    --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
+    "$suite" "$partial" "deb${keyring:+ [signed-by=$keyring]} $uri $suite main" >>"$log" 2>&1 &
+  maker=$!
+  progress || fail "make the toolchain of Debian $suite"
+  echo '127.0.0.1 localhost' >"$partial/etc/hosts"
+  rm -rf "$partial"/var/cache/apt/archives/*.deb
+  touch "$partial/.ready"
+  mv -T "$partial" "$root"
+  trap - EXIT INT TERM HUP
+  exec 9>&-
+}
+
+# Shows how large $partial has become until $maker ends. The result is that of $maker.
+progress() {
+  local start=$SECONDS next=15 result=0
+  while kill -0 "$maker" 2>/dev/null; do
+    sleep 1
+    if [ -t 2 ]; then printf '\rdev: %4d MB, %3d s ' "$(partial_mb)" $((SECONDS - start)) >&2
+    elif [ $((SECONDS - start)) -ge $next ]; then
+      say "$(partial_mb) MB after $((SECONDS - start)) s"
+      next=$((next + 15))
+    fi
+  done
+  if [ -t 2 ]; then printf '\r\033[K' >&2; fi
+  wait "$maker" || result=$?
+  maker=
+  return $result
+}
+
+partial_mb() { du -sm "$partial" 2>/dev/null | cut -f1; }
+
+# Leaves $private empty or makes the private root ready.
+setup() {
+  local lacks
+  lacks=$(host_lacks)
+  case "${CONCORD_TOOLCHAIN:-auto}" in
+  host) [ -z "$lacks" ] || die "CONCORD_TOOLCHAIN=host, but the host lacks $lacks" ;;
+  private) private=1 ;;
+  auto) [ -z "$lacks" ] || private=1 ;;
+  *) die "CONCORD_TOOLCHAIN is '$CONCORD_TOOLCHAIN'; it can be auto, host or private" ;;
+  esac
+  if [ -n "$private" ]; then
+    [ "$(id -u)" = 0 ] || die "the private toolchain needs root (try: sudo ./dev $command), or install OCaml >= 5.1 and the libraries with opam (see README.md)${lacks:+: the host lacks $lacks}"
+    unshare --mount true 2>/dev/null || die "the private toolchain needs a mount namespace, which is not allowed here (in a container: run it with --privileged)"
+    [ -e "$root/.ready" ] || make_root
+  fi
+}
+
+# Replaces this process by "$@" in the toolchain. The private root shows the host's folders that hold people's files at
+# their own paths; what it needs of the system is its own.
+enter() {
+  cd "$here" || exit
+  if [ -z "$private" ]; then exec "$@"; fi
+  # shellcheck disable=SC2016  # expanded inside
+  exec unshare --mount --propagation private bash -euc '
+    root=$(cd "$1"; pwd -P) top=$2 here=$3; shift 3
+    bind() { mkdir -p "$root$1"; mount --rbind "$1" "$root$1"; }
+    # First the folder in which the root lies: later it would show all the binds a second time, below the root.
+    holder=${root#/}
+    for dir in "/${holder%%/*}" /*; do
+      case $dir in
+      /bin|/boot|/etc|/lib|/lib32|/lib64|/libx32|/libo32|/sbin|/usr|/var|/lost+found) ;;
+      *) if [ -d "$dir" ] && [ ! -L "$dir" ] && [ ! "$dir" -ef "$root$dir" ]; then bind "$dir"; fi ;;
+      esac
+    done
+    [ "$top" -ef "$root$top" ] || bind "$top"
+    [ -d "$root$here" ] || { echo "dev: the toolchain does not show $here: go to another folder" >&2; exit 1; }
+    export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8
+    export DUNE_CACHE_ROOT=/var/cache/dune GOCACHE=/var/cache/go OPAMROOTISOK=1
+    unset OCAMLPATH OCAMLFIND_CONF CAML_LD_LIBRARY_PATH OPAM_SWITCH_PREFIX OCAMLTOP_INCLUDE_PATH
+    exec chroot "$root" bash -c "cd \"\$1\"; shift; exec \"\$@\"" dev "$here" "$@"' \
+    dev "$root" "$top" "$PWD" "$@"
+}
+
