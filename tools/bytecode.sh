@@ -23,18 +23,21 @@ if cmp -s "$bin/ocamlc.new" "$bin/ocamlc"; then rm "$bin/ocamlc.new"; else mv "$
 export PATH=$bin:$PATH
 
 cd "$top"
-dune build --root . --no-print-directory --build-dir "$build" --only-packages concord \
+dune build --root . --no-print-directory --build-dir "$build" --only-packages concord,concord-suspend \
   @@test/unit/all @@test/unit/opened/all @@test/lin/all
 
 # Up to OCaml 5.4.1 an effect that is performed under a handler and handled by none corrupts the heap in bytecode
 # (ocaml/ocaml#14644). Lazy values perform such effects when they need one another.
 say "the tests of lazy values are left out: bytecode is not safe for them, up to OCaml 5.4.1"
+# The interpreter runs signal handlers at every call: what holds if one raises is promised for machine code only
+# (doc/threads.mld, doc/fifo.mld).
+say "the tests of signal handlers that raise are left out: what they test is promised for machine code only"
 failed=() n=0
 for program in "$build"/default/test/{unit,unit/opened,lin}/*.exe; do
   name=${program#"$build"/default/test/} name=${name%.exe}
-  case $name in *lazy*) continue ;; esac
+  case $name in *lazy* | */test_signals | */test_fifo_signals) continue ;; esac
   n=$((n + 1)) start=$SECONDS result=0
-  output=$(cd "$(dirname "$program")" && timeout 300 "$program" </dev/null 2>&1) || result=$?
+  output=$(cd "$(dirname "$program")" && timeout --kill-after=10 300 "$program" </dev/null 2>&1) || result=$?
   if [ $result = 0 ]; then say "$name: passed, $((SECONDS - start)) s"; continue; fi
   tail -n 40 <<<"$output" >&2
   say "$name: failed (exit code $result)"

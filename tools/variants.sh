@@ -20,7 +20,7 @@ test_on() {
   CONCORD_TOOLCHAIN=private
   setup
   say "OCaml $1 (Debian $suite): only the package concord is tested; the libraries of the others are missing or too old there"
-  dune build --build-dir "$top/_build-$1" --only-packages concord @lib/all @runtest
+  dune build --build-dir "$top/_build-$1" --only-packages concord,concord-suspend @lib/all @runtest
 }
 
 # --- Bytecode --------------------------------------------------------------------------------------------------------
