@@ -22,8 +22,13 @@ is_wanted() {
   [ "${#names[@]}" = 0 ] || [[ " ${names[*]} " = *" $1 "* ]]
 }
 
-# Prints where the races of the program named $1 are, or of all.
-races_of() { find "$reports" -name "${1:-*}.[0-9]*" -exec sed -n 's/^SUMMARY: ThreadSanitizer: //p' {} +; }
+# Prints, for each race of the program named $1, or of all, the first OCaml function of its first stack.
+races_of() {
+  find "$reports" -name "${1:-*}.[0-9]*" -exec awk '
+    /^WARNING: ThreadSanitizer/ { if (wanted) print "(no OCaml function)"; wanted = 1 }
+    wanted && /^ +#[0-9]+ caml[A-Z]/ { print $2, $3; wanted = 0 }
+    END { if (wanted) print "(no OCaml function)" }' {} +
+}
 
 # A race is reported into a file, as Alcotest hides what a test prints. Of mutexes only races are of interest: there are
 # tests that misuse them. A test may fork, although it has threads.
@@ -90,7 +95,7 @@ for program in "$build"/default/test/{unit,unit/opened}/*.exe; do
 done
 [ $n != 0 ] || exit 1
 
-races=$(races_of | sed 's/ ([^)]*)//')
+races=$(races_of)
 if [ -n "$races" ]; then
   say "where they are, and how often; the reports are in $reports:"
   sort <<<"$races" | uniq -c | sort -rn | head -n 20 >&2
