@@ -5,13 +5,13 @@
 # Uses of ./dev's: top (the project), here (where programs run), command (for messages), say, die.
 # shellcheck disable=SC2154  # those are assigned in ./dev
 
-suite=forky
+suite=forky size="1.9 GB"
 # What the private root holds: the compiler, the libraries, and the HTTP clients that the tests drive.
 packages="ocaml ocaml-dune ocaml-findlib ocaml-odoc ocamlformat opam libeio-ocaml-dev libdomainslib-ocaml-dev
  liblwt-ocaml-dev libkcas-ocaml-dev libsaturn-ocaml-dev libdomain-local-await-ocaml-dev
  libdomain-local-timeout-ocaml-dev libalcotest-ocaml-dev libqcheck-stm-ocaml-dev libqcheck-lin-ocaml-dev
  libdscheck-ocaml-dev libmulticore-bench-ocaml-dev libcohttp-lwt-unix-ocaml-dev libmdx-ocaml-dev libcmdliner-ocaml-dev
- libyojson-ocaml-dev libmtime-ocaml-dev libppxlib-ocaml-dev curl wrk golang-go"
+ libyojson-ocaml-dev libmtime-ocaml-dev libppxlib-ocaml-dev libunwind-dev curl wrk golang-go"
 # What a host must offer, as findlib names and programs, to be used as it is.
 host_libs="threads.posix domain-local-await eio_main domainslib lwt.unix lwt_direct cohttp-lwt-unix kcas kcas_data
  saturn alcotest qcheck-core qcheck-stm.stm qcheck-lin.domain dscheck http mdx cmdliner yojson mtime.clock.os ppxlib
@@ -30,10 +30,15 @@ host_lacks() {
 
 # A relative XDG_CACHE_HOME is to be ignored, says its specification.
 case ${XDG_CACHE_HOME:-} in /*) cache=$XDG_CACHE_HOME/concord ;; *) cache=${HOME:-/root}/.cache/concord ;; esac
-# shellcheck disable=SC2086
-key=$(printf '%s\n' "$suite" $packages | sort | sha256sum | cut -c1-12)
-root=$cache/toolchain-$key partial=$cache/toolchain-$key.partial log=$cache/setup.log
-private='' maker=''
+log=$cache/setup.log private='' maker=''
+
+# Says where the private root lies that holds $packages of $suite.
+name_root() {
+  # shellcheck disable=SC2086
+  root=$cache/toolchain-$(printf '%s\n' "$suite" $packages | sort | sha256sum | cut -c1-12)
+  partial=$root.partial
+}
+name_root
 
 # Prints "URI KEYRING" of the first Debian archive of which the host's own apt has read the lists; KEYRING is empty
 # where apt's entry names no file.
@@ -98,7 +103,7 @@ make_root() {
     set -- install --no-install-recommends mmdebstrap
     host_apt "$@" || { host_apt update && host_apt "$@"; } || fail "install mmdebstrap"
   fi
-  say "making the toolchain, once: Debian $suite with OCaml, about 1.9 GB in $root"
+  say "making the toolchain, once: Debian $suite with OCaml, about $size in $root"
   # mmdebstrap reads no apt configuration of the host's; this one may name a proxy, or allow for a frozen mirror.
   acquire=$(apt-config dump | grep -E '^Acquire::(https?::|Check-|Retries)') || true
   # In namespaces of its own its mounts stay off the host, and its processes end with it; it ends with this script.

@@ -1,4 +1,5 @@
-let limit = 60.
+let instrumented = Sys.getenv_opt "CONCORD_TSAN" = Some "1"
+let limit = if instrumented then 240. else 60.
 let current = Atomic.make ("(start)", infinity)
 
 (* Alcotest redirects the standard error during a test. *)

@@ -1,10 +1,15 @@
 (** What every test needs: a watchdog, traces, and checks of exceptions. *)
 
+val instrumented : bool
+(** [CONCORD_TSAN=1]: with ThreadSanitizer. Everything takes ten times as long,
+    and an effect takes longer the deeper the stack is. *)
+
 val test : string -> (unit -> unit) -> unit Alcotest.test_case
 
 val run : string -> (string * unit Alcotest.test_case list) list -> unit
-(** [Alcotest.run], under a watchdog: a test that takes longer than 60 s is
-    named on the standard error, and ends the program with status 2. *)
+(** [Alcotest.run], under a watchdog: a test that takes longer than 60 s (240 s
+    where it is {!instrumented}) is named on the standard error, and ends the
+    program with status 2. *)
 
 val traced : string list -> ((string -> unit) -> unit) -> unit
 (** [traced expected f] calls [f say]; what was said, by any thread, must be

@@ -292,7 +292,7 @@ let deep () =
 (* To cancel [d] scopes that one task is in, and to unwind them, takes time in
    proportion to [d]: a second, if it were to its square, for an eighth of these. *)
 let many_nested ~waiting cancel () =
-  let scopes = 40_000 in
+  let scopes = if instrumented then 400 else 40_000 in
   let rec nest n =
     if n = 0 then Promise.await (Promise.create ())
     else

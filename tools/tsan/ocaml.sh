@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# tools/tsan/ocaml.sh FOLDER: builds, in FOLDER, an OCaml with ThreadSanitizer and the libraries that the tests need, from
+# the archives in FOLDER/sources. This runs inside the toolchain.
+set -euo pipefail
+
+here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+cd "$1"
+mkdir source alcotest
+tar -xf sources/ocaml_*.orig.tar.* -C source --strip-components=1
+tar -xf sources/ocaml-alcotest_*.orig.tar.* -C alcotest --strip-components=1
+cd source
+# Since GCC 16 __tsan_func_exit takes no argument. OCaml 5.4.1 knows that, but for this one call.
+sed -i 's/__tsan_func_exit(NULL)/caml_tsan_func_exit()/' runtime/weak.c
+./configure --prefix="$1" --enable-tsan --disable-ocamldoc --disable-ocamltest --disable-debugger \
+  --disable-debug-runtime --disable-instrumented-runtime
+make -j"$(nproc)"
+make install
+cd ..
+bash "$here/libs.sh" "$1" "$1/libs" "$1/alcotest"
+rm -rf sources source alcotest libs
