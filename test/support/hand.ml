@@ -93,3 +93,10 @@ let result t =
   | Returned v -> v
   | Raised (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
   | Waits _ -> Alcotest.fail "the task still waits"
+
+let unwound t = Check.raises "the cancelled task" Cancelled (fun () -> result t)
+
+let unwind t =
+  Check.yes "it can be cancelled" (cancel t);
+  settle ();
+  unwound t

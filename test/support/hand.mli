@@ -31,3 +31,10 @@ val waits : 'a t -> bool
 
 val result : 'a t -> 'a
 (** What the task returned, or raised, with the backtrace. *)
+
+val unwound : 'a t -> unit
+(** Fails unless the task has ended with {!Cancelled}. *)
+
+val unwind : 'a t -> unit
+(** Cancels a task, and lets it and the others go on: {!cancel}, {!settle} and
+    {!unwound}. *)
