@@ -100,3 +100,32 @@ let unwind t =
   Check.yes "it can be cancelled" (cancel t);
   settle ();
   unwound t
+
+let watch ?strike f =
+  let resumed = ref false in
+  let handle (type a) (block : a Suspend.resumer -> a option)
+      (_ : (a, unit) continuation) =
+    let resumer _ =
+      (not !resumed)
+      && begin
+        resumed := true;
+        Option.iter raise strike;
+        true
+      end
+    in
+    match block resumer with
+    | None -> ()
+    | Some _ -> Alcotest.fail "the operation did not wait"
+  in
+  match_with f ()
+    {
+      retc = (fun () -> Alcotest.fail "the operation did not wait");
+      exnc = raise;
+      effc =
+        (fun (type a) (e : a Effect.t) ->
+          match e with
+          | Suspend.Suspend block ->
+              Some (fun (k : (a, unit) continuation) -> handle block k)
+          | _ -> None);
+    };
+  resumed

@@ -180,63 +180,6 @@ let in_order () =
   List.iter Hand.result (ab @ cd @ [ one; two ]);
   int "computed" 1 !runs
 
-let settled_before_block () =
-  let t, gate, _ = held () in
-  let forcer = Hand.start (fun () -> Lazy.force t) in
-  let inside = ref false in
-  let before_block () =
-    if not !inside then begin
-      inside := true;
-      Promise.fill gate 3;
-      Hand.settle ()
-    end
-  in
-  int "value" 3
-    (Hand.result (Hand.start ~before_block (fun () -> Lazy.force t)));
-  int "the forcer's" 3 (Hand.result forcer)
-
-let names = [ "a"; "b"; "c" ]
-
-let cancelled k () =
-  traced ("forcer=1" :: List.filteri (fun i _ -> i <> k) [ "a=1"; "b=1"; "c=1" ])
-  @@ fun say ->
-  let t, gate, runs = held () in
-  let _forcer = force t say "forcer" in
-  let tasks = List.map (force t say) names in
-  Hand.unwind (List.nth tasks k);
-  waiting t 2;
-  Promise.fill gate 1;
-  Hand.settle ();
-  int "computed" 1 !runs
-
-(* Cancelled, but not unwound yet, when the value is there. *)
-let doomed () =
-  traced [ "forcer=1"; "b=1" ] @@ fun say ->
-  let t, gate, _ = held () in
-  let _forcer = force t say "forcer" in
-  let tasks = List.map (force t say) names in
-  let cancel k = yes "cancel" (Hand.cancel (List.nth tasks k)) in
-  Promise.fill gate 1;
-  cancel 0;
-  cancel 2;
-  Hand.settle ();
-  List.iter (fun k -> Hand.unwound (List.nth tasks k)) [ 0; 2 ]
-
-let resumed_then_cancelled () =
-  let t, gate, _ = held () in
-  let late = ref None in
-  let cancel_late () = no "too late" (Hand.cancel (Option.get !late)) in
-  let _forcer =
-    Hand.start (fun () ->
-        ignore (Lazy.force t : int);
-        cancel_late ())
-  in
-  let waiter = Hand.start (fun () -> Lazy.force t) in
-  late := Some waiter;
-  Promise.fill gate 1;
-  Hand.settle ();
-  int "value" 1 (Hand.result waiter)
-
 (* --- Exceptions ----------------------------------------------------------- *)
 
 exception Carries of int ref
@@ -275,26 +218,18 @@ let failure () =
 
 let () =
   run "Lazy"
-    [
-      ( "operations",
-        [
-          test "states" states;
-          test "computed once" once;
-          test "map, map_val" mapping;
-          test "of_stdlib" of_stdlib;
-          test "of_stdlib, forced by another" of_stdlib_meanwhile;
-        ] );
-      Outside.suite without_scheduler;
-      ( "waiting",
-        [
-          test "in the order of arrival, then the events" in_order;
-          test "forced before the registration" settled_before_block;
-          test "the first waiter is cancelled" (cancelled 0);
-          test "the second waiter is cancelled" (cancelled 1);
-          test "the last waiter is cancelled" (cancelled 2);
-          test "forced for cancelled tasks" doomed;
-          test "resumed, then cancelled: has its value" resumed_then_cancelled;
-        ] );
-      ("exceptions", [ test "one for everybody, with its backtrace" failure ]);
-      Lazy_events.suite;
-    ]
+    ([
+       ( "operations",
+         [
+           test "states" states;
+           test "computed once" once;
+           test "map, map_val" mapping;
+           test "of_stdlib" of_stdlib;
+           test "of_stdlib, forced by another" of_stdlib_meanwhile;
+         ] );
+       Outside.suite without_scheduler;
+       ("waiting", [ test "in the order of arrival, then the events" in_order ]);
+       ("exceptions", [ test "one for everybody, with its backtrace" failure ]);
+       Lazy_events.suite;
+     ]
+    @ Battery.suites Operations.lazy_)

@@ -83,22 +83,6 @@ let refuses t =
   yes "no more" (Rwlock.try_write_lock t);
   Rwlock.write_unlock t
 
-let resumed_then_cancelled t =
-  Rwlock.write_lock t;
-  let r = read t in
-  Rwlock.write_unlock t;
-  no "too late" (Hand.cancel r);
-  no "it reads" (Rwlock.try_write_lock t);
-  Hand.settle ();
-  Hand.result r;
-  let w = write t in
-  Rwlock.read_unlock t;
-  no "too late" (Hand.cancel w);
-  no "it writes" (Rwlock.try_read_lock t);
-  Hand.settle ();
-  Hand.result w;
-  Rwlock.write_unlock t
-
 (* A reader between the writers, and first, middle and last of the readers. *)
 let cancelled_readers t =
   Rwlock.write_lock t;
@@ -155,21 +139,6 @@ let writer_chooses_otherwise t =
   Hand.result reader;
   Rwlock.write_unlock t
 
-let bulk wait t =
-  Rwlock.write_lock t;
-  let before = words t in
-  for _ = 1 to 10_000 do
-    ignore (Hand.cancel (Hand.start (fun () -> wait t)) : bool);
-    Hand.settle ()
-  done;
-  int "one by one: words" before (words t);
-  let tasks = List.init 10_000 (fun _ -> Hand.start (fun () -> wait t)) in
-  waiting t 10_000;
-  List.iter (fun task -> ignore (Hand.cancel task : bool)) tasks;
-  Hand.settle ();
-  waiting t 0;
-  int "all at once: words" before (words t)
-
 let suite =
   ( "readers and writers are cancelled",
     [
@@ -179,11 +148,63 @@ let suite =
       test "until the next writer" until_the_next_writer;
       test "not while somebody writes" (both not_while_written);
       test "those who refuse are passed over" (both refuses);
-      test "resumed, then cancelled: it holds" (both resumed_then_cancelled);
       test "readers: first, middle and last" (both cancelled_readers);
       test "a writer that chooses otherwise" (both writer_chooses_otherwise);
-      test "10,000 cancelled reads leave no memory"
-        (both (bulk Rwlock.read_lock));
-      test "10,000 cancelled read events leave no memory"
-        (both (bulk (fun t -> Event.sync (Rwlock.read_lock_evt t))));
+    ] )
+
+(* --- Cancelled, and not unwound yet ------------------------------------------- *)
+
+(* [others] sees [wait] cancelled; [waiters] counts it until it is unwound. *)
+let check t ~others wait =
+  let task = Hand.start wait in
+  waiting t 1;
+  yes "cancel" (Hand.cancel task);
+  waiting t 1;
+  others ();
+  Hand.settle ();
+  Hand.unwound task;
+  waiting t 0
+
+(* Its presence matters. As documented, until it is unwound. *)
+let keeps_readers_out t =
+  Rwlock.read_lock t;
+  let reader = ref None in
+  check t
+    ~others:(fun () ->
+      no "as documented" (Rwlock.try_read_lock t);
+      reader := Some (read t);
+      waiting t 2)
+    (fun () -> Rwlock.write_lock t);
+  Hand.result (Option.get !reader);
+  yes "unwound" (Rwlock.try_read_lock t)
+
+(* Whoever unlocks asks it, and so needs not wait for it. *)
+let is_asked t =
+  Rwlock.read_lock t;
+  check t
+    ~others:(fun () ->
+      let reader = read t in
+      Rwlock.read_unlock t;
+      Hand.settle ();
+      Hand.result reader)
+    (fun () -> Rwlock.write_lock t)
+
+(* However lazily the writer is cancelled. *)
+let in_fifo cancellation () =
+  let t = Rwlock.create () in
+  Rwlock.read_lock t;
+  Concord_fifo.run ~cancellation (fun () ->
+      let writer = Concord_fifo.fork (fun () -> Rwlock.write_lock t) in
+      let reader = Concord_fifo.fork (fun () -> Rwlock.read_lock t) in
+      Concord_fifo.cancel writer;
+      Concord_fifo.join reader);
+  waiting t 0
+
+let presence =
+  ( "a cancelled writer keeps readers out until it is unwound",
+    [
+      test "both kinds" (both keeps_readers_out);
+      test "unlocking passes it over" (both is_asked);
+      test "in Fifo, eager" (in_fifo `Eager);
+      test "in Fifo, lazy" (in_fifo `Lazy);
     ] )

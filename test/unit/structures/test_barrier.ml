@@ -127,15 +127,6 @@ let replaced k () =
   Hand.settle ();
   waiting t 0
 
-let resumed_then_cancelled () =
-  let t = Barrier.create 2 in
-  let a = Hand.start (fun () -> Barrier.await t) in
-  Barrier.await t;
-  no "too late" (Hand.cancel a);
-  Hand.settle ();
-  Hand.result a;
-  waiting t 0
-
 (* --- Cancelled, with no turn yet to withdraw -------------------------------- *)
 
 (* Who was cancelled is not counted: the last one waits for another, and those who were
@@ -271,23 +262,6 @@ let in_fifo_cancelled cancellation () =
   let c = Concord_fifo.fork (await "c") in
   List.iter Concord_fifo.join [ a; b; c ]
 
-let bulk wait () =
-  let t = Barrier.create 20_000 in
-  let start () = Hand.start (fun () -> wait t) in
-  let before = words t in
-  for _ = 1 to 10_000 do
-    ignore (Hand.cancel (start ()) : bool);
-    Hand.settle ()
-  done;
-  waiting t 0;
-  int "one by one: words" before (words t);
-  let tasks = List.init 10_000 (fun _ -> start ()) in
-  waiting t 10_000;
-  List.iter (fun task -> ignore (Hand.cancel task : bool)) tasks;
-  Hand.settle ();
-  waiting t 0;
-  int "all at once: words" before (words t)
-
 (* --- In a choice ---------------------------------------------------------- *)
 
 let choose t box say =
@@ -297,32 +271,6 @@ let choose t box say =
       Event.wrap (Barrier.await_evt t) (fun () -> say "barrier");
       Event.wrap (Mvar.take_evt box) (fun () -> say "box");
     ]
-
-let arrives_by_choice () =
-  traced [ "last"; "barrier" ] @@ fun say ->
-  let t = Barrier.create 2 and box = Mvar.create_empty () in
-  let task = choose t box say in
-  waiting t 1;
-  let _last = arrive t say "last" in
-  yes "nobody takes it" (Mvar.try_put box ());
-  Hand.settle ();
-  Hand.result task;
-  yes "it is there" (Mvar.take_available box = Some ());
-  Hand.unwind (choose t box say);
-  waiting t 0
-
-let chooses_otherwise () =
-  traced [ "box"; "c"; "b" ] @@ fun say ->
-  let t = Barrier.create 2 and box = Mvar.create_empty () in
-  let task = choose t box say in
-  Mvar.put box ();
-  Hand.settle ();
-  Hand.result task;
-  waiting t 0;
-  let _b = arrive t say "b" in
-  waiting t 1;
-  let _c = arrive t say "c" in
-  Hand.settle ()
 
 let other_ready () =
   let t = Barrier.create 2 in
@@ -468,62 +416,57 @@ let misses_no_signal () =
 
 let () =
   run "Barrier"
-    [
-      ( "phases",
-        [
-          test "how many tasks" create;
-          test "three phases" three_phases;
-          test "the same in Fifo" in_fifo;
-          test "who comes early belongs to the next phase" next_phase;
-          test "another arrives before the registration"
-            between_look_and_registration;
-          test "threads and domains" domains;
-        ] );
-      Outside.suite no_effect;
-      ( "cancellation",
-        [
-          test "the first is replaced" (replaced 0);
-          test "the second is replaced" (replaced 1);
-          test "the last is replaced" (replaced 2);
-          test "resumed, then cancelled: it goes through" resumed_then_cancelled;
-          test "10,000 cancelled waits leave no memory" (bulk Barrier.await);
-          test "10,000 cancelled events leave no memory"
-            (bulk (fun t -> Event.sync (Barrier.await_evt t)));
-        ] );
-      ( "cancelled when the last one arrives",
-        [
-          test "the first of three" (doomed 0);
-          test "the second" (doomed 1);
-          test "the third" (doomed 2);
-          test "the other one does not pass alone" alone;
-          test "it withdraws from its own phase only" withdraws_late;
-          test "the same in Fifo, eager" (in_fifo_cancelled `Eager);
-          test "in Fifo, lazy" (in_fifo_cancelled `Lazy);
-          test "one that was asked is cancelled too"
-            cancelled_after_it_was_asked;
-          test "newcomers do not overtake" newcomers;
-          test "newcomers go on when it is cancelled" newcomers_go_on;
-          test "a poll asks in vain" polled_in_vain;
-        ] );
-      ( "a choice is asked in vain",
-        [
-          test "it chooses otherwise" chooses_again;
-          test "its timeout keeps the deadline" keeps_its_deadline;
-          test "it aborts once" aborts_once;
-          test "it misses no signal" misses_no_signal;
-        ]
-        @ List.concat_map
-            (fun (name, sync) ->
-              [
-                test (name ^ ": it arrives again") (arrives_again sync);
-                test (name ^ ": it is cancelled") (is_cancelled_again sync);
-              ])
-            ways );
-      ( "in a choice",
-        [
-          test "it arrives by a choice" arrives_by_choice;
-          test "it chooses otherwise" chooses_otherwise;
-          test "the other is ready, or never" other_ready;
-          test "the same barrier twice" twice;
-        ] );
-    ]
+    ([
+       ( "phases",
+         [
+           test "how many tasks" create;
+           test "three phases" three_phases;
+           test "the same in Fifo" in_fifo;
+           test "who comes early belongs to the next phase" next_phase;
+           test "another arrives before the registration"
+             between_look_and_registration;
+           test "threads and domains" domains;
+         ] );
+       Outside.suite no_effect;
+       ( "cancellation",
+         [
+           test "the first is replaced" (replaced 0);
+           test "the second is replaced" (replaced 1);
+           test "the last is replaced" (replaced 2);
+         ] );
+       ( "cancelled when the last one arrives",
+         [
+           test "the first of three" (doomed 0);
+           test "the second" (doomed 1);
+           test "the third" (doomed 2);
+           test "the other one does not pass alone" alone;
+           test "it withdraws from its own phase only" withdraws_late;
+           test "the same in Fifo, eager" (in_fifo_cancelled `Eager);
+           test "in Fifo, lazy" (in_fifo_cancelled `Lazy);
+           test "one that was asked is cancelled too"
+             cancelled_after_it_was_asked;
+           test "newcomers do not overtake" newcomers;
+           test "newcomers go on when it is cancelled" newcomers_go_on;
+           test "a poll asks in vain" polled_in_vain;
+         ] );
+       ( "a choice is asked in vain",
+         [
+           test "it chooses otherwise" chooses_again;
+           test "its timeout keeps the deadline" keeps_its_deadline;
+           test "it aborts once" aborts_once;
+           test "it misses no signal" misses_no_signal;
+         ]
+         @ List.concat_map
+             (fun (name, sync) ->
+               [
+                 test (name ^ ": it arrives again") (arrives_again sync);
+                 test (name ^ ": it is cancelled") (is_cancelled_again sync);
+               ])
+             ways );
+       ( "in a choice",
+         [
+           test "the other is ready, or never" other_ready;
+           test "the same barrier twice" twice;
+         ] );
+     ]
+    @ Battery.suites Operations.barrier)

@@ -13,11 +13,6 @@ let rec rest s =
   | None -> []
   | exception Broadcast.Closed -> [ -1 ]
 
-let cancel task =
-  yes "cancel" (Hand.cancel task);
-  Hand.settle ();
-  raises "the cancelled task" Hand.Cancelled (fun () -> Hand.result task)
-
 let everyone_sees_all () =
   let t = Broadcast.create () in
   Broadcast.send t 0;
@@ -67,16 +62,6 @@ let one_subscription () =
   ints "what is left" [ 4 ] (rest s);
   ints "the other has all" [ 1; 2; 3; 4 ] (rest other)
 
-let before_the_registration () =
-  let t = Broadcast.create () in
-  let s = Broadcast.subscribe t in
-  let before_block () = Broadcast.send t 1 in
-  int "sent meanwhile" 1
-    (Hand.result (Hand.start ~before_block (fun () -> Broadcast.receive s)));
-  let before_block () = Broadcast.close t in
-  let task = Hand.start ~before_block (fun () -> Broadcast.receive s) in
-  raises "closed meanwhile" Broadcast.Closed (fun () -> Hand.result task)
-
 let close () =
   let t = Broadcast.create () in
   let a = Broadcast.subscribe t and b = Broadcast.subscribe t in
@@ -103,68 +88,22 @@ let close () =
   in
   List.iter ended [ a; b; Broadcast.subscribe t ]
 
-(* --- Cancelled ------------------------------------------------------------ *)
-
-let each_of_three f =
-  List.iter (fun i -> List.iter (f i) [ true; false ]) [ 0; 1; 2 ]
-
-let without i list = List.filteri (fun j _ -> j <> i) list
-
-let cancelled_receiver () =
-  each_of_three @@ fun i unwound ->
-  let t = Broadcast.create () in
-  let s = Broadcast.subscribe t in
-  let tasks = List.init 3 (fun _ -> receiver s) in
-  let cancelled = List.nth tasks i in
-  if unwound then cancel cancelled else yes "cancel" (Hand.cancel cancelled);
-  List.iter (Broadcast.send t) [ 1; 2; 3 ];
-  Hand.settle ();
-  ints "in turn" [ 1; 2 ] (List.map Hand.result (without i tasks));
-  ints "the third value" [ 3 ] (rest s);
-  waiting s 0
-
 let all_cancelled () =
   let t = Broadcast.create () in
   let s = Broadcast.subscribe t in
-  List.iter cancel (List.init 3 (fun _ -> receiver s));
+  List.iter Hand.unwind (List.init 3 (fun _ -> receiver s));
   let last = receiver s in
   Broadcast.send t 1;
   Hand.settle ();
   int "announced again" 1 (Hand.result last);
-  cancel (receiver s);
+  Hand.unwind (receiver s);
   Broadcast.send t 2;
   ints "the value stays" [ 2 ] (rest s);
-  cancel (receiver s);
+  Hand.unwind (receiver s);
   Broadcast.close t;
   ints "the end" [ -1 ] (rest s)
 
-let resumed_then_cancelled () =
-  let t = Broadcast.create () in
-  let s = Broadcast.subscribe t in
-  let task = receiver s in
-  Broadcast.send t 1;
-  no "too late" (Hand.cancel task);
-  Hand.settle ();
-  int "it has the value" 1 (Hand.result task)
-
 (* --- Memory --------------------------------------------------------------- *)
-
-let no_memory () =
-  let t = Broadcast.create () in
-  let s = Broadcast.subscribe t in
-  let before = words (t, s) in
-  let round () =
-    let tasks = List.init 10_000 (fun _ -> receiver s) in
-    waiting s 10_000;
-    List.iter (fun task -> yes "cancel" (Hand.cancel task)) tasks;
-    Hand.settle ();
-    waiting s 0
-  in
-  round ();
-  for _ = 1 to 10_000 do
-    cancel (receiver s)
-  done;
-  yes "words" (words (t, s) <= before + 30)
 
 (* Nobody sends, and those who come give up: they and their subscriptions go. *)
 let given_up () =
@@ -173,7 +112,7 @@ let given_up () =
   let task = receiver stays in
   let before = words t in
   for _ = 1 to 10_000 do
-    cancel (receiver (Broadcast.subscribe t))
+    Hand.unwind (receiver (Broadcast.subscribe t))
   done;
   yes "one by one: words" (words t <= before + 100);
   let tasks = List.init 10_000 (fun _ -> receiver (Broadcast.subscribe t)) in
@@ -247,7 +186,7 @@ let subscription_is_collected () =
     Gc.finalise (fun _ -> incr gone) s;
     Broadcast.send t 1;
     int "receive" 1 (Broadcast.receive s);
-    cancel (receiver s)
+    Hand.unwind (receiver s)
   in
   for _ = 1 to 10 do
     subscribe ()
@@ -273,27 +212,21 @@ let in_a_finaliser () =
 
 let () =
   run "Broadcast"
-    [
-      ( "operations",
-        [
-          test "every subscriber sees all, in order" everyone_sees_all;
-          test "those who wait are woken in order" waiting_in_order;
-          test "tasks that share a subscription" one_subscription;
-          test "a value comes before the registration" before_the_registration;
-          test "close: in each state" close;
-          test "send in a finaliser" in_a_finaliser;
-        ] );
-      ( "cancellation",
-        [
-          test "a receiver: first, middle, last" cancelled_receiver;
-          test "all of a subscription" all_cancelled;
-          test "resumed, then cancelled: it has happened" resumed_then_cancelled;
-        ] );
-      ( "memory",
-        [
-          test "10,000 cancelled waits" no_memory;
-          test "10,000 subscriptions that were given up" given_up;
-          test "values that nobody will receive" what_is_kept;
-          test "a subscription is collected" subscription_is_collected;
-        ] );
-    ]
+    ([
+       ( "operations",
+         [
+           test "every subscriber sees all, in order" everyone_sees_all;
+           test "those who wait are woken in order" waiting_in_order;
+           test "tasks that share a subscription" one_subscription;
+           test "all of a subscription are cancelled" all_cancelled;
+           test "close: in each state" close;
+           test "send in a finaliser" in_a_finaliser;
+         ] );
+       ( "memory",
+         [
+           test "10,000 subscriptions that were given up" given_up;
+           test "values that nobody will receive" what_is_kept;
+           test "a subscription is collected" subscription_is_collected;
+         ] );
+     ]
+    @ Battery.suites Operations.broadcast)

@@ -23,24 +23,6 @@ let named cm say = List.map (fun name -> waiter cm ~say ~name)
 
 (* --- Signals -------------------------------------------------------------- *)
 
-let in_order () =
-  traced [ "signalled"; "a"; "signalled"; "b"; "c" ] @@ fun say ->
-  let ((c, m) as cm) = create () in
-  let tasks = named cm say [ "a"; "b"; "c" ] in
-  waiting c 3;
-  free m;
-  for _ = 1 to 2 do
-    Condition.signal c;
-    say "signalled";
-    Hand.settle ()
-  done;
-  waiting c 1;
-  Condition.signal c;
-  Hand.settle ();
-  List.iter Hand.result tasks;
-  waiting c 0;
-  free m
-
 let all_at_once () =
   traced [ "unlocked"; "a"; "b"; "c" ] @@ fun say ->
   let ((c, m) as cm) = create () in
@@ -55,24 +37,6 @@ let all_at_once () =
   Hand.settle ();
   List.iter Hand.result tasks;
   free m
-
-let in_fifo () =
-  traced [ "a"; "b"; "main"; "c"; "d" ] @@ fun say ->
-  Concord_fifo.run @@ fun () ->
-  let c, m = create () in
-  let wait name () =
-    Mutex.protect m @@ fun () ->
-    Condition.wait c m;
-    say name
-  in
-  let fork name = Concord_fifo.fork (wait name) in
-  let tasks = List.map fork [ "a"; "b"; "c"; "d" ] in
-  Condition.signal c;
-  Condition.signal c;
-  Concord_fifo.yield ();
-  say "main";
-  Condition.broadcast c;
-  List.iter Concord_fifo.join tasks
 
 let not_remembered () =
   let ((c, _) as cm) = create () in
@@ -139,20 +103,6 @@ let no_effect () =
   List.iter Hand.result [ a; b; d ]
 
 (* --- Cancellation --------------------------------------------------------- *)
-
-let cancelled () =
-  traced [ "b"; "d" ] @@ fun say ->
-  let ((c, m) as cm) = create () in
-  let tasks = named cm say [ "a"; "b"; "c"; "d"; "e" ] in
-  List.iter (fun k -> Hand.unwind (List.nth tasks k)) [ 2; 0; 4 ];
-  waiting c 2;
-  free m;
-  Condition.signal c;
-  Hand.settle ();
-  waiting c 1;
-  Condition.signal c;
-  Hand.settle ();
-  waiting c 0
 
 (* The host refuses to suspend it: it has not unlocked. *)
 let before_it_waits () =
@@ -232,69 +182,25 @@ let after_the_signal () =
   yes "it has used its signal up" (Hand.waits other);
   free m
 
-let signal_meets_cancelled () =
-  traced [ "b"; "d" ] @@ fun say ->
-  let ((c, m) as cm) = create () in
-  let tasks = named cm say [ "a"; "b"; "c"; "d" ] in
-  let doom k = yes "cancel" (Hand.cancel (List.nth tasks k)) in
-  doom 0;
-  Condition.signal c;
-  doom 2;
-  Condition.broadcast c;
-  Hand.settle ();
-  List.iter (fun k -> Hand.unwound (List.nth tasks k)) [ 0; 2 ];
-  waiting c 0;
-  free m
-
-let bulk wait () =
-  let c, m = create () in
-  let before = (words c, words m) in
-  let start () =
-    Hand.start (fun () ->
-        Mutex.lock m;
-        Fun.protect (fun () -> wait c m) ~finally:(fun () -> Mutex.unlock m))
-  in
-  let check what =
-    waiting c 0;
-    free m;
-    yes what ((words c, words m) = before)
-  in
-  for _ = 1 to 10_000 do
-    ignore (Hand.cancel (start ()) : bool);
-    Hand.settle ()
-  done;
-  check "one by one";
-  let tasks = List.init 10_000 (fun _ -> start ()) in
-  waiting c 10_000;
-  List.iter (fun task -> ignore (Hand.cancel task : bool)) tasks;
-  Hand.settle ();
-  check "all at once"
-
 let () =
   run "Condition"
-    [
-      ( "signals",
-        [
-          test "wake in order" in_order;
-          test "broadcast wakes all, in order" all_at_once;
-          test "the same in Fifo" in_fifo;
-          test "without waiters they are not remembered" not_remembered;
-          test "nothing else wakes" not_spurious;
-          test "none is missed" not_missed;
-          test "the mutex must be locked" not_locked;
-          test "a bounded buffer of threads and domains" Buffer_case.run;
-        ] );
-      Outside.suite no_effect;
-      ( "cancellation",
-        [
-          test "the first, the middle and the last waiter" cancelled;
-          test "before it waits: the mutex stays locked" before_it_waits;
-          test "before the signal: it locks again" before_the_signal;
-          test "after the signal: it returns" after_the_signal;
-          test "a signal goes to the next one" signal_meets_cancelled;
-          test "10,000 cancelled waits leave no memory" (bulk Condition.wait);
-          test "10,000 cancelled events leave no memory"
-            (bulk (fun c m -> Event.sync (Condition.wait_evt c m)));
-        ] );
-      Condition_choice.suite;
-    ]
+    ([
+       ( "signals",
+         [
+           test "broadcast wakes all, which wait for the mutex" all_at_once;
+           test "without waiters they are not remembered" not_remembered;
+           test "nothing else wakes" not_spurious;
+           test "none is missed" not_missed;
+           test "the mutex must be locked" not_locked;
+           test "a bounded buffer of threads and domains" Buffer_case.run;
+         ] );
+       Outside.suite no_effect;
+       ( "cancellation",
+         [
+           test "before it waits: the mutex stays locked" before_it_waits;
+           test "before the signal: it locks again" before_the_signal;
+           test "after the signal: it returns" after_the_signal;
+         ] );
+       Condition_choice.suite;
+     ]
+    @ Battery.suites Operations.condition)

@@ -4,7 +4,6 @@ open Check
 
 let ints what = Alcotest.(check (list int)) what
 let waiting t n = int "waiters" n (Mailbox.waiters t)
-let taker t = Hand.start (fun () -> Mailbox.take t)
 
 let operations () =
   let t = Mailbox.create () in
@@ -21,60 +20,6 @@ let operations () =
   ints "the others" (List.init 996 (fun i -> i + 5)) (Mailbox.take_all t);
   yes "empty" (Mailbox.is_empty t);
   no "open" (Mailbox.is_closed t)
-
-let in_order () =
-  traced [ "put"; "a took 1"; "b took 2"; "c took 3" ] @@ fun say ->
-  let t = Mailbox.create () in
-  let start name =
-    Hand.start (fun () ->
-        say (Printf.sprintf "%s took %d" name (Mailbox.take t)))
-  in
-  let tasks = List.map start [ "a"; "b"; "c" ] in
-  waiting t 3;
-  List.iter (Mailbox.put t) [ 1; 2; 3; 4 ];
-  yes "a newcomer has what is left" (Mailbox.try_take t = Some 4);
-  say "put";
-  Hand.settle ();
-  List.iter Hand.result tasks
-
-let cancelled_taker () =
-  List.iter
-    (fun (i, unwound) ->
-      let t = Mailbox.create () in
-      let tasks = List.init 3 (fun _ -> taker t) in
-      let cancelled = List.nth tasks i in
-      yes "cancel" (Hand.cancel cancelled);
-      if unwound then Hand.settle ();
-      if unwound then waiting t 2;
-      List.iter (Mailbox.put t) [ 1; 2; 3 ];
-      Hand.settle ();
-      raises "cancelled" Hand.Cancelled (fun () -> Hand.result cancelled);
-      let others = List.filter (fun task -> task != cancelled) tasks in
-      ints "in turn" [ 1; 2 ] (List.map Hand.result others);
-      ints "the third" [ 3 ] (Mailbox.take_all t))
-    [ (0, true); (1, true); (2, true); (0, false); (1, false); (2, false) ]
-
-let resumed_then_cancelled () =
-  let t = Mailbox.create () in
-  let task = taker t in
-  Mailbox.put t 1;
-  no "too late" (Hand.cancel task);
-  Hand.settle ();
-  int "it has the item" 1 (Hand.result task)
-
-let bulk wait =
-  let t = Mailbox.create () in
-  let before = words t in
-  let tasks = List.init 10_000 (fun _ -> Hand.start (fun () -> wait t)) in
-  waiting t 10_000;
-  List.iter (fun task -> yes "cancel" (Hand.cancel task)) tasks;
-  Hand.settle ();
-  waiting t 0;
-  int "words" before (words t)
-
-let no_memory () =
-  bulk (fun t -> ignore (Mailbox.take t : int));
-  bulk (fun t -> ignore (Event.sync (Mailbox.take_evt t) : int))
 
 let closed what f = raises what Mailbox.Closed f
 
@@ -100,22 +45,12 @@ let close () =
   int "first" 1 (Mailbox.take t);
   yes "second" (Mailbox.try_take t = Some 2);
   ints "the others" [ 3; 4 ] (Mailbox.take_all t);
-  ended t;
-  let t = Mailbox.create () in
-  let tasks = List.init 3 (fun _ -> taker t) in
-  yes "cancel" (Hand.cancel (List.hd tasks));
-  Mailbox.close t;
-  Hand.settle ();
-  raises "first" Hand.Cancelled (fun () -> Hand.result (List.hd tasks));
-  List.iter
-    (fun task -> closed "the others" (fun () -> Hand.result task))
-    (List.tl tasks);
   ended t
 
 (* A finaliser may wake a task. *)
 let in_a_finaliser () =
   let t = Mailbox.create () in
-  let task = taker t in
+  let task = Hand.start (fun () -> Mailbox.take t) in
   for i = 1 to 10 do
     Gc.finalise (fun r -> Mailbox.put t !r) (ref i)
   done;
@@ -156,19 +91,11 @@ let in_a_signal_handler () =
 
 let () =
   run "Mailbox"
-    [
-      ( "operations",
-        [
-          test "those that need not wait" operations;
-          test "takers are served in order" in_order;
-          test "close: in each state" close;
-          test "put in a finaliser" in_a_finaliser;
-          test "put in a signal handler" in_a_signal_handler;
-        ] );
-      ( "cancellation",
-        [
-          test "a taker: first, middle, last" cancelled_taker;
-          test "resumed, then cancelled: it has happened" resumed_then_cancelled;
-          test "10,000 cancelled takes leave no memory" no_memory;
-        ] );
-    ]
+    (( "operations",
+       [
+         test "those that need not wait" operations;
+         test "close: in each state" close;
+         test "put in a finaliser" in_a_finaliser;
+         test "put in a signal handler" in_a_signal_handler;
+       ] )
+    :: Battery.suites Operations.mailbox)

@@ -118,9 +118,7 @@ let make () : Lock_cases.t =
     acquire = (fun () -> Mutex.lock t);
     try_acquire = (fun () -> Mutex.try_lock t);
     release = (fun () -> Mutex.unlock t);
-    evt = Mutex.lock_evt t;
     waiters = (fun () -> Mutex.waiters t);
-    words = (fun () -> words t);
   }
 
 let () =
@@ -136,5 +134,5 @@ let () =
          test "protect is resumed, then cancelled"
            protect_resumed_then_cancelled;
        ] )
-    :: Outside.suite no_effect :: Choice_cases.suite make
-    :: Lock_cases.suites make)
+    :: Outside.suite no_effect :: Lock_cases.suite make
+    :: Battery.suites Operations.mutex)

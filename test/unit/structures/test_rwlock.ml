@@ -196,15 +196,12 @@ let lock ?prefer () : Lock_cases.t =
     acquire = (fun () -> Rwlock.write_lock t);
     try_acquire = (fun () -> Rwlock.try_write_lock t);
     release = (fun () -> Rwlock.write_unlock t);
-    evt = Rwlock.write_lock_evt t;
     waiters = (fun () -> Rwlock.waiters t);
-    words = (fun () -> words t);
   }
 
-let of_kind kind make =
-  List.map
-    (fun (name, tests) -> (kind ^ ": " ^ name, tests))
-    (Choice_cases.suite make :: Lock_cases.suites make)
+let as_a_lock kind make =
+  let name, tests = Lock_cases.suite make in
+  (kind ^ ", " ^ name, tests)
 
 let () =
   run "Rwlock"
@@ -224,17 +221,19 @@ let () =
            (late_writer ~prefer:writers_first
               "w1 unlock w2 unlock r1 r2 unlock unlock");
        ] )
-     :: ( "operations",
-          [
-            test "many read, one writes" sharing;
-            test "writers first: the same" (sharing ~prefer:writers_first);
-            test "behind a writer that waits" behind_a_writer;
-            test "writers first: the same"
-              (behind_a_writer ~prefer:writers_first);
-            test "unlock what is not held" misuse;
-            test "read and write" within;
-            test "readers and writers on two domains" exclusion;
-            test "writers first: the same" (exclusion ~prefer:writers_first);
-          ] )
-     :: Outside.suite no_effect :: Rwlock_cancel.suite :: of_kind "fair" lock
-    @ of_kind "writers first" (lock ~prefer:writers_first))
+    :: ( "operations",
+         [
+           test "many read, one writes" sharing;
+           test "writers first: the same" (sharing ~prefer:writers_first);
+           test "behind a writer that waits" behind_a_writer;
+           test "writers first: the same"
+             (behind_a_writer ~prefer:writers_first);
+           test "unlock what is not held" misuse;
+           test "read and write" within;
+           test "readers and writers on two domains" exclusion;
+           test "writers first: the same" (exclusion ~prefer:writers_first);
+         ] )
+    :: Outside.suite no_effect :: Rwlock_cancel.suite :: Rwlock_cancel.presence
+    :: as_a_lock "fair" lock
+    :: as_a_lock "writers first" (lock ~prefer:writers_first)
+    :: Battery.suites Operations.rwlock)

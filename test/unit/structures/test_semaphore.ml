@@ -135,9 +135,7 @@ let counting () : Lock_cases.t =
     acquire = (fun () -> Counting.acquire t);
     try_acquire = (fun () -> Counting.try_acquire t);
     release = (fun () -> Counting.release t);
-    evt = Counting.acquire_evt t;
     waiters = (fun () -> Counting.waiters t);
-    words = (fun () -> words t);
   }
 
 let one_permit () : Lock_cases.t =
@@ -146,15 +144,12 @@ let one_permit () : Lock_cases.t =
     acquire = (fun () -> Binary.acquire t);
     try_acquire = (fun () -> Binary.try_acquire t);
     release = (fun () -> Binary.release t);
-    evt = Binary.acquire_evt t;
     waiters = (fun () -> Binary.waiters t);
-    words = (fun () -> words t);
   }
 
-let of_kind kind make =
-  List.map
-    (fun (name, tests) -> (kind ^ ", " ^ name, tests))
-    (Choice_cases.suite make :: Lock_cases.suites make)
+let as_a_lock kind make =
+  let name, tests = Lock_cases.suite make in
+  (kind ^ ", " ^ name, tests)
 
 let () =
   run "Semaphore"
@@ -167,6 +162,7 @@ let () =
          test "no more tasks than permits" limit;
          test "binary" binary;
        ] )
-     :: Outside.suite no_effect
-     :: of_kind "counting" counting
-    @ of_kind "binary" one_permit)
+    :: Outside.suite no_effect
+    :: as_a_lock "counting" counting
+    :: as_a_lock "binary" one_permit
+    :: Battery.suites Operations.semaphore)

@@ -7,100 +7,6 @@ open Check
 
 exception Interrupt
 
-(* --- A task whose resumption is interrupted ------------------------------- *)
-
-(* A host with a resumer as H2 asks it: if [strike], it raises after its decision, as
-   if a signal handler did. *)
-let wait ?(strike = false) operation =
-  let open Effect.Deep in
-  let ready = ref false in
-  let handle (type a) (block : a Suspend.resumer -> a option)
-      (_ : (a, unit) continuation) =
-    let decided = ref false in
-    let resumer _ =
-      (not !decided)
-      && begin
-        decided := true;
-        ready := true;
-        if strike then raise Interrupt;
-        true
-      end
-    in
-    match block resumer with
-    | None -> ()
-    | Some _ -> Alcotest.fail "the operation did not wait"
-  in
-  match_with operation ()
-    {
-      retc = (fun () -> Alcotest.fail "the operation did not wait");
-      exnc = raise;
-      effc =
-        (fun (type a) (e : a Effect.t) ->
-          match e with
-          | Suspend.Suspend block ->
-              Some (fun (k : (a, unit) continuation) -> handle block k)
-          | _ -> None);
-    };
-  ready
-
-(* Of five that wait, the resumptions of the second and the fourth are interrupted. *)
-let all_are_resumed name operation finish =
-  let ready = List.init 5 (fun i -> wait ~strike:(i = 1 || i = 3) operation) in
-  raises (name ^ ": the exception") Interrupt finish;
-  List.iteri
-    (fun i ready -> yes (Printf.sprintf "%s: waiter %d" name i) !ready)
-    ready
-
-let every_structure () =
-  let p = Promise.create () in
-  all_are_resumed "Promise.fill"
-    (fun () -> Promise.await p)
-    (fun () -> Promise.fill p ());
-  let p = Promise.create () in
-  all_are_resumed "Promise.fail"
-    (fun () -> Promise.await p)
-    (fun () -> Promise.fail p Exit);
-  let latch = Latch.create 1 in
-  all_are_resumed "Latch.count_down"
-    (fun () -> Latch.await latch)
-    (fun () -> Latch.count_down latch);
-  let c = Condition.create () and m = Mutex.create () in
-  all_are_resumed "Condition.broadcast"
-    (fun () ->
-      Mutex.lock m;
-      Condition.wait c m)
-    (fun () -> Condition.broadcast c);
-  let stream = Stream.create 1 in
-  all_are_resumed "Stream.close, takers"
-    (fun () -> Stream.take stream)
-    (fun () -> Stream.close stream);
-  let stream = Stream.create 1 in
-  Stream.add stream ();
-  all_are_resumed "Stream.close, adders"
-    (fun () -> Stream.add stream ())
-    (fun () -> Stream.close stream);
-  Stream.take stream;
-  raises "the stream is sealed" Stream.Closed (fun () -> Stream.take stream);
-  let mailbox = Mailbox.create () in
-  all_are_resumed "Mailbox.close"
-    (fun () -> Mailbox.take mailbox)
-    (fun () -> Mailbox.close mailbox);
-  let channel = Channel.create () in
-  all_are_resumed "Channel.close, receivers"
-    (fun () -> Channel.receive channel)
-    (fun () -> Channel.close channel);
-  let channel = Channel.create () in
-  all_are_resumed "Channel.close, senders"
-    (fun () -> Channel.send channel ())
-    (fun () -> Channel.close channel);
-  let broadcast = Broadcast.create () in
-  let subscription = Broadcast.subscribe broadcast in
-  all_are_resumed "Broadcast.close, one subscription"
-    (fun () -> Broadcast.receive subscription)
-    (fun () -> Broadcast.close broadcast)
-
-(* --- Signals at any moment ------------------------------------------------ *)
-
 let armed = ref false
 let main = Thread.id (Thread.self ())
 
@@ -140,7 +46,7 @@ let stress name make =
   let hits = ref 0 in
   for round = 1 to rounds do
     let operation, finish, is_finished = make () in
-    let ready = List.init crowd (fun _ -> wait operation) in
+    let ready = List.init crowd (fun _ -> Hand.watch operation) in
     if interrupted finish then incr hits;
     if not (is_finished ()) then finish ();
     if not (List.for_all ( ! ) ready) then
@@ -170,7 +76,9 @@ let hand_overs () =
   for round = 1 to rounds do
     let m = Mutex.create () in
     Mutex.lock m;
-    let ready = List.init crowd (fun _ -> wait (fun () -> Mutex.lock m)) in
+    let ready =
+      List.init crowd (fun _ -> Hand.watch (fun () -> Mutex.lock m))
+    in
     let served () = List.length (List.filter ( ! ) ready) in
     for i = 1 to crowd do
       if interrupted (fun () -> Mutex.unlock m) then begin
@@ -187,7 +95,6 @@ let hand_overs () =
 let () =
   run "signals"
     [
-      ("resuming all", [ test "every structure" every_structure ]);
       ( "at any moment",
         [
           test "Promise.fill" fills;

@@ -6,22 +6,11 @@ let options what = Alcotest.(check (list (option int))) what
 let ints what = Alcotest.(check (list int)) what
 let waiting t n = int "waiters" n (Stream.waiters t)
 
-let taker ?(say = ignore) t name =
-  Hand.start (fun () ->
-      match Stream.take t with
-      | v -> say (Printf.sprintf "%s took %d" name v)
-      | exception Stream.Closed -> say (name ^ " found the end"))
-
 let adder ?(say = ignore) t v =
   Hand.start (fun () ->
       match Stream.add t v with
       | () -> say (Printf.sprintf "%d was added" v)
       | exception Stream.Closed -> say (Printf.sprintf "%d was refused" v))
-
-let cancel task =
-  yes "cancel" (Hand.cancel task);
-  Hand.settle ();
-  raises "the cancelled task" Hand.Cancelled (fun () -> Hand.result task)
 
 let of_list capacity items =
   let t = Stream.create capacity in
@@ -77,34 +66,7 @@ let exact_capacity () =
   List.iter fill [ 1; 2; 3; 63; 64; 65; 100; 129 ];
   yes "without a bound" (Stream.try_add (Stream.create max_int) 1)
 
-let events () =
-  let t = Stream.create 1 in
-  let add v = Event.poll (Stream.add_evt t v)
-  and take () = Event.poll (Stream.take_evt t) in
-  options "nothing" [ None ] [ take () ];
-  yes "room" (add 1 = Some ());
-  yes "full" (add 2 = None);
-  options "the item" [ Some 1 ] [ take () ];
-  let task = Hand.start (fun () -> Event.sync (Stream.take_evt t)) in
-  Event.sync (Stream.add_evt t 3);
-  Hand.settle ();
-  int "handed over" 3 (Hand.result task)
-
 (* --- Waiting -------------------------------------------------------------- *)
-
-let takers_in_order () =
-  traced [ "added"; "a took 1"; "b took 2"; "c took 3"; "a newcomer took 4" ]
-  @@ fun say ->
-  let t = Stream.create 2 in
-  let tasks = List.map (taker ~say t) [ "a"; "b"; "c" ] in
-  waiting t 3;
-  List.iter (Stream.add t) [ 1; 2; 3; 4 ];
-  waiting t 0;
-  int "what is not handed over" 1 (Stream.length t);
-  say "added";
-  Hand.settle ();
-  List.iter Hand.result tasks;
-  Hand.result (taker ~say t "a newcomer")
 
 let adders_in_order () =
   traced [ "all wait"; "3 was added"; "4 was added"; "5 was added" ]
@@ -124,20 +86,6 @@ let adders_in_order () =
   Hand.settle ();
   List.iter Hand.result tasks
 
-(* A task that would overtake if its turn came before that of those who wait. *)
-let newcomers_wait () =
-  traced [ "2 was added"; "3 was added"; "4 was added" ] @@ fun say ->
-  let t = of_list 1 [ 1 ] in
-  let _first = adder ~say t 2 in
-  int "room for one" 1 (Stream.take t);
-  let _second = adder ~say t 3 in
-  let _third = adder ~say t 4 in
-  waiting t 2;
-  int "2" 2 (Stream.take t);
-  int "3" 3 (Stream.take t);
-  Hand.settle ();
-  int "4" 4 (Stream.take t)
-
 (* Room for several at once. *)
 let all_of_a_full_stream () =
   traced [ "4 was added"; "5 was added"; "6 was added"; "7 was added" ]
@@ -154,109 +102,20 @@ let all_of_a_full_stream () =
   List.iter Hand.result tasks;
   ints "all" [ 7; 8 ] (Stream.take_all t)
 
-let before_the_registration () =
-  let t = Stream.create 1 in
-  let before_block () = Stream.add t 1 in
-  int "added meanwhile" 1
-    (Hand.result (Hand.start ~before_block (fun () -> Stream.take t)));
-  Stream.add t 2;
-  let before_block () = int "first" 2 (Stream.take t) in
-  Hand.result (Hand.start ~before_block (fun () -> Stream.add t 3));
-  ints "all" [ 3 ] (Stream.take_all t);
-  let before_block () = Stream.close t in
-  let task = Hand.start ~before_block (fun () -> Stream.take t) in
-  raises "closed meanwhile" Stream.Closed (fun () -> Hand.result task)
-
-(* --- Cancelled ------------------------------------------------------------ *)
-
-(* One of three waits no more: by its number, and whether it is unwound before the
-   others are served. *)
-let each_of_three f =
-  List.iter (fun i -> List.iter (f i) [ true; false ]) [ 0; 1; 2 ]
-
-let without i list = List.filteri (fun j _ -> j <> i) list
-
-let cancelled_taker () =
-  each_of_three @@ fun i unwound ->
-  let t = Stream.create 5 in
-  let tasks = List.init 3 (fun _ -> Hand.start (fun () -> Stream.take t)) in
-  let cancelled = List.nth tasks i in
-  if unwound then cancel cancelled else yes "cancel" (Hand.cancel cancelled);
-  if unwound then waiting t 2;
-  List.iter (Stream.add t) [ 1; 2; 3 ];
-  Hand.settle ();
-  ints "in turn" [ 1; 2 ] (List.map Hand.result (without i tasks));
-  ints "the third item" [ 3 ] (Stream.take_all t);
-  waiting t 0
-
-let cancelled_adder () =
-  each_of_three @@ fun i unwound ->
-  let t = of_list 1 [ 0 ] in
-  let items = [ 1; 2; 3 ] in
-  let tasks = List.map (adder t) items in
-  let cancelled = List.nth tasks i in
-  if unwound then cancel cancelled else yes "cancel" (Hand.cancel cancelled);
-  if unwound then waiting t 2;
-  let first = Stream.take t in
-  let second = Stream.take t in
-  let third = Stream.take t in
-  ints "without it" (0 :: without i items) [ first; second; third ];
-  options "nothing else" [ None ] [ Stream.try_take t ];
-  Hand.settle ();
-  waiting t 0;
-  List.iter Hand.result (without i tasks)
-
-let resumed_then_cancelled () =
-  let t = Stream.create 1 in
-  let task = Hand.start (fun () -> Stream.take t) in
-  Stream.add t 1;
-  no "too late for the taker" (Hand.cancel task);
-  Hand.settle ();
-  int "it has the item" 1 (Hand.result task);
-  Stream.add t 2;
-  let task = adder t 3 in
-  int "first" 2 (Stream.take t);
-  no "too late for the adder" (Hand.cancel task);
-  Hand.settle ();
-  Hand.result task;
-  ints "its item is there" [ 3 ] (Stream.take_all t)
-
-let all_cancelled () =
-  let t = of_list 1 [ 0 ] in
-  let tasks = List.map (adder t) [ 1; 2; 3 ] in
-  List.iter (fun task -> yes "cancel" (Hand.cancel task)) tasks;
-  int "first" 0 (Stream.take t);
-  yes "there is room" (Stream.try_add t 4);
-  Hand.settle ();
-  no "for one" (Stream.try_add t 5);
-  ints "all" [ 4 ] (Stream.take_all t);
-  waiting t 0
-
 let () =
   run "Stream"
-    [
-      ( "operations",
-        [
-          test "those that need not wait" operations;
-          test "a capacity below 1" invalid;
-          test "the capacity is exact" exact_capacity;
-          test "events are the operations" events;
-        ] );
-      ( "waiting",
-        [
-          test "takers are served in order" takers_in_order;
-          test "adders are served in order, and as soon as there is room"
-            adders_in_order;
-          test "newcomers never overtake" newcomers_wait;
-          test "take_all makes room for several" all_of_a_full_stream;
-          test "the stream changes before the registration"
-            before_the_registration;
-        ] );
-      ( "cancellation",
-        [
-          test "a taker: first, middle, last" cancelled_taker;
-          test "an adder: first, middle, last" cancelled_adder;
-          test "resumed, then cancelled: it has happened" resumed_then_cancelled;
-          test "all adders cancelled: there is room" all_cancelled;
-        ] );
-    ]
+    ([
+       ( "operations",
+         [
+           test "those that need not wait" operations;
+           test "a capacity below 1" invalid;
+           test "the capacity is exact" exact_capacity;
+         ] );
+       ( "waiting",
+         [
+           test "adders are served in order, and as soon as there is room"
+             adders_in_order;
+           test "take_all makes room for several" all_of_a_full_stream;
+         ] );
+     ]
+    @ Battery.suites Operations.stream)

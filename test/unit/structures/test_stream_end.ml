@@ -52,89 +52,6 @@ let with_items () =
   ints "take_all" [ 1; 2; 3 ] (Stream.take_all t);
   ended t
 
-let takers_wait () =
-  traced [ "closed"; "a: end"; "b: end"; "a choice: end" ] @@ fun say ->
-  let t = Stream.create 1 in
-  let start name take =
-    Hand.start (fun () ->
-        closed name take;
-        say (name ^ ": end"))
-  in
-  let a = start "a" (fun () -> Stream.take t) in
-  let b = start "b" (fun () -> Stream.take t) in
-  let choice = [ Event.never; Stream.take_evt t ] in
-  let c = start "a choice" (fun () -> Event.select choice) in
-  Stream.close t;
-  int "waiters" 0 (Stream.waiters t);
-  say "closed";
-  Hand.settle ();
-  List.iter Hand.result [ a; b; c ];
-  ended t
-
-let adders_wait () =
-  traced [ "closed"; "3: end"; "4: end"; "5: end" ] @@ fun say ->
-  let t = of_list 2 [ 1; 2 ] in
-  let start v add =
-    Hand.start (fun () ->
-        closed "add" add;
-        say (Printf.sprintf "%d: end" v))
-  in
-  let add v = start v (fun () -> Stream.add t v) in
-  let first = add 3 in
-  let second = add 4 in
-  let third = start 5 (fun () -> Event.sync (Stream.add_evt t 5)) in
-  Stream.close t;
-  int "waiters" 0 (Stream.waiters t);
-  say "closed";
-  (* Their items do not come in, although there is room now. *)
-  ints "items" [ 1; 2 ] (Stream.take_all t);
-  Hand.settle ();
-  List.iter Hand.result [ first; second; third ];
-  ended t
-
-let resumed_before () =
-  let t = of_list 1 [ 1 ] in
-  let added = Hand.start (fun () -> Stream.add t 2) in
-  let refused = Hand.start (fun () -> Stream.add t 3) in
-  int "first" 1 (Stream.take t);
-  Stream.close t;
-  Hand.settle ();
-  Hand.result added;
-  closed "the other" (fun () -> Hand.result refused);
-  int "its item" 2 (Stream.take t);
-  ended t;
-  let t = Stream.create 1 in
-  let task = Hand.start (fun () -> Stream.take t) in
-  Stream.add t 1;
-  Stream.close t;
-  Hand.settle ();
-  int "handed over before" 1 (Hand.result task);
-  ended t
-
-let cancelled_waiters () =
-  let t = Stream.create 1 in
-  let a = Hand.start (fun () -> Stream.take t) in
-  let b = Hand.start (fun () -> Stream.take t) in
-  yes "cancel" (Hand.cancel a);
-  Stream.close t;
-  no "too late" (Hand.cancel b);
-  Hand.settle ();
-  raises "cancelled" Hand.Cancelled (fun () -> Hand.result a);
-  closed "closed" (fun () -> Hand.result b);
-  ended t
-
-(* One alternative of a choice ends: the choice raises, and has performed nothing. *)
-let in_a_choice () =
-  let t = Stream.create 1 and box = Mvar.create_empty () in
-  let select () = Event.select [ Stream.take_evt t; Mvar.take_evt box ] in
-  let task = Hand.start select in
-  Stream.close t;
-  Mvar.put box 1;
-  Hand.settle ();
-  closed "select" (fun () -> Hand.result task);
-  yes "not taken" (Mvar.take_available box = Some 1);
-  closed "from the start" select
-
 (* --- Anywhere ------------------------------------------------------------- *)
 
 let sum = ref 0
@@ -211,13 +128,7 @@ let () =
     [
       ( "closed",
         [
-          test "empty" empty;
-          test "with items: they are taken first" with_items;
-          test "while tasks wait to take: all are woken" takers_wait;
-          test "while tasks wait to add: all are woken" adders_wait;
-          test "after a waiter was served: it was" resumed_before;
-          test "after a waiter was cancelled: it was" cancelled_waiters;
-          test "as an alternative" in_a_choice;
+          test "empty" empty; test "with items: they are taken first" with_items;
         ] );
       ( "anywhere",
         [
