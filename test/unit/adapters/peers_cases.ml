@@ -4,69 +4,108 @@
 open Concord
 open Concord_test_support
 open Check
-open Places
 
 exception Boom
 
-let main f () = Eio_main.run (fun _ -> f ())
+let in_eio f = Eio_main.run (fun _ -> f ())
+let main f () = in_eio f
+
+(* --- Where one can wait, of those places that serve one at a time -------------- *)
+
+type place = {
+  name : string;
+  wait : unit -> unit;
+  wake : unit -> unit;
+  waiters : unit -> int;
+}
+
+(* Each one that takes gets the value that was given in its turn. *)
+let place name (operation : int Operations.t) way () =
+  let place = operation.make 2 in
+  let given = Queue.create () in
+  let check v =
+    if operation.service = Takes then int name (Queue.pop given) v
+  in
+  {
+    name;
+    wait = (fun () -> check (way place 7));
+    wake = (fun () -> Queue.push (place.wake ()) given);
+    waiters = place.waiters;
+  }
+
+(* By name: each operation, and a choice of its event. *)
+let makers =
+  let ways operation =
+    let { Operations.name; service; make; _ } = operation in
+    let select { Operations.event; _ } v =
+      Event.select [ (Option.get event) v; Event.never ]
+    and choice = name ^ ", a choice" in
+    match service with
+    | (Takes | Gives) when Option.is_some (make 1).event ->
+        [
+          (name, place name operation (fun place -> place.wait));
+          (choice, place choice operation select);
+        ]
+    | _ -> []
+  in
+  List.concat_map ways Operations.all
+
+let places () = List.map (fun (_, make) -> make ()) makers
+
+(* A test for each. *)
+let each run f =
+  let case (name, make) = test name (fun () -> run (fun () -> f (make ()))) in
+  List.map case makers
 
 (* --- In fibers --------------------------------------------------------------- *)
 
 (* Picos' raise Unhandled. *)
-let wait_in_a_fiber () =
-  let in_order { name; wait; wake; waiters } =
-    traced [ name ^ "waits, a, b" ] @@ fun say ->
-    let served = ref [] in
-    let fiber name () =
-      wait ();
-      served := name :: !served
-    in
-    Eio.Fiber.all
-      [
-        fiber "a";
-        fiber "b";
-        (fun () ->
-          int (name ^ ": both wait") 2 (waiters ());
-          served := "waits" :: !served;
-          wake ();
-          eventually ~pause:Eio.Fiber.yield "a goes on" (fun () ->
-              List.length !served = 2);
-          int (name ^ ": the other waits") 1 (waiters ());
-          wake ());
-      ];
-    say (name ^ String.concat ", " (List.rev !served))
+let wait_in_a_fiber { wait; wake; waiters; _ } =
+  let served = ref [] in
+  let fiber name () =
+    wait ();
+    served := name :: !served
   in
-  List.iter in_order (places ())
+  Eio.Fiber.all
+    [
+      fiber "a";
+      fiber "b";
+      (fun () ->
+        int "both wait" 2 (waiters ());
+        served := "waits" :: !served;
+        wake ();
+        eventually ~pause:Eio.Fiber.yield "a goes on" (fun () ->
+            List.length !served = 2);
+        int "the other waits" 1 (waiters ());
+        wake ());
+    ];
+  strings "in order" [ "waits"; "a"; "b" ] (List.rev !served)
 
 (* Picos' then pass the lock to a fiber that has left. *)
-let cancelled_in_a_fiber ~at_once () =
-  let check { name; wait; wake; waiters } =
-    let cancelled = ref false and served = ref false in
-    let cancel = ref ignore in
-    Eio.Fiber.all
-      [
-        (fun () ->
-          try
-            Eio.Cancel.sub (fun context ->
-                (cancel := fun () -> Eio.Cancel.cancel context Boom);
-                wait ())
-          with Eio.Cancel.Cancelled Boom -> cancelled := true);
-        (fun () ->
-          wait ();
-          served := true);
-        (fun () ->
-          int (name ^ ": both wait") 2 (waiters ());
-          !cancel ();
-          if not at_once then
-            eventually ~pause:Eio.Fiber.yield "it unwinds" (fun () ->
-                !cancelled);
-          wake ());
-      ];
-    yes (name ^ ": cancelled") !cancelled;
-    yes (name ^ ": the next one is served") !served;
-    int (name ^ ": nobody waits") 0 (waiters ())
-  in
-  List.iter check (places ())
+let cancelled_in_a_fiber ~at_once { wait; wake; waiters; _ } =
+  let cancelled = ref false and served = ref false in
+  let cancel = ref ignore in
+  Eio.Fiber.all
+    [
+      (fun () ->
+        try
+          Eio.Cancel.sub (fun context ->
+              (cancel := fun () -> Eio.Cancel.cancel context Boom);
+              wait ())
+        with Eio.Cancel.Cancelled Boom -> cancelled := true);
+      (fun () ->
+        wait ();
+        served := true);
+      (fun () ->
+        int "both wait" 2 (waiters ());
+        !cancel ();
+        if not at_once then
+          eventually ~pause:Eio.Fiber.yield "it unwinds" (fun () -> !cancelled);
+        wake ());
+    ];
+  yes "cancelled" !cancelled;
+  yes "the next one is served" !served;
+  int "nobody waits" 0 (waiters ())
 
 (* eio#512: one that Domainslib's tasks share, too, is in [Test_peers]. *)
 let shared_with_threads () =
@@ -228,11 +267,11 @@ let woken_from where () =
 
 let suites ~linked =
   [
+    ("each operation suspends the fiber only", each in_eio wait_in_a_fiber);
+    ( "a cancelled fiber is passed over",
+      each in_eio (cancelled_in_a_fiber ~at_once:linked) );
     ( "in Eio fibers",
       [
-        test "every structure suspends the fiber only" (main wait_in_a_fiber);
-        test "one that was cancelled is passed over"
-          (main (cancelled_in_a_fiber ~at_once:linked));
         test "a mutex is shared with threads and domains"
           (main shared_with_threads);
         test "a full stream in a domain without Eio"

@@ -3,7 +3,6 @@
 open Concord
 open Concord_test_support
 open Check
-open Places
 open Peers_cases
 module Fifo = Concord_fifo
 module Task = Domainslib.Task
@@ -18,26 +17,23 @@ let in_pool f =
   Fun.protect ~finally:(fun () -> Task.teardown_pool pool) @@ fun () ->
   Task.run pool (fun () -> f pool)
 
-let wait_in_a_task () =
+let wait_in_a_task { wait; wake; waiters; _ } =
   in_pool @@ fun pool ->
-  let check { name; wait; wake; waiters } =
-    let started = Latch.create 2 and served = Atomic.make 0 in
-    let task () =
-      Latch.count_down started;
-      wait ();
-      Atomic.incr served
-    in
-    let a = Task.async pool task and b = Task.async pool task in
-    Latch.await started;
-    int (name ^ ": both wait") 2 (waiters ());
-    wake ();
-    int (name ^ ": the other waits") 1 (waiters ());
-    wake ();
-    Task.await pool a;
-    Task.await pool b;
-    int (name ^ ": both are served") 2 (Atomic.get served)
+  let started = Latch.create 2 and served = Atomic.make 0 in
+  let task () =
+    Latch.count_down started;
+    wait ();
+    Atomic.incr served
   in
-  List.iter check (places ())
+  let a = Task.async pool task and b = Task.async pool task in
+  Latch.await started;
+  int "both wait" 2 (waiters ());
+  wake ();
+  int "the other waits" 1 (waiters ());
+  wake ();
+  Task.await pool a;
+  Task.await pool b;
+  int "both are served" 2 (Atomic.get served)
 
 (* eio#512: Eio's mutex makes no progress there, and Stdlib's blocks the domain. *)
 let one_mutex_for_all () =
@@ -150,25 +146,6 @@ let no_starvation () =
   ignore (Fifo.fork (loop "a") : Fifo.handle);
   loop "b" ()
 
-let served_in_order () =
-  List.iter
-    (fun { name; wait; wake; _ } ->
-      traced [ name; "a"; "b"; "c" ] @@ fun say ->
-      say name;
-      let task name =
-        ignore
-          (Hand.start (fun () ->
-               wait ();
-               say name)
-            : unit Hand.t)
-      in
-      List.iter task [ "a"; "b"; "c" ];
-      for _ = 1 to 3 do
-        wake ();
-        Hand.settle ()
-      done)
-    (places ())
-
 (* --- The cost of leaving ----------------------------------------------------------- *)
 
 (* Words allocated while [n] tasks are cancelled, for each. To copy a queue for each
@@ -193,22 +170,6 @@ let leave_cheaply () =
           small.name few many)
     (places ()) (places ())
 
-(* Four wait; the last two are cancelled, and the others served. *)
-let nobody_stays () =
-  List.iter
-    (fun { name; wait; wake; waiters } ->
-      let task _ = Hand.start wait in
-      let tasks = List.init 4 task in
-      List.iteri (fun i t -> if i >= 2 then yes name (Hand.cancel t)) tasks;
-      Hand.settle ();
-      int (name ^ ": two wait") 2 (waiters ());
-      wake ();
-      Hand.settle ();
-      wake ();
-      Hand.settle ();
-      int (name ^ ": nobody waits") 0 (waiters ()))
-    (places ())
-
 (* --- Choice ------------------------------------------------------------------------ *)
 
 (* As Go's: the first alternative that is ready has no advantage. *)
@@ -232,9 +193,10 @@ let () =
   run "Better than its peers"
     (Peers_cases.suites ~linked
     @ [
+        ( "each operation suspends Domainslib's task only",
+          each (fun f -> f ()) wait_in_a_task );
         ( "in Domainslib's tasks",
           [
-            test "every structure suspends the task only" wait_in_a_task;
             test "a mutex is shared with fibers and tasks of Fifo"
               one_mutex_for_all;
             test "a task that sleeps lets the others run" sleep_in_a_task;
@@ -245,8 +207,6 @@ let () =
             test "a signal is not lost" signal_is_not_lost;
             test "a signal is not lost, in Fifo" signal_is_not_lost_in_fifo;
             test "a task that loops on a mutex starves nobody" no_starvation;
-            test "who waits is served in order" served_in_order;
-            test "who was cancelled is not counted" nobody_stays;
             test "to leave a queue costs the same in a long one" leave_cheaply;
           ] );
         ( "a callback from C",
