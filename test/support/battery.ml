@@ -182,15 +182,17 @@ let count s =
   wake s;
   waiting s 1;
   let cancelled = start s 92 in
-  let _last = List.map (start s) [ 50; 60 ] in
+  (* So many that the queue does not look at each to count them. *)
+  let others = List.filter (fun name -> name > 40) (names 24) in
+  List.iter (fun name -> ignore (start s name : unit Hand.t)) others;
   cancel cancelled;
   wake s;
   wake s;
   Hand.settle ();
   Hand.unwound cancelled;
-  waiting s 1;
-  wake_all s 1;
-  served s (names 6)
+  waiting s 19;
+  wake_all s 19;
+  served s (names 24)
 
 (* --- Many --------------------------------------------------------------------- *)
 
@@ -408,29 +410,37 @@ let one_interrupted s =
 
 (* --- On other hosts ----------------------------------------------------------- *)
 
+(* The tasks' turns. A failure here cancels those that wait. *)
+let gone_on s n =
+  for _ = 1 to 10 do
+    Concord_fifo.yield ()
+  done;
+  int "have gone on" n (List.length s.served)
+
 let in_fifo s =
   Concord_fifo.run (fun () ->
-      let fork name = Concord_fifo.fork (task s name) in
-      let tasks = List.map fork (names 3) in
+      let fork name = ignore (Concord_fifo.fork (task s name)) in
+      List.iter fork (names 3);
       waiting s 3;
       wake_all s 3;
-      List.iter Concord_fifo.join tasks);
+      gone_on s 3);
   served s (names 3)
 
 let cancelled_in_fifo cancellation s =
   Concord_fifo.run ~cancellation (fun () ->
       let fork name = Concord_fifo.fork (task s name) in
       let first = fork 90 in
-      let others = List.map fork (names 2) in
+      let _others = List.map fork (names 2) in
       Concord_fifo.cancel first;
       wake_all s 2;
-      List.iter Concord_fifo.join others);
+      gone_on s 2);
   served s (names 2)
 
 let elsewhere start s =
   let join = start (task s 10) in
   eventually "it waits" (fun () -> s.place.waiters () = 1);
   wake s;
+  eventually "it goes on" (fun () -> s.served <> []);
   join ();
   served s [ 10 ]
 
