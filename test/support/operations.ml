@@ -39,7 +39,8 @@ type 'result t = {
   repeats : bool;  (** One choice may have its event twice. *)
   unbroken : bool;
       (** [Shares]: all are resumed although a resumer raises, as a signal
-          handler may. *)
+          handler may. [Rwlock] does not promise it, and of those who read an
+          [Mvar] it does not hold. *)
   make : int -> 'result place;  (** At most so many will wait. *)
 }
 
