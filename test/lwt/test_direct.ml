@@ -27,12 +27,12 @@ let key : int Lwt.key = Lwt.new_key ()
 (* The task only: a sibling, which is woken by its own wait, and callbacks go on. *)
 let each_suspends_its_task wake_from () =
   let each (name, make) =
-    let { Cases.direct; waiters; wake; _ } = make () in
+    let { Cases.wait; waiters; wake; _ } = make () in
     let lwt = Thread.id (Thread.self ()) in
     let p =
       Lwt_direct.spawn (fun () ->
           Lwt_direct.Storage.set key 1;
-          let ok = direct () in
+          let ok = wait () in
           yes (name ^ ": the storage") (Lwt_direct.Storage.get key = Some 1);
           int (name ^ ": the thread") lwt (Thread.id (Thread.self ()));
           ok)
@@ -50,7 +50,7 @@ let each_suspends_its_task wake_from () =
     yes (name ^ ": its value") ok;
     int (name ^ ": none is left") 0 (waiters ())
   in
-  run (fun () -> Lwt_list.iter_s each Cases.all)
+  run (fun () -> Lwt_list.iter_s each Cases.direct)
 
 let here wake = wake ()
 let there wake = Check.in_domain wake
@@ -135,16 +135,16 @@ let mixed () =
 
 let in_callback () =
   let each (name, make) =
-    let { Cases.direct; waiters; wake; kept; _ } = make () in
+    let { Cases.wait; waiters; wake; kept; _ } = make () in
     let* () = Lwt.pause () in
-    raises name Concord_lwt.In_callback direct;
+    raises name Concord_lwt.In_callback wait;
     int (name ^ ": withdrawn") 0 (waiters ());
     wake ();
     yes (name ^ ": nothing is lost") (kept ());
     (* The loop is as before. *)
     Lwt.pause ()
   in
-  run (fun () -> Lwt_list.iter_s each Cases.all)
+  run (fun () -> Lwt_list.iter_s each Cases.direct)
 
 (* --- Lazy values that are forced in a plain callback ----------------------- *)
 

@@ -1,6 +1,7 @@
 (* Scopes, [both], [all] and [yield] in code in direct style. *)
 
 open Concord_test_support
+open Concord_test_hosts
 open Check
 open Tasks_cases
 

@@ -66,7 +66,7 @@ let wait_and_wake start (name, make) () =
 let by_foreign host () =
   with_host host @@ fun start ->
   run (fun () ->
-      Lwt_list.iter_s (fun case -> wait_and_wake start case ()) Cases.all)
+      Lwt_list.iter_s (fun case -> wait_and_wake start case ()) Cases.monadic)
 
 let by_lwt () =
   let waking = ref false in
@@ -81,29 +81,27 @@ let by_lwt () =
     let+ () = wait_and_wake start case () in
     no (fst case ^ ": called by whoever woke it") !waking
   in
-  run (fun () -> Lwt_list.iter_s each Cases.all)
+  run (fun () -> Lwt_list.iter_s each Cases.monadic)
 
 (* What Lwt's own loop does. *)
 let by_foreign_in_lwt_main () =
   with_host Check.domain @@ fun start ->
   Lwt_main.run
-    (Lwt_list.iter_s (fun case -> wait_and_wake start case ()) Cases.all)
+    (Lwt_list.iter_s (fun case -> wait_and_wake start case ()) Cases.monadic)
 
 (* Those that need not wait, give their value at once. *)
 let at_once () =
   let each (name, make) =
-    let { Cases.wait; wake; waiters; _ } = make () in
-    match name with
-    | "Channel.send" | "Channel.receive" | "Condition.wait" | "Barrier.await" ->
-        (* [wake] is for one that waits *) ()
-    | _ ->
-        wake ();
-        let p = wait () in
-        yes (name ^ ": at once") (Lwt.state p = Lwt.Return true);
-        int (name ^ ": nobody waits") 0 (waiters ())
+    let { Cases.wait; wake; waiters; remembers; _ } = make () in
+    if remembers then begin
+      wake ();
+      let p = wait () in
+      yes (name ^ ": at once") (Lwt.state p = Lwt.Return true);
+      int (name ^ ": nobody waits") 0 (waiters ())
+    end
   in
   run (fun () ->
-      List.iter each Cases.all;
+      List.iter each Cases.monadic;
       Lwt.return_unit)
 
 (* --- Order ---------------------------------------------------------------- *)
@@ -392,7 +390,7 @@ let storage () =
     let+ () = p in
     other ()
   in
-  let* () = Lwt_list.iter_s each Cases.all in
+  let* () = Lwt_list.iter_s each Cases.monadic in
   (* In the code itself. *)
   let p = Promise.create () in
   let inside =

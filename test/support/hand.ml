@@ -93,3 +93,39 @@ let result t =
   | Returned v -> v
   | Raised (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
   | Waits _ -> Alcotest.fail "the task still waits"
+
+let unwound t = Check.raises "the cancelled task" Cancelled (fun () -> result t)
+
+let unwind t =
+  Check.yes "it can be cancelled" (cancel t);
+  settle ();
+  unwound t
+
+let watch ?strike f =
+  let resumed = ref false in
+  let handle (type a) (block : a Suspend.resumer -> a option)
+      (_ : (a, unit) continuation) =
+    let resumer _ =
+      (not !resumed)
+      && begin
+        resumed := true;
+        Option.iter raise strike;
+        true
+      end
+    in
+    match block resumer with
+    | None -> ()
+    | Some _ -> Alcotest.fail "the operation did not wait"
+  in
+  match_with f ()
+    {
+      retc = (fun () -> Alcotest.fail "the operation did not wait");
+      exnc = raise;
+      effc =
+        (fun (type a) (e : a Effect.t) ->
+          match e with
+          | Suspend.Suspend block ->
+              Some (fun (k : (a, unit) continuation) -> handle block k)
+          | _ -> None);
+    };
+  resumed

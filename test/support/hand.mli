@@ -31,3 +31,17 @@ val waits : 'a t -> bool
 
 val result : 'a t -> 'a
 (** What the task returned, or raised, with the backtrace. *)
+
+val unwound : 'a t -> unit
+(** Fails unless the task has ended with {!Cancelled}. *)
+
+val unwind : 'a t -> unit
+(** Cancels a task, and lets it and the others go on: {!cancel}, {!settle} and
+    {!unwound}. *)
+
+(** {2 Only resumed} *)
+
+val watch : ?strike:exn -> (unit -> unit) -> bool ref
+(** [watch f] runs [f] to where it waits, and never goes on; tells whether it
+    was resumed. With [strike] its resumer raises that after the decision, as if
+    a signal handler did. *)

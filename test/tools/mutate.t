@@ -78,6 +78,9 @@ and notices some of the faults.
   $ echo 'module Counter = Counter module Double = Double' >lib/all.ml
   $ echo 'Counter' | tee test/unit/test_counter.ml test/model/model_counter.ml test/stress/storm.ml >test/unit/helper.ml
   $ echo 'Helper (* Elsewhere *)' >test/unit/test_by_helper.ml
+  $ mkdir -p test/support/hosts; echo 'Counter' | tee test/support/general.ml >test/support/hosts/shared.ml
+  $ echo 'Shared' >test/unit/test_by_shared.ml
+  $ echo 'General' >test/unit/test_by_support.ml
   $ echo 'Double' >test/unit/test_double.ml
   $ echo 'All (* Counter *) "Counter"' >test/unit/test_other.ml
   $ mkdir test/own; echo 'Counter' >test/own/test_own.ml; touch test/own/counter.ml
@@ -87,6 +90,8 @@ and notices some of the faults.
   > test/stress storm @test/stress/runtest-storm
   > test/unit cram @test/unit/cram
   > test/unit test_by_helper @test/unit/runtest-test_by_helper
+  > test/unit test_by_shared @test/unit/runtest-test_by_shared
+  > test/unit test_by_support @test/unit/runtest-test_by_support
   > test/unit test_counter @test/unit/runtest-test_counter
   > test/unit test_double @test/unit/runtest-test_double
   > test/unit test_other @test/unit/runtest-test_other
@@ -104,7 +109,7 @@ and notices some of the faults.
   $ chmod +x bin/dune
   $ PATH=$PWD/bin:$PATH
   $ $mutate --only 1-10 --verbose lib/counter.ml <tests
-  lib/counter.ml: 8 faults, tried with test_counter, then model_counter, then test_by_helper, then test_double
+  lib/counter.ml: 8 faults, tried with test_counter, then model_counter, then test_by_helper test_by_shared, then test_double
   lib/counter.ml:3: n < 0: <= for <: noticed
   lib/counter.ml:3: n < 0: negated: survives
   lib/counter.ml:3: invalid_arg "make": left out: a test hangs
@@ -116,7 +121,7 @@ and notices some of the faults.
   lib/counter.ml: 4 noticed, 1 of them by a test that hangs; 3 survive; 1 do not compile
   [1]
   $ $mutate --near --only 9-10 lib/counter.ml <tests
-  lib/counter.ml: 4 faults, tried with test_counter, then model_counter, then test_by_helper
+  lib/counter.ml: 4 faults, tried with test_counter, then model_counter, then test_by_helper test_by_shared
   lib/counter.ml:9: (Atomic.compare_and_set t before (n + 1, s)): answers always true
   lib/counter.ml:9: n + 1: - for +
   lib/counter.ml:9: n + 1: without + 1
@@ -126,6 +131,6 @@ and notices some of the faults.
 Where the tests fail without any fault, they cannot tell.
 
   $ sed -i 's/n < 0/n <= 0/' lib/counter.ml; $mutate --only 9 lib/counter.ml <tests
-  lib/counter.ml: 4 faults, tried with test_counter, then model_counter, then test_by_helper, then test_double
+  lib/counter.ml: 4 faults, tried with test_counter, then model_counter, then test_by_helper test_by_shared, then test_double
   mutate: the tests of lib/counter.ml fail, or take ten minutes, without any fault
   [2]

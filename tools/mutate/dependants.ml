@@ -40,13 +40,19 @@ let main files { folder; name; _ } =
   if List.mem here files then Some here
   else List.find_opt (fun path -> Filename.basename path = file) files
 
-(* What a program names, with the files of its folder that it names. These are not
-   the library's, also where they have the name of one of its modules. *)
+(* What a program names, with the files that it names of its folder, and of the
+   folders in test/support, which hold cases. (What is in test/support itself serves
+   all tests.) These are not the library's, also where they have the name of one of
+   its modules. *)
 let program files test =
   let beside path name =
     let file = String.uncapitalize_ascii name ^ ".ml" in
-    let path = Filename.concat (Filename.dirname path) file in
-    if List.mem path files then Some path else None
+    let here = Filename.concat (Filename.dirname path) file in
+    let shared path =
+      Filename.basename path = file
+      && Filename.(dirname (dirname path)) = "test/support"
+    in
+    if List.mem here files then Some here else List.find_opt shared files
   in
   let rec go read names = function
     | [] -> names

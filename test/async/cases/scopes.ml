@@ -1,6 +1,7 @@
 (* Scopes, [both], [all] and [yield] in code in direct style. *)
 
 open Concord_test_support.Check
+open Concord_test_hosts
 
 let direct f =
   Async.Thread_safe.block_on_async_exn (fun () -> Concord_async.direct f)

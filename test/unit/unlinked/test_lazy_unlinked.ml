@@ -1,3 +1,4 @@
+open Concord_test_hosts
 open Lazy_undefined
 
 let () =

@@ -1,0 +1,567 @@
+open Concord
+open Check
+open Operations
+
+let ints what = Alcotest.(check (list int)) what
+
+(* --- A scene: an operation, one way to wait, and what has come of it ----------- *)
+
+type scene = {
+  service : service;
+  remembers : bool;
+  place : int place;
+  wait : int -> int;
+  mutable given : int list;  (** By [wake], the last one first. *)
+  mutable served : (int * int) list;
+      (** The waiters that went on, likewise, and what each has got. *)
+}
+
+let waiting s n = int "waiters" n (s.place.waiters ())
+let wake s = s.given <- s.place.wake () :: s.given
+let one_by_one service = service = Takes || service = Gives
+
+(* An alternative that is not of the structure. *)
+let other = -1
+
+(* The name of a waiter is what it has to give. *)
+let task ?wait s name () =
+  let v = Option.value wait ~default:s.wait name in
+  if v <> other then s.served <- (name, v) :: s.served
+
+let start ?before_block ?wait s name =
+  Hand.start ?before_block (task ?wait s name)
+
+let names n = List.init n (fun i -> 10 * (i + 1))
+let without k list = List.filteri (fun i _ -> i <> k) list
+let cancel task = yes "cancel" (Hand.cancel task)
+
+let once f =
+  let first = ref true in
+  fun () ->
+    if !first then begin
+      first := false;
+      f ()
+    end
+
+(* Wakes [n] that wait; with [~settled], each goes on before the next one is. *)
+let wake_all ?(settled = true) s n =
+  for _ = 1 to if one_by_one s.service then n else 1 do
+    wake s;
+    if settled then Hand.settle ()
+  done;
+  Hand.settle ()
+
+(* What these waiters get, in this order, and what is left. *)
+let expected s names =
+  let given = List.rev s.given and n = List.length names in
+  let zeros = List.map (fun _ -> 0) names in
+  let kept values = if s.remembers then values else [] in
+  match (s.service, List.rev names) with
+  | Takes, _ ->
+      ( List.filteri (fun i _ -> i < n) given,
+        kept (List.filteri (fun i _ -> i >= n) given) )
+  | Gives, _ -> (zeros, names)
+  | Shares, _ -> (List.map (fun _ -> List.hd given) names, kept given)
+  | Meets, _ -> (zeros, [])
+  | Passes, [] -> ([], given)
+  | Passes, last :: before -> (given @ List.rev before, [ last ])
+
+(* These and no others were served, in this order, and nothing was lost. *)
+let served s names =
+  let results, left = expected s names in
+  ints "who went on" names (List.rev_map fst s.served);
+  ints "what they got" results (List.rev_map snd s.served);
+  waiting s 0;
+  ints "what is left" left (s.place.left ())
+
+(* --- Order -------------------------------------------------------------------- *)
+
+let in_order ~settled s =
+  let tasks = List.map (start s) (names 3) in
+  waiting s 3;
+  yes "they wait" (List.for_all Hand.waits tasks);
+  wake_all ~settled s 3;
+  served s (names 3)
+
+let newcomers s =
+  let _first = List.map (start s) [ 10; 20 ] in
+  wake s;
+  let polled event = Event.poll (event 90) in
+  yes "it does not overtake" (Option.bind s.place.event polled = None);
+  let _newcomer = start s 30 in
+  Hand.settle ();
+  wake_all s 2;
+  served s (names 3)
+
+let before_block s =
+  Hand.result (start ~before_block:(once (fun () -> wake s)) s 10);
+  served s [ 10 ]
+
+(* --- Cancelled ---------------------------------------------------------------- *)
+
+let unwound k s =
+  let tasks = List.map (start s) (names 3) in
+  Hand.unwind (List.nth tasks k);
+  waiting s 2;
+  wake_all s 2;
+  served s (without k (names 3))
+
+(* It is not unwound yet, and refuses: whoever wakes it goes on with the next. *)
+let refuses ~settled k s =
+  let tasks = List.map (start s) (names 3) in
+  let cancelled = List.nth tasks k in
+  cancel cancelled;
+  waiting s 3;
+  wake_all ~settled s 2;
+  Hand.unwound cancelled;
+  served s (without k (names 3))
+
+let all_refuse s =
+  let tasks = List.map (start s) (names 3) in
+  List.iter cancel tasks;
+  waiting s 3;
+  wake s;
+  let _, left = expected s [] in
+  (* Before they are unwound. *)
+  ints "what is left" left (s.place.left ());
+  Hand.settle ();
+  List.iter Hand.unwound tasks;
+  waiting s 0;
+  if s.service <> Shares then ints "what they leave" [] (s.place.left ())
+
+let all_unwound s =
+  List.iter Hand.unwind (List.map (start s) (names 3));
+  waiting s 0;
+  if s.remembers then wake s;
+  served s []
+
+let resumed_then_cancelled s =
+  let first = start s 10 in
+  let second = start s 20 in
+  wake s;
+  no "too late" (Hand.cancel first);
+  Hand.settle ();
+  if one_by_one s.service then begin
+    yes "the other waits" (Hand.waits second);
+    waiting s 1;
+    wake_all s 1
+  end;
+  served s [ 10; 20 ]
+
+(* The host refuses to suspend it. *)
+let cancelled_before_block s =
+  let gate = Promise.create () in
+  let wait name =
+    Promise.await gate;
+    s.wait name
+  in
+  let task = start ~wait s 10 in
+  Promise.fill gate ();
+  Hand.stop task;
+  Hand.settle ();
+  Hand.unwound task;
+  waiting s 0;
+  if s.remembers then wake s;
+  served s []
+
+(* A waiter that left is counted once: whether it was passed over before that, or
+   after. *)
+let count s =
+  let unwound = start s 90 in
+  let _three = List.map (start s) (names 3) in
+  Hand.unwind unwound;
+  waiting s 3;
+  wake s;
+  waiting s 2;
+  Hand.settle ();
+  let cancelled = start s 91 in
+  let _fourth = start s 40 in
+  cancel cancelled;
+  wake_all s 1;
+  waiting s 2;
+  wake s;
+  waiting s 1;
+  let cancelled = start s 92 in
+  (* So many that the queue does not look at each to count them. *)
+  let others = List.filter (fun name -> name > 40) (names 24) in
+  List.iter (fun name -> ignore (start s name : unit Hand.t)) others;
+  cancel cancelled;
+  wake s;
+  wake s;
+  Hand.settle ();
+  Hand.unwound cancelled;
+  waiting s 19;
+  wake_all s 19;
+  served s (names 24)
+
+(* --- Many --------------------------------------------------------------------- *)
+
+let many = 10_000
+
+let without_trace cancel_all s =
+  let before = s.place.words () in
+  cancel_all s;
+  waiting s 0;
+  int "words" before (s.place.words ());
+  if s.remembers then wake s;
+  served s []
+
+let one_after_the_other s =
+  for _ = 1 to many do
+    ignore (Hand.cancel (start s 10) : bool);
+    Hand.settle ()
+  done
+
+let all_at_once s =
+  let tasks = List.init many (fun _ -> start s 10) in
+  waiting s many;
+  List.iter cancel tasks;
+  Hand.settle ()
+
+let all_served s =
+  let before = s.place.words () in
+  let _tasks = List.init 1_000 (fun _ -> start s 10) in
+  wake_all ~settled:false s 1_000;
+  ignore (s.place.left () : int list);
+  waiting s 0;
+  yes "words" (s.place.words () <= before)
+
+(* Ten live ones, and then one in a thousand. *)
+let among_cancelled s =
+  let _first = List.map (start s) (names 10) in
+  let words_of_ten = s.place.words () in
+  let rest = List.init many (fun i -> 10 * (i + 11)) in
+  let lives name = name mod 10_000 = 0 in
+  let tasks = List.map (fun name -> (name, start s name)) rest in
+  List.iter (fun (name, task) -> if not (lives name) then cancel task) tasks;
+  Hand.settle ();
+  waiting s 20;
+  yes "memory is that of the live ones" (s.place.words () < 10 * words_of_ten);
+  wake_all s 20;
+  served s (names 10 @ List.filter lives rest)
+
+(* A third is unwound, and a third not yet. *)
+let among_refusing s =
+  let tasks = List.map (fun name -> (name, start s name)) (names 99) in
+  let every k = List.filter (fun (name, _) -> name / 10 mod 3 = k) tasks in
+  List.iter (fun (_, task) -> Hand.unwind task) (every 1);
+  List.iter (fun (_, task) -> cancel task) (every 2);
+  wake_all ~settled:false s 33;
+  List.iter (fun (_, task) -> Hand.unwound task) (every 2);
+  served s (List.map fst (every 0))
+
+(* --- In a choice with a box --------------------------------------------------- *)
+
+let event s name = (Option.get s.place.event) name
+
+let chooser s box name =
+  let take = Event.wrap (Mvar.take_evt box) (fun () -> other) in
+  start ~wait:(fun name -> Event.select [ event s name; take ]) s name
+
+(* The choice is decided; unless [settled], its task had no turn yet. *)
+let loses ~settled others s =
+  let box = Mvar.create_empty () in
+  let chooser = chooser s box 90 in
+  let tasks = List.map (start s) others in
+  Mvar.put box ();
+  if settled then Hand.settle ();
+  if settled then waiting s (List.length others);
+  if s.remembers || tasks <> [] then wake s;
+  Hand.settle ();
+  Hand.result chooser;
+  served s others
+
+let wins s =
+  let box = Mvar.create_empty () in
+  let chooser = chooser s box 10 in
+  waiting s 1;
+  int "it waits at both" 1 (Mvar.waiters box);
+  wake s;
+  yes "nobody takes it" (Mvar.try_put box ());
+  no "too late" (Hand.cancel chooser);
+  Hand.settle ();
+  yes "it is there" (Mvar.take_available box = Some ());
+  served s [ 10 ]
+
+let withdrawn s =
+  let box = Mvar.create_empty () in
+  Hand.unwind (chooser s box 90);
+  int "from the box" 0 (Mvar.waiters box);
+  waiting s 0;
+  let _next = start s 10 in
+  wake_all s 1;
+  served s [ 10 ]
+
+let in_turn s =
+  let box = Mvar.create_empty () in
+  let _first = start s 10 in
+  let _chooser = chooser s box 20 in
+  let _last = start s 30 in
+  wake_all s 3;
+  int "from the box" 0 (Mvar.waiters box);
+  served s (names 3)
+
+let choose_always s = Event.select [ event s 10; Event.always other ]
+
+let other_is_ready s =
+  int "chosen" other (choose_always s);
+  served s []
+
+(* One of them is performed, and not always the same. *)
+let both_are_ready make =
+  let choose _ =
+    let s = make () in
+    wake s;
+    let chosen = choose_always s in
+    let names = if chosen = other then [] else [ 10 ] in
+    ints "what is left" (snd (expected s names)) (s.place.left ());
+    chosen = other
+  in
+  let others = List.filter Fun.id (List.init 200 choose) in
+  yes "both occur" (others <> [] && List.length others < 200)
+
+let polled s =
+  yes "it must wait" (Event.poll (event s 10) = None);
+  served s []
+
+let polled_when_ready s =
+  wake s;
+  let results, left = expected s [ 10 ] in
+  ints "poll" results (Option.to_list (Event.poll (event s 10)));
+  ints "what is left" left (s.place.left ())
+
+(* One of the two is performed. *)
+let twice s =
+  let wait name = Event.select [ event s name; event s name ] in
+  Hand.unwind (start ~wait s 90);
+  let _task = start ~wait s 10 in
+  waiting s (if s.service = Meets then 1 else 2);
+  let _next = start s 20 in
+  wake_all s 2;
+  served s [ 10; 20 ]
+
+(* --- The end ------------------------------------------------------------------ *)
+
+let finish s = snd (Option.get s.place.ends) ()
+
+let raised s task =
+  raises "the end" (fst (Option.get s.place.ends)) (fun () -> Hand.result task)
+
+let over s =
+  raised s (start s 50);
+  served s []
+
+let ended s =
+  let tasks = Array.of_list (List.map (start s) (names 4)) in
+  Hand.unwind tasks.(2);
+  cancel tasks.(0);
+  finish s;
+  waiting s 0;
+  no "too late" (Hand.cancel tasks.(1));
+  Hand.settle ();
+  Hand.unwound tasks.(0);
+  List.iter (raised s) [ tasks.(1); tasks.(3) ];
+  over s
+
+let ended_after_wake s =
+  let _first = start s 10 in
+  let second = start s 20 in
+  wake s;
+  finish s;
+  Hand.settle ();
+  raised s second;
+  served s [ 10 ]
+
+let ended_before_block s =
+  raised s (start ~before_block:(once (fun () -> finish s)) s 10);
+  served s []
+
+(* One alternative ends: the choice raises, and has performed nothing. *)
+let ended_in_a_choice s =
+  let box = Mvar.create_empty () in
+  let task = chooser s box 10 in
+  finish s;
+  Mvar.put box ();
+  Hand.settle ();
+  raised s task;
+  yes "not taken" (Mvar.take_available box = Some ());
+  served s []
+
+exception Interrupt
+
+let struck s ~strike =
+  Hand.watch ?strike:(if strike then Some Interrupt else None) (task s 10)
+
+(* Of five that wait, the resumptions of the second and the fourth are interrupted. *)
+let interrupted ?(after = ignore) resume s =
+  let resumed = List.init 5 (fun i -> struck s ~strike:(i = 1 || i = 3)) in
+  raises "the exception" Interrupt (fun () -> resume s);
+  List.iteri (fun i it -> yes (Printf.sprintf "waiter %d" i) !it) resumed;
+  waiting s 0;
+  after s
+
+let one_interrupted s =
+  let first = struck s ~strike:true in
+  let second = struck s ~strike:false in
+  raises "the exception" Interrupt (fun () -> wake s);
+  yes "the first one is resumed" !first;
+  no "the second is not" !second;
+  waiting s 1
+
+(* --- On other hosts ----------------------------------------------------------- *)
+
+(* The tasks' turns. A failure here cancels those that wait. *)
+let gone_on s n =
+  for _ = 1 to 10 do
+    Concord_fifo.yield ()
+  done;
+  int "have gone on" n (List.length s.served)
+
+let in_fifo s =
+  Concord_fifo.run (fun () ->
+      let fork name = ignore (Concord_fifo.fork (task s name)) in
+      List.iter fork (names 3);
+      waiting s 3;
+      wake_all s 3;
+      gone_on s 3);
+  served s (names 3)
+
+let cancelled_in_fifo cancellation s =
+  Concord_fifo.run ~cancellation (fun () ->
+      let fork name = Concord_fifo.fork (task s name) in
+      let first = fork 90 in
+      let _others = List.map fork (names 2) in
+      Concord_fifo.cancel first;
+      wake_all s 2;
+      gone_on s 2);
+  served s (names 2)
+
+let elsewhere start s =
+  let join = start (task s 10) in
+  eventually "it waits" (fun () -> s.place.waiters () = 1);
+  wake s;
+  eventually "it goes on" (fun () -> s.served <> []);
+  join ();
+  served s [ 10 ]
+
+(* --- All cases ---------------------------------------------------------------- *)
+
+let when_ condition cases = if condition then cases else []
+
+let each name f =
+  List.mapi
+    (fun k which -> (Printf.sprintf name which, f k))
+    [ "first"; "second"; "last" ]
+
+(* However it waits. *)
+let waits ({ service; remembers; unbroken; _ } : _ Operations.t) =
+  [
+    ("served in order", in_order ~settled:true);
+    ("all are woken before one goes on", in_order ~settled:false);
+    ("resumed, then cancelled: it was served", resumed_then_cancelled);
+    ("cancelled before it is registered", cancelled_before_block);
+    ("all are cancelled", all_unwound);
+    ("in Fifo", in_fifo);
+    ("in a thread", elsewhere thread);
+    ( "in Fifo on another domain",
+      elsewhere (fun f -> domain (fun () -> Concord_fifo.run f)) );
+  ]
+  @ each "the %s one is cancelled" unwound
+  @ when_ (service <> Meets)
+      (each "the %s one refuses" (refuses ~settled:true)
+      @ each "the %s one refuses, all are woken at once"
+          (refuses ~settled:false)
+      @ [
+          ("all refuse: nothing is lost", all_refuse);
+          ("a third is cancelled, and a third refuses", among_refusing);
+          ("cancelled in Fifo", cancelled_in_fifo `Eager);
+          ("cancelled lazily in Fifo", cancelled_in_fifo `Lazy);
+        ])
+  @ when_ remembers [ ("woken before the registration", before_block) ]
+  @ when_ (one_by_one service)
+      [
+        ("newcomers are last", newcomers);
+        ("they are counted", count);
+        ("the resumption of one is interrupted", one_interrupted);
+      ]
+  @ when_
+      (service = Shares && unbroken)
+      [ ("the resumption of all is interrupted", interrupted wake) ]
+
+let crowds =
+  [
+    ("10,000 cancelled waits leave no memory", without_trace one_after_the_other);
+    ("10,000 cancelled at once leave none", without_trace all_at_once);
+    ("1,000 that were served leave none", all_served);
+    ("a few among 10,000 that are cancelled", among_cancelled);
+  ]
+
+let choices { service; remembers; repeats; _ } =
+  [
+    ("it is chosen: the other keeps its value", wins);
+    ("it loses, and has left", loses ~settled:true [ 10 ]);
+    ("it loses alone, and has left", loses ~settled:true []);
+    ("cancelled: it leaves both", withdrawn);
+    ("a choice has its turn in the line", in_turn);
+    ("the other is ready", other_is_ready);
+    ("poll never waits", polled);
+  ]
+  @ when_ (service <> Meets)
+      [
+        ("it loses: the next one is served", loses ~settled:false [ 10 ]);
+        ("it loses alone: nothing is lost", loses ~settled:false []);
+      ]
+  @ when_ remembers [ ("poll of what is ready", polled_when_ready) ]
+  @ when_ repeats [ ("twice in one choice", twice) ]
+
+let ends ({ service; _ } : _ Operations.t) =
+  [
+    ("the end: all who wait get it", ended);
+    ("the end before the registration", ended_before_block);
+    ("the end is interrupted: all get it", interrupted finish ~after:over);
+  ]
+  @ when_ (one_by_one service)
+      [ ("the end after one was served", ended_after_wake) ]
+
+(* At most so many wait. *)
+let scene (operation : int Operations.t) most way =
+  let place = operation.make most in
+  let service = operation.service and remembers = operation.remembers in
+  let wait = way place in
+  { service; remembers; place; wait; given = []; served = [] }
+
+let direct (place : _ place) = place.wait
+let event_of place = Option.get place.event
+let synced place name = Event.sync (event_of place name)
+let chosen place name = Event.select [ event_of place name; Event.never ]
+
+let suites_of operation =
+  let test ?(most = 100) way (name, f) =
+    test name (fun () -> f (scene operation most way))
+  in
+  let has_event, has_end =
+    let place = operation.make 1 in
+    (Option.is_some place.event, Option.is_some place.ends)
+  in
+  let suite what way =
+    ( operation.name ^ what,
+      List.map (test way) (waits operation @ when_ has_end (ends operation))
+      @ List.map (test ~most:20_000 way) crowds )
+  in
+  let both =
+    Check.test "both are ready" (fun () ->
+        both_are_ready (fun () -> scene operation 1 direct))
+  in
+  suite "" direct
+  :: when_ has_event
+       [
+         suite ", its event" synced;
+         suite ", a choice" chosen;
+         ( operation.name ^ " in a choice",
+           List.map (test direct)
+             (choices operation
+             @ when_ has_end [ ("an alternative ends", ended_in_a_choice) ])
+           @ when_ operation.remembers [ both ] );
+       ]
+
+let suites operations = List.concat_map suites_of operations

@@ -1,0 +1,609 @@
+(* Every operation that may wait, on every structure: the one table of them. *)
+
+open Concord
+open Check
+
+(** What a wake does for those who wait, each of whom has a value to give. *)
+type service =
+  | Takes  (** The first one gets its value. *)
+  | Gives  (** The first one gives its value, and gets 0. *)
+  | Shares  (** All get its value. *)
+  | Passes
+      (** The first one gets its value and gives its own to the next, and so on.
+      *)
+  | Meets  (** All go on, unless one of them refuses. *)
+
+type 'result place = {
+  wait : int -> 'result;
+      (** Performs it with a value to give, for the one that it gets. *)
+  event : (int -> int Event.t) option;  (** The same, as an event. *)
+  wake : unit -> int;
+      (** Never waits. The value: 0 where none is given. For [Shares], [Passes]
+          and [Meets] it may be called once. *)
+  left : unit -> int list;
+      (** At rest: the values that came out of those who waited or, for [Takes]
+          and [Shares], those that nobody has got. It takes them, so that the
+          structure is as at first. *)
+  waiters : unit -> int;
+  words : unit -> int;  (** Of memory. *)
+  ends : (exn * (unit -> unit)) option;
+      (** Ends it, for ever: all who wait, and all who come, get the exception.
+      *)
+}
+(** A new structure, in the state in which the operation waits. *)
+
+type 'result t = {
+  name : string;
+  service : service;
+  remembers : bool;  (** A wake for which nobody waits serves who comes next. *)
+  repeats : bool;  (** One choice may have its event twice. *)
+  unbroken : bool;
+      (** [Shares]: all are resumed although a resumer raises, as a signal
+          handler may. [Rwlock] does not promise it, and of those who read an
+          [Mvar] it does not hold. *)
+  make : int -> 'result place;  (** At most so many will wait. *)
+}
+
+(** In which the operations give their results. *)
+module type Style = sig
+  type 'a promise
+
+  val return : 'a -> 'a promise
+  val map : ('a -> 'b) -> 'a promise -> 'b promise
+
+  include Monadic.S with type 'a promise := 'a promise
+end
+
+(* In the way of those who wait to give. *)
+let filler = 0
+let unit event = Event.wrap event (fun () -> 0)
+
+(* For a wake, which may be on another domain: Alcotest's checks print. *)
+let expect what condition = if not condition then failwith what
+
+(* 1, 2, 3 ... *)
+let counter () =
+  let n = ref 0 in
+  fun () ->
+    incr n;
+    !n
+
+(* All that [f] gives. *)
+let rec drain f = match f () with Some v -> v :: drain f | None -> []
+let unless_closed f t = try f t with Stream.Closed -> None
+let tokens try_one = if try_one () then [ 0 ] else []
+
+(* [f ()] up to where it waits; the result lets it go on, within the call, if it was
+   resumed. So a task of the table has no turn of its own. *)
+let paused (type b) (f : unit -> b) =
+  let open Effect.Deep in
+  let go_on = ref ignore in
+  let suspend (type a) (block : a Suspend.resumer -> a option)
+      (k : (a, unit) continuation) =
+    let outcome = ref (Error Exit) in
+    let resumer o =
+      outcome := o;
+      true
+    in
+    (go_on :=
+       fun () ->
+         match !outcome with Ok v -> continue k v | Error e -> discontinue k e);
+    match block resumer with None -> () | Some v -> continue k v
+  in
+  match_with
+    (fun () -> ignore (f () : b))
+    ()
+    {
+      retc = Fun.id;
+      exnc = raise;
+      effc =
+        (fun (type a) (e : a Effect.t) ->
+          match e with
+          | Suspend.Suspend block ->
+              Some (fun (k : (a, unit) continuation) -> suspend block k)
+          | _ -> None);
+    };
+  fun () -> !go_on ()
+
+module Make (S : Style) = struct
+  let operation ?(remembers = true) ?(repeats = true) ?(unbroken = true) name
+      service make =
+    { name; service; remembers; repeats; unbroken; make }
+
+  let zero = S.map (fun () -> 0)
+
+  (* --- Values that come once ----------------------------------------------- *)
+
+  let await _ =
+    let t = Promise.create () in
+    {
+      wait = (fun _ -> S.Promise.await t);
+      event = Some (fun _ -> Promise.await_evt t);
+      wake =
+        (fun () ->
+          Promise.fill t 1;
+          1);
+      left =
+        (fun () -> match Promise.peek t with Some (Ok v) -> [ v ] | _ -> []);
+      waiters = (fun () -> Promise.waiters t);
+      words = (fun () -> words t);
+      ends = Some (Not_found, fun () -> Promise.fail t Not_found);
+    }
+
+  let promise = [ operation "Promise.await" Shares await ]
+
+  let latch =
+    [
+      operation "Latch.await" Shares (fun _ ->
+          let t = Latch.create 1 in
+          {
+            wait = (fun _ -> zero (S.Latch.await t));
+            event = Some (fun _ -> unit (Latch.await_evt t));
+            wake =
+              (fun () ->
+                Latch.count_down t;
+                0);
+            left = (fun () -> tokens (fun () -> Latch.is_open t));
+            waiters = (fun () -> Latch.waiters t);
+            words = (fun () -> words t);
+            ends = None;
+          });
+    ]
+
+  (* Another task computes it. *)
+  let forced wait _ =
+    let gate = Promise.create () in
+    let t = Lazy.from_fun (fun () -> Promise.await gate) in
+    let go_on = paused (fun () -> try Lazy.force t with Not_found -> 0) in
+    {
+      wait = (fun _ -> wait t);
+      event = None;
+      wake =
+        (fun () ->
+          Promise.fill gate 1;
+          go_on ();
+          1);
+      left = (fun () -> match Lazy.peek t with Some (Ok v) -> [ v ] | _ -> []);
+      waiters = (fun () -> Lazy.waiters t);
+      words = (fun () -> words t);
+      ends =
+        Some
+          ( Not_found,
+            fun () ->
+              Promise.fail gate Not_found;
+              go_on () );
+    }
+
+  let lazy_ =
+    [
+      operation "Lazy.force" Shares (forced S.Lazy.force);
+      operation "Lazy.force_val" Shares (forced S.Lazy.force_val);
+    ]
+
+  let barrier =
+    [
+      operation "Barrier.await" Meets ~remembers:false (fun n ->
+          let parties = n + 1 in
+          let t = Barrier.create parties in
+          {
+            wait = (fun _ -> zero (S.Barrier.await t));
+            event = Some (fun _ -> unit (Barrier.await_evt t));
+            wake =
+              (fun () ->
+                for _ = Barrier.waiters t + 1 to parties do
+                  ignore (Hand.start (fun () -> Barrier.await t) : unit Hand.t)
+                done;
+                0);
+            left = (fun () -> []);
+            waiters = (fun () -> Barrier.waiters t);
+            words = (fun () -> words t);
+            ends = None;
+          });
+    ]
+
+  (* --- Boxes ----------------------------------------------------------------- *)
+
+  let from_box wait event _ =
+    let t = Mvar.create_empty () and next = counter () in
+    {
+      wait = (fun v -> wait t v);
+      event = Some (fun v -> event t v);
+      wake =
+        (fun () ->
+          let v = next () in
+          expect "the box is empty" (Mvar.try_put t v);
+          v);
+      left = (fun () -> Option.to_list (Mvar.take_available t));
+      waiters = (fun () -> Mvar.waiters t);
+      words = (fun () -> words t);
+      ends = None;
+    }
+
+  (* Those who wait to give. *)
+  let full ~wait ~event ~try_take ~waiters ~words ~ends =
+    let out = ref [] in
+    let rec take () =
+      match try_take () with Some v -> out := v :: !out | None -> ()
+    and take_all () =
+      let before = !out in
+      take ();
+      if !out != before then take_all ()
+    in
+    {
+      wait = (fun v -> zero (wait v));
+      event = Some (fun v -> unit (event v));
+      wake =
+        (fun () ->
+          take ();
+          0);
+      left =
+        (fun () ->
+          take_all ();
+          List.filter (( <> ) filler) (List.rev !out));
+      waiters;
+      words;
+      ends;
+    }
+
+  let put _ =
+    let t = Mvar.create filler in
+    full ~wait:(S.Mvar.put t) ~event:(Mvar.put_evt t)
+      ~try_take:(fun () -> Mvar.take_available t)
+      ~waiters:(fun () -> Mvar.waiters t)
+      ~words:(fun () -> words t)
+      ~ends:None
+
+  let replace v old = (v, old)
+
+  let mvar =
+    [
+      operation "Mvar.take" Takes
+        (from_box (fun t _ -> S.Mvar.take t) (fun t _ -> Mvar.take_evt t));
+      operation "Mvar.read" Shares ~unbroken:false
+        (from_box (fun t _ -> S.Mvar.read t) (fun t _ -> Mvar.read_evt t));
+      operation "Mvar.swap" Passes (from_box S.Mvar.swap Mvar.swap_evt);
+      operation "Mvar.modify" Passes
+        (from_box
+           (fun t v -> S.Mvar.modify t (replace v))
+           (fun t v -> Mvar.modify_evt t (replace v)));
+      operation "Mvar.put" Gives put;
+    ]
+
+  (* --- Queues ------------------------------------------------------------------ *)
+
+  let receive _ =
+    let t = Channel.create () and next = counter () in
+    let sent = ref 0 and received = ref 0 in
+    let count v =
+      incr received;
+      v
+    in
+    {
+      wait = (fun _ -> S.map count (S.Channel.receive t));
+      event = Some (fun _ -> Event.wrap (Channel.receive_evt t) count);
+      wake =
+        (fun () ->
+          let v = next () in
+          if Channel.try_send t v then incr sent;
+          v);
+      (* What was sent to nobody. *)
+      left = (fun () -> List.init (!sent - !received) Fun.id);
+      waiters = (fun () -> Channel.waiters t);
+      words = (fun () -> words t);
+      ends = Some (Channel.Closed, fun () -> Channel.close t);
+    }
+
+  let send _ =
+    let t = Channel.create () in
+    full ~wait:(S.Channel.send t) ~event:(Channel.send_evt t)
+      ~try_take:(fun () -> unless_closed Channel.try_receive t)
+      ~waiters:(fun () -> Channel.waiters t)
+      ~words:(fun () -> words t)
+      ~ends:(Some (Channel.Closed, fun () -> Channel.close t))
+
+  let channel =
+    [
+      operation "Channel.receive" Takes ~remembers:false receive;
+      operation "Channel.send" Gives ~remembers:false send;
+    ]
+
+  let empty ~wait ~event ~add ~try_take ~waiters ~words ~close =
+    let next = counter () in
+    {
+      wait;
+      event = Some event;
+      wake =
+        (fun () ->
+          let v = next () in
+          add v;
+          v);
+      left = (fun () -> drain try_take);
+      waiters;
+      words;
+      ends = Some (Stream.Closed, close);
+    }
+
+  let take_item _ =
+    let t = Stream.create 1 in
+    empty
+      ~wait:(fun _ -> S.Stream.take t)
+      ~event:(fun _ -> Stream.take_evt t)
+      ~add:(fun v -> expect "there is room" (Stream.try_add t v))
+      ~try_take:(fun () -> unless_closed Stream.try_take t)
+      ~waiters:(fun () -> Stream.waiters t)
+      ~words:(fun () -> words t)
+      ~close:(fun () -> Stream.close t)
+
+  let add_item _ =
+    let t = Stream.create 1 in
+    Stream.add t filler;
+    let place =
+      full ~wait:(S.Stream.add t) ~event:(Stream.add_evt t)
+        ~try_take:(fun () -> unless_closed Stream.try_take t)
+        ~waiters:(fun () -> Stream.waiters t)
+        ~words:(fun () -> words t)
+        ~ends:(Some (Stream.Closed, fun () -> Stream.close t))
+    in
+    let left () =
+      let left = place.left () in
+      if Stream.is_closed t then
+        raises "it is at its end" Stream.Closed (fun () -> Stream.try_take t);
+      left
+    in
+    { place with left }
+
+  let stream =
+    [
+      operation "Stream.take" Takes take_item;
+      operation "Stream.add" Gives add_item;
+    ]
+
+  let take_mail _ =
+    let t = Mailbox.create () in
+    empty
+      ~wait:(fun _ -> S.Mailbox.take t)
+      ~event:(fun _ -> Mailbox.take_evt t)
+      ~add:(Mailbox.put t)
+      ~try_take:(fun () -> unless_closed Mailbox.try_take t)
+      ~waiters:(fun () -> Mailbox.waiters t)
+      ~words:(fun () -> words t)
+      ~close:(fun () -> Mailbox.close t)
+
+  let mailbox = [ operation "Mailbox.take" Takes take_mail ]
+
+  let receive_news _ =
+    let t = Broadcast.create () in
+    let s = Broadcast.subscribe t in
+    (* The first waiter makes the subscription known to [t]. *)
+    Hand.unwind (Hand.start (fun () -> ignore (Broadcast.receive s : int)));
+    empty
+      ~wait:(fun _ -> S.Broadcast.receive s)
+      ~event:(fun _ -> Broadcast.receive_evt s)
+      ~add:(Broadcast.send t)
+      ~try_take:(fun () -> unless_closed Broadcast.try_receive s)
+      ~waiters:(fun () -> Broadcast.waiters s)
+      ~words:(fun () -> words (t, s))
+      ~close:(fun () -> Broadcast.close t)
+
+  let broadcast = [ operation "Broadcast.receive" Takes receive_news ]
+
+  (* --- Locks --------------------------------------------------------------------- *)
+
+  let locked ~wait ~event ~unlock ~try_lock ~waiters ~words =
+    {
+      wait = (fun _ -> zero (wait ()));
+      event = Some (fun _ -> unit event);
+      wake =
+        (fun () ->
+          unlock ();
+          0);
+      left = (fun () -> tokens try_lock);
+      waiters;
+      words;
+      ends = None;
+    }
+
+  (* A variable, of which each holder of the lock gives what the one before it left
+     there; [unlock] is the first. *)
+  let guarded ~within ~unlock ~try_lock ~waiters ~words =
+    let content = ref 0 in
+    {
+      wait =
+        (fun v ->
+          within (fun () ->
+              let old = !content in
+              content := v;
+              S.return old));
+      event = None;
+      wake =
+        (fun () ->
+          content := 1;
+          unlock ();
+          1);
+      left = (fun () -> if try_lock () then [ !content ] else []);
+      waiters;
+      words;
+      ends = None;
+    }
+
+  let with_mutex f _ =
+    let t = Mutex.create () in
+    Mutex.lock t;
+    f t
+      ~unlock:(fun () -> Mutex.unlock t)
+      ~try_lock:(fun () -> Mutex.try_lock t)
+      ~waiters:(fun () -> Mutex.waiters t)
+      ~words:(fun () -> words t)
+
+  let mutex =
+    [
+      operation "Mutex.lock" Takes
+        (with_mutex (fun t ->
+             locked ~wait:(fun () -> S.Mutex.lock t) ~event:(Mutex.lock_evt t)));
+      operation "Mutex.protect" Passes
+        (with_mutex (fun t -> guarded ~within:(S.Mutex.protect t)));
+    ]
+
+  let semaphore =
+    let open Semaphore in
+    [
+      operation "Semaphore.Counting.acquire" Takes (fun _ ->
+          let t = Counting.make 0 in
+          locked
+            ~wait:(fun () -> S.Semaphore.Counting.acquire t)
+            ~event:(Counting.acquire_evt t)
+            ~unlock:(fun () -> Counting.release t)
+            ~try_lock:(fun () -> Counting.try_acquire t)
+            ~waiters:(fun () -> Counting.waiters t)
+            ~words:(fun () -> words t));
+      operation "Semaphore.Binary.acquire" Takes (fun _ ->
+          let t = Binary.make false in
+          locked
+            ~wait:(fun () -> S.Semaphore.Binary.acquire t)
+            ~event:(Binary.acquire_evt t)
+            ~unlock:(fun () -> Binary.release t)
+            ~try_lock:(fun () -> Binary.try_acquire t)
+            ~waiters:(fun () -> Binary.waiters t)
+            ~words:(fun () -> words t));
+    ]
+
+  (* A reader or a writer holds it. *)
+  let with_rwlock ?prefer ?(held = `To_write) f _ =
+    let t = Rwlock.create ?prefer () in
+    let reads = ref (held = `To_read) in
+    if !reads then Rwlock.read_lock t else Rwlock.write_lock t;
+    f t
+      ~unlock:(fun () ->
+        if !reads then Rwlock.read_unlock t else Rwlock.write_unlock t;
+        reads := false)
+      ~try_lock:(fun () -> Rwlock.try_write_lock t)
+      ~waiters:(fun () -> Rwlock.waiters t)
+      ~words:(fun () -> words t)
+
+  let write_lock t =
+    locked
+      ~wait:(fun () -> S.Rwlock.write_lock t)
+      ~event:(Rwlock.write_lock_evt t)
+
+  (* The readers that were let in are sent out in the end. *)
+  let read_lock t ~unlock ~try_lock ~waiters ~words =
+    let inside = ref 0 in
+    let enter v =
+      incr inside;
+      v
+    in
+    let place =
+      locked
+        ~wait:(fun () -> S.map enter (S.Rwlock.read_lock t))
+        ~event:(Event.wrap (Rwlock.read_lock_evt t) enter)
+        ~unlock ~try_lock ~waiters ~words
+    in
+    {
+      place with
+      left =
+        (fun () ->
+          for _ = 1 to !inside do
+            no "somebody reads" (try_lock ());
+            Rwlock.read_unlock t
+          done;
+          place.left ());
+    }
+
+  let read t ~unlock ~try_lock ~waiters ~words =
+    let within f = S.Rwlock.read t f in
+    let place = guarded ~within ~unlock ~try_lock ~waiters ~words in
+    { place with wait = (fun _ -> place.wait 1) }
+
+  let rwlock =
+    let writers = `Writers in
+    [
+      operation "Rwlock.write_lock" Takes (with_rwlock write_lock);
+      operation "Rwlock.write_lock, writers first" Takes
+        (with_rwlock ~prefer:writers write_lock);
+      operation "Rwlock.write_lock, after a reader" Takes
+        (with_rwlock ~held:`To_read write_lock);
+      operation "Rwlock.write" Passes
+        (with_rwlock (fun t -> guarded ~within:(S.Rwlock.write t)));
+      operation "Rwlock.read_lock" Shares ~unbroken:false
+        (with_rwlock read_lock);
+      operation "Rwlock.read_lock, writers first" Shares ~unbroken:false
+        (with_rwlock ~prefer:writers read_lock);
+      operation "Rwlock.read" Shares ~unbroken:false (with_rwlock read);
+    ]
+
+  let signalled signal _ =
+    let t = Condition.create () and m = Mutex.create () in
+    let unlock () = Mutex.unlock m in
+    let event _ =
+      Event.guard @@ fun () ->
+      Mutex.lock m;
+      let signalled () =
+        unlock ();
+        0
+      in
+      Event.wrap_abort (Event.wrap (Condition.wait_evt t m) signalled) unlock
+    in
+    {
+      wait =
+        (fun _ -> S.Mutex.protect m (fun () -> zero (S.Condition.wait t m)));
+      event = Some event;
+      wake =
+        (fun () ->
+          signal t;
+          0);
+      left =
+        (fun () ->
+          no "somebody has the mutex" (Mutex.is_locked m);
+          []);
+      waiters = (fun () -> Condition.waiters t);
+      words = (fun () -> words (t, m));
+      ends = None;
+    }
+
+  let condition =
+    [
+      operation "Condition.wait, signal" Takes ~remembers:false ~repeats:false
+        (signalled Condition.signal);
+      operation "Condition.wait, broadcast" Shares ~remembers:false
+        ~repeats:false
+        (signalled Condition.broadcast);
+    ]
+
+  let all =
+    List.concat
+      [
+        promise;
+        latch;
+        lazy_;
+        barrier;
+        mvar;
+        channel;
+        stream;
+        mailbox;
+        broadcast;
+        mutex;
+        semaphore;
+        rwlock;
+        condition;
+      ]
+end
+
+(** In direct style. *)
+include Make (struct
+  type 'a promise = 'a
+
+  let return = Fun.id
+  let map f v = f v
+  let direct f = f ()
+  let sync = Event.sync
+  let select = Event.select
+  let sync_before = Event.sync_before
+
+  include Concord
+
+  module Mutex = struct
+    include Mutex
+
+    let with_lock = protect
+  end
+end)

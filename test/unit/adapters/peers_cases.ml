@@ -1,0 +1,294 @@
+(* What the structures of other libraries do not do in Eio fibers, for both ways in
+   which these can be reached. *)
+
+open Concord
+open Concord_test_support
+open Check
+
+exception Boom
+
+let in_eio f = Eio_main.run (fun _ -> f ())
+let main f () = in_eio f
+
+(* --- Where one can wait, of those places that serve one at a time -------------- *)
+
+type place = {
+  name : string;
+  wait : unit -> unit;
+  wake : unit -> unit;
+  waiters : unit -> int;
+}
+
+(* Each one that takes gets the value that was given in its turn. *)
+let place name (operation : int Operations.t) way () =
+  let place = operation.make 2 in
+  let given = Queue.create () in
+  let check v =
+    if operation.service = Takes then int name (Queue.pop given) v
+  in
+  {
+    name;
+    wait = (fun () -> check (way place 7));
+    wake = (fun () -> Queue.push (place.wake ()) given);
+    waiters = place.waiters;
+  }
+
+(* By name: each operation, and a choice of its event. *)
+let makers =
+  let ways operation =
+    let { Operations.name; service; make; _ } = operation in
+    let select { Operations.event; _ } v =
+      Event.select [ (Option.get event) v; Event.never ]
+    and choice = name ^ ", a choice" in
+    match service with
+    | (Takes | Gives) when Option.is_some (make 1).event ->
+        [
+          (name, place name operation (fun place -> place.wait));
+          (choice, place choice operation select);
+        ]
+    | _ -> []
+  in
+  List.concat_map ways Operations.all
+
+let places () = List.map (fun (_, make) -> make ()) makers
+
+(* A test for each. *)
+let each run f =
+  let case (name, make) = test name (fun () -> run (fun () -> f (make ()))) in
+  List.map case makers
+
+(* --- In fibers --------------------------------------------------------------- *)
+
+(* Picos' raise Unhandled. *)
+let wait_in_a_fiber { wait; wake; waiters; _ } =
+  let served = ref [] in
+  let fiber name () =
+    wait ();
+    served := name :: !served
+  in
+  Eio.Fiber.all
+    [
+      fiber "a";
+      fiber "b";
+      (fun () ->
+        int "both wait" 2 (waiters ());
+        served := "waits" :: !served;
+        wake ();
+        eventually ~pause:Eio.Fiber.yield "a goes on" (fun () ->
+            List.length !served = 2);
+        int "the other waits" 1 (waiters ());
+        wake ());
+    ];
+  strings "in order" [ "waits"; "a"; "b" ] (List.rev !served)
+
+(* Picos' then pass the lock to a fiber that has left. *)
+let cancelled_in_a_fiber ~at_once { wait; wake; waiters; _ } =
+  let cancelled = ref false and served = ref false in
+  let cancel = ref ignore in
+  Eio.Fiber.all
+    [
+      (fun () ->
+        try
+          Eio.Cancel.sub (fun context ->
+              (cancel := fun () -> Eio.Cancel.cancel context Boom);
+              wait ())
+        with Eio.Cancel.Cancelled Boom -> cancelled := true);
+      (fun () ->
+        wait ();
+        served := true);
+      (fun () ->
+        int "both wait" 2 (waiters ());
+        !cancel ();
+        if not at_once then
+          eventually ~pause:Eio.Fiber.yield "it unwinds" (fun () -> !cancelled);
+        wake ());
+    ];
+  yes "cancelled" !cancelled;
+  yes "the next one is served" !served;
+  int "nobody waits" 0 (waiters ())
+
+(* eio#512: one that Domainslib's tasks share, too, is in [Test_peers]. *)
+let shared_with_threads () =
+  let mutex = Mutex.create () and count = ref 0 in
+  let work () =
+    for _ = 1 to 1_000 do
+      Mutex.protect mutex (fun () -> incr count)
+    done
+  in
+  let domain = Domain.spawn work and thread = Thread.create work () in
+  Eio.Fiber.both work work;
+  Domain.join domain;
+  Thread.join thread;
+  int "count" 4_000 !count
+
+(* --- Choice and cancellation -------------------------------------------------- *)
+
+(* Both are filled in the same turn. *)
+let fill_both add one other =
+  add one 1;
+  add other 2
+
+(* eio#356, eio#577 *)
+let losing_take () =
+  let module S = Eio.Stream in
+  let one = S.create 5 and other = S.create 5 in
+  let choose () =
+    Eio.Fiber.first (fun () -> S.take one) (fun () -> S.take other)
+  in
+  let eio = ref 0 in
+  Eio.Fiber.both
+    (fun () -> eio := choose ())
+    (fun () -> fill_both S.add one other);
+  yes "Eio: one was taken" (!eio > 0);
+  int "Eio: and the other is lost" 0 (S.length one + S.length other);
+  let one = Stream.create 5 and other = Stream.create 5 in
+  let ours = ref 0 in
+  Eio.Fiber.both
+    (fun () ->
+      ours := Event.select [ Stream.take_evt one; Stream.take_evt other ])
+    (fun () -> fill_both Stream.add one other);
+  yes "ours: one was taken" (!ours > 0);
+  int "ours: the other stays" 1 (Stream.length one + Stream.length other);
+  int "ours: they are two" 3
+    (!ours + List.hd (Stream.take_all one @ Stream.take_all other))
+
+(* eio#806: what has arrived is not dropped when the fiber is cancelled. *)
+let arrived_then_cancelled () =
+  let stream = Stream.create 1 and got = ref 0 in
+  (try
+     Eio.Switch.run @@ fun sw ->
+     Eio.Fiber.fork ~sw (fun () ->
+         got := Event.select [ Stream.take_evt stream; Event.never ]);
+     Stream.add stream 5;
+     Eio.Switch.fail sw Boom
+   with Boom -> ());
+  int "it has arrived" 5 !got
+
+(* eio#396: each wait is another one. *)
+let late_value () =
+  let before = Stream.create 1 and now = Stream.create 1 in
+  let got = ref 0 in
+  Eio.Fiber.both
+    (fun () ->
+      let waits () = Stream.waiters before = 1 in
+      Eio.Fiber.first
+        (fun () -> ignore (Stream.take before : int))
+        (fun () -> eventually ~pause:Eio.Fiber.yield "it waits" waits);
+      got := Stream.take now)
+    (fun () ->
+      eventually ~pause:Eio.Fiber.yield "it waits again" (fun () ->
+          Stream.waiters now = 1);
+      Stream.add before 1;
+      for _ = 1 to 3 do
+        Eio.Fiber.yield ()
+      done;
+      int "not resumed" 1 (Stream.waiters now);
+      Stream.add now 2);
+  int "the right one" 2 !got;
+  int "the late value stays" 1 (Stream.take before)
+
+(* onton#185 *)
+let not_poisoned () =
+  let theirs = Eio.Mutex.create () in
+  raises "Eio" Boom (fun () ->
+      Eio.Mutex.use_rw ~protect:false theirs (fun () -> raise Boom));
+  (match Eio.Mutex.lock theirs with
+  | () -> Alcotest.fail "Eio: not poisoned"
+  | exception Eio.Mutex.Poisoned _ -> ());
+  let ours = Mutex.create () in
+  raises "ours" Boom (fun () -> Mutex.protect ours (fun () -> raise Boom));
+  int "ours goes on" 1 (Mutex.protect ours (fun () -> 1))
+
+(* eio#488: Eio's stream raises there, and stays locked. *)
+let full_stream_elsewhere () =
+  let stream = Stream.create 1 in
+  let fill () =
+    for i = 1 to 10 do
+      Stream.add stream i
+    done;
+    Stream.close stream
+  in
+  let domain = Domain.spawn fill in
+  let rec sum total =
+    match Stream.take stream with
+    | v -> sum (total + v)
+    | exception Stream.Closed -> total
+  in
+  int "sum, and the end (eio#641)" 55 (sum 0);
+  Domain.join domain
+
+(* --- Signal handlers ----------------------------------------------------------- *)
+
+(* All that others wait for can be done where nothing can be suspended. *)
+let wake_all = List.iter (fun { wake; _ } -> wake ())
+
+let in_signal_handler f =
+  let handled = Atomic.make false in
+  let handle _ =
+    f ();
+    Atomic.set handled true
+  in
+  let before = Sys.signal Sys.sigusr1 (Signal_handle handle) in
+  Fun.protect ~finally:(fun () -> Sys.set_signal Sys.sigusr1 before)
+  @@ fun () ->
+  Unix.kill (Unix.getpid ()) Sys.sigusr1;
+  eventually "the signal is handled" (fun () -> Atomic.get handled)
+
+let in_finaliser f =
+  let handled = Atomic.make false in
+  let leave_one () =
+    Gc.finalise
+      (fun _ ->
+        f ();
+        Atomic.set handled true)
+      (Sys.opaque_identity (ref 0))
+  in
+  leave_one ();
+  eventually "it is finalised" (fun () ->
+      Gc.full_major ();
+      Atomic.get handled)
+
+(* eio#790 *)
+let woken_from where () =
+  let places = places () in
+  let wait { name; wait; _ } () =
+    match wait () with
+    | () -> ()
+    | exception e -> Alcotest.failf "%s: %s" name (Printexc.to_string e)
+  in
+  Eio.Fiber.all
+    (List.map wait places
+    @ [
+        (fun () ->
+          List.iter (fun p -> int p.name 1 (p.waiters ())) places;
+          where (fun () -> wake_all places);
+          List.iter (fun p -> int p.name 0 (p.waiters ())) places);
+      ])
+
+let suites ~linked =
+  [
+    ("each operation suspends the fiber only", each in_eio wait_in_a_fiber);
+    ( "a cancelled fiber is passed over",
+      each in_eio (cancelled_in_a_fiber ~at_once:linked) );
+    ( "in Eio fibers",
+      [
+        test "a mutex is shared with threads and domains"
+          (main shared_with_threads);
+        test "a full stream in a domain without Eio"
+          (main full_stream_elsewhere);
+      ] );
+    ( "instead of Eio's",
+      [
+        test "a choice that takes one item does not lose the other"
+          (main losing_take);
+        test "what has arrived is not dropped" (main arrived_then_cancelled);
+        test "a late value does not resume another wait" (main late_value);
+        test "an exception does not poison a mutex" (main not_poisoned);
+      ] );
+    ( "where nothing can be suspended",
+      [
+        test "a signal handler wakes fibers"
+          (main (woken_from in_signal_handler));
+        test "a finaliser wakes fibers" (main (woken_from in_finaliser));
+      ] );
+  ]

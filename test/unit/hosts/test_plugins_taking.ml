@@ -1,0 +1,161 @@
+(* A scheduler that takes every effect: one that it does not know ends it. *)
+
+open Concord
+open Concord_test_support
+open Concord_test_hosts
+open Check
+open Plugin_cases
+
+module T =
+  Foreign.Make
+    (struct
+      let name = "t"
+      let takes_every_effect = true
+    end)
+    ()
+
+module A =
+  Foreign.Make
+    (struct
+      let name = "a"
+      let takes_every_effect = false
+    end)
+    ()
+
+let hosts =
+  host "t" T.run_registered ~all:T.all
+  :: host "a" A.run_registered ~all:A.all
+  :: known_hosts
+
+(* A handler must be registered there: else it is not found. *)
+let handler_in_t () =
+  T.run_registered @@ fun () ->
+  let host = Host_kit.create () in
+  let effc (type a) (e : a Effect.t) :
+      ((a, unit) Effect.Deep.continuation -> unit) option =
+    match e with
+    | Suspend.Suspend block ->
+        Some
+          (fun k ->
+            let resume = function
+              | Ok v ->
+                  Effect.Deep.continue k v;
+                  true
+              | Error _ -> false
+            in
+            match block resume with
+            | None -> ()
+            | Some v -> Effect.Deep.continue k v)
+    | _ -> None
+  in
+  let found = ref 0 in
+  let task () = found := Suspend.suspend (fun _ -> Some 7) in
+  Host_kit.using host (fun () -> Effect.Deep.try_with task () { effc });
+  int "found" 7 !found
+
+let handlers_elsewhere =
+  let within { name; place; _ } =
+    test ("a handler in " ^ name) (fun () ->
+        place (fun () ->
+            mini waits;
+            waits ()))
+  in
+  List.filter_map
+    (fun host -> if host.name = "t" then None else Some (within host))
+    hosts
+
+(* What is not registered around it, and in it, or is nobody's task. *)
+let unregistered =
+  let within { name; place; _ } =
+    test (name ^ " in t, which is not registered") (fun () ->
+        T.run (fun () ->
+            place waits;
+            waits ()))
+  in
+  List.filter_map
+    (fun host -> if host.name = "Fifo" then Some (within host) else None)
+    hosts
+
+let in_t (host : Cancelling.host) =
+  { host with run = (fun f -> T.run_registered (fun () -> host.run f)) }
+
+(* It spawns domains for its tasks, and these are not registered. *)
+let in_a_domain_of_its_own () =
+  T.run_registered @@ fun () ->
+  in_domain (fun () ->
+      T.run (fun () ->
+          waits ();
+          List.iter (fun { place; _ } -> place waits) hosts;
+          waits ()))
+
+let threads () =
+  T.run_registered (fun () ->
+      in_thread waits;
+      in_thread (fun () -> eio waits);
+      in_thread (fun () -> fifo waits);
+      waits ());
+  in_thread (fun () -> T.run waits)
+
+let users_of_domain_local_await () =
+  T.run_registered @@ fun () ->
+  let t = Domain_local_await.prepare_for_await () in
+  T.all [ t.await; t.release ]
+
+(* A lazy value that is being forced in another task is no fault. *)
+let lazy_of_another_task () =
+  T.run @@ fun () ->
+  let gate = Promise.create () in
+  let x = Lazy.from_fun (fun () -> Promise.await gate) in
+  let y = Lazy.from_fun (fun () -> Lazy.force x + 1) in
+  let got = ref [] in
+  let force t () =
+    let v = Lazy.force t in
+    got := v :: !got
+  in
+  T.all [ force x; force y; force y; force x; (fun () -> Promise.fill gate 1) ];
+  yes "all have it" (List.sort compare !got = [ 1; 1; 2; 2 ])
+
+let () =
+  run "Plug-ins, one of which takes every effect"
+    [
+      Contract.contract "t" T.run;
+      Contract.contract "t, registered" T.run_registered;
+      Contract.contract "a beside it" A.run;
+      Contract.contract "Fifo beside it" fifo;
+      Contract.contract "Eio beside it" eio;
+      Contract.contract "thread" in_thread;
+      ("reaching t", Reach_cases.(place "t" suspends T.run));
+      ( "reaching t in Eio",
+        Reach_cases.(
+          place "t" suspends (fun f -> eio (fun () -> T.run_registered f))) );
+      ( "reaching Eio in t",
+        Reach_cases.(
+          place "Eio" suspends (fun f -> T.run_registered (fun () -> eio f))) );
+      ( "tasks of t",
+        [
+          test "cancelled" (Reach_cases.cancelled T.cancelling);
+          test "siblings" (fun () -> T.run (siblings T.all));
+          test "a task of Fifo in t, cancelled"
+            (Reach_cases.cancelled (in_t (Cancelling.fifo `Eager)));
+          test "a fiber of Eio in t, cancelled"
+            (Reach_cases.cancelled (in_t (Cancelling.eio ~protects:true)));
+          test "a registered handler" handler_in_t;
+          test "a domain of its own" in_a_domain_of_its_own;
+          test "threads beside" threads;
+          test "users of Domain_local_await" users_of_domain_local_await;
+          test "a lazy value of another task" lazy_of_another_task;
+        ] );
+      Lazy_policies.suite "Lazy in t" T.cancelling;
+      ("Lazy in t, undefined", Lazy_undefined.within T.run);
+      ( "Lazy in t, tasks",
+        Lazy_undefined.among (fun fs -> T.run (fun () -> T.all fs)) );
+      ("Lazy in a thread beside it", Lazy_undefined.within in_thread);
+      ("Lazy in Fifo beside it", Lazy_undefined.within fifo);
+      ( "Lazy in Fifo in t",
+        Lazy_undefined.within (fun f -> T.run (fun () -> fifo f)) );
+      ( "Lazy in Eio in t",
+        Lazy_undefined.within (fun f -> T.run_registered (fun () -> eio f)) );
+      ("nested", nested hosts);
+      ("a handler elsewhere", handlers_elsewhere);
+      ("not registered", unregistered);
+    ]

@@ -1,0 +1,104 @@
+open Concord
+open Concord_test_support
+open Concord_test_hosts
+open Check
+open Reach_cases
+module Fifo = Concord_fifo
+module Pool = Domainslib.Task
+
+let pool_task f =
+  let pool = Pool.setup_pool ~num_domains:1 () in
+  Fun.protect
+    ~finally:(fun () -> Pool.teardown_pool pool)
+    (fun () -> Pool.run pool f)
+
+let fifo f = Fifo.run f
+
+(* Fifo: cancelled while protected. *)
+let cancelled_in_protect () =
+  Fifo.run @@ fun () ->
+  let h = ref None and gate = Promise.create () in
+  let task () =
+    Suspend.protect (fun () ->
+        Promise.await gate;
+        no "in protect" (Suspend.is_cancelled ()));
+    yes "after" (Suspend.is_cancelled ())
+  in
+  h := Some (Fifo.fork task);
+  Fifo.cancel (Option.get !h);
+  Promise.fill gate ();
+  Fifo.join (Option.get !h)
+
+(* Each effect is told before it is performed. *)
+let tells_each () =
+  let passed = ref 0 and told = ref 0 in
+  let effc (type a) (_ : a Effect.t) :
+      ((a, _) Effect.Deep.continuation -> _) option =
+    incr passed;
+    yes "told before" (!told >= !passed);
+    None
+  in
+  let passing _ = incr told in
+  let reach () = ignore (Host_kit.probe { passing } : Host_kit.host) in
+  List.iter
+    (fun place -> place (fun () -> Effect.Deep.try_with reach () { effc }))
+    [
+      (fun f -> f ()); fifo; (fun f -> Eio_main.run (fun _ -> f ())); pool_task;
+    ];
+  yes "some were performed" (!passed >= 4)
+
+(* A scheduler with [Domain_local_await] that has threads, and no effect. *)
+let blocking f =
+  let prepare_for_await () =
+    let released = Stdlib.Semaphore.Binary.make false in
+    Domain_local_await.
+      {
+        release = (fun () -> Stdlib.Semaphore.Binary.release released);
+        await = (fun () -> Stdlib.Semaphore.Binary.acquire released);
+      }
+  in
+  Domain_local_await.using ~prepare_for_await ~while_running:f
+
+let fails_in_blocking () =
+  blocking @@ fun () ->
+  let t = Lazy.from_fun (fun () -> raise Exit) in
+  raises "force" Exit (fun () -> Lazy.force t);
+  yes "remembered" (Lazy.peek t = Some (Error Exit));
+  let self = ref (Lazy.from_val 0) in
+  self := Lazy.from_fun (fun () -> Lazy.force !self);
+  raises "recursion" Lazy.Undefined (fun () -> Lazy.force !self)
+
+let () =
+  run "Suspend: passing the host"
+    [
+      ( "without a scheduler",
+        place "main thread" parks_here (fun f -> f ())
+        @ place "thread" parks in_thread
+        @ place "domain" parks in_domain
+        @ place "thread of Fifo" parks (fun f -> fifo (fun () -> in_thread f))
+        @ place "finaliser" parks in_finaliser
+        @ [
+            test "finaliser in Fifo: suspends nothing"
+              (many_times (fun f -> fifo (fun () -> in_finaliser f)));
+            test "a scheduler that blocks" (parks_here blocking);
+            test "a scheduler that blocks: Lazy" fails_in_blocking;
+          ] );
+      ( "Fifo",
+        place "Fifo" suspends fifo
+        @ place "lazy" suspends (fun f -> Fifo.run ~cancellation:`Lazy f)
+        @ place "by hand" suspends (fun f -> Hand.(result (start f)))
+        @ [
+            test "cancelled" (cancelled (Cancelling.fifo `Eager));
+            test "lazily cancelled" (cancelled (Cancelling.fifo `Lazy));
+            test "by hand: cancelled" (cancelled Cancelling.hand);
+            test "cancelled in protect" cancelled_in_protect;
+          ] );
+      ("Eio", fiber ~protects:true);
+      ( "Domainslib",
+        place "a pool" suspends pool_task
+        @ place "a pool in Fifo" suspends (fun f ->
+            fifo (fun () -> pool_task f))
+        @ place "Fifo in a pool" suspends (fun f ->
+            pool_task (fun () -> fifo f)) );
+      ("effects", [ test "each is told of" tells_each ]);
+    ]

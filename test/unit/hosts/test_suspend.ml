@@ -1,0 +1,304 @@
+open Concord
+open Concord_test_support
+open Concord_test_hosts
+open Check
+open Contract
+module Fifo = Concord_fifo
+
+let pool_task f =
+  let pool = Domainslib.Task.setup_pool ~num_domains:1 () in
+  Fun.protect
+    ~finally:(fun () -> Domainslib.Task.teardown_pool pool)
+    (fun () -> Domainslib.Task.run pool f)
+
+let eio f = Eio_main.run (fun _ -> f ())
+
+let keeps_the_backtrace place () =
+  place (fun () ->
+      raises_at "culprit" (fun () ->
+          Suspend.suspend (fun _ ->
+              culprit ();
+              None)))
+
+(* --- A scheduler of a third party ------------------------------------------- *)
+
+let mini_tasks () =
+  traced [ "a waits"; "b puts"; "a took 1" ] @@ fun say ->
+  let box = Mvar.create_empty () in
+  Mini.run
+    [
+      (fun () ->
+        say "a waits";
+        say (Printf.sprintf "a took %d" (Mvar.take box)));
+      (fun () ->
+        say "b puts";
+        Mvar.put box 1);
+    ]
+
+let mini_and_others () =
+  let box = Mvar.create_empty () and n = 200 in
+  let put () =
+    for i = 1 to n do
+      Mvar.put box i
+    done
+  in
+  let sum = ref 0 in
+  let take () =
+    for _ = 1 to n do
+      sum := !sum + Mvar.take box
+    done
+  in
+  let domain = Domain.spawn (fun () -> Fifo.run put) in
+  beside (fun () -> eio put) (fun () -> Mini.run [ take; take ]);
+  Domain.join domain;
+  int "every value arrives once" (n * (n + 1)) !sum
+
+let mini_in_fifo () =
+  traced [ "waits"; "fifo goes on"; "resumed" ] @@ fun say ->
+  Fifo.run @@ fun () ->
+  let p = Promise.create () in
+  let task () =
+    Mini.run
+      [
+        (fun () ->
+          say "waits";
+          Promise.await p;
+          say "resumed");
+      ]
+  in
+  (* Mini blocks its thread: a promise that is filled by another. *)
+  let filler =
+    Thread.create
+      (fun () ->
+        eventually "it waits" (fun () -> Promise.waiters p = 1);
+        say "fifo goes on";
+        Promise.fill p ())
+      ()
+  in
+  task ();
+  Thread.join filler
+
+let fifo_in_mini () =
+  traced [ "fifo waits"; "mini goes on"; "fifo resumed" ] @@ fun say ->
+  let p = Promise.create () in
+  Mini.run
+    [
+      (fun () ->
+        Fifo.run (fun () ->
+            say "fifo waits";
+            Promise.await p;
+            say "fifo resumed"));
+      (fun () ->
+        say "mini goes on";
+        Promise.fill p ());
+    ]
+
+(* --- Users of Domain_local_await -------------------------------------------- *)
+
+let trigger () =
+  traced [ "a waits"; "b releases"; "a released" ] @@ fun say ->
+  Fifo.run @@ fun () ->
+  let t = Domain_local_await.prepare_for_await () in
+  let task () =
+    say "a waits";
+    t.await ();
+    say "a released"
+  in
+  ignore (Fifo.fork task : Fifo.handle);
+  say "b releases";
+  t.release ();
+  t.release ()
+
+let trigger_released_before () =
+  Fifo.run @@ fun () ->
+  let t = Domain_local_await.prepare_for_await () in
+  t.release ();
+  t.await ();
+  let t = Domain_local_await.prepare_for_await () in
+  beside t.release t.await
+
+let trigger_cancelled () =
+  Fifo.run @@ fun () ->
+  let t = Domain_local_await.prepare_for_await () in
+  let h = Fifo.fork (fun () -> raises "await" Fifo.Cancelled t.await) in
+  Fifo.cancel h;
+  Fifo.join h;
+  t.release ()
+
+(* A signal handler raises when the task is about to be resumed. *)
+let trigger_interrupted () =
+  let waiting = ref None and interrupt = ref true and ended = ref false in
+  let handle (type a) (e : a Effect.t) :
+      ((a, unit) Effect.Deep.continuation -> unit) option =
+    match e with
+    | Suspend.Suspend block ->
+        Some
+          (fun k ->
+            let resumer outcome =
+              if !interrupt then begin
+                interrupt := false;
+                raise Boom
+              end;
+              Effect.Deep.continue k (Result.get_ok outcome);
+              true
+            in
+            yes "it waits" (block resumer = None))
+    | _ -> None
+  in
+  let task () =
+    Host_kit.using (Host_kit.create ()) @@ fun () ->
+    let t = Domain_local_await.prepare_for_await () in
+    waiting := Some t;
+    t.await ();
+    ended := true
+  in
+  Effect.Deep.try_with task () { effc = handle };
+  raises "release" Boom (Option.get !waiting).release;
+  yes "it was resumed nevertheless" !ended
+
+let kcas () =
+  traced [ "a waits"; "b sets"; "a saw 1" ] @@ fun say ->
+  Fifo.run @@ fun () ->
+  let loc = Kcas.Loc.make 0 in
+  let positive v = if v = 0 then Kcas.Retry.later () else v in
+  let task () =
+    say "a waits";
+    say (Printf.sprintf "a saw %d" (Kcas.Loc.get_as positive loc))
+  in
+  ignore (Fifo.fork task : Fifo.handle);
+  say "b sets";
+  Kcas.Loc.set loc 1
+
+let kcas_transaction () =
+  let a = Kcas.Loc.make 0 and b = Kcas.Loc.make 0 in
+  let both ~xt =
+    let v = Kcas.Xt.get ~xt a + Kcas.Xt.get ~xt b in
+    if v < 2 then Kcas.Retry.later () else v
+  in
+  Fifo.run @@ fun () ->
+  let sum = Fifo.fork_promise (fun () -> Kcas.Xt.commit { tx = both }) in
+  Kcas.Loc.set a 1;
+  Fifo.yield ();
+  no "it still waits" (Promise.is_resolved sum);
+  in_domain (fun () -> Kcas.Loc.set b 1);
+  int "sum" 2 (Promise.await sum)
+
+(* --- Threads without scheduler ------------------------------------------------ *)
+
+(* How often Linux has put the thread to sleep; each waking costs one more. *)
+let sleeps thread =
+  let file = Printf.sprintf "/proc/%s/status" thread in
+  let field line =
+    match String.split_on_char '\t' line with
+    | [ "voluntary_ctxt_switches:"; n ] -> Some (int_of_string n)
+    | _ -> None
+  in
+  In_channel.with_open_bin file In_channel.input_all
+  |> String.split_on_char '\n' |> List.find_map field |> Option.get
+
+let wakes_no_other_thread () =
+  let idle = 10 and round_trips = 100 in
+  let threads = Mailbox.create () and stop = Promise.create () in
+  let wait () =
+    Mailbox.put threads (Unix.readlink "/proc/thread-self");
+    Promise.await stop
+  in
+  let joins = List.init idle (fun _ -> thread wait) in
+  let threads = List.init idle (fun _ -> Mailbox.take threads) in
+  eventually "they wait" (fun () -> Promise.waiters stop = idle);
+  let before = List.map sleeps threads in
+  let there = Mvar.create_empty () and back = Mvar.create_empty () in
+  beside
+    (fun () ->
+      for _ = 1 to round_trips do
+        Mvar.put back (Mvar.take there)
+      done)
+    (fun () ->
+      for i = 1 to round_trips do
+        Mvar.put there i;
+        int "back" i (Mvar.take back)
+      done);
+  List.iter2
+    (fun thread before ->
+      let woken = sleeps thread - before in
+      (* It may have been on its way. *)
+      if woken > round_trips / 10 then
+        Alcotest.failf "an idle thread was woken %d times" woken)
+    threads before;
+  Promise.fill stop ();
+  List.iter (fun join -> join ()) joins
+
+(* A signal comes while the thread is blocked; its handler raises when the thread was
+   resumed, and waits for the mutex again: it must have that first. *)
+let interrupted_in_condition () =
+  let here = Thread.id (Thread.self ()) in
+  let signal_me () = Unix.kill (Unix.getpid ()) Sys.sigusr1 in
+  let handle _ =
+    if Thread.id (Thread.self ()) = here then raise Boom else signal_me ()
+  in
+  let before = Sys.signal Sys.sigusr1 (Signal_handle handle) in
+  let mutex = Mutex.create () and condition = Condition.create () in
+  let other () =
+    ignore (Thread.sigmask SIG_BLOCK [ Sys.sigusr1 ] : int list);
+    eventually "it waits" (fun () -> Condition.waiters condition = 1);
+    Mutex.lock mutex;
+    signal_me ();
+    Condition.signal condition;
+    eventually "it waits for the mutex" (fun () -> Mutex.waiters mutex = 1);
+    Mutex.unlock mutex
+  in
+  Mutex.lock mutex;
+  let domain = Domain.spawn other in
+  Condition.wait condition mutex;
+  yes "the mutex is locked" (Mutex.is_locked mutex);
+  Mutex.unlock mutex;
+  raises "the next wait" Boom (fun () -> Promise.await (Promise.create ()));
+  Domain.join domain;
+  Sys.set_signal Sys.sigusr1 before
+
+let () =
+  run "Suspend"
+    [
+      contract "thread" in_thread;
+      contract "domain" in_domain;
+      contract "main thread" (fun f -> f ());
+      contract "Fifo" (fun f -> Fifo.run f);
+      contract "Fifo, lazy" (fun f -> Fifo.run ~cancellation:`Lazy f);
+      contract "a third party's" (fun f -> Mini.run [ f ]);
+      contract "Eio" eio;
+      contract "Eio in a domain" (fun f -> in_domain (fun () -> eio f));
+      contract "Domainslib" pool_task;
+      contract "Fifo in Eio" (fun f -> eio (fun () -> Fifo.run f));
+      contract "Eio in Fifo" (fun f -> Fifo.run (fun () -> eio f));
+      ( "backtrace of block",
+        [
+          test "thread" (keeps_the_backtrace in_thread);
+          test "Fifo" (keeps_the_backtrace (fun f -> Fifo.run f));
+          test "Domainslib" (keeps_the_backtrace pool_task);
+        ] );
+      ( "threads",
+        [
+          test "a signal handler raises in Condition.wait"
+            interrupted_in_condition;
+        ]
+        @
+        if Sys.file_exists "/proc/thread-self/status" then
+          [ test "waking one wakes no other" wakes_no_other_thread ]
+        else [] );
+      ( "a third party's scheduler",
+        [
+          test "its tasks wait for each other" mini_tasks;
+          test "and for those of Eio and Fifo" mini_and_others;
+          test "in a task of Fifo" mini_in_fifo;
+          test "Fifo in a task of it" fifo_in_mini;
+        ] );
+      ( "Domain_local_await in Fifo",
+        [
+          test "a trigger suspends the task only" trigger;
+          test "a trigger that was released before" trigger_released_before;
+          test "a waiting task is cancelled" trigger_cancelled;
+          test "a signal handler raises in release" trigger_interrupted;
+          test "Kcas.Loc: retry suspends the task only" kcas;
+          test "Kcas.Xt: retry suspends the task only" kcas_transaction;
+        ] );
+    ]

@@ -1,0 +1,232 @@
+open Concord
+open Concord_test_support
+open Check
+
+let ints what = Alcotest.(check (list int)) what
+let waiting s n = int "waiters" n (Broadcast.waiters s)
+let receiver s = Hand.start (fun () -> Broadcast.receive s)
+
+(* All that is there. *)
+let rec rest s =
+  match Broadcast.try_receive s with
+  | Some v -> v :: rest s
+  | None -> []
+  | exception Broadcast.Closed -> [ -1 ]
+
+let everyone_sees_all () =
+  let t = Broadcast.create () in
+  Broadcast.send t 0;
+  let a = Broadcast.subscribe t in
+  Broadcast.send t 1;
+  let b = Broadcast.subscribe t in
+  List.iter (Broadcast.send t) [ 2; 3 ];
+  int "receive" 1 (Broadcast.receive a);
+  yes "poll" (Event.poll (Broadcast.receive_evt a) = Some 2);
+  Broadcast.send t 4;
+  ints "the others" [ 3; 4 ] (rest a);
+  ints "late: from then on" [ 2; 3; 4 ] (rest b);
+  ints "later" [] (rest (Broadcast.subscribe t));
+  no "open" (Broadcast.is_closed t)
+
+let waiting_in_order () =
+  traced [ "sent"; "b1: 1"; "a: 1"; "c: 1"; "b2: 2" ] @@ fun say ->
+  let t = Broadcast.create () in
+  let a = Broadcast.subscribe t and b = Broadcast.subscribe t in
+  let c = Broadcast.subscribe t in
+  let start name s =
+    Hand.start (fun () ->
+        say (Printf.sprintf "%s: %d" name (Broadcast.receive s)))
+  in
+  let b1 = start "b1" b in
+  let b2 = start "b2" b in
+  let a = start "a" a in
+  let c = start "c" c in
+  waiting b 2;
+  Broadcast.send t 1;
+  waiting b 1;
+  say "sent";
+  Broadcast.send t 2;
+  waiting b 0;
+  Hand.settle ();
+  List.iter Hand.result [ b1; b2; a; c ]
+
+let one_subscription () =
+  let t = Broadcast.create () in
+  let s = Broadcast.subscribe t and other = Broadcast.subscribe t in
+  let tasks = List.init 3 (fun _ -> receiver s) in
+  Broadcast.send t 1;
+  yes "a newcomer does not overtake" (Broadcast.try_receive s = None);
+  List.iter (Broadcast.send t) [ 2; 3; 4 ];
+  Hand.settle ();
+  ints "in order" [ 1; 2; 3 ] (List.map Hand.result tasks);
+  ints "what is left" [ 4 ] (rest s);
+  ints "the other has all" [ 1; 2; 3; 4 ] (rest other)
+
+let close () =
+  let t = Broadcast.create () in
+  let a = Broadcast.subscribe t and b = Broadcast.subscribe t in
+  let waits = receiver b in
+  let cancelled = receiver b in
+  List.iter (Broadcast.send t) [ 1 ];
+  let also = receiver b in
+  yes "cancel" (Hand.cancel cancelled);
+  Broadcast.close t;
+  yes "closed" (Broadcast.is_closed t);
+  raises "send" Broadcast.Closed (fun () -> Broadcast.send t 2);
+  Broadcast.close t;
+  Hand.settle ();
+  int "it was served" 1 (Hand.result waits);
+  raises "cancelled" Hand.Cancelled (fun () -> Hand.result cancelled);
+  raises "closed" Broadcast.Closed (fun () -> Hand.result also);
+  waiting b 0;
+  int "what was sent before" 1 (Broadcast.receive a);
+  let ended s =
+    raises "try_receive" Broadcast.Closed (fun () -> Broadcast.try_receive s);
+    raises "receive" Broadcast.Closed (fun () -> Broadcast.receive s);
+    raises "sync" Broadcast.Closed (fun () ->
+        Event.select [ Event.never; Broadcast.receive_evt s ])
+  in
+  List.iter ended [ a; b; Broadcast.subscribe t ]
+
+let all_cancelled () =
+  let t = Broadcast.create () in
+  let s = Broadcast.subscribe t in
+  List.iter Hand.unwind (List.init 3 (fun _ -> receiver s));
+  let last = receiver s in
+  Broadcast.send t 1;
+  Hand.settle ();
+  int "announced again" 1 (Hand.result last);
+  Hand.unwind (receiver s);
+  Broadcast.send t 2;
+  ints "the value stays" [ 2 ] (rest s);
+  Hand.unwind (receiver s);
+  Broadcast.close t;
+  ints "the end" [ -1 ] (rest s)
+
+(* --- Memory --------------------------------------------------------------- *)
+
+(* Nobody sends, and those who come give up: they and their subscriptions go. *)
+let given_up () =
+  let t = Broadcast.create () in
+  let stays = Broadcast.subscribe t in
+  let task = receiver stays in
+  let before = words t in
+  for _ = 1 to 10_000 do
+    Hand.unwind (receiver (Broadcast.subscribe t))
+  done;
+  yes "one by one: words" (words t <= before + 100);
+  let tasks = List.init 10_000 (fun _ -> receiver (Broadcast.subscribe t)) in
+  List.iter (fun task -> yes "cancel" (Hand.cancel task)) tasks;
+  Hand.settle ();
+  yes "at once: words" (words t <= before + 100);
+  Broadcast.send t 1;
+  Hand.settle ();
+  int "one stayed" 1 (Hand.result task)
+
+(* How many of 100 values, which [f] sends, are alive. *)
+let kept f =
+  let t = Broadcast.create () in
+  let s = Broadcast.subscribe t in
+  let weak = Weak.create 100 in
+  let[@inline never] send i =
+    let v = ref i in
+    Weak.set weak i (Some v);
+    Broadcast.send t v
+  in
+  f t s send;
+  Gc.full_major ();
+  let alive = ref 0 in
+  for i = 0 to 99 do
+    if Weak.check weak i then incr alive
+  done;
+  ignore (Sys.opaque_identity (t, s));
+  !alive
+
+let all send =
+  for i = 0 to 99 do
+    send i
+  done
+
+let what_is_kept () =
+  let receive s = ignore (Broadcast.receive s : int ref) in
+  int "for a subscription" 100 (kept (fun _ _ send -> all send));
+  int "what it has not received" 40
+    (kept (fun _ s send ->
+         all send;
+         for _ = 1 to 60 do
+           receive s
+         done));
+  (* The last value is in the link that the subscription has passed. *)
+  int "received" 0
+    (kept (fun _ s send ->
+         all send;
+         for _ = 1 to 100 do
+           receive s
+         done));
+  int "one subscription too many, not referenced" 0
+    (kept (fun t s send ->
+         ignore (Broadcast.subscribe t : int ref Broadcast.subscription);
+         all send;
+         for _ = 1 to 100 do
+           receive s
+         done));
+  int "handed over" 0
+    (kept (fun _ s send ->
+         let tasks =
+           List.init 100 (fun _ -> Hand.start (fun () -> receive s))
+         in
+         all send;
+         Hand.settle ();
+         List.iter Hand.result tasks))
+
+let subscription_is_collected () =
+  let t = Broadcast.create () and gone = ref 0 in
+  let[@inline never] subscribe () =
+    let s = Broadcast.subscribe t in
+    Gc.finalise (fun _ -> incr gone) s;
+    Broadcast.send t 1;
+    int "receive" 1 (Broadcast.receive s);
+    Hand.unwind (receiver s)
+  in
+  for _ = 1 to 10 do
+    subscribe ()
+  done;
+  Broadcast.send t 2;
+  Gc.full_major ();
+  Gc.full_major ();
+  int "collected" 10 !gone;
+  ignore (Sys.opaque_identity t)
+
+let in_a_finaliser () =
+  let t = Broadcast.create () in
+  let s = Broadcast.subscribe t in
+  let task = receiver s in
+  for i = 1 to 10 do
+    Gc.finalise (fun r -> Broadcast.send t !r) (ref i)
+  done;
+  Gc.full_major ();
+  Gc.full_major ();
+  Hand.settle ();
+  let first = Hand.result task in
+  ints "all" (List.init 10 succ) (List.sort compare (first :: rest s))
+
+let () =
+  run "Broadcast"
+    ([
+       ( "operations",
+         [
+           test "every subscriber sees all, in order" everyone_sees_all;
+           test "those who wait are woken in order" waiting_in_order;
+           test "tasks that share a subscription" one_subscription;
+           test "all of a subscription are cancelled" all_cancelled;
+           test "close: in each state" close;
+           test "send in a finaliser" in_a_finaliser;
+         ] );
+       ( "memory",
+         [
+           test "10,000 subscriptions that were given up" given_up;
+           test "values that nobody will receive" what_is_kept;
+           test "a subscription is collected" subscription_is_collected;
+         ] );
+     ]
+    @ Battery.suites Operations.broadcast)

@@ -1,0 +1,206 @@
+open Concord
+open Concord_test_support
+open Check
+
+let create () = (Condition.create (), Mutex.create ())
+let waiting c n = int "waiters" n (Condition.waiters c)
+let locked m = yes "the mutex is locked" (Mutex.is_locked m)
+let free m = no "the mutex is free" (Mutex.is_locked m)
+
+(* Says its name as soon as it waits no more, then unlocks. *)
+let waiter ?(say = ignore) ?(name = "") (c, m) =
+  Hand.start @@ fun () ->
+  Mutex.lock m;
+  Fun.protect
+    (fun () ->
+      Condition.wait c m;
+      say name)
+    ~finally:(fun () ->
+      locked m;
+      Mutex.unlock m)
+
+let named cm say = List.map (fun name -> waiter cm ~say ~name)
+
+(* --- Signals -------------------------------------------------------------- *)
+
+let all_at_once () =
+  traced [ "unlocked"; "a"; "b"; "c" ] @@ fun say ->
+  let ((c, m) as cm) = create () in
+  let tasks = named cm say [ "a"; "b"; "c" ] in
+  Mutex.lock m;
+  Condition.broadcast c;
+  waiting c 0;
+  Hand.settle ();
+  int "all wait for the mutex" 3 (Mutex.waiters m);
+  say "unlocked";
+  Mutex.unlock m;
+  Hand.settle ();
+  List.iter Hand.result tasks;
+  free m
+
+let not_remembered () =
+  let ((c, _) as cm) = create () in
+  Condition.signal c;
+  Condition.broadcast c;
+  let task = waiter cm in
+  yes "it waits" (Hand.waits task);
+  waiting c 1
+
+(* Neither the mutex nor the others' signals wake it. *)
+let not_spurious () =
+  let ((c, m) as cm) = create () in
+  let a = waiter cm in
+  let b = waiter cm in
+  Condition.signal c;
+  Mutex.protect m ignore;
+  Hand.settle ();
+  Hand.result a;
+  Mutex.protect m ignore;
+  Hand.settle ();
+  yes "the other waits" (Hand.waits b);
+  waiting c 1
+
+(* Who gets the mutex from [wait] finds the waiter. *)
+let not_missed () =
+  let ((c, m) as cm) = create () in
+  Mutex.lock m;
+  let task = waiter cm in
+  let signaller =
+    Hand.start (fun () -> Mutex.protect m (fun () -> Condition.signal c))
+  in
+  Mutex.unlock m;
+  Hand.settle ();
+  Hand.result signaller;
+  Hand.result task;
+  free m
+
+let not_locked () =
+  let c, m = create () in
+  let expected = Sys_error "Condition.wait: the mutex is not locked" in
+  let wait () = Condition.wait c m in
+  let event () = Event.sync (Condition.wait_evt c m) in
+  raises "wait" expected (fun () -> Hand.result (Hand.start wait));
+  raises "wait in a thread" expected (fun () -> in_thread wait);
+  raises "its event" expected (fun () -> Hand.result (Hand.start event));
+  raises "its event in a thread" expected (fun () -> in_thread event);
+  waiting c 0;
+  free m
+
+let no_effect () =
+  let ((c, m) as cm) = create () in
+  Condition.signal c;
+  Condition.broadcast c;
+  let a = waiter cm and b = waiter cm and d = waiter cm in
+  waiting c 3;
+  Mutex.lock m;
+  Condition.signal c;
+  Condition.broadcast c;
+  waiting c 0;
+  yes "poll" (Event.poll (Condition.wait_evt c m) = None);
+  locked m;
+  Mutex.unlock m;
+  Hand.settle ();
+  List.iter Hand.result [ a; b; d ]
+
+(* --- Cancellation --------------------------------------------------------- *)
+
+(* The host refuses to suspend it: it has not unlocked. *)
+let before_it_waits () =
+  let c, m = create () in
+  let gate = Promise.create () in
+  let task =
+    Hand.start @@ fun () ->
+    Mutex.lock m;
+    Promise.await gate;
+    Condition.wait c m
+  in
+  let next = Hand.start (fun () -> Mutex.lock m) in
+  Promise.fill gate ();
+  Hand.stop task;
+  Hand.settle ();
+  Hand.unwound task;
+  waiting c 0;
+  yes "the mutex was not unlocked" (Hand.waits next);
+  Mutex.unlock m;
+  Hand.settle ();
+  Hand.result next
+
+let before_the_signal () =
+  traced [ "the owner unlocks"; "the task unlocks"; "next" ] @@ fun say ->
+  let c, m = create () in
+  let task =
+    Hand.start @@ fun () ->
+    Mutex.lock m;
+    Fun.protect
+      (fun () -> Condition.wait c m)
+      ~finally:(fun () ->
+        say "the task unlocks";
+        Mutex.unlock m)
+  in
+  Mutex.lock m;
+  Hand.stop task;
+  Hand.settle ();
+  yes "it waits for the mutex" (Hand.waits task);
+  int "protected" 1 (Mutex.waiters m);
+  waiting c 0;
+  Hand.stop task;
+  Hand.settle ();
+  let _next = Hand.start (fun () -> Mutex.protect m (fun () -> say "next")) in
+  say "the owner unlocks";
+  Mutex.unlock m;
+  Hand.settle ();
+  Hand.unwound task;
+  free m
+
+let after_the_signal () =
+  let ((c, m) as cm) = create () in
+  let stopped = ref false in
+  let task =
+    Hand.start @@ fun () ->
+    Mutex.lock m;
+    Condition.wait c m;
+    locked m;
+    raises "the next suspension" Hand.Cancelled (fun () ->
+        Promise.await (Promise.create ()));
+    stopped := true;
+    Mutex.unlock m
+  in
+  let other = waiter cm in
+  Mutex.lock m;
+  Condition.signal c;
+  (* It had no turn since the signal; then it waits for the mutex. *)
+  Hand.stop task;
+  Hand.settle ();
+  int "it waits for the mutex" 1 (Mutex.waiters m);
+  Hand.stop task;
+  Hand.settle ();
+  int "it still waits" 1 (Mutex.waiters m);
+  Mutex.unlock m;
+  Hand.settle ();
+  Hand.result task;
+  yes "stopped" !stopped;
+  yes "it has used its signal up" (Hand.waits other);
+  free m
+
+let () =
+  run "Condition"
+    ([
+       ( "signals",
+         [
+           test "broadcast wakes all, which wait for the mutex" all_at_once;
+           test "without waiters they are not remembered" not_remembered;
+           test "nothing else wakes" not_spurious;
+           test "none is missed" not_missed;
+           test "the mutex must be locked" not_locked;
+           test "a bounded buffer of threads and domains" Buffer_case.run;
+         ] );
+       Outside.suite no_effect;
+       ( "cancellation",
+         [
+           test "before it waits: the mutex stays locked" before_it_waits;
+           test "before the signal: it locks again" before_the_signal;
+           test "after the signal: it returns" after_the_signal;
+         ] );
+       Condition_choice.suite;
+     ]
+    @ Battery.suites Operations.condition)

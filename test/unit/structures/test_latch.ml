@@ -1,0 +1,86 @@
+open Concord
+open Concord_test_support
+open Check
+
+let waiting t n = int "waiters" n (Latch.waiters t)
+
+let wait t say name =
+  Hand.start (fun () ->
+      Latch.await t;
+      say name)
+
+let names = [ "a"; "b"; "c" ]
+
+let misuse () =
+  raises "create" (Invalid_argument "Latch.create: negative count") (fun () ->
+      Latch.create (-1));
+  let closed = Invalid_argument "Latch.count_down: the latch is open" in
+  let t = Latch.create 1 in
+  Latch.count_down t;
+  raises "once too often" closed (fun () -> Latch.count_down t);
+  yes "it stays open" (Latch.is_open t);
+  int "count" 0 (Latch.count t);
+  raises "open from the start" closed (fun () ->
+      Latch.count_down (Latch.create 0))
+
+let in_order () =
+  traced [ "counted"; "open"; "a"; "b"; "c" ] @@ fun say ->
+  let t = Latch.create 2 in
+  let tasks = List.map (wait t say) names in
+  waiting t 3;
+  Latch.count_down t;
+  Hand.settle ();
+  say "counted";
+  int "count" 1 (Latch.count t);
+  no "still shut" (Latch.is_open t);
+  Latch.count_down t;
+  yes "open" (Latch.is_open t);
+  waiting t 0;
+  say "open";
+  Hand.settle ();
+  List.iter Hand.result tasks;
+  Latch.await t;
+  Event.sync (Latch.await_evt t)
+
+let no_effect () =
+  let t = Latch.create 2 in
+  yes "poll" (Event.poll (Latch.await_evt t) = None);
+  let task = Hand.start (fun () -> Latch.await t) in
+  waiting t 1;
+  Latch.count_down t;
+  int "count" 1 (Latch.count t);
+  no "shut" (Latch.is_open t);
+  Latch.count_down t;
+  Latch.await t;
+  yes "poll" (Event.poll (Latch.await_evt t) = Some ());
+  Hand.settle ();
+  Hand.result task
+
+let domains () =
+  let n = 1000 in
+  let t = Latch.create (3 * n) in
+  let counted = Atomic.make 0 and early = Atomic.make 0 in
+  let work () =
+    for _ = 1 to n do
+      Atomic.incr counted;
+      Latch.count_down t
+    done;
+    Latch.await t;
+    if Atomic.get counted < 3 * n then Atomic.incr early
+  in
+  let join = domain (fun () -> Concord_fifo.run work) in
+  beside work work;
+  join ();
+  int "all had counted" 0 (Atomic.get early);
+  yes "open" (Latch.is_open t)
+
+let () =
+  run "Latch"
+    (( "operations",
+       [
+         test "misuse" misuse;
+         test "opens in order" in_order;
+         test "threads and domains" domains;
+       ] )
+    :: Outside.suite no_effect
+    :: Battery.suites Operations.latch)

@@ -1,0 +1,101 @@
+open Concord
+open Concord_test_support
+open Check
+
+let ints what = Alcotest.(check (list int)) what
+let waiting t n = int "waiters" n (Mailbox.waiters t)
+
+let operations () =
+  let t = Mailbox.create () in
+  yes "empty" (Mailbox.is_empty t && Mailbox.try_take t = None);
+  ints "nothing" [] (Mailbox.take_all t);
+  for i = 1 to 1000 do
+    Mailbox.put t i
+  done;
+  int "length" 1000 (Mailbox.length t);
+  int "first" 1 (Mailbox.take t);
+  yes "second" (Mailbox.try_take t = Some 2);
+  yes "third" (Event.poll (Mailbox.take_evt t) = Some 3);
+  int "fourth" 4 (Event.sync (Mailbox.take_evt t));
+  ints "the others" (List.init 996 (fun i -> i + 5)) (Mailbox.take_all t);
+  yes "empty" (Mailbox.is_empty t);
+  no "open" (Mailbox.is_closed t)
+
+let closed what f = raises what Mailbox.Closed f
+
+let ended t =
+  yes "closed" (Mailbox.is_closed t);
+  closed "put" (fun () -> Mailbox.put t 0);
+  closed "take" (fun () -> Mailbox.take t);
+  closed "try_take" (fun () -> Mailbox.try_take t);
+  closed "take_evt" (fun () -> Event.sync (Mailbox.take_evt t));
+  ints "take_all" [] (Mailbox.take_all t);
+  int "length" 0 (Mailbox.length t);
+  waiting t 0;
+  Mailbox.close t
+
+let close () =
+  let t = Mailbox.create () in
+  Mailbox.close t;
+  ended t;
+  let t = Mailbox.create () in
+  List.iter (Mailbox.put t) [ 1; 2; 3; 4 ];
+  Mailbox.close t;
+  closed "put" (fun () -> Mailbox.put t 5);
+  int "first" 1 (Mailbox.take t);
+  yes "second" (Mailbox.try_take t = Some 2);
+  ints "the others" [ 3; 4 ] (Mailbox.take_all t);
+  ended t
+
+(* A finaliser may wake a task. *)
+let in_a_finaliser () =
+  let t = Mailbox.create () in
+  let task = Hand.start (fun () -> Mailbox.take t) in
+  for i = 1 to 10 do
+    Gc.finalise (fun r -> Mailbox.put t !r) (ref i)
+  done;
+  Gc.full_major ();
+  Gc.full_major ();
+  Hand.settle ();
+  let all = Hand.result task :: Mailbox.take_all t in
+  ints "all" (List.init 10 succ) (List.sort compare all)
+
+(* So may a signal handler; it comes between any two steps of the others. *)
+let in_a_signal_handler () =
+  let t = Mailbox.create () and ticks = ref 0 and put = ref 0 in
+  let handler _ =
+    incr ticks;
+    Mailbox.put t !ticks
+  in
+  let before = Sys.signal Sys.sigalrm (Signal_handle handler) in
+  let set it_interval =
+    let timer = Unix.{ it_interval; it_value = it_interval } in
+    ignore (Unix.setitimer ITIMER_REAL timer : Unix.interval_timer_status)
+  in
+  let ours = ref [] and theirs = ref [] in
+  let took v = if v > 0 then theirs := v :: !theirs else ours := v :: !ours in
+  set 0.0002;
+  let deadline = Unix.gettimeofday () +. 20. in
+  while !ticks < 300 && Unix.gettimeofday () < deadline do
+    decr put;
+    Mailbox.put t !put;
+    Option.iter took (Mailbox.try_take t)
+  done;
+  set 0.;
+  Sys.set_signal Sys.sigalrm before;
+  List.iter took (Mailbox.take_all t);
+  yes "it was interrupted" (!ticks >= 300);
+  yes "the handler's, in order" (List.rev !theirs = List.init !ticks succ);
+  yes "the others, in order"
+    (List.rev !ours = List.init (- !put) (fun i -> -i - 1))
+
+let () =
+  run "Mailbox"
+    (( "operations",
+       [
+         test "those that need not wait" operations;
+         test "close: in each state" close;
+         test "put in a finaliser" in_a_finaliser;
+         test "put in a signal handler" in_a_signal_handler;
+       ] )
+    :: Battery.suites Operations.mailbox)

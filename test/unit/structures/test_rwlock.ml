@@ -1,0 +1,239 @@
+open Concord
+open Concord_test_support
+open Check
+
+exception Boom
+
+let[@inline never] culprit () = if true then raise Boom
+let waiting t n = int "waiters" n (Rwlock.waiters t)
+
+let reader t say name =
+  Hand.start (fun () ->
+      Rwlock.read_lock t;
+      say name)
+
+let writer t say name =
+  Hand.start (fun () ->
+      Rwlock.write_lock t;
+      say name)
+
+(* "r1 w1 r2": readers and writers, in the order of their arrival. *)
+let come t say names =
+  let come name =
+    if name.[0] = 'r' then reader t say name else writer t say name
+  in
+  List.map come (String.split_on_char ' ' names)
+
+(* Serves all, and says when somebody unlocks. *)
+let unlock_all t say =
+  let unlock_one () =
+    match Rwlock.write_unlock t with
+    | () -> true
+    | exception Sys_error _ -> (
+        match Rwlock.read_unlock t with
+        | () -> true
+        | exception Sys_error _ -> false)
+  in
+  while unlock_one () do
+    say "unlock";
+    Hand.settle ()
+  done;
+  waiting t 0
+
+let order ?prefer names expected () =
+  traced (String.split_on_char ' ' expected) @@ fun say ->
+  let t = Rwlock.create ?prefer () in
+  Rwlock.write_lock t;
+  let tasks = come t say names in
+  waiting t (List.length tasks);
+  unlock_all t say;
+  List.iter Hand.result tasks
+
+let writers_first = `Writers
+
+(* --- Who may enter -------------------------------------------------------- *)
+
+let sharing ?prefer () =
+  let t = Rwlock.create ?prefer () in
+  Rwlock.read_lock t;
+  yes "two read" (Rwlock.try_read_lock t);
+  no "nobody writes" (Rwlock.try_write_lock t);
+  Rwlock.read_unlock t;
+  no "one still reads" (Rwlock.try_write_lock t);
+  Rwlock.read_unlock t;
+  yes "one writes" (Rwlock.try_write_lock t);
+  no "nobody else writes" (Rwlock.try_write_lock t);
+  no "nobody reads" (Rwlock.try_read_lock t);
+  Rwlock.write_unlock t;
+  yes "free" (Rwlock.try_read_lock t)
+
+(* A reader behind a writer that waits does not enter, nor does one that tries. *)
+let behind_a_writer ?prefer () =
+  let t = Rwlock.create ?prefer () in
+  Rwlock.read_lock t;
+  let w = Hand.start (fun () -> Rwlock.write_lock t) in
+  no "try" (Rwlock.try_read_lock t);
+  no "poll" (Event.poll (Rwlock.read_lock_evt t) <> None);
+  let r = Hand.start (fun () -> Rwlock.read_lock t) in
+  waiting t 2;
+  Rwlock.read_unlock t;
+  no "the writer has it before its turn" (Rwlock.try_read_lock t);
+  Hand.settle ();
+  Hand.result w;
+  yes "the reader waits" (Hand.waits r);
+  Rwlock.write_unlock t;
+  Hand.settle ();
+  Hand.result r;
+  yes "they share" (Rwlock.try_read_lock t)
+
+(* With [`Writers] one that comes late still goes before the readers; they enter when
+   no writer is left. *)
+let late_writer ?prefer expected () =
+  traced (String.split_on_char ' ' expected) @@ fun say ->
+  let t = Rwlock.create ?prefer () in
+  Rwlock.write_lock t;
+  let _early = come t say "w1 r1 r2" in
+  Rwlock.write_unlock t;
+  Hand.settle ();
+  let _late = come t say "w2" in
+  unlock_all t say
+
+let misuse () =
+  let t = Rwlock.create () in
+  let read_error = Sys_error "Rwlock.read_unlock: Operation not permitted"
+  and write_error = Sys_error "Rwlock.write_unlock: Operation not permitted" in
+  let refused what e f = raises what e (fun () -> f t) in
+  refused "free" read_error Rwlock.read_unlock;
+  refused "free" write_error Rwlock.write_unlock;
+  Rwlock.read_lock t;
+  refused "somebody reads" write_error Rwlock.write_unlock;
+  Rwlock.read_unlock t;
+  refused "twice" read_error Rwlock.read_unlock;
+  Rwlock.write_lock t;
+  refused "somebody writes" read_error Rwlock.read_unlock;
+  Rwlock.write_unlock t;
+  refused "twice" write_error Rwlock.write_unlock;
+  yes "it still works" (Rwlock.try_write_lock t)
+
+let within () =
+  let t = Rwlock.create () in
+  let free () =
+    yes "free" (Rwlock.try_write_lock t);
+    Rwlock.write_unlock t
+  in
+  int "read" 3
+    (Rwlock.read t (fun () ->
+         no "shared" (Rwlock.try_write_lock t);
+         3));
+  free ();
+  int "write" 4
+    (Rwlock.write t (fun () ->
+         no "alone" (Rwlock.try_read_lock t);
+         4));
+  free ();
+  raises_at "culprit" (fun () -> Rwlock.read t culprit);
+  free ();
+  raises_at "culprit" (fun () -> Rwlock.write t culprit);
+  free ();
+  let gate = Promise.create () in
+  let await () = Promise.await gate in
+  let w = Hand.start (fun () -> Rwlock.write t await) in
+  let never = Hand.start (fun () -> Rwlock.read t (fun () -> assert false)) in
+  let r = Hand.start (fun () -> Rwlock.read t await) in
+  Hand.unwind never;
+  Hand.unwind w;
+  no "passed on" (Rwlock.try_write_lock t);
+  Hand.unwind r;
+  free ()
+
+let no_effect () =
+  let t = Rwlock.create () in
+  yes "read" (Rwlock.try_read_lock t);
+  yes "poll" (Event.poll (Rwlock.read_lock_evt t) = Some ());
+  no "write" (Rwlock.try_write_lock t);
+  yes "poll" (Event.poll (Rwlock.write_lock_evt t) = None);
+  let task = Hand.start (fun () -> Rwlock.write_lock t) in
+  waiting t 1;
+  Rwlock.read_unlock t;
+  Rwlock.read_unlock t;
+  Rwlock.write_unlock t;
+  int "read" 1 (Rwlock.read t (fun () -> 1));
+  int "write" 2 (Rwlock.write t (fun () -> 2));
+  Hand.settle ();
+  Hand.result task
+
+(* Counts who is inside, in threads and in tasks on another domain. *)
+let exclusion ?prefer () =
+  let t = Rwlock.create ?prefer () in
+  let readers = Atomic.make 0 and writers = Atomic.make 0 in
+  let wrong = Atomic.make 0 in
+  let inside count ~most other () =
+    let before = Atomic.fetch_and_add count 1 in
+    if before >= most || Atomic.get other > 0 then Atomic.incr wrong;
+    Concord_fifo.yield ();
+    Atomic.decr count
+  in
+  let work () =
+    for i = 1 to 500 do
+      if i mod 3 = 0 then Rwlock.write t (inside writers ~most:1 readers)
+      else Rwlock.read t (inside readers ~most:max_int writers)
+    done
+  in
+  let tasks () =
+    Concord_fifo.run @@ fun () ->
+    List.iter Concord_fifo.join (List.init 3 (fun _ -> Concord_fifo.fork work))
+  in
+  let join = domain tasks in
+  beside tasks tasks;
+  join ();
+  int "who may not be inside" 0 (Atomic.get wrong);
+  waiting t 0;
+  yes "free" (Rwlock.try_write_lock t)
+
+let lock ?prefer () : Lock_cases.t =
+  let t = Rwlock.create ?prefer () in
+  {
+    acquire = (fun () -> Rwlock.write_lock t);
+    try_acquire = (fun () -> Rwlock.try_write_lock t);
+    release = (fun () -> Rwlock.write_unlock t);
+    waiters = (fun () -> Rwlock.waiters t);
+  }
+
+let as_a_lock kind make =
+  let name, tests = Lock_cases.suite make in
+  (kind ^ ", " ^ name, tests)
+
+let () =
+  run "Rwlock"
+    (( "order",
+       [
+         test "fair: that of arrival, readers together"
+           (order "r1 r2 w1 r3 w2 w3 r4 r5"
+              "unlock r1 r2 unlock unlock w1 unlock r3 unlock w2 unlock w3 \
+               unlock r4 r5 unlock unlock");
+         test "writers first, then all readers together"
+           (order ~prefer:writers_first "r1 r2 w1 r3 w2 w3 r4 r5"
+              "unlock w1 unlock w2 unlock w3 unlock r1 r2 r3 r4 r5 unlock \
+               unlock unlock unlock unlock");
+         test "fair: a late writer is last"
+           (late_writer "w1 unlock r1 r2 unlock unlock w2 unlock");
+         test "writers first: a late writer is before the readers"
+           (late_writer ~prefer:writers_first
+              "w1 unlock w2 unlock r1 r2 unlock unlock");
+       ] )
+    :: ( "operations",
+         [
+           test "many read, one writes" sharing;
+           test "writers first: the same" (sharing ~prefer:writers_first);
+           test "behind a writer that waits" behind_a_writer;
+           test "writers first: the same"
+             (behind_a_writer ~prefer:writers_first);
+           test "unlock what is not held" misuse;
+           test "read and write" within;
+           test "readers and writers on two domains" exclusion;
+           test "writers first: the same" (exclusion ~prefer:writers_first);
+         ] )
+    :: Outside.suite no_effect :: Rwlock_cancel.suite :: Rwlock_cancel.presence
+    :: as_a_lock "fair" lock
+    :: as_a_lock "writers first" (lock ~prefer:writers_first)
+    :: Battery.suites Operations.rwlock)

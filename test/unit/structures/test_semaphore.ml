@@ -1,0 +1,168 @@
+open Concord
+open Concord_test_support
+open Check
+module Counting = Semaphore.Counting
+module Binary = Semaphore.Binary
+
+let misuse () =
+  raises "make" (Invalid_argument "Semaphore.Counting.make: negative value")
+    (fun () -> Counting.make (-1));
+  let t = Counting.make max_int in
+  raises "release" (Sys_error "Semaphore.Counting.release: overflow") (fun () ->
+      Counting.release t);
+  int "unchanged" max_int (Counting.get_value t);
+  Counting.acquire t;
+  Counting.release t;
+  int "the last one" max_int (Counting.get_value t)
+
+let counts () =
+  let t = Counting.make 2 in
+  int "new" 2 (Counting.get_value t);
+  Counting.acquire t;
+  yes "the second" (Counting.try_acquire t);
+  no "no third" (Counting.try_acquire t);
+  int "none" 0 (Counting.get_value t);
+  List.iter (fun () -> Counting.release t) [ (); (); () ];
+  int "more than at first" 3 (Counting.get_value t);
+  no "made of none" (Counting.try_acquire (Counting.make 0))
+
+let permits_pass_on () =
+  traced [ "two released"; "a"; "b"; "c" ] @@ fun say ->
+  let t = Counting.make 0 in
+  let wait name =
+    Hand.start (fun () ->
+        Counting.acquire t;
+        say name)
+  in
+  let _tasks = List.map wait [ "a"; "b"; "c" ] in
+  Counting.release t;
+  Counting.release t;
+  int "nobody else gets them" 0 (Counting.get_value t);
+  no "nor tries" (Counting.try_acquire t);
+  int "waiters" 1 (Counting.waiters t);
+  say "two released";
+  Hand.settle ();
+  Counting.release t;
+  Hand.settle ();
+  Counting.release t;
+  int "nobody waits" 1 (Counting.get_value t)
+
+(* Of the permits none is lost, whatever becomes of those to whom they are offered. *)
+let permits_are_kept () =
+  let t = Counting.make 0 in
+  let wait () = Hand.start (fun () -> Counting.acquire t) in
+  let tasks = List.init 100 (fun _ -> wait ()) in
+  List.iteri (fun i task -> if i mod 2 = 0 then ignore (Hand.cancel task)) tasks;
+  for _ = 1 to 70 do
+    Counting.release t
+  done;
+  Hand.settle ();
+  List.iteri
+    (fun i task -> if i mod 2 = 0 then Hand.unwound task else Hand.result task)
+    tasks;
+  int "those who were cancelled took none" 20 (Counting.get_value t);
+  int "waiters" 0 (Counting.waiters t)
+
+let limit () =
+  let t = Counting.make 3 in
+  let inside = Atomic.make 0 and most = Atomic.make 0 in
+  let rec note n =
+    let m = Atomic.get most in
+    if n > m && not (Atomic.compare_and_set most m n) then note n
+  in
+  let work () =
+    for _ = 1 to 500 do
+      Counting.acquire t;
+      note (1 + Atomic.fetch_and_add inside 1);
+      Concord_fifo.yield ();
+      Atomic.decr inside;
+      Counting.release t
+    done
+  in
+  let tasks () =
+    Concord_fifo.run @@ fun () ->
+    List.iter Concord_fifo.join (List.init 4 (fun _ -> Concord_fifo.fork work))
+  in
+  let other = domain tasks in
+  tasks ();
+  other ();
+  yes "never more than 3" (Atomic.get most <= 3);
+  yes "more than one" (Atomic.get most > 1);
+  int "all are back" 3 (Counting.get_value t)
+
+let binary () =
+  let t = Binary.make false in
+  no "none" (Binary.try_acquire t);
+  Binary.release t;
+  Binary.release t;
+  Binary.acquire t;
+  no "two releases are one permit" (Binary.try_acquire t);
+  let a = Hand.start (fun () -> Binary.acquire t) in
+  let b = Hand.start (fun () -> Binary.acquire t) in
+  Binary.release t;
+  Binary.release t;
+  Hand.settle ();
+  Hand.result a;
+  Hand.result b;
+  no "each passed on" (Binary.try_acquire t);
+  yes "available" (Binary.try_acquire (Binary.make true))
+
+let no_effect () =
+  let t = Counting.make 1 in
+  yes "acquire" (Counting.try_acquire t);
+  yes "poll" (Event.poll (Counting.acquire_evt t) = None);
+  let task = Hand.start (fun () -> Counting.acquire t) in
+  int "waiters" 1 (Counting.waiters t);
+  Counting.release t;
+  Counting.release t;
+  int "value" 1 (Counting.get_value t);
+  Counting.acquire t;
+  Hand.settle ();
+  Hand.result task;
+  let t = Binary.make false in
+  no "acquire" (Binary.try_acquire t);
+  let task = Hand.start (fun () -> Binary.acquire t) in
+  int "waiters" 1 (Binary.waiters t);
+  Binary.release t;
+  Binary.release t;
+  yes "poll" (Event.poll (Binary.acquire_evt t) = Some ());
+  Hand.settle ();
+  Hand.result task
+
+let counting () : Lock_cases.t =
+  let t = Counting.make 1 in
+  {
+    acquire = (fun () -> Counting.acquire t);
+    try_acquire = (fun () -> Counting.try_acquire t);
+    release = (fun () -> Counting.release t);
+    waiters = (fun () -> Counting.waiters t);
+  }
+
+let one_permit () : Lock_cases.t =
+  let t = Binary.make true in
+  {
+    acquire = (fun () -> Binary.acquire t);
+    try_acquire = (fun () -> Binary.try_acquire t);
+    release = (fun () -> Binary.release t);
+    waiters = (fun () -> Binary.waiters t);
+  }
+
+let as_a_lock kind make =
+  let name, tests = Lock_cases.suite make in
+  (kind ^ ", " ^ name, tests)
+
+let () =
+  run "Semaphore"
+    (( "operations",
+       [
+         test "misuse" misuse;
+         test "permits are counted" counts;
+         test "a released permit passes on" permits_pass_on;
+         test "no permit is lost" permits_are_kept;
+         test "no more tasks than permits" limit;
+         test "binary" binary;
+       ] )
+    :: Outside.suite no_effect
+    :: as_a_lock "counting" counting
+    :: as_a_lock "binary" one_permit
+    :: Battery.suites Operations.semaphore)
