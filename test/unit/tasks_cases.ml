@@ -371,6 +371,7 @@ let protected_ () =
    then cancels its tasks and raises it itself. *)
 let interrupted ?(around = Bang) place () =
   let count = ref 0 and left_behind = ref 0 and others = ref [] in
+  let promises = ref [] and unresolved = ref 0 in
   let work () =
     let over = ref false in
     let task () =
@@ -380,8 +381,10 @@ let interrupted ?(around = Bang) place () =
       done
     in
     let run scope =
-      for _ = 1 to 5 do
-        Scope.fork scope task
+      for i = 1 to 5 do
+        Scope.fork scope task;
+        let p = Scope.fork_promise scope (if i > 2 then ignore else task) in
+        promises := p :: !promises
       done;
       task ()
     in
@@ -398,6 +401,10 @@ let interrupted ?(around = Bang) place () =
     try Interrupting.run ~by:Bang ~count (fun () -> place work)
     with Bang -> ()
   done;
+  List.iter
+    (fun p -> if not (Promise.is_resolved p) then incr unresolved)
+    !promises;
+  int "promises that were not resolved" 0 !unresolved;
   int "left behind" 0 !left_behind;
   strings "other exceptions" [] !others
 
