@@ -324,6 +324,18 @@ let others_fork () =
       : unit * unit);
   no "called by a sibling" !called
 
+(* The task begins, or [fork] says that it does not. *)
+let forks_when_cancelled () =
+  let promise = ref None in
+  Scope.run (fun scope ->
+      Scope.cancel scope;
+      Suspend.protect (fun () ->
+          match Scope.fork_promise scope ignore with
+          | p -> promise := Some p
+          | exception _ -> ()));
+  yes "resolved, or not forked"
+    (Option.fold ~none:true ~some:Promise.is_resolved !promise)
+
 (* --- Many ----------------------------------------------------------------- *)
 
 let many () =
@@ -519,6 +531,7 @@ let cases =
     ("tasks fork", tasks_fork);
     ("fork after the end", forks_too_late);
     ("others fork", others_fork);
+    ("fork in a cancelled scope", forks_when_cancelled);
     ("many tasks", many);
     ("deep nesting", deep);
     ("in protect", protected_);
