@@ -90,9 +90,10 @@ let beside_others at_once () =
       yield ()
     done
   in
-  at_once
-    (fun () -> ignore (both wait wait : unit * unit))
-    (fun () -> Atomic.set flag true)
+  let set () = Atomic.set flag true in
+  at_once (fun () -> ignore (both wait wait : unit * unit)) set;
+  Atomic.set flag false;
+  at_once wait set
 
 (* --- Failures ------------------------------------------------------------- *)
 
@@ -322,7 +323,16 @@ let others_fork () =
          refused "a sibling" (fun () -> Scope.fork scope f);
          Promise.fill tried ())
       : unit * unit);
-  no "called by a sibling" !called
+  no "called by a sibling" !called;
+  (* A task of the outer scope, which one in the inner scope forked. *)
+  Scope.run (fun outer ->
+      Scope.run (fun inner ->
+          let tried = Promise.create () in
+          Scope.fork outer (fun () ->
+              refused "from outside" (fun () -> Scope.fork inner f);
+              Promise.fill tried ());
+          Promise.await tried));
+  no "called from outside" !called
 
 (* The task begins, or [fork] says that it does not. *)
 let forks_when_cancelled () =
