@@ -5,32 +5,7 @@ let () =
     | Cancelled -> Some "Concord.Scope.Cancelled"
     | _ -> None)
 
-(* [state], the only Atomic here: what [run] will raise
-
-   State      Left by       To           By whom
-   Running    cancel        Stopped      a task of the scope *
-              a task's end  Unwound e    a task that its host cancelled, or the body *
-              a task's end  Failed e     a task that raised e, or the body *
-              run           Ended        the task that opened it
-   Stopped    a task's end  Failed e     as above
-              run           Ended
-   Unwound    a task's end  Failed e     as above
-              run           Ended
-   Failed     run           Ended
-   Ended      never (terminal)
-
-   * Debt: it then cancels the host's scope, which may be done twice.
-
-   A task that was unwound raised what its host did. If the host cancelled the whole
-   scope, then it says why, and that is raised; else it cancelled this one task. *)
-type state =
-  | Running
-  | Stopped
-  | Unwound of exn * Printexc.raw_backtrace
-  | Failed of exn * Printexc.raw_backtrace
-  | Ended
-
-type t = { host : Suspend.scope; state : state Atomic.t }
+type t = { host : Suspend.scope; ending : Ending.t }
 
 (* What the host raises in a task that it has cancelled is of one kind, whatever its
    arguments: so to suspend again tells. *)
@@ -39,35 +14,43 @@ let is_of_host e =
   | () -> false
   | exception host's -> Printexc.exn_slot_id host's = Printexc.exn_slot_id e
 
-let rec end_with t after =
-  match (Atomic.get t.state, after) with
-  | (Running as before), _ | ((Stopped | Unwound _) as before), Failed _ ->
-      if Atomic.compare_and_set t.state before after then t.host.cancel ()
-      else (* another task has ended, on another domain *) end_with t after
-  | (Stopped | Unwound _ | Failed _ | Ended), _ -> ()
+let change t after = if Ending.change t.ending after then t.host.cancel ()
 
-let raised t e backtrace =
-  end_with t
+let raised t e =
+  let backtrace = Printexc.get_raw_backtrace () in
+  change t
     (if is_of_host e then Unwound (e, backtrace) else Failed (e, backtrace))
 
-let cancel t = end_with t Stopped
+let cancel t = change t Stopped
 
 let fork t f =
-  (match Atomic.get t.state with
-  | Ended -> invalid_arg "Scope.fork: the scope has ended"
-  | Running | Stopped | Unwound _ | Failed _ -> ());
-  t.host.fork (fun () ->
-      try f () with e -> raised t e (Printexc.get_raw_backtrace ()))
+  if Ending.is_closed t.ending then
+    invalid_arg "Scope.fork: the scope has ended";
+  t.host.fork (fun () -> try f () with e -> raised t e)
+
+let fail promise e =
+  let backtrace = Printexc.get_raw_backtrace () in
+  ignore
+    (Promise.try_fail ~backtrace promise (if is_of_host e then Cancelled else e)
+      : bool)
 
 let fork_promise t f =
   let promise = Promise.create () in
-  fork t (fun () ->
+  let fill () =
+    match
       match f () with
       | v -> ignore (Promise.try_fill promise v : bool)
-      | exception e ->
-          let backtrace = Printexc.get_raw_backtrace () in
-          let e = if is_of_host e then Cancelled else e in
-          ignore (Promise.try_fail ~backtrace promise e : bool));
+      | exception e -> fail promise e
+    with
+    | () -> ()
+    | exception e -> (
+        (* a signal handler's, in between *)
+        Ready.surely fail promise e;
+        match Promise.peek promise with
+        | Some (Error told) when told == e -> ()
+        | Some _ | None -> raise e)
+  in
+  fork t fill;
   promise
 
 (* --- Running --------------------------------------------------------------- *)
@@ -85,12 +68,10 @@ let open_scope body =
   | None -> inside body
 
 let run body =
-  let state = Atomic.make Running and result = ref None in
+  let ending = Ending.create () and result = ref None in
   let run_body host =
-    let t = { host; state } in
-    match body t with
-    | v -> result := Some v
-    | exception e -> raised t e (Printexc.get_raw_backtrace ())
+    let t = { host; ending } in
+    match body t with v -> result := Some v | exception e -> raised t e
   in
   let ended =
     match open_scope run_body with
@@ -99,7 +80,7 @@ let run body =
         (* of the host, or of a signal handler *)
         Some (e, Printexc.get_raw_backtrace ())
   in
-  match (Atomic.exchange state Ended, ended, !result) with
+  match (Ending.close ending, ended, !result) with
   | Failed (e, backtrace), _, _
   | _, Some (e, backtrace), _
   | Unwound (e, backtrace), None, _ ->

@@ -6,8 +6,10 @@
     [concord-eio] is linked. On every other host (a system thread, a domain, a
     pool of Domainslib, Lwt, Eio without [concord-eio]) the scope runs a
     {!Concord_fifo} inside the calling task, and its tasks are tasks of that.
-    They wait in all structures, beside one another; but an operation of the
-    host itself, or one that computes, holds up all of them.
+    They wait in all structures, beside one another, and take turns: they do not
+    run in parallel, and an operation of the host itself holds up all of them.
+    While they always have something to do, the host's other tasks have a turn
+    every 10 ms.
 
     {[
       # Scope.run (fun scope ->

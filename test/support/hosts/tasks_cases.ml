@@ -90,9 +90,10 @@ let beside_others at_once () =
       yield ()
     done
   in
-  at_once
-    (fun () -> ignore (both wait wait : unit * unit))
-    (fun () -> Atomic.set flag true)
+  let set () = Atomic.set flag true in
+  at_once (fun () -> ignore (both wait wait : unit * unit)) set;
+  Atomic.set flag false;
+  at_once wait set
 
 (* --- Failures ------------------------------------------------------------- *)
 
@@ -322,7 +323,28 @@ let others_fork () =
          refused "a sibling" (fun () -> Scope.fork scope f);
          Promise.fill tried ())
       : unit * unit);
-  no "called by a sibling" !called
+  no "called by a sibling" !called;
+  (* A task of the outer scope, which one in the inner scope forked. *)
+  Scope.run (fun outer ->
+      Scope.run (fun inner ->
+          let tried = Promise.create () in
+          Scope.fork outer (fun () ->
+              refused "from outside" (fun () -> Scope.fork inner f);
+              Promise.fill tried ());
+          Promise.await tried));
+  no "called from outside" !called
+
+(* The task begins, or [fork] says that it does not. *)
+let forks_when_cancelled () =
+  let promise = ref None in
+  Scope.run (fun scope ->
+      Scope.cancel scope;
+      Suspend.protect (fun () ->
+          match Scope.fork_promise scope ignore with
+          | p -> promise := Some p
+          | exception _ -> ()));
+  yes "resolved, or not forked"
+    (Option.fold ~none:true ~some:Promise.is_resolved !promise)
 
 (* --- Many ----------------------------------------------------------------- *)
 
@@ -371,6 +393,7 @@ let protected_ () =
    then cancels its tasks and raises it itself. *)
 let interrupted ?(around = Bang) place () =
   let count = ref 0 and left_behind = ref 0 and others = ref [] in
+  let promises = ref [] and unresolved = ref 0 in
   let work () =
     let over = ref false in
     let task () =
@@ -380,8 +403,10 @@ let interrupted ?(around = Bang) place () =
       done
     in
     let run scope =
-      for _ = 1 to 5 do
-        Scope.fork scope task
+      for i = 1 to 5 do
+        Scope.fork scope task;
+        let p = Scope.fork_promise scope (if i > 2 then ignore else task) in
+        promises := p :: !promises
       done;
       task ()
     in
@@ -398,6 +423,10 @@ let interrupted ?(around = Bang) place () =
     try Interrupting.run ~by:Bang ~count (fun () -> place work)
     with Bang -> ()
   done;
+  List.iter
+    (fun p -> if not (Promise.is_resolved p) then incr unresolved)
+    !promises;
+  int "promises that were not resolved" 0 !unresolved;
   int "left behind" 0 !left_behind;
   strings "other exceptions" [] !others
 
@@ -512,6 +541,7 @@ let cases =
     ("tasks fork", tasks_fork);
     ("fork after the end", forks_too_late);
     ("others fork", others_fork);
+    ("fork in a cancelled scope", forks_when_cancelled);
     ("many tasks", many);
     ("deep nesting", deep);
     ("in protect", protected_);

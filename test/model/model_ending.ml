@@ -1,0 +1,36 @@
+(* The end of a scope: tasks that fail, are unwound, or cancel it, on domains of their
+   own. *)
+
+exception A
+exception B
+
+let backtrace = Printexc.get_callstack 0
+let failed e = Ending.Failed (e, backtrace)
+let unwound = Ending.Unwound (Model.Cancelled, backtrace)
+
+(* Whoever changed the state cancels the tasks; somebody must have. *)
+let check name changes expect =
+  Model.check name ~expect @@ fun () ->
+  let ending = Ending.create () and cancelled = ref false in
+  let change after () = if Ending.change ending after then cancelled := true in
+  let outcome () =
+    let last = Ending.close ending in
+    if last <> Running && not !cancelled then failwith "nobody cancels";
+    if Ending.change ending (failed A) then failwith "it has ended";
+    match last with
+    | Running -> "running"
+    | Stopped -> "stopped"
+    | Unwound _ -> "unwound"
+    | Failed (e, _) -> if e == A then "A" else "B"
+    | Ended -> "ended"
+  in
+  (List.map change changes, outcome)
+
+let () =
+  check "two fail" [ failed A; failed B ] [ "A"; "B" ];
+  check "one fails, one cancels" [ failed A; Stopped ] [ "A" ];
+  check "one fails, one is unwound" [ failed A; unwound ] [ "A" ];
+  check "unwound, cancelled" [ unwound; Stopped ] [ "stopped"; "unwound" ];
+  check "all of it" [ failed A; unwound; Stopped ] [ "A" ];
+  check "two cancel" [ Stopped; Stopped ] [ "stopped" ];
+  Model.finish ()
