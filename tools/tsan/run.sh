@@ -42,14 +42,14 @@ run() {
 export OCAMLFIND_CONF=$tsan/findlib.conf PATH=$tsan/bin:$PATH
 cd "$top"
 # The named programs, or all.
-targets=(@@test/unit/all @@test/unit/opened/all)
+targets=(@test/unit/all)
 if [ "${#names[@]}" != 0 ]; then
   targets=()
   for name in "${names[@]}"; do
-    folder=test/unit program=$name
-    case $name in opened_*) folder=test/unit/opened program=${name#opened_} ;; esac
-    [ -e "test/unit/$program.ml" ] || { say "no test of test/unit is named $name"; exit 1; }
-    targets+=("$folder/$program.exe")
+    source=$(find test/unit -name "${name#opened_}.ml" -not -path '*/opened/*')
+    [ -n "$source" ] || { say "no test of test/unit is named $name"; exit 1; }
+    case $name in opened_*) source=$(dirname "$source")/opened/${source##*/} ;; esac
+    targets+=("./${source%.ml}.exe")
   done
 fi
 say "building: the first time this takes minutes, as the compiler is instrumented too"
@@ -72,8 +72,10 @@ fi
 rm "$reports"/canary*
 
 failed=() n=0
-for program in "$build"/default/test/{unit,unit/opened}/*.exe; do
-  name=${program#"$build"/default/test/unit/} name=${name%.exe} name=${name//\//_}
+mapfile -t programs < <(find "$build/default/test/unit" -name '*.exe' | sort)
+for program in "${programs[@]}"; do
+  name=${program##*/} name=${name%.exe}
+  case $program in */opened/*) name=opened_$name ;; esac
   if ! is_wanted "$name"; then continue; fi
   n=$((n + 1)) start=$SECONDS
   for attempt in first last; do
