@@ -138,7 +138,7 @@ and scheduler = {
   mutable foreign : foreign;
 }
 
-(** What the loop is to do outside of {!Suspend.Host.using}: to perform an
+(** What the loop is to do outside of {!Host_kit.using}: to perform an
     effect that the scheduler does not handle. *)
 and foreign =
   | Native

@@ -280,7 +280,7 @@ let outside () =
   in
   let all () =
     check "fork" (fun () -> ignore (Fifo.fork ignore : Fifo.handle));
-    check "fork" (fun () -> ignore (Fifo.fork_promise ignore));
+    check "fork_promise" (fun () -> ignore (Fifo.fork_promise ignore));
     check "yield" Fifo.yield;
     check "self" (fun () -> ignore (Fifo.self () : Fifo.handle));
     check "Scope.run" (fun () -> Fifo.Scope.run ignore)
