@@ -27,7 +27,7 @@ let[@inline never] go_on s = Loop.dispatch s
 
 let leave s task =
   let home = Task.home task in
-  if s.current >= 0 then Task.leave task home;
+  if s.current >= 0 then Task.remove_member task home;
   if home.live = 0 then
     match home.on_empty with
     | None -> ()
@@ -54,8 +54,8 @@ let returned s =
 
 (* Drops those at the head of which somebody was told since: so the list stays
    short even if the loop is never idle. *)
-let rec drop_told = function
-  | { task; _ } :: rest when is_told task -> drop_told rest
+let rec drop_observed = function
+  | { task; _ } :: rest when is_observed task -> drop_observed rest
   | failures -> failures
 
 (* Recorded before anybody can be told of it, and forget that. *)
@@ -63,7 +63,7 @@ let record s home ({ task; _ } as failure) =
   match home.failures with
   | { task = latest; _ } :: _ when latest == task -> ()
   | failures ->
-      let failures = failure :: drop_told failures
+      let failures = failure :: drop_observed failures
       and failed = if home.has_failed then s.failed else home :: s.failed in
       home.failures <- failures;
       home.has_failed <- true;
@@ -83,7 +83,8 @@ let settle s task exn backtrace =
     | _ when task == home.owner -> Promise.fail ~backtrace task.ended exn
     | _ ->
         record s home { task; exn; backtrace };
-        if Promise.fail_waiters ~backtrace task.ended exn > 0 then tell task
+        if Promise.fail_waiters ~backtrace task.ended exn > 0 then
+          mark_observed task
 
 let rec end_raised s task exn backtrace =
   match
@@ -168,7 +169,7 @@ let prepare_fork s scope parent f continuation =
   Array.unsafe_set s.waits child.number start;
   Array.unsafe_set s.waits parent.number wait;
   Ready.push s parent.number;
-  Task.enlist s child
+  Task.add_member s child
 
 let[@inline never] start s = Loop.start s
 
@@ -322,7 +323,7 @@ let join handle =
       match Promise.peek handle.ended with
       | Some (Error _) ->
           (* Also if the caller was just cancelled: the task counts on it. *)
-          tell handle;
+          mark_observed handle;
           Promise.await handle.ended
       | Some (Ok ()) | None -> Printexc.raise_with_backtrace e backtrace)
 

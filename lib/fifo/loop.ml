@@ -76,7 +76,7 @@ let[@inline never] look s =
   unwind_all s;
   s.look_at <- s.first_ready + turns_between_looks
 
-let is_unobserved failure = not (is_told failure.task)
+let is_unobserved failure = not (is_observed failure.task)
 
 (* Failures for which nobody waits. *)
 let stop_failed s =

@@ -20,4 +20,4 @@ val run : Task.scheduler -> (unit -> unit) -> unit
 *)
 
 val is_unobserved : Task.failure -> bool
-(** Nobody was told of it. *)
+(** Has nobody observed it? *)

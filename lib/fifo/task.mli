@@ -15,8 +15,8 @@ type t = {
       (** The innermost scope that the task is in: its {!home}, the scope that
           waits for it, or one that the task owns. *)
   mutable marks : int;
-      (** See {!shields}, {!was_cancelled} and {!is_told}: a word of memory for
-          each task. *)
+      (** See {!shields}, {!was_cancelled} and {!is_observed}: a word of memory
+          for each task. *)
   ended : unit Promise.t;  (** Any thread may use it. *)
   mutable previous : int;
   mutable next : int;
@@ -188,14 +188,14 @@ val is_interrupted : scheduler -> bool
 val prepare : scope -> t
 (** A task that can become a member of the scope. *)
 
-val enlist : scheduler -> t -> unit
+val add_member : scheduler -> t -> unit
 (** It becomes the scope's last member, and runs. It is the one that was
     prepared last. *)
 
 val home : t -> scope
 (** The scope that waits for the task. *)
 
-val leave : t -> scope -> unit
+val remove_member : t -> scope -> unit
 (** The task has ended, and is not a member of its home any more. *)
 
 val release : scheduler -> unit
@@ -224,12 +224,13 @@ val enter_scope : t -> scope
 val leave_scope : t -> unit
 (** The task is in the parent of its scope again. *)
 
-val tell : t -> unit
-(** Somebody was told of the exception with which the task ended. Any thread may
-    call it. *)
+val mark_observed : t -> unit
+(** Somebody has observed the exception with which the task ended: a task that
+    joined it. Any thread may call it. *)
 
-val is_told : t -> bool
-(** Was {!tell} called? Only for a task that ended with an exception. *)
+val is_observed : t -> bool
+(** Was {!mark_observed} called? Only for a task that ended with an exception.
+*)
 
 val is_cancelled : t -> bool
 (** Must the task raise [Cancelled] when it suspends? *)

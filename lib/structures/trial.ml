@@ -66,17 +66,17 @@ let rec has_passed trial =
   match Atomic.get trial with
   | Passed -> true
   | Failed -> false
-  | Looked promise | Doubted promise -> is_told trial promise
+  | Looked promise | Doubted promise -> await_end trial promise
   | Open -> look trial Open (fun promise -> Looked promise)
   | Failing -> look trial Failing (fun promise -> Doubted promise)
 
 and look trial before after =
   let promise = Promise.create () in
   if Atomic.compare_and_set trial before (after promise) then
-    is_told trial promise
+    await_end trial promise
   else (* another look, or it passed or failed *) has_passed trial
 
-and is_told trial promise =
+and await_end trial promise =
   match Promise.await promise with
   | () -> has_passed trial
   | exception e -> (
