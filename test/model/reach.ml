@@ -6,7 +6,6 @@ open Concord_suspend
 type host = Suspends | Parks
 
 let suspend block = Effect.perform (Suspend block)
-
 let yield () = suspend (fun _ -> Some ())
 
 let protect f =
