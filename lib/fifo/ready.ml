@@ -4,11 +4,14 @@ let this_domain () = (Domain.self () :> int)
 let this_thread () = Thread.id (Thread.self ())
 
 (* Threads of one domain switch, and signal handlers run, at polls and allocations
-   only, and there is none in the functions that are marked so: they are atomic
-   between these threads. That [s.domain] is the calling thread's means that no
-   other domain is at it. A thread never changes its domain, so that the caller may
-   ask for it before. *)
+   only. The functions marked [@poll error] have none: they are atomic between these
+   threads. If [s.domain] is the calling thread's domain, then no other domain is at
+   the ring. A thread never changes its domain, so that the caller may ask for it
+   before.
 
+   Why no index is out of bounds is said in [Task]. *)
+
+(* There must be room. *)
 let[@inline always] unsafe_store s number =
   Array.unsafe_set s.ring (s.next_free land s.mask) number;
   s.next_free <- s.next_free + 1

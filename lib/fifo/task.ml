@@ -1,4 +1,16 @@
-(* The interface explains the fields. *)
+(* The interface explains the fields.
+
+   Each switch between tasks goes through the scheduler's arrays, with [unsafe_get] and
+   [unsafe_set]: here, in [Ready], in [Loop] and in [Fifo]. No index is out of bounds:
+
+   - The number of a task is less than the length of [tasks], and of [waits], which is
+     the same: [free_number] makes both longer before it gives out a number, and
+     neither gets shorter before [release], when no task is left. [current], the
+     members of scopes, and what is in [free] and [ring] are such numbers, or -1, which
+     is compared before.
+   - [n_free] is less than the length of [free]: [remove_member] sees to that.
+   - A position in [ring] is taken modulo its length, by [mask]. [ring] and [mask]
+     change in one step, as threads of one domain see it. *)
 type t = {
   number : int;
   mutable scope : scope;

@@ -21,7 +21,11 @@
    advances it.
 
    * linearises the operation. One that waited is certain when its resumer answers
-   [true]. *)
+   [true].
+
+   The second parameter of [cell] says which constructors may stand in a place. [next]
+   and [first] hide it, without a block of their own: so a compare-and-set of two of
+   them compares the cells. The language promises that of [@@unboxed]. *)
 type ('a, _) cell =
   | Node : {
       mutable value : 'a;  (** Erased once it is taken. *)
