@@ -66,32 +66,33 @@ type _ Effect.t +=
 
 type scope = {
   fork : (unit -> unit) -> unit;
-      (** [fork f] starts a task of the host's that runs [f], which raises
-          nothing; what the host raises in it when it is cancelled may be let
-          out or not. Called by the task that opened the scope, before its
-          function has returned. *)
+      (** [fork f] starts a task of the host that runs [f]. [f] raises nothing
+          of its own. What the host raises in [f] when the task is cancelled,
+          [f] may let out or not. [fork] is called by the task that opened the
+          scope, before its function has returned. *)
   cancel : unit -> unit;
       (** Cancels the tasks of the scope as the host does, and, if it can, the
-          function of the one that opened it. A task may be cancelled before it
-          has begun; then its function is not called. Called any number of
-          times, by any task of the scope. Hosts without cancellation do
-          nothing. *)
+          function of the task that opened it. A task may be cancelled before it
+          has begun; then its function is not called. [cancel] is called any
+          number of times, by any task of the scope. Hosts without cancellation
+          do nothing. *)
 }
 
 type scopes = { scope : 'a. (scope -> 'a) -> 'a }
 (** [scope f] opens a scope, calls [f] with it in the calling task, and waits
     until all tasks of the scope have ended. Then it returns or raises what [f]
     did. If [f] raises, or the host cancels the calling task, the tasks are
-    cancelled, and waited for all the same; then the host's exception is raised.
-    After [scope.cancel] the host may raise too, although [f] returned. *)
+    cancelled, and waited for all the same; then that exception, or the host's,
+    is raised. After [scope.cancel] the host may raise too, although [f]
+    returned. *)
 
 type _ Effect.t +=
   | Protect : (unit -> unit) Effect.t
         (** For hosts that cancel their tasks. The handler defers the
-            cancellation of the calling task, and continues it at once with a
-            function that ends this. The task calls this function once; it does
-            not raise. A cancellation that came meanwhile is raised by the
-            task's next suspension. *)
+            cancellation of the calling task, and continues the task at once
+            with a function that ends the deferral. The task calls this function
+            once; the function does not raise. A cancellation that came
+            meanwhile is raised by the task's next suspension. *)
   | Scopes : scopes Effect.t
         (** For hosts that fork tasks. The handler continues the task at once.
         *)

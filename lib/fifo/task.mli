@@ -164,7 +164,8 @@ val answered : 'a decision
 val cancelled : 'a decision
 
 val scheduler : is_lazy:bool -> scheduler
-(** With its outermost scope and the first task, a member of it. *)
+(** A new scheduler with its outermost scope, whose only member is the first
+    task. *)
 
 val current : scheduler -> t
 
@@ -178,8 +179,9 @@ val current : scheduler -> t
     noted. *)
 
 val note : scheduler -> exn -> unit
-(** Notes what was just caught, in place of what was noted before. The loop will
-    stop the outermost scope, and [run] raise it. Never raises. *)
+(** Notes the exception that was just caught, in place of what was noted before.
+    The loop will stop the outermost scope, and [run] will raise the exception.
+    Never raises. *)
 
 val is_interrupted : scheduler -> bool
 
@@ -189,24 +191,25 @@ val prepare : scope -> t
 (** A task that can become a member of the scope. *)
 
 val add_member : scheduler -> t -> unit
-(** It becomes the scope's last member, and runs. It is the one that was
-    prepared last. *)
+(** Makes the task that was prepared last the last member of its scope, and the
+    current task. *)
 
 val home : t -> scope
 (** The scope that waits for the task. *)
 
 val remove_member : t -> scope -> unit
-(** The task has ended, and is not a member of its home any more. *)
+(** Removes a task that has ended from the members of its home. Does nothing if
+    it raises. *)
 
 val release : scheduler -> unit
 (** The scheduler has ended, and handles of its tasks may be kept: gives up what
     grew with the number of tasks. *)
 
 val iter_members : (t -> unit) -> scope -> unit
-(** In the order of forking. The function makes no member leave. *)
+(** In the order of forking. The function removes no member. *)
 
 val shields : t -> int
-(** How many [protect]s the task itself is in. *)
+(** How many [protect]s of its own the task is in. *)
 
 val depth_in : t -> scope -> int
 (** The task's {!shields} when it came to be in the scope: if it is not in a
@@ -218,8 +221,8 @@ val was_cancelled : t -> bool
 val mark_cancelled : t -> unit
 
 val enter_scope : t -> scope
-(** A new scope, owned by the task, inside the scope that it is in. Until it
-    returns nothing has changed. *)
+(** A new scope, owned by the task, inside the scope that the task is in. Until
+    [enter_scope] returns nothing has changed. *)
 
 val leave_scope : t -> unit
 (** The task is in the parent of its scope again. *)
