@@ -1,7 +1,7 @@
 (** The one decision of H3, in which resuming a task and cancelling it race.
 
-    Each wait has a decision of its own. Whoever installs the outcome first has
-    won, and owes the task its turn; all others get [false]. *)
+    Each wait has a decision of its own. The thread that installs the outcome
+    first has won, and owes the task its turn; all others get [false]. *)
 
 type 'a t = private ('a, exn) result Atomic.t
 (** Shown for code that must not contain a function call. *)

@@ -65,7 +65,7 @@ val is_innermost : t -> bool
     the task that performed the effect [e]: then
     [discontinue k (Effect.Unhandled e)]. To be called by the thread that runs
     the loop of [t], inside {!using}. Raises nothing.
-    - {b Cost}: one comparison, unless a scheduler was started, or somebody used
+    - {b Cost}: one comparison, unless a scheduler was started, or a task used
       [Domain_local_await], on this domain since the last call; but on a domain
       on which the library was used only inside of foreign schedulers, such as a
       pool's, a question to [Domain_local_await] each time. *)

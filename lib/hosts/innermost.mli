@@ -25,9 +25,9 @@ val forget : unit -> unit
 
 (** {2 Schedulers that handle the effect}
 
-    [Domain_local_await] calls back whenever a scheduler is registered or
-    somebody asks, on those domains where this library called its [per_thread].
-    It does not call back when a scheduler ends. *)
+    [Domain_local_await] calls back whenever a scheduler is registered or a task
+    asks, on those domains where this library called its [per_thread]. It does
+    not call back when a scheduler ends. *)
 
 val prepare_domain : is_inside:(Domain_local_await.t -> bool) -> unit
 (** To be called before a scheduler of ours registers itself in the calling
@@ -45,7 +45,7 @@ type flag = {
 
 val raise_flag : flag -> unit
 (** Puts the flag up. It goes down when a scheduler is registered on the calling
-    domain, or somebody asks there. If these do not call back, it stays down. *)
+    domain, or a task asks there. If these do not call back, it stays down. *)
 
 val handling : flag -> (unit -> 'a) -> 'a
 (** [handling flag loop] is [loop ()], for the scheduler with that flag. *)

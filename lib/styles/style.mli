@@ -75,8 +75,8 @@ module type Style_with_wait = sig
       if it was cancelled after it had been resumed; or it fails, after
       [Structure_kit.withdraw operation t waiter].
 
-      [result] only changes the type of what it is given, and is called by
-      whoever resumes. *)
+      [result] only changes the type of what it is given, and is called by the
+      thread that resumes. *)
 
   val cancel : 'a t -> unit
   (** Cancels what the promise waits for. *)

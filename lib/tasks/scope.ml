@@ -19,10 +19,11 @@ let () =
    Failed     run           Ended
    Ended      never (terminal)
 
-   * Debt: it then cancels the host's scope, which may be done twice.
+   * Debt: the task then cancels the host's scope, which may be done twice.
 
-   A task that was unwound raised what its host did. If the host cancelled the whole
-   scope, then it says why, and that is raised; else it cancelled this one task. *)
+   A task that was unwound has raised its host's exception. If the host cancelled the
+   whole scope, then the host's scope raises the reason, and so does [run]; else the
+   host cancelled this one task. *)
 type state =
   | Running
   | Stopped
@@ -32,8 +33,8 @@ type state =
 
 type t = { host : Suspend.scope; state : state Atomic.t }
 
-(* What the host raises in a task that it has cancelled is of one kind, whatever its
-   arguments: so to suspend again tells. *)
+(* A host raises one exception, with whatever arguments, in a task that it has
+   cancelled: so a further suspension shows whether [e] is of that kind. *)
 let is_of_host e =
   match Suspend.suspend (fun _ -> Some ()) with
   | () -> false
@@ -96,7 +97,7 @@ let run body =
     match open_scope run_body with
     | () -> None
     | exception e ->
-        (* of the host, or of a signal handler *)
+        (* the host's, or a signal handler's *)
         Some (e, Printexc.get_raw_backtrace ())
   in
   match (Atomic.exchange state Ended, ended, !result) with

@@ -19,9 +19,9 @@ val after : float -> (unit -> unit) -> unit -> unit
     More than [1e9] seconds, [infinity] and [nan] are never.
 
     Neither function waits for another thread.
-    - {b Late}: by some 0.1 ms. While the main domain computes, and nobody calls
-      {!run_due} or sets another timeout, by some 50 ms (a thread's turn, or
-      two). By the time that the main domain spends in C without releasing
+    - {b Late}: by some 0.1 ms. While the main domain computes, and no thread
+      calls {!run_due} or sets another timeout, by some 50 ms (a thread's turn,
+      or two). By the time that the main domain spends in C without releasing
       OCaml's lock, or that the machine is suspended.
     - {b Cost}: O(log n), for [n] that are pending; a system call only if this
       timeout is to be the first. To cancel is O(log n).
