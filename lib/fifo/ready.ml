@@ -57,8 +57,8 @@ let[@poll error] [@inline never] replace_ring s before after =
     s.mask <- Array.length after - 1
   end
 
-(* The ring is full. So nothing is pushed meanwhile, unless a signal handler grows
-   it first; then ours is of no use. *)
+(* The ring is full. So nothing is pushed meanwhile, unless a signal handler grows the
+   ring first; then [larger] is dropped. *)
 let[@inline never] grow s =
   let ring = s.ring in
   let size = Array.length ring in
@@ -86,8 +86,8 @@ let rec post s message =
     (* another thread posted, or the loop emptied it *)
     post s message
 
-(* Not by a tail call or a loop, at which a signal handler would run, and raise
-   outside of the exception handler. *)
+(* The second call is no tail call, and this is no loop: a signal handler would run there,
+   and raise outside of the exception handler. *)
 let rec surely f a b =
   let paid = ref false in
   match
@@ -102,7 +102,7 @@ let rec surely f a b =
 
 let call resumer () = ignore (resumer (Ok ()) : bool)
 
-(* Whoever finds the loop asleep takes its resumer, and calls it. *)
+(* The thread that finds the loop asleep takes its resumer, and calls it. *)
 let[@inline never] wake_sleeper s =
   match Atomic.get s.sleep with
   | Awake -> ()
@@ -112,8 +112,8 @@ let[@inline never] wake_sleeper s =
 let[@inline] wake s = if Atomic.get s.sleep != Awake then wake_sleeper s
 let on_loop s = s.domain = this_domain () && s.thread = this_thread ()
 
-(* The loop itself may find its ring full: then it must not go through the inbox,
-   which is behind those that it pushes later. *)
+(* The loop itself may find its ring full. Then it must not post to the inbox: the tasks
+   there come behind those that it pushes later. *)
 let enqueue s task =
   if on_loop s then push s task.number
   else post s (fun rest -> Wake (task, rest))

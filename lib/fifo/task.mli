@@ -65,9 +65,10 @@ and 'a decision = ('a, exn) result
     answered   never (terminal)
     an outcome never (terminal)
     v}
-    * after [block] has returned. Debt: whoever installs the outcome makes the
-    task ready, once, also if a signal handler raises before that is done
-    ({!Ready.surely}). After [answered] the loop continues the task itself. *)
+    * after [block] has returned. Debt: the thread that installs the outcome
+    makes the task ready, once, also if a signal handler raises before that is
+    done ({!Ready.surely}). After [answered] the loop continues the task itself.
+*)
 
 and scope = {
   scheduler : scheduler;

@@ -23,9 +23,9 @@ val read_lock : t -> unit
     - {b Cancelled} while suspended: [t] was not locked by this call, and the
       tasks that could not be served because of this one are served. From the
       moment of cancelling the task is given nothing: an unlock passes it over.
-      But only when the task is unwound, [t] learns that it does not wait any
-      more: until then a cancelled writer keeps out the readers behind it, also
-      {!try_read_lock}. Its host decides when that is: Eio and an eager
+      But [t] learns that the task does not wait any more only when the task is
+      unwound: until then a cancelled writer keeps out the readers behind it,
+      also {!try_read_lock}. Its host decides when that is: Eio and an eager
       {!Concord_fifo} in the task's next turn, a lazy one later.
     - {b Order}: see {!create}.
     - {b Cost}: O(1), also to withdraw (amortised). *)

@@ -1,8 +1,8 @@
 (** One task, or one alternative of a choice, that waits in a structure.
 
     A waiter is {e live} from when its resumer is set until it is {e gone}: it
-    was withdrawn, or refused. A waiter that is gone may still be in its queue.
-*)
+    was withdrawn, has refused, or is an alternative of a choice that took it. A
+    waiter that is gone may still be in its queue. *)
 
 type choice = bool Atomic.t
 (** What the alternatives of one attempt to choose share: [true] once one of
