@@ -229,8 +229,8 @@ val leave_scope : t -> unit
 (** The task is in the parent of its scope again. *)
 
 val mark_observed : t -> unit
-(** Somebody has observed the exception with which the task ended: a task that
-    joined it. Any thread may call it. *)
+(** The exception with which the task ended was observed, by a task that joined
+    it. Any thread may call this. *)
 
 val is_observed : t -> bool
 (** Was {!mark_observed} called? Only for a task that ended with an exception.

@@ -66,8 +66,8 @@ val passed : frame list -> frame list
 (** The frames that saw the effect pass. None of the frames seeks any more. *)
 
 val collect : ((passing -> unit) -> unit) -> frame list
-(** [collect reach] are the frames, from the innermost on, that saw the effect
-    pass of which [reach] told last, before it was performed. No other task of
+(** [collect reach] are the frames, from the innermost on, that saw the last
+    effect pass that [reach] announced before performing it. No other task of
     the thread performs one that is physically equal meanwhile. *)
 
 (** {2 What waits for what} *)

@@ -61,7 +61,8 @@ val index : 'a node -> int
 
 val add_if : ('a t -> int -> bool) -> 'a t -> 'a -> bool
 (** [add_if room t v] adds [v], or gives it to a task that waits to take, if
-    there is room: [room t i] tells, for the index of the last node.
+    there is room: [room t i] is [true] if there is, for the index [i] of the
+    last node.
     @raise Closed.Closed if the queue is sealed. *)
 
 val last_index : 'a t -> int

@@ -32,8 +32,8 @@ val is_live : _ t -> bool
     cancelled. *)
 
 val mark_gone : _ t -> unit
-(** From now on the waiter is gone. Its queue is told by {!Waiters.count_gone}.
-*)
+(** From now on the waiter is gone. Its queue learns of it by
+    {!Waiters.count_gone}. *)
 
 val resume : (_, 'a) t -> ('a, exn) result -> bool
 (** Resumes a waiter that was taken out of its queue. [false]: it was cancelled,
