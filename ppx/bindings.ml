@@ -49,7 +49,8 @@ let bound binding =
 
 (* --- let%lazy rec --------------------------------------------------------- *)
 
-(* Does [e] mention one of the variables? It may if it has another extension in it. *)
+(* Does [e] mention one of the variables? The answer is yes if [e] contains another
+   extension, which may. *)
 let mentions bounds e =
   let search =
     object
@@ -173,7 +174,7 @@ let definitions ~loc recursive bindings =
   match delay_bindings recursive bindings with
   | Plain bindings -> [ pstr_value ~loc Nonrecursive bindings ]
   | Tied { knots; bindings; uses } ->
-      (* What is opened so is no part of the user's module. *)
+      (* What this opens is no part of the user's module. *)
       let expr = pmod_structure ~loc [ pstr_value ~loc Recursive knots ] in
       let hidden = open_infos ~loc ~expr ~override:Fresh in
       let use binding = pstr_value ~loc Nonrecursive [ binding ] in

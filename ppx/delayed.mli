@@ -3,14 +3,14 @@
 open Ppxlib
 
 val ghost : Location.t -> Location.t
-(** That of code which the user has not written. *)
+(** The same location, for code that the user has not written. *)
 
 val delay : loc:Location.t -> expression -> expression
 (** A lazy value that computes the expression when it is forced. *)
 
 val make : loc:Location.t -> expression -> expression
-(** The same, or a lazy value that is forced already if the expression is a
-    value. *)
+(** {!delay}; but if the expression is a value, a lazy value that is forced
+    already. *)
 
 val error : loc:Location.t -> string -> expression
-(** What the compiler reports as an error there. *)
+(** An expression that the compiler reports as an error, with that text. *)

@@ -32,7 +32,7 @@ let suspend block go_on =
 
 (* --- Direct style, outside of [direct] ------------------------------------ *)
 
-(* In a job, which cannot be suspended. *)
+(* For a job, which cannot be suspended. *)
 let refuse (type a) (block : a Suspend.resumer -> a option) : a =
   let decision = Decision.create () in
   let decide = Decision.decide decision in
@@ -46,17 +46,17 @@ let refuse (type a) (block : a Suspend.resumer -> a option) : a =
 let host = Host_kit.create ()
 let this_thread () = Thread.id (Thread.self ())
 
-(* The thread that is in [go]. *)
-let nobody = -1
-let going = Atomic.make nobody
+(* Of the thread that is in [go]. *)
+let no_thread = -1
+let going = Atomic.make no_thread
 
 let go ?raise_unhandled_exn () =
   Atomic.set going (this_thread ());
   Host_kit.using ~outside:refuse host (fun () ->
       Async.Scheduler.go ?raise_unhandled_exn ())
 
-(* Code of Async in other threads than [go]'s, and if Async was started otherwise: it
-   would park its thread, and Async with it. *)
+(* For code of Async in other threads than [go]'s, and for an Async that was started
+   otherwise: such code would park its thread, and Async with it. *)
 let () =
   let or_elsewhere f x =
     if Inbox.is_in_async () then f x else raise_notrace Host_kit.Elsewhere
@@ -73,8 +73,8 @@ let () =
 
 (* --- The structures ------------------------------------------------------- *)
 
-(* They are also called by threads that must not touch Async's state. There what need
-   not wait is done, and what fails raises. *)
+(* Threads that must not touch Async's state may call them too. There an operation that
+   need not wait is done, and one that fails raises. *)
 include Concord.Monadic.Make (struct
   type 'a t = 'a Deferred.t
 

@@ -1,5 +1,5 @@
-(** Concord's structures for Async: whatever waits gives a deferred, and is
-    woken by tasks of any host, in any domain.
+(** Concord's structures for Async: an operation that waits gives a deferred,
+    and is woken by tasks of any host, in any domain.
 
     {v
     open Core
@@ -17,8 +17,8 @@
       never_returns (Concord_async.go ())
     v}
 
-    Async is not patched, and its state is touched by its own thread only:
-    others put what they want done into an inbox, and wake the scheduler if it
+    Async is not patched, and only its own thread touches its state: other
+    threads put what they want done into an inbox, and wake the scheduler if it
     sleeps. Only code of Async can call the functions below that give a
     deferred. (Section 5 of "Effectively Composing Concurrency Libraries".)
 
@@ -34,20 +34,20 @@
     - {b Order, cost}: those of the operation.
     - {b Execution context} (monitor, priority, locals): the same before and
       after a wait, and for the caller of {!direct}.
-    - {b Handlers} of a deferred are run as Async's jobs, never by whoever
-      resumes it.
+    - {b Handlers} of a deferred are run as Async's jobs, never by the thread
+      that resumes the operation.
     - {b In other threads} (of [In_thread.run], of another domain) an operation
       that has to wait raises [Invalid_argument].
     - {b Direct-style operations} that have to wait in a job raise {!In_job},
       also in the function of [Thread_safe.run_in_async], and however Async was
       started.
-    - {b Signal handlers} that raise, anywhere: whoever was resumed, or was to
-      be woken, still is. *)
+    - {b Signal handlers} that raise, anywhere: a task that was resumed, or was
+      to be woken, still is. *)
 
 val go : ?raise_unhandled_exn:bool -> unit -> Core.never_returns
 (** [go ()] is [Scheduler.go ()]. It differs for other libraries that wait by
-    [Domain_local_await], as Kcas: in a job they raise {!In_job} too, where they
-    would freeze Async. *)
+    [Domain_local_await], as Kcas does: in a job they raise {!In_job} too, where
+    otherwise they would freeze Async. *)
 
 exception In_job
 (** A direct-style operation had to wait in a job of Async, which cannot. Use
@@ -56,7 +56,9 @@ exception In_job
     is forced next. *)
 
 val to_deferred : 'a Concord.Promise.t -> 'a Async.Deferred.t
-(** {!Promise.await}. *)
+(** {!Promise.await}, as a conversion. Suspends, orders and costs as that.
+    @raise Invalid_argument
+      in a thread that does not run Async, if it has to wait. *)
 
 val of_deferred : 'a Async.Deferred.t -> 'a Concord.Promise.t
 (** A promise that is filled when the deferred is determined. A deferred does

@@ -6,9 +6,9 @@ module Ivar = Async.Ivar
 (* --- Whose it is ---------------------------------------------------------- *)
 
 (* Async's lock is first held by the initial thread of this domain. The domain is
-   compared first: another one must not even ask for the scheduler, which is made
-   when somebody asks for it. That the lock's owner is read without holding the lock
-   is right, as it is the calling thread only if that has put itself there. *)
+   compared first: another domain must not even ask for the scheduler, which is made
+   when it is first asked for. The lock's owner is read without holding the lock: that
+   is right, as only the calling thread makes itself the owner. *)
 let domain = Domain.self ()
 
 let is_here () =
@@ -41,8 +41,8 @@ let pipe = ref None
 let byte = Bytes.make 1 '.'
 let buffer = Bytes.create 64
 
-(* A full pipe wakes as well. A signal handler may raise before anything was written;
-   twice is as good as once. *)
+(* A full pipe wakes as well. A signal handler may raise before anything was written:
+   then it is written again, as two bytes wake as one does. *)
 let rec ring output =
   match Unix.single_write output byte 0 1 with
   | (_ : int) -> ()
@@ -75,10 +75,10 @@ let resume decision ivar outcome =
 (* The second time it does nothing. *)
 let wake (Wake (ivar, v)) = if Ivar.is_empty ivar then Ivar.fill_exn ivar v
 
-(* At most so many. *)
+(* Serves at most [left] messages. *)
 let rec serve left = if left > 0 && Inbox.serve wakes wake then serve (left - 1)
 
-(* Async has other things to do as well. *)
+(* How many messages one cycle serves: Async has other things to do as well. *)
 let max_wakes = 10_000
 
 let start_cycle () =

@@ -18,13 +18,16 @@ exception Cancelled
    block       another [wake]          the porter, if it has submitted a turn for
                                        each job
 
-   [wake] is left in place when the porter has been woken: it says [false] then. So
-   whoever posts next calls it too, if a poster was interrupted by a signal handler
-   before. A turn that finds no job does nothing: one too many does no harm, if the
-   porter was interrupted before it had counted it. *)
+   [wake] is left in place when the porter has been woken: it refuses then. So the next
+   thread that posts calls it too, should a signal handler have interrupted an earlier
+   one. A turn that finds no job does nothing: one turn too many does no harm, should
+   the porter be interrupted before it has counted the turn.
+
+   This is not [Concord.Host_kit.Inbox], as several domains take from it. *)
 type job = {
   start : unit -> unit;
-  fail : exn -> Printexc.raw_backtrace -> unit;  (** Unless it has ended. *)
+  fail : exn -> Printexc.raw_backtrace -> unit;
+      (** Does nothing if the job has ended. *)
 }
 
 type inbox = {
@@ -36,7 +39,8 @@ type inbox = {
 
 type porter = {
   inbox : inbox Atomic.t;
-  mutable turns : int;  (** How many it has submitted. Its own. *)
+  mutable turns : int;
+      (** How many it has submitted. Only the porter touches it. *)
 }
 
 let create () =
@@ -44,8 +48,8 @@ let create () =
   let inbox = { oldest_first = []; latest_first = []; posted = 0; wake } in
   { inbox = Atomic.make inbox; turns = 0 }
 
-(* For what is owed, and does no harm if it is done twice: once more if a signal
-   handler raises, who may have come too early. *)
+(* [f v] is owed, and does no harm if it is done twice. A signal handler that raises may
+   have come too early: so [f v] is done once more. *)
 let insist f v =
   match f v with
   | result -> result
@@ -88,7 +92,7 @@ let turn inbox () =
   match take_and_start () with
   | () -> ()
   | exception e -> (
-      (* of a signal handler *)
+      (* a signal handler's *)
       let backtrace = Printexc.get_raw_backtrace () in
       match !taken with
       | Some job -> job.fail e backtrace
@@ -128,7 +132,8 @@ type entry = {
   porter_of : (Task.pool, porter) Ephemeron.K1.t;
 }
 
-(* Programs have few pools. Only those who have [mutex] add. *)
+(* A list, as programs have few pools. A thread adds to it only while it holds [mutex].
+   *)
 let entries : entry list Atomic.t = Atomic.make []
 let mutex = Mutex.create ()
 
@@ -189,7 +194,7 @@ let submit_cancellable pool f =
   let porter = porter "submit_cancellable" pool in
   let promise = Promise.create () in
   let { start; fail } = job promise f in
-  (* Starting and cancelling race for it. *)
+  (* Starting the job and cancelling it race for this. *)
   let taken = Atomic.make false in
   let take () = Atomic.compare_and_set taken false true in
   post porter.inbox { start = (fun () -> if take () then start ()); fail };

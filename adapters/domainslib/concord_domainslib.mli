@@ -3,7 +3,7 @@
     [Domainslib.Task.async] must be called from a domain that the pool knows,
     and [Domainslib.Task.run] blocks its caller's whole domain. {!submit} may be
     called from any Eio fiber, thread, domain or task, returns at once, and
-    gives a promise on which any task can wait. (Section 3.5 of "Effectively
+    gives a promise for which any task can wait. (Section 3.5 of "Effectively
     Composing Concurrency Libraries".)
 
     {[
@@ -31,17 +31,18 @@ val submit : Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t
     domain that does: otherwise that call fails an assertion of Domainslib's;
     or, while the pool is still starting, one of its own domains does.
 
-    Jobs that are waiting or suspended when the pool is torn down are lost:
-    their promises are never resolved.
+    Jobs that wait or are suspended when the pool is torn down are lost: their
+    promises are never resolved.
 
     Once a pool is attached, or has got a job, a signal handler may call
     [submit], except on a domain of the pool. An exception that a signal handler
     raises in [submit] loses no job that was submitted before.
 
+    The pool must have at least one domain of its own ([num_domains >= 1]), or
+    be inside [Domainslib.Task.run]. One job waits for no other.
+
     - {b Order}: jobs are started in the order of submission from one domain.
-    - {b Cost}: one job waits for no other; the pool must have at least one
-      domain of its own ([num_domains >= 1]), or be inside
-      [Domainslib.Task.run].
+    - {b Cost}: O(1); the first [submit] to a pool also starts a task there.
 
     @raise Invalid_argument
       if [pool] was torn down, or if its place is taken by another domain and
@@ -51,12 +52,13 @@ val submit_cancellable :
   Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t * (unit -> bool)
 (** As {!submit}, with a function that cancels the job: [true] if the job had
     not started; it then never will, and the promise fails with {!Cancelled}.
-    [false] if it has started, ended or was cancelled before. *)
+    [false] if it has started, ended or was cancelled before. The function never
+    suspends; O(1). *)
 
 val attach : Domainslib.Task.pool -> unit
 (** [attach pool] makes [pool] ready for {!submit} from anywhere, and takes the
     pool's place for an outside domain, if that is free, for the calling domain.
-    Calling it again does nothing.
+    Calling it again does nothing. It does not suspend.
 
     @raise Invalid_argument
       if [pool] was torn down, or if another domain has the place. *)

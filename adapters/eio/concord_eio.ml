@@ -5,7 +5,8 @@ module Decision = Host_kit.Decision
 let name = "eio"
 
 (* The private effect of Eio's fibers, performed as Eio does. A resumer decides on any
-   domain, and cancelling on the fiber's own; whoever does, enqueues the fiber once. *)
+   domain, and cancelling on the fiber's own; the one that decides enqueues the fiber,
+   once. *)
 let suspend (type a) (block : a Concord.Suspend.resumer -> a option) : a =
   let entered = ref false in
   let enter fiber (enqueue : a Effects.enqueue) =
@@ -40,8 +41,8 @@ let protect f =
 
 exception Stopped
 
-(* The scopes that a fiber is in. Of its own loop: those of a loop around are not
-   bound in it. *)
+(* The scopes that a fiber is in, of its own loop: a loop does not see the bindings of
+   the loop around it. *)
 let key : Eio.Switch.t list Eio.Fiber.key = Eio.Fiber.create_key ()
 
 let scopes_of_fiber () =

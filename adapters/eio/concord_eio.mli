@@ -1,4 +1,4 @@
-(** Concord's plug-in for Eio. Link it, and nothing else: there is nothing to
+(** Concord's plug-in for Eio. It works by being linked: there is nothing to
     call.
 
     Without it Concord's operations work in Eio fibers too, through
@@ -8,4 +8,4 @@
     needed.) *)
 
 val name : string
-(** ["eio"]: how the plug-in calls itself. *)
+(** ["eio"]: the name of the plug-in. *)

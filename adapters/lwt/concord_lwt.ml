@@ -18,9 +18,9 @@ let () =
 (* --- One wait ------------------------------------------------------------- *)
 
 (* Besides a resumer's caller Lwt's thread decides: [block] gave a value or raised, or
-   [Lwt.cancel] rejected the promise. It can reject the promise although an outcome was
-   promised, and has not arrived yet. So the decision is looked at before the task goes
-   on. Nothing else rejects the promise, but in [wait] an outcome that is an
+   [Lwt.cancel] rejected the promise. [Lwt.cancel] can reject the promise although an
+   outcome was promised and has not arrived yet. So the task looks at the decision before
+   it goes on. Nothing else rejects the promise, except in [wait] an outcome that is an
    exception. *)
 let begin_wait () =
   Loop.begin_wait ();
@@ -33,7 +33,7 @@ let[@inline] decide decision outcome =
     true
   end
 
-(* What was decided, or else this. *)
+(* What was decided before, or else [otherwise]. *)
 let outcome decision otherwise =
   if decide decision otherwise then otherwise else Decision.outcome decision
 
@@ -51,7 +51,8 @@ let suspend ~protected ~late ~cancelled block go_on =
       late e;
       go_on_woken ()
     end
-  (* Lwt does not remember that it cancelled: each time another promise. *)
+  (* Lwt does not remember that it cancelled. So after each [Lwt.cancel] the code waits
+     for another promise, which the next one can reject. *)
   and wait_protected late =
     let rec wait () =
       Lwt.try_bind
@@ -110,7 +111,7 @@ let outside block =
   let outcome =
     match block (fun outcome -> resumer decision woken waker outcome) with
     | Some () ->
-        (* It shows who its host is: see [Host_kit.probe]. *)
+        (* The effect of the task shows its host: see [Host_kit.probe]. *)
         (try Lwt_direct.yield () with Effect.Unhandled _ -> ());
         outcome decision (Ok ())
     | None -> (
@@ -139,7 +140,7 @@ include Concord.Monadic.Make_with_wait (struct
   let suspend = suspend
   let wait = wait
 
-  (* [Lwt.with_value] puts all of the storage back. *)
+  (* [Lwt.with_value] restores all of the storage, not only its key. *)
   let isolate f = Lwt.with_value no_key None f
   let host () = if Loop.is_running () then Some host else None
 end)

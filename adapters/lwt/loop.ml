@@ -16,7 +16,7 @@ let this_thread () = Thread.id (Thread.self ())
             a loop        Used t'  as above: then it is not [run]'s, which will fail
 
    Lwt has no hook for the end of its loop. So a thread that has used Lwt, and has left
-   the loop or never ran it, stays [Used] until another one comes. *)
+   the loop or never ran it, stays [Used] until another thread comes. *)
 type owner = Nobody | Used of int | Run of int
 
 let owner = Atomic.make Nobody
@@ -76,7 +76,7 @@ type wake = Wake : 'a Lwt.t * 'a Lwt.u * ('a, exn) result -> wake
 
 let wakes : wake Inbox.t = Inbox.create ()
 
-(* It only ends the loop's wait. *)
+(* The notification only ends the loop's wait. *)
 let notification = Lwt_unix.make_notification ignore
 
 let resume decision outcome promise waker result =
@@ -89,35 +89,35 @@ let resume decision outcome promise waker result =
       Lwt_unix.send_notification notification;
       true
 
-(* A callback may not return: it may raise, or exit, which runs another loop. Then this
-   is called again, and the promise is resolved. It also is if it was cancelled. *)
+(* A callback may raise, or exit, which runs another loop. Then [wake] is called again,
+   and finds the promise resolved; so it does if the promise was cancelled. *)
 let wake (Wake (promise, waker, result)) =
   if Lwt.is_sleeping promise then Lwt.wakeup_result waker result
 
-(* At most so many, and the number that is left. *)
+(* Serves at most [left] messages. Returns how many more it might have served. *)
 let rec serve left =
   if left > 0 && Inbox.serve wakes wake then serve (left - 1) else left
 
-(* The loop has other things to do as well. *)
+(* How many messages one turn serves: the loop has other things to do as well. *)
 let max_wakes = 1_000
 
-(* Those that began and were not ended otherwise: they are ended by a wake. *)
+(* How many waits have begun and were not ended otherwise: a wake ends each. *)
 let waits = ref 0
 let begin_wait () = incr waits
 let end_wait () = decr waits
-let somebody_waits () = !waits > Inbox.served wakes
+let tasks_wait () = !waits > Inbox.served wakes
 
 (* --- Turns ---------------------------------------------------------------- *)
 
 (* How many operations may be done at once before the clock is read, and how long a turn
    may be, in nanoseconds, if there are so many. Operations that need not wait are called by
-   other threads too: if one of two writes is lost, there is one more to be done. *)
+   other threads too: if one of two writes is lost, one more operation is done. *)
 let between_looks = 100
 let longest_turn = 10_000_000
 let at_once = ref between_looks
 
-(* When it will have been long enough, in nanoseconds; or 0, as the clock has not been
-   read yet. *)
+(* When the turn will have been long enough, in nanoseconds; or 0, if the clock has not
+   been read in it yet. *)
 let turn_ends = ref 0
 
 let begin_turn () =
@@ -142,12 +142,13 @@ let turn () =
 
 (* --- Sleeping ------------------------------------------------------------- *)
 
-(* Most of the time between two domains goes into waking one that sleeps. *)
+(* Most of the time of a message between two domains goes into waking a loop that sleeps:
+   so look before sleeping. *)
 let spins = Spin.create ()
 let is_posted () = not (Inbox.is_empty wakes)
 
 let spin () =
-  Lwt.paused_count () = 0 && somebody_waits () && Spin.until spins is_posted
+  Lwt.paused_count () = 0 && tasks_wait () && Spin.until spins is_posted
 
 let max_spins = 64
 

@@ -1,8 +1,9 @@
-(** Lwt's loop, and how others wake it.
+(** Lwt's loop, and how other threads wake it.
 
     Lwt has one loop in a process, and its state belongs to the thread that runs
-    it. What others want done there goes through a queue of wakes, which hooks
-    of Lwt's loop serve. They are installed when this module is initialised. *)
+    the loop. What other threads want done there goes through a queue of wakes,
+    a {!Concord.Host_kit.Inbox}, which hooks of Lwt's loop serve. The hooks are
+    installed when this module is initialised. *)
 
 (** {2 Whose it is} *)
 
@@ -28,19 +29,22 @@ val resume :
   bool
 (** [resume decision outcome promise waker result] decides; [false] if it had
     been decided. Then [promise], which belongs to [waker], is resolved with
-    [result] in Lwt's loop, soon, in the order of the calls, unless it is
-    cancelled before. From any thread. Also does {!end_wait}.
+    [result] in Lwt's loop, soon, in the order of the calls, unless the promise
+    is cancelled before. From any thread. Also does {!end_wait}.
 
-    If it raises what a signal handler raises, nothing has happened, or all of
-    it.
+    If it raises what a signal handler raises, then nothing has happened, or all
+    of it.
     - {b Cost}: O(1). A system call only if the loop may sleep. *)
 
 (** {2 How many tasks wait for others to wake them}
 
-    If any does, the loop spins for a moment before it sleeps. *)
+    If there is one, the loop spins for a moment before it sleeps. *)
 
 val begin_wait : unit -> unit
+(** One task more waits. *)
+
 val end_wait : unit -> unit
+(** One task less. *)
 
 (** {2 Turns} *)
 

@@ -90,10 +90,10 @@ type scopes = { scope : 'a. (scope -> 'a) -> 'a }
 type _ Effect.t +=
   | Protect : (unit -> unit) Effect.t
         (** For hosts that cancel their tasks. The handler defers the
-            cancellation of the calling task, and continues it at once with a
-            function that ends this. The task calls this function once; it does
-            not raise. A cancellation that came meanwhile is raised by the
-            task's next suspension. *)
+            cancellation of the calling task, and continues the task at once
+            with a function that ends the deferral. The task calls this function
+            once; the function does not raise. A cancellation that came
+            meanwhile is raised by the task's next suspension. *)
   | Scopes : scopes Effect.t
         (** For hosts that fork tasks. The handler continues the task at once.
         *)

@@ -1,7 +1,7 @@
 (** Cancelling tasks and scopes.
 
-    If a signal handler makes one of these raise, it has done its work
-    nevertheless; or, called by another thread, it has done nothing. *)
+    If a signal handler raises in one of these functions, the function has done
+    its work nevertheless; or, called by another thread, it has done nothing. *)
 
 val task : Task.t -> unit
 (** Any thread may call it. To cancel the first task is to cancel the outermost
@@ -14,10 +14,13 @@ val scope : Task.scope -> unit
 (** {2 For the thread that runs the loop} *)
 
 val interrupt : Task.scheduler -> Task.t -> unit
-(** Does what must be done if the task is cancelled and suspended. *)
+(** If the task is cancelled and suspended, decides its wait. *)
 
 val task_here : Task.scheduler -> Task.t -> unit
+(** {!task}, of a task of that scheduler. *)
+
 val scope_here : Task.scheduler -> Task.scope -> unit
+(** {!scope}, of a scope of that scheduler. *)
 
 val is_inside : Task.scope -> Task.scope -> bool
 (** [is_inside outer scope]: is [scope] the same, or a scope within? *)

@@ -91,7 +91,7 @@ let[@inline never] look s =
   let_host_go_on s;
   is_native s
 
-let is_unobserved failure = not (is_told failure.task)
+let is_unobserved failure = not (is_observed failure.task)
 
 (* Failures for which nobody waits. *)
 let stop_failed s =

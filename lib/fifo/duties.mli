@@ -20,4 +20,4 @@ val last_resort : Task.scheduler -> unit
     in which a task failed for which nobody waits. *)
 
 val is_unobserved : Task.failure -> bool
-(** Nobody was told of it. *)
+(** Has no task observed the exception? *)

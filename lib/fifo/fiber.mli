@@ -7,16 +7,20 @@
     {!handler.performed}. (The bytecode interpreter runs signal handlers there
     too.)
 
-    It takes the primitives of Stdlib's own module, as they are in OCaml 5.1 to
-    5.4. With a version that it does not know it is Stdlib's [match_with]. *)
+    It takes the primitives of Stdlib's own module, as they are in the releases
+    5.1 to 5.4 of OCaml. With another version, or if {!check} fails when the
+    program starts, it is Stdlib's [match_with]: all is right then but for
+    signal handlers that raise. *)
 
 type last_fiber
+(** What a handler hands on with a continuation. *)
 
 type handler = {
   returned : unit -> unit;
   raised : exn -> unit;
   handles : 'a. 'a Effect.t -> bool;
-      (** For unknown versions: [false] if [performed] would {!reperform} it. *)
+      (** [false] if [performed] would {!reperform} the effect. Asked only where
+          Stdlib's [match_with] is used. *)
   performed :
     'a. 'a Effect.t -> ('a, unit) Effect.Deep.continuation -> last_fiber -> unit;
       (** First it must {!accept} the continuation, or {!reperform}. *)
@@ -27,8 +31,13 @@ val run : handler -> ('x -> unit) -> 'x -> unit
     [Effect.Deep.match_with f x { retc = handler.returned; ... }]. *)
 
 val accept : ('a, unit) Effect.Deep.continuation -> last_fiber -> unit
+(** To be called before the continuation is used or stored. *)
 
 external reperform :
   'a Effect.t -> ('a, unit) Effect.Deep.continuation -> last_fiber -> unit
   = "%reperform"
 (** Passes an effect on to the next handler. To be called last. *)
+
+val check : (handler -> (unit -> unit) -> unit -> unit) -> bool
+(** Does the function do what {!run} should, with effects that are handled or
+    passed on, and with tasks that return or raise? *)

@@ -53,7 +53,7 @@ let fork_promise f =
         (* a signal handler's, in between *)
         Ready.surely fail promise e;
         match Promise.peek promise with
-        | Some (Error told) when told == e -> ()
+        | Some (Error kept) when kept == e -> ()
         | Some _ | None -> raise e)
   in
   ignore (fork_as "fork_promise" fill : handle);
@@ -74,12 +74,12 @@ let join handle =
       match Promise.peek handle.ended with
       | Some (Error _) ->
           (* Also if the caller was just cancelled: the task counts on it. *)
-          tell handle;
+          mark_observed handle;
           Promise.await handle.ended
       | Some (Ok ()) | None -> Printexc.raise_with_backtrace e backtrace)
 
 (* A body of the scope ended with [result], and its tasks have ended. The first
-   failure that nobody was told of explains why the body was cancelled. *)
+   failure that no task has observed explains why the body was cancelled. *)
 let conclude scope result =
   let unobserved = List.rev (List.filter Duties.is_unobserved scope.failures) in
   match (result, unobserved) with

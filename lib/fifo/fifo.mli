@@ -35,13 +35,12 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
     ready when an operation that would have resumed it arrives, or when no other
     task is ready, and at the latest after 256 turns of other tasks.
 
-    Either way the task is refused everything from the moment of cancelling: a
-    value, a lock or a permit goes to somebody else. Until it is unwound it is
-    still in the queue that it waits in, and counts wherever mere presence does:
-    a cancelled writer keeps the readers behind it out of a [Rwlock], and
-    functions like [Mvar.waiters] count it. So the waiters that a structure
-    keeps are those that live, and those that were cancelled in the last 256
-    turns.
+    Either way the task gets nothing from the moment of cancelling: a value, a
+    lock or a permit goes to another task. Until the task is unwound, its waiter
+    is still in the queue, and counts wherever mere presence does: a cancelled
+    writer keeps the readers behind it out of a [Rwlock], and functions like
+    [Mvar.waiters] count it. So the waiters that a structure keeps are the live
+    ones, and those whose tasks were cancelled in the last 256 turns.
 
     - {b Suspends} the calling task, whatever its host, while all tasks wait.
       Before it puts a thread or domain to sleep it spins for some microseconds.
@@ -65,10 +64,10 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
 
     @raise e
       if [f] raised [e], after the other tasks were cancelled and have ended; or
-      if a task raised [e] and nobody called {!join} on it. The backtrace is
-      that of the task. A task whose exception nobody has joined for also
-      cancels the others, as soon as no task is ready to run: so a failure is
-      seen even if everyone waits for the one that failed.
+      if a task raised [e] and no task called {!join} on it. The backtrace is
+      that of the task. A task whose exception nobody has observed by a join
+      also cancels the others, as soon as no task is ready to run: so a failure
+      is seen even if all others wait for the task that failed.
     @raise Cancelled if the first task was cancelled, whatever [f] returned. *)
 
 val fork : (unit -> unit) -> handle
@@ -78,24 +77,28 @@ val fork : (unit -> unit) -> handle
 
     - {b Suspends} the caller as {!yield} does.
     - {b Cancelled}: raises {!Cancelled} before [f] is called, or not at all.
+    - {b Cost}: O(1), and a stack for the task.
 
     @raise Invalid_argument outside of {!run}. *)
 
 val fork_promise : (unit -> 'a) -> 'a Promise.t
 (** [fork_promise f] forks a task that fills the promise with [f ()], or makes
     it fail with the exception that [f] raised, {!Cancelled} included; such an
-    exception counts as joined. Nothing happens if you resolved the promise
+    exception counts as observed. Nothing happens if you resolved the promise
     before. Otherwise as {!fork}. *)
 
 val yield : unit -> unit
 (** Lets the other ready tasks have their turn.
 
+    - {b Suspends} the caller until then.
     - {b Cancelled}: raises {!Cancelled}.
+    - {b Order}: the caller goes on after the tasks that are ready now.
+    - {b Cost}: O(1).
 
     @raise Invalid_argument outside of {!run}. *)
 
 val self : unit -> handle
-(** The calling task.
+(** The calling task. Never suspends; O(1).
 
     @raise Invalid_argument outside of {!run}. *)
 
@@ -120,6 +123,8 @@ val join : handle -> unit
 
     - {b Suspends} until [h] has ended.
     - {b Cancelled} while suspended: raises the host's exception; [h] goes on.
+    - {b Order}: tasks that wait for [h] go on in the order of their arrival.
+    - {b Cost}: O(1), also to withdraw (amortised).
 
     @raise e if [h] raised [e], with its backtrace.
     @raise Invalid_argument if [h] is the calling task. *)
@@ -127,7 +132,13 @@ val join : handle -> unit
 val protect : (unit -> 'a) -> 'a
 (** {!Suspend.protect}: [protect f] is [f ()], during which no cancellation is
     delivered to the calling task. Scopes that are made inside are protected
-    with it. *)
+    with it. A cancellation that comes meanwhile is raised by the first
+    suspension after [protect].
+
+    - {b Suspends} only where [f] does.
+    - {b Cost}: that of one effect.
+
+    @raise e if [f] raises [e]. *)
 
 (** Groups of tasks that end together. *)
 module Scope : sig
@@ -145,7 +156,7 @@ module Scope : sig
 
       @raise e
         if [body] raised [e], after the scope's tasks were cancelled and have
-        ended; or if a task of the scope raised [e] and nobody joined it, as in
+        ended; or if a task of the scope raised [e] and no task joined it, as in
         {!val:run}.
       @raise Cancelled if {!cancel} was called on the scope.
       @raise Invalid_argument outside of {!val:run}. *)
@@ -153,7 +164,8 @@ module Scope : sig
   val cancel : t -> unit
   (** Cancels the tasks and the body of the scope, as {!val:cancel} does a task;
       nothing else is cancelled. Any task, thread, domain or signal handler may
-      call it.
+      call it; it never suspends.
+
       - {b Cost}: O(n), for [n] tasks and scopes in it. *)
 end
 

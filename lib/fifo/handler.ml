@@ -18,7 +18,7 @@ let[@inline never] go_on s = Loop.dispatch s
 
 let leave s task =
   let home = Task.home task in
-  if s.current >= 0 then Task.leave task home;
+  if s.current >= 0 then Task.remove_member task home;
   if home.live = 0 then
     match home.on_empty with
     | None -> ()
@@ -26,8 +26,8 @@ let leave s task =
         ignore (resumer (Ok ()) : bool);
         home.on_empty <- None
 
-(* Those who joined the task go on before the owner of its scope, who then knows
-   that they were told. *)
+(* Those who joined the task go on before the owner of its scope, which then finds
+   the failure observed. *)
 let rec end_returned s task =
   match
     ignore (Promise.try_fill task.ended () : bool);
@@ -43,18 +43,18 @@ let returned s =
   end_returned s (Task.current s);
   go_on s
 
-(* Drops those at the head of which somebody was told since: so the list stays
+(* Drops those at the head that were observed since: so the list stays
    short even if the loop is never idle. *)
-let rec drop_told = function
-  | { task; _ } :: rest when is_told task -> drop_told rest
+let rec drop_observed = function
+  | { task; _ } :: rest when is_observed task -> drop_observed rest
   | failures -> failures
 
-(* Recorded before anybody can be told of it, and forget that. *)
+(* Recorded before a task can observe it, and forget that. *)
 let record s home ({ task; _ } as failure) =
   match home.failures with
   | { task = latest; _ } :: _ when latest == task -> ()
   | failures ->
-      let failures = failure :: drop_told failures
+      let failures = failure :: drop_observed failures
       and failed = if home.has_failed then s.failed else home :: s.failed in
       home.failures <- failures;
       home.has_failed <- true;
@@ -74,7 +74,8 @@ let settle s task exn backtrace =
     | _ when task == home.owner -> Promise.fail ~backtrace task.ended exn
     | _ ->
         record s home { task; exn; backtrace };
-        if Promise.fail_waiters ~backtrace task.ended exn > 0 then tell task
+        if Promise.fail_waiters ~backtrace task.ended exn > 0 then
+          mark_observed task
 
 let rec end_raised s task exn backtrace =
   match
@@ -159,7 +160,7 @@ let prepare_fork s scope parent f continuation =
   Array.unsafe_set s.waits child.number start;
   Array.unsafe_set s.waits parent.number wait;
   Ready.push s parent.number;
-  Task.enlist s child
+  Task.add_member s child
 
 let[@inline never] start s = Loop.start s
 

@@ -2,10 +2,10 @@
 
 val dispatch : Task.scheduler -> unit
 (** Continues the first ready task; returns if none is ready. To be called last
-    by whatever suspends or ends a task. *)
+    by code that suspends or ends a task. *)
 
 val start : Task.scheduler -> unit
-(** Starts the current task, which is to {!Task.Start}, on top of the loop's
+(** Starts the current task, whose wait is {!Task.Start}, on top of the loop's
     stack. To be called last. *)
 
 val run : Task.scheduler -> (unit -> unit) -> unit
@@ -14,7 +14,7 @@ val run : Task.scheduler -> (unit -> unit) -> unit
 
     What the host raises in the task that runs the loop, or a signal handler in
     the loop itself, stops the outermost scope, and is re-raised at the end. (If
-    it comes before the first task has started, at once.)
+    it comes before the first task has started, it is raised at once.)
 
     In a guest a loop that always has something to do lets its host have a turn
     now and then.

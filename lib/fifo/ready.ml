@@ -4,11 +4,14 @@ let this_domain () = (Domain.self () :> int)
 let this_thread () = Thread.id (Thread.self ())
 
 (* Threads of one domain switch, and signal handlers run, at polls and allocations
-   only, and there is none in the functions that are marked so: they are atomic
-   between these threads. That [s.domain] is the calling thread's means that no
-   other domain is at it. A thread never changes its domain, so that the caller may
-   ask for it before. *)
+   only. The functions marked [@poll error] have none: they are atomic between these
+   threads. If [s.domain] is the calling thread's domain, then no other domain is at
+   the ring. A thread never changes its domain, so that the caller may ask for it
+   before.
 
+   Why no index is out of bounds is said in [Task]. *)
+
+(* There must be room. *)
 let[@inline always] unsafe_store s number =
   Array.unsafe_set s.ring (s.next_free land s.mask) number;
   s.next_free <- s.next_free + 1
@@ -54,8 +57,8 @@ let[@poll error] [@inline never] replace_ring s before after =
     s.mask <- Array.length after - 1
   end
 
-(* The ring is full. So nothing is pushed meanwhile, unless a signal handler grows
-   it first; then ours is of no use. *)
+(* The ring is full. So nothing is pushed meanwhile, unless a signal handler grows the
+   ring first; then [larger] is dropped. *)
 let[@inline never] grow s =
   let ring = s.ring in
   let size = Array.length ring in
@@ -83,8 +86,8 @@ let rec post s message =
     (* another thread posted, or the loop emptied it *)
     post s message
 
-(* Not by a tail call or a loop, at which a signal handler would run, and raise
-   outside of the exception handler. *)
+(* The second call is no tail call, and this is no loop: a signal handler would run there,
+   and raise outside of the exception handler. *)
 let rec surely f a b =
   let paid = ref false in
   match
@@ -99,7 +102,7 @@ let rec surely f a b =
 
 let call resumer () = ignore (resumer (Ok ()) : bool)
 
-(* Whoever finds the loop asleep takes its resumer, and calls it. *)
+(* The thread that finds the loop asleep takes its resumer, and calls it. *)
 let[@inline never] wake_sleeper s =
   match Atomic.get s.sleep with
   | Awake -> ()
@@ -109,8 +112,8 @@ let[@inline never] wake_sleeper s =
 let[@inline] wake s = if Atomic.get s.sleep != Awake then wake_sleeper s
 let on_loop s = s.domain = this_domain () && s.thread = this_thread ()
 
-(* The loop itself may find its ring full: then it must not go through the inbox,
-   which is behind those that it pushes later. *)
+(* The loop itself may find its ring full. Then it must not post to the inbox: the tasks
+   there come behind those that it pushes later. *)
 let enqueue s task =
   if on_loop s then push s task.number
   else post s (fun rest -> Wake (task, rest))

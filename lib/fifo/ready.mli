@@ -8,11 +8,11 @@ val on_loop : Task.scheduler -> bool
     in a task of it? *)
 
 val is_empty : Task.scheduler -> bool
-(** No task is ready, and nothing was posted. *)
+(** Is no task ready, and was nothing posted? *)
 
 val is_idle : Task.scheduler -> bool
-(** And there is nothing else to do either. Whatever a signal handler or another
-    thread can ask of the loop makes it [false]. *)
+(** Is it empty, and is there nothing else to do either? Whatever a signal
+    handler or another thread can ask of the loop makes it [false]. *)
 
 (** {2 For the thread that runs the loop} *)
 
@@ -31,24 +31,25 @@ val push_due : Task.scheduler -> Task.t -> Task.inbox -> unit
 (** {2 For any thread} *)
 
 val post : Task.scheduler -> (Task.inbox -> Task.inbox) -> unit
-(** Puts a message before those that are in the inbox. If it raises, it has not.
-*)
+(** Puts a message before those that are in the inbox. If it raises, it has done
+    nothing. *)
 
 val wake : Task.scheduler -> unit
-(** Wakes the loop if it sleeps; to be called after posting. If it raises, it
-    has done so nevertheless. *)
+(** Wakes the loop if it sleeps; to be called after posting. If [wake] raises,
+    it has woken the loop nevertheless. *)
 
 val surely : ('a -> 'b -> unit) -> 'a -> 'b -> unit
-(** [surely f a b] pays a debt by [f a b], which does nothing if it raises. So
-    it is called again until it returns; what it raised is raised then. *)
+(** [surely f a b] pays a debt by [f a b]. If [f a b] raises, it has done
+    nothing: so it is called again until it returns, and then its first
+    exception is raised. *)
 
 val make_ready : Task.t -> unit
-(** The task's wait was decided by the caller. If it raises, it has made the
-    task ready nevertheless. *)
+(** Makes the task ready, whose wait the caller has decided. If [make_ready]
+    raises, it has done so nevertheless. *)
 
 val resume : Task.t -> 'a Decision.t -> 'a Suspend.resumer
-(** What the resumer of a task does that is suspended with that decision. *)
+(** The resumer of a task that is suspended with that decision. *)
 
 val unwind_doomed : Task.t -> 'a Decision.t -> unit
-(** Makes the task ready to be unwound, if it was cancelled lazily and nobody
-    has done so. *)
+(** Makes the task ready to be unwound, if it was cancelled lazily and is not
+    ready yet. *)

@@ -1,4 +1,16 @@
-(* The interface explains the fields. *)
+(* The interface explains the fields.
+
+   Each switch between tasks goes through the scheduler's arrays, with [unsafe_get] and
+   [unsafe_set]: here, in [Ready], in [Loop] and in [Fifo]. No index is out of bounds:
+
+   - The number of a task is less than the length of [tasks], and of [waits], which is
+     the same: [free_number] makes both longer before it gives out a number, and
+     neither gets shorter before [release], when no task is left. [current], the
+     members of scopes, and what is in [free] and [ring] are such numbers, or -1, which
+     is compared before.
+   - [n_free] is less than the length of [free]: [remove_member] sees to that.
+   - A position in [ring] is taken modulo its length, by [mask]. [ring] and [mask]
+     change in one step, as threads of one domain see it. *)
 type t = {
   number : int;
   mutable scope : scope;
@@ -104,7 +116,8 @@ and sleep = Awake | Asleep of unit Suspend.resumer
 
 exception Cancelled
 
-(* Told from outcomes by their address. *)
+(* These two are no outcomes. They are recognised by their addresses, as a task may
+   raise anything. *)
 exception Doomed
 exception Answered
 
@@ -227,7 +240,7 @@ let prepare home =
   let ended = Promise.create () in
   { number; scope = home; marks = 0; ended; previous = -1; next = -1 }
 
-let[@poll error] [@inline never] enlist s task =
+let[@poll error] [@inline never] add_member s task =
   let number = task.number and home = task.scope in
   if s.n_free > 0 then s.n_free <- s.n_free - 1 else s.used <- s.used + 1;
   Array.unsafe_set s.tasks number task;
@@ -249,7 +262,7 @@ let[@inline never] grow_free s =
   let size = Array.length s.free in
   s.free <- Array.append s.free (Array.make (larger size - size) 0)
 
-let[@poll error] [@inline never] unlist s task home =
+let[@poll error] [@inline never] unlink s task home =
   let { number; previous; next; _ } = task in
   if previous = -1 then home.first <- next
   else (Array.unsafe_get s.tasks previous).next <- next;
@@ -262,10 +275,10 @@ let[@poll error] [@inline never] unlist s task home =
   s.n_free <- s.n_free + 1;
   s.current <- -1
 
-let leave task home =
+let remove_member task home =
   let s = home.scheduler in
   if s.n_free = Array.length s.free then grow_free s;
-  unlist s task home
+  unlink s task home
 
 let release s =
   s.tasks <- [||];
@@ -285,15 +298,15 @@ let iter_members f scope =
   from scope.first
 
 (* [marks] is twice the number of shields, plus one if the task was cancelled; or
-   [told], after it has ended. *)
-let told = -1
+   [observed], after it has ended. *)
+let observed = -1
 let[@inline] shields task = task.marks asr 1
 let shield task = task.marks <- task.marks + 2
 let unshield task = task.marks <- task.marks - 2
 let[@inline] was_cancelled task = task.marks land 1 = 1
 let mark_cancelled task = task.marks <- task.marks lor 1
-let tell task = task.marks <- told
-let is_told task = task.marks = told
+let mark_observed task = task.marks <- observed
+let is_observed task = task.marks = observed
 
 let[@inline] depth_in task scope =
   if scope.owner == task then scope.depth else 0

@@ -15,8 +15,8 @@ type t = {
       (** The innermost scope that the task is in: its {!home}, the scope that
           waits for it, or one that the task owns. *)
   mutable marks : int;
-      (** See {!shields}, {!was_cancelled} and {!is_told}: a word of memory for
-          each task. *)
+      (** See {!shields}, {!was_cancelled} and {!is_observed}: a word of memory
+          for each task. *)
   ended : unit Promise.t;  (** Any thread may use it. *)
   mutable previous : int;
   mutable next : int;
@@ -65,9 +65,10 @@ and 'a decision = ('a, exn) result
     answered   never (terminal)
     an outcome never (terminal)
     v}
-    * after [block] has returned. Debt: whoever installs the outcome makes the
-    task ready, once, also if a signal handler raises before that is done
-    ({!Ready.surely}). After [answered] the loop continues the task itself. *)
+    * after [block] has returned. Debt: the thread that installs the outcome
+    makes the task ready, once, also if a signal handler raises before that is
+    done ({!Ready.surely}). After [answered] the loop continues the task itself.
+*)
 
 and scope = {
   scheduler : scheduler;
@@ -138,8 +139,8 @@ and scheduler = {
   mutable foreign : foreign;
 }
 
-(** What the loop is to do outside of {!Host_kit.using}: to perform an
-    effect that the scheduler does not handle. *)
+(** What the loop is to do outside of {!Host_kit.using}: to perform an effect
+    that the scheduler does not handle. *)
 and foreign =
   | Native
   | Foreign : {
@@ -170,7 +171,8 @@ val answered : 'a decision
 val cancelled : 'a decision
 
 val scheduler : is_lazy:bool -> scheduler
-(** With its outermost scope and the first task, a member of it. *)
+(** A new scheduler with its outermost scope, whose only member is the first
+    task. *)
 
 val current : scheduler -> t
 
@@ -184,8 +186,9 @@ val current : scheduler -> t
     noted. *)
 
 val note : scheduler -> exn -> unit
-(** Notes what was just caught, in place of what was noted before. The loop will
-    stop the outermost scope, and [run] raise it. Never raises. *)
+(** Notes the exception that was just caught, in place of what was noted before.
+    The loop will stop the outermost scope, and [run] will raise the exception.
+    Never raises. *)
 
 val is_interrupted : scheduler -> bool
 
@@ -194,25 +197,26 @@ val is_interrupted : scheduler -> bool
 val prepare : scope -> t
 (** A task that can become a member of the scope. *)
 
-val enlist : scheduler -> t -> unit
-(** It becomes the scope's last member, and runs. It is the one that was
-    prepared last. *)
+val add_member : scheduler -> t -> unit
+(** Makes the task that was prepared last the last member of its scope, and the
+    current task. *)
 
 val home : t -> scope
 (** The scope that waits for the task. *)
 
-val leave : t -> scope -> unit
-(** The task has ended, and is not a member of its home any more. *)
+val remove_member : t -> scope -> unit
+(** Removes a task that has ended from the members of its home. Does nothing if
+    it raises. *)
 
 val release : scheduler -> unit
 (** The scheduler has ended, and handles of its tasks may be kept: gives up what
     grew with the number of tasks. *)
 
 val iter_members : (t -> unit) -> scope -> unit
-(** In the order of forking. The function makes no member leave. *)
+(** In the order of forking. The function removes no member. *)
 
 val shields : t -> int
-(** How many [protect]s the task itself is in. *)
+(** How many [protect]s of its own the task is in. *)
 
 val depth_in : t -> scope -> int
 (** The task's {!shields} when it came to be in the scope: if it is not in a
@@ -224,18 +228,19 @@ val was_cancelled : t -> bool
 val mark_cancelled : t -> unit
 
 val enter_scope : t -> scope
-(** A new scope, owned by the task, inside the scope that it is in. Until it
-    returns nothing has changed. *)
+(** A new scope, owned by the task, inside the scope that the task is in. Until
+    [enter_scope] returns nothing has changed. *)
 
 val leave_scope : t -> unit
 (** The task is in the parent of its scope again. *)
 
-val tell : t -> unit
-(** Somebody was told of the exception with which the task ended. Any thread may
-    call it. *)
+val mark_observed : t -> unit
+(** The exception with which the task ended was observed, by a task that joined
+    it. Any thread may call this. *)
 
-val is_told : t -> bool
-(** Was {!tell} called? Only for a task that ended with an exception. *)
+val is_observed : t -> bool
+(** Was {!mark_observed} called? Only for a task that ended with an exception.
+*)
 
 val is_cancelled : t -> bool
 (** Must the task raise [Cancelled] when it suspends? *)

@@ -5,11 +5,12 @@
                                    whose [block] gave a value or raised
    an outcome never (terminal)
 
-   [decide] linearises at its compare-and-set. Debt: whoever installs the outcome
-   makes the task ready, once. *)
+   [decide] linearises at its compare-and-set. Debt: the thread that installs the
+   outcome makes the task ready, once. *)
 type 'a t = ('a, exn) result Atomic.t
 
-(* Nobody else has this exception; and the block is told by its address. *)
+(* The state is recognised by the address of [undecided]: no outcome is the same block,
+   even one that holds this exception. *)
 exception Undecided
 
 let undecided = Error Undecided
@@ -18,8 +19,8 @@ let[@inline] create () = Atomic.make undecided
 let[@inline] decide t outcome = Atomic.compare_and_set t undecided outcome
 let[@inline] outcome t = Atomic.get t
 
-(* If [block] registered the resumer and answered as well, against S1, and the
-   resumer was called, then what that was given is promised. *)
+(* If [block] registered the resumer and gave a value as well, against S1, and the
+   resumer was called, then the resumer's outcome is promised. *)
 let[@inline] if_first t outcome =
   if decide t outcome then outcome else undecided
 

@@ -1,24 +1,24 @@
 (** The one decision of H3, in which resuming a task and cancelling it race.
 
-    Each wait has a decision of its own. Whoever installs the outcome first has
-    won, and owes the task its turn; everybody else is told [false]. *)
+    Each wait has a decision of its own. The thread that installs the outcome
+    first has won, and owes the task its turn; all others get [false]. *)
 
 type 'a t = private ('a, exn) result Atomic.t
 (** Shown for code that must not contain a function call. *)
 
 val create : unit -> 'a t
-(** Undecided. *)
+(** A decision of a new wait: undecided. *)
 
 val decide : 'a t -> ('a, exn) result -> bool
-(** [decide t outcome] installs [outcome] if [t] is undecided, and tells whether
-    it did. The caller that is told [true] owes that the task continues with
-    [outcome], also if an exception of a signal handler comes in between.
+(** [decide t outcome] installs [outcome] if [t] is undecided, and returns
+    whether it did. A caller that gets [true] owes that the task continues with
+    [outcome], also if a signal handler raises in between.
 
     It contains no polling point: a signal handler runs before it or after it.
-*)
+    Any thread may call it. One compare-and-set. *)
 
 val outcome : 'a t -> ('a, exn) result
-(** What was decided, or {!undecided}. *)
+(** What was decided, or {!undecided}. One read. *)
 
 val offer :
   'a t ->
@@ -27,11 +27,14 @@ val offer :
   ('a, exn) result
 (** [offer t resumer block] calls [block resumer] as H1 asks. The result is
     {!undecided} if the task must wait, or has been resumed meanwhile: then the
-    resumer's caller has made it ready. Otherwise the result is the outcome with
-    which the task goes on now: what [block] gave or raised, in which case
-    [Printexc.get_raw_backtrace] is that of the exception. *)
+    resumer's caller has made it ready. Otherwise the result is what [block]
+    gave or raised, and the task goes on with that now; after an exception
+    [Printexc.get_raw_backtrace] is its backtrace. Raises nothing. *)
 
 (** {2 Telling the states apart} *)
 
 val undecided : ('a, exn) result
+(** What {!outcome} is before the decision. No outcome is equal to it. *)
+
 val is_undecided : ('a, exn) result -> bool
+(** Is this {!undecided}? *)

@@ -46,21 +46,21 @@ let using ?(outside = Park.suspend_thread) t loop =
   Innermost.prepare_domain ~is_inside:Probe.is_inside;
   Domain_local_await.using ~prepare_for_await:(Trigger.prepare t outside)
     ~while_running:(fun () ->
-      (* A flag that was put up on the domain that the loop has left would not go
-         down for what happens on this one. *)
+      (* The loop may have moved here from another domain. A flag that was put up
+         there would not go down for what happens here. *)
       t.Trigger.up <- false;
       Innermost.raise_flag t;
       Innermost.handling t loop)
 
 let refuse = Reach.refuse
 
-(* A scheduler was registered, or somebody prepared to wait: ask who would be
-   asked. *)
+(* Something happened since the flag went up: a scheduler was registered, or a task
+   prepared to wait. So ask [Domain_local_await], and see whether it asks [t]. *)
 let[@inline never] look t =
   t.Trigger.asked <- false;
   match Innermost.ask () with
   | exception _ ->
-      (* of a foreign scheduler, or of a signal handler *) t.Trigger.asked
+      (* that of a foreign scheduler, or of a signal handler *) t.Trigger.asked
   | (_ : Domain_local_await.t) ->
       if t.Trigger.asked then Innermost.raise_flag t;
       t.Trigger.asked

@@ -1,30 +1,40 @@
-(** For whoever writes a scheduler, or a plug-in for one.
+(** For authors of schedulers, and of plug-ins for schedulers.
 
     A scheduler becomes a host by handling {!Concord.Suspend.extension-Suspend}:
     the contract is in {!Concord.Suspend}, and needs nothing of this module.
-    Here are the parts that hosts have in common, which are hard to get right,
-    and what is to be done for schedulers that do not know the effect. All of it
-    is what the library's own hosts are made of. *)
+    Here are the parts that hosts have in common and that are hard to get right,
+    and the plug-ins of schedulers that do not know the effect. The library's
+    own hosts are made of the same parts. *)
 
 (** {1 Parts of a host} *)
 
 module Decision = Decision
+(** The one decision between resuming a task and cancelling it (H3). *)
+
 module Inbox = Inbox
+(** What other threads made ready, and the bell that wakes the loop (H4). *)
+
 module Spin = Spin
+(** How long a loop looks before it sleeps. *)
 
 val suspend_thread : ('a Concord_suspend.resumer -> 'a option) -> 'a
 (** As {!Concord.Suspend.suspend}, but blocks the calling thread, whatever its
-    scheduler, on a condition variable of its own; the domain's other threads go
-    on. For a loop that cannot suspend the task in which it runs. What a signal
-    handler raises while the thread waits ends the wait, and is raised. *)
+    scheduler, on a condition variable of its own. For a loop that cannot
+    suspend the task in which it runs.
+
+    - {b Suspends} the thread; the domain's other threads go on.
+    - {b Cancelled} by what a signal handler raises while the thread waits. If
+      the thread was resumed before, its next wait raises the exception.
+
+    @raise e if the resumer was called with [Error e], or [block] raised [e]. *)
 
 (** {1 Schedulers that handle [Suspend]}
 
     A task of yours may start another scheduler's loop ([Eio_main.run],
-    [Domainslib.Task.run]) which does not handle [Suspend]. What its tasks
-    perform then reaches your handler although you are not their host. A
-    scheduler that runs its loop inside {!using} and asks {!is_innermost} before
-    it handles an effect refuses those. *)
+    [Domainslib.Task.run]) that does not handle [Suspend]. The effects of that
+    loop's tasks then reach your handler, although you are not their host. So
+    run your loop inside {!using}, ask {!is_innermost} before you handle an
+    effect, and refuse the effect if the answer is [false]. *)
 
 type t
 (** One scheduler's loop. *)
@@ -37,32 +47,39 @@ val using :
   (unit -> 'a) ->
   'a
 (** [using t loop] is [loop ()], with [t] registered as this thread's innermost
-    scheduler, also for the users of [Domain_local_await]. Leave it before
-    parking (by [suspend], outside of your handler), and enter it again after:
-    the task that runs the loop may continue on another domain.
+    scheduler, also for the users of [Domain_local_await]. Leave [using] before
+    the loop sleeps (by {!Concord.Suspend.suspend}, outside of your handler),
+    and enter it again after: the task that runs the loop may continue on
+    another domain.
 
-    [outside block] is called for code in the loop that waits, but is in none of
-    its tasks: a callback from C. It does what a host does, or calls {!refuse}
-    where that would suspend; by default it parks the thread. *)
+    [outside block] handles a wait by code that runs in the loop but in none of
+    its tasks: a callback from C. [outside] does what a host does, or calls
+    {!refuse} where that would suspend. By default it parks the thread.
+
+    - {b Suspends} the calling task before [loop] begins, for a moment and only
+      if it is not known whether the scheduler registered on the domain runs in
+      the calling thread; then {b cancelled} as by any suspension. *)
 
 val is_innermost : t -> bool
-(** [false] if a foreign scheduler's loop runs between the handler that calls
-    this and the task that performed: then [discontinue k (Effect.Unhandled e)].
-    To be called by the thread that runs [t]'s loop, inside {!using}.
-    - {b Cost}: one comparison, unless a scheduler was started, or somebody used
+(** [false] if a foreign scheduler's loop runs between the calling handler and
+    the task that performed the effect [e]: then
+    [discontinue k (Effect.Unhandled e)]. To be called by the thread that runs
+    the loop of [t], inside {!using}. Raises nothing.
+    - {b Cost}: one comparison, unless a scheduler was started, or a task used
       [Domain_local_await], on this domain since the last call; but on a domain
       on which the library was used only inside of foreign schedulers, such as a
       pool's, a question to [Domain_local_await] each time. *)
 
 val refuse : exn -> 'a
 (** [refuse e] raises [e], for code that has to wait and that your scheduler
-    cannot suspend: in [outside], or in a plug-in. A computation of a lazy value
-    that was refused has not failed, whatever it raises then. The next task
-    computes it again. *)
+    cannot suspend: in [outside], or in a plug-in. If the computation of a lazy
+    value is refused, it has not failed, whatever it raises then: the next task
+    computes the value again. *)
 
-(** {1 Schedulers that do not}
+(** {1 Schedulers that do not handle [Suspend]}
 
-    A plug-in suspends their tasks by their own means. *)
+    A plug-in suspends the tasks of such a scheduler by the scheduler's own
+    means. *)
 
 exception Elsewhere
 (** Raised by a plug-in that was called outside of its scheduler. *)
@@ -74,14 +91,14 @@ type plugin = Plugin.t = {
           [Domain_local_await]: the code of its [await] tells its triggers from
           those of others. It is not called. *)
   takes_every_effect : bool;
-      (** Does the scheduler take also the effects that it does not know from
-          the task that performs them? Then nothing is performed in its tasks
-          but what the plug-in performs. *)
+      (** Does the scheduler take even those effects from its tasks that it does
+          not know? Then only the plug-in performs effects in its tasks. *)
   suspend : 'a. ('a Concord_suspend.resumer -> 'a option) -> 'a;
-      (** As a handler of {!Concord.Suspend.extension-Suspend} would, H1 to H4.
-          Whatever [block] gives, an effect of the scheduler's is performed: it
-          shows where the task ends. The last one that lets other tasks go on
-          before it returns is made for this call, not a constant.
+      (** Suspends as a handler of {!Concord.Suspend.extension-Suspend} would,
+          H1 to H4. Whatever [block] gives, [suspend] performs an effect of the
+          scheduler: it shows where the task ends. The last effect that lets
+          other tasks go on before it returns is made for this call, and no
+          constant.
           @raise Elsewhere
             without having called [block], if the calling task is not one of the
             scheduler's. *)
@@ -89,25 +106,26 @@ type plugin = Plugin.t = {
       (** As {!Concord.Suspend.protect}.
           @raise Elsewhere without having called the function, as above. *)
   scopes : Concord_suspend.scopes option;
-      (** As a handler of {!Concord.Suspend.extension-Scopes} would answer.
-          Called in a task of the scheduler's only. *)
+      (** What a handler of {!Concord.Suspend.extension-Scopes} would answer.
+          Used in tasks of the scheduler only. *)
 }
-(** A scheduler of others.
+(** A scheduler that others wrote, and how to suspend its tasks.
 
     {b Order.} The innermost scheduler is known if it is registered, by itself
     or by {!using_plugin}; its plug-in is asked first. A plug-in that raises
     {!Elsewhere}, and a thread in which nothing is registered, lead to the other
     plug-ins, in the order in which they were added. That order is not that of
-    nesting: a plug-in whose scheduler runs further out answers too. So a loop
-    inside a task of another scheduler is to be run by {!using_plugin}, if its
-    scheduler does not register itself; one that is nobody's task needs nothing.
+    nesting: a plug-in whose scheduler runs further out answers too. So run a
+    loop by {!using_plugin} if it is inside a task of another scheduler and its
+    own scheduler does not register itself. A loop outside of all tasks needs
+    nothing.
 
     {b Effects.} [Suspend] is performed first, so that any handler is found,
-    also one that is not registered. Not so in the tasks of a scheduler that
-    takes every effect: it is found by being registered, or, in a thread in
-    which nothing is, by asking its plug-in. A scheduler inside one of its tasks
-    is found only if it is registered: by itself, by {!using} or by
-    {!using_plugin}.
+    also one that is not registered. In the tasks of a scheduler that takes
+    every effect it is not performed. Such a scheduler is found by being
+    registered, or, in a thread in which nothing is registered, by asking its
+    plug-in. A scheduler that runs inside one of its tasks is found only if it
+    is registered: by itself, by {!using} or by {!using_plugin}.
 
     {b Cost} of a scheduler that takes every effect: a read for each suspension
     if no such plug-in is linked. If one is, each suspension in the program, on
@@ -115,14 +133,16 @@ type plugin = Plugin.t = {
     a scheduler of {!using} is known to be the innermost. *)
 
 val plug_in : plugin -> unit
-(** Adds a plug-in, for the whole program. Call it when your library is
-    initialised. *)
+(** Adds a plug-in, for the whole program; plug-ins cannot be removed. Call it
+    when your library is initialised. O(n) for [n] plug-ins. *)
 
 val using_plugin : plugin -> (unit -> 'a) -> 'a
 (** [using_plugin plugin loop] is [loop ()], with the scheduler registered as
     this thread's innermost one, also for the users of [Domain_local_await].
-    [loop] runs the scheduler's loop on the calling thread, and nothing else; it
+    [loop] runs the scheduler's loop on the calling thread, and nothing else. It
     does not suspend the task that called it, except by blocking the thread.
+
+    - {b Suspends}, {b Cancelled}: as {!using}, before [loop] begins.
 
     The domains that [loop] spawns know of it, if the scheduler takes every
     effect. *)
@@ -132,29 +152,33 @@ val using_plugin : plugin -> (unit -> 'a) -> 'a
     For libraries that start tasks, or look at their own stack. *)
 
 val scopes : unit -> Concord_suspend.scopes option
-(** How the calling task's host starts tasks, if it says so. Suspends no task,
-    but a host may let others take their turn.
+(** How the calling task's host starts tasks; [None] if the host does not say
+    so. Suspends no task, but a host may let others take their turn.
     @raise e the host's exception, if the task is cancelled. *)
 
 val ask : 'a Effect.t -> otherwise:'a -> 'a option
 (** [ask question ~otherwise] performs {!Concord.Suspend.extension-Ask}, and is
     [otherwise] if nobody answers. It is [None], and nobody was asked, if the
     calling task's scheduler may be one that {{!type-plugin}takes every effect}.
-*)
+    Suspends no task.
+    @raise e what a handler answers by raising [e]. *)
 
 type passing = Probe.passing = { passing : 'b. 'b Effect.t -> unit }
+(** What to do before an effect is performed. *)
 
 type host = Reach.host =
   | Suspends  (** A scheduler, which the effect has reached. *)
   | Parks  (** There is none: the system thread would be parked. *)
 
 val probe : passing -> host
-(** Performs what a suspension of the calling task performs, without suspending
-    it; calls [passing] with each effect before it is performed. Those handlers
-    that see the last one pass are the task's own, and are suspended with it:
-    {!Concord.Lazy} tells by this what a task is forcing itself.
+(** Performs the effects that a suspension of the calling task would perform,
+    but does not suspend the task. Calls [passing] with each effect before it is
+    performed. The handlers that see the last effect pass are the task's own,
+    and would be suspended with it: so {!Concord.Lazy} knows what a task is
+    forcing itself.
 
-    A scheduler that registered itself with [Domain_local_await], and blocks the
-    thread without performing an effect, is taken for none, after 10 ms.
+    If a scheduler that registered itself with [Domain_local_await] blocks the
+    thread without performing an effect, then the answer is {!Parks}, after 10
+    ms.
 
     @raise e the host's exception, if the task is cancelled. *)

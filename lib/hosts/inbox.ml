@@ -72,9 +72,9 @@ let is_empty t =
   | Empty | Asleep | Served -> true
   | Full _ -> false
 
-(* If the collector has moved a cell to its old generation, then all messages that
-   follow it would be moved there too, though they are garbage. So the list of those
-   that were served is cut now and then. *)
+(* If the collector has moved a cell to its old generation, then it would move all
+   messages that follow the cell there too, though they are garbage. So the list of
+   served cells is cut now and then. *)
 let cut_every = 64
 
 let leave t cell next =
@@ -90,7 +90,7 @@ let serve t f =
   | Empty | Asleep | Served -> false
   | Full { message; next } ->
       f message;
-      (* unless [f] has called [serve] *)
+      (* else [f] has called [serve] itself *)
       if t.head == cell then leave t cell next;
       true
 

@@ -9,18 +9,21 @@ type 'a t
 (** Messages of type ['a], in the order of posting. *)
 
 val create : unit -> 'a t
+(** An empty queue, whose loop is awake. *)
 
 (** {2 For any thread} *)
 
 type posted =
-  | Refused  (** It had been decided. Nothing has happened. *)
-  | Posted
-  | Posted_to_sleeper  (** The caller now wakes the loop. *)
+  | Refused  (** The wait had been decided. Nothing has happened. *)
+  | Posted  (** The loop is awake, and will see the message. *)
+  | Posted_to_sleeper  (** The loop sleeps: the caller wakes it. *)
 
 val post : 'a t -> 'a -> posted
-(** [post t message] puts [message] behind what was posted before; never
-    {!Refused}. If it raises what a signal handler raises, nothing has happened.
-    - {b Cost}: O(1), two atomic operations. It never waits for others. *)
+(** [post t message] puts [message] behind what was posted before. The result is
+    never {!Refused}. If it raises what a signal handler raises, nothing has
+    happened.
+    - {b Cost}: O(1), two atomic operations. It never waits for another thread.
+*)
 
 val decide_and_post : 'a t -> 'b Decision.t -> ('b, exn) result -> 'a -> posted
 (** [decide_and_post t decision outcome message] decides and, if that succeeds,
@@ -28,25 +31,28 @@ val decide_and_post : 'a t -> 'b Decision.t -> ('b, exn) result -> 'a -> posted
 
     If it raises what a signal handler raises, nothing has happened. Once it has
     decided, there is no polling point until it has returned.
-    - {b Cost}: O(1), three atomic operations. It never waits for others. *)
+    - {b Cost}: O(1), three atomic operations. It never waits for another
+      thread. *)
 
 (** {2 For the loop} *)
 
 val is_empty : 'a t -> bool
-(** Nothing is there to be served. *)
+(** Is there nothing to be served? A message does not count while it is behind
+    one that another thread is just posting. *)
 
 val serve : 'a t -> ('a -> unit) -> bool
 (** [serve t f] calls [f] for the message that came first; [false] if there is
-    none. The message leaves the queue when [f] has returned: if it raises, or
-    does not return, the next [serve] calls it again, also one in [f] itself. So
-    [f] does nothing the second time. *)
+    none. The message leaves the queue when [f] has returned. If [f] raises, or
+    does not return, the next [serve] calls [f] for the same message again, also
+    a [serve] in [f] itself: so [f] has to do nothing the second time.
+    @raise e if [f] raises [e]. *)
 
 val served : 'a t -> int
 (** How many messages have left the queue. *)
 
 val fall_asleep : 'a t -> bool
 (** Announces that the loop is going to sleep. [false] if there is something to
-    be served: then it must not. *)
+    be served: then the loop must not sleep. *)
 
 val wake_up : 'a t -> unit
-(** The loop does not sleep any more, and nobody needs to wake it. *)
+(** The loop is awake: nobody needs to wake it. *)

@@ -1,7 +1,7 @@
 (* [Domain_local_await] keeps one scheduler for a domain, or one for each of its
    threads once [per_thread] was called there. Then it also calls the functions of
    the thread's identity that it was given, whenever a scheduler is registered and
-   whenever somebody asks: that is what is observed here.
+   whenever a task asks: that is what is observed here.
 
    [per_thread] must be called while no scheduler is registered on the domain. If one
    is, then it stays registered for ever, for all threads that register no other; and
@@ -20,7 +20,7 @@ type handler = { of_thread : int; flag : flag }
 type mode =
   | Waiting  (** Each time it was asked for, a scheduler was registered. *)
   | Observed
-  | Unobservable  (** Somebody else has called [per_thread]. *)
+  | Unobservable  (** Another library has called [per_thread]. *)
 
 (* Only threads of the domain touch its record, and they switch at allocations and
    polls only. *)
@@ -28,32 +28,32 @@ type t = {
   mutable mode : mode;
   mutable flags : flag list;  (** Those that are up. *)
   mutable thread : int;
-      (** While [Waiting] the thread, or [nobody], that was last seen to run a
+      (** While [Waiting] the thread, or [none], that was last seen to run a
           scheduler of ours inside of the one that is registered; else that from
           which the domain was first observed. What follows is about it, and
           touched only by it. *)
   mutable asking : bool;  (** The next call is due to our own question. *)
   mutable beneath : int;
       (** Of which plug-in are all schedulers registered for the thread, except
-          the one that was registered last? Or [nobody], or [unknown]. *)
-  mutable note : int;  (** A plug-in, or [nobody]. *)
+          the one that was registered last? Or [none], or [unknown]. *)
+  mutable note : int;  (** A plug-in, or [none]. *)
   mutable handler : handler;
       (** Of the scheduler that came last, in any thread. *)
 }
 
-let nobody = -1
+let none = -1
 let unknown = -2
 let this_thread () = Thread.id (Thread.self ())
-let no_handler = { of_thread = nobody; flag = { up = false; asked = false } }
+let no_handler = { of_thread = none; flag = { up = false; asked = false } }
 
 let create () =
   {
     mode = Waiting;
     flags = [];
-    thread = nobody;
+    thread = none;
     asking = false;
     beneath = unknown;
-    note = nobody;
+    note = none;
     handler = no_handler;
   }
 
@@ -68,7 +68,7 @@ let[@inline] no_scheduler (trigger : Domain_local_await.t) =
   Identity.same_code trigger.await default.await
 
 let which trigger =
-  if no_scheduler trigger then nobody
+  if no_scheduler trigger then none
   else match Plugin.recognise trigger with Some i -> i | None -> unknown
 
 (* --- Observing -------------------------------------------------------------- *)
@@ -86,26 +86,26 @@ let ask_quietly t =
   match Domain_local_await.prepare_for_await () with
   | trigger -> trigger
   | exception e ->
-      (* perhaps of a signal handler, before the call *)
+      (* perhaps a signal handler's, before the call: then nothing was called back *)
       let backtrace = Printexc.get_raw_backtrace () in
       t.asking <- false;
       Printexc.raise_with_backtrace e backtrace
 
-(* In [t.thread] somebody asks, or a scheduler is being registered: then the one that
-   has been the innermost is beneath it. *)
+(* In [t.thread] a task asks, or a scheduler is being registered. In the second case
+   the scheduler that has been the innermost is beneath the new one. *)
 let look_beneath t =
   let before = t.beneath in
   t.beneath <- unknown;
   if Array.length (Plugin.all ()) > 0 then begin
     let innermost = which (ask_quietly t) in
-    if innermost = nobody || before = nobody || before = innermost then
+    if innermost = none || before = none || before = innermost then
       t.beneath <- innermost
   end
 
 let called_back t thread =
   put_down_flags t;
   if thread = t.thread then begin
-    t.note <- nobody;
+    t.note <- none;
     if t.asking then t.asking <- false else look_beneath t
   end
 
@@ -129,7 +129,7 @@ let observe t ~thread ~beneath =
       t.mode <- Observed
   | exception Failure _ -> ()
 
-let observe_now t = observe t ~thread:(this_thread ()) ~beneath:nobody
+let observe_now t = observe t ~thread:(this_thread ()) ~beneath:none
 
 (* --- Asking ----------------------------------------------------------------- *)
 
@@ -151,11 +151,11 @@ let ask_for t =
 let ask () = ask_for (get ())
 
 (* If the schedulers beneath were of another kind than the innermost one, then the
-   note would not be right any more when that is left. *)
+   note would be wrong as soon as the innermost one ends. *)
 let note t i =
   if
     t.mode == Observed
-    && (t.beneath = i || t.beneath = nobody)
+    && (t.beneath = i || t.beneath = none)
     && this_thread () = t.thread
   then t.note <- i
 
@@ -168,7 +168,7 @@ let find_noted () =
   else
     let trigger = ask_for t in
     let i = which trigger in
-    if t.mode == Waiting && i = nobody then observe_now t;
+    if t.mode == Waiting && i = none then observe_now t;
     if i >= 0 then begin
       note t i;
       Found plugins.(i)
@@ -176,7 +176,7 @@ let find_noted () =
     else if i = unknown then Trigger trigger
     else Nobody
 
-(* There is the main domain only, of which nothing is to be learnt any more. *)
+(* There is only the main domain, and it is observed, or cannot be. *)
 let alone = ref false
 
 let find () =
@@ -191,7 +191,7 @@ let () =
   | () -> alone := (get ()).mode != Waiting
   | exception Invalid_argument _ -> (* the library was loaded late *) ()
 
-let forget () = (get ()).note <- nobody
+let forget () = (get ()).note <- none
 
 (* --- Schedulers that handle the effect --------------------------------------- *)
 
@@ -217,9 +217,9 @@ let in_handler () =
   let { of_thread; flag } = (get ()).handler in
   flag.up && of_thread = this_thread ()
 
-(* What is found registered may be the scheduler of another thread: if it is, then the
-   two must be told apart from now on. The calling task may go on, on another domain,
-   when it has found out; but there the same is registered. *)
+(* The scheduler that is registered may be that of another thread: then the two threads
+   must be told apart from now on. To find out may suspend the calling task, and it may
+   go on on another domain; but there the same scheduler is registered. *)
 let prepare_domain ~is_inside =
   let this = this_thread () and t = get () in
   if t.mode == Waiting && t.thread <> this then begin

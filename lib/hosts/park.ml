@@ -5,9 +5,9 @@
 
    A resumer decides, and then releases the trigger that it reads. The task replaces
    the trigger, and then looks at the decision. So either the resumer releases the new
-   one, or the task does not await it. Debt: whoever decides to resume releases, after
-   that. A signal handler may raise anywhere; the debt is paid before the exception
-   goes on. *)
+   trigger, or the task does not await it. Debt: a resumer that has decided releases the
+   trigger after that. A signal handler may raise anywhere; the debt is paid before the
+   exception goes on. *)
 type 'a wait = {
   decision : 'a Decision.t;
   trigger : Domain_local_await.t Atomic.t;
@@ -33,8 +33,8 @@ let resume wait outcome =
     true
   end
 
-(* The waiting task has decided not to wait: [block] gave a value or raised, or it was
-   interrupted. *)
+(* The waiting task has decided not to wait: [block] gave a value or raised, or the task
+   was interrupted. *)
 exception Given_up
 
 let given_up = Error Given_up
@@ -48,7 +48,7 @@ let give_up wait f =
     | Error Given_up -> (* interrupted after it had given up *) f ()
     | Error e -> raise e
 
-(* That of a thread in which no scheduler runs. *)
+(* The trigger of a thread in which no scheduler runs. *)
 let thread_trigger () =
   let parker = Parker.create () in
   Domain_local_await.
@@ -83,7 +83,7 @@ let suspend_until trigger block ~too_late =
       match await wait trigger with
       | v -> v
       | exception e ->
-          (* of the host, or of a signal handler *)
+          (* the host's cancellation, or a signal handler's *)
           let backtrace = Printexc.get_raw_backtrace () in
           let raise_it () = Printexc.raise_with_backtrace e backtrace in
           let v = give_up wait raise_it in
@@ -125,7 +125,8 @@ let rec keep exn backtrace =
   if not (Atomic.compare_and_set overdue before (kept :: before)) then
     keep exn backtrace
 
-(* The first one; who interrupts a thread twice hears of it once. *)
+(* Raises the first one, and drops the others: a thread that was interrupted twice is
+   interrupted once. *)
 let rec raise_overdue () =
   let before = Atomic.get overdue and thread = this_thread () in
   match List.partition (fun kept -> kept.thread = thread) before with
@@ -169,7 +170,7 @@ let leave_protected thread =
   match change_protected (without thread) with
   | () -> ()
   | exception e ->
-      (* of a signal handler, before it was changed *)
+      (* a signal handler's, before the list was changed *)
       let backtrace = Printexc.get_raw_backtrace () in
       change_protected (without thread);
       Printexc.raise_with_backtrace e backtrace

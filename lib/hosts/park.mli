@@ -8,18 +8,20 @@ val suspend :
     the thread is parked instead. *)
 
 val release : Domain_local_await.t -> unit
-(** Calls its [release]; in a signal handler too, where that may need a lock
-    that the thread has. *)
+(** Calls the trigger's [release]. A signal handler may do so too, also if
+    [release] needs a lock that the interrupted thread has: then another thread
+    calls it. *)
 
 val suspend_thread : ((('a, exn) result -> bool) -> 'a option) -> 'a
-(** As [suspend], parking the thread, whatever runs in it; on a condition
+(** As {!suspend}, but parks the thread, whatever runs in it, on a condition
     variable of its own, so that no other waiting thread is woken.
 
     @raise e
-      what a signal handler raises meanwhile, unless the thread is resumed, or
-      in [protect_thread]; or what one has raised before, when it was. *)
+      what a signal handler raises meanwhile. If the thread has been resumed, or
+      is in {!protect_thread}, the exception is kept, and the thread's next wait
+      outside of {!protect_thread} raises it. *)
 
 val protect_thread : (unit -> 'a) -> 'a
 (** [protect_thread f] is [f ()], in which what a signal handler raises does not
-    end a wait of the calling thread. The next one after [protect_thread] raises
-    it. *)
+    end a wait of the calling thread. The next wait after [protect_thread]
+    raises the exception. *)

@@ -14,8 +14,8 @@ let new_shared () =
 
 let of_domain = Domain.DLS.new_key new_shared
 
-(* The process may be a child, made when a thread that it does not have had the mutex:
-   then nobody unlocks that. *)
+(* The process may be a child, made while a thread that the child does not have held
+   the mutex: then no thread unlocks it, and the child needs another one. *)
 let create () =
   let { common; process } = Domain.DLS.get of_domain in
   if Stdlib.Mutex.try_lock common then Stdlib.Mutex.unlock common
@@ -31,7 +31,8 @@ let create () =
    call blocks. So one may run on top of [Condition.wait] in [await], in a thread that
    has the mutex of its domain, and will sleep without another look at [released]. It
    takes the mutex away from that [await], which notices, and begins again: OCaml's
-   mutexes check who unlocks them, and POSIX makes [Condition.wait] fail too. *)
+   mutexes check that their owner unlocks them, and POSIX makes [Condition.wait] fail
+   too. *)
 
 let try_unlock mutex =
   match Stdlib.Mutex.unlock mutex with

@@ -1,7 +1,7 @@
 (** What one thread waits on, once.
 
-    Each has a condition variable of its own, so that waking one thread wakes no
-    other. *)
+    Each parker has a condition variable of its own, so that waking one thread
+    wakes no other. *)
 
 type t
 
@@ -15,5 +15,5 @@ val await : t -> unit
 
 val release : t -> unit
 (** Lets {!await} return, now or later. Any thread may call it, several times;
-    so may a signal handler or finaliser that interrupts {!await}. It has
-    released, even if it raises what a signal handler raises meanwhile. *)
+    so may a signal handler or finaliser that interrupts {!await}. If it raises
+    what a signal handler raises meanwhile, it has released nevertheless. *)

@@ -14,7 +14,7 @@ type t = {
 let rec update atomic f =
   let before = Atomic.get atomic in
   if not (Atomic.compare_and_set atomic before (f before)) then
-    (* somebody else updates it *)
+    (* another thread updates it *)
     update atomic f
 
 (* These grow only, and only while libraries are initialised. *)
@@ -73,7 +73,7 @@ let running plugin loop =
 
 (* --- Whose trigger it is ---------------------------------------------------- *)
 
-(* By the code of its [await]; it is not called. *)
+(* Told by the code of their [await]s, which are not called. *)
 let same (trigger : Domain_local_await.t) (sample : Domain_local_await.t) =
   Identity.same_code trigger.await sample.await
 
@@ -95,7 +95,7 @@ let recognise trigger =
       List.assoc_opt (this_thread ()) (Atomic.get (Domain.DLS.get key).loops)
     with
     | Some plugin -> index plugins (fun other -> other == plugin)
-    | None -> (* that of another thread, which was not told apart *) None
+    | None -> (* the loop of another thread, which was not told apart *) None
   else
     index plugins (fun { sample; _ } ->
         match sample with Some sample -> same trigger sample | None -> false)

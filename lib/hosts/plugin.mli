@@ -14,27 +14,30 @@ type t = {
 }
 
 val add : t -> unit
+(** {!Concord.Host_kit.plug_in}. *)
 
 val all : unit -> t array
-(** In the order in which they were added. A plug-in keeps its index. *)
+(** All plug-ins, in the order in which they were added. A plug-in keeps its
+    index. *)
 
 val some_takes_every_effect : unit -> bool
 (** {b Cost}: one read. *)
 
 val takers : unit -> t list
-(** Those that take every effect. *)
+(** The plug-ins that take every effect. *)
 
 val unregistered : unit -> t list
-(** Those of the others that do not register themselves. *)
+(** Those of the other plug-ins whose schedulers do not register themselves. *)
 
 val recognise : Domain_local_await.t -> int option
-(** Of which plug-in's scheduler the trigger is, which the calling thread was
-    given. *)
+(** The index of the plug-in to whose scheduler the trigger belongs. The calling
+    thread was given the trigger. *)
 
 (** {2 Loops of schedulers that do not register themselves} *)
 
 val of_loop : Domain_local_await.t -> Domain_local_await.t
-(** A trigger of such a loop does the same as this one. *)
+(** A trigger that does the same, and by which {!recognise} finds such a loop.
+*)
 
 val running : t -> (unit -> 'a) -> 'a
 (** [running plugin loop] is [loop ()], while the calling thread is registered

@@ -9,16 +9,19 @@ type found =
   | Unhandled  (** The scheduler's loop is not below the caller. *)
 
 val await_at_once : Domain_local_await.t -> release:(unit -> unit) ref -> found
-(** Awaits a fresh trigger. [!release] is to be called while the effect is on
+(** Awaits a fresh trigger. The caller calls [!release] while the effect is on
     its way, as {!observe} does. *)
 
 val is_inside : Domain_local_await.t -> bool
-(** Does the calling task run in the scheduler of that fresh trigger? May
-    suspend the task, and raise its host's cancellation. *)
+(** Does the calling task run in the scheduler of that fresh trigger?
+    - {b Suspends} the task for a moment, perhaps.
+
+    @raise e the host's exception, if the task is cancelled. *)
 
 (** {2 Effects that pass} *)
 
 type passing = { passing : 'b. 'b Effect.t -> unit }
+(** What to do before an effect is passed on. *)
 
 val observe : passing -> ((unit -> unit) ref -> 'a) -> 'a
 (** [observe { passing } f] is [f release]. For each effect that [f] performs it

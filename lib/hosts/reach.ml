@@ -24,8 +24,8 @@ let resume_at_once () resumer =
   ignore (resumer (Ok ()) : bool);
   None
 
-(* By another thread, soon: a trigger that was released before it is awaited does not
-   suspend at all. *)
+(* The timers' thread releases the trigger, soon: a trigger that is released before it
+   is awaited does not suspend at all. *)
 let await_turn (trigger : Domain_local_await.t) =
   match Timer.after 1e-5 (fun () -> Park.release trigger) with
   | forget_timeout ->
@@ -81,9 +81,9 @@ let rec by_first_of plugins request ~otherwise =
    is not can only be asked whether it is there, and answers too if another one runs
    in its task.
 
-   A plug-in that finds itself elsewhere was noted before its scheduler was left,
-   which cannot be observed; or it was found, but its scheduler runs in another
-   thread of the domain, or below a callback from C, which no effect can pass. *)
+   A plug-in that finds itself elsewhere was noted before its scheduler ended, which
+   cannot be observed; or it was found, but its scheduler runs in another thread of
+   the domain, or below a callback from C, which no effect can pass. *)
 let rec unhandled : type a. a request -> a =
  fun request ->
   match Innermost.find () with
@@ -160,8 +160,8 @@ let perform (type a) (request : a request) : a =
   | Fork _ -> scopes_or request ~unhandled
 
 (* Some plug-in's scheduler takes every effect: so nothing may be performed where
-   that could be the innermost one, or the one around it. Notes do not help here, as
-   that a scheduler was left cannot be observed. *)
+   such a scheduler could be the innermost one, or the one around it. Notes do not help
+   here, as the end of a scheduler cannot be observed. *)
 let carefully request =
   if Innermost.in_handler () then perform request
   else begin
@@ -180,8 +180,8 @@ let carefully request =
 
 (* --- For users of this module ---------------------------------------------- *)
 
-(* If nobody takes every effect, this is [suspend_or block (Wait block)] without a call
-   and without the request. *)
+(* If no scheduler takes every effect, this is [suspend_or block (Wait block)] without a
+   call and without the request. *)
 let[@inline] suspend block =
   if Plugin.some_takes_every_effect () then carefully (Wait block)
   else

@@ -1,4 +1,7 @@
-type t = { mutable in_vain : int; mutable to_skip : int }
+type t = {
+  mutable in_vain : int;  (** How many looks in a row were in vain. *)
+  mutable to_skip : int;  (** How many waits are still to pass without one. *)
+}
 
 let max_looks = if Domain.recommended_domain_count () > 1 then 1000 else 0
 let max_in_vain = 6

@@ -2,8 +2,8 @@
     reach hosts that do not handle it.
 
     Users of Concord's structures need nothing of this module but {!protect}.
-    Whoever writes a scheduler ({!Concord.Host_kit}) or a structure
-    ({!Concord.Structure_kit}) reads the contract first. *)
+    Authors of schedulers ({!Concord.Host_kit}) and of structures
+    ({!Concord.Structure_kit}) read the contract first. *)
 
 (** {1 The contract}
 
@@ -30,21 +30,31 @@ val suspend : ('a resumer -> 'a option) -> 'a
     - {b Suspends} the task only, whatever its host.
     - {b Cancelled} while suspended: raises the host's exception; see H3.
     - {b Cost}: on {!Concord_fifo} three to four times that of performing an
-      effect. *)
+      effect.
+
+    @raise e if the resumer was called with [Error e], or [block] raised [e]. *)
 
 val protect : (unit -> 'a) -> 'a
 (** [protect f] is [f ()], in which the innermost host that has cancellation
     does not deliver it: a cancellation that arrives meanwhile raises at the
-    first suspension after [protect] returned. To a thread without scheduler,
+    first suspension after [protect] returned. For a thread without scheduler,
     what a signal handler raises while the thread waits is a cancellation. A
     Domainslib task just calls [f], and so does an Eio fiber if [concord-eio] is
-    not linked. *)
+    not linked.
+
+    - {b Suspends} only where [f] does.
+    - {b Cost}: one effect. On a host that does not know {!extension-Protect} it
+      comes back as an exception, and then the host is looked for as in
+      {!suspend}.
+
+    @raise e if [f] raises [e]. *)
 
 val yield : unit -> unit
-(** {!Concord.yield}. *)
+(** {!Concord.yield}: lets other ready tasks have their turn. *)
 
 val is_cancelled : unit -> bool
-(** Does a suspension of the calling task raise its host's cancellation? [false]
-    for hosts without cancellation, and in {!protect}.
+(** Would a suspension of the calling task raise its host's cancellation?
+    [false] for hosts without cancellation, and in {!protect}.
 
-    - {b Suspends} no task, but a host may let others take their turn. *)
+    - {b Suspends} no task, but a host may let others take their turn.
+    - {b Cost}: that of a suspension which goes on at once. *)

@@ -1,7 +1,7 @@
 open Concord_suspend
 
-(* [up] while it is known that this scheduler is the innermost one: others put it
-   down only. [asked] when [prepare] was called. *)
+(* [up] while it is known that this scheduler is the innermost one: [Innermost] puts the
+   flag up, others put it down only. [asked] when [prepare] was called. *)
 type handler = Innermost.flag = { mutable up : bool; mutable asked : bool }
 
 (* [state], for one use of [await]
@@ -13,7 +13,8 @@ type handler = Innermost.flag = { mutable up : bool; mutable asked : bool }
    Released    never (terminal) *)
 type state = Init | Waiting of unit resumer | Released
 
-(* This is owed. A signal handler may raise before the resumer has decided. *)
+(* The resumption is owed, and a signal handler may raise before the resumer has
+   decided. *)
 let resume resumer =
   match resumer (Ok ()) with
   | (_ : bool) -> ()
@@ -38,7 +39,8 @@ let[@inline never] make ~suspend () =
   in
   Domain_local_await.{ release; await }
 
-(* [outside]: not in a task, but in a C callback, a finaliser, a signal handler. *)
+(* [outside] serves code that runs in no task: in a callback from C, a finaliser, a
+   signal handler. *)
 let prepare t outside () =
   t.asked <- true;
   make () ~suspend:(fun block ->
@@ -54,7 +56,8 @@ let prepare_by plugin () =
       | () -> ()
       | exception Plugin.Elsewhere -> Park.suspend_thread block)
 
-(* Of a scheduler that handles [Suspend], and is registered. *)
+(* Told by the code of [await], which is [make]'s. A trigger of [prepare_by] is given out
+   in another closure, that of [Plugin.of_loop]. *)
 let is_handler =
   let sample = prepare { up = false; asked = false } ignore () in
   fun (trigger : Domain_local_await.t) ->

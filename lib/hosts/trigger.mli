@@ -10,11 +10,12 @@ val prepare :
   ((unit Concord_suspend.resumer -> unit option) -> unit) ->
   unit ->
   Domain_local_await.t
-(** [prepare handler outside] performs [Suspend]; or calls [outside block], if
-    that is handled by nobody. *)
+(** [prepare handler outside ()] is a trigger whose [await] performs [Suspend];
+    if nobody handles that, it calls [outside] with the same [block]. *)
 
 val is_handler : Domain_local_await.t -> bool
-(** Was it made by {!prepare}? *)
+(** Was the trigger made by {!prepare}? *)
 
 val prepare_by : Plugin.t -> unit -> Domain_local_await.t
-(** Suspends by the plug-in; parks the thread if that is elsewhere. *)
+(** A trigger whose [await] suspends by the plug-in, or parks the thread if the
+    plug-in raises {!Plugin.Elsewhere}. *)

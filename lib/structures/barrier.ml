@@ -1,24 +1,25 @@
 (* The last task to arrive cannot know whether the others still wait: a task that was
    cancelled, or chose otherwise, and has not withdrawn yet looks like any other, and
-   only its resumer tells. A resumption cannot be taken back either. So it means no
-   more than "go and look": the last task makes a trial, in which it resumes the
-   others. If enough accept, the trial has passed, and with it the round. Else those
-   who were resumed find that it has failed, and wait again. *)
+   only its resumer tells. A resumption cannot be taken back either. So a resumption
+   means no more than "go and look": the last task makes a trial, in which it resumes
+   the others. If enough accept, the trial has passed, and with it the round. Else the
+   tasks that were resumed find that it has failed, and wait again. *)
 
 (* The status of a place, one for each arrival
 
    State   Left by           To     By whom
-   Stays   a failed trial    Away   who made the trial, which resumed the task
-   Leaves  a failed trial    Gone   the same
+   Stays   a failed trial    Away   the trial's task, which resumed the waiter
+   Leaves  a failed trial    Gone   the trial's task
    Away    its task is back  Stays  the task, which waits again
-   any     refused           Gone   who makes the trial
+   any     refused           Gone   the trial's task
            withdrawn         Gone   the task
    Gone    never (terminal)
 
-   Debt: whoever makes it Gone takes it out of [arrived], once, and out of [away] if it
-   was Away; whoever makes it Away, or takes it back to Stays, counts that in [away].
+   Debt: the task that makes a place Gone takes it out of [arrived], once, and out of
+   [away] if it was Away. The task that makes it Away, or takes it back to Stays, counts
+   that in [away].
 
-   [Leaves] is the place of an event: if it was resumed in vain it chooses again, and
+   [Leaves] is the place of an event: resumed in vain, the event chooses again and
    arrives anew. A task that waits for nothing else comes back to its place. *)
 type status = Stays | Leaves | Away | Gone
 type place = (status Atomic.t, Trial.t) Waiter.t
@@ -29,17 +30,19 @@ type place = (status Atomic.t, Trial.t) Waiter.t
    a waiter         one more place                  the task that waits
    a withdrawal     one place less                  its task, which then settles
    its return       one less away                   its task, which then settles
-   the last task    [trying], without its places    the task, or who settles
-   a passed trial   not [trying], so many less      who made the trial; it settles
-   a failed trial   not [trying]; with the places   who made the trial; it settles
-                    of those who did not refuse
+   the last task    [trying], without its places    the task, or one that settles
+   a passed trial   not [trying], so many less      the trial's task; it settles
+   a failed trial   not [trying]; with the places   the trial's task; it settles
+                    of those that did not refuse
 
-   While somebody tries, the queue has only those who come meanwhile. If they are
-   enough for a round, whoever ends the trial makes the next one, when it settles. While
-   some are away nobody tries: the last of them that is back, or withdraws, does. *)
+   While a task tries, the queue has only the waiters that come meanwhile. If they are
+   enough for a round, the task that ends the trial makes the next one, when it settles.
+   While some are away no task tries: the last of them that is back, or withdraws, does.
+   *)
 type state = {
   arrived : int;  (** Those in the trial included, until it is over. *)
-  away : int;  (** Of those: who was resumed in vain, and did not look yet. *)
+  away : int;
+      (** How many of those were resumed in vain, and have not looked yet. *)
   trying : bool;
   places : (status Atomic.t, Trial.t) Waiters.t;
 }
@@ -51,15 +54,15 @@ type arrival = { initial : status; mutable place : place  (** The last one. *) }
 
 let nowhere : place = Waiter.make (Atomic.make Gone)
 let arrival initial = { initial; place = nowhere }
-let nobody = { arrived = 0; away = 0; trying = false; places = Waiters.empty }
+let empty = { arrived = 0; away = 0; trying = false; places = Waiters.empty }
 
 let create parties =
   if parties < 1 then invalid_arg "Barrier.create: fewer than 1 task";
-  { parties; state = Atomic.make nobody }
+  { parties; state = Atomic.make empty }
 
 let parties t = t.parties
 
-(* Those who are tried are through, or will be back at once. *)
+(* Waiters in a trial are through, or will be back at once. *)
 let waiters t =
   let s = Atomic.get t.state in
   if s.trying then Waiters.length s.places else s.arrived
@@ -72,10 +75,10 @@ let rec update t f =
 
 (* --- A trial -------------------------------------------------------------- *)
 
-(* May a trial pass, if [given] more arrive? One that has left may not be taken out of
-   [arrived] yet. Who would try until then would wake the others in vain, again and
-   again; so only a task that still seems to wait counts, and each trial that fails
-   finds one that does not. *)
+(* May a trial pass, if [given] more arrive? A waiter that is gone may still be counted
+   in [arrived]. To try until it is not would wake the others in vain, again and again.
+   So only live waiters count here, and each trial that fails finds one more that is
+   gone. *)
 let is_ready t s ~given =
   s.arrived + given >= t.parties
   && s.away = 0 && (not s.trying)
@@ -109,7 +112,7 @@ let append first second =
   Waiters.iter (fun place -> all := Waiters.push !all place) second;
   !all
 
-(* [first] are in front of those who came meanwhile; some may have left. *)
+(* [first] are in front of those that came meanwhile; some may be gone. *)
 let before first places =
   if Waiters.is_empty first then places
   else begin
@@ -121,7 +124,7 @@ let before first places =
     append !all places
   end
 
-(* The first of [places] were [asked]: those who accepted are away until they have
+(* The first of [places] were [asked]: those that accepted are away until they have
    looked. Returns how many were made Gone, are away, and the places that are left. *)
 let take_back places ~asked =
   let gone = ref 0 and away = ref 0 and kept = ref Waiters.empty in
@@ -154,11 +157,11 @@ let rec end_trial t kept ~gone ~away =
     }
   in
   if not (Atomic.compare_and_set t.state s after) then
-    (* somebody came or left *)
+    (* a waiter came or withdrew *)
     end_trial t kept ~gone ~away
 
-(* Whoever calls it has made the state [trying]. [given] is 1 if the caller arrives by
-   it, without a place. *)
+(* The caller has made the state [trying]. [given] is 1 if the caller arrives by this,
+   without a place. *)
 let rec try_out t places ~given =
   let missing = t.parties - given in
   let trial = if missing = 1 then Trial.passed else Trial.create () in
@@ -234,7 +237,7 @@ let enlist t (w : (arrival, Trial.t) Waiter.t) =
     arrive t w place
   end
 
-(* Does nothing if it has left. *)
+(* Does nothing if the waiter is gone. *)
 let leave t { place; _ } =
   if place != nowhere then begin
     Waiter.mark_gone place;

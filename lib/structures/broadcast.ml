@@ -5,10 +5,10 @@ exception Closed = Closed.Closed
    A link
    State         Left by   To                   By whom
    End           send    * Node                 any task; then it advances [last]
-                 announce  Waited [s]           who waits through the subscription s
+                 announce  Waited [s]           a task that waits through s
                  close   * Sealed               any task
    Waited ss     send    * Node                 any task; then it serves all of ss
-                 announce  Waited (ss, s)       who waits through the subscription s
+                 announce  Waited (ss, s)       a task that waits through s
                  withdraw  Waited (ss - s), or End
                                                 the last to wait through s
                  close   * Sealed               any task; then it serves all of ss
@@ -20,23 +20,25 @@ exception Closed = Closed.Closed
                     a waiter         Waiting (link, [w])   the task that waits; then
                                                            it announces
    Waiting (_, ws)  a waiter         Waiting (_, (ws, w))  the task that waits
-                    cancelled waiter Waiting (_, ws - w)   the task that added w
+                    cancelled waiter Waiting (_, ws - w)   the task that enlisted w
                     the last waiter  Reading link          the same, if no other is
                                                            left; then it withdraws
                                                            what was announced
-                    serve            Serving (_, ws)       who finds a value or the end
+                    serve            Serving (_, ws)       a task that finds a value or
+                                                           the end
    Serving (_, ws)  a waiter         Serving (_, (ws, w))  the task that waits
-                    cancelled waiter Serving (_, ws - w)   the task that added w
-                    serve          * Serving (_, ws - w)   who serves: it calls w
-                    serve            Reading               who serves: nobody waits
-                    serve            Waiting               who serves: no value is left;
+                    cancelled waiter Serving (_, ws - w)   the task that enlisted w
+                    serve          * Serving (_, ws - w)   that task: it calls w
+                    serve            Reading               that task: none waits
+                    serve            Waiting               that task: no value is left;
                                                            then it announces
 
    * linearises the operation; a receive that waited, when its resumer answers [true].
    If the resumer refuses, the next waiter gets the value, or it stays.
 
    [Waiting]: the subscription is announced at its link, by a notice in a queue like
-   that of the waiters, or will be at once. Who changes the link serves it. *)
+   that of the waiters, or will be at once. The task that changes the link serves the
+   subscription. *)
 type 'a link = 'a next Atomic.t
 
 and 'a next =
@@ -95,14 +97,14 @@ let rec announce notice link =
         announce notice link
   | Node _ | Sealed -> serve notice.Waiter.arg
 
-(* Called by whoever may be the first to know that there is more. *)
+(* Called by each task that may be the first to know that there is more. *)
 and serve s =
   match Atomic.get s with
   | Waiting { link; waiters; _ } as before ->
       if has_more link then
         if Atomic.compare_and_set s before (Serving (link, waiters)) then
           hand_out s
-        else (* a waiter came or left, or another one serves *) serve s
+        else (* a waiter came or withdrew, or another one serves *) serve s
   | Reading _ | Serving _ -> ()
 
 and hand_out s =
@@ -118,23 +120,24 @@ and hand_out s =
             let notice = notice s in
             let after = Waiting { link; waiters; notice } in
             if Atomic.compare_and_set s before after then announce notice link
-            else (* a waiter came or left *) hand_out s
+            else (* a waiter came or withdrew *) hand_out s
         | Node { value; link = after } ->
             let w = Waiters.head waiters in
             let rest = Serving (link, Waiters.tail waiters)
             and outcome = Ok value in
             if Atomic.compare_and_set s before rest && Waiter.resume w outcome
             then move_on s after;
-            (* the next one; or again, after a waiter came or left *)
+            (* the next one; or again, after a waiter came or withdrew *)
             hand_out s
         | Sealed ->
             let round = Waiters.round waiters Closed.outcome in
             if Atomic.compare_and_set s before (Reading link) then
               Waiters.resume_all round
-            else (* a waiter came or left *) hand_out s)
-  | Reading _ | Waiting _ -> assert false (* only who serves leaves [Serving] *)
+            else (* a waiter came or withdrew *) hand_out s)
+  | Reading _ | Waiting _ ->
+      assert false (* only the serving task leaves [Serving] *)
 
-(* Nobody calls its resumer: that only tells that it has not left. *)
+(* Its resumer is never called: it only says that the notice is not gone. *)
 and notice s =
   let notice = Waiter.make s in
   notice.resumer <- (fun _ -> true);
@@ -144,9 +147,10 @@ and move_on s link =
   match Atomic.get s with
   | Serving (_, waiters) as before ->
       if not (Atomic.compare_and_set s before (Serving (link, waiters))) then
-        (* a waiter came or left *)
+        (* a waiter came or withdrew *)
         move_on s link
-  | Reading _ | Waiting _ -> assert false (* only who serves leaves [Serving] *)
+  | Reading _ | Waiting _ ->
+      assert false (* only the serving task leaves [Serving] *)
 
 (* --- Waiting -------------------------------------------------------------- *)
 
@@ -167,12 +171,12 @@ let rec enlist s w =
       let waiters = Waiters.push waiting.waiters w in
       Atomic.compare_and_set s before (Waiting { waiting with waiters })
       ||
-      (* another waiter, one left, or served *)
+      (* another waiter, a withdrawal, or served *)
       enlist s w
   | Serving (link, waiters) as before ->
       Atomic.compare_and_set s before (Serving (link, Waiters.push waiters w))
       ||
-      (* another waiter, one left, or served *)
+      (* another waiter, a withdrawal, or served *)
       enlist s w
 
 let rec withdraw_notice link =
@@ -212,7 +216,7 @@ let receive_evt s = Event.make receiving s ()
 
 (* --- Sending -------------------------------------------------------------- *)
 
-(* Puts [next] at the end, and is where that was, with the notices there. *)
+(* Puts [next] at the end. Returns the link where the end was, with its notices. *)
 let rec extend t next =
   let last = Atomic.get t.last in
   match Atomic.get last with

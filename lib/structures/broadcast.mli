@@ -1,13 +1,14 @@
 (** Every subscriber sees every value.
 
-    All subscriptions see the values in one order, whoever sent them. To send
-    never blocks: values that a subscription has not received yet are kept for
-    it, for as long as it is referenced. What nobody will receive is collected.
-    (If only the latest value matters, read until {!try_receive} is [None], or
-    keep it in an [Atomic.t].)
+    All subscriptions see the values in one order, whichever tasks sent them. To
+    send never blocks: values that a subscription has not received yet are kept
+    for it, for as long as the subscription is referenced. A value that no
+    subscription will receive is collected. (If only the latest value matters,
+    read until {!try_receive} is [None], or keep it in an [Atomic.t].)
 
     An operation without a {b Suspends} line never suspends and performs no
-    effect: signal handlers, finalisers and callbacks may use it.
+    effect: signal handlers, finalisers and callbacks may use it. Without a
+    {b Cost} line it is O(1).
 
     {[
       # let news = Broadcast.create ()
@@ -19,28 +20,34 @@
     ]} *)
 
 type 'a t
+(** A broadcast of values of type ['a]. *)
 
 exception Closed
 (** The same exception for all structures that can be closed. *)
 
 val create : unit -> 'a t
+(** An open broadcast without subscriptions. *)
 
 val send : 'a t -> 'a -> unit
-(** [send t v] gives [v] to every subscription. O(1), and O(n) for the [n] of
-    them through which tasks wait.
+(** [send t v] gives [v] to every subscription.
+
+    - {b Cost}: O(1), however many subscriptions there are; O(n) if tasks wait
+      through [n] of them.
 
     @raise Closed if [t] is closed. *)
 
 val close : 'a t -> unit
 (** [close t] ends [t]: to send raises {!Closed}; every subscription receives
     what was sent before, and then to receive raises {!Closed}. To close again
-    does nothing. *)
+    does nothing. O(n) for the [n] tasks that wait. *)
 
 val is_closed : 'a t -> bool
+(** Was {!close} called? *)
 
 (** {2 Receiving} *)
 
 type 'a subscription
+(** A place in the sequence of values. *)
 
 val subscribe : 'a t -> 'a subscription
 (** [subscribe t] receives what is sent from now on. It need not be ended. *)
@@ -50,21 +57,23 @@ val receive : 'a subscription -> 'a
     subscription: each value goes to one of them.
 
     - {b Suspends} until there is one.
-    - {b Cancelled} while suspended: the value remains.
+    - {b Cancelled} while suspended: no value was received, and no other waiter
+      loses its turn.
     - {b Order}: that of arrival.
     - {b Cost}: O(1), also to withdraw (amortised).
 
     @raise Closed if there is no value left, and the broadcast is closed. *)
 
 val try_receive : 'a subscription -> 'a option
-(** [try_receive s] is the next value, if there is one, and nobody waits for it;
-    [None] also while another domain just hands out values of [s].
+(** [try_receive s] is the next value, if there is one, and no task waits for
+    it; [None] also while another domain just hands out values of [s].
 
     @raise Closed as {!receive}. *)
 
 val receive_evt : 'a subscription -> 'a Event.t
-(** The event of {!receive}. *)
+(** The event of {!receive}. Performing it raises {!Closed} as {!receive} does.
+*)
 
 val waiters : 'a subscription -> int
 (** How many tasks wait through this subscription, for diagnosis. One that was
-    cancelled counts until it is unwound. O(1). *)
+    cancelled counts until it is unwound. *)

@@ -4,23 +4,27 @@
     and an end.
 
     An operation without a {b Suspends} line never suspends and performs no
-    effect: signal handlers, finalisers and callbacks may use it. *)
+    effect: signal handlers, finalisers and callbacks may use it. Without a
+    {b Cost} line it is O(1). *)
 
 type 'a t = 'a Event.channel
+(** A channel for values of type ['a]. *)
 
 exception Closed
 (** The same exception for all structures that can be closed. *)
 
 val create : unit -> 'a t
+(** An open channel, in which no task waits. *)
 
 val send : 'a t -> 'a -> unit
 (** [send t v] gives [v] to a task that receives from [t].
 
     - {b Suspends} until there is one.
-    - {b Cancelled} while suspended: nobody received [v].
+    - {b Cancelled} while suspended: no task received [v]. Once a receiver has
+      [v], [send] returns even if cancelled.
     - {b Order}: senders are served in the order of their arrival, and so are
       receivers.
-    - {b Cost}: O(1).
+    - {b Cost}: O(1), also to withdraw (amortised).
 
     @raise Closed if [t] is closed before they meet. *)
 
@@ -28,14 +32,14 @@ val receive : 'a t -> 'a
 (** [receive t] is a value that a task sends.
 
     - {b Suspends} until there is one.
-    - {b Cancelled} while suspended: nobody's value was taken.
+    - {b Cancelled} while suspended: no sender's value was taken.
     - {b Order}, {b Cost}: as for {!send}.
 
     @raise Closed if [t] is closed before they meet. *)
 
 val try_send : 'a t -> 'a -> bool
-(** [try_send t v] gives [v] to a task that waits to receive, if there is one,
-    and is whether it did.
+(** [try_send t v] gives [v] to a task that waits to receive, if there is one.
+    Returns [true] if it did.
 
     @raise Closed if [t] is closed. *)
 
@@ -46,18 +50,21 @@ val try_receive : 'a t -> 'a option
     @raise Closed if [t] is closed. *)
 
 val send_evt : 'a t -> 'a -> unit Event.t
-(** The event of {!send}: {!Event.send}. *)
+(** The event of {!send}: {!Event.send}. Performing it raises {!Closed} as
+    {!send} does. *)
 
 val receive_evt : 'a t -> 'a Event.t
-(** The event of {!receive}: {!Event.receive}. A choice between sending to and
-    receiving from the same channel does not meet itself. *)
+(** The event of {!receive}: {!Event.receive}. Performing it raises {!Closed} as
+    {!receive} does. A choice between sending to and receiving from the same
+    channel does not meet itself. *)
 
 val close : 'a t -> unit
-(** [close t] ends [t]: those who wait and those who come get {!Closed}. To
-    close again does nothing. *)
+(** [close t] ends [t]: tasks that wait, and tasks that come later, get
+    {!Closed}. To close again does nothing. O(n) for the [n] tasks that wait. *)
 
 val is_closed : 'a t -> bool
+(** Was {!close} called? *)
 
 val waiters : 'a t -> int
 (** How many senders and receivers wait, for diagnosis. One that was cancelled
-    counts until it is unwound. O(1). *)
+    counts until it is unwound. *)

@@ -2,7 +2,7 @@
 
    Left by           To            By whom
    wait              ws, w         the task that waits, which then unlocks
-   cancelled wait    ws - w        the task that added w
+   cancelled wait    ws - w        the task that enlisted w
    signal          * ws - w        anyone, if ws = w::_; it calls w
    broadcast       * []            anyone; it calls all of ws
 
@@ -20,7 +20,7 @@ let rec signal t =
       not
         (Atomic.compare_and_set t waiters (Waiters.tail waiters)
         && Waiter.resume w (Ok ()))
-    then (* somebody came or left; or [w] was cancelled *) signal t
+    then (* a waiter came or withdrew; or [w] refused *) signal t
 
 let rec broadcast t =
   let waiters = Atomic.get t in
@@ -28,7 +28,7 @@ let rec broadcast t =
     let round = Waiters.round waiters (Ok ()) in
     if Atomic.compare_and_set t waiters Waiters.empty then
       Waiters.resume_all round
-    else (* somebody came, left, or was signalled *) broadcast t
+    else (* a waiter came or withdrew, or a signal *) broadcast t
 
 (* --- Waiting -------------------------------------------------------------- *)
 
@@ -38,7 +38,7 @@ type wait = { condition : t; mutex : Mutex.t; mutable unlocked : bool }
 let rec push t w =
   let waiters = Atomic.get t in
   if not (Atomic.compare_and_set t waiters (Waiters.push waiters w)) then
-    (* another waiter, a signal, or one left *)
+    (* another waiter, a signal, or a withdrawal *)
     push t w
 
 let rec withdraw t =
@@ -48,8 +48,8 @@ let rec withdraw t =
 
 (* A signal that comes after the mutex is unlocked finds the waiter.
 
-   Misuse shows here only, as [attempt] has seen the mutex locked: so this may raise,
-   which other operations must not do. The waiter has left then, and is not withdrawn. *)
+   Misuse shows here only, as [attempt] has seen the mutex locked: so this [enlist] may
+   raise, which others must not do. The waiter is gone then, and is not withdrawn. *)
 let enlist wait w =
   if not (wait.unlocked || Mutex.is_locked wait.mutex) then begin
     Waiter.mark_gone w;
@@ -67,7 +67,7 @@ let check wait =
     raise (Sys_error "Condition.wait: the mutex is not locked")
 
 (* A choice that begins again after it has unlocked the mutex did not wait for a moment.
-   A signal may have come then, and is not to be missed. *)
+   A signal that came in that moment must not be missed. *)
 let attempt wait () =
   if wait.unlocked then Some ()
   else begin

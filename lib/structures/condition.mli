@@ -6,6 +6,7 @@
 type t
 
 val create : unit -> t
+(** A condition for which no task waits. *)
 
 val wait : t -> Mutex.t -> unit
 (** [wait t mutex] unlocks [mutex], waits for a signal, and locks [mutex] again.
@@ -19,17 +20,17 @@ val wait : t -> Mutex.t -> unit
       protects: a cancelled fiber for which [mutex] is not free then raises
       without it.
     - {b Order}: that of arrival, and the same for [mutex].
-    - {b Cost}: O(1).
+    - {b Cost}: O(1), also to withdraw (amortised).
 
     @raise Sys_error if [mutex] is not locked. *)
 
 val signal : t -> unit
 (** [signal t] wakes the task that has waited longest, if there is one. It never
-    suspends and performs no effect, whether or not a mutex is locked. *)
+    suspends and performs no effect, whether or not a mutex is locked. O(1). *)
 
 val broadcast : t -> unit
-(** [broadcast t] wakes all that wait, in the order of their arrival. Likewise.
-*)
+(** [broadcast t] wakes all tasks that wait, in the order of their arrival. It
+    never suspends and performs no effect. O(n) for [n] tasks. *)
 
 val wait_evt : t -> Mutex.t -> unit Event.t
 (** The event of {!wait}, for a wait with a limit:

@@ -19,7 +19,7 @@ and 'a computation = {
   mutable sought : sought;
 }
 
-(* Used only by what runs on the stack above the computation, and by whoever runs it.
+(* Used only by code on the stack above the computation, and by the task that runs it.
    The boolean: it was [Refused] before. *)
 and sought =
   | Nothing
@@ -138,12 +138,12 @@ let passed frames =
 
 (* --- The graph ------------------------------------------------------------ *)
 
-(* The caller's task forces [t], and nobody else leaves the state [Forcing]. *)
+(* The caller's task forces [t], and no other leaves the state [Forcing]. *)
 let rec need needs (Frame (t, _) as frame) =
   match Atomic.get t with
   | Forcing f as before ->
       if not (Atomic.compare_and_set t before (Forcing { f with needs })) then
-        (* another waiter, or one left *)
+        (* another waiter, or a withdrawal *)
         need needs frame
   | Value _ | Failed _ | Unforced _ -> assert false
 
@@ -171,7 +171,7 @@ let path frames t =
   in
   go (Any t) [] (Any t) 1 1
 
-(* A need that was left does not come back: each wait has an option of its own. *)
+(* A need that has ended does not come back: each wait has an option of its own. *)
 let still_holds (Edge (t, needs)) =
   match Atomic.get t with
   | Forcing f -> f.needs == needs

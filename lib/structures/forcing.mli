@@ -6,7 +6,7 @@
 
 type turn =
   | Settled  (** The lazy value is forced. *)
-  | Yours  (** Whoever is told so forces it now. *)
+  | Yours  (** The task that is resumed with this forces the value now. *)
 
 type 'a state =
   | Value of 'a
@@ -17,17 +17,18 @@ type 'a state =
       waiters : (unit, turn) Waiters.t;  (** Tasks that force it. *)
       watchers : watchers;
       needs : any option;
-          (** What the task that forces it waits for, if that is forced too. *)
+          (** What the task that forces the value waits for, if that is a lazy
+              value that is being forced too. *)
     }
 
 and watchers = (unit, turn) Waiters.t
-(** Events: they are told [Settled] only. *)
+(** Events: they are resumed with [Settled] only. *)
 
 and 'a computation = {
   compute : unit -> 'a;
   restarts : exn -> bool;
-      (** Is it to be run again, by the next who wants it, after it raised this?
-      *)
+      (** Is it to be run again, by the next task that wants the value, after it
+          raised this? *)
   mutable sought : sought;
 }
 
@@ -52,8 +53,9 @@ val run : 'a t -> 'a computation -> 'a
     of the computation. *)
 
 val was_refused : 'a computation -> bool
-(** Has code had to wait in it, and could not ({!Host_kit.refuse}), since it was
-    run? Not any more then. Such a computation has not failed. *)
+(** Had code in the computation to wait, and could not ({!Host_kit.refuse}),
+    since it was run? Asking resets the answer. Such a computation has not
+    failed. *)
 
 type passing = Passing : 'b Effect.t -> passing
 
@@ -61,11 +63,11 @@ val seek : frame list -> passing -> unit
 (** Before an effect is performed: tell the frames to look for it. *)
 
 val passed : frame list -> frame list
-(** Those that saw the effect pass. None of the frames seeks any more. *)
+(** The frames that saw the effect pass. None of the frames seeks any more. *)
 
 val collect : ((passing -> unit) -> unit) -> frame list
-(** [collect reach] are the frames, from the innermost on, that saw the effect
-    pass of which [reach] told last, before it was performed. No other task of
+(** [collect reach] are the frames, from the innermost on, that saw the last
+    effect pass that [reach] announced before performing it. No other task of
     the thread performs one that is physically equal meanwhile. *)
 
 (** {2 What waits for what} *)
@@ -75,6 +77,6 @@ val needs : frame list -> any option -> unit
     To be ended with [None], by the same task. *)
 
 val leads_to : frame list -> 'a t -> bool
-(** Does whoever forces [t] wait, over any number of other tasks, for one of the
-    frames? If several tasks that close a cycle ask, each after it declared what
-    it {!needs}, at least one gets [true]. *)
+(** Does the task that forces [t] wait, over any number of other tasks, for one
+    of the frames? If several tasks that close a cycle ask, each after it
+    declared what it {!needs}, at least one gets [true]. *)

@@ -4,7 +4,7 @@
    Shut (n, ws)    count_down, n > 1  Shut (n - 1, ws)  any task
                    count_down, n = 1  Open              any task; it calls all of ws
                    a waiter           Shut (n, (ws, w)) the task that waits
-                   cancelled waiter   Shut (n, ws - w)  the task that added w
+                   cancelled waiter   Shut (n, ws - w)  the task that enlisted w
    Open            never (terminal) *)
 type state = Shut of int * (unit, unit) Waiters.t | Open
 type t = state Atomic.t
@@ -19,7 +19,7 @@ let rec count_down t =
   | Shut (n, waiters) as before ->
       if n > 1 then
         begin if not (Atomic.compare_and_set t before (Shut (n - 1, waiters)))
-        then (* another count, another waiter, or one left *) count_down t
+        then (* another count, another waiter, or a withdrawal *) count_down t
         end
       else
         let round = Waiters.round waiters (Ok ()) in
@@ -35,7 +35,7 @@ let rec enlist t w =
   | Shut (n, waiters) as before ->
       Atomic.compare_and_set t before (Shut (n, Waiters.push waiters w))
       ||
-      (* a count, another waiter, or one left *)
+      (* a count, another waiter, or a withdrawal *)
       enlist t w
 
 let rec withdraw t w =
@@ -43,7 +43,8 @@ let rec withdraw t w =
   | Open -> ()
   | Shut (n, waiters) as before ->
       let after = Shut (n, Waiters.count_gone waiters) in
-      if not (Atomic.compare_and_set t before after) then withdraw t w
+      if not (Atomic.compare_and_set t before after) then
+        (* any other transition *) withdraw t w
 
 let awaiting =
   {

@@ -5,11 +5,11 @@ open Forcing
    State                Left by           To                    By whom
    Unforced (c, es)     force             Forcing ([], es)      any task
                         an event          Unforced (es, e)      the task that waits
-                        a lost event      Unforced (es - e)     the task that added e
+                        a lost event      Unforced (es - e)     the task that enlisted e
    Forcing (ws, es)     force             Forcing ((ws, w), es) any other task
-                        cancelled force   Forcing (ws - w, es)  the task that added w
+                        cancelled force   Forcing (ws - w, es)  the task that enlisted w
                         an event          Forcing (ws, (es, e)) the task that waits
-                        a lost event      Forcing (ws, es - e)  the task that added e
+                        a lost event      Forcing (ws, es - e)  the task that enlisted e
                         needs             Forcing (ws, es)      the forcer, before and
                                                                 after it waits for
                                                                 another lazy
@@ -37,14 +37,14 @@ let rec settle t outcome =
   match Atomic.get t with
   | Forcing { waiters; watchers; _ } as before
     when Waiters.is_empty waiters && Waiters.is_empty watchers ->
-      if not (Atomic.compare_and_set t before outcome) then (* somebody came *)
+      if not (Atomic.compare_and_set t before outcome) then (* a waiter came *)
         settle t outcome
   | Forcing { waiters; watchers; _ } as before ->
       let forcing = Waiters.round waiters (Ok Settled)
       and watching = Waiters.round watchers (Ok Settled) in
       if Atomic.compare_and_set t before outcome then
         Waiters.resume_both forcing watching
-      else (* somebody came or left *) settle t outcome
+      else (* a waiter came or withdrew *) settle t outcome
   | Unforced _ | Value _ | Failed _ -> assert false (* only the forcer leaves *)
 
 let rec pass_on t =
@@ -54,7 +54,7 @@ let rec pass_on t =
         begin if
           not
             (Atomic.compare_and_set t before (Unforced (computation, watchers)))
-        then (* somebody came or left *) pass_on t
+        then (* a waiter came or withdrew *) pass_on t
         end
       else
         let w = Waiters.head waiters and waiters = Waiters.tail waiters in
@@ -62,7 +62,7 @@ let rec pass_on t =
         if
           not
             (Atomic.compare_and_set t before after && Waiter.resume w (Ok Yours))
-        then (* somebody came or left; or [w] was cancelled *) pass_on t
+        then (* a waiter came or withdrew; or [w] refused *) pass_on t
   | Unforced _ | Value _ | Failed _ -> assert false (* only the forcer leaves *)
 
 let compute t computation =
@@ -83,7 +83,8 @@ let get_settled t =
   match Atomic.get t with
   | Value v -> v
   | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
-  | Unforced _ | Forcing _ -> assert false (* [Settled] is told afterwards *)
+  | Unforced _ | Forcing _ ->
+      assert false (* the events are resumed afterwards *)
 
 let rec enlist t w =
   match Atomic.get t with
@@ -92,7 +93,7 @@ let rec enlist t w =
       Atomic.compare_and_set t before
         (Forcing { f with waiters = Waiters.push f.waiters w })
       ||
-      (* somebody else came or left, or it is forced *)
+      (* another waiter, a withdrawal, or it is forced *)
       enlist t w
 
 let rec withdraw t w =
@@ -100,7 +101,8 @@ let rec withdraw t w =
   | Unforced _ | Value _ | Failed _ -> ()
   | Forcing f as before ->
       let after = Forcing { f with waiters = Waiters.count_gone f.waiters } in
-      if not (Atomic.compare_and_set t before after) then withdraw t w
+      if not (Atomic.compare_and_set t before after) then
+        (* any other transition *) withdraw t w
 
 let rec attempt t () =
   match Atomic.get t with
@@ -108,7 +110,7 @@ let rec attempt t () =
   | Forcing _ -> None
   | Unforced (computation, watchers) as before ->
       if start t before computation watchers then Some Yours
-      else (* somebody else, or an event came or left *) attempt t ()
+      else (* a waiter or an event came or withdrew *) attempt t ()
 
 and start t before computation watchers =
   Atomic.compare_and_set t before
@@ -131,9 +133,9 @@ let blocked_of frames =
       ignore (passed frames : frame list);
       Printexc.raise_with_backtrace e backtrace
 
-(* Where nobody but the scheduler may be asked, the effect of a suspension finds the
-   frames; it does elsewhere too, but takes longer than to learn that there are
-   none. *)
+(* Where no handler but the scheduler may be asked, the effect of a suspension finds the
+   frames. It does elsewhere too, but takes longer than the question, which mostly finds
+   that there are none. *)
 let blocked () =
   let frames = ref [] in
   match Reach.question (Enclosing frames) ~otherwise:() with
@@ -167,7 +169,7 @@ let rec force_unsettled t =
   | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
   | Unforced (computation, watchers) as before ->
       if start t before computation watchers then compute t computation
-      else (* somebody else, or an event came or left *) force_unsettled t
+      else (* a waiter or an event came or withdrew *) force_unsettled t
   | Forcing { computation; _ } -> (
       match wait t with
       | Settled -> get_settled t
@@ -195,8 +197,8 @@ let map f t = from_fun (fun () -> f (force t))
 let map_val f t =
   match Atomic.get t with Value v -> from_val (f v) | _ -> map f t
 
-(* [Stdlib.Lazy.is_val l] is also true while [l] is being forced: then somebody else
-   does that, and [l] did not fail with this exception. *)
+(* [Stdlib.Lazy.is_val l] is also true while [l] is being forced: then another task
+   forces [l], and [l] did not fail with this exception. *)
 let of_stdlib l =
   let restarts e =
     match e with
@@ -228,7 +230,7 @@ let rec update_watchers t f =
   | (Unforced _ | Forcing _) as before ->
       Atomic.compare_and_set t before (with_watchers f before)
       ||
-      (* somebody came or left, or it is forced *)
+      (* a waiter came or withdrew, or it is forced *)
       update_watchers t f
 
 and with_watchers f = function

@@ -3,7 +3,7 @@
 
     It has all functions of Stdlib's [Lazy], with the same meaning, for programs
     with more than one task: the computation runs once, in the task that comes
-    first. Whoever comes meanwhile waits, and blocks nobody else. (Section 6 of
+    first. A task that comes meanwhile waits, and blocks no other. (Section 6 of
     "Effectively Composing Concurrency Libraries".)
 
     {[
@@ -33,7 +33,7 @@
       the calling task itself, directly or through other lazy values; also if
       that goes over several tasks, each of which forces what another one needs:
       then at least one of them gets the exception. It is never raised merely
-      because somebody else is forcing the value. (A task that was cancelled
+      because another task is forcing the value. (A task that was cancelled
       counts until it is unwound.) A cycle that is closed by something else
       waits for ever: by a computation that joins a task, or runs a scheduler,
       in which the same value is forced; by a signal handler, a finaliser or
@@ -43,7 +43,7 @@
       then the events in theirs.
 
     An operation without a {b Suspends} line never suspends and needs no running
-    scheduler. *)
+    scheduler. Without a {b Cost} line it is O(1). *)
 
 type 'a t
 (** A lazy value of type ['a]. *)
@@ -70,44 +70,45 @@ val from_val : 'a -> 'a t
 
 val of_stdlib : 'a Stdlib.Lazy.t -> 'a t
 (** [of_stdlib l] is computed by forcing [l], once, as with [`Protect]: [l]
-    itself remembers what is raised in it, a cancellation too. Let nobody force
-    [l] in any other way at the same time: a task may then get {!Undefined} from
+    itself remembers what is raised in it, a cancellation too. No task may force
+    [l] in any other way at the same time: it could get {!Undefined} from
     Stdlib. That is not remembered. *)
 
 val force : 'a t -> 'a
-(** [force t] is the value of [t], computed by the calling task if nobody did or
-    does so.
+(** [force t] is the value of [t], computed by the calling task if no task has
+    computed it or does so.
 
     - {b Suspends} while another task computes it.
     - {b Cancelled} while suspended: the waiter is withdrawn from [t] and the
       host's exception is raised.
     - {b Order}: waiters are resumed in the order of their arrival.
     - {b Cost}: if forced, two reads. To wait: O(1), also to withdraw
-      (amortised). A task that is itself forcing [n] lazy values adds O([n]) to
-      each wait, and to each of its computations that raises; and to each wait
-      the number of tasks that wait for one another in a row.
+      (amortised). A wait of a task that is itself forcing [n] lazy values costs
+      O(n) more, and so does each of its computations that raises. Each wait
+      also costs O(m) for [m] tasks that wait for one another in a row.
 
     @raise e if the computation raised [e].
     @raise Undefined if the value is needed to compute itself. *)
 
 val force_val : 'a t -> 'a
-(** {!force}. *)
+(** {!force}, under Stdlib's second name. *)
 
 val await_evt : 'a t -> 'a Event.t
-(** The event that [t] is forced, by whomever. It does not begin to compute [t],
+(** The event that [t] is forced, by any task. It does not begin to compute [t],
     and so is never ready in the computation of [t] itself. Performing it raises
     [e] if the computation raised [e]. *)
 
 val map : ('a -> 'b) -> 'a t -> 'b t
-(** [map f t] is [from_fun (fun () -> f (force t))]. *)
+(** [map f t] is [from_fun (fun () -> f (force t))]: it computes nothing now. *)
 
 val map_val : ('a -> 'b) -> 'a t -> 'b t
 (** [map_val f t] is [from_val (f v)] if [t] is forced and its value is [v];
-    else [map f t]. *)
+    else [map f t]. [f] runs now in the first case, and what it raises is
+    raised. *)
 
 val is_val : 'a t -> bool
-(** [is_val t] tells if [t] was forced and did not raise. (Stdlib's is also true
-    while [t] is being forced.) *)
+(** Was [t] forced without raising? (Stdlib's is also true while [t] is being
+    forced.) *)
 
 val peek : 'a t -> ('a, exn) result option
 (** [peek t] is [None] as long as [t] is not forced. *)

@@ -1,6 +1,6 @@
 exception Closed = Closed.Closed
 
-(* A stream that is never full: nobody ever waits to put. *)
+(* A stream that is never full: no task ever waits to put. *)
 type 'a t = 'a Stream.t
 
 let create () = Stream.create max_int

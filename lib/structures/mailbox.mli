@@ -2,18 +2,20 @@
     "synchronous Fifo" of "Lightweight concurrency". To put never blocks.
 
     An operation without a {b Suspends} line never suspends and performs no
-    effect: signal handlers, finalisers and callbacks may use it. *)
+    effect: signal handlers, finalisers and callbacks may use it. Without a
+    {b Cost} line it is O(1). *)
 
 type 'a t
+(** A queue of items of type ['a]. *)
 
 exception Closed
 (** The same exception for all structures that can be closed. *)
 
 val create : unit -> 'a t
+(** An empty mailbox. *)
 
 val put : 'a t -> 'a -> unit
-(** [put t x] appends [x] to [t], or hands it to the first task that waits.
-    O(1).
+(** [put t x] appends [x] to [t], or hands [x] to the first task that waits.
 
     @raise Closed if [t] is closed. *)
 
@@ -21,9 +23,10 @@ val take : 'a t -> 'a
 (** [take t] removes the first item of [t].
 
     - {b Suspends} while [t] is empty.
-    - {b Cancelled} while suspended: nothing was removed.
+    - {b Cancelled} while suspended: nothing was removed. A task that was handed
+      an item returns it, even if it is cancelled right after.
     - {b Order}: that of arrival.
-    - {b Cost}: O(1).
+    - {b Cost}: O(1), also to withdraw (amortised).
 
     @raise Closed if [t] is closed and empty. *)
 
@@ -38,20 +41,22 @@ val take_all : 'a t -> 'a list
     task adds between the look and the removal stays. O(n). *)
 
 val take_evt : 'a t -> 'a Event.t
-(** The event of {!take}. *)
+(** The event of {!take}. Performing it raises {!Closed} as {!take} does. *)
 
 val close : 'a t -> unit
 (** [close t] ends [t]: to put raises {!Closed}; what is there can still be
-    taken, and then to take raises {!Closed} as well, also in those who wait. To
-    close again does nothing. *)
+    taken, and then to take raises {!Closed} as well, also in tasks that wait.
+    To close again does nothing. O(n) for the [n] tasks that wait. *)
 
 val is_closed : 'a t -> bool
+(** Was {!close} called? *)
 
 val length : 'a t -> int
 (** How many items are there. *)
 
 val is_empty : 'a t -> bool
+(** [is_empty t] is [length t = 0]. *)
 
 val waiters : 'a t -> int
 (** How many tasks wait, for diagnosis. One that was cancelled counts until it
-    is unwound. O(1). *)
+    is unwound. *)

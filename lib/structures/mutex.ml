@@ -6,13 +6,13 @@
                  a waiter          Queue [w]     the task that waits
    Queue ws      a waiter          Queue (ws, w) the task that waits
                  cancelled waiter  Queue (ws - w), or Locked
-                                                 the task that added w
+                                                 the task that enlisted w
                  unlock, ws = w::_ Queue (ws - w), or Locked
                                                  the owner; it calls w
 
    * linearises the operation of the task that does it. A lock that waited linearises
    when its resumer answers [true]: the mutex was never unlocked meanwhile, so that
-   nobody overtakes. If the resumer refuses, the owner unlocks again. *)
+   no task overtakes. If the resumer refuses, the owner unlocks again. *)
 type state = Unlocked | Locked | Queue of (unit, unit) Waiters.t
 type t = state Atomic.t
 
@@ -34,7 +34,7 @@ let rec enlist t w =
   | Queue waiters as before ->
       Atomic.compare_and_set t before (Queue (Waiters.push waiters w))
       ||
-      (* unlocked, another waiter, or one left *)
+      (* unlocked, another waiter, or a withdrawal *)
       enlist t w
 
 let rec withdraw t w =
@@ -42,7 +42,8 @@ let rec withdraw t w =
   | Unlocked | Locked -> ()
   | Queue waiters as before ->
       let after = locked (Waiters.count_gone waiters) in
-      if not (Atomic.compare_and_set t before after) then withdraw t w
+      if not (Atomic.compare_and_set t before after) then
+        (* any other transition *) withdraw t w
 
 let locking =
   {
@@ -61,14 +62,14 @@ let rec hand_over t =
   | Unlocked -> raise (Sys_error "Mutex.unlock: Operation not permitted")
   | Locked ->
       if not (Atomic.compare_and_set t Locked Unlocked) then
-        (* somebody came to wait *)
+        (* a waiter came *)
         hand_over t
   | Queue waiters as before ->
       let w = Waiters.head waiters in
       let after = locked (Waiters.tail waiters) in
       if not (Atomic.compare_and_set t before after && Waiter.resume w (Ok ()))
       then
-        (* somebody came or left; or [w] was cancelled *)
+        (* a waiter came or withdrew; or [w] refused *)
         hand_over t
 
 let unlock t =

@@ -1,8 +1,8 @@
 (** Mutual exclusion between tasks of any hosts.
 
-    A drop-in for Stdlib's [Mutex] that blocks the task only, and serves those
-    who wait in the order of their arrival: a mutex that is unlocked while
-    others wait passes to the first of them, and nobody overtakes.
+    A drop-in for Stdlib's [Mutex] that blocks the task only, and serves waiting
+    tasks in the order of their arrival: a mutex that is unlocked while others
+    wait passes to the first of them, and no task overtakes.
 
     It differs in one point: since tasks of all hosts may use it, a mutex does
     not know who locked it. Where Stdlib's raises [Sys_error] in a thread that
@@ -11,7 +11,8 @@
     raises.
 
     An operation without a {b Suspends} line never suspends and performs no
-    effect: signal handlers, finalisers and callbacks may use it.
+    effect: signal handlers, finalisers and callbacks may use it. Without a
+    {b Cost} line it is O(1).
 
     {[
       # let mutex = Mutex.create ()
@@ -29,14 +30,15 @@ val lock : t -> unit
 (** [lock t] locks [t].
 
     - {b Suspends} while [t] is locked.
-    - {b Cancelled} while suspended: [t] was not locked by this call, and nobody
-      else loses a turn.
+    - {b Cancelled} while suspended: [t] was not locked by this call, and no
+      other task loses its turn. A task that was given the lock returns with it,
+      even if it is cancelled right after.
     - {b Order}: that of arrival.
-    - {b Cost}: O(1); locking and unlocking a free mutex is two compare-and-sets
-      and allocates nothing. *)
+    - {b Cost}: O(1), also to withdraw (amortised). To lock and unlock a free
+      mutex is two compare-and-sets and allocates nothing. *)
 
 val try_lock : t -> bool
-(** [try_lock t] locks [t] if it is not locked, and is whether it did. *)
+(** [try_lock t] locks [t] if it is not locked. Returns [true] if it did. *)
 
 val unlock : t -> unit
 (** [unlock t] passes [t] to the first task that waits, or unlocks it.
@@ -46,13 +48,17 @@ val unlock : t -> unit
 val protect : t -> (unit -> 'a) -> 'a
 (** [protect t f] is [f ()] with [t] locked, and unlocks it however [f] ends.
 
-    - {b Suspends}, {b Cancelled}: as {!lock}, and as [f]. *)
+    - {b Suspends}, {b Cancelled}: as {!lock}, and as [f].
+
+    @raise e if [f] raises [e], after [t] was unlocked.
+    @raise Sys_error if [t] is not locked when [f] ends. *)
 
 val lock_evt : t -> unit Event.t
 (** The event of {!lock}. *)
 
 val is_locked : t -> bool
+(** Does a task hold [t]? *)
 
 val waiters : t -> int
 (** How many tasks wait, for diagnosis. One that was cancelled counts until it
-    is unwound. O(1). *)
+    is unwound. *)

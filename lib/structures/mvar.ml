@@ -5,31 +5,31 @@
                    put, ts = w::_     Empty (ts - w)          any task; it calls w
                    put, ts = w::_     Held (ts, [])           any task (w reads)
                    a waiter           Empty (ts, w)           the task that waits
-                   cancelled waiter   Empty (ts - w)          the task that added w
+                   cancelled waiter   Empty (ts - w)          the task that enlisted w
    Full (v, ps)    take, ps = []    * Empty []                any task
                    take, ps = p::_  * Held ([], ps - p)       any task; it calls p
                    swap             * Full (v', ps)           any task
                    modify           * Held ([], ps)           any task
                    a waiter           Full (v, (ps, p))       the task that waits
-                   cancelled waiter   Full (v, ps - p)        the task that added p
+                   cancelled waiter   Full (v, ps - p)        the task that enlisted p
    Held (ts, ps)   give, ts = []    * Full (v, ps)            the holder
                    give, ts = w::_    Held (ts - w, ps)       the holder; it calls w
                    vacate, ps = []    Empty ts                the holder
                    vacate, ps = p::_  Held (ts, ps - p)       the holder; it calls p
-                   waiters              as above: they join ts or ps, or leave
+                   waiters              as above: they are enlisted, or withdrawn
 
    * linearises the operation of the task that does it. An operation that waited
    linearises when its resumer answers [true].
 
    [Held]: one task has the box in its hands, with or without a value, and is
    obliged to [give] a value or to [vacate] it. It holds the box while it calls
-   the resumers that decide what comes next, so that nobody overtakes meanwhile,
+   the resumers that decide what comes next, so that no task overtakes meanwhile,
    or while the function of [modify] runs. The holder changes when a waiter that
    wants to hold is resumed: then the resumed task has the box, and its value.
 
    A put that was told [true] may return a moment before its value is in the box;
-   until then the box is [Held]: who takes waits for it, and who only tries is
-   told that there is nothing. *)
+   until then the box is [Held]: a task that takes waits for the value, and one that
+   only tries finds nothing. *)
 
 type purpose = Take | Read | Hold
 
@@ -47,8 +47,8 @@ let create v = Atomic.make (full v)
 
 (* --- For the holder ------------------------------------------------------- *)
 
-(* The holder puts [v] into the box. A failed compare-and-set means that somebody
-   came to wait, or left: look again. *)
+(* The holder puts [v] into the box. A failed compare-and-set means that a
+   waiter came or withdrew: look again. *)
 let rec give t v =
   match Atomic.get t with
   | Held (takers, putters) as before ->
@@ -64,7 +64,7 @@ let rec give t v =
           | Take -> vacate t
           | Read -> give t v
           | Hold -> (* the resumed task is the holder now *) ()
-        else (* the state changed, or [w] was cancelled *) give t v
+        else (* the state changed, or [w] refused *) give t v
   | Empty _ | Full _ -> assert false (* only the holder leaves [Held] *)
 
 (* The holder has nothing to put into the box. *)
@@ -80,7 +80,7 @@ and vacate t =
         let after = Held (takers, Waiters.tail putters) in
         if Atomic.compare_and_set t before after && Waiter.resume p (Ok ()) then
           give t p.arg
-        else (* the state changed, or [p] was cancelled *) vacate t
+        else (* the state changed, or [p] refused *) vacate t
   | Empty _ | Full _ -> assert false (* only the holder leaves [Held] *)
 
 (* --- Taking --------------------------------------------------------------- *)
@@ -176,7 +176,7 @@ let rec try_put t v =
             and outcome = Ok v in
             (Atomic.compare_and_set t before after && Waiter.resume w outcome)
             ||
-            (* the box changed, or [w] was cancelled *)
+            (* the box changed, or [w] refused *)
             try_put t v
         | Read | Hold ->
             if Atomic.compare_and_set t before (Held (takers, Waiters.empty))

@@ -1,5 +1,5 @@
 (** MVar: a box for one value; putting into a full box and taking from an empty
-    one wait. {!modify} {e holds} the box: then everyone waits.
+    one wait. {!modify} {e holds} the box: then all others wait.
 
     Tasks of any hosts meet at one MVar. It is a drop-in for [Lwt_mvar] (in
     direct style) and has the operations of Haskell's [MVar].
@@ -7,9 +7,9 @@
     An operation without a {b Suspends} line never suspends and needs no running
     scheduler. All are safe from any domain and thread.
 
-    - {b Order}: those who wait to put are served in the order of their arrival,
-      and so are those who wait to take, read, swap or modify, in a queue of
-      their own. Newcomers never overtake.
+    - {b Order}: tasks that wait to put are served in the order of their
+      arrival, and so are tasks that wait to take, read, swap or modify, in a
+      queue of their own. Newcomers never overtake.
     - {b Cancelled} while suspended: an operation that is cancelled has changed
       nothing (the value is not in the box, or was not taken, and no other
       waiter loses its turn), and the host's exception is raised. A task that
@@ -45,7 +45,7 @@ val put : 'a t -> 'a -> unit
     - {b Suspends} while [t] is full or held, or others wait to put. *)
 
 val take : 'a t -> 'a
-(** [take t] takes the value out of [t]; the first of those who wait to put, if
+(** [take t] takes the value out of [t]; the first task that waits to put, if
     any, then puts its own.
 
     - {b Suspends} while [t] is empty or held. *)
@@ -63,19 +63,21 @@ val swap : 'a t -> 'a -> 'a
 
 val modify : 'a t -> ('a -> 'a * 'b) -> 'b
 (** [modify t f] replaces the value [v] in [t] by the first half of [f v] and
-    returns the second. While [f] runs, [t] is held: everyone else waits, as
-    behind a mutex. If [f] raises, or is cancelled while it is suspended, the
-    old value is in [t] again, and the exception is re-raised.
+    returns the second. While [f] runs, [t] is held: all others wait, as behind
+    a mutex. If [f] raises, or is cancelled while it is suspended, the old value
+    is in [t] again, and the exception is re-raised.
 
     - {b Suspends} while [t] is empty or held, and where [f] does. An operation
-      on [t] in [f] waits for itself, for ever. *)
+      on [t] in [f] waits for itself, for ever.
+
+    @raise e if [f] raises [e]. *)
 
 val try_put : 'a t -> 'a -> bool
 (** As {!put}, but [false] if it would wait. *)
 
 val take_available : 'a t -> 'a option
 (** As {!take}, but [None] if it would wait. Like {!try_put} and {!is_empty} it
-    takes a box that is held for an empty one that cannot be filled: during
+    treats a box that is held as an empty one that cannot be filled: during
     {!modify}, and while another domain is just handing a value over. *)
 
 val is_empty : 'a t -> bool
@@ -94,8 +96,9 @@ val swap_evt : 'a t -> 'a -> 'a Event.t
 (** The event of {!swap}. *)
 
 val modify_evt : 'a t -> ('a -> 'a * 'b) -> 'b Event.t
-(** The event of {!modify}; the function runs in the task that performs it. *)
+(** The event of {!modify}; the function runs in the task that performs the
+    event. *)
 
 val waiters : 'a t -> int
 (** How many tasks wait, for tests and diagnosis. One that was cancelled counts
-    until it is unwound. *)
+    until it is unwound. O(1). *)

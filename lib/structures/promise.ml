@@ -2,13 +2,13 @@
 
    State       Left by           To                By whom
    Waiting ws  await             Waiting (ws, w)   any task, with a fresh w
-               cancelled await   Waiting (ws - w)  only the task that added w
-               resolve *         Value, Failed     anyone
+               cancelled await   Waiting (ws - w)  only the task that enlisted w
+               resolve         * Value, Failed     any task, or a signal handler
    Value v, Failed (e, bt)       never (terminal)
 
    * linearises a successful [try_fill] or [try_fail]; a failed one, [peek] and
    [await] linearise at the read that sees a terminal state.
-   Debt: whoever installs a terminal state calls each waiter that it replaced,
+   Debt: the task that installs a terminal state calls each waiter that it replaced,
    once, in the order of arrival. What the resumers answer does not matter: the
    outcome stays here.
 
@@ -92,7 +92,8 @@ let rec withdraw t w =
   | Value _ | Failed _ -> ()
   | Waiting waiters as before ->
       let after = Waiting (Waiters.count_gone waiters) in
-      if not (Atomic.compare_and_set t before after) then withdraw t w
+      if not (Atomic.compare_and_set t before after) then
+        (* any other transition *) withdraw t w
 
 let awaiting =
   {

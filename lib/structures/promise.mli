@@ -5,10 +5,11 @@
     so. (Section 3.3 of "Effectively Composing Concurrency Libraries".)
 
     An operation without a {b Suspends} line never suspends and needs no running
-    scheduler: it can be called from a signal handler, a finaliser or any
-    callback, and is safe from any domain and thread. (OCaml runs no signal
-    handler while all threads of a domain are parked, as in {!await} in a plain
-    thread: a handler can resume tasks of Eio, not the thread it must run in.)
+    scheduler: without a {b Cost} line it is O(1). It can be called from a
+    signal handler, a finaliser or any callback, and is safe from any domain and
+    thread. (OCaml runs no signal handler while all threads of a domain are
+    parked, as in {!await} in a plain thread: a handler can resume tasks of Eio,
+    not the thread it must run in.)
 
     {[
       # let p : int Promise.t = Promise.create ()
@@ -47,14 +48,17 @@ val fail : ?backtrace:Printexc.raw_backtrace -> 'a t -> exn -> unit
 (** [fail t e] makes every {!await} of [t] raise [e], with [backtrace] (by
     default that of the exception that was raised last, as in a [with] branch).
 
+    - {b Order}, {b Cost}: as {!fill}.
+
     @raise Already_filled if [t] is filled or failed. *)
 
 val try_fail : ?backtrace:Printexc.raw_backtrace -> 'a t -> exn -> bool
 (** As {!fail}, but [false] if [t] is filled or failed. *)
 
 val fail_waiters : ?backtrace:Printexc.raw_backtrace -> 'a t -> exn -> int
-(** As {!fail}; tells how many tasks waited. Each of them has the exception now,
-    also one that was cancelled and not unwound: {!peek} tells it.
+(** As {!fail}, and returns how many tasks waited. All of them have the
+    exception now, but for those that were cancelled and not yet unwound: these
+    find it by {!peek}.
 
     @raise Already_filled if [t] is filled or failed. *)
 
@@ -70,10 +74,11 @@ val await : 'a t -> 'a
     @raise e if [t] failed with [e], with the backtrace given there. *)
 
 val await_evt : 'a t -> 'a Event.t
-(** The event of {!await}. *)
+(** The event of {!await}. Performing it raises [e] if [t] failed with [e]. *)
 
 val peek : 'a t -> ('a, exn) result option
-(** [peek t] is [None] as long as [t] is neither filled nor failed. *)
+(** [peek t] is the outcome of [t], or [None] as long as [t] is neither filled
+    nor failed. *)
 
 val is_resolved : 'a t -> bool
 (** [is_resolved t] is [peek t <> None], without allocation. *)

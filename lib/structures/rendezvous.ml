@@ -5,16 +5,16 @@
                    receive, ss = s::_ * Open (ss - s, rs)  any task; it calls s
                    a sender             Open ((ss, s), rs) the task that waits
                    a receiver           Open (ss, (rs, r)) the task that waits
-                   cancelled waiter     without it         the task that added it
+                   cancelled waiter     without it         the task that enlisted it
                    close              * Closed             any task; it calls all
    Closed          never (terminal)
 
    * linearises the operation of the task that does it, and that of the waiter that
-   it resumes: if the resumer answers [false], nothing has happened but that a
-   waiter left.
+   it resumes: if the resumer refuses, nothing has happened but that the waiter is
+   gone.
 
    Senders and receivers wait at once only if they are alternatives of one choice,
-   which cannot meet itself, or if those on one side have left. *)
+   which cannot meet itself, or if those on one side are gone. *)
 type 'a state = Open of ('a, unit) Waiters.t * (unit, 'a) Waiters.t | Closed
 type 'a t = 'a state Atomic.t
 
@@ -38,7 +38,7 @@ let rec try_send t v =
         and outcome = Ok v in
         (Atomic.compare_and_set t before after && Waiter.resume w outcome)
         ||
-        (* the channel changed, or [w] was cancelled *)
+        (* the channel changed, or [w] refused *)
         try_send t v
       end
 
@@ -58,7 +58,8 @@ let rec withdraw_sender t w =
   | Closed -> ()
   | Open (senders, receivers) as before ->
       let after = opened (Waiters.count_gone senders) receivers in
-      if not (Atomic.compare_and_set t before after) then withdraw_sender t w
+      if not (Atomic.compare_and_set t before after) then
+        (* any other transition *) withdraw_sender t w
 
 let sending =
   {
@@ -82,7 +83,7 @@ let rec try_receive t =
         let received = Some w.Waiter.arg in
         if Atomic.compare_and_set t before after && Waiter.resume w (Ok ()) then
           received
-        else (* the channel changed, or [w] was cancelled *) try_receive t
+        else (* the channel changed, or [w] refused *) try_receive t
 
 let rec enlist_receiver t w =
   match Atomic.get t with
@@ -100,7 +101,8 @@ let rec withdraw_receiver t w =
   | Closed -> ()
   | Open (senders, receivers) as before ->
       let after = opened senders (Waiters.count_gone receivers) in
-      if not (Atomic.compare_and_set t before after) then withdraw_receiver t w
+      if not (Atomic.compare_and_set t before after) then
+        (* any other transition *) withdraw_receiver t w
 
 let receiving =
   {

@@ -1,4 +1,5 @@
-(** What {!Channel} and the channels of {!Event} have in common. *)
+(** What {!Channel} and the channels of {!Event} have in common; {!Channel} says
+    what each function does. *)
 
 type 'a t
 

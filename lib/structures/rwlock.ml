@@ -2,21 +2,23 @@
    [writer] if one holds it to write.
 
    Left by           To                                  By whom
-   lock            * one more holder, or [writer]        any task that nobody precedes
+   lock            * one more holder, or [writer]        any task that none precedes
    unlock          * one holder less                     a holder; then it settles
    settle          * the first waiter out of its queue, and one more holder, or
                      [writer]                            anyone; it calls the waiter
-   refused waiter    one holder less                     who called it; settles
+   refused waiter    one holder less                     the task that called it;
+                                                         settles
    a waiter          in its queue                        the task that waits
-   cancelled waiter  out of its queue                    the task that added it; settles
+   cancelled waiter  out of its queue                    the task that enlisted it;
+                                                         settles
 
    * linearises the operation of the task that does it, and [settle] that of the waiter,
    if the resumer answers [true].
 
    The waiters in [first] precede those in [second], and newcomers of their kind. All
-   wait in [first] if the lock is fair; else only writers do. Whoever changes the state
-   so that the first waiter could be served settles: a release, and a withdrawal, if
-   those who waited behind it can share the lock with its holders. *)
+   wait in [first] if the lock is fair; else only writers do. A task that changes the
+   state so that the first waiter could be served settles: by a release, or by a
+   withdrawal, if the waiters behind it can share the lock with its holders. *)
 type mode = Read | Write
 
 type state = {
@@ -130,7 +132,7 @@ let write_lock_evt t = Event.make locking t Write
 
 let has_waiters s = not (Waiters.is_empty s.first && Waiters.is_empty s.second)
 
-(* If nobody waited when the holder left, there is nobody to serve. *)
+(* If no task waited when the holder released the lock, there is none to serve. *)
 let[@inline] leave t s again =
   if Atomic.compare_and_set t.state s (with_one_less s) then
     begin if has_waiters s then settle t

@@ -1,11 +1,11 @@
 (** A lock that many tasks may hold to read, or one to write.
 
-    Tasks of any hosts may use it. Like a {!Mutex}, it does not know who holds
-    it: it cannot be locked twice by one task, nor turned from reading into
-    writing.
+    Tasks of any hosts may use it. Like a {!Mutex}, it does not know which task
+    holds it: it cannot be locked twice by one task, nor turned from reading
+    into writing.
 
     An operation without a {b Suspends} line never suspends and performs no
-    effect. *)
+    effect. Without a {b Cost} line it is O(1). *)
 
 type t
 
@@ -20,37 +20,39 @@ val read_lock : t -> unit
 
     - {b Suspends} while a task holds [t] to write, and while others that go
       first wait.
-    - {b Cancelled} while suspended: [t] was not locked by this call, and those
-      who could not be served because of it are served. From the moment of
-      cancelling the task is given nothing: an unlock passes it over. But only
-      its unwinding tells [t] that it does not wait any more: a writer that
-      others hold up keeps readers behind it out until then, also
-      {!try_read_lock}. Its host decides when that is: Eio and an eager
+    - {b Cancelled} while suspended: [t] was not locked by this call, and the
+      tasks that could not be served because of this one are served. From the
+      moment of cancelling the task is given nothing: an unlock passes it over.
+      But [t] learns that the task does not wait any more only when the task is
+      unwound: until then a cancelled writer keeps out the readers behind it,
+      also {!try_read_lock}. Its host decides when that is: Eio and an eager
       {!Concord_fifo} in the task's next turn, a lazy one later.
     - {b Order}: see {!create}.
-    - {b Cost}: O(1). *)
+    - {b Cost}: O(1), also to withdraw (amortised). *)
 
 val write_lock : t -> unit
 (** [write_lock t] holds [t] to write, alone.
 
-    - {b Suspends} while anybody holds [t], and while others that go first wait.
+    - {b Suspends} while a task holds [t], and while others that go first wait.
     - {b Cancelled}, {b Order}, {b Cost}: as {!read_lock}. *)
 
 val try_read_lock : t -> bool
-(** [try_read_lock t] holds [t] to read if that needs no waiting, and is whether
-    it does. It is [false] while a writer waits that goes first, also one that
-    was cancelled and is not unwound yet. *)
+(** [try_read_lock t] holds [t] to read if that needs no waiting. Returns [true]
+    if it does. It is [false] while a writer waits that goes first, also one
+    that was cancelled and is not unwound yet. *)
 
 val try_write_lock : t -> bool
-(** The same for {!write_lock}. *)
+(** [try_write_lock t] is the same for {!write_lock}. *)
 
 val read_unlock : t -> unit
-(** Ends one {!read_lock}.
+(** Ends one {!read_lock}, and serves the tasks that can hold [t] then. O(n) for
+    [n] tasks that are served.
 
     @raise Sys_error if nobody holds [t] to read. *)
 
 val write_unlock : t -> unit
-(** Ends a {!write_lock}.
+(** Ends a {!write_lock}, and serves the tasks that can hold [t] then. O(n) for
+    [n] tasks that are served.
 
     @raise Sys_error if nobody holds [t] to write. *)
 
@@ -58,12 +60,16 @@ val read : t -> (unit -> 'a) -> 'a
 (** [read t f] is [f ()] while [t] is held to read, and unlocks it however [f]
     ends.
 
-    - {b Suspends}, {b Cancelled}: as {!read_lock}, and as [f]. *)
+    - {b Suspends}, {b Cancelled}: as {!read_lock}, and as [f].
+
+    @raise e if [f] raises [e], after [t] was unlocked. *)
 
 val write : t -> (unit -> 'a) -> 'a
 (** The same with {!write_lock}.
 
-    - {b Suspends}, {b Cancelled}: as {!write_lock}, and as [f]. *)
+    - {b Suspends}, {b Cancelled}: as {!write_lock}, and as [f].
+
+    @raise e if [f] raises [e], after [t] was unlocked. *)
 
 val read_lock_evt : t -> unit Event.t
 (** The event of {!read_lock}. *)
@@ -73,4 +79,4 @@ val write_lock_evt : t -> unit Event.t
 
 val waiters : t -> int
 (** How many tasks wait, for diagnosis. One that was cancelled counts until it
-    is unwound. O(1). *)
+    is unwound. *)

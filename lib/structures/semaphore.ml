@@ -6,13 +6,13 @@
                a waiter, n = 0   Queue [w]       the task that waits
    Queue ws    a waiter          Queue (ws, w)   the task that waits
                cancelled waiter  Queue (ws - w), or Free 0
-                                                 the task that added w
+                                                 the task that enlisted w
                release           Queue (ws - w), or Free 0
                                                  any task, if ws = w::_; it calls w
 
    * linearises the operation of the task that does it. An acquire that waited, and
    the release that serves it, linearise when the resumer answers [true]: the permit
-   passes from one to the other, so that nobody overtakes. If the resumer refuses,
+   passes from one to the other, so that no task overtakes. If the resumer refuses,
    the release goes on. *)
 type state = Free of int | Queue of (unit, unit) Waiters.t
 type t = state Atomic.t
@@ -27,7 +27,7 @@ let rec try_acquire t =
       n > 0
       && (Atomic.compare_and_set t before (Free (n - 1))
          ||
-         (* somebody acquired or released *)
+         (* another acquire or release *)
          try_acquire t)
   | Queue _ -> false
 
@@ -42,7 +42,7 @@ let rec enlist t w =
   | Queue waiters as before ->
       Atomic.compare_and_set t before (Queue (Waiters.push waiters w))
       ||
-      (* released, another waiter, or one left *)
+      (* released, another waiter, or a withdrawal *)
       enlist t w
 
 let rec withdraw t w =
@@ -50,7 +50,8 @@ let rec withdraw t w =
   | Free _ -> ()
   | Queue waiters as before ->
       let after = queue (Waiters.count_gone waiters) in
-      if not (Atomic.compare_and_set t before after) then withdraw t w
+      if not (Atomic.compare_and_set t before after) then
+        (* any other transition *) withdraw t w
 
 let acquiring =
   {
@@ -68,14 +69,14 @@ let rec release_up_to most full t =
   | Free n as before ->
       if n = most then full ()
       else if not (Atomic.compare_and_set t before (Free (n + 1))) then
-        (* somebody acquired, released, or came to wait *)
+        (* another acquire or release, or a waiter *)
         release_up_to most full t
   | Queue waiters as before ->
       let w = Waiters.head waiters in
       let after = queue (Waiters.tail waiters) in
       if not (Atomic.compare_and_set t before after && Waiter.resume w (Ok ()))
       then
-        (* somebody came or left; or [w] was cancelled *)
+        (* a waiter came or withdrew; or [w] refused *)
         release_up_to most full t
 
 let get_value t = match Atomic.get t with Free n -> n | Queue _ -> 0

@@ -2,10 +2,11 @@
 
     Drop-ins for Stdlib's [Semaphore.Counting] and [Semaphore.Binary] that block
     the task only. A permit that is released while others wait passes to the
-    first of them: nobody overtakes.
+    first of them: no task overtakes.
 
     An operation without a {b Suspends} line never suspends and performs no
-    effect: signal handlers, finalisers and callbacks may use it. *)
+    effect: signal handlers, finalisers and callbacks may use it. Without a
+    {b Cost} line it is O(1). *)
 
 (** A number of permits. *)
 module Counting : sig
@@ -20,12 +21,14 @@ module Counting : sig
   (** [acquire t] takes a permit.
 
       - {b Suspends} while there is none.
-      - {b Cancelled} while suspended: no permit was taken.
+      - {b Cancelled} while suspended: no permit was taken. A task that was
+        given a permit returns with it, even if it is cancelled right after.
       - {b Order}: that of arrival.
-      - {b Cost}: O(1). *)
+      - {b Cost}: O(1), also to withdraw (amortised). *)
 
   val try_acquire : t -> bool
-  (** [try_acquire t] takes a permit if there is one, and is whether it did. *)
+  (** [try_acquire t] takes a permit if there is one. Returns [true] if it did.
+  *)
 
   val release : t -> unit
   (** [release t] passes a permit to the first task that waits, or returns it.
@@ -40,7 +43,7 @@ module Counting : sig
 
   val waiters : t -> int
   (** How many tasks wait, for diagnosis. One that was cancelled counts until it
-      is unwound. O(1). *)
+      is unwound. *)
 end
 
 (** One permit or none. *)
@@ -67,5 +70,5 @@ module Binary : sig
 
   val waiters : t -> int
   (** How many tasks wait, for diagnosis. One that was cancelled counts until it
-      is unwound. O(1). *)
+      is unwound. *)
 end

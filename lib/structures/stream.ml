@@ -2,28 +2,29 @@ open Stream_nodes
 
 exception Closed = Closed.Closed
 
-(* Whoever must wait waits at the end of the queue where it is stuck: who takes, in the
-   last node (see [Stream_nodes]); who adds, at the front.
+(* A task that must wait does so at the end of the queue where it is stuck: a taker in the
+   last node (see [Stream_nodes]), an adder at the front.
 
    [first]
    State        Left by          To                By whom
    Node n       take           * Node n'           any task
                 an adder         Full              the task that waits: there is no room
-                close            Shut n            who closes; then it seals
+                close            Shut n            the closing task; then it seals
    Full         take           * Moving            any task; then it moves
                 an adder         Full              the task that waits
-                cancelled adder  Full, or Node     the task that added it
-                close          * Shut n            who closes; it calls the adders, and
-                                                   seals
+                cancelled adder  Full, or Node     the task that enlisted it
+                close          * Shut n            the closing task; it calls the
+                                                   adders, and seals
    Moving       take           * Moving            any task: more room to fill
                 an adder         Moving            the task that waits
-                cancelled adder  Moving            the task that added it
-                move             Moving            who moves; it calls an adder, and
-                                                   then adds its item
-                move             Full, Node        who moves: no room, or no adder, is
-                                                   left
-                close          * Moving, ended     who closes; it calls the adders
-                move, ended      Shut n            who moves; then it seals
+                cancelled adder  Moving            the task that enlisted it
+                move             Moving            the moving task; it calls an adder,
+                                                   and then adds its item
+                move             Full, Node        the moving task: no room, or no
+                                                   adder, is left
+                close          * Moving, ended     the closing task; it calls the
+                                                   adders
+                move, ended      Shut n            the moving task; then it seals
    Shut n       take           * Shut n'           any task
 
    * linearises the operation. One that waited is certain when its resumer answers
@@ -32,12 +33,12 @@ exception Closed = Closed.Closed
    what was added since it looked stays.
 
    To close a stream that is not full linearises when it is sealed, since an add need
-   not read [first]: whoever finds it shut seals it before telling so.
+   not read [first]: a task that finds it shut seals the stream before it says so.
 
    That there is no room is known from the indices of the last and the first node.
    While adders wait, there is none, or their items are being moved ([Moving]): so
-   nobody overtakes them. An adder that waited may return a moment before its item is
-   in: until then who takes waits for it, and who only tries is told that there is
+   no task overtakes them. An adder that waited may return a moment before its item is
+   in: until then a task that takes waits for the item, and one that only tries finds
    nothing. *)
 type 'a t = 'a Stream_nodes.t
 
@@ -69,7 +70,7 @@ let full first adders =
   if Waiters.is_empty adders then First first
   else First (Full { first; adders })
 
-(* Only who moves adds: there is room for it. *)
+(* Only the moving task adds: there is room for the item. *)
 let unconditionally _ _ = true
 
 (* A taker has made room while adders waited. It moves their items to the end, also
@@ -93,11 +94,11 @@ let rec move t =
           Atomic.compare_and_set t.first before (First after)
           && Waiter.resume w (Ok ())
         then ignore (add_if unconditionally t w.arg : bool);
-        (* the next adder; or again after a take, an adder came or left, or closed *)
+        (* the next adder; or again after a take, an adder came or withdrew, or closed *)
         move t
       end
   | First (Node _ | Full _ | Shut _) ->
-      assert false (* only who moves leaves [Moving] *)
+      assert false (* only the moving task leaves [Moving] *)
 
 (* --- Taking --------------------------------------------------------------- *)
 
@@ -164,7 +165,7 @@ let rec enlist_adder t w =
       let adders = Waiters.push adders w in
       Atomic.compare_and_set t.first before (First (Full { first; adders }))
       ||
-      (* a take, an adder came or left, or closed *)
+      (* a take, an adder came or withdrew, or closed *)
       enlist_adder t w
   | First (Moving ({ ended = false; _ } as m)) as before ->
       let adders = Waiters.push m.adders w in
@@ -222,7 +223,7 @@ let rec close t =
       let after = Moving { first; adders = Waiters.empty; ended = true } in
       let round = Waiters.round adders Closed.outcome in
       if Atomic.compare_and_set t.first before (First after) then
-        (* who moves will seal *)
+        (* the moving task will seal *)
         Waiters.resume_all round
       else close t
   | First (Moving { ended = true; _ }) -> ()
@@ -259,7 +260,8 @@ let rec take_all t =
       (match cell with Full _ -> move t | Node _ | Shut _ | Moving _ -> ());
       List.rev items
     end
-    else (* another take, an adder came or left, moved, or closed *) take_all t
+    else (* another take, an adder came or withdrew, moved, or closed *)
+      take_all t
   end
 
 (* --- Looking -------------------------------------------------------------- *)

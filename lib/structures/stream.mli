@@ -4,10 +4,11 @@
     (It has no capacity 0: that is a {!Channel}; and no [dump].)
 
     An operation without a {b Suspends} line never suspends and performs no
-    effect: signal handlers, finalisers and callbacks may use it. While another
-    domain just moves the items of tasks that waited to add, such an operation
-    may not see them yet: {!try_take} may be [None], {!try_add} [false], and
-    {!Closed} come a moment later. Those that suspend wait for it.
+    effect: signal handlers, finalisers and callbacks may use it. Without a
+    {b Cost} line it is O(1). While another domain just moves the items of tasks
+    that waited to add, such an operation may not see them yet: {!try_take} may
+    be [None], {!try_add} [false], and {!Closed} come a moment later. Operations
+    that suspend wait for the items.
 
     {[
       # let stream = Stream.create 2
@@ -19,6 +20,7 @@
     ]} *)
 
 type 'a t
+(** A queue of items of type ['a]. *)
 
 exception Closed
 (** The same exception for all structures that can be closed. *)
@@ -36,10 +38,10 @@ val add : 'a t -> 'a -> unit
     - {b Cancelled} while suspended: [x] is not in [t], no other waiter loses
       its turn, and the host's exception is raised. After the append, [add]
       returns even if cancelled.
-    - {b Order}: waiters are served in the order of arrival, and nobody
-      overtakes them; the item of one that waited goes into [t] as soon as there
-      is room, not when its task runs.
-    - {b Cost}: O(1).
+    - {b Order}: waiters are served in the order of arrival, and no task
+      overtakes them; the item of a waiter goes into [t] as soon as there is
+      room, not when its task runs.
+    - {b Cost}: O(1), also to withdraw (amortised).
 
     @raise Closed if [t] is closed before the append. *)
 
@@ -49,13 +51,13 @@ val take : 'a t -> 'a
     - {b Suspends} while [t] is empty.
     - {b Cancelled} while suspended: nothing was removed.
     - {b Order}: that of arrival.
-    - {b Cost}: O(1).
+    - {b Cost}: O(1), also to withdraw (amortised).
 
     @raise Closed if [t] is closed and empty. *)
 
 val try_add : 'a t -> 'a -> bool
-(** [try_add t x] appends [x] if there is room, and nobody waits for it; and is
-    whether it did.
+(** [try_add t x] appends [x] if there is room, and no task waits for it.
+    Returns [true] if it did.
 
     @raise Closed if [t] is closed. *)
 
@@ -73,24 +75,29 @@ val take_all : 'a t -> 'a list
     task adds between the look and the removal stays. O(n). *)
 
 val add_evt : 'a t -> 'a -> unit Event.t
-(** The event of {!add}. *)
+(** The event of {!add}. Performing it raises {!Closed} as {!add} does. *)
 
 val take_evt : 'a t -> 'a Event.t
-(** The event of {!take}. *)
+(** The event of {!take}. Performing it raises {!Closed} as {!take} does. *)
 
 val close : 'a t -> unit
-(** [close t] ends [t]: to add raises {!Closed}, also in those who wait to; what
-    is there can still be taken, and then to take raises {!Closed} as well, also
-    in those who wait to. To close again does nothing. *)
+(** [close t] ends [t]: to add raises {!Closed}, also in tasks that wait to add;
+    what is there can still be taken, and then to take raises {!Closed} as well,
+    also in tasks that wait to take. To close again does nothing. O(n) for the
+    [n] tasks that wait. *)
 
 val is_closed : 'a t -> bool
+(** Was {!close} called? *)
 
 val length : 'a t -> int
 (** How many items are there. *)
 
 val is_empty : 'a t -> bool
+(** [is_empty t] is [length t = 0]. *)
+
 val capacity : 'a t -> int
+(** The capacity given to {!create}. *)
 
 val waiters : 'a t -> int
 (** How many tasks wait to add or to take, for diagnosis. One that was cancelled
-    counts until it is unwound. O(1). *)
+    counts until it is unwound. *)

@@ -1,27 +1,33 @@
 (* The queue is that of Michael and Scott (PODC 1996). The first node was taken already;
-   the items are in those behind it. Who takes and must wait, waits in the last node.
+   the items are in those behind it. A taker that must wait does so in the last node.
 
    [next] of a node
    State        Left by          To                By whom
    End          add            * Node              any task; then it advances [last]
                 a taker          Takers [w]        the task that waits
-                seal           * Sealed            who closes, or sees that it is closed
+                seal           * Sealed            a task that closes the stream, or
+                                                   finds it closed
    Takers ws    add, ws = w::_ * Takers (ws - w), or End
                                                    any task; it calls w
                 a taker          Takers (ws, w)    the task that waits
                 cancelled taker  Takers (ws - w), or End
-                                                   the task that added w
+                                                   the task that enlisted w
                 seal           * Sealed            the same; it calls all of ws
-   Node         sever            Severed           who moved [first] on from this node,
-                                                   if it is one of those to be cut off
+   Node         sever            Severed           the task that moved [first] on from
+                                                   this node, if the node is one of
+                                                   those to be cut off
    Sealed       never (terminal): the stream ends here
    Severed      never (terminal): neither [first] nor [last] is at this node any more
 
-   [last]: a node that is the last one or was; whoever finds that it has a successor
-   advances it.
+   [last]: a node that is the last one or was; a task that finds that the node has a
+   successor advances [last].
 
    * linearises the operation. One that waited is certain when its resumer answers
-   [true]. *)
+   [true].
+
+   The second parameter of [cell] says which constructors may stand in a place. [next]
+   and [first] hide it, without a block of their own: so a compare-and-set of two of
+   them compares the cells. The language promises that of [@@unboxed]. *)
 type ('a, _) cell =
   | Node : {
       mutable value : 'a;  (** Erased once it is taken. *)
@@ -142,7 +148,7 @@ let rec add_if room t v =
         advance t last n;
         true
       end
-      else (* somebody added, came to take, or closed *) add_if room t v
+      else (* another add, a taker, or closed *) add_if room t v
   | Next (Takers waiters) as before ->
       room t index
       &&
@@ -150,7 +156,7 @@ let rec add_if room t v =
       let after = takers (Waiters.tail waiters) and outcome = Ok v in
       (Atomic.compare_and_set next before after && Waiter.resume w outcome)
       ||
-      (* another taker, one left, somebody added; or [w] was cancelled *)
+      (* another taker, a withdrawal, another add; or [w] refused *)
       add_if room t v
   | Next (Node _ as n) ->
       advance t last n;
@@ -209,12 +215,12 @@ let rec enlist_taker t w =
       let waiters = Waiters.push waiters w in
       Atomic.compare_and_set next before (Next (Takers waiters))
       ||
-      (* added, another taker, one left, or closed *)
+      (* added, another taker, a withdrawal, or closed *)
       enlist_taker t w
   | Next (Node _ | Sealed) -> false
   | Next Severed -> (* [first] is another one by now *) enlist_taker t w
 
-(* While somebody waits to take, the first node is the last one. *)
+(* While a task waits to take, the first node is the last one. *)
 let rec withdraw_taker t w =
   let (Node { next; _ } : _ node) = front (Atomic.get t.first) in
   match Atomic.get next with

@@ -55,19 +55,22 @@ val front : 'a first -> 'a node
 (** The first node, whatever happens at the front. *)
 
 val index : 'a node -> int
+(** Its number: one more than that of the node before it. *)
 
 (** {2 Adding at the end} *)
 
 val add_if : ('a t -> int -> bool) -> 'a t -> 'a -> bool
 (** [add_if room t v] adds [v], or gives it to a task that waits to take, if
-    there is room: [room t i] tells, for the index of the last node.
+    there is room: [room t i] is [true] if there is, for the index [i] of the
+    last node.
     @raise Closed.Closed if the queue is sealed. *)
 
 val last_index : 'a t -> int
+(** The index of the last node. *)
 
 val seal : 'a t -> unit
-(** Ends the queue: those who wait to take, and whoever adds, raise [Closed].
-    Idempotent. *)
+(** Ends the queue: tasks that wait to take, and tasks that add later, get
+    [Closed]. Idempotent. O(n) for [n] tasks. *)
 
 val seal_shut : 'a t -> unit
 (** As {!seal}, also if signal handlers raise. *)
@@ -75,11 +78,12 @@ val seal_shut : 'a t -> unit
 (** {2 Taking from the front} *)
 
 val take_out : 'a t -> 'a node -> 'a node -> 'a
-(** [take_out t n after]: the item in [after], for whoever moved the front on
-    from [n] to it. *)
+(** [take_out t n after] is the item in [after]. Only the task that moved the
+    front on from [n] to [after] calls it. *)
 
 val sever_next : 'a t -> 'a node -> unit
-(** Cuts a node off that was the first one: see [take_out]. *)
+(** Cuts off a node that was the first one, so that it does not keep the later
+    ones alive. *)
 
 val collect : 'a node -> 'a list -> 'a node * 'a list
 (** The last node, and the items behind the first one, last one first. *)
@@ -87,4 +91,6 @@ val collect : 'a node -> 'a list -> 'a node * 'a list
 (** {2 Waiting to take} *)
 
 val enlist_taker : 'a t -> (unit, 'a) Waiter.t -> bool
+(** The two parts of {!Structure_kit.type-operation}. *)
+
 val withdraw_taker : 'a t -> (unit, 'a) Waiter.t -> unit

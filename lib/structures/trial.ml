@@ -1,8 +1,8 @@
 (* [t]
 
    State    Left by            To       By whom
-   Open     enough accepted  * Passed   who makes the trial
-            too few accepted   Failing  who makes the trial
+   Open     enough accepted  * Passed   the trial's task
+            too few accepted   Failing  the trial's task
             a look, cancelled  Failing  a task that was resumed, and is cancelled while
                                         it waits for the outcome
             a look             Looked   a task that was resumed, which then waits
@@ -10,15 +10,16 @@
             too few accepted, or a look, cancelled
                                Doubted  as above
    Failing  a look             Doubted  a task that was resumed, which then waits
-            the end            Failed   who makes the trial
-   Doubted  the end            Failed   who makes the trial
+            the end            Failed   the trial's task
+   Doubted  the end            Failed   the trial's task
    Passed, Failed  never (terminal)
 
    * linearises the round: the arrival of the last task, and all that return. (If one
    task alone is to be asked, its acceptance does: [passed].)
-   Debt: whoever makes the trial ends it in [state]; before it makes it Failed, so that
-   nobody is back too early. Whoever replaces Looked or Doubted by a terminal state
-   fills its promise, for which all wait that look meanwhile. *)
+   The trial's task is the one that makes the trial. Debt: it ends the trial in the
+   barrier's [state], and only then makes it Failed, so that no task is back too early.
+   The task that replaces Looked or Doubted by a terminal state fills its promise, for
+   which all wait that look meanwhile. *)
 type state =
   | Open
   | Looked of unit Promise.t
@@ -43,7 +44,7 @@ let rec pass trial =
       end
       else (* failed *) pass trial
   | Failing | Doubted _ -> false
-  | Failed -> assert false (* by who makes the trial only *)
+  | Failed -> assert false (* only the trial's task makes it so *)
 
 let rec fail trial =
   match Atomic.get trial with
@@ -60,23 +61,23 @@ let over trial =
   | Failing -> ()
   | Open | Looked _ | Passed | Failed -> assert false (* it was failing *)
 
-(* Those who were resumed were told to look. On another domain they may do so before
-   all have been asked. *)
+(* The tasks that were resumed look here. On another domain they may do so before all
+   have been asked. *)
 let rec has_passed trial =
   match Atomic.get trial with
   | Passed -> true
   | Failed -> false
-  | Looked promise | Doubted promise -> is_told trial promise
+  | Looked promise | Doubted promise -> await_end trial promise
   | Open -> look trial Open (fun promise -> Looked promise)
   | Failing -> look trial Failing (fun promise -> Doubted promise)
 
 and look trial before after =
   let promise = Promise.create () in
   if Atomic.compare_and_set trial before (after promise) then
-    is_told trial promise
+    await_end trial promise
   else (* another look, or it passed or failed *) has_passed trial
 
-and is_told trial promise =
+and await_end trial promise =
   match Promise.await promise with
   | () -> has_passed trial
   | exception e -> (

@@ -5,7 +5,8 @@ module type S = Style.S
 module Make_with_wait (Style : Style_with_wait) = struct
   open Effect.Deep
 
-  (* A scheduler's loop that [f] has started is to find itself; see [Suspend]. *)
+  (* If [f] has started a scheduler's loop, that loop is the host: see
+     [Host_kit.is_innermost]. *)
   let is_innermost () =
     match Style.host () with
     | None -> true
@@ -15,8 +16,8 @@ module Make_with_wait (Style : Style_with_wait) = struct
 
   (* --- Turns -------------------------------------------------------------- *)
 
-  (* What may be done at once asks [may_begin] before, and is left to [in_turn] if it may
-     not; what was done at once is counted. *)
+  (* An operation that could be done at once asks [may_begin] before, and is left to
+     [in_turn] if the answer is [false]. What was done at once is counted. *)
 
   let[@inline] may_begin () = !Style.at_once > 0
 
@@ -31,12 +32,12 @@ module Make_with_wait (Style : Style_with_wait) = struct
 
   (* --- Direct style ------------------------------------------------------- *)
 
-  (* The cancellation of one run of direct code. As in other hosts it is for good:
-     once it has been raised, every suspension raises it. So [Suspend.is_cancelled]
-     knows. *)
+  (* The cancellation of one run of direct code. It is permanent, as on other hosts: once
+     it has been raised, every later suspension raises it. [Suspend.is_cancelled] relies
+     on that. *)
   type cancellation =
     | None_yet
-    | Late of exn  (** The next suspension that may raises it. *)
+    | Late of exn  (** The next suspension that is not protected raises it. *)
     | Raised of exn
 
   type code = { mutable shields : int; mutable cancellation : cancellation }
@@ -61,7 +62,7 @@ module Make_with_wait (Style : Style_with_wait) = struct
           | Ok v -> continue k v
           | Error e -> discontinue k e
         in
-        (* The last call: the code may suspend again and again without waiting. *)
+        (* A tail call: the code may suspend again and again without waiting. *)
         match Style.enter () with
         | () ->
             Style.suspend ~protected
@@ -77,7 +78,8 @@ module Make_with_wait (Style : Style_with_wait) = struct
     code.shields <- code.shields + 1;
     continue k (fun () -> code.shields <- code.shields - 1)
 
-  (* What was performed before it was cancelled has its value all the same. *)
+  (* An operation that was performed before the cancellation has its value all the same.
+     *)
   let performed v (_ : exn) = Style.return v
 
   (* [late v e] is for code that returned [v] after it was cancelled, but was not told,
@@ -141,7 +143,7 @@ module Make_with_wait (Style : Style_with_wait) = struct
             match f v with v -> Style.return v | exception e -> failed e)
     | Some _ | None -> sync event
 
-  (* What was tried already. *)
+  (* An event that was tried already. *)
   let wait ~late event =
     match Event.simple event with
     | Some (Simple { operation; structure; arg; result }) ->
@@ -260,7 +262,7 @@ module Make_with_wait (Style : Style_with_wait) = struct
   module Condition = struct
     include Condition
 
-    (* Cancelled after a signal: somebody else is to have that. *)
+    (* Cancelled after a signal: another task is to have the signal. *)
     let wait t mutex =
       let late () e =
         signal t;

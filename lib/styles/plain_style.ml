@@ -1,7 +1,7 @@
 module Make (S : Style.Style) = struct
   include S
 
-  (* What the resumer or [block] told, as against the host's cancellation. *)
+  (* The outcome of the resumer or of [block], as against the host's cancellation. *)
   exception Told of exn
 
   let telling block resumer =

@@ -9,16 +9,18 @@ module type Promises = sig
   val bind : 'a t -> ('a -> 'b t) -> 'b t
 
   val try_bind : (unit -> 'a t) -> ('a -> 'b t) -> (exn -> 'b t) -> 'b t
-  (** [try_bind f return fail] goes on with one of the functions, when [f ()]
-      has its value or has failed. *)
+  (** [try_bind f return fail] goes on with [return v] when [f ()] has the value
+      [v], or with [fail e] when it has failed with [e]. *)
 
   val enter : unit -> unit
-  (** Called before [suspend] and [wait]. Raises if the calling thread is not
-      the style's, and cannot suspend in it. *)
+  (** Called before [suspend] and [wait].
+      @raise e
+        if the calling thread does not belong to the style, and so cannot
+        suspend in it. *)
 
   val isolate : (unit -> 'a t) -> 'a t
-  (** [isolate f] is [f ()]; but what the library keeps for the code that it
-      runs (its storage, its context) is then as it was, although [f] may have
+  (** [isolate f] is [f ()]. What the library keeps for the code that it runs
+      (its storage, its context) is afterwards as it was, although [f] may have
       been suspended in the middle. *)
 
   val host : unit -> Host_kit.t option
@@ -35,9 +37,10 @@ module type Style = sig
     (('a, exn) result -> 'b t) ->
     'b t
   (** [suspend ~protected block go_on] does what a host does, by the contract of
-      {!Suspend}, and then goes on with the outcome. That is also the exception
-      of a cancellation, unless it is protected. One that comes later than that,
-      or is protected, is lost: see {!Style_with_wait}. *)
+      {!Suspend}, and then goes on with the outcome. The exception of a
+      cancellation is an outcome too, unless [protected]. A cancellation that
+      comes after the outcome, or is protected, is lost: see {!Style_with_wait}.
+  *)
 end
 
 (** A library whose promises can be cancelled, or whose loop calls code until
@@ -54,10 +57,10 @@ module type Style_with_wait = sig
     (('a, exn) result -> 'b t) ->
     'b t
   (** [suspend ~protected ~late ~cancelled block go_on] goes on with the outcome
-      of the resumer, or of [block]. If it is cancelled while it waits, it goes
-      on with [cancelled e] instead, where [e] is the exception that means so.
-      If it is protected, or has been resumed before, it calls [late e] at once,
-      and goes on with the outcome. *)
+      of the resumer, or of [block]. If the promise is cancelled while it waits,
+      [suspend] goes on with [cancelled e] instead, where [e] is the exception
+      of the cancellation. If it is [protected], or has been resumed before,
+      [suspend] calls [late e] at once, and goes on with the outcome. *)
 
   val wait :
     late:('b -> exn -> 'b t) ->
@@ -72,20 +75,20 @@ module type Style_with_wait = sig
       if it was cancelled after it had been resumed; or it fails, after
       [Structure_kit.withdraw operation t waiter].
 
-      [result] only changes the type of what it is given, and is called by
-      whoever resumes. *)
+      [result] only changes the type of what it is given, and is called by the
+      thread that resumes. *)
 
   val cancel : 'a t -> unit
   (** Cancels what the promise waits for. *)
 
   val at_once : int ref
   (** How many operations may still be done at once before {!turn} is asked:
-      each that does not wait takes one. Tasks whose operations never wait would
-      stop the loop otherwise. *)
+      each that does not wait takes one. Otherwise tasks whose operations never
+      wait would stop the loop. *)
 
   val turn : unit -> unit t option
-  (** Asked before an operation when there is none left of {!at_once}. [None]:
-      the operation is begun now. Else it is begun after that promise, which is
+  (** Asked before an operation when {!at_once} is used up. [None]: the
+      operation is begun now. Else it is begun after that promise, which is
       resolved, or cancelled, when others have had their turn. *)
 end
 
@@ -95,9 +98,9 @@ module type S = sig
   (** Of the style's library. *)
 
   val direct : (unit -> 'a) -> 'a promise
-  (** [direct f] runs [f ()], up to where it suspends, if it does; the rest is
-      done when the operation has been resumed. Meanwhile others run. What it
-      raises is the failure of the promise.
+  (** [direct f] runs [f ()] up to where it suspends, if it does. The rest is
+      done when the operation has been resumed; meanwhile others run. If [f]
+      raises, the promise fails with that.
 
       - {b Cancelled} while it waits: the host's exception is raised in [f], and
         again by each operation in [f] that has to wait from then on, except in
@@ -117,9 +120,10 @@ module type S = sig
 
   (** {2 The structures}
 
-      All functions of each structure; those that may suspend give a promise.
-      Functions that are given to them and whose result is one ([with_lock]) may
-      wait. *)
+      All functions of each structure. Those that may suspend give a promise
+      here; their order, cancellation and cost are those of the direct
+      functions. A function argument whose result is a promise (that of
+      [with_lock]) may wait. *)
 
   module Promise : sig
     include module type of struct
@@ -202,7 +206,7 @@ module type S = sig
           waits for is cancelled. *)
 
     val protect : t -> (unit -> 'a promise) -> 'a promise
-    (** {!with_lock}. *)
+    (** {!with_lock}, under the name of Stdlib's function. *)
   end
 
   module Condition : sig
@@ -213,7 +217,7 @@ module type S = sig
     val wait : t -> Mutex.t -> unit promise
     (** - {b Cancelled}: it fails when it has locked the mutex again. If it had
           been signalled, it passes the signal on, to the task that has waited
-          longest then: it differs in that from {!Condition.wait}, as the
+          longest then. In that it differs from {!Condition.wait}, as the
           promise may have no other wait that could raise the cancellation.
           (After a broadcast too: that may wake a task that began to wait
           later.) *)
@@ -249,7 +253,7 @@ module type S = sig
     (** Cancelled as {!Mutex.with_lock}. *)
 
     val write : t -> (unit -> 'a promise) -> 'a promise
-    (** Likewise. *)
+    (** Cancelled as {!Mutex.with_lock}. *)
   end
 
   module Barrier : sig

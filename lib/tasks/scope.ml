@@ -7,8 +7,8 @@ let () =
 
 type t = { host : Suspend.scope; ending : Ending.t }
 
-(* What the host raises in a task that it has cancelled is of one kind, whatever its
-   arguments: so to suspend again tells. *)
+(* A host raises one exception, with whatever arguments, in a task that it has
+   cancelled: so a further suspension shows whether [e] is of that kind. *)
 let is_of_host e =
   match Suspend.suspend (fun _ -> Some ()) with
   | () -> false
@@ -77,7 +77,7 @@ let run body =
     match open_scope run_body with
     | () -> None
     | exception e ->
-        (* of the host, or of a signal handler *)
+        (* the host's, or a signal handler's *)
         Some (e, Printexc.get_raw_backtrace ())
   in
   match (Ending.close ending, ended, !result) with

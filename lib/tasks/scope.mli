@@ -2,7 +2,7 @@
 
     A library uses a scope to do several things at once, and need not know which
     scheduler it runs on. The tasks of a scope are tasks of the caller's host,
-    if it says how it starts tasks: {!Concord_fifo} does, and Eio if
+    if the host says how it starts tasks: {!Concord_fifo} does, and Eio if
     [concord-eio] is linked. On every other host (a system thread, a domain, a
     pool of Domainslib, Lwt, Eio without [concord-eio]) the scope runs a
     {!Concord_fifo} inside the calling task, and its tasks are tasks of that.
@@ -36,14 +36,16 @@
       tasks of {!Concord_fifo}. On a host that answers for itself and cannot
       cancel, the tasks run to their end after a failure.
     - {b Signal handlers} that raise: if a task or the body is interrupted, that
-      is a failure. If {!run} is, while it waits for the tasks, then they are
-      cancelled, and {!run} raises the exception when they have ended. *)
+      is a failure. If {!run} itself is interrupted, while it waits for the
+      tasks, then they are cancelled, and {!run} raises the exception when they
+      have ended. *)
 
 type t
 (** A scope: a body and tasks. *)
 
 exception Cancelled
-(** The scope was cancelled by {!cancel}, and so was its body, or the task. *)
+(** {!run} raises it if {!cancel} has cancelled the scope and its body; a
+    promise of {!fork_promise} fails with it if its task was cancelled. *)
 
 val run : (t -> 'a) -> 'a
 (** [run body] calls [body] with a new scope, in the calling task, and returns
@@ -86,8 +88,9 @@ val fork : t -> (unit -> unit) -> unit
       - : int list = [1; 4; 9]
     ]}
 
-    @raise Invalid_argument if [t] has ended, or if the caller is none of those.
-*)
+    - {b Cost}: that of a task of the host.
+
+    @raise Invalid_argument if [t] has ended, or if the caller may not fork. *)
 
 val fork_promise : t -> (unit -> 'a) -> 'a Promise.t
 (** [fork_promise t f] forks a task that fills the promise with [f ()]. If [f]
@@ -107,7 +110,7 @@ val fork_promise : t -> (unit -> 'a) -> 'a Promise.t
 val cancel : t -> unit
 (** [cancel t] cancels the tasks and the body of [t]: the host's exception is
     raised where they wait. That is no failure: {!run} returns if [body] does.
-    So a body ends what runs beside it:
+    So a body can end what runs beside it:
 
     {[
       # Scope.run (fun scope ->

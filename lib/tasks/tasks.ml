@@ -1,6 +1,6 @@
 let yield = Suspend.yield
 
-(* [Scope.run] has raised unless all have returned. *)
+(* Each has its value: [Scope.run] has raised unless all have returned. *)
 let keep cell f () = cell := Some (f ())
 
 let both f g =

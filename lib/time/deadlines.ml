@@ -14,30 +14,30 @@ type 'wake sleeper = Nobody | Awake | Asleep of 'wake
 
 (* [t], the only Atomic here; the states of [sleeper]
 
-   State       Left by   To          By whom
-   Nobody      add       Awake       any thread; it starts the sleeper
-               appoint   Awake       any thread; it starts the sleeper
-   Awake       rest      Asleep w    the sleeper; he sleeps until [until]
-               dismiss   Nobody      who should start the sleeper, and could not
-   Asleep w    add       Awake       any thread, if the new deadline is before
-                                     [until]; it wakes the sleeper
-   *           add       Awake       a child process; it starts the sleeper
-               appoint   Awake       a child process; it starts the sleeper
+   State       Left by        To         By whom
+   Nobody      add            Awake      any thread; it starts the sleeper
+               start_sleeper  Awake      any thread; it starts the sleeper
+   Awake       fall_asleep    Asleep w   the sleeper; it sleeps until [until]
+               start_failed   Nobody     the thread that could not start the sleeper
+   Asleep w    add            Awake      any thread, if the new deadline is before
+                                         [until]; it wakes the sleeper
+   *           add            Awake      a child process; it starts the sleeper
+               start_sleeper  Awake      a child process; it starts the sleeper
 
    In each state [actions] grows by [add], and shrinks by [cancel] and by
    [run_due], which calls the action afterwards: the compare-and-set that removes
-   it decides.
+   the action decides who calls it.
 
-   [until] is when the sleeper will look again without being woken, or has been
-   told to: not after the first deadline. To cancel does not put it off. So who
-   sets and cancels in a loop wakes the sleeper once in the length of the timeout,
-   not each time. *)
+   [until] is when the sleeper will look again without being woken, or must look
+   since it was woken. It is not after the first deadline. Cancelling does not move
+   [until]; setting and cancelling in a loop therefore wakes the sleeper once per
+   timeout length, not each time. *)
 type 'wake state = {
   actions : (unit -> unit) Actions.t;
   sleeper : 'wake sleeper;
   until : int;
   next : int;  (** The number of the next key. *)
-  process : int;  (** Whose the sleeper is. *)
+  process : int;  (** The process that has the sleeper. *)
 }
 
 type 'wake t = 'wake state Atomic.t
@@ -113,7 +113,7 @@ let may_be_due t ~now = (Atomic.get t).until <= now
 
 (* --- The sleeper ---------------------------------------------------------- *)
 
-let rest t ~now wake =
+let fall_asleep t ~now wake =
   let before = Atomic.get t in
   let until =
     if before.until > now then before.until else first before.actions
@@ -124,7 +124,7 @@ let rest t ~now wake =
     if Atomic.compare_and_set t before after then Some until
     else (* an action came or went *) None
 
-let rec appoint t ~process =
+let rec start_sleeper t ~process =
   let before = Atomic.get t in
   match sleeper before ~process with
   | Nobody ->
@@ -132,16 +132,16 @@ let rec appoint t ~process =
       Atomic.compare_and_set t before after
       ||
       (* an action came or went *)
-      appoint t ~process
+      start_sleeper t ~process
   | Awake | Asleep _ -> false
 
-let rec dismiss t key =
+let rec start_failed t key =
   let before = Atomic.get t in
   let remove key = Actions.remove key before.actions in
   let actions = Option.fold key ~none:before.actions ~some:remove in
   let after = { before with actions; sleeper = Nobody } in
   if not (Atomic.compare_and_set t before after) then
-    (* another action came or went *) dismiss t key
+    (* another action came or went *) start_failed t key
 
 let length t = Actions.cardinal (Atomic.get t).actions
 

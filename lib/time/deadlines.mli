@@ -1,20 +1,26 @@
-(** Actions with deadlines, and who sees to it that they are called.
+(** Actions with deadlines.
 
-    One thread, the {e sleeper}, sleeps until the first deadline. This module
-    only decides who owes what; {!Timer} has the thread and the clock. Times are
-    in nanoseconds. *)
+    One thread, the {e sleeper}, sleeps until the first deadline, and then calls
+    what is due. This module decides which thread has to start or to wake the
+    sleeper; {!Timer} has the thread and the clock. Times are in nanoseconds.
+
+    Any thread may call these functions, unless said otherwise. None of them
+    waits for another thread. *)
 
 type 'wake t
 (** ['wake] is what it takes to wake the sleeper. *)
 
 val create : unit -> 'wake t
 
+(** What the caller of {!add} owes. *)
 type 'wake sleeper =
-  | Nobody  (** Nobody sees to it: start a sleeper. *)
-  | Awake  (** Somebody does: nothing is owed. *)
-  | Asleep of 'wake  (** Somebody does, and would be late: wake him. *)
+  | Nobody  (** There was no sleeper: the caller starts one. *)
+  | Awake  (** The sleeper will look in time: the caller owes nothing. *)
+  | Asleep of 'wake
+      (** The sleeper would look too late: the caller wakes it. *)
 
 type key
+(** One action that was added. *)
 
 val never : int
 (** After all deadlines. *)
@@ -26,31 +32,37 @@ val add :
   (unit -> unit) ->
   key * 'wake sleeper
 (** Adds an action. The caller owes what the second part says. [process] is the
-    calling process, which may be a child without its parent's sleeper. *)
+    calling process, which may be a child without its parent's sleeper. O(log
+    n). *)
 
 val cancel : 'wake t -> key -> unit
-(** Removes an action, unless it has been called, or will be called by a thread
-    that has removed it. *)
+(** Removes an action, unless a thread has removed it already: that thread calls
+    it, or has called it. O(log n). *)
 
 val run_due : 'wake t -> now:(unit -> int) -> unit
-(** Removes the actions that are due, one after the other, and calls them. *)
+(** Removes the actions that are due, one after the other in the order of their
+    deadlines, and calls each.
+    @raise e if an action raises [e]; the later ones are left. *)
 
 val may_be_due : 'wake t -> now:int -> bool
-(** Whether [run_due] may find something. *)
+(** Whether {!run_due} may find something. One read. *)
 
-val rest : 'wake t -> now:int -> 'wake -> int option
-(** To be called by the sleeper, by nobody else, after {!run_due}: [Some until]
-    says that he may sleep, until then or until he is woken; [None] that he must
-    look again. *)
+val fall_asleep : 'wake t -> now:int -> 'wake -> int option
+(** Announces that the sleeper goes to sleep. Only the sleeper calls it, after
+    {!run_due}. [Some until]: it sleeps until then, or until it is woken.
+    [None]: it looks again. *)
 
-val appoint : 'wake t -> process:int -> bool
-(** As for {!add}, without an action: [true] if a sleeper is to be started. *)
+val start_sleeper : 'wake t -> process:int -> bool
+(** As {!add}, without an action. [true]: there was no sleeper, and the caller
+    starts one. *)
 
-val dismiss : 'wake t -> key option -> unit
-(** The sleeper could not be started. Removes the action for which he was. *)
+val start_failed : 'wake t -> key option -> unit
+(** The caller could not start the sleeper that it owed. Removes the action that
+    it had added, if there is one; the next {!add} owes the start again. *)
 
 val length : 'wake t -> int
-(** O(n). *)
+(** How many actions there are. O(n). *)
 
 val check : 'wake t -> unit
-(** Fails if an invariant does not hold. *)
+(** For tests.
+    @raise Failure if an invariant does not hold. *)

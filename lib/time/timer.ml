@@ -10,7 +10,7 @@ let wake fd = ignore (Unix.write_substring fd "!" 0 1 : int)
 (* [Unix.select] takes no more than an [int] of C. *)
 let longest_sleep = 1e6
 
-(* Until somebody wrote, until [until], or for no reason. *)
+(* Returns when a thread wrote, when [until] has come, or for no reason. *)
 let sleep fd ~until =
   (* [Unix.select] rounds down to microseconds. *)
   let seconds = float (until - now () + 999) *. 1e-9 in
@@ -22,7 +22,7 @@ let sleep fd ~until =
   | exception Unix.Unix_error (EINTR, _, _) -> ()
   | exception Unix.Unix_error (EINVAL, _, _) -> (
       (* The program has more open files than [select] can count. This way is
-         late by some milliseconds more, and 0 would be for ever. *)
+         late by some milliseconds more. The least is 0.001, as 0 means for ever. *)
       Unix.setsockopt_float fd SO_RCVTIMEO (Float.max 0.001 seconds);
       try consume ()
       with Unix.Unix_error ((EAGAIN | EWOULDBLOCK | EINTR), _, _) -> ())
@@ -30,11 +30,11 @@ let sleep fd ~until =
 let rec serve ~to_read ~to_write =
   begin try run_due ()
   with e ->
-    (* Against the contract; the others are to be called nevertheless. *)
+    (* An action raised, against the contract; the others are called nevertheless. *)
     let backtrace = Printexc.get_raw_backtrace () in
     Printexc.default_uncaught_exception_handler e backtrace
   end;
-  begin match Deadlines.rest deadlines ~now:(now ()) to_write with
+  begin match Deadlines.fall_asleep deadlines ~now:(now ()) to_write with
   | Some until -> sleep to_read ~until
   | None -> ()
   end;
@@ -42,8 +42,8 @@ let rec serve ~to_read ~to_write =
 
 (* --- Starting it ---------------------------------------------------------- *)
 
-(* Blocked, for the program's handlers are not to run in the sleeper: they may
-   raise. *)
+(* The sleeper blocks all signals: the program's handlers may raise, which would end
+   it. *)
 let all_signals = List.init 64 succ
 
 (* The descriptors are never closed: a thread may be about to wake the sleeper. *)
@@ -70,13 +70,13 @@ let start_for key =
   try start ()
   with e ->
     let backtrace = Printexc.get_raw_backtrace () in
-    Deadlines.dismiss deadlines key;
+    Deadlines.start_failed deadlines key;
     Printexc.raise_with_backtrace e backtrace
 
 (* Only the main domain can start a thread of its own. A domain for the sleeper
    would slow each minor collection of the others. *)
 let start_early () =
-  if Deadlines.appoint deadlines ~process:(Unix.getpid ()) then
+  if Deadlines.start_sleeper deadlines ~process:(Unix.getpid ()) then
     (* If it cannot be started, [after] will tell. *)
     try start_for None with Unix.Unix_error _ | Sys_error _ -> ()
 
@@ -87,12 +87,13 @@ let () =
 (* --- Timeouts ------------------------------------------------------------- *)
 
 (* [process]: which process this is, and when that was last asked. Any thread
-   replaces it by what it found out; it does not matter who comes last. *)
+   replaces it by what it found out; which of several comes last does not matter. *)
 type process = { number : int; at : int }
 
 let process = Atomic.make { number = 0; at = 0 }
 
-(* To ask takes as long as all the rest, and to fork takes longer than this. *)
+(* In nanoseconds; to fork takes longer. Asking each time would double the cost of a
+   timeout. *)
 let time_to_fork = 10_000
 
 let current_process ~now =

@@ -13,18 +13,18 @@ val after : float -> (unit -> unit) -> unit -> unit
     the order of the deadlines. [action] does not raise, perform or block.
 
     [cancel] is idempotent, may be called anywhere, and leaves nothing of
-    [action] in memory. If it comes too late it does nothing, and does not wait:
-    [action] may be called just after.
+    [action] in memory. If [cancel] comes too late it does nothing, and does not
+    wait: [action] may be called just after.
 
     More than [1e9] seconds, [infinity] and [nan] are never.
 
-    Neither waits for another thread.
-    - {b Late}: by some 0.1 ms. While the main domain computes, and nobody calls
-      {!run_due} or sets another timeout, by some 50 ms (a thread's turn, or
-      two). By the time that the main domain spends in C without releasing
+    Neither function waits for another thread.
+    - {b Late}: by some 0.1 ms. While the main domain computes, and no thread
+      calls {!run_due} or sets another timeout, by some 50 ms (a thread's turn,
+      or two). By the time that the main domain spends in C without releasing
       OCaml's lock, or that the machine is suspended.
     - {b Cost}: O(log n), for [n] that are pending; a system call only if this
-      one is to be the first.
+      timeout is to be the first. To cancel is O(log n).
     - {b Fork}: in a child process, the next [after] starts a thread again. What
       was pending is then pending in both processes.
 
@@ -38,12 +38,15 @@ val deadline : float -> int
 (** When so many seconds will have passed, on this module's clock. *)
 
 val has_passed : int -> bool
+(** Has that deadline come? One look at the clock. *)
+
 val at : int -> (unit -> unit) -> unit -> unit
+(** [at (deadline seconds) action] is [after seconds action]. *)
 
 val run_due : unit -> unit
-(** Calls the actions that are due. A loop that keeps the main domain busy may
-    call it now and then.
+(** Calls the actions that are due, in the order of their deadlines. A loop that
+    keeps the main domain busy may call it now and then.
     - {b Cost}: that of reading the clock, if none is due. *)
 
 val pending : unit -> int
-(** How many timeouts are: for tests, O(n). *)
+(** How many timeouts are pending. For tests; O(n). *)

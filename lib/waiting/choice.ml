@@ -75,7 +75,7 @@ let withdraw_all enlisted =
 (* [choice], for one attempt to choose
 
    State  Left by   To    By whom
-   false  resume *  true  whoever has a value for one of the waiters; then calls
+   false  resume *  true  the task that resumes one of the waiters; it then calls
                           the host's resumer, which decides against cancelling
           close     true  the task itself, while it enlists, when it finds an
                           alternative ready
@@ -83,8 +83,8 @@ let withdraw_all enlisted =
 
    A task that closed its choice refuses every value, so that it can try the
    alternative that was ready as if it waited for nothing else. If another task
-   was faster there, it begins again, with a new choice: it is not a waiter yet,
-   so that nobody overtakes it. Two tasks whose choices offer to each other may
+   was faster there, it begins again, with a new choice: it has not waited yet,
+   so that no task overtakes it. Two tasks whose choices offer to each other may
    both have closed, and both begin again; they try in random orders, so that
    this does not go on. *)
 let decide choice = Atomic.compare_and_set choice false true
@@ -93,8 +93,8 @@ let enlist choice resumer (Alternative a) enlisted =
   let waiter = Waiter.make_alternative choice a.arg in
   waiter.resumer <-
     (fun result ->
-      (* Made first: a signal handler may raise where something is allocated, and
-         whoever has decided owes the resumption. *)
+      (* Made before the decision: a signal handler may raise where something is
+         allocated, and after the decision the resumption is owed. *)
       let chosen =
         Chosen { result; finish = a.finish; post = a.post; within = a.within }
       in
@@ -106,7 +106,7 @@ let enlist choice resumer (Alternative a) enlisted =
       in
       decide choice
       && begin
-        (* [withdraw_all] has nothing to do for it *)
+        (* so that [withdraw_all] has nothing to do for it *)
         Waiter.mark_gone waiter;
         resumer chosen
       end);
@@ -144,8 +144,8 @@ let rec block alternatives enlisted resumer =
   in
   from ~last:false 0
 
-(* One that raises, or is cancelled, must not keep the others from running: one may
-   have to lock a mutex again. The first exception is raised. *)
+(* An abort that raises, or is cancelled, must not keep the others from running: one of
+   them may have to lock a mutex again. The first exception is raised. *)
 let rec run_aborts aborts ~chosen =
   match aborts with
   | [] -> ()
@@ -164,7 +164,7 @@ and and_then : 'a. (unit -> 'a) -> abort list -> chosen:abort list -> 'a =
       (try run_aborts aborts ~chosen with _ -> ());
       Printexc.raise_with_backtrace e backtrace
 
-(* First of all the operation is finished: it may hold what others wait for. *)
+(* The operation is finished first: it may hold what others wait for. *)
 let rec conclude : type a. abort list -> a chosen -> a =
  fun aborts -> function
   | Unconfirmed { chosen; _ } -> conclude aborts chosen
@@ -192,7 +192,7 @@ let wait_for_any alternatives =
       withdraw_all enlisted;
       Printexc.raise_with_backtrace e backtrace
 
-(* What was resumed in vain begins again, with the same arguments. *)
+(* A choice that was resumed in vain begins again, with the same arguments. *)
 let rec perform_any alternatives =
   match attempt_any alternatives with
   | Some chosen -> chosen

@@ -8,13 +8,14 @@ type abort = {
   run : unit -> unit;
   first : bool;  (** Before the functions that are wrapped around others. *)
 }
-(** To be run if none of the alternatives inside was performed. *)
+(** What to run if none of the alternatives inside was performed. *)
 
 type 'b kind =
-  | Plain
+  | Plain  (** Performed once a waiter is resumed. *)
   | Last  (** To be enlisted after the others. *)
   | Tentative of ('b -> bool)
-      (** Was it performed? To be asked in the task that was resumed. *)
+      (** A resumption may be in vain. Was the operation performed? To be asked
+          in the task that was resumed. *)
 
 type +'a alternative =
   | Alternative : {
@@ -39,19 +40,24 @@ val attempt_any : 'a alternative array -> 'a chosen option
 
 val perform_any : 'a alternative array -> 'a chosen
 (** As {!attempt_any}; if none can be performed now, the task waits for all.
-    @raise e what the host raises, if the task is cancelled: none was performed.
-*)
+
+    - {b Suspends} while none can be performed.
+    - {b Cancelled} while suspended: none was performed, all are withdrawn, and
+      the host's exception is raised.
+    - {b Order}: that of arrival at each structure.
+    - {b Cost}: O(1) for each alternative (amortised). *)
 
 val conclude : abort list -> 'a chosen -> 'a
 (** Finishes the operation, runs those of the aborts that are not around it, and
-    what is wrapped around it. *)
+    what is wrapped around it. Suspends where these do.
+    @raise e if the operation or one of these functions raised [e]. *)
 
 (** {2 Aborts}
 
-    All are run, also if some raise; the first exception is raised. *)
+    All are run, also if some raise; then the first exception is raised. *)
 
 val run_aborts : abort list -> chosen:abort list -> unit
-(** All but the [chosen]. *)
+(** Runs all but the [chosen]. *)
 
 val and_then : (unit -> 'a) -> abort list -> chosen:abort list -> 'a
 (** [and_then f aborts ~chosen] is [f ()], and then {!run_aborts}. *)

@@ -71,7 +71,7 @@ let flatten t =
      | Choose ts -> List.fold_left (collect post within) found ts
      | Guard f -> collect post within found (f ())
      | Wrap_abort (t, { run; first }) ->
-         (* another one for each place in the event *)
+         (* a fresh one for each place in the event: they are compared by address *)
          let abort = { run; first } in
          aborts := abort :: !aborts;
          collect post (abort :: within) found t
@@ -98,7 +98,7 @@ let rec wait_confirmed confirm operation structure arg =
     | Some v -> v
     | None -> wait_confirmed confirm operation structure arg
 
-(* What is no choice needs none of that. *)
+(* An event that is no choice needs neither [flatten] nor aborts. *)
 let rec sync : type a. a t -> a = function
   | One (Alternative { operation; structure; arg; finish; post; kind; _ }) ->
       post
@@ -119,7 +119,8 @@ let rec sync : type a. a t -> a = function
 
 let select ts = sync (Choose ts)
 
-(* [finish] and [post] may suspend, unless they are [same]. *)
+(* [finish] and [post] may suspend, unless they are [same]: then there is nothing to do
+   after the wait. *)
 type 'a simple =
   | Simple : {
       operation : ('t, 'x, 'b) Operation.t;

@@ -45,15 +45,25 @@ val sync : 'a t -> 'a
     @raise e if the operation, or a function given to {!wrap}, raises [e]. *)
 
 val select : 'a t list -> 'a
-(** [select ts] is [sync (choose ts)]. *)
+(** [select ts] is [sync (choose ts)]: it waits until one of [ts] can be
+    performed, and performs exactly that one. Suspends and raises as {!sync}. *)
 
 val poll : 'a t -> 'a option
 (** [poll t] performs [t] if that needs no waiting; else it does nothing and is
-    [None]. *)
+    [None]. Suspends only where a function given to {!wrap}, {!wrap_abort} or
+    {!guard} does.
+
+    @raise e as {!sync}. *)
 
 val sync_before : float -> 'a t -> 'a option
 (** [sync_before seconds t] is [Some (sync t)], unless [t] must wait for longer
-    than [seconds]: then it was not performed and the result is [None].
+    than [seconds]: then [t] was not performed and the result is [None].
+
+    - {b Suspends} for no longer than that, apart from what runs after the
+      choice: functions given to {!wrap} and {!wrap_abort}, and locking the
+      mutex of {!Condition.wait_evt}. {!poll} if [seconds] is not positive.
+    - {b Cancelled} while suspended: [t] was not performed.
+    - {b Cost}: that of a choice, and of a timeout.
 
     @raise Invalid_argument if [seconds] is not a number. *)
 
@@ -68,12 +78,13 @@ val never : 'a t
 val choose : 'a t list -> 'a t
 (** [choose ts] performs exactly one of [ts]; [choose []] is {!never}. A
     structure that is closed, or a promise that failed, counts as ready: the
-    choice may raise that exception. *)
+    choice may raise that exception. O(1), and O(n) for [n] alternatives to
+    perform it. *)
 
 val wrap : 'a t -> ('a -> 'b) -> 'b t
 (** [wrap t f] performs [t], then gives [f v] for its value [v]. [f] runs in the
-    task that performs the event, which may suspend there and may be cancelled
-    there: [t] has then been performed. *)
+    task that performs the event. The task may suspend in [f], and be cancelled
+    there; [t] has been performed then. *)
 
 val wrap_abort : 'a t -> (unit -> unit) -> 'a t
 (** [wrap_abort t f] is [t]; but when an alternative that is not in [t] was
@@ -84,7 +95,8 @@ val wrap_abort : 'a t -> (unit -> unit) -> 'a t
 
 val guard : (unit -> 'a t) -> 'a t
 (** [guard f] is the event [f ()], made anew for each {!sync}, {!select} and
-    {!poll}, in the task that calls it. *)
+    {!poll}, in the task that calls these. If [f] raises, so do they, and no
+    alternative was performed. *)
 
 (** {2 Time}
 
@@ -95,20 +107,21 @@ val guard : (unit -> 'a t) -> 'a t
     One thread of the main domain serves them all. It is started by the first
     timeout, or when the program spawns its first domain, and does not delay the
     end of the program. While the main domain computes, and no task of
-    [Concord_fifo] takes turns there, it may be late by 50 ms or two times that.
-*)
+    [Concord_fifo] takes turns there, a timeout may be late by 50 ms or two
+    times that. *)
 
 val timeout : float -> unit t
 (** [timeout seconds] is ready when [seconds] have passed since the task began
     to wait for it: at once if that is not positive, never if it is [infinity].
-    One that is due competes like any other alternative that is ready: to prefer
-    the others use {!sync_before}, or {!poll}. [sync (timeout seconds)] sleeps.
+    A timeout that is due competes like any other alternative that is ready: to
+    prefer the others use {!sync_before}, or {!poll}. [sync (timeout seconds)]
+    sleeps.
 
     @raise Invalid_argument if [seconds] is not a number. *)
 
 val at : float -> unit t
 (** [at time] is ready from [time] on, in seconds as [Unix.gettimeofday] gives
-    them; if the clock is set while it waits, it does not notice.
+    them. A task that waits for it does not notice if the clock is set.
 
     @raise Invalid_argument if [time] is not a number. *)
 
@@ -120,28 +133,30 @@ val at : float -> unit t
 type 'a channel = 'a Rendezvous.t
 
 val new_channel : unit -> 'a channel
+(** {!Channel.create}. *)
 
 val send : 'a channel -> 'a -> unit t
 (** [send channel v] is performed together with a {!receive} of another task.
-    Performing it raises {!Channel.Closed} if the channel is closed. *)
+    Performing it raises {!Channel.Closed} if the channel is closed. Waiters are
+    served in the order of their arrival. *)
 
 val receive : 'a channel -> 'a t
 (** [receive channel] is performed together with a {!send} of another task, and
     gives what that sends. Performing it raises {!Channel.Closed} likewise. *)
 
-(** {2 For whoever writes a structure} *)
+(** {2 For authors of structures} *)
 
 val make :
   ?last:bool -> ('t, 'x, 'a) Structure_kit.operation -> 't -> 'x -> 'a t
 (** [make operation t arg] is the event of an operation with its argument, as
     {!Structure_kit.wait} performs it.
 
-    A choice that finds an alternative ready while it enlists the others
-    withdraws these, and if somebody else was faster there it begins again, with
-    the same [arg]. What a waiter refused meanwhile must not be lost: it is
-    still there for [attempt], or went to the next waiter; else [arg] must tell.
-    With [~last:true] the operation is enlisted after those without, so that
-    this does not happen to it. *)
+    A choice may find an alternative ready while it enlists the others. Then it
+    withdraws these; and if another task was faster at the ready one, the choice
+    begins again, with the same [arg]. What a waiter refused meanwhile must not
+    be lost: it is still there for [attempt], or went to the next waiter, or
+    else [arg] must remember it. With [~last:true] the operation is enlisted
+    after those without, so that this does not happen to it. *)
 
 val make_with :
   ?last:bool ->
@@ -150,8 +165,9 @@ val make_with :
   't ->
   'x ->
   'b t
-(** As {!make}, for an operation of which the resumed task has to do the rest:
-    [finish v] runs in the task, before any function of the user's. *)
+(** As {!make}, for an operation whose last part the resumed task has to do:
+    [finish v] runs in the task, before any function of the user. It may
+    suspend, and raise. *)
 
 val make_tentative :
   confirm:('a -> bool) ->
@@ -169,9 +185,9 @@ val make_tentative :
 
 val wrap_withdraw : 'a t -> (unit -> unit) -> 'a t
 (** {!wrap_abort}, but the function runs before those given to {!wrap}: for an
-    operation that has to undo something before anybody looks. *)
+    operation that has to undo something before the user's functions look. *)
 
-(** {2 For whoever writes another style} *)
+(** {2 For authors of other styles} *)
 
 type 'a simple =
   | Simple : {
@@ -185,5 +201,5 @@ type 'a simple =
       (** {!sync} of the event, then the function, which may suspend. *)
 
 val simple : 'a t -> 'a simple option
-(** What to wait for, if that is one operation, and what to do then. Other
-    events are performed by {!sync}; see {!Monadic}. *)
+(** The one operation to wait for, and what to do then; [None] for a choice and
+    other events, which {!sync} performs. See {!Monadic}. *)

@@ -5,12 +5,12 @@ type ('t, 'x, 'a) t = {
 }
 
 let rec attempt_or_enlist operation t w resumer =
-  (* [attempt] may raise: then there is nothing to withdraw *)
+  (* gone, as [attempt] may raise: then there is nothing to withdraw *)
   Waiter.mark_gone w;
   match operation.attempt t w.Waiter.arg with
   | Some _ as got -> got
   | None ->
-      (* somebody was faster *)
+      (* another task was faster *)
       w.Waiter.resumer <- resumer;
       if operation.enlist t w then None
       else attempt_or_enlist operation t w resumer

@@ -4,21 +4,32 @@
 type ('t, 'x, 'a) t = {
   attempt : 't -> 'x -> 'a option;
       (** Performs the operation if it need not wait; else does nothing and is
-          [None]. May raise instead. *)
+          [None]. If it raises, the operation raises that. *)
   enlist : 't -> ('x, 'a) Waiter.t -> bool;
-      (** Puts the waiter into the structure's queue and is [true]; or does
-          nothing and is [false], if [attempt] would not be [None]. Does not
+      (** Puts the waiter into the structure's queue and is [true]; or, if
+          [attempt] would not be [None], does nothing and is [false]. Does not
           raise. *)
   withdraw : 't -> ('x, 'a) Waiter.t -> unit;
-      (** The waiter was enlisted and does not wait any more. The structure may
-          have taken it out of the queue already. *)
+      (** The waiter was enlisted and is gone now: counts it so
+          ({!Waiters.count_gone}). The structure may have taken the waiter out
+          of its queue already. Does not raise. *)
 }
-(** A blocking operation on a structure of type ['t]. None of the three suspends
-    or performs an effect. *)
+(** A blocking operation on a structure of type ['t]. None of the three
+    functions suspends or performs an effect. *)
 
 val wait : ('t, 'x, 'a) t -> 't -> 'x -> 'a
-(** [wait operation t arg] suspends the task as a waiter of [t], unless the
-    operation can be performed now; it keeps S1 and S3. *)
+(** [wait operation t arg] performs the operation, as a waiter of [t] unless
+    that need not wait. It keeps S1 and S3. A function of a structure calls
+    [attempt] first, and [wait] if that is [None].
+
+    - {b Suspends} while the operation must wait.
+    - {b Cancelled} while suspended: the waiter is withdrawn, and the host's
+      exception is raised.
+    - {b Order}, {b Cost}: those of the structure's queue; one suspension, and
+      one waiter.
+
+    @raise e
+      if [attempt] raises [e], or if the waiter is resumed with [Error e]. *)
 
 val block :
   ('t, 'x, 'a) t ->
@@ -26,8 +37,11 @@ val block :
   ('x, 'a) Waiter.t ->
   (('a, exn) result -> bool) ->
   'a option
-(** [block operation t waiter] is what {!wait} suspends with; S1. The waiter is
-    a fresh one. *)
+(** [block operation t waiter] is what {!wait} suspends with, and keeps S1. The
+    waiter is a fresh one. For a style that suspends by other means than the
+    effect. *)
 
 val withdraw : ('t, 'x, 'a) t -> 't -> ('x, 'a) Waiter.t -> unit
-(** Withdraws a waiter that may still wait; else does nothing. *)
+(** Marks the waiter as gone, and withdraws it from the structure; does nothing
+    if it is gone already. To be called when a suspension by {!block} has
+    raised. *)

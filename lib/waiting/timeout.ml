@@ -1,4 +1,5 @@
-(* One wait for a timeout. A choice may enlist it again: it has one deadline. *)
+(* One wait for a timeout. A choice may enlist it again: the deadline stays. Only the
+   waiting task touches it. *)
 type t = {
   mutable deadline : int;  (** 0 before it was enlisted. *)
   mutable cancel : unit -> unit;

@@ -13,7 +13,8 @@ let make arg = make_alternative no_choice arg
 let[@inline] is_live w = w.resumer != gone
 let[@inline] mark_gone w = w.resumer <- gone
 
-(* One that refuses was cancelled, and must not be counted as gone as well. *)
+(* A waiter that refuses is out of its queue already: marked as gone, it does not
+   withdraw as well, which would count it twice. *)
 let[@inline] resume w outcome =
   w.resumer outcome
   || begin

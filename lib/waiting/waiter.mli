@@ -1,37 +1,51 @@
-(** One task, or one alternative of a choice, that waits in a structure. *)
+(** One task, or one alternative of a choice, that waits in a structure.
+
+    A waiter is {e live} from when its resumer is set until it is {e gone}: it
+    was withdrawn, has refused, or is an alternative of a choice that took it. A
+    waiter that is gone may still be in its queue. *)
 
 type choice = bool Atomic.t
-(** What the alternatives of one attempt to choose share: [true] once it is
-    decided which one it is. *)
+(** What the alternatives of one attempt to choose share: [true] once one of
+    them is chosen. *)
 
 type ('x, 'a) t = {
-  arg : 'x;  (** What it waits to give, or with what purpose. *)
-  choice : choice;  (** {!no_choice} for a task that waits for this only. *)
+  arg : 'x;  (** What it waits with: a value to give, a purpose, or [()]. *)
+  choice : choice;  (** {!no_choice} if the task waits for nothing else. *)
   mutable resumer : ('a, exn) result -> bool;
-      (** Set before the waiter is published by a compare-and-set, and a
-          function that refuses once it has left. Who then still reads the old
-          one is refused by it, or keeps the waiter in the queue, where it is
-          counted and removed later. *)
+      (** Set before a compare-and-set publishes the waiter, and replaced by a
+          function that refuses once the waiter is gone. A reader that still
+          sees the old resumer is safe: either that resumer refuses too, or the
+          waiter merely stays in the queue until the next rebuild. *)
 }
 
 val no_choice : choice
+(** Shared by all waiters that are in no choice. *)
 
 val make : 'x -> ('x, 'a) t
-(** Not live yet: [resumer] is to be set. *)
+(** A waiter in no choice, which is not live yet: [resumer] is to be set. *)
 
 val make_alternative : choice -> 'x -> ('x, 'a) t
+(** As {!make}, for an alternative of the choice. *)
+
 val is_live : _ t -> bool
+(** Is it not gone? A live waiter may still refuse: its task may just have been
+    cancelled. *)
+
 val mark_gone : _ t -> unit
+(** From now on the waiter is gone. Its queue learns of it by
+    {!Waiters.count_gone}. *)
 
 val resume : (_, 'a) t -> ('a, exn) result -> bool
-(** Resumes a waiter that was taken out of its queue; [false] if it was
-    cancelled, or chose otherwise: it has consumed nothing, and is not live any
-    more.
+(** Resumes a waiter that was taken out of its queue. [false]: it was cancelled,
+    or its task chose otherwise; it has consumed nothing, and is gone.
 
-    A signal handler that raises does so at a polling point. So the outcome is
-    made before the compare-and-set that takes the waiter out: then there is
-    none between that and the resumer's decision, and an exception out of
-    [resume] means that the waiter was resumed. *)
+    A signal handler that raises does so at a polling point. So callers make the
+    outcome before the compare-and-set that takes the waiter out of its queue:
+    then there is no polling point between that and the resumer's decision, and
+    an exception out of [resume] means that the waiter was resumed.
+
+    @raise e what a signal handler raises, after the decision. *)
 
 val of_same_choice : _ t -> _ t -> bool
-(** Two alternatives of one choice: they cannot meet each other. *)
+(** Are these two alternatives of one choice? Then they cannot meet each other.
+*)

@@ -1,9 +1,9 @@
 (* Most queues hold one waiter: that one needs no list.
 
-   When [front] is used up, [back] is to be reversed. Who did so while others come
-   would have to do it again each time that one was faster. So a long [back] is put
-   into the queue as it is, to be turned by whoever looks first; all later versions of
-   the queue share that, so that it is done once.
+   When [front] is used up, [back] is to be reversed. Reversing it inside a
+   compare-and-set loop would be repeated on every failed attempt. So a long [back] is
+   put into the queue as it is, to be turned by the first task that looks; all later
+   versions of the queue share the [turned] record, so that it is turned once.
 
    Invariants: [front] and [turned] are not empty; [size] counts them and [back], and
    is at least twice [gone]. *)
@@ -11,7 +11,7 @@ type ('x, 'a) order =
   | Backward of ('x, 'a) Waiter.t list
   | Forward of ('x, 'a) Waiter.t list
 
-(* Several may turn it at once: they store equal lists. *)
+(* Plain, although several tasks may turn it at once: they store equal lists. *)
 type ('x, 'a) turned = { mutable order : ('x, 'a) order }
 
 type ('x, 'a) t =
@@ -62,9 +62,9 @@ let first_of_many = function
 
 let[@inline] head q = match q with One w -> w | _ -> first_of_many q
 
-(* So few are reversed at once, and searched for those who have left: the count of
-   these is not exact, as who leaves while it is taken out may be counted among those
-   that stay, or not at all. *)
+(* A queue of so few is reversed at once, and searched for waiters that are gone. The
+   count of these is not exact: a waiter that withdraws while it is taken out may be
+   counted among those that stay, or not at all. *)
 let few = 8
 
 (* [front @ List.rev back]. *)
@@ -131,7 +131,7 @@ let has_partner q w =
 
 type ('x, 'a) round = {
   mutable rest : ('x, 'a) Waiter.t list;
-  mutable tries : int;  (** How often the head's turn has raised. *)
+  mutable tries : int;  (** How often the head's resumer has raised. *)
   outcome : ('a, exn) result;
 }
 
@@ -145,7 +145,8 @@ let to_list = function
 
 let round q outcome = { rest = to_list q; tries = 0; outcome }
 
-(* The head stays until its resumer has answered: one that is called again refuses. *)
+(* The head stays until its resumer has answered: a resumer that is called again
+   refuses. *)
 let rec go round =
   match round.rest with
   | [] -> ()
@@ -155,7 +156,8 @@ let rec go round =
       round.tries <- 0;
       go round
 
-(* So many signals do not come within one turn: it is the resumer that raises. *)
+(* So many signals do not come within one turn: then it is the resumer that raises,
+   against H2, and would do so for ever. *)
 let max_tries = 16
 
 let[@inline] again round =

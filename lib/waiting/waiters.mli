@@ -1,59 +1,68 @@
-(** Persistent FIFO queue of waiters, some of which have left.
+(** Persistent FIFO queue of waiters, some of which are gone.
 
-    A waiter that leaves is only counted here. When more than half of the queue
-    are gone it is rebuilt without them: leaving costs O(1) amortised, and the
-    queue is never longer than twice the live waiters, plus one. *)
+    A waiter that is gone is only counted here. When more than half of the queue
+    are gone, the queue is rebuilt without them: withdrawing costs O(1)
+    amortised, and the queue is never longer than twice the live waiters, plus
+    one. (In the papers cancelled waiters stay, which the thesis calls a space
+    leak.)
+
+    None of these functions suspends or performs an effect. *)
 
 type ('x, 'a) t
+(** Waiters that wait with an ['x] for an ['a]. *)
 
 val empty : ('x, 'a) t
 val is_empty : ('x, 'a) t -> bool
 
 val length : ('x, 'a) t -> int
-(** How many waiters there are, without those that were reported as gone: exact
-    unless waiters leave while others do or are resumed. O(1). *)
+(** How many waiters there are, without those that were counted as gone. Exact
+    unless a waiter withdraws while others withdraw or are resumed. O(1). *)
 
 val push : ('x, 'a) t -> ('x, 'a) Waiter.t -> ('x, 'a) t
-(** O(1). *)
+(** Adds a waiter at the end. O(1). *)
 
 val head : ('x, 'a) t -> ('x, 'a) Waiter.t
 (** The waiter that came first. O(1).
     @raise Invalid_argument if the queue is empty. *)
 
 val tail : ('x, 'a) t -> ('x, 'a) t
-(** The queue without {!head}, which is not counted as gone any more if it is
-    not live. If those that are left are all gone, it is empty. O(1) amortised.
+(** The queue without {!head}. If the head was gone, the count is one less. If
+    all that remain are gone, the result is empty. O(1) amortised.
     @raise Invalid_argument if the queue is empty. *)
 
 val count_gone : ('x, 'a) t -> ('x, 'a) t
-(** Counts one waiter of the queue as gone, after it left. *)
+(** Counts one more waiter of the queue as gone, after {!Waiter.mark_gone}. O(1)
+    amortised. *)
 
 val iter : (('x, 'a) Waiter.t -> unit) -> ('x, 'a) t -> unit
-(** In the order of arrival. *)
+(** In the order of arrival, those that are gone included. O(n). *)
 
 val exists : (('x, 'a) Waiter.t -> bool) -> ('x, 'a) t -> bool
+(** Those that are gone included. O(n). *)
 
 val has_partner : ('x, 'a) t -> ('y, 'b) Waiter.t -> bool
-(** Does somebody wait here whom the waiter can meet, and who is not gone? Two
-    alternatives of one choice cannot meet. For structures whose waiters resume
-    one another, as senders and receivers do: a waiter is enlisted on its side
-    only if the other side has no partner for it. O(n) if those at the head are
-    gone or of the same choice. *)
+(** Does a live waiter wait here that the given one can meet? Two alternatives
+    of one choice cannot meet. For structures whose waiters resume one another,
+    as senders and receivers do: a waiter is enlisted on its side only if the
+    other side has no partner for it. O(n) if the waiters at the head are gone
+    or of the same choice. *)
 
 (** {2 Resuming all}
 
     In the order of arrival. A signal handler that raises meanwhile does not
-    keep anybody from being resumed; its exception is raised in the end. *)
+    keep any waiter from being resumed; its exception is raised in the end. *)
 
 type ('x, 'a) round
 (** Waiters that are to be resumed with one outcome. *)
 
 val round : ('x, 'a) t -> ('a, exn) result -> ('x, 'a) round
 (** To be made before the waiters are taken out of their structure, so that
-    there is no polling point between that and {!resume_all}. O(waiters that
-    came since the last look at the head). *)
+    there is no polling point between that and {!resume_all}. O(n) for the [n]
+    waiters that came since the last look at the head. *)
 
 val resume_all : ('x, 'a) round -> unit
+(** Resumes the waiters of the round; some may refuse. O(n).
+    @raise e what a signal handler raised, after all were resumed. *)
 
 val resume_both : ('x, 'a) round -> ('y, 'b) round -> unit
-(** The first, then the second. *)
+(** {!resume_all} of the first, then of the second. *)

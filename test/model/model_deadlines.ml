@@ -12,7 +12,7 @@ let now () = !time
 let rec serve sleeper t =
   sleeper.woken <- false;
   Deadlines.run_due t ~now;
-  match Deadlines.rest t ~now:(now ()) () with
+  match Deadlines.fall_asleep t ~now:(now ()) () with
   | Some until -> sleeper.until <- until
   | None -> serve sleeper t
 
@@ -55,9 +55,9 @@ let check name ?until processes expect =
           Deadlines.cancel t key
     | `Run -> fun () -> Deadlines.run_due t ~now
     | `Serve -> fun () -> serve sleeper t
-    | `Appoint ->
+    | `Start ->
         fun () ->
-          if Deadlines.appoint t ~process:1 then
+          if Deadlines.start_sleeper t ~process:1 then
             sleeper.started <- sleeper.started + 1
   in
   let outcome () =
@@ -80,7 +80,7 @@ let check name ?until processes expect =
   (List.map process processes, outcome)
 
 let () =
-  check "the first two" [ `Set (0, 20); `Set (1, 15); `Appoint ] [ "--" ];
+  check "the first two" [ `Set (0, 20); `Set (1, 15); `Start ] [ "--" ];
   check "sooner than the sleep" ~until:20
     [ `Set (0, 15); `Set (1, 12); `Serve ]
     [ "woken --"; "--" ];

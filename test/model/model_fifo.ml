@@ -19,7 +19,7 @@ let scheduler where ~is_lazy works =
     List.map
       (fun _ ->
         let task = Task.prepare s.root in
-        Task.enlist s task;
+        Task.add_member s task;
         task)
       works
   in

@@ -97,7 +97,7 @@ let in_finaliser f =
 
 let place name host_is place =
   [
-    test (name ^ ": reach_host") (host_is place);
+    test (name ^ ": probe") (host_is place);
     test (name ^ ": suspends nothing") (many_times place);
     test (name ^ ": not cancelled") (not_cancelled place);
   ]

@@ -1,0 +1,69 @@
+(* What the library relies on of the compiler's representation of values is checked when
+   the program starts. Here: each check passes, and fails where it should. *)
+
+module Identity = Concord__Identity
+module Fiber = Concord__Fiber
+
+(* --- Closures --------------------------------------------------------------- *)
+
+let same_code () = Identity.check ~same_code:Identity.same_code
+
+(* As where closures have no field for their code, or none is shared. *)
+let fails same_code () =
+  match Identity.check ~same_code with
+  | () -> Alcotest.fail "an unknown representation passes"
+  | exception Failure message ->
+      let is_ours = String.starts_with ~prefix:"Concord: this compiler" in
+      Alcotest.(check bool) "a clear message" true (is_ours message)
+
+let all_the_same _ _ = true
+let none_the_same _ _ = false
+let by_identity f g = f == g
+
+(* --- Erased slots ----------------------------------------------------------- *)
+
+type 'a slot = { mutable value : 'a; index : int }
+
+(* The collector goes through a slot of any type that holds nothing. *)
+let erased () =
+  let floats = { value = 1.5; index = 0 } in
+  let strings = { value = String.make 10 'a'; index = 1 } in
+  floats.value <- Identity.nothing ();
+  strings.value <- Identity.nothing ();
+  Gc.compact ();
+  Alcotest.(check int) "the slots are there" 1 (floats.index + strings.index);
+  Alcotest.(check bool) "an integer" true (Identity.is_immediate strings.value)
+
+(* --- Fibers ----------------------------------------------------------------- *)
+
+let passes name run () = Alcotest.(check bool) name true (Fiber.check run)
+let is_caught name run () = Alcotest.(check bool) name false (Fiber.check run)
+let does_nothing _ _ _ = ()
+let without_handler _ f x = f x
+let raises _ _ _ = failwith "unknown primitive"
+
+let twice (handler : Fiber.handler) f x =
+  Fiber.run { handler with returned = ignore } f x;
+  Fiber.run handler f x
+
+let () =
+  let test name f = Alcotest.test_case name `Quick f in
+  Alcotest.run "Layout"
+    [
+      ( "closures",
+        [
+          test "the compiler's" same_code;
+          test "all the same" (fails all_the_same);
+          test "none the same" (fails none_the_same);
+          test "by identity" (fails by_identity);
+        ] );
+      ("slots", [ test "erased" erased ]);
+      ( "fibers",
+        [
+          test "the compiler's" (passes "run" Fiber.run);
+          test "does nothing" (is_caught "does nothing" does_nothing);
+          test "no handler" (is_caught "no handler" without_handler);
+          test "raises" (is_caught "raises" raises);
+          test "runs twice" (is_caught "runs twice" twice);
+        ] );
+    ]
