@@ -54,3 +54,9 @@ val block :
 
 val withdraw : ('t, 'x, 'a) operation -> 't -> ('x, 'a) waiter -> unit
 (** Withdraws a waiter that may still wait; else does nothing. *)
+
+val update : 's Atomic.t -> ('s -> 's) -> unit
+(** [update t f] replaces the state [s] of [t] by [f s], in one step, unless
+    [f s] is [s] itself. [f] is called again each time that somebody else was
+    faster. If it raises, [t] stays as it is. Most [withdraw]s are one update:
+    the queue is replaced by what {!Waiters.count_gone} makes of it. *)
