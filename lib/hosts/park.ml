@@ -161,23 +161,18 @@ let rec without thread = function
   | first :: rest when first = thread -> rest
   | first :: rest -> first :: without thread rest
 
-let rec change_protected f =
-  let before = Atomic.get protected in
-  if not (Atomic.compare_and_set protected before (f before)) then
-    change_protected f
-
 let leave_protected thread =
-  match change_protected (without thread) with
+  match Atomically.update protected (without thread) with
   | () -> ()
   | exception e ->
       (* a signal handler's, before the list was changed *)
       let backtrace = Printexc.get_raw_backtrace () in
-      change_protected (without thread);
+      Atomically.update protected (without thread);
       Printexc.raise_with_backtrace e backtrace
 
 let protect_thread f =
   let thread = this_thread () in
-  change_protected (List.cons thread);
+  Atomically.update protected (List.cons thread);
   match f () with
   | v ->
       leave_protected thread;

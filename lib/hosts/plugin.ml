@@ -11,12 +11,6 @@ type t = {
   scopes : scopes option;
 }
 
-let rec update atomic f =
-  let before = Atomic.get atomic in
-  if not (Atomic.compare_and_set atomic before (f before)) then
-    (* another thread updates it *)
-    update atomic f
-
 (* These grow only, and only while libraries are initialised. *)
 let plugins : t array Atomic.t = Atomic.make [||]
 let takers_ : t list Atomic.t = Atomic.make []
@@ -24,9 +18,10 @@ let unregistered_ : t list Atomic.t = Atomic.make []
 
 let add plugin =
   let append list = list @ [ plugin ] in
-  update plugins (fun before -> Array.append before [| plugin |]);
-  if plugin.takes_every_effect then update takers_ append
-  else if Option.is_none plugin.sample then update unregistered_ append
+  Atomically.update plugins (fun before -> Array.append before [| plugin |]);
+  if plugin.takes_every_effect then Atomically.update takers_ append
+  else if Option.is_none plugin.sample then
+    Atomically.update unregistered_ append
 
 let all () = Atomic.get plugins
 let takers () = Atomic.get takers_
@@ -66,9 +61,9 @@ let running plugin loop =
   let domain = Domain.DLS.get key in
   let taken = Bool.to_int plugin.takes_every_effect in
   ignore (Atomic.fetch_and_add domain.taking taken : int);
-  update domain.loops (List.cons (this_thread (), plugin));
+  Atomically.update domain.loops (List.cons (this_thread (), plugin));
   Fun.protect loop ~finally:(fun () ->
-      update domain.loops (List.remove_assoc (this_thread ()));
+      Atomically.update domain.loops (List.remove_assoc (this_thread ()));
       ignore (Atomic.fetch_and_add domain.taking (-taken) : int))
 
 (* --- Whose trigger it is ---------------------------------------------------- *)

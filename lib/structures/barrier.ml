@@ -67,12 +67,6 @@ let waiters t =
   let s = Atomic.get t.state in
   if s.trying then Waiters.length s.places else s.arrived
 
-let rec update t f =
-  let before = Atomic.get t.state in
-  if not (Atomic.compare_and_set t.state before (f before)) then
-    (* any other transition *)
-    update t f
-
 (* --- A trial -------------------------------------------------------------- *)
 
 (* May a trial pass, if [given] more arrive? A waiter that is gone may still be counted
@@ -223,7 +217,7 @@ let come_back t (w : (arrival, Trial.t) Waiter.t) =
   let { place; _ } = w.arg in
   place.resumer <- w.resumer;
   Atomic.set place.arg Stays;
-  update t (fun s -> { s with away = s.away - 1 });
+  Atomically.update t.state (fun s -> { s with away = s.away - 1 });
   settle t
 
 let enlist t (w : (arrival, Trial.t) Waiter.t) =
@@ -252,7 +246,7 @@ let leave t { place; _ } =
           places = Waiters.count_gone s.places;
         }
       in
-      update t after;
+      Atomically.update t.state after;
       settle t
     end
   end

@@ -179,14 +179,12 @@ let rec enlist s w =
       (* another waiter, a withdrawal, or served *)
       enlist s w
 
-let rec withdraw_notice link =
-  match Atomic.get link with
-  | Waited notices as before ->
+let withdraw_notice link =
+  Atomically.update link @@ function
+  | (End | Node _ | Sealed) as next -> next
+  | Waited notices ->
       let notices = Waiters.count_gone notices in
-      let after = if Waiters.is_empty notices then End else Waited notices in
-      if not (Atomic.compare_and_set link before after) then
-        withdraw_notice link
-  | End | Node _ | Sealed -> ()
+      if Waiters.is_empty notices then End else Waited notices
 
 let rec withdraw s w =
   match Atomic.get s with

@@ -41,11 +41,6 @@ let rec push t w =
     (* another waiter, a signal, or a withdrawal *)
     push t w
 
-let rec withdraw t =
-  let waiters = Atomic.get t in
-  if not (Atomic.compare_and_set t waiters (Waiters.count_gone waiters)) then
-    withdraw t
-
 (* A signal that comes after the mutex is unlocked finds the waiter.
 
    Misuse shows here only, as [attempt] has seen the mutex locked: so this [enlist] may
@@ -79,7 +74,8 @@ let waiting =
   {
     Operation.attempt;
     enlist;
-    withdraw = (fun wait _ -> withdraw wait.condition);
+    withdraw =
+      (fun wait _ -> Atomically.update wait.condition Waiters.count_gone);
   }
 
 (* The task may have been cancelled, and must have the mutex all the same. *)

@@ -52,23 +52,17 @@ type collection = {
 let thread () = Thread.id (Thread.self ())
 let collections : collection list Atomic.t = Atomic.make []
 
-let rec update_collections f =
-  let before = Atomic.get collections in
-  if not (Atomic.compare_and_set collections before (f before)) then
-    (* another task began or ended one *)
-    update_collections f
-
 let collect reach =
   let mine = { thread = thread (); effect_ = None; passed = [] } in
   let reaching effect_ =
     mine.effect_ <- Some effect_;
     mine.passed <- []
   in
-  update_collections (fun others -> mine :: others);
+  Atomically.update collections (List.cons mine);
   Fun.protect
     (fun () -> reach reaching)
     ~finally:(fun () ->
-      update_collections (List.filter (fun other -> other != mine)));
+      Atomically.update collections (List.filter (fun other -> other != mine)));
   List.rev mine.passed
 
 let[@inline never] add_to_collections frame effect_ collections =
@@ -138,13 +132,10 @@ let passed frames =
 
 (* --- The graph ------------------------------------------------------------ *)
 
-(* The caller's task forces [t], and no other leaves the state [Forcing]. *)
-let rec need needs (Frame (t, _) as frame) =
-  match Atomic.get t with
-  | Forcing f as before ->
-      if not (Atomic.compare_and_set t before (Forcing { f with needs })) then
-        (* another waiter, or a withdrawal *)
-        need needs frame
+(* The caller's task forces [t], and nobody else leaves the state [Forcing]. *)
+let need needs (Frame (t, _)) =
+  Atomically.update t @@ function
+  | Forcing f -> Forcing { f with needs }
   | Value _ | Failed _ | Unforced _ -> assert false
 
 let needs frames any = List.iter (need any) frames

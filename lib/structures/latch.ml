@@ -38,13 +38,10 @@ let rec enlist t w =
       (* a count, another waiter, or a withdrawal *)
       enlist t w
 
-let rec withdraw t w =
-  match Atomic.get t with
-  | Open -> ()
-  | Shut (n, waiters) as before ->
-      let after = Shut (n, Waiters.count_gone waiters) in
-      if not (Atomic.compare_and_set t before after) then
-        (* any other transition *) withdraw t w
+let withdraw t _ =
+  Atomically.update t @@ function
+  | Open -> Open
+  | Shut (n, waiters) -> Shut (n, Waiters.count_gone waiters)
 
 let awaiting =
   {

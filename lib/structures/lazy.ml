@@ -96,13 +96,10 @@ let rec enlist t w =
       (* another waiter, a withdrawal, or it is forced *)
       enlist t w
 
-let rec withdraw t w =
-  match Atomic.get t with
-  | Unforced _ | Value _ | Failed _ -> ()
-  | Forcing f as before ->
-      let after = Forcing { f with waiters = Waiters.count_gone f.waiters } in
-      if not (Atomic.compare_and_set t before after) then
-        (* any other transition *) withdraw t w
+let withdraw t _ =
+  Atomically.update t @@ function
+  | (Unforced _ | Value _ | Failed _) as state -> state
+  | Forcing f -> Forcing { f with waiters = Waiters.count_gone f.waiters }
 
 let rec attempt t () =
   match Atomic.get t with

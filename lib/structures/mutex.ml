@@ -37,13 +37,10 @@ let rec enlist t w =
       (* unlocked, another waiter, or a withdrawal *)
       enlist t w
 
-let rec withdraw t w =
-  match Atomic.get t with
-  | Unlocked | Locked -> ()
-  | Queue waiters as before ->
-      let after = locked (Waiters.count_gone waiters) in
-      if not (Atomic.compare_and_set t before after) then
-        (* any other transition *) withdraw t w
+let withdraw t _ =
+  Atomically.update t @@ function
+  | (Unlocked | Locked) as state -> state
+  | Queue waiters -> locked (Waiters.count_gone waiters)
 
 let locking =
   {

@@ -124,15 +124,11 @@ let rec enlist_taker t w =
       (* the box changed: look again *)
       enlist_taker t w
 
-let rec withdraw_taker t w =
-  match Atomic.get t with
-  | Full _ -> ()
-  | Empty takers as before ->
-      let after = Empty (Waiters.count_gone takers) in
-      if not (Atomic.compare_and_set t before after) then withdraw_taker t w
-  | Held (takers, putters) as before ->
-      let after = Held (Waiters.count_gone takers, putters) in
-      if not (Atomic.compare_and_set t before after) then withdraw_taker t w
+let withdraw_taker t _ =
+  Atomically.update t @@ function
+  | Full _ as state -> state
+  | Empty takers -> Empty (Waiters.count_gone takers)
+  | Held (takers, putters) -> Held (Waiters.count_gone takers, putters)
 
 let using =
   {
@@ -201,15 +197,11 @@ let rec enlist_putter t p =
       (* the box changed: look again *)
       enlist_putter t p
 
-let rec withdraw_putter t p =
-  match Atomic.get t with
-  | Empty _ -> ()
-  | Full (v, putters) as before ->
-      let after = Full (v, Waiters.count_gone putters) in
-      if not (Atomic.compare_and_set t before after) then withdraw_putter t p
-  | Held (takers, putters) as before ->
-      let after = Held (takers, Waiters.count_gone putters) in
-      if not (Atomic.compare_and_set t before after) then withdraw_putter t p
+let withdraw_putter t _ =
+  Atomically.update t @@ function
+  | Empty _ as state -> state
+  | Full (v, putters) -> Full (v, Waiters.count_gone putters)
+  | Held (takers, putters) -> Held (takers, Waiters.count_gone putters)
 
 let putting =
   {

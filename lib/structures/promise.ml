@@ -87,13 +87,10 @@ let rec enlist t w =
       (* another waiter, a withdrawal, or resolved: look again *)
       enlist t w
 
-let rec withdraw t w =
-  match Atomic.get t with
-  | Value _ | Failed _ -> ()
-  | Waiting waiters as before ->
-      let after = Waiting (Waiters.count_gone waiters) in
-      if not (Atomic.compare_and_set t before after) then
-        (* any other transition *) withdraw t w
+let withdraw t _ =
+  Atomically.update t @@ function
+  | (Value _ | Failed _) as resolved -> resolved
+  | Waiting waiters -> Waiting (Waiters.count_gone waiters)
 
 let awaiting =
   {

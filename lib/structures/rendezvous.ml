@@ -53,13 +53,10 @@ let rec enlist_sender t w =
          (* the channel changed *)
          enlist_sender t w)
 
-let rec withdraw_sender t w =
-  match Atomic.get t with
-  | Closed -> ()
-  | Open (senders, receivers) as before ->
-      let after = opened (Waiters.count_gone senders) receivers in
-      if not (Atomic.compare_and_set t before after) then
-        (* any other transition *) withdraw_sender t w
+let withdraw_sender t _ =
+  Atomically.update t @@ function
+  | Closed -> Closed
+  | Open (senders, receivers) -> opened (Waiters.count_gone senders) receivers
 
 let sending =
   {
@@ -96,13 +93,10 @@ let rec enlist_receiver t w =
          (* the channel changed *)
          enlist_receiver t w)
 
-let rec withdraw_receiver t w =
-  match Atomic.get t with
-  | Closed -> ()
-  | Open (senders, receivers) as before ->
-      let after = opened senders (Waiters.count_gone receivers) in
-      if not (Atomic.compare_and_set t before after) then
-        (* any other transition *) withdraw_receiver t w
+let withdraw_receiver t _ =
+  Atomically.update t @@ function
+  | Closed -> Closed
+  | Open (senders, receivers) -> opened senders (Waiters.count_gone receivers)
 
 let receiving =
   {

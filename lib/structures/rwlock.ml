@@ -36,12 +36,6 @@ let create ?(prefer = `Nobody) () =
   let fair = match prefer with `Nobody -> true | `Writers -> false in
   { fair; state = Atomic.make free }
 
-let rec update t f =
-  let before = Atomic.get t.state in
-  if not (Atomic.compare_and_set t.state before (f before)) then
-    (* any other transition *)
-    update t f
-
 (* --- Serving those who wait ----------------------------------------------- *)
 
 let admits s = function Read -> s.holders >= 0 | Write -> s.holders = 0
@@ -71,7 +65,7 @@ let rec settle t =
       if
         Atomic.compare_and_set t.state s (with_one_more s' w.arg)
         && not (Waiter.resume w (Ok ()))
-      then update t with_one_less;
+      then Atomically.update t.state with_one_less;
       (* the next one, or again after any other transition *)
       settle t
     end
@@ -109,7 +103,7 @@ let withdraw t w =
       { s with first = Waiters.count_gone s.first }
     else { s with second = Waiters.count_gone s.second }
   in
-  update t leave;
+  Atomically.update t.state leave;
   settle t
 
 let locking =

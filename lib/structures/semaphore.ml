@@ -45,13 +45,10 @@ let rec enlist t w =
       (* released, another waiter, or a withdrawal *)
       enlist t w
 
-let rec withdraw t w =
-  match Atomic.get t with
-  | Free _ -> ()
-  | Queue waiters as before ->
-      let after = queue (Waiters.count_gone waiters) in
-      if not (Atomic.compare_and_set t before after) then
-        (* any other transition *) withdraw t w
+let withdraw t _ =
+  Atomically.update t @@ function
+  | Free _ as state -> state
+  | Queue waiters -> queue (Waiters.count_gone waiters)
 
 let acquiring =
   {

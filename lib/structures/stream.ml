@@ -175,20 +175,12 @@ let rec enlist_adder t w =
       enlist_adder t w
   | First (Moving { ended = true; _ }) | First (Shut _) -> false
 
-let rec withdraw_adder t w =
-  match Atomic.get t.first with
-  | First (Full { first; adders }) as before ->
-      let after = full first (Waiters.count_gone adders) in
-      if not (Atomic.compare_and_set t.first before after) then
-        withdraw_adder t w
-  | First (Moving m) as before ->
-      let adders = Waiters.count_gone m.adders in
-      if
-        not
-          (Atomic.compare_and_set t.first before
-             (First (Moving { m with adders })))
-      then withdraw_adder t w
-  | First (Node _ | Shut _) -> ()
+let withdraw_adder t _ =
+  Atomically.update t.first @@ function
+  | First (Full { first; adders }) -> full first (Waiters.count_gone adders)
+  | First (Moving m) ->
+      First (Moving { m with adders = Waiters.count_gone m.adders })
+  | First (Node _ | Shut _) as first -> first
 
 let adding =
   {

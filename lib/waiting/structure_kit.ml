@@ -16,3 +16,4 @@ type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
 let wait = Operation.wait
 let block = Operation.block
 let withdraw = Operation.withdraw
+let update = Atomically.update

@@ -71,3 +71,9 @@ val withdraw : ('t, 'x, 'a) operation -> 't -> ('x, 'a) waiter -> unit
 (** Marks the waiter as gone, and withdraws it from the structure; does nothing
     if it is gone already. To be called when a suspension by {!block} has
     raised. *)
+
+val update : 's Atomic.t -> ('s -> 's) -> unit
+(** [update t f] replaces the state [s] of [t] by [f s], in one step, unless
+    [f s] is [s] itself. [f] is called again each time that another task was
+    faster. If it raises, [t] stays as it is. Most [withdraw]s are one update:
+    the queue is replaced by what {!Waiters.count_gone} makes of it. *)

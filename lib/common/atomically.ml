@@ -1,0 +1,6 @@
+let rec update t f =
+  let before = Atomic.get t in
+  let after = f before in
+  if after != before && not (Atomic.compare_and_set t before after) then
+    (* somebody else changed it *)
+    update t f

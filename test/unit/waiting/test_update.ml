@@ -1,0 +1,46 @@
+(* Structure_kit.update, with somebody else's step at the worst moment: between the look
+   at the state and the compare-and-set. *)
+
+open Concord_test_support
+open Check
+
+let update = Concord.Structure_kit.update
+
+let again () =
+  let t = Atomic.make [ "first" ] in
+  let calls = ref 0 in
+  update t (fun state ->
+      incr calls;
+      if !calls = 1 then Atomic.set t ("other" :: state);
+      "mine" :: state);
+  int "calls" 2 !calls;
+  strings "none is lost" [ "mine"; "other"; "first" ] (Atomic.get t)
+
+(* What is looked at may be out of date: but then nothing is stored. *)
+let same () =
+  let t = Atomic.make [ "first" ] in
+  let calls = ref 0 in
+  update t (fun state ->
+      incr calls;
+      Atomic.set t [ "other" ];
+      state);
+  int "calls" 1 !calls;
+  strings "as the other left it" [ "other" ] (Atomic.get t)
+
+let raising () =
+  let t = Atomic.make [ "first" ] in
+  (match update t (fun _ -> raise Exit) with
+  | () -> no "raises" true
+  | exception Exit -> ());
+  strings "as before" [ "first" ] (Atomic.get t)
+
+let () =
+  run "Update"
+    [
+      ( "an atomic",
+        [
+          test "again if somebody was faster" again;
+          test "nothing if the state stays" same;
+          test "an exception leaves it" raising;
+        ] );
+    ]
