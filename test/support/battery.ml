@@ -12,8 +12,9 @@ type scene = {
   place : int place;
   wait : int -> int;
   mutable given : int list;  (** By [wake], the last one first. *)
-  mutable served : (int * int) list;
-      (** The waiters that went on, likewise, and what each has got. *)
+  served : (int * int) list Atomic.t;
+      (** The waiters that went on, likewise, and what each has got. Atomic as
+          one may go on on another domain; one writes at a time. *)
 }
 
 let waiting s n = int "waiters" n (s.place.waiters ())
@@ -26,7 +27,7 @@ let other = -1
 (* The name of a waiter is what it has to give. *)
 let task ?wait s name () =
   let v = Option.value wait ~default:s.wait name in
-  if v <> other then s.served <- (name, v) :: s.served
+  if v <> other then Atomic.set s.served ((name, v) :: Atomic.get s.served)
 
 let start ?before_block ?wait s name =
   Hand.start ?before_block (task ?wait s name)
@@ -69,8 +70,8 @@ let expected s names =
 (* These and no others were served, in this order, and nothing was lost. *)
 let served s names =
   let results, left = expected s names in
-  ints "who went on" names (List.rev_map fst s.served);
-  ints "what they got" results (List.rev_map snd s.served);
+  ints "who went on" names (List.rev_map fst (Atomic.get s.served));
+  ints "what they got" results (List.rev_map snd (Atomic.get s.served));
   waiting s 0;
   ints "what is left" left (s.place.left ())
 
@@ -415,7 +416,7 @@ let gone_on s n =
   for _ = 1 to 10 do
     Concord_fifo.yield ()
   done;
-  int "have gone on" n (List.length s.served)
+  int "have gone on" n (List.length (Atomic.get s.served))
 
 let in_fifo s =
   Concord_fifo.run (fun () ->
@@ -440,7 +441,7 @@ let elsewhere start s =
   let join = start (task s 10) in
   eventually "it waits" (fun () -> s.place.waiters () = 1);
   wake s;
-  eventually "it goes on" (fun () -> s.served <> []);
+  eventually "it goes on" (fun () -> Atomic.get s.served <> []);
   join ();
   served s [ 10 ]
 
@@ -528,7 +529,7 @@ let scene (operation : int Operations.t) most way =
   let place = operation.make most in
   let service = operation.service and remembers = operation.remembers in
   let wait = way place in
-  { service; remembers; place; wait; given = []; served = [] }
+  { service; remembers; place; wait; given = []; served = Atomic.make [] }
 
 let direct (place : _ place) = place.wait
 let event_of place = Option.get place.event
