@@ -1,5 +1,6 @@
 module Task = Domainslib.Task
 module Promise = Concord.Promise
+module Decision = Concord.Host_kit.Decision
 
 exception Cancelled
 
@@ -195,8 +196,8 @@ let submit_cancellable pool f =
   let promise = Promise.create () in
   let { start; fail } = job promise f in
   (* Starting the job and cancelling it race for this. *)
-  let taken = Atomic.make false in
-  let take () = Atomic.compare_and_set taken false true in
+  let taken = Decision.create () in
+  let take () = Decision.decide taken (Ok ()) in
   post porter.inbox { start = (fun () -> if take () then start ()); fail };
   let fail_now = Promise.try_fail promise in
   let cancel () = take () && insist fail_now Cancelled in

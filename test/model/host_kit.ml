@@ -1,5 +1,7 @@
 (* No other scheduler runs in a model. *)
 
+module Decision = Decision
+
 type t = unit
 
 let create () = ()
