@@ -37,7 +37,7 @@ val await_evt : t -> unit Event.t
     behind the others; a choice takes new places in its other structures as
     well, and its timeouts keep their deadlines. While the last task asks the
     others, and until each task that was woken in vain has had its turn,
-    {!Event.poll} is [None], although enough others may wait. *)
+    {!Concord.Event.poll} is [None], although enough others may wait. *)
 
 val parties : t -> int
 (** The [n] of {!create}. *)

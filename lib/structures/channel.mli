@@ -1,7 +1,7 @@
 (** Rendezvous channels: a value passes when a sender and a receiver meet.
 
-    The channels of {!Event}, for tasks of any hosts, with everyday functions
-    and an end.
+    The channels of {!Concord.Event}, for tasks of any hosts, with everyday
+    functions and an end.
 
     An operation without a {b Suspends} line never suspends and performs no
     effect: signal handlers, finalisers and callbacks may use it. Without a
@@ -50,13 +50,13 @@ val try_receive : 'a t -> 'a option
     @raise Closed if [t] is closed. *)
 
 val send_evt : 'a t -> 'a -> unit Event.t
-(** The event of {!send}: {!Event.send}. Performing it raises {!Closed} as
-    {!send} does. *)
+(** The event of {!send}: {!Concord.Event.send}. Performing it raises {!Closed}
+    as {!send} does. *)
 
 val receive_evt : 'a t -> 'a Event.t
-(** The event of {!receive}: {!Event.receive}. Performing it raises {!Closed} as
-    {!receive} does. A choice between sending to and receiving from the same
-    channel does not meet itself. *)
+(** The event of {!receive}: {!Concord.Event.receive}. Performing it raises
+    {!Closed} as {!receive} does. A choice between sending to and receiving from
+    the same channel does not meet itself. *)
 
 val close : 'a t -> unit
 (** [close t] ends [t]: tasks that wait, and tasks that come later, get

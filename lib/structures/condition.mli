@@ -14,11 +14,11 @@ val wait : t -> Mutex.t -> unit
 
     - {b Suspends} until the signal, and then while [mutex] is locked.
     - {b Cancelled} while it waits for the signal: it has consumed none, locks
-      [mutex] again under {!Suspend.protect} and raises. Once signalled it locks
-      [mutex], also under {!Suspend.protect}, and returns: a cancellation
-      arrives at the next suspension. In Eio without [concord-eio] nothing
-      protects: a cancelled fiber for which [mutex] is not free then raises
-      without it.
+      [mutex] again under {!Concord.Suspend.protect} and raises. Once signalled
+      it locks [mutex], also under {!Concord.Suspend.protect}, and returns: a
+      cancellation arrives at the next suspension. In Eio without [concord-eio]
+      nothing protects: a cancelled fiber for which [mutex] is not free then
+      raises without it.
     - {b Order}: that of arrival, and the same for [mutex].
     - {b Cost}: O(1), also to withdraw (amortised).
 
@@ -56,12 +56,12 @@ val wait_evt : t -> Mutex.t -> unit Event.t
     ]}
 
     In a choice [mutex] is locked again whichever alternative is performed,
-    before the functions given to {!Event.wrap} run, and also if the task is
-    cancelled: so a choice may end later than a timeout in it, while others hold
-    [mutex]. It must have no other alternative that waits with the same mutex,
-    or locks it. {!Event.poll} never performs it. A choice that also waits for a
-    {!Barrier} may perform it without a signal: if the barrier woke the task in
-    vain, a signal may have come meanwhile.
+    before the functions given to {!Concord.Event.wrap} run, and also if the
+    task is cancelled: so a choice may end later than a timeout in it, while
+    others hold [mutex]. It must have no other alternative that waits with the
+    same mutex, or locks it. {!Concord.Event.poll} never performs it. A choice
+    that also waits for a {!Barrier} may perform it without a signal: if the
+    barrier woke the task in vain, a signal may have come meanwhile.
 
     @raise Sys_error if [mutex] is not locked, when the event is performed.
     @raise Invalid_argument

@@ -53,9 +53,9 @@ val run : 'a t -> 'a computation -> 'a
     of the computation. *)
 
 val was_refused : 'a computation -> bool
-(** Had code in the computation to wait, and could not ({!Host_kit.refuse}),
-    since it was run? Asking resets the answer. Such a computation has not
-    failed. *)
+(** Had code in the computation to wait, and could not
+    ({!Concord.Host_kit.refuse}), since it was run? Asking resets the answer.
+    Such a computation has not failed. *)
 
 type passing = Passing : 'b Effect.t -> passing
 

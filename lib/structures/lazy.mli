@@ -27,8 +27,8 @@
     - {b Cancelled} while it computes: the next task that waits runs the
       computation again, or the next that comes; see {!from_fun}. The same holds
       if the computation had to wait where its host can suspend nothing
-      ({!Host_kit.refuse}: a plain callback of Lwt, a job of Async), whatever it
-      raised then.
+      ({!Concord.Host_kit.refuse}: a plain callback of Lwt, a job of Async),
+      whatever it raised then.
     - {b Cycles}. {!force} raises {!Undefined} if the value is being forced by
       the calling task itself, directly or through other lazy values; also if
       that goes over several tasks, each of which forces what another one needs:
@@ -59,7 +59,7 @@ type cancel =
   | `Record  (** What it raised is remembered, as any other exception. *)
   | `Protect
     (** The cancellation is not delivered while it computes, if the host can
-        defer it: see {!Suspend.protect}. *) ]
+        defer it: see {!Concord.Suspend.protect}. *) ]
 (** What becomes of a computation if the task that runs it is cancelled. *)
 
 val from_fun : ?cancel:cancel -> (unit -> 'a) -> 'a t

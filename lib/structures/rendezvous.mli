@@ -1,5 +1,5 @@
-(** What {!Channel} and the channels of {!Event} have in common; {!Channel} says
-    what each function does. *)
+(** What {!Channel} and the channels of {!Concord.Event} have in common;
+    {!Channel} says what each function does. *)
 
 type 'a t
 

@@ -91,6 +91,6 @@ val collect : 'a node -> 'a list -> 'a node * 'a list
 (** {2 Waiting to take} *)
 
 val enlist_taker : 'a t -> (unit, 'a) Waiter.t -> bool
-(** The two parts of {!Structure_kit.type-operation}. *)
+(** The two parts of {!Concord.Structure_kit.type-operation}. *)
 
 val withdraw_taker : 'a t -> (unit, 'a) Waiter.t -> unit

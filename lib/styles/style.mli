@@ -24,7 +24,8 @@ module type Promises = sig
       been suspended in the middle. *)
 
   val host : unit -> Host_kit.t option
-  (** The calling thread's loop, if it was registered by {!Host_kit.using}. *)
+  (** The calling thread's loop, if it was registered by
+      {!Concord.Host_kit.using}. *)
 end
 
 (** A library of promises. *)
@@ -37,7 +38,7 @@ module type Style = sig
     (('a, exn) result -> 'b t) ->
     'b t
   (** [suspend ~protected block go_on] does what a host does, by the contract of
-      {!Suspend}, and then goes on with the outcome. The exception of a
+      {!Concord.Suspend}, and then goes on with the outcome. The exception of a
       cancellation is an outcome too, unless [protected]. A cancellation that
       comes after the outcome, or is protected, is lost: see {!Style_with_wait}.
   *)
@@ -104,19 +105,19 @@ module type S = sig
 
       - {b Cancelled} while it waits: the host's exception is raised in [f], and
         again by each operation in [f] that has to wait from then on, except in
-        {!Suspend.protect}. A cancellation that comes in there, or after the
-        operation was resumed, is raised by the next operation that has to wait.
-        If there is none, the promise has the value of [f ()]. (With {!Make} it
-        is lost, if the style's library does not repeat it.) *)
+        {!Concord.Suspend.protect}. A cancellation that comes in there, or after
+        the operation was resumed, is raised by the next operation that has to
+        wait. If there is none, the promise has the value of [f ()]. (With
+        {!Make} it is lost, if the style's library does not repeat it.) *)
 
   val sync : 'a Event.t -> 'a promise
-  (** {!Event.sync}. *)
+  (** {!Concord.Event.sync}. *)
 
   val select : 'a Event.t list -> 'a promise
-  (** {!Event.select}. *)
+  (** {!Concord.Event.select}. *)
 
   val sync_before : float -> 'a Event.t -> 'a option promise
-  (** {!Event.sync_before}. *)
+  (** {!Concord.Event.sync_before}. *)
 
   (** {2 The structures}
 

@@ -149,7 +149,7 @@ val receive : 'a channel -> 'a t
 val make :
   ?last:bool -> ('t, 'x, 'a) Structure_kit.operation -> 't -> 'x -> 'a t
 (** [make operation t arg] is the event of an operation with its argument, as
-    {!Structure_kit.wait} performs it.
+    {!Concord.Structure_kit.wait} performs it.
 
     A choice may find an alternative ready while it enlists the others. Then it
     withdraws these; and if another task was faster at the ready one, the choice
