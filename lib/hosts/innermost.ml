@@ -120,14 +120,17 @@ let observe t ~thread ~beneath =
 
     let id = Thread.id
   end in
-  (* Another thread of the domain must not try meanwhile. *)
-  t.mode <- Unobservable;
-  match Domain_local_await.per_thread (module Observed) with
-  | () ->
-      t.thread <- thread;
-      t.beneath <- beneath;
-      t.mode <- Observed
-  | exception Failure _ -> ()
+  (* Another thread of the domain may have done it before, and must not try
+     meanwhile. *)
+  if t.mode == Waiting then begin
+    t.mode <- Unobservable;
+    match Domain_local_await.per_thread (module Observed) with
+    | () ->
+        t.thread <- thread;
+        t.beneath <- beneath;
+        t.mode <- Observed
+    | exception Failure _ -> ()
+  end
 
 let observe_now t = observe t ~thread:(this_thread ()) ~beneath:none
 
@@ -225,6 +228,9 @@ let prepare_domain ~is_inside =
   if t.mode == Waiting && t.thread <> this then begin
     let trigger = Domain_local_await.prepare_for_await () in
     if no_scheduler trigger then observe_now t
-    else if is_inside trigger then (get ()).thread <- this_thread ()
+    else if is_inside trigger then begin
+      let t = get () in
+      if t.mode == Waiting then t.thread <- this_thread ()
+    end
     else observe t ~thread:this ~beneath:unknown
   end

@@ -189,6 +189,15 @@ let second_thread_first () =
       using Q (fun () -> check_find [ Q; P ]);
       check_find [ P ])
 
+(* The other one of two threads finds out first. *)
+let both_prepare () =
+  in_domain @@ fun () ->
+  using P (fun () ->
+      Innermost.prepare_domain ~is_inside:(fun _ ->
+          in_thread (prepare_domain ~inside:false);
+          false);
+      yes "calls back" (calls_back ()))
+
 let called_by_others () =
   in_domain @@ fun () ->
   Domain_local_await.per_thread (module Thread);
@@ -227,6 +236,7 @@ let () =
           test "prepared before a scheduler" prepared;
           test "prepared for a second thread" second_thread;
           test "prepared for a second thread first" second_thread_first;
+          test "prepared by two threads at once" both_prepare;
           test "somebody else has called per_thread" called_by_others;
           test "flags go down" flags;
         ] );
