@@ -41,7 +41,9 @@ let refuse (type a) (block : a Suspend.resumer -> a option) : a =
   | Error _ as outcome when Decision.is_undecided outcome -> (
       if decide (Error In_job) then Host_kit.refuse In_job
       else match Decision.outcome decision with Ok v -> v | Error e -> raise e)
-  | Error e -> raise e
+  | Error e ->
+      (* [block] raised it *)
+      Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ())
 
 let host = Host_kit.create ()
 let this_thread () = Thread.id (Thread.self ())
