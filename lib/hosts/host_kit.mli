@@ -182,3 +182,15 @@ val probe : passing -> host
     ms.
 
     @raise e the host's exception, if the task is cancelled. *)
+
+val may_be_woken : asleep:int -> bool
+(** Could anything still resume a task that waits on the calling thread? [false]
+    if there is nothing left that could: no host of which the calling task is
+    one among others, no timeout that is pending, no other domain, and no other
+    thread but [asleep] that are known to wait themselves. Then to go on waiting
+    is a deadlock. Signal handlers do not count.
+
+    The answer is [true] where it is not known: outside of Linux, in another
+    domain than the main one, and for a moment after a thread has ended.
+    - {b Cost}: some microseconds. Suspends no task, but a host may let others
+      take their turn. *)

@@ -144,6 +144,10 @@ let rec start_failed t key =
     (* another action came or went *) start_failed t key
 
 let length t = Actions.cardinal (Atomic.get t).actions
+let is_empty t = Actions.is_empty (Atomic.get t).actions
+
+let has_sleeper t =
+  match (Atomic.get t).sleeper with Nobody -> false | Awake | Asleep _ -> true
 
 let check t =
   let { actions; until; next; _ } = Atomic.get t in

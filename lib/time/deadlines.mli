@@ -63,6 +63,12 @@ val start_failed : 'wake t -> key option -> unit
 val length : 'wake t -> int
 (** How many actions there are. O(n). *)
 
+val is_empty : 'wake t -> bool
+(** Whether there are no actions. O(1). *)
+
+val has_sleeper : 'wake t -> bool
+(** Whether a sleeper was started. *)
+
 val check : 'wake t -> unit
 (** For tests.
     @raise Failure if an invariant does not hold. *)

@@ -2,6 +2,8 @@ let deadlines : Unix.file_descr Deadlines.t = Deadlines.create ()
 let now () = Int64.to_int (Mtime_clock.now_ns ())
 let run_due () = Deadlines.run_due deadlines ~now
 let pending () = Deadlines.length deadlines
+let is_idle () = Deadlines.is_empty deadlines
+let has_thread () = Deadlines.has_sleeper deadlines
 
 (* --- The sleeper ---------------------------------------------------------- *)
 

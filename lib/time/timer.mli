@@ -50,3 +50,9 @@ val run_due : unit -> unit
 
 val pending : unit -> int
 (** How many timeouts are pending. For tests; O(n). *)
+
+val is_idle : unit -> bool
+(** Whether no timeout is pending. O(1). *)
+
+val has_thread : unit -> bool
+(** Whether the thread was started. *)

@@ -1,0 +1,1 @@
+include Signatures.Boxes

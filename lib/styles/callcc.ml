@@ -1,0 +1,63 @@
+include Boxes
+
+(* There is no scheduler: a thread that waits goes on with the next one. When nobody is
+   ready, [start] goes on. *)
+type exit = { mutable exit : unit Cont.t option }
+
+let style = Group.style ~name:"Callcc" (fun () -> { exit = None })
+
+let dequeue group =
+  if not (Group.turn group) then
+    match (Group.data group).exit with
+    | Some exit -> Cont.throw exit ()
+    | None -> assert false (* [start] has set it before any thread runs *)
+
+(* --- Threads ---------------------------------------------------------------- *)
+
+(* A thread that waits in a structure performs an effect, which is a [callcc] too. *)
+let meaning group =
+  let { Prompt.meaning } = Direct.in_group group in
+  let meaning e =
+    match meaning e with
+    | None -> None
+    | Some body ->
+        Some
+          (fun k ->
+            body k;
+            dequeue group)
+  in
+  { Prompt.meaning }
+
+let spawn f =
+  Group.spawn style (fun () ->
+      let group = Group.running style in
+      let run () =
+        Direct.body f ();
+        dequeue group
+      in
+      Cont.throw (Cont.fresh ~meaning:(meaning group) run) ())
+
+let yield () =
+  let group = Group.running style in
+  Cont.callcc (fun k ->
+      Group.enqueue_stack group (fun () -> Cont.throw k ());
+      dequeue group);
+  Group.raise_if_stopped group
+
+let skip = ()
+let halt = Direct.halt
+let stop () = Group.stop style
+
+let start () =
+  Group.start style (fun group ->
+      Cont.run (fun () ->
+          Cont.callcc (fun exit ->
+              (Group.data group).exit <- Some exit;
+              dequeue group)))
+
+(* --- Waiting ---------------------------------------------------------------- *)
+
+let put_mvar = Concord.Mvar.put
+let take_mvar = Concord.Mvar.take
+let take_fifo = Concord.Mailbox.take
+let sync = Concord.Event.sync

@@ -1,0 +1,85 @@
+(** Lightweight threads in seven styles, all of which wait for tasks of any
+    host.
+
+    This is the system of "Light Weight Concurrency in OCaml: Continuations,
+    Monads, Promises, Events" (Christophe Deleuze, 2010; here "the paper"). Each
+    style is a module of about 100 lines, to be read side by side with the
+    others. What they wait in are the structures of {!Concord}: so a thread of
+    one style exchanges values with threads of the others, and with tasks of
+    Eio, Domainslib, Lwt and all other hosts, on any domain.
+
+    {[
+      # open Concord_styles
+      # let box = Trampoline.make_mvar ()
+      val box : '_weak1 Trampoline.mvar = <abstr>
+      # Trampoline.(spawn (fun () -> take_mvar box >>= print_string))
+      - : unit = ()
+      # Callcc.spawn (fun () ->
+          Trampoline.start ();
+          print_endline ", world")
+      - : unit = ()
+      # Callcc.spawn (fun () -> Callcc.put_mvar box "Hello")
+      - : unit = ()
+      # Callcc.start ()
+      Hello, world
+      - : unit = ()
+    ]}
+
+    {2 Semantics}
+
+    That of section 2.1 of the paper, and what it leaves open:
+
+    - No thread runs before [start]. Threads begin in the order in which they
+      were spawned. [start] returns when the last thread has ended, or was ended
+      by [stop]. Then there is no thread left, and [spawn] begins a new set.
+    - Each system thread has a set of its own for each style: [spawn] adds to
+      the set of the caller's system thread, [start] runs that.
+    - [halt] ends the calling thread. What follows it is not run.
+    - [stop] ends all threads of the set, the calling one first. A thread that
+      has not begun never does. A thread that waits has waited in vain: it has
+      taken and given nothing. One that was already resumed, by a task that gave
+      it something, goes on up to where it has to wait again. A thread in direct
+      style ends by an exception, so that its finalisers run;
+      {!Concord.Suspend.protect} puts that off. Called when no thread runs,
+      [stop] forgets those that were spawned.
+    - An exception that a thread raises ends all threads as [stop] does. Then
+      [start] raises it, with its backtrace.
+    - If the task that called [start] is cancelled while all threads wait, they
+      are ended likewise, and [start] raises the host's exception.
+    - [start] suspends the calling task, whatever its host, while all threads
+      wait. If nothing is left that could resume one, all are ended and [start]
+      raises {!Deadlock}. *)
+
+exception Deadlock of int
+(** So many threads were left, and nothing could resume them: see
+    {!Concord.Host_kit.may_be_woken}. Raised by [start]. *)
+
+(** {2 Signatures} *)
+
+module type Direct = Signatures.Direct
+(** Figure 4 of the paper. *)
+
+module type Trampolined = Signatures.Trampolined
+(** Figure 5 of the paper. *)
+
+module type Monadic = Signatures.Monadic
+(** Figure 6 of the paper. *)
+
+(** {2 Direct styles} *)
+
+module Threads = Threads
+module Callcc = Callcc
+module Delimited = Delimited
+
+(** {2 Indirect styles} *)
+
+module Trampoline = Trampoline
+module Continuation = Continuation
+module Promise = Promise
+module Events = Events
+
+(** {2 What they are built on} *)
+
+module Cont = Cont
+module Prompt = Prompt
+module Equeue = Equeue

@@ -1,0 +1,30 @@
+include Boxes
+
+let style = Group.style ~name:"Delimited" ignore
+let prompt = Prompt.new_prompt ()
+
+(* --- Threads ---------------------------------------------------------------- *)
+
+(* A thread that waits in a structure performs an effect, which is a [shift0] too. *)
+let spawn f =
+  Group.spawn style (fun () ->
+      let meaning = Direct.in_group (Group.running style) in
+      Prompt.push_prompt_with meaning prompt (Direct.body f))
+
+let yield () =
+  let group = Group.running style in
+  Prompt.shift0 prompt (fun k -> Group.enqueue_stack group k);
+  Group.raise_if_stopped group
+
+let skip = ()
+let halt = Direct.halt
+let stop () = Group.stop style
+let rec run group = if Group.turn group then run group
+let start () = Group.start style run
+
+(* --- Waiting ---------------------------------------------------------------- *)
+
+let put_mvar = Concord.Mvar.put
+let take_mvar = Concord.Mvar.take
+let take_fifo = Concord.Mailbox.take
+let sync = Concord.Event.sync

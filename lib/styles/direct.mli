@@ -1,0 +1,24 @@
+(** What the styles in direct style share: how a thread ends, and what the
+    effects of the contract mean in it. *)
+
+val halt : unit -> unit
+(** Ends the calling thread, whose finalisers run. *)
+
+val body : (unit -> unit) -> unit -> unit
+(** What a thread runs: the function, until it returns or is ended. *)
+
+type wait = {
+  wait :
+    'a.
+    protected:bool ->
+    ('a Concord.Suspend.resumer -> 'a option) ->
+    (('a, exn) result -> unit) ->
+    unit;
+}
+(** As {!Group.wait}. *)
+
+val meaning : Concord.Host_kit.t -> wait -> unit Prompt.meaning
+(** What the effects of the contract mean, for one thread of that host. *)
+
+val in_group : 'd Group.t -> unit Prompt.meaning
+(** That, for a thread of the group. *)

@@ -1,0 +1,46 @@
+include Boxes
+
+(* Each group of threads has an event system of its own. When all that happened was dealt
+   with, a turn makes something happen. *)
+let style =
+  Group.style ~name:"Events" ~clear:Equeue.clear (fun () -> Equeue.create ())
+
+module Wait = Indirect.Make (struct
+  type data = Equeue.t
+
+  let style = style
+end)
+
+let ( >>= ) operation k = operation k
+
+(* What is done when an operation was performed: a handler of an event that happens once,
+   when the operation calls its function. *)
+let await operation k =
+  let performed = Equeue.event (Group.data (Group.running style)) in
+  Equeue.once performed k;
+  operation (Equeue.add performed)
+
+(* --- Threads ---------------------------------------------------------------- *)
+
+let spawn f = Group.spawn style f
+let close operation () = operation ignore
+let yield k = await (Group.enqueue (Group.running style)) k
+let skip k = k ()
+let halt () = ()
+let stop () = Group.stop style
+
+let rec run group =
+  if Group.turn group then begin
+    Equeue.run (Group.data group);
+    run group
+  end
+
+let start () = Wait.start run
+
+(* --- Waiting ---------------------------------------------------------------- *)
+
+let put_mvar m v k = await (Wait.put_mvar m v) k
+let take_mvar m k = await (Wait.take_mvar m) k
+let take_fifo q k = await (Wait.take_fifo q) k
+let sync event k = await (Wait.sync event) k
+let direct f k = await (Wait.direct f) k

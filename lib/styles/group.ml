@@ -1,0 +1,282 @@
+open Concord
+module Decision = Host_kit.Decision
+module Inbox = Host_kit.Inbox
+module Spin = Host_kit.Spin
+module Timer = Concord__Timer
+
+exception Deadlock of int
+exception Stopped
+
+(* Once the group is stopped, a [Call] is dropped. The others are not: a stack is to be
+   unwound, and an outcome that was promised (H3) is delivered. *)
+type turn =
+  | Call of (unit -> unit)
+  | Go_on of (unit -> unit)
+  | Deliver : 'a wait -> turn
+
+and 'a wait = {
+  decision : 'a Decision.t;
+  go_on : ('a, exn) result -> unit;
+  protected : bool;
+  mutable index : int;  (** In [waits]. *)
+}
+
+type any_wait = Wait : 'a wait -> any_wait [@@unboxed]
+type ending = Not_yet | Stopping | Failing of exn * Printexc.raw_backtrace
+
+(* Only the thread that started the group touches it; but any thread posts to [turns],
+   and reads [bell], which is written before the loop announces that it sleeps. *)
+type 'd t = {
+  data : 'd;
+  thread : int;
+  host : Host_kit.t;
+  turns : turn Inbox.t;
+  mutable turn : turn;  (** The one that was taken from [turns]. *)
+  mutable bell : unit Suspend.resumer;
+  mutable is_running : bool;
+  mutable ending : ending;
+  mutable waits : any_wait array;  (** The first [n_waits] of them. *)
+  mutable n_waits : int;
+  spin : Spin.t;
+}
+
+type 'd style = {
+  name : string;
+  create : unit -> 'd;
+  clear : 'd -> unit;
+  groups : 'd t list ref Domain.DLS.key;
+      (** The groups of the domain's threads, but for those whose loops sleep.
+      *)
+}
+
+let style ?(clear = ignore) ~name create =
+  { name; create; clear; groups = Domain.DLS.new_key (fun () -> ref []) }
+
+(* --- The calling thread's group --------------------------------------------- *)
+
+let this_thread () = Thread.id (Thread.self ())
+
+let rec of_thread thread = function
+  | [] -> None
+  | t :: _ when t.thread = thread -> Some t
+  | _ :: others -> of_thread thread others
+
+let find style = of_thread (this_thread ()) !(Domain.DLS.get style.groups)
+
+let enter style t =
+  let groups = Domain.DLS.get style.groups in
+  groups := t :: !groups
+
+let leave style t =
+  let groups = Domain.DLS.get style.groups in
+  groups := List.filter (fun other -> other != t) !groups
+
+let no_turn = Call ignore
+
+let no_wait =
+  let decision = Decision.create () in
+  Wait { decision; go_on = ignore; protected = true; index = -1 }
+
+let create style =
+  {
+    data = style.create ();
+    thread = this_thread ();
+    host = Host_kit.create ();
+    turns = Inbox.create ();
+    turn = no_turn;
+    bell = (fun _ -> false);
+    is_running = false;
+    ending = Not_yet;
+    waits = Array.make 16 no_wait;
+    n_waits = 0;
+    spin = Spin.create ();
+  }
+
+let running style =
+  match find style with
+  | Some t when t.is_running -> t
+  | Some _ | None ->
+      Printf.ksprintf invalid_arg
+        "Concord_styles.%s: an operation that must wait was called by code \
+         that is in no thread of this style; spawn it, and call start"
+        style.name
+
+let data t = t.data
+let name style = style.name
+let host t = t.host
+
+let is_ending t =
+  match t.ending with Not_yet -> false | Stopping | Failing _ -> true
+
+let raise_if_stopped t = if is_ending t then raise_notrace Stopped
+
+let host_of_caller style =
+  match find style with
+  | Some t when t.is_running -> Some t.host
+  | Some _ | None -> None
+
+(* --- Turns -------------------------------------------------------------------- *)
+
+let post t turn =
+  match Inbox.post t.turns turn with
+  | Posted_to_sleeper -> ignore (t.bell (Ok ()) : bool)
+  | Posted | Refused -> ()
+
+let spawn style f =
+  match find style with
+  | Some t -> post t (Call f)
+  | None ->
+      let t = create style in
+      post t (Call f);
+      enter style t
+
+let enqueue t f = post t (Call f)
+let enqueue_stack t f = post t (Go_on f)
+
+(* --- Waiting ------------------------------------------------------------------ *)
+
+let add_wait t wait =
+  let n = t.n_waits in
+  if n = Array.length t.waits then
+    t.waits <- Array.append t.waits (Array.make n no_wait);
+  t.waits.(n) <- Wait wait;
+  t.n_waits <- n + 1
+
+(* The last one takes its place. *)
+let remove_wait t wait =
+  let n = t.n_waits - 1 in
+  let (Wait last as any) = t.waits.(n) in
+  t.waits.(wait.index) <- any;
+  last.index <- wait.index;
+  t.waits.(n) <- no_wait;
+  t.n_waits <- n
+
+let resume t wait turn outcome =
+  match Inbox.decide_and_post t.turns wait.decision outcome turn with
+  | Refused -> false
+  | Posted -> true
+  | Posted_to_sleeper ->
+      ignore (t.bell (Ok ()) : bool);
+      true
+
+let wait t ~protected block go_on =
+  if is_ending t && not protected then go_on (Error Stopped)
+  else begin
+    let decision = Decision.create () in
+    let wait = { decision; go_on; protected; index = t.n_waits } in
+    add_wait t wait;
+    let resumer = resume t wait (Deliver wait) in
+    let outcome = Decision.offer decision resumer block in
+    if not (Decision.is_undecided outcome) then begin
+      remove_wait t wait;
+      go_on outcome
+    end
+  end
+
+let perform t = function
+  | Call f -> if not (is_ending t) then f ()
+  | Go_on f -> f ()
+  | Deliver wait ->
+      remove_wait t wait;
+      wait.go_on (Decision.outcome wait.decision)
+
+let turn t =
+  Inbox.serve t.turns (fun turn -> t.turn <- turn)
+  && begin
+    let turn = t.turn in
+    t.turn <- no_turn;
+    perform t turn;
+    true
+  end
+
+(* --- The end ---------------------------------------------------------------- *)
+
+(* Whoever waits goes on with [Stopped], unless it was resumed before. *)
+let resume_all t ~even_protected =
+  for i = 0 to t.n_waits - 1 do
+    let (Wait wait) = t.waits.(i) in
+    if even_protected || not wait.protected then
+      ignore (resume t wait (Deliver wait) (Error Stopped) : bool)
+  done
+
+let end_with style t ending =
+  if not (is_ending t) then begin
+    t.ending <- ending;
+    style.clear t.data;
+    resume_all t ~even_protected:false
+  end
+
+let stop style =
+  match find style with
+  | Some t when t.is_running ->
+      end_with style t Stopping;
+      raise_notrace Stopped
+  | Some t -> (* what was spawned is forgotten *) leave style t
+  | None -> ()
+
+(* --- The loop --------------------------------------------------------------- *)
+
+let is_ready t = not (Inbox.is_empty t.turns)
+
+(* Now and then the loop looks whether there is still something that could wake it. *)
+let look_every = 1.
+
+let sleep t =
+  let block resumer =
+    t.bell <- resumer;
+    if Inbox.fall_asleep t.turns then None else Some ()
+  in
+  let forget =
+    Timer.after look_every (fun () -> ignore (t.bell (Ok ()) : bool))
+  in
+  Fun.protect
+    (fun () -> Suspend.suspend block)
+    ~finally:(fun () ->
+      forget ();
+      Inbox.wake_up t.turns)
+
+(* If the thread that called [start] was cancelled, it goes on waiting for those that
+   are protected. *)
+let rec wait_for_turn t =
+  if not (Spin.until t.spin (fun () -> is_ready t)) then begin
+    if not (Host_kit.may_be_woken ~asleep:0) then raise (Deadlock t.n_waits);
+    if is_ending t then Suspend.protect (fun () -> sleep t) else sleep t;
+    if not (is_ready t) then wait_for_turn t
+  end
+
+let run_turns style t ~outside run =
+  enter style t;
+  Fun.protect
+    (fun () -> Host_kit.using ?outside t.host (fun () -> run t))
+    ~finally:(fun () -> leave style t)
+
+let rec loop style t ~outside run =
+  begin match
+    run_turns style t ~outside run;
+    if t.n_waits > 0 && not (is_ready t) then wait_for_turn t
+  with
+  | () | (exception Stopped) -> ()
+  | exception e when is_ending t ->
+      (* nothing can wake those that are protected *)
+      if e = Deadlock t.n_waits then resume_all t ~even_protected:true
+  | exception e -> end_with style t (Failing (e, Printexc.get_raw_backtrace ()))
+  end;
+  if t.n_waits > 0 || is_ready t then loop style t ~outside run
+
+let refuse_to_start name =
+  Printf.ksprintf invalid_arg
+    "Concord_styles.%s.start: called by a thread of this style; what a thread \
+     spawns runs without"
+    name
+
+let start ?outside style run =
+  match find style with
+  | None -> ()
+  | Some { is_running = true; _ } -> refuse_to_start style.name
+  | Some t -> (
+      t.is_running <- true;
+      leave style t;
+      loop style t ~outside run;
+      match t.ending with
+      | Not_yet | Stopping -> ()
+      | Failing (e, backtrace) -> Printexc.raise_with_backtrace e backtrace)

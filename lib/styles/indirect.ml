@@ -1,0 +1,76 @@
+open Concord
+module Decision = Host_kit.Decision
+
+module Make (Style : sig
+  type data
+
+  val style : data Group.style
+end) =
+struct
+  open Style
+
+  (* A promise is here a function that takes the rest of the thread, and tells it the
+     outcome. *)
+  module Operations = Monadic.Make (struct
+    type 'a t = (('a, exn * Printexc.raw_backtrace) result -> unit) -> unit
+
+    let return v k = k (Ok v)
+    let fail e backtrace k = k (Error (e, backtrace))
+
+    let try_bind f return fail k =
+      match f () with
+      | t -> t (function Ok v -> return v k | Error (e, _) -> fail e k)
+      | exception e -> fail e k
+
+    let bind t f k = t (function Ok v -> f v k | Error _ as error -> k error)
+    let enter () = ignore (Group.running style : data Group.t)
+    let isolate f = f ()
+    let host () = Group.host_of_caller style
+
+    let suspend ~protected block go_on k =
+      Group.wait (Group.running style) ~protected block (fun outcome ->
+          go_on outcome k)
+  end)
+
+  let next k = function
+    | Ok v -> k v
+    | Error (Group.Stopped, _) -> ()
+    | Error (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
+
+  let put_mvar m v k =
+    if Mvar.try_put m v then k () else Operations.Mvar.put m v (next k)
+
+  let take_mvar m k =
+    match Mvar.take_available m with
+    | Some v -> k v
+    | None -> Operations.Mvar.take m (next k)
+
+  let take_fifo q k =
+    match Mailbox.try_take q with
+    | Some v -> k v
+    | None -> Operations.Mailbox.take q (next k)
+
+  let sync event k = Operations.sync event (next k)
+  let direct f k = Operations.direct f (next k)
+
+  let refuse () =
+    let message =
+      Printf.sprintf
+        "Concord_styles.%s: a thread of this style called an operation in \
+         direct style that must wait; use an operation of the style \
+         (take_mvar, sync), or make the call in direct"
+        (Group.name style)
+    in
+    Host_kit.refuse (Invalid_argument message)
+
+  let outside block =
+    let decision = Decision.create () in
+    let offered = Decision.offer decision (Decision.decide decision) block in
+    if
+      Decision.is_undecided offered
+      && Decision.decide decision (Error Group.Stopped)
+    then refuse ()
+    else match Decision.outcome decision with Ok () -> () | Error e -> raise e
+
+  let start run = Group.start style ~outside run
+end

@@ -1,0 +1,106 @@
+include Boxes
+
+let style = Group.style ~name:"Promise" ignore
+
+module Wait = Indirect.Make (struct
+  type data = unit
+
+  let style = style
+end)
+
+(* --- Promises --------------------------------------------------------------- *)
+
+(* A promise that is linked to another one is the same promise from then on. *)
+type 'a t = { mutable state : 'a state }
+
+and 'a state =
+  | Ready of 'a
+  | Blocked of ('a -> unit) list  (** Who waits, the last one first. *)
+  | Link of 'a t
+
+let rec repr t =
+  match t.state with Link t -> repr t | Ready _ | Blocked _ -> t
+
+let ready v = { state = Ready v }
+let blocked () = { state = Blocked [] }
+
+let fulfill t v =
+  let t = repr t in
+  match t.state with
+  | Blocked waiters ->
+      t.state <- Ready v;
+      List.iter (fun f -> f v) (List.rev waiters)
+  | Ready _ -> invalid_arg "Promise.fulfill: the promise is ready already"
+  | Link _ -> assert false (* [repr] gives no link *)
+
+let on_ready t f =
+  let t = repr t in
+  match t.state with
+  | Ready v -> f v
+  | Blocked waiters -> t.state <- Blocked (f :: waiters)
+  | Link _ -> assert false (* as above *)
+
+let connect t t' =
+  let t = repr t and t' = repr t' in
+  if t != t' then
+    match t'.state with
+    | Ready v -> fulfill t v
+    | Blocked waiters' -> (
+        match t.state with
+        | Blocked waiters ->
+            t.state <- Blocked (waiters' @ waiters);
+            t'.state <- Link t
+        | Ready _ -> invalid_arg "Promise.connect: the promise is ready already"
+        | Link _ -> assert false)
+    | Link _ -> assert false (* as above *)
+
+let return = ready
+
+let ( >>= ) t f =
+  match (repr t).state with
+  | Ready v -> f v
+  | Blocked _ | Link _ ->
+      let result = blocked () in
+      on_ready t (fun v -> connect result (f v));
+      result
+
+let ( let* ) = ( >>= )
+let ( let+ ) t f = t >>= fun v -> ready (f v)
+
+(* --- Threads ---------------------------------------------------------------- *)
+
+(* The promise of an operation that calls a function when it was performed. *)
+let promise operation =
+  let t = blocked () in
+  operation (fun v -> fulfill t v);
+  t
+
+let spawn f = Group.spawn style (fun () -> ignore (f () : unit t))
+let yield () = promise (Group.enqueue (Group.running style))
+let skip = ready ()
+let halt () = blocked ()
+
+let stop () =
+  Group.stop style;
+  halt ()
+
+let rec run group = if Group.turn group then run group
+let start () = Wait.start run
+
+(* --- Waiting ---------------------------------------------------------------- *)
+
+let put_mvar m v = promise (Wait.put_mvar m v)
+let take_mvar m = promise (Wait.take_mvar m)
+let take_fifo q = promise (Wait.take_fifo q)
+let sync event = promise (Wait.sync event)
+let direct f = promise (Wait.direct f)
+
+let claim t =
+  match (repr t).state with
+  | Ready v -> v
+  | Blocked _ | Link _ ->
+      if not (Concord.Host_kit.may_be_woken ~asleep:0) then
+        raise (Group.Deadlock 1);
+      Concord.Suspend.suspend (fun resumer ->
+          on_ready t (fun v -> ignore (resumer (Ok v) : bool));
+          None)

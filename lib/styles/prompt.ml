@@ -1,0 +1,64 @@
+open Effect.Deep
+
+type 'b t = 'b Type.Id.t
+type ('a, 'b) body = (('a, exn) result -> 'b) -> 'b
+type 'b meaning = { meaning : 'a. 'a Effect.t -> ('a, 'b) body option }
+
+(* A mark on the stack is a handler, and part of the continuation that is taken there.
+   Without its prompt a subcontinuation has a handler that is asleep. *)
+type mark = { mutable is_awake : bool }
+
+type ('a, 'b) subcont = {
+  stack : (unit -> 'a, 'b) continuation;
+  mark : mark;
+  taken_at : 'b t;
+}
+
+(* Performed where a continuation is taken, it gives what is to be done there when that
+   is pushed again. *)
+type _ Effect.t +=
+  | Take : 'b t * (('a, 'b) subcont -> 'b) -> (unit -> 'a) Effect.t
+
+let new_prompt () = Type.Id.make ()
+
+let resume stack = function
+  | Ok v -> continue stack v
+  | Error e -> discontinue stack e
+
+let push_prompt_with (type b) { meaning } (p : b t) f =
+  let mark = { is_awake = true } in
+  let by_meaning (type a) (e : a Effect.t) : ((a, b) continuation -> b) option =
+    match meaning e with
+    | Some body -> Some (fun stack -> body (resume stack))
+    | None -> None
+  in
+  let effc (type a) (e : a Effect.t) : ((a, b) continuation -> b) option =
+    match e with
+    | _ when not mark.is_awake -> None
+    | Take (q, f) -> (
+        match Type.Id.provably_equal p q with
+        | Some Equal ->
+            Some
+              (fun stack ->
+                mark.is_awake <- false;
+                f { stack; mark; taken_at = p })
+        | None -> by_meaning e)
+    | e -> by_meaning e
+  in
+  match_with f () { retc = Fun.id; exnc = raise; effc }
+
+let push_prompt p f = push_prompt_with { meaning = (fun _ -> None) } p f
+let take_subcont p f = Effect.perform (Take (p, f)) ()
+let push_subcont { stack; _ } f = continue stack f
+
+let push_prompt_subcont p ({ stack; mark; taken_at } as subcont) f =
+  if Type.Id.uid taken_at <> Type.Id.uid p then
+    push_prompt p (fun () -> push_subcont subcont f)
+  else
+    (* after [continue] has found that the continuation is used for the first time *)
+    continue stack (fun () ->
+        mark.is_awake <- true;
+        f ())
+
+let shift0 p f =
+  take_subcont p (fun k -> f (fun v -> push_prompt_subcont p k (fun () -> v)))

@@ -1,0 +1,208 @@
+include Boxes
+open Concord
+module Lock = Stdlib.Mutex
+module Timer = Concord__Timer
+
+type ending = Not_yet | Stopping | Failing of exn * Printexc.raw_backtrace
+
+(* [waiting] counts the threads that wait and were not resumed. [start] looks what is to be
+   done each time that [rings] has changed; then [bell] wakes it. All else is under
+   [lock]. *)
+type group = {
+  to_begin : (unit -> unit) Queue.t;
+  live : (int, thread) Hashtbl.t;
+  mutable is_running : bool;
+  mutable ending : ending;
+  waiting : int Atomic.t;
+  rings : int Atomic.t;
+  bell : unit Suspend.resumer Atomic.t;
+}
+
+(* [interrupt] ends the wait of a thread that waits. *)
+and thread = { group : group; mutable interrupt : even_protected:bool -> unit }
+
+let lock = Lock.create ()
+let locked f = Lock.protect lock f
+
+(* The groups of their threads, and of those that have spawned their first threads. *)
+let groups : (int, group) Hashtbl.t = Hashtbl.create 16
+let this_thread () = Thread.id (Thread.self ())
+let find () = locked (fun () -> Hashtbl.find_opt groups (this_thread ()))
+
+let ring group =
+  Atomic.incr group.rings;
+  ignore ((Atomic.get group.bell) (Ok ()) : bool)
+
+let is_ending group =
+  match group.ending with Not_yet -> false | Stopping | Failing _ -> true
+
+let raise_if_stopped group = if is_ending group then raise_notrace Group.Stopped
+
+(* --- Waiting ---------------------------------------------------------------- *)
+
+let put_mvar = Mvar.put
+let take_mvar = Mvar.take
+let take_fifo = Mailbox.take
+let sync = Event.sync
+let no_interrupt ~even_protected:_ = ()
+
+let all_wait group =
+  Atomic.get group.waiting = locked (fun () -> Hashtbl.length group.live)
+
+(* The thread does not wait any more when it is being resumed; then [resumer] may still
+   refuse, because the thread goes on for another reason. *)
+let suspend ({ group; _ } as thread) ~protected block =
+  let has_ended = Atomic.make false in
+  let end_wait () =
+    if not (Atomic.exchange has_ended true) then Atomic.decr group.waiting
+  in
+  let block resumer =
+    let resumer outcome =
+      end_wait ();
+      resumer outcome
+    in
+    thread.interrupt <-
+      (fun ~even_protected ->
+        if even_protected || not protected then
+          ignore (resumer (Error Group.Stopped) : bool));
+    (* Either [end_with] comes later, and sees [interrupt], or it came before. *)
+    if not protected then raise_if_stopped group;
+    block resumer
+  in
+  Atomic.incr group.waiting;
+  if all_wait group then ring group;
+  Fun.protect
+    (fun () -> Host_kit.suspend_thread block)
+    ~finally:(fun () ->
+      thread.interrupt <- no_interrupt;
+      end_wait ())
+
+(* --- The end ---------------------------------------------------------------- *)
+
+let interrupt_all group ~even_protected =
+  locked (fun () -> List.of_seq (Hashtbl.to_seq_values group.live))
+  |> List.iter (fun thread -> thread.interrupt ~even_protected)
+
+let end_with group ending =
+  locked (fun () ->
+      Queue.clear group.to_begin;
+      if not (is_ending group) then group.ending <- ending);
+  interrupt_all group ~even_protected:false
+
+let halt = Direct.halt
+
+let stop () =
+  match find () with
+  | None -> ()
+  | Some group when group.is_running ->
+      end_with group Stopping;
+      raise_notrace Group.Stopped
+  | Some _ -> locked (fun () -> Hashtbl.remove groups (this_thread ()))
+
+(* --- Threads ---------------------------------------------------------------- *)
+
+let skip = ()
+let prompt = Prompt.new_prompt ()
+
+let perform thread f =
+  let host = Host_kit.create () in
+  let wait ~protected block k =
+    k
+      (match suspend thread ~protected block with
+      | v -> Ok v
+      | exception e -> Error e)
+  in
+  let meaning = Direct.meaning host { wait } in
+  Host_kit.using host (fun () ->
+      Prompt.push_prompt_with meaning prompt (Direct.body f))
+
+let forget group =
+  Hashtbl.remove groups (this_thread ());
+  Hashtbl.remove group.live (this_thread ())
+
+(* Each thread begins the next one, and then itself. It cannot end, nor look for its
+   group, before it is registered. *)
+let rec begin_next group =
+  locked @@ fun () ->
+  match Queue.take_opt group.to_begin with
+  | None -> ()
+  | Some f ->
+      let thread = { group; interrupt = no_interrupt } in
+      let id = Thread.id (Thread.create (run thread) f) in
+      Hashtbl.replace groups id group;
+      Hashtbl.replace group.live id thread
+
+and run ({ group; _ } as thread) f =
+  begin try
+    begin_next group;
+    perform thread f
+  with e -> end_with group (Failing (e, Printexc.get_raw_backtrace ()))
+  end;
+  locked (fun () -> forget group);
+  ring group
+
+let create () =
+  {
+    to_begin = Queue.create ();
+    live = Hashtbl.create 16;
+    is_running = false;
+    ending = Not_yet;
+    waiting = Atomic.make 0;
+    rings = Atomic.make 0;
+    bell = Atomic.make (fun _ -> false);
+  }
+
+let spawn f =
+  match find () with
+  | Some group when is_ending group -> ()
+  | Some group ->
+      locked (fun () -> Queue.push f group.to_begin);
+      if group.is_running then begin_next group
+  | None ->
+      let group = create () in
+      Queue.push f group.to_begin;
+      locked (fun () -> Hashtbl.replace groups (this_thread ()) group)
+
+let yield () =
+  Thread.yield ();
+  Option.iter raise_if_stopped (find ())
+
+(* --- The whole -------------------------------------------------------------- *)
+
+let sleep group ~rings =
+  let wake () = ignore ((Atomic.get group.bell) (Ok ()) : bool) in
+  let forget = Timer.after Group.look_every wake in
+  Fun.protect ~finally:forget (fun () ->
+      Suspend.suspend (fun resumer ->
+          Atomic.set group.bell resumer;
+          if Atomic.get group.rings = rings then None else Some ()))
+
+let rec wait_for_all group =
+  let rings = Atomic.get group.rings in
+  let live = locked (fun () -> Hashtbl.length group.live) in
+  if live > 0 then begin
+    if all_wait group && not (Host_kit.may_be_woken ~asleep:live) then
+      begin if is_ending group then interrupt_all group ~even_protected:true
+      else raise (Group.Deadlock live)
+      end
+    else sleep group ~rings;
+    wait_for_all group
+  end
+
+let start () =
+  match find () with
+  | None -> ()
+  | Some { is_running = true; _ } -> Group.refuse_to_start "Threads"
+  | Some group -> (
+      locked (fun () -> Hashtbl.remove groups (this_thread ()));
+      group.is_running <- true;
+      begin try
+        begin_next group;
+        wait_for_all group
+      with e ->
+        end_with group (Failing (e, Printexc.get_raw_backtrace ()));
+        Suspend.protect (fun () -> wait_for_all group)
+      end;
+      match group.ending with
+      | Not_yet | Stopping -> ()
+      | Failing (e, backtrace) -> Printexc.raise_with_backtrace e backtrace)
