@@ -28,7 +28,8 @@ type ending = Not_yet | Stopping | Failing of exn * Printexc.raw_backtrace
    and reads [bell], which is written before the loop announces that it sleeps. *)
 type 'd t = {
   data : 'd;
-  thread : int;
+  mutable thread : int;
+      (** Perhaps another one each time that [start] was suspended. *)
   host : Host_kit.t;
   turns : turn Inbox.t;
   mutable turn : turn;  (** The one that was taken from [turns]. *)
@@ -64,6 +65,7 @@ let rec of_thread thread = function
 let find style = of_thread (this_thread ()) !(Domain.DLS.get style.groups)
 
 let enter style t =
+  t.thread <- this_thread ();
   let groups = Domain.DLS.get style.groups in
   groups := t :: !groups
 

@@ -146,6 +146,89 @@ let hosts : (module Host) list =
     (module Lwt_tasks);
   ]
 
+(* --- The styles of [concord.styles] ------------------------------------------- *)
+
+module Style (S : sig
+  val name : string
+  val spawn : (unit -> unit) -> unit
+  val start : unit -> unit
+end) =
+struct
+  let name = S.name
+  let in_lwt = None
+  let no_siblings = None
+  let cancel = None
+
+  let run tasks =
+    List.iter S.spawn tasks;
+    S.start ()
+end
+
+module Direct
+    (Name : sig
+      val name : string
+    end)
+    (S : Concord_styles.Direct) =
+Style (struct
+  include Name
+  include S
+end)
+
+module Trampolined
+    (Name : sig
+      val name : string
+    end)
+    (S : Concord_styles.Trampolined) =
+Style (struct
+  include Name
+
+  let spawn f = S.spawn (fun () -> S.direct f ignore)
+  let start = S.start
+end)
+
+module Monadic
+    (Name : sig
+      val name : string
+    end)
+    (S : Concord_styles.Monadic) =
+Style (struct
+  include Name
+
+  let spawn f = S.spawn (fun () -> S.direct f)
+  let start = S.start
+end)
+
+let styles : (module Host) list =
+  let open Concord_styles in
+  let direct name (module S : Direct) : (module Host) =
+    (module Direct
+              (struct
+                let name = name
+              end)
+              (S))
+  and trampolined name (module S : Trampolined) : (module Host) =
+    (module Trampolined
+              (struct
+                let name = name
+              end)
+              (S))
+  and monadic name (module S : Monadic) : (module Host) =
+    (module Monadic
+              (struct
+                let name = name
+              end)
+              (S))
+  in
+  [
+    direct "threads" (module Threads);
+    direct "callcc" (module Callcc);
+    direct "delimited" (module Delimited);
+    trampolined "trampoline" (module Trampoline);
+    monadic "continuation" (module Continuation);
+    monadic "promise" (module Promise);
+    trampolined "events" (module Events);
+  ]
+
 (* --- The cells ------------------------------------------------------------ *)
 
 let messages = 500
@@ -337,7 +420,7 @@ struct
       cells
 end
 
-let run ~title =
+let run_pairs ~title ~on_other_domain ~here =
   Concord_test_support.Race.watchdog ~seconds:100.;
   Printf.printf "%s\n%!" title;
   let skipped =
@@ -351,10 +434,18 @@ let run ~title =
           (fun (module B : Host) ->
             let module Pair = Pair (A) (B) (Other_domain) in
             Pair.run ())
-          hosts)
-      hosts
+          here)
+      on_other_domain
   in
   List.iter (Printf.printf "skipped: %s\n") (List.sort_uniq compare skipped)
+
+let run ~title = run_pairs ~title ~on_other_domain:hosts ~here:hosts
+
+let run_styles ~title =
+  run_pairs ~title ~on_other_domain:styles ~here:(styles @ hosts);
+  run_pairs
+    ~title:(title ^ ", on the first domain")
+    ~on_other_domain:hosts ~here:styles
 
 let run_with (module B : Host) ~title =
   Concord_test_support.Race.watchdog ~seconds:100.;

@@ -4,6 +4,10 @@ val run : title:string -> unit
 (** Runs all cells, and prints them; exits with a code that is not 0 if one
     fails or never ends. *)
 
+val run_styles : title:string -> unit
+(** As {!run}, between each style of [concord.styles] and each host and style.
+*)
+
 (** One more host. *)
 module type Host = sig
   val name : string
