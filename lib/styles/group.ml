@@ -182,7 +182,13 @@ let perform t = function
       remove_wait t wait;
       wait.go_on (Decision.outcome wait.decision)
 
+(* While threads keep the domain busy, the timers' thread would be late. *)
+let serve_timers t =
+  if Inbox.served t.turns land 63 = 0 && not (Timer.is_idle ()) then
+    Timer.run_due ()
+
 let turn t =
+  serve_timers t;
   Inbox.serve t.turns (fun turn -> t.turn <- turn)
   && begin
     let turn = t.turn in
