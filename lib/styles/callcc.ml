@@ -1,7 +1,11 @@
+(* A thread that must wait takes its continuation, leaves it to the structure, and then
+   throws to that of the next thread, in the place of a scheduler. In [Delimited] it takes
+   the stack down to a mark, and returns to what is below; here it takes all that remains
+   to be done, and below there is nothing. *)
+
 include Boxes
 
-(* There is no scheduler: a thread that waits goes on with the next one. When nobody is
-   ready, [start] goes on. *)
+(* When nobody is ready, the continuation of [start] goes on. *)
 type exit = { mutable exit : unit Cont.t option }
 
 let style = Group.style ~name:"Callcc" (fun () -> { exit = None })

@@ -1,3 +1,8 @@
+(* A scheduler, [run], calls each thread above a prompt. A thread that must wait takes its
+   stack down to the prompt, as a function that goes on with it, and leaves this function
+   to the structure. What is left of the stack is the scheduler's, which goes on. In
+   trampolined style the thread has to make this function itself. *)
+
 include Boxes
 
 let style = Group.style ~name:"Delimited" ignore

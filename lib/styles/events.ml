@@ -1,3 +1,9 @@
+(* What a thread does next is a handler in an event system. An operation that must wait
+   makes an event of its own, adds the rest of the thread as its handler, and has the
+   structure announce the event. That is trampolined style, with one more step on the way
+   from the structure to the thread: the event queue, which other handlers of the program
+   may share. *)
+
 include Boxes
 
 (* Each group of threads has an event system of its own. When all that happened was dealt

@@ -1,3 +1,9 @@
+(* An operation that must wait returns at once, with a promise of its value, and the thread
+   goes on: with what does not need the value. What does need it is told to the promise, by
+   [>>=]. When the structure gives the value, the promise is fulfilled, and calls what it
+   was told. So [>>=] has much to do: in the other styles the rest of a thread is handed
+   over, here it is connected, promise by promise. *)
+
 include Boxes
 
 let style = Group.style ~name:"Promise" ignore
@@ -54,6 +60,7 @@ let connect t t' =
         | Link _ -> assert false)
     | Link _ -> assert false (* as above *)
 
+(* [f v] is known only when [t] is ready; until then [result] stands for it. *)
 let return = ready
 
 let ( >>= ) t f =
