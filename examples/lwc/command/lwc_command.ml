@@ -4,7 +4,8 @@ open Lwc
 let show result =
   let text a = String.concat " " (List.map string_of_int (Array.to_list a)) in
   let n = Array.length result in
-  if n <= 12 then text result
+  if n = 0 then "nothing"
+  else if n <= 12 then text result
   else
     Printf.sprintf "%s ... %s"
       (text (Array.sub result 0 6))
@@ -24,23 +25,20 @@ let run program ~style ~n ~only_setup =
     if only_setup then None
     else Some (timed "run" (fun () -> In_style.run network))
   with
-  | exception Invalid_argument message ->
-      (* only [setup] looks at [n] *)
-      `Error (false, message)
-  | exception (Failure message | Sys_error message) ->
+  | exception Sys_error message ->
       Printf.eprintf "%s\n%!" message;
-      `Ok 1
+      1
   | None ->
       In_style.forget ();
-      `Ok 0
+      0
   | Some result when result = Written.sequential n ->
       Printf.printf "result: %s\nas computed sequentially: yes\n" (show result);
-      `Ok 0
+      0
   | Some result ->
       Printf.printf "result: %s\nas computed sequentially: no, that gives %s\n"
         (show result)
         (show (Written.sequential n));
-      `Ok 1
+      1
 
 (* --- The command line --- *)
 
@@ -52,23 +50,23 @@ let style =
     & info [ "style" ] ~docv:"STYLE" ~absent:"trampoline"
         ~doc:(Printf.sprintf "What the threads are; one of %s." names))
 
-let natural =
+let up_to largest =
   let parse text =
     match Arg.conv_parser Arg.int text with
-    | Ok n when n >= 0 -> Ok n
-    | Ok _ -> Error (`Msg (Printf.sprintf "%s is negative" text))
+    | Ok n when n >= 0 && n <= largest -> Ok n
+    | Ok _ -> Error (`Msg (Printf.sprintf "must be from 0 to %d" largest))
     | Error _ as error -> error
   in
   Arg.conv (parse, Arg.conv_printer Arg.int)
 
-let n ~size ~default =
-  Arg.(value & opt natural default & info [ "n" ] ~docv:"N" ~doc:size)
+let n ~size ~largest ~default =
+  Arg.(value & opt (up_to largest) default & info [ "n" ] ~docv:"N" ~doc:size)
 
 let only_setup =
   Arg.(
     value & flag & info [ "d" ] ~doc:"Spawn the threads, and do not start them.")
 
-let main ~name ~doc ~size ~default program =
+let main ~name ~doc ~size ~largest ~default program =
   let run style n only_setup = run program ~style ~n ~only_setup in
   let command =
     Cmd.v
@@ -82,6 +80,6 @@ let main ~name ~doc ~size ~default program =
                 took, its result, and whether that is the one of a sequential \
                 computation; if not, it exits with 1.";
            ])
-      Term.(ret (const run $ style $ n ~size ~default $ only_setup))
+      Term.(const run $ style $ n ~size ~largest ~default $ only_setup)
   in
   exit (Cmd.eval' command)
