@@ -21,6 +21,7 @@ Threads in a row; a million where they are light:
 
 Where the system cannot create so many:
 
-  $ (ulimit -v 1500000 && ./chain.exe --style threads -n 10000 > /dev/null)
-  Thread.create: Resource temporarily unavailable
+  $ (ulimit -v 1500000 && ./chain.exe --style threads -n 10000) > out 2> err
   [1]
+  $ sed 's/[0-9][0-9]* threads/N threads/' err
+  Concord_styles.Threads: there are N threads, and one more could not be created (Thread.create: Resource temporarily unavailable)
