@@ -1,5 +1,5 @@
 (* Each program in each style gives what is computed sequentially. The commands are
-   tested beside them. *)
+   tested in examples. *)
 
 open Lwc
 open Concord_test_support
