@@ -120,6 +120,16 @@ let forget group =
   Hashtbl.remove groups (this_thread ());
   Hashtbl.remove group.live (this_thread ())
 
+let create_thread group f v =
+  try Thread.create f v
+  with Sys_error message ->
+    Printf.ksprintf
+      (fun message -> raise (Sys_error message))
+      "Concord_styles.Threads: there are %d threads, and one more could not be \
+       created (%s)"
+      (Hashtbl.length group.live)
+      message
+
 (* Each thread begins the next one, and then itself. It cannot end, nor look for its
    group, before it is registered. *)
 let rec begin_next group =
@@ -128,7 +138,7 @@ let rec begin_next group =
   | None -> ()
   | Some f ->
       let thread = { group; interrupt = no_interrupt } in
-      let id = Thread.id (Thread.create (run thread) f) in
+      let id = Thread.id (create_thread group (run thread) f) in
       Hashtbl.replace groups id group;
       Hashtbl.replace group.live id thread
 
