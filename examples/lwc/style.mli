@@ -1,0 +1,13 @@
+(** The seven styles of threads, as values. *)
+
+type t =
+  | Direct of (module Concord_styles.Direct)
+  | Trampolined of (module Concord_styles.Trampolined)
+  | Monadic of (module Concord_styles.Monadic)
+
+val all : (string * t) list
+(** With their names: [threads], [callcc], [delimited], [trampoline],
+    [continuation], [promise], [events]. *)
+
+val light : (string * t) list
+(** All but [threads]. *)
