@@ -11,3 +11,8 @@ val resident_bytes : unit -> float
 (** The memory of this process that is resident.
 
     @raise Sys_error where the system has no [/proc]. *)
+
+val peak_resident_bytes : unit -> float
+(** The most of it that was resident at once, so far.
+
+    @raise Sys_error as {!resident_bytes}. *)
