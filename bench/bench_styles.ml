@@ -75,31 +75,35 @@ let fifo = native ("fifo", Style.Direct (module Fifo))
 let fibers = [ fifo; native ("eio", Style.Direct (module Eio)) ]
 let threads = native ("threads", List.assoc "threads" Style.all)
 
-(* What one comparison has in native code, and one in bytecode. [few] is for system
-   threads: the same with fewer of them. *)
+(* A comparison in native code, and the same in bytecode. [few] is what system threads
+   are measured by: the same with fewer of them. *)
 
-let with_baseline title row = function
-  | baseline, others ->
-      { title; baseline = row baseline; others = List.map row others }
+let row ~case sample { name; style; program } =
+  row ~case ~impl:"concord" ~host:name ~program (sample style)
 
-let both ~fibers ?few ~case ~title sample =
-  let row sample host =
-    row ~case ~impl:"concord" ~host:host.name ~program:host.program
-      (sample host.style)
-  in
-  let comparison title ~fibers:others convert =
-    let { title; baseline; others } =
-      with_baseline title (row sample)
-        (convert trampoline, List.map convert light @ others)
-    in
-    let few =
-      Option.map (fun few -> row few (convert threads)) few |> Option.to_list
-    in
-    { title; baseline; others = others @ few }
-  in
+let few_threads ~case few convert =
+  Option.map (fun few -> row ~case few (convert threads)) few |> Option.to_list
+
+let natively ?few ~fibers ~case ~title sample =
+  {
+    title;
+    baseline = row ~case sample trampoline;
+    others =
+      List.map (row ~case sample) (light @ fibers)
+      @ few_threads ~case few Fun.id;
+  }
+
+let bytecode ?few ~case ~title sample =
+  let row_of host = row ~case sample (in_bytecode host) in
+  {
+    title = title ^ ", in bytecode";
+    baseline = row_of trampoline;
+    others = List.map row_of light @ few_threads ~case few in_bytecode;
+  }
+
+let both ?few ~fibers ~case ~title sample =
   [
-    comparison title ~fibers Fun.id;
-    comparison (title ^ ", in bytecode") ~fibers:[] in_bytecode;
+    natively ?few ~fibers ~case ~title sample; bytecode ?few ~case ~title sample;
   ]
 
 (* --- The programs ----------------------------------------------------------- *)
@@ -151,6 +155,7 @@ let peak style work ~threads =
   let (module Empty) = Program.in_style (module Chain) style in
   ignore (Empty.run (Empty.setup 0) : int array);
   fill_minor_heap ();
+  Meter.reset_peak ();
   let before = Meter.peak_resident_bytes () in
   work ();
   (Meter.peak_resident_bytes () -. before) /. float_of_int threads
@@ -167,7 +172,11 @@ let resident program work ~largest style =
       peak *. float_of_int things)
 
 let run (module P : Program.S) n = ignore (P.run (P.setup n) : int array)
-let set_up (module P : Program.S) n = ignore (P.setup n : P.network)
+
+(* What was spawned is in the minor heap, if it is little. *)
+let set_up (module P : Program.S) n =
+  ignore (P.setup n : P.network);
+  Gc.minor ()
 
 (* Kpn *)
 
@@ -175,16 +184,14 @@ let kpn =
   { written = (module Kpn); size = (fun n -> { threads = 7; operations = n }) }
 
 let kpn_cases =
-  let size n = Int.min n Kpn.max_n in
-  both ~fibers ~case:"kpn"
+  let sample style =
+    Time (fun n -> whole_runs time_of_run kpn style ~size:(min n Kpn.max_n) n)
+  in
+  both ~few:sample sample ~fibers ~case:"kpn"
     ~title:"one number of a Kahn process network of 7 threads"
-    ~few:(fun style ->
-      Time (fun n -> whole_runs time_of_run kpn style ~size:(size n) n))
-    (fun style ->
-      Time (fun n -> whole_runs time_of_run kpn style ~size:(size n) n))
 
 let kpn_bytes =
-  let largest things = Int.min things Kpn.max_n in
+  let largest things = min things Kpn.max_n in
   both ~fibers ~case:"kpn-bytes"
     ~title:
       (Printf.sprintf
@@ -214,20 +221,21 @@ let sieve =
     size = (fun n -> { threads = n + 3; operations = messages n });
   }
 
-let sieve_time style =
-  let time ~tasks n = whole_runs time_of_run sieve style ~size:tasks n in
-  time
+let sieve_sample primes style =
+  Crowd
+    (primes, fun ~tasks n -> whole_runs time_of_run sieve style ~size:tasks n)
 
-let sieve_of primes ~threads =
-  let sample style = Crowd (primes, sieve_time style) in
-  both ~fibers
-    ~case:(Printf.sprintf "sieve-%d" primes)
-    ~title:(Printf.sprintf "one message in a sieve that finds %d primes" primes)
-    ?few:(if threads then Some sample else None)
-    sample
+let sieve_100 =
+  let sample = sieve_sample 100 in
+  both ~few:sample sample ~fibers ~case:"sieve-100"
+    ~title:"one message in a sieve that finds 100 primes"
+
+let sieve_1000 =
+  natively ~fibers ~case:"sieve-1000"
+    ~title:"one message in a sieve that finds 1000 primes" (sieve_sample 1_000)
 
 let sieve_bytes =
-  let largest most things = Int.min (things / 40) most in
+  let largest most things = min (things / 40) most in
   both ~fibers ~case:"sieve-bytes"
     ~title:"a thread of a sieve that finds 1000 primes (250 by system threads)"
     ~few:(resident sieve run ~largest:(largest 250))
@@ -258,43 +266,37 @@ let sorter_sample time most style =
         whole_runs time sorter style ~size:(numbers ~comparators:tasks) n )
 
 let sorter_cases =
-  let sort time = both ~few:(sorter_sample time 40) (sorter_sample time 300) in
-  sort time_of_run ~fibers ~case:"sorter-300"
+  both ~fibers ~case:"sorter-300"
     ~title:
       "one comparator of a sort of 300 numbers (40 by system threads); each is \
        a thread"
-  @ sort time_of_setup ~fibers:[] ~case:"sorter-setup"
-      ~title:"one comparator of those, which is spawned and does not run"
-
-(* Eio's fibers would need more memory than most machines have. *)
-let sorter_3000 =
-  let row { name; style; _ } =
-    row ~case:"sorter-3000" ~impl:"concord" ~host:name
-      (sorter_sample time_of_run 3_000 style)
-  in
-  {
-    title =
-      "one comparator of a sort of 3000 numbers, which has 4.5 million threads \
-       (447 numbers with --quick)";
-    baseline = row trampoline;
-    others = List.map row (light @ [ fifo ]);
-  }
+    ~few:(sorter_sample time_of_run 40)
+    (sorter_sample time_of_run 300)
+  @ [
+      (* Eio's fibers would need more memory than most machines have. *)
+      natively ~fibers:[ fifo ] ~case:"sorter-3000"
+        ~title:
+          "one comparator of a sort of 3000 numbers, which has 4.5 million \
+           threads (447 numbers with --quick)"
+        (sorter_sample time_of_run 3_000);
+    ]
+  @ both ~fibers:[] ~case:"sorter-setup"
+      ~title:"one thread of a sort of 300 numbers, spawned but not started"
+      (sorter_sample time_of_setup 300)
 
 let sorter_bytes =
   let largest most things =
-    numbers ~comparators:(Int.min things (comparators most))
+    numbers ~comparators:(min things (comparators most))
   in
-  let sort work ~fibers ~case ~title =
-    both ~fibers ~case ~title
-      ~few:(resident sorter work ~largest:(largest 40))
-      (resident sorter work ~largest:(largest 3_000))
-  in
-  sort run ~fibers ~case:"sorter-bytes"
+  both ~fibers ~case:"sorter-bytes"
     ~title:
-      "a thread of a sort, which has that of things held (780 by system \
-       threads)"
-  @ sort set_up ~fibers:[] ~case:"sorter-setup-bytes"
-      ~title:"a thread of those, which is spawned and does not run"
+      "a thread of a sort with a million threads (100,000 with --quick; 780 \
+       system threads)"
+    ~few:(resident sorter run ~largest:(largest 40))
+    (resident sorter run ~largest:(largest 3_000))
+  @ both ~fibers:[] ~case:"sorter-setup-bytes"
+      ~title:"a thread of those, spawned but not started"
+      (resident sorter set_up ~largest:(largest 3_000))
 
 (* --- What a thread does ------------------------------------------------------ *)
 
@@ -370,21 +372,23 @@ let timed work =
 (* Each yields so often, at least. *)
 let least = 4
 
-let yield threads ~system_threads =
-  let sample style =
-    let { yields; _ } = work style in
-    Crowd
-      ( threads,
-        fun ~tasks n ->
-          let all = Int.max (n / tasks) least * tasks in
-          timed (fun () -> yields ~threads:tasks all)
-          *. float_of_int n /. float_of_int all )
-  in
-  both ~fibers
-    ~case:(Printf.sprintf "yield-%d" threads)
-    ~title:(Printf.sprintf "one yield, by %d threads in turns" threads)
-    ?few:(if system_threads then Some sample else None)
-    sample
+let yield_sample threads style =
+  let { yields; _ } = work style in
+  Crowd
+    ( threads,
+      fun ~tasks n ->
+        let all = max (n / tasks) least * tasks in
+        timed (fun () -> yields ~threads:tasks all)
+        *. float_of_int n /. float_of_int all )
+
+let yield_100 =
+  let sample = yield_sample 100 in
+  both ~few:sample sample ~fibers ~case:"yield-100"
+    ~title:"one yield, by 100 threads in turns"
+
+let yield_100000 =
+  natively ~fibers ~case:"yield-100000"
+    ~title:"one yield, by 100000 threads in turns" (yield_sample 100_000)
 
 let spawn =
   let sample style =
@@ -431,7 +435,7 @@ end
 
 let mvar =
   let comparison host ~turns ~shared pass =
-    let row impl pass = row ~case:"mvar" ~impl ~host (Time pass) in
+    let row impl pass = Case.row ~case:"mvar" ~impl ~host (Time pass) in
     {
       title =
         "one message between two threads, through the paper's MVar and through \
@@ -468,12 +472,11 @@ let group =
       List.concat
         [
           kpn_cases;
-          sieve_of 100 ~threads:true;
-          sieve_of 1_000 ~threads:false;
+          sieve_100;
+          [ sieve_1000 ];
           sorter_cases;
-          [ sorter_3000 ];
-          yield 100 ~system_threads:true;
-          yield 100_000 ~system_threads:false;
+          yield_100;
+          [ yield_100000 ];
           spawn;
           mvar;
           kpn_bytes;
