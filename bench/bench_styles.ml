@@ -265,6 +265,10 @@ let sorter_sample time most style =
       fun ~tasks n ->
         whole_runs time sorter style ~size:(numbers ~comparators:tasks) n )
 
+let in_large_minor_heap time program style n =
+  Gc.set { (Gc.get ()) with minor_heap_size = 32 * 1024 * 1024 };
+  time program style n
+
 let sorter_cases =
   both ~fibers ~case:"sorter-300"
     ~title:
@@ -279,6 +283,13 @@ let sorter_cases =
           "one comparator of a sort of 3000 numbers, which has 4.5 million \
            threads (447 numbers with --quick)"
         (sorter_sample time_of_run 3_000);
+    ]
+  @ [
+      natively ~fibers ~case:"sorter-300-young"
+        ~title:
+          "as sorter-300, with a minor heap of 256 MB: most of what the \
+           collector does is left out"
+        (sorter_sample (in_large_minor_heap time_of_run) 300);
     ]
   @ both ~fibers:[] ~case:"sorter-setup"
       ~title:"one thread of a sort of 300 numbers, spawned but not started"
