@@ -31,7 +31,6 @@ type 'd t = {
   thread : int;
   host : Host_kit.t;
   turns : turn Inbox.t;
-  mutable turn : turn;  (** The one that was taken from [turns]. *)
   mutable bell : unit Suspend.resumer;
   mutable is_running : bool;
   mutable ending : ending;
@@ -83,7 +82,6 @@ let create style =
     thread = this_thread ();
     host = Host_kit.create ();
     turns = Inbox.create ();
-    turn = no_turn;
     bell = (fun _ -> false);
     is_running = false;
     ending = Not_yet;
@@ -181,11 +179,10 @@ let perform t = function
       wait.go_on (Decision.outcome wait.decision)
 
 let turn t =
-  Inbox.serve t.turns (fun turn -> t.turn <- turn)
+  let taken = ref no_turn in
+  Inbox.serve t.turns (fun turn -> taken := turn)
   && begin
-    let turn = t.turn in
-    t.turn <- no_turn;
-    perform t turn;
+    perform t !taken;
     true
   end
 
