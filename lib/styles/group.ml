@@ -31,6 +31,7 @@ type 'd t = {
   thread : int;
   host : Host_kit.t;
   turns : turn Inbox.t;
+  mutable turn : turn;  (** The one that was taken from [turns]. *)
   mutable bell : unit Suspend.resumer;
   mutable is_running : bool;
   mutable ending : ending;
@@ -82,6 +83,7 @@ let create style =
     thread = this_thread ();
     host = Host_kit.create ();
     turns = Inbox.create ();
+    turn = no_turn;
     bell = (fun _ -> false);
     is_running = false;
     ending = Not_yet;
@@ -179,10 +181,11 @@ let perform t = function
       wait.go_on (Decision.outcome wait.decision)
 
 let turn t =
-  let taken = ref no_turn in
-  Inbox.serve t.turns (fun turn -> taken := turn)
+  Inbox.serve t.turns (fun turn -> t.turn <- turn)
   && begin
-    perform t !taken;
+    let turn = t.turn in
+    t.turn <- no_turn;
+    perform t turn;
     true
   end
 
