@@ -239,6 +239,14 @@ Every row is measured and written, with figures that are figures:
   styles sorter-3000 concord promise ns
   styles sorter-3000 concord events ns
   styles sorter-3000 concord fifo ns
+  styles sorter-300-young concord trampoline ns
+  styles sorter-300-young concord callcc ns
+  styles sorter-300-young concord delimited ns
+  styles sorter-300-young concord continuation ns
+  styles sorter-300-young concord promise ns
+  styles sorter-300-young concord events ns
+  styles sorter-300-young concord fifo ns
+  styles sorter-300-young concord eio ns
   styles sorter-setup concord trampoline ns
   styles sorter-setup concord callcc ns
   styles sorter-setup concord delimited ns
