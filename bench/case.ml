@@ -21,6 +21,7 @@ type sample =
 type program =
   | Linked  (** The program with the plug-ins. *)
   | Unlinked  (** The one without. *)
+  | Bytecode  (** The first of them, in bytecode. *)
   | Go  (** [go/main.go], which has cases of the same names. *)
 
 type row = {

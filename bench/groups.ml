@@ -19,6 +19,7 @@ let all =
       Bench_event.group;
       Bench_lazy.group;
       Bench_lwt.group;
+      Bench_styles.group;
     ]
 
 let left_out =

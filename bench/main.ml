@@ -70,7 +70,10 @@ let effort =
     & vflag Measure.full
         [
           ( Measure.quick,
-            info [ "quick" ] ~doc:"Measure less, in under 40 s a group." );
+            info [ "quick" ]
+              ~doc:
+                "Measure less, in under 40 s a group ($(b,styles): two \
+                 minutes)." );
           ( Measure.smoke,
             info [ "smoke" ]
               ~doc:"Only see that everything runs: the figures mean nothing." );

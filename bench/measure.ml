@@ -24,7 +24,7 @@ let quick =
     repetitions = 15;
     sample_ms = Some 40.;
     group_s = Some 25.;
-    crowd = max_int;
+    crowd = 100_000;
     things = 100_000;
   }
 
@@ -88,12 +88,16 @@ let prepare effort ms group row =
       in
       (next, ignore)
 
+let huge_crowd = 1_000_000
+
 (* The size of a process varies by much less than its speed, and a sample of it
-   takes seconds. *)
+   takes seconds; one among a million tasks does so too. *)
 let repetitions effort row =
   match row.sample with
-  | Time _ | Crowd _ -> effort.repetitions
-  | Resident _ -> min 3 effort.repetitions
+  | Crowd (tasks, _) when min tasks effort.crowd < huge_crowd ->
+      effort.repetitions
+  | Time _ -> effort.repetitions
+  | Crowd _ | Resident _ -> min 3 effort.repetitions
 
 (* For so long a comparison may go on, if it has had some repetitions; that is
    half as much again as its share of the time. *)

@@ -50,6 +50,7 @@ let path program =
     match program with
     | Linked -> "linked.exe"
     | Unlinked -> "unlinked.exe"
+    | Bytecode -> "linked.bc.exe"
     | Go -> "go_rows"
   in
   Filename.concat (Filename.dirname Sys.executable_name) name

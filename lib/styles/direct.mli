@@ -15,6 +15,7 @@ type wait = {
     (('a, exn) result -> unit) ->
     unit;
 }
+[@@unboxed]
 (** As {!Group.wait}. *)
 
 val meaning : Concord.Host_kit.t -> wait -> unit Prompt.meaning

@@ -153,8 +153,8 @@ let remove_wait t wait =
   t.waits.(n) <- no_wait;
   t.n_waits <- n
 
-let resume t wait turn outcome =
-  match Inbox.decide_and_post t.turns wait.decision outcome turn with
+let resume t wait outcome =
+  match Inbox.decide_and_post t.turns wait.decision outcome (Deliver wait) with
   | Refused -> false
   | Posted -> true
   | Posted_to_sleeper ->
@@ -167,7 +167,7 @@ let wait t ~protected block go_on =
     let decision = Decision.create () in
     let wait = { decision; go_on; protected; index = t.n_waits } in
     add_wait t wait;
-    let resumer = resume t wait (Deliver wait) in
+    let resumer = resume t wait in
     let outcome = Decision.offer decision resumer block in
     if not (Decision.is_undecided outcome) then begin
       remove_wait t wait;
@@ -204,7 +204,7 @@ let resume_all t ~even_protected =
   for i = 0 to t.n_waits - 1 do
     let (Wait wait) = t.waits.(i) in
     if even_protected || not wait.protected then
-      ignore (resume t wait (Deliver wait) (Error Stopped) : bool)
+      ignore (resume t wait (Error Stopped) : bool)
   done
 
 let end_with style t ending =

@@ -37,18 +37,35 @@ struct
     | Error (Group.Stopped, _) -> ()
     | Error (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
 
+  (* As [Operations.sync], for an event of one operation that was tried already: then
+     neither promise nor stack is needed. *)
+  let wait event k =
+    match Event.simple event with
+    | Some (Simple { operation; structure; arg; result }) ->
+        let waiter = Structure_kit.Waiter.make arg in
+        Group.wait (Group.running style) ~protected:false
+          (fun resumer ->
+            Structure_kit.block operation structure waiter resumer)
+          (function
+            | Ok v -> k (result v)
+            | Error e ->
+                let backtrace = Printexc.get_raw_backtrace () in
+                Structure_kit.withdraw operation structure waiter;
+                next k (Error (e, backtrace)))
+    | Some (Then _) | None -> Operations.sync event (next k)
+
   let put_mvar m v k =
-    if Mvar.try_put m v then k () else Operations.Mvar.put m v (next k)
+    if Mvar.try_put m v then k () else wait (Mvar.put_evt m v) k
 
   let take_mvar m k =
     match Mvar.take_available m with
     | Some v -> k v
-    | None -> Operations.Mvar.take m (next k)
+    | None -> wait (Mvar.take_evt m) k
 
   let take_fifo q k =
     match Mailbox.try_take q with
     | Some v -> k v
-    | None -> Operations.Mailbox.take q (next k)
+    | None -> wait (Mailbox.take_evt q) k
 
   let sync event k = Operations.sync event (next k)
   let direct f k = Operations.direct f (next k)

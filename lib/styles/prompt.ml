@@ -2,7 +2,9 @@ open Effect.Deep
 
 type 'b t = 'b Type.Id.t
 type ('a, 'b) body = (('a, exn) result -> 'b) -> 'b
+
 type 'b meaning = { meaning : 'a. 'a Effect.t -> ('a, 'b) body option }
+[@@unboxed]
 
 (* A mark on the stack is a handler, and part of the continuation that is taken there.
    Without its prompt a subcontinuation has a handler that is asleep. *)
@@ -25,25 +27,30 @@ let resume stack = function
   | Ok v -> continue stack v
   | Error e -> discontinue stack e
 
+let taken_at (type a b) (p : b t) mark (e : a Effect.t) :
+    ((a, b) continuation -> b) option =
+  match e with
+  | Take (q, f) -> (
+      match Type.Id.provably_equal p q with
+      | Some Equal ->
+          Some
+            (fun stack ->
+              mark.is_awake <- false;
+              f { stack; mark; taken_at = p })
+      | None -> None)
+  | _ -> None
+
 let push_prompt_with (type b) { meaning } (p : b t) f =
   let mark = { is_awake = true } in
-  let by_meaning (type a) (e : a Effect.t) : ((a, b) continuation -> b) option =
-    match meaning e with
-    | Some body -> Some (fun stack -> body (resume stack))
-    | None -> None
-  in
   let effc (type a) (e : a Effect.t) : ((a, b) continuation -> b) option =
-    match e with
-    | _ when not mark.is_awake -> None
-    | Take (q, f) -> (
-        match Type.Id.provably_equal p q with
-        | Some Equal ->
-            Some
-              (fun stack ->
-                mark.is_awake <- false;
-                f { stack; mark; taken_at = p })
-        | None -> by_meaning e)
-    | e -> by_meaning e
+    if not mark.is_awake then None
+    else
+      match taken_at p mark e with
+      | Some _ as take -> take
+      | None -> (
+          match meaning e with
+          | Some body -> Some (fun stack -> body (resume stack))
+          | None -> None)
   in
   match_with f () { retc = Fun.id; exnc = raise; effc }
 

@@ -57,6 +57,7 @@ type ('a, 'b) body = (('a, exn) result -> 'b) -> 'b
     with a value, or with an exception. *)
 
 type 'b meaning = { meaning : 'a. 'a Effect.t -> ('a, 'b) body option }
+[@@unboxed]
 
 val push_prompt_with : 'b meaning -> 'b t -> (unit -> 'b) -> 'b
 (** {!push_prompt}, such that an effect performed in the function means

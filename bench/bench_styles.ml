@@ -1,0 +1,497 @@
+open Case
+open Lwc
+
+(* --- Fibers in the place of a style ----------------------------------------- *)
+
+(* Tasks of a host, as threads in direct style: the same programs run in them. *)
+module Of_host (Host : sig
+  val host : Host.t
+  val yield : unit -> unit
+end) : Concord_styles.Direct = struct
+  type 'a mvar = 'a Concord.Mvar.t
+  type 'a fifo = 'a Concord.Mailbox.t
+
+  let make_mvar = Concord.Mvar.create_empty
+  let make_fifo = Concord.Mailbox.create
+  let put_fifo = Concord.Mailbox.put
+
+  exception Halted
+  exception Stopped
+
+  let spawned = Queue.create ()
+  let fork = ref (fun f -> Queue.push f spawned)
+  let spawn f = !fork (fun () -> try f () with Halted -> ())
+  let halt () = raise_notrace Halted
+
+  (* The host ends all other tasks, and raises it. *)
+  let stop () = raise_notrace Stopped
+
+  let start () =
+    let fork_later = !fork in
+    let begin_all fork_now =
+      fork := fork_now;
+      Queue.iter fork_now spawned
+    in
+    Fun.protect
+      (fun () -> try Host.host.run begin_all with Stopped -> ())
+      ~finally:(fun () ->
+        Queue.clear spawned;
+        fork := fork_later)
+
+  let yield = Host.yield
+  let skip = ()
+  let put_mvar = Concord.Mvar.put
+  let take_mvar = Concord.Mvar.take
+  let take_fifo = Concord.Mailbox.take
+  let sync = Concord.Event.sync
+end
+
+module Fifo = Of_host (struct
+  let host = Host.fifo
+  let yield = Concord_fifo.yield
+end)
+
+module Eio = Of_host (struct
+  let host = Host.eio
+  let yield = Eio.Fiber.yield
+end)
+
+type host = { name : string; style : Style.t; program : program }
+
+let native (name, style) = { name; style; program = Linked }
+
+let in_bytecode host =
+  { host with name = host.name ^ "-bytecode"; program = Bytecode }
+
+let baseline = "trampoline"
+let is_baseline (name, _) = name = baseline
+let trampoline = native (List.find is_baseline Style.all)
+
+let light =
+  List.filter (fun style -> not (is_baseline style)) Style.light
+  |> List.map native
+
+let fifo = native ("fifo", Style.Direct (module Fifo))
+let fibers = [ fifo; native ("eio", Style.Direct (module Eio)) ]
+let threads = native ("threads", List.assoc "threads" Style.all)
+
+(* A comparison in native code, and the same in bytecode. [few] is what system threads
+   are measured by: the same with fewer of them. *)
+
+let row ~case sample { name; style; program } =
+  row ~case ~impl:"concord" ~host:name ~program (sample style)
+
+let few_threads ~case few convert =
+  Option.map (fun few -> row ~case few (convert threads)) few |> Option.to_list
+
+let natively ?few ~fibers ~case ~title sample =
+  {
+    title;
+    baseline = row ~case sample trampoline;
+    others =
+      List.map (row ~case sample) (light @ fibers)
+      @ few_threads ~case few Fun.id;
+  }
+
+let bytecode ?few ~case ~title sample =
+  let row_of host = row ~case sample (in_bytecode host) in
+  {
+    title = title ^ ", in bytecode";
+    baseline = row_of trampoline;
+    others = List.map row_of light @ few_threads ~case few in_bytecode;
+  }
+
+let both ?few ~fibers ~case ~title sample =
+  [
+    natively ?few ~fibers ~case ~title sample; bytecode ?few ~case ~title sample;
+  ]
+
+(* --- The programs ----------------------------------------------------------- *)
+
+type size = { threads : int; operations : int }
+
+(* A program, and what its problem of size [n] takes. *)
+type program = { written : (module Program.WRITTEN); size : int -> size }
+
+let check_result (module P : Program.WRITTEN) n found =
+  if found <> P.sequential n then
+    failwith "not what the sequential program finds"
+
+(* The clock is read before the threads are spawned and after the last has ended. *)
+let time_of_run program style n =
+  let (module P) = Program.in_style program.written style in
+  let start = Meter.now () in
+  let found = P.run (P.setup n) in
+  let ns = Meter.ns_since start in
+  check_result program.written n found;
+  ns
+
+let time_of_setup program style n =
+  let (module P) = Program.in_style program.written style in
+  let start = Meter.now () in
+  ignore (P.setup n : P.network);
+  let ns = Meter.ns_since start in
+  P.forget ();
+  ns
+
+(* So many operations, in whole runs of a program of size [size]. *)
+let whole_runs time program style ~size n =
+  let { operations; _ } = program.size size in
+  let rec go_on performed ns =
+    if performed >= n then ns /. float_of_int performed *. float_of_int n
+    else go_on (performed + operations) (ns +. time program style size)
+  in
+  go_on 0 0.
+
+let fill_minor_heap () =
+  for i = 1 to (Gc.get ()).minor_heap_size do
+    ignore (Sys.opaque_identity (ref i) : int ref)
+  done
+
+(* By how much the process has grown when its size was the largest, if it has done
+   [work] in a style; for one thread. Whatever is there to have threads at all, and a
+   minor heap, is there before. *)
+let peak style work ~threads =
+  let (module Empty) = Program.in_style (module Chain) style in
+  ignore (Empty.run (Empty.setup 0) : int array);
+  fill_minor_heap ();
+  Meter.reset_peak ();
+  let before = Meter.peak_resident_bytes () in
+  work ();
+  (Meter.peak_resident_bytes () -. before) /. float_of_int threads
+
+let resident program work ~largest style =
+  let (module P) = Program.in_style program.written style in
+  Resident
+    (fun things ->
+      let n = largest things in
+      let { threads; _ } = program.size n in
+      let peak =
+        peak style (fun () -> work (module P : Program.S) n) ~threads
+      in
+      peak *. float_of_int things)
+
+let run (module P : Program.S) n = ignore (P.run (P.setup n) : int array)
+
+(* What was spawned is in the minor heap, if it is little. *)
+let set_up (module P : Program.S) n =
+  ignore (P.setup n : P.network);
+  Gc.minor ()
+
+(* Kpn *)
+
+let kpn =
+  { written = (module Kpn); size = (fun n -> { threads = 7; operations = n }) }
+
+let kpn_cases =
+  let sample style =
+    Time (fun n -> whole_runs time_of_run kpn style ~size:(min n Kpn.max_n) n)
+  in
+  both ~few:sample sample ~fibers ~case:"kpn"
+    ~title:"one number of a Kahn process network of 7 threads"
+
+let kpn_bytes =
+  let largest things = min things Kpn.max_n in
+  both ~fibers ~case:"kpn-bytes"
+    ~title:
+      (Printf.sprintf
+         "a thread of 7 of a Kahn process network, up to number %d; most is \
+          what waits in the queues"
+         Kpn.max_n)
+    ~few:(resident kpn run ~largest)
+    (resident kpn run ~largest)
+
+(* Sieve *)
+
+(* A number is taken by the filters up to that of its least factor; and a prime by all
+   that are there, by the thread that adds one, and by the last. *)
+let messages n =
+  let primes = Sieve.sequential n in
+  let rec filters v i =
+    if v mod primes.(i) = 0 then i + 1 else filters v (i + 1)
+  in
+  let rec sum v total =
+    if v > primes.(n - 1) then total else sum (v + 1) (total + filters v 0)
+  in
+  sum 2 n
+
+let sieve =
+  {
+    written = (module Sieve);
+    size = (fun n -> { threads = n + 3; operations = messages n });
+  }
+
+let sieve_sample primes style =
+  Crowd
+    (primes, fun ~tasks n -> whole_runs time_of_run sieve style ~size:tasks n)
+
+let sieve_100 =
+  let sample = sieve_sample 100 in
+  both ~few:sample sample ~fibers ~case:"sieve-100"
+    ~title:"one message in a sieve that finds 100 primes"
+
+let sieve_1000 =
+  natively ~fibers ~case:"sieve-1000"
+    ~title:"one message in a sieve that finds 1000 primes" (sieve_sample 1_000)
+
+let sieve_bytes =
+  let largest most things = min (things / 40) most in
+  both ~fibers ~case:"sieve-bytes"
+    ~title:"a thread of a sieve that finds 1000 primes (250 by system threads)"
+    ~few:(resident sieve run ~largest:(largest 250))
+    (resident sieve run ~largest:(largest 1_000))
+
+(* Sorter *)
+
+let comparators n = n * (n - 1) / 2
+
+(* So many numbers have no more than so many comparators. *)
+let numbers ~comparators:most =
+  let n = int_of_float (Float.sqrt (2. *. float_of_int most)) in
+  if comparators (n + 1) <= most then n + 1 else n
+
+let sorter =
+  {
+    written = (module Sorter);
+    size =
+      (fun n ->
+        let threads = comparators n in
+        { threads; operations = threads });
+  }
+
+let sorter_sample time most style =
+  Crowd
+    ( comparators most,
+      fun ~tasks n ->
+        whole_runs time sorter style ~size:(numbers ~comparators:tasks) n )
+
+let in_large_minor_heap time program style n =
+  Gc.set { (Gc.get ()) with minor_heap_size = 32 * 1024 * 1024 };
+  time program style n
+
+let sorter_cases =
+  both ~fibers ~case:"sorter-300"
+    ~title:
+      "one comparator of a sort of 300 numbers (40 by system threads); each is \
+       a thread"
+    ~few:(sorter_sample time_of_run 40)
+    (sorter_sample time_of_run 300)
+  @ [
+      (* Eio's fibers would need more memory than most machines have. *)
+      natively ~fibers:[ fifo ] ~case:"sorter-3000"
+        ~title:
+          "one comparator of a sort of 3000 numbers, which has 4.5 million \
+           threads (447 numbers with --quick)"
+        (sorter_sample time_of_run 3_000);
+    ]
+  @ [
+      natively ~fibers ~case:"sorter-300-young"
+        ~title:
+          "as sorter-300, with a minor heap of 256 MB: most of what the \
+           collector does is left out"
+        (sorter_sample (in_large_minor_heap time_of_run) 300);
+    ]
+  @ both ~fibers:[] ~case:"sorter-setup"
+      ~title:"one thread of a sort of 300 numbers, spawned but not started"
+      (sorter_sample time_of_setup 300)
+
+let sorter_bytes =
+  let largest most things =
+    numbers ~comparators:(min things (comparators most))
+  in
+  both ~fibers ~case:"sorter-bytes"
+    ~title:
+      "a thread of a sort with a million threads (100,000 with --quick; 780 \
+       system threads)"
+    ~few:(resident sorter run ~largest:(largest 40))
+    (resident sorter run ~largest:(largest 3_000))
+  @ both ~fibers:[] ~case:"sorter-setup-bytes"
+      ~title:"a thread of those, spawned but not started"
+      (resident sorter set_up ~largest:(largest 3_000))
+
+(* --- What a thread does ------------------------------------------------------ *)
+
+type work = {
+  yields : threads:int -> int -> unit;  (** So many in all. *)
+  spawns : int -> unit;
+}
+
+let work = function
+  | Style.Direct (module Lwc) ->
+      let rec yields n =
+        if n > 0 then begin
+          Lwc.yield ();
+          yields (n - 1)
+        end
+      in
+      {
+        yields =
+          (fun ~threads n ->
+            for _ = 1 to threads do
+              Lwc.spawn (fun () -> yields (n / threads))
+            done;
+            Lwc.start ());
+        spawns =
+          (fun n ->
+            for _ = 1 to n do
+              Lwc.spawn ignore
+            done;
+            Lwc.start ());
+      }
+  | Trampolined (module Lwc) ->
+      let open Lwc in
+      let rec yields n () = if n > 0 then yield >>= yields (n - 1) in
+      {
+        yields =
+          (fun ~threads n ->
+            for _ = 1 to threads do
+              spawn (yields (n / threads))
+            done;
+            start ());
+        spawns =
+          (fun n ->
+            for _ = 1 to n do
+              spawn ignore
+            done;
+            start ());
+      }
+  | Monadic (module Lwc) ->
+      let open Lwc in
+      let rec yields n () =
+        if n > 0 then yield () >>= yields (n - 1) else skip
+      in
+      {
+        yields =
+          (fun ~threads n ->
+            for _ = 1 to threads do
+              spawn (yields (n / threads))
+            done;
+            start ());
+        spawns =
+          (fun n ->
+            for _ = 1 to n do
+              spawn (fun () -> skip)
+            done;
+            start ());
+      }
+
+let timed work =
+  let start = Meter.now () in
+  work ();
+  Meter.ns_since start
+
+(* Each yields so often, at least. *)
+let least = 4
+
+let yield_sample threads style =
+  let { yields; _ } = work style in
+  Crowd
+    ( threads,
+      fun ~tasks n ->
+        let all = max (n / tasks) least * tasks in
+        timed (fun () -> yields ~threads:tasks all)
+        *. float_of_int n /. float_of_int all )
+
+let yield_100 =
+  let sample = yield_sample 100 in
+  both ~few:sample sample ~fibers ~case:"yield-100"
+    ~title:"one yield, by 100 threads in turns"
+
+let yield_100000 =
+  natively ~fibers ~case:"yield-100000"
+    ~title:"one yield, by 100000 threads in turns" (yield_sample 100_000)
+
+let spawn =
+  let sample style =
+    let { spawns; _ } = work style in
+    Time (fun n -> timed (fun () -> spawns n))
+  in
+  both ~fibers ~few:sample sample ~case:"spawn"
+    ~title:"one thread that is spawned, begins and ends"
+
+(* --- The private MVar -------------------------------------------------------- *)
+
+module Direct_messages (Lwc : Private_mvar.Direct) = struct
+  let pass n =
+    let mvar = Lwc.make_mvar () and sum = ref 0 in
+    Lwc.spawn (fun () ->
+        for i = 1 to n do
+          Lwc.put_mvar mvar i
+        done);
+    Lwc.spawn (fun () ->
+        for _ = 1 to n do
+          sum := !sum + Lwc.take_mvar mvar
+        done);
+    let ns = timed Lwc.start in
+    Host.check_sum n !sum;
+    ns
+end
+
+module Trampolined_messages (Lwc : Private_mvar.Trampolined) = struct
+  let pass n =
+    let mvar = Lwc.make_mvar () and sum = ref 0 in
+    let rec put i () = if i <= n then Lwc.put_mvar mvar i (put (i + 1)) in
+    let rec take i =
+      if i <= n then
+        Lwc.take_mvar mvar (fun v ->
+            sum := !sum + v;
+            take (i + 1))
+    in
+    Lwc.spawn (put 1);
+    Lwc.spawn (fun () -> take 1);
+    let ns = timed Lwc.start in
+    Host.check_sum n !sum;
+    ns
+end
+
+let mvar =
+  let comparison host ~turns ~shared pass =
+    let row impl pass = Case.row ~case:"mvar" ~impl ~host (Time pass) in
+    {
+      title =
+        "one message between two threads, through the paper's MVar and through \
+         the shared one, " ^ host;
+      baseline = row "private" pass;
+      others =
+        Option.to_list (Option.map (row "private-mvar") turns)
+        @ [ row "concord" shared ];
+    }
+  in
+  let module Private_trampoline = Trampolined_messages (Private_mvar.Trampoline)
+  in
+  let module With_turns =
+    Trampolined_messages (Private_mvar.Trampoline_with_turns)
+  in
+  let module Trampoline = Trampolined_messages (Concord_styles.Trampoline) in
+  let module Private_delimited = Direct_messages (Private_mvar.Delimited) in
+  let module Delimited = Direct_messages (Concord_styles.Delimited) in
+  let module Private_callcc = Direct_messages (Private_mvar.Callcc) in
+  let module Callcc = Direct_messages (Concord_styles.Callcc) in
+  [
+    comparison "trampoline" Private_trampoline.pass
+      ~turns:(Some With_turns.pass) ~shared:Trampoline.pass;
+    comparison "delimited" Private_delimited.pass ~turns:None
+      ~shared:Delimited.pass;
+    comparison "callcc" Private_callcc.pass ~turns:None ~shared:Callcc.pass;
+  ]
+
+let group =
+  {
+    name = "styles";
+    doc = "threads in seven styles, by the programs of the paper";
+    comparisons =
+      List.concat
+        [
+          kpn_cases;
+          sieve_100;
+          [ sieve_1000 ];
+          sorter_cases;
+          yield_100;
+          [ yield_100000 ];
+          spawn;
+          mvar;
+          kpn_bytes;
+          sieve_bytes;
+          sorter_bytes;
+        ];
+  }
