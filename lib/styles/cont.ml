@@ -43,7 +43,10 @@ and start { Prompt.meaning } f =
                 with
                 | () -> ()
                 | exception Throw (k, outcome) -> go_on k outcome))
-  and exnc = function Throw (k, outcome) -> go_on k outcome | e -> raise e in
+  and exnc = function
+    | Throw (k, outcome) -> go_on k outcome
+    | e -> Printexc.(raise_with_backtrace e (get_raw_backtrace ()))
+  in
   match_with f () { retc = Fun.id; exnc; effc }
 
 let no_meaning = { Prompt.meaning = (fun _ -> None) }
