@@ -218,17 +218,22 @@ let stop style =
 
 let is_ready t = not (Inbox.is_empty t.turns)
 
-(* Now and then the loop looks whether there is still something that could wake it. *)
+(* A thread or a domain that could have woken the loop may end without a word. In a task
+   of a host there is always something that could; and a timeout of the inner loop would
+   make the outer one, of another style, think so of itself. *)
 let look_every = 1.
+
+let look_again look =
+  match Host_kit.probe { passing = ignore } with
+  | Suspends -> ignore
+  | Parks -> Timer.after look_every look
 
 let sleep t =
   let block resumer =
     t.bell <- resumer;
     if Inbox.fall_asleep t.turns then None else Some ()
   in
-  let forget =
-    Timer.after look_every (fun () -> ignore (t.bell (Ok ()) : bool))
-  in
+  let forget = look_again (fun () -> ignore (t.bell (Ok ()) : bool)) in
   Fun.protect
     (fun () -> Suspend.suspend block)
     ~finally:(fun () ->
@@ -239,7 +244,9 @@ let sleep t =
    are protected. *)
 let rec wait_for_turn t =
   if not (Spin.until t.spin (fun () -> is_ready t)) then begin
-    if not (Host_kit.may_be_woken ~asleep:0) then raise (Deadlock t.n_waits);
+    (* The last one who could may have done so meanwhile. *)
+    if not (Host_kit.may_be_woken ~asleep:0 || is_ready t) then
+      raise (Deadlock t.n_waits);
     if is_ending t then Suspend.protect (fun () -> sleep t) else sleep t;
     if not (is_ready t) then wait_for_turn t
   end
@@ -247,7 +254,8 @@ let rec wait_for_turn t =
 let run_turns style t ~outside run =
   enter style t;
   Fun.protect
-    (fun () -> Host_kit.using ?outside t.host (fun () -> run t))
+    (fun () ->
+      Host_kit.using ?outside t.host (fun () -> try run t with Stopped -> ()))
     ~finally:(fun () -> leave style t)
 
 let rec loop style t ~outside run =
@@ -255,7 +263,7 @@ let rec loop style t ~outside run =
     run_turns style t ~outside run;
     if t.n_waits > 0 && not (is_ready t) then wait_for_turn t
   with
-  | () | (exception Stopped) -> ()
+  | () -> ()
   | exception e when is_ending t ->
       (* nothing can wake those that are protected *)
       if e = Deadlock t.n_waits then resume_all t ~even_protected:true

@@ -1,7 +1,6 @@
 include Boxes
 open Concord
 module Lock = Stdlib.Mutex
-module Timer = Concord__Timer
 
 type ending = Not_yet | Stopping | Failing of exn * Printexc.raw_backtrace
 
@@ -171,17 +170,25 @@ let yield () =
 
 let sleep group ~rings =
   let wake () = ignore ((Atomic.get group.bell) (Ok ()) : bool) in
-  let forget = Timer.after Group.look_every wake in
+  let forget = Group.look_again wake in
   Fun.protect ~finally:forget (fun () ->
       Suspend.suspend (fun resumer ->
           Atomic.set group.bell resumer;
           if Atomic.get group.rings = rings then None else Some ()))
 
+(* The last one who could wake a thread may have done so meanwhile: then that thread does
+   not wait any more, or waits again and has rung. *)
+let is_stuck group ~live ~rings =
+  all_wait group
+  && (not (Host_kit.may_be_woken ~asleep:live))
+  && Atomic.get group.rings = rings
+  && all_wait group
+
 let rec wait_for_all group =
   let rings = Atomic.get group.rings in
   let live = locked (fun () -> Hashtbl.length group.live) in
   if live > 0 then begin
-    if all_wait group && not (Host_kit.may_be_woken ~asleep:live) then
+    if is_stuck group ~live ~rings then
       begin if is_ending group then interrupt_all group ~even_protected:true
       else raise (Group.Deadlock live)
       end
