@@ -3,6 +3,7 @@ module Decision = Host_kit.Decision
 module Inbox = Host_kit.Inbox
 module Spin = Host_kit.Spin
 module Timer = Concord__Timer
+module Atomically = Concord__Atomically
 
 exception Deadlock of int
 exception Stopped
@@ -28,7 +29,7 @@ type ending = Not_yet | Stopping | Failing of exn * Printexc.raw_backtrace
    and reads [bell], which is written before the loop announces that it sleeps. *)
 type 'd t = {
   data : 'd;
-  thread : int;
+  mutable thread : int;  (** That runs it: a host may go on in another one. *)
   host : Host_kit.t;
   turns : turn Inbox.t;
   mutable turn : turn;  (** The one that was taken from [turns]. *)
@@ -44,13 +45,15 @@ type 'd style = {
   name : string;
   create : unit -> 'd;
   clear : 'd -> unit;
-  groups : 'd t list ref Domain.DLS.key;
+  groups : 'd t list Atomic.t Domain.DLS.key;
       (** The groups of the domain's threads, but for those whose loops sleep.
+          Each thread adds and removes its own, and may be switched at any time.
       *)
 }
 
 let style ?(clear = ignore) ~name create =
-  { name; create; clear; groups = Domain.DLS.new_key (fun () -> ref []) }
+  let groups = Domain.DLS.new_key (fun () -> Atomic.make []) in
+  { name; create; clear; groups }
 
 (* --- The calling thread's group --------------------------------------------- *)
 
@@ -61,15 +64,17 @@ let rec of_thread thread = function
   | t :: _ when t.thread = thread -> Some t
   | _ :: others -> of_thread thread others
 
-let find style = of_thread (this_thread ()) !(Domain.DLS.get style.groups)
+let find style =
+  of_thread (this_thread ()) (Atomic.get (Domain.DLS.get style.groups))
 
 let enter style t =
-  let groups = Domain.DLS.get style.groups in
-  groups := t :: !groups
+  t.thread <- this_thread ();
+  Atomically.update (Domain.DLS.get style.groups) (List.cons t)
 
 let leave style t =
-  let groups = Domain.DLS.get style.groups in
-  groups := List.filter (fun other -> other != t) !groups
+  Atomically.update
+    (Domain.DLS.get style.groups)
+    (List.filter (fun other -> other != t))
 
 let no_turn = Call ignore
 
@@ -252,10 +257,10 @@ let rec wait_for_turn t =
   end
 
 let run_turns style t ~outside run =
+  Host_kit.using ?outside t.host @@ fun () ->
   enter style t;
   Fun.protect
-    (fun () ->
-      Host_kit.using ?outside t.host (fun () -> try run t with Stopped -> ()))
+    (fun () -> try run t with Stopped -> ())
     ~finally:(fun () -> leave style t)
 
 let rec loop style t ~outside run =
