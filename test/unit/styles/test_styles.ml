@@ -11,4 +11,6 @@ let () =
          let module Moving = Moving.Make (S) in
          (S.name, Cases.cases @ Moving.cases))
        Style.all
-    @ List.map Direct_cases.suite Style.direct)
+    @ List.map Direct_cases.suite Style.direct
+    @ Indirect_cases.suites
+    @ List.map Nested.suite Style.all)
