@@ -23,6 +23,9 @@ and 'a wait = {
 }
 
 type any_wait = Wait : 'a wait -> any_wait [@@unboxed]
+
+(* Where a group is found: in its thread before [start], and while its loop runs. *)
+type place = Before_start | Running | Away
 type ending = Not_yet | Stopping | Failing of exn * Printexc.raw_backtrace
 
 (* Only the thread that started the group touches it; but any thread posts to [turns],
@@ -32,9 +35,11 @@ type 'd t = {
   mutable thread : int;  (** That runs it: a host may go on in another one. *)
   host : Host_kit.t;
   turns : turn Inbox.t;
-  mutable turn : turn;  (** The one that was taken from [turns]. *)
+  mutable turn : turn;
+      (** Taken from [turns], and kept until it is being performed: a signal
+          handler may raise before. *)
   mutable bell : unit Suspend.resumer;
-  mutable is_running : bool;
+  mutable place : place;
   mutable ending : ending;
   mutable waits : any_wait array;  (** The first [n_waits] of them. *)
   mutable n_waits : int;
@@ -59,9 +64,12 @@ let style ?(clear = ignore) ~name create =
 
 let this_thread () = Thread.id (Thread.self ())
 
+let is_away t =
+  match t.place with Away -> true | Before_start | Running -> false
+
 let rec of_thread thread = function
   | [] -> None
-  | t :: _ when t.thread = thread -> Some t
+  | t :: _ when t.thread = thread && not (is_away t) -> Some t
   | _ :: others -> of_thread thread others
 
 let find style =
@@ -71,10 +79,13 @@ let enter style t =
   t.thread <- this_thread ();
   Atomically.update (Domain.DLS.get style.groups) (List.cons t)
 
+(* Not found any more from the first step on. If that is all, as a signal handler raises,
+   the next one to leave removes [t] from the list. *)
 let leave style t =
+  t.place <- Away;
   Atomically.update
     (Domain.DLS.get style.groups)
-    (List.filter (fun other -> other != t))
+    (List.filter (fun other -> not (is_away other)))
 
 let no_turn = Call ignore
 
@@ -90,7 +101,7 @@ let create style =
     turns = Inbox.create ();
     turn = no_turn;
     bell = (fun _ -> false);
-    is_running = false;
+    place = Before_start;
     ending = Not_yet;
     waits = Array.make 16 no_wait;
     n_waits = 0;
@@ -99,7 +110,7 @@ let create style =
 
 let running style =
   match find style with
-  | Some t when t.is_running -> t
+  | Some ({ place = Running; _ } as t) -> t
   | Some _ | None ->
       Printf.ksprintf invalid_arg
         "Concord_styles.%s: an operation that must wait was called by code \
@@ -117,7 +128,7 @@ let raise_if_stopped t = if is_ending t then raise_notrace Stopped
 
 let host_of_caller style =
   match find style with
-  | Some t when t.is_running -> Some t.host
+  | Some { place = Running; host; _ } -> Some host
   | Some _ | None -> None
 
 (* --- Turns -------------------------------------------------------------------- *)
@@ -179,20 +190,25 @@ let wait t ~protected block go_on =
   end
 
 let perform t = function
-  | Call f -> if not (is_ending t) then f ()
-  | Go_on f -> f ()
+  | Call f ->
+      t.turn <- no_turn;
+      if not (is_ending t) then f ()
+  | Go_on f ->
+      t.turn <- no_turn;
+      f ()
   | Deliver wait ->
       remove_wait t wait;
+      t.turn <- no_turn;
       wait.go_on (Decision.outcome wait.decision)
 
 let turn t =
-  Inbox.serve t.turns (fun turn -> t.turn <- turn)
+  (t.turn != no_turn || Inbox.serve t.turns (fun turn -> t.turn <- turn))
   && begin
-    let turn = t.turn in
-    t.turn <- no_turn;
-    perform t turn;
+    perform t t.turn;
     true
   end
+
+let is_ready t = t.turn != no_turn || not (Inbox.is_empty t.turns)
 
 (* --- The end ---------------------------------------------------------------- *)
 
@@ -213,7 +229,7 @@ let end_with style t ending =
 
 let stop style =
   match find style with
-  | Some t when t.is_running ->
+  | Some ({ place = Running; _ } as t) ->
       end_with style t Stopping;
       raise_notrace Stopped
   | Some t -> (* what was spawned is forgotten *) leave style t
@@ -221,7 +237,17 @@ let stop style =
 
 (* --- The loop --------------------------------------------------------------- *)
 
-let is_ready t = not (Inbox.is_empty t.turns)
+(* Unlike that of [Fun.protect], [finally] may raise: it is interrupted by a signal
+   handler. *)
+let finally f ~finally =
+  match f () with
+  | v ->
+      finally ();
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      finally ();
+      Printexc.raise_with_backtrace e backtrace
 
 (* A thread or a domain that could have woken the loop may end without a word. In a task
    of a host there is always something that could; and a timeout of the inner loop would
@@ -239,7 +265,7 @@ let sleep t =
     if Inbox.fall_asleep t.turns then None else Some ()
   in
   let forget = look_again (fun () -> ignore (t.bell (Ok ()) : bool)) in
-  Fun.protect
+  finally
     (fun () -> Suspend.suspend block)
     ~finally:(fun () ->
       forget ();
@@ -258,13 +284,17 @@ let rec wait_for_turn t =
 
 let run_turns style t ~outside run =
   Host_kit.using ?outside t.host @@ fun () ->
-  enter style t;
-  Fun.protect
-    (fun () -> try run t with Stopped -> ())
+  finally
+    (fun () ->
+      t.place <- Running;
+      enter style t;
+      try run t with Stopped -> ())
     ~finally:(fun () -> leave style t)
 
 let rec loop style t ~outside run =
   begin match
+    (* again: a signal handler may have raised the first time *)
+    if is_ending t then resume_all t ~even_protected:false;
     run_turns style t ~outside run;
     if t.n_waits > 0 && not (is_ready t) then wait_for_turn t
   with
@@ -276,6 +306,15 @@ let rec loop style t ~outside run =
   end;
   if t.n_waits > 0 || is_ready t then loop style t ~outside run
 
+(* The loop catches everything, but for what a signal handler raises meanwhile. *)
+let rec insist style t ~outside run =
+  match loop style t ~outside run with
+  | () -> ()
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      if not (is_ending t) then t.ending <- Failing (e, backtrace);
+      insist style t ~outside run
+
 let refuse_to_start name =
   Printf.ksprintf invalid_arg
     "Concord_styles.%s.start: called by a thread of this style; what a thread \
@@ -285,11 +324,10 @@ let refuse_to_start name =
 let start ?outside style run =
   match find style with
   | None -> ()
-  | Some { is_running = true; _ } -> refuse_to_start style.name
+  | Some { place = Running; _ } -> refuse_to_start style.name
   | Some t -> (
-      t.is_running <- true;
       leave style t;
-      loop style t ~outside run;
+      insist style t ~outside run;
       match t.ending with
       | Not_yet | Stopping -> ()
       | Failing (e, backtrace) -> Printexc.raise_with_backtrace e backtrace)

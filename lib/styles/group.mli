@@ -79,6 +79,10 @@ val wait :
 
 (** {2 For all styles} *)
 
+val finally : (unit -> 'a) -> finally:(unit -> unit) -> 'a
+(** {!Fun.protect}, for a [finally] that a signal handler may interrupt: its
+    exception goes on as it is. *)
+
 val refuse_to_start : string -> 'a
 (** @raise Invalid_argument with the name of the style. *)
 

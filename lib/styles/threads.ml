@@ -171,7 +171,7 @@ let yield () =
 let sleep group ~rings =
   let wake () = ignore ((Atomic.get group.bell) (Ok ()) : bool) in
   let forget = Group.look_again wake in
-  Fun.protect ~finally:forget (fun () ->
+  Group.finally ~finally:forget (fun () ->
       Suspend.suspend (fun resumer ->
           Atomic.set group.bell resumer;
           if Atomic.get group.rings = rings then None else Some ()))
@@ -196,6 +196,16 @@ let rec wait_for_all group =
     wait_for_all group
   end
 
+(* Again, as a signal handler may raise while the first exception is dealt with. *)
+let rec to_the_end group f =
+  match f () with
+  | () -> ()
+  | exception e ->
+      let failing = Failing (e, Printexc.get_raw_backtrace ()) in
+      to_the_end group (fun () ->
+          end_with group failing;
+          Suspend.protect (fun () -> wait_for_all group))
+
 let start () =
   match find () with
   | None -> ()
@@ -203,13 +213,9 @@ let start () =
   | Some group -> (
       locked (fun () -> Hashtbl.remove groups (this_thread ()));
       group.is_running <- true;
-      begin try
-        begin_next group;
-        wait_for_all group
-      with e ->
-        end_with group (Failing (e, Printexc.get_raw_backtrace ()));
-        Suspend.protect (fun () -> wait_for_all group)
-      end;
+      to_the_end group (fun () ->
+          begin_next group;
+          wait_for_all group);
       match group.ending with
       | Not_yet | Stopping -> ()
       | Failing (e, backtrace) -> Printexc.raise_with_backtrace e backtrace)
