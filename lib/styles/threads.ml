@@ -60,13 +60,19 @@ let suspend ({ group; _ } as thread) ~protected block =
       end_wait ();
       resumer outcome
     in
-    thread.interrupt <-
-      (fun ~even_protected ->
-        if even_protected || not protected then
-          ignore (resumer (Error Group.Stopped) : bool));
-    (* Either [end_with] comes later, and sees [interrupt], or it came before. *)
+    let interrupt ~even_protected =
+      if even_protected || not protected then
+        ignore (resumer (Error Group.Stopped) : bool)
+    in
     if not protected then raise_if_stopped group;
-    block resumer
+    let found = block resumer in
+    (* What it has found is not taken from it. Else either [end_with] comes later, and
+       sees [interrupt], or it came before. *)
+    if Option.is_none found then begin
+      thread.interrupt <- interrupt;
+      if is_ending group then interrupt ~even_protected:false
+    end;
+    found
   in
   Atomic.incr group.waiting;
   if all_wait group then ring group;
