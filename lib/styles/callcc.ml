@@ -43,7 +43,7 @@ let spawn f =
 
 let yield () =
   let group = Group.running style in
-  Cont.callcc (fun k ->
+  Cont.leave (fun k ->
       Group.enqueue_stack group (fun () -> Cont.throw k ());
       dequeue group);
   Group.raise_if_stopped group
@@ -55,7 +55,7 @@ let stop () = Group.stop style
 let start () =
   Group.start style (fun group ->
       Cont.run (fun () ->
-          Cont.callcc (fun exit ->
+          Cont.leave (fun exit ->
               (Group.data group).exit <- Some exit;
               dequeue group)))
 

@@ -38,7 +38,12 @@ val throw_exn : 'a t -> exn -> 'b
 
 (** {2 For schedulers} *)
 
+val leave : ('a t -> unit) -> 'a
+(** [leave f] is {!callcc}, for a function that ends by {!throw}, or ends
+    {!run}, and calls no {!callcc}. It needs no stack of its own, and so costs
+    less. *)
+
 val fresh : ?meaning:unit Prompt.meaning -> (unit -> unit) -> unit t
 (** A continuation that calls the function and reaches no further. An effect
     that is performed in there and has a {{!Prompt.type-meaning}meaning} is a
-    {!callcc}, whose function ends by {!throw}, or ends {!run}. *)
+    {!leave}. *)

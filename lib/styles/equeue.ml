@@ -55,13 +55,17 @@ let in_order event =
   end;
   event.handlers
 
-let are_there handlers = List.filter (fun handler -> handler.is_there) handlers
+(* As long as it takes to ask those before it. *)
+let[@tail_mod_cons] rec without handler = function
+  | [] -> []
+  | first :: rest when first == handler -> rest
+  | first :: rest -> first :: without handler rest
 
 let once event f =
   let rec handler = { f = last; is_there = true }
   and last v =
     handler.is_there <- false;
-    event.handlers <- are_there event.handlers;
+    event.handlers <- without handler event.handlers;
     f v;
     Accept
   in
@@ -76,21 +80,22 @@ let rec present ask ~remove = function
       | Accept -> true
       | Terminate ->
           handler.is_there <- false;
-          remove ();
+          remove handler;
           true)
 
 let dispatch t (Occurrence (event, v)) =
   let accepted =
     present
       (fun f -> f v)
-      ~remove:(fun () -> event.handlers <- are_there event.handlers)
+      ~remove:(fun handler -> event.handlers <- without handler event.handlers)
       (in_order event)
   in
   if not accepted then
     ignore
       (present
          (fun { handle } -> handle event v)
-         ~remove:(fun () -> t.any_handlers <- are_there t.any_handlers)
+         ~remove:(fun handler ->
+           t.any_handlers <- without handler t.any_handlers)
          t.any_handlers
         : bool)
 

@@ -3,6 +3,7 @@ module Decision = Host_kit.Decision
 module Inbox = Host_kit.Inbox
 module Spin = Host_kit.Spin
 module Timer = Concord__Timer
+module Atomically = Concord__Atomically
 
 exception Deadlock of int
 exception Stopped
@@ -22,19 +23,23 @@ and 'a wait = {
 }
 
 type any_wait = Wait : 'a wait -> any_wait [@@unboxed]
+
+(* Where a group is found: in its thread before [start], and while its loop runs. *)
+type place = Before_start | Running | Away
 type ending = Not_yet | Stopping | Failing of exn * Printexc.raw_backtrace
 
 (* Only the thread that started the group touches it; but any thread posts to [turns],
    and reads [bell], which is written before the loop announces that it sleeps. *)
 type 'd t = {
   data : 'd;
-  mutable thread : int;
-      (** Perhaps another one each time that [start] was suspended. *)
+  mutable thread : int;  (** That runs it: a host may go on in another one. *)
   host : Host_kit.t;
   turns : turn Inbox.t;
-  mutable turn : turn;  (** The one that was taken from [turns]. *)
+  mutable turn : turn;
+      (** Taken from [turns], and kept until it is being performed: a signal
+          handler may raise before. *)
   mutable bell : unit Suspend.resumer;
-  mutable is_running : bool;
+  mutable place : place;
   mutable ending : ending;
   mutable waits : any_wait array;  (** The first [n_waits] of them. *)
   mutable n_waits : int;
@@ -45,33 +50,42 @@ type 'd style = {
   name : string;
   create : unit -> 'd;
   clear : 'd -> unit;
-  groups : 'd t list ref Domain.DLS.key;
+  groups : 'd t list Atomic.t Domain.DLS.key;
       (** The groups of the domain's threads, but for those whose loops sleep.
+          Each thread adds and removes its own, and may be switched at any time.
       *)
 }
 
 let style ?(clear = ignore) ~name create =
-  { name; create; clear; groups = Domain.DLS.new_key (fun () -> ref []) }
+  let groups = Domain.DLS.new_key (fun () -> Atomic.make []) in
+  { name; create; clear; groups }
 
 (* --- The calling thread's group --------------------------------------------- *)
 
 let this_thread () = Thread.id (Thread.self ())
 
+let is_away t =
+  match t.place with Away -> true | Before_start | Running -> false
+
 let rec of_thread thread = function
   | [] -> None
-  | t :: _ when t.thread = thread -> Some t
+  | t :: _ when t.thread = thread && not (is_away t) -> Some t
   | _ :: others -> of_thread thread others
 
-let find style = of_thread (this_thread ()) !(Domain.DLS.get style.groups)
+let find style =
+  of_thread (this_thread ()) (Atomic.get (Domain.DLS.get style.groups))
 
 let enter style t =
   t.thread <- this_thread ();
-  let groups = Domain.DLS.get style.groups in
-  groups := t :: !groups
+  Atomically.update (Domain.DLS.get style.groups) (List.cons t)
 
+(* Not found any more from the first step on. If that is all, as a signal handler raises,
+   the next one to leave removes [t] from the list. *)
 let leave style t =
-  let groups = Domain.DLS.get style.groups in
-  groups := List.filter (fun other -> other != t) !groups
+  t.place <- Away;
+  Atomically.update
+    (Domain.DLS.get style.groups)
+    (List.filter (fun other -> not (is_away other)))
 
 let no_turn = Call ignore
 
@@ -87,7 +101,7 @@ let create style =
     turns = Inbox.create ();
     turn = no_turn;
     bell = (fun _ -> false);
-    is_running = false;
+    place = Before_start;
     ending = Not_yet;
     waits = Array.make 16 no_wait;
     n_waits = 0;
@@ -96,7 +110,7 @@ let create style =
 
 let running style =
   match find style with
-  | Some t when t.is_running -> t
+  | Some ({ place = Running; _ } as t) -> t
   | Some _ | None ->
       Printf.ksprintf invalid_arg
         "Concord_styles.%s: an operation that must wait was called by code \
@@ -114,7 +128,7 @@ let raise_if_stopped t = if is_ending t then raise_notrace Stopped
 
 let host_of_caller style =
   match find style with
-  | Some t when t.is_running -> Some t.host
+  | Some { place = Running; host; _ } -> Some host
   | Some _ | None -> None
 
 (* --- Turns -------------------------------------------------------------------- *)
@@ -153,8 +167,8 @@ let remove_wait t wait =
   t.waits.(n) <- no_wait;
   t.n_waits <- n
 
-let resume t wait outcome =
-  match Inbox.decide_and_post t.turns wait.decision outcome (Deliver wait) with
+let resume t wait turn outcome =
+  match Inbox.decide_and_post t.turns wait.decision outcome turn with
   | Refused -> false
   | Posted -> true
   | Posted_to_sleeper ->
@@ -167,7 +181,7 @@ let wait t ~protected block go_on =
     let decision = Decision.create () in
     let wait = { decision; go_on; protected; index = t.n_waits } in
     add_wait t wait;
-    let resumer = resume t wait in
+    let resumer = resume t wait (Deliver wait) in
     let outcome = Decision.offer decision resumer block in
     if not (Decision.is_undecided outcome) then begin
       remove_wait t wait;
@@ -176,10 +190,15 @@ let wait t ~protected block go_on =
   end
 
 let perform t = function
-  | Call f -> if not (is_ending t) then f ()
-  | Go_on f -> f ()
+  | Call f ->
+      t.turn <- no_turn;
+      if not (is_ending t) then f ()
+  | Go_on f ->
+      t.turn <- no_turn;
+      f ()
   | Deliver wait ->
       remove_wait t wait;
+      t.turn <- no_turn;
       wait.go_on (Decision.outcome wait.decision)
 
 (* While threads keep the domain busy, the timers' thread would be late. *)
@@ -189,13 +208,13 @@ let serve_timers t =
 
 let turn t =
   serve_timers t;
-  Inbox.serve t.turns (fun turn -> t.turn <- turn)
+  (t.turn != no_turn || Inbox.serve t.turns (fun turn -> t.turn <- turn))
   && begin
-    let turn = t.turn in
-    t.turn <- no_turn;
-    perform t turn;
+    perform t t.turn;
     true
   end
+
+let is_ready t = t.turn != no_turn || not (Inbox.is_empty t.turns)
 
 (* --- The end ---------------------------------------------------------------- *)
 
@@ -204,7 +223,7 @@ let resume_all t ~even_protected =
   for i = 0 to t.n_waits - 1 do
     let (Wait wait) = t.waits.(i) in
     if even_protected || not wait.protected then
-      ignore (resume t wait (Error Stopped) : bool)
+      ignore (resume t wait (Deliver wait) (Error Stopped) : bool)
   done
 
 let end_with style t ending =
@@ -216,7 +235,7 @@ let end_with style t ending =
 
 let stop style =
   match find style with
-  | Some t when t.is_running ->
+  | Some ({ place = Running; _ } as t) ->
       end_with style t Stopping;
       raise_notrace Stopped
   | Some t -> (* what was spawned is forgotten *) leave style t
@@ -224,20 +243,35 @@ let stop style =
 
 (* --- The loop --------------------------------------------------------------- *)
 
-let is_ready t = not (Inbox.is_empty t.turns)
+(* Unlike that of [Fun.protect], [finally] may raise: it is interrupted by a signal
+   handler. *)
+let finally f ~finally =
+  match f () with
+  | v ->
+      finally ();
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      finally ();
+      Printexc.raise_with_backtrace e backtrace
 
-(* Now and then the loop looks whether there is still something that could wake it. *)
+(* A thread or a domain that could have woken the loop may end without a word. In a task
+   of a host there is always something that could; and a timeout of the inner loop would
+   make the outer one, of another style, think so of itself. *)
 let look_every = 1.
+
+let look_again look =
+  match Host_kit.probe { passing = ignore } with
+  | Suspends -> ignore
+  | Parks -> Timer.after look_every look
 
 let sleep t =
   let block resumer =
     t.bell <- resumer;
     if Inbox.fall_asleep t.turns then None else Some ()
   in
-  let forget =
-    Timer.after look_every (fun () -> ignore (t.bell (Ok ()) : bool))
-  in
-  Fun.protect
+  let forget = look_again (fun () -> ignore (t.bell (Ok ()) : bool)) in
+  finally
     (fun () -> Suspend.suspend block)
     ~finally:(fun () ->
       forget ();
@@ -247,29 +281,45 @@ let sleep t =
    are protected. *)
 let rec wait_for_turn t =
   if not (Spin.until t.spin (fun () -> is_ready t)) then begin
-    if not (Host_kit.may_be_woken ~asleep:0) then raise (Deadlock t.n_waits);
+    (* The last one who could may have done so meanwhile. *)
+    if not (Host_kit.may_be_woken ~asleep:0 || is_ready t) then
+      raise (Deadlock t.n_waits);
     if is_ending t then Suspend.protect (fun () -> sleep t) else sleep t;
     if not (is_ready t) then wait_for_turn t
   end
 
 let run_turns style t ~outside run =
-  enter style t;
-  Fun.protect
-    (fun () -> Host_kit.using ?outside t.host (fun () -> run t))
+  Host_kit.using ?outside t.host @@ fun () ->
+  finally
+    (fun () ->
+      t.place <- Running;
+      enter style t;
+      try run t with Stopped -> ())
     ~finally:(fun () -> leave style t)
 
 let rec loop style t ~outside run =
   begin match
+    (* again: a signal handler may have raised the first time *)
+    if is_ending t then resume_all t ~even_protected:false;
     run_turns style t ~outside run;
     if t.n_waits > 0 && not (is_ready t) then wait_for_turn t
   with
-  | () | (exception Stopped) -> ()
+  | () -> ()
   | exception e when is_ending t ->
       (* nothing can wake those that are protected *)
       if e = Deadlock t.n_waits then resume_all t ~even_protected:true
   | exception e -> end_with style t (Failing (e, Printexc.get_raw_backtrace ()))
   end;
   if t.n_waits > 0 || is_ready t then loop style t ~outside run
+
+(* The loop catches everything, but for what a signal handler raises meanwhile. *)
+let rec insist style t ~outside run =
+  match loop style t ~outside run with
+  | () -> ()
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      if not (is_ending t) then t.ending <- Failing (e, backtrace);
+      insist style t ~outside run
 
 let refuse_to_start name =
   Printf.ksprintf invalid_arg
@@ -280,11 +330,10 @@ let refuse_to_start name =
 let start ?outside style run =
   match find style with
   | None -> ()
-  | Some { is_running = true; _ } -> refuse_to_start style.name
+  | Some { place = Running; _ } -> refuse_to_start style.name
   | Some t -> (
-      t.is_running <- true;
       leave style t;
-      loop style t ~outside run;
+      insist style t ~outside run;
       match t.ending with
       | Not_yet | Stopping -> ()
       | Failing (e, backtrace) -> Printexc.raise_with_backtrace e backtrace)

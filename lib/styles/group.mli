@@ -79,9 +79,14 @@ val wait :
 
 (** {2 For all styles} *)
 
+val finally : (unit -> 'a) -> finally:(unit -> unit) -> 'a
+(** {!Fun.protect}, for a [finally] that a signal handler may interrupt: its
+    exception goes on as it is. *)
+
 val refuse_to_start : string -> 'a
 (** @raise Invalid_argument with the name of the style. *)
 
-val look_every : float
-(** After so many seconds [start] looks again whether something could resume a
-    thread. *)
+val look_again : (unit -> unit) -> unit -> unit
+(** [let forget = look_again look]: for a loop that is about to sleep. [look ()]
+    is called after a second, if something that could resume a thread now may
+    have ended by then; unless [forget ()] came before. *)

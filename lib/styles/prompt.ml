@@ -22,6 +22,7 @@ type _ Effect.t +=
   | Take : 'b t * (('a, 'b) subcont -> 'b) -> (unit -> 'a) Effect.t
 
 let new_prompt () = Type.Id.make ()
+let reraise e = Printexc.(raise_with_backtrace e (get_raw_backtrace ()))
 
 let resume stack = function
   | Ok v -> continue stack v
@@ -52,7 +53,7 @@ let push_prompt_with (type b) { meaning } (p : b t) f =
           | Some body -> Some (fun stack -> body (resume stack))
           | None -> None)
   in
-  match_with f () { retc = Fun.id; exnc = raise; effc }
+  match_with f () { retc = Fun.id; exnc = reraise; effc }
 
 let push_prompt p f = push_prompt_with { meaning = (fun _ -> None) } p f
 let take_subcont p f = Effect.perform (Take (p, f)) ()

@@ -1,7 +1,6 @@
 include Boxes
 open Concord
 module Lock = Stdlib.Mutex
-module Timer = Concord__Timer
 
 type ending = Not_yet | Stopping | Failing of exn * Printexc.raw_backtrace
 
@@ -61,13 +60,19 @@ let suspend ({ group; _ } as thread) ~protected block =
       end_wait ();
       resumer outcome
     in
-    thread.interrupt <-
-      (fun ~even_protected ->
-        if even_protected || not protected then
-          ignore (resumer (Error Group.Stopped) : bool));
-    (* Either [end_with] comes later, and sees [interrupt], or it came before. *)
+    let interrupt ~even_protected =
+      if even_protected || not protected then
+        ignore (resumer (Error Group.Stopped) : bool)
+    in
     if not protected then raise_if_stopped group;
-    block resumer
+    let found = block resumer in
+    (* What it has found is not taken from it. Else either [end_with] comes later, and
+       sees [interrupt], or it came before. *)
+    if Option.is_none found then begin
+      thread.interrupt <- interrupt;
+      if is_ending group then interrupt ~even_protected:false
+    end;
+    found
   in
   Atomic.incr group.waiting;
   if all_wait group then ring group;
@@ -181,23 +186,41 @@ let yield () =
 
 let sleep group ~rings =
   let wake () = ignore ((Atomic.get group.bell) (Ok ()) : bool) in
-  let forget = Timer.after Group.look_every wake in
-  Fun.protect ~finally:forget (fun () ->
+  let forget = Group.look_again wake in
+  Group.finally ~finally:forget (fun () ->
       Suspend.suspend (fun resumer ->
           Atomic.set group.bell resumer;
           if Atomic.get group.rings = rings then None else Some ()))
+
+(* The last one who could wake a thread may have done so meanwhile: then that thread does
+   not wait any more, or waits again and has rung. *)
+let is_stuck group ~live ~rings =
+  all_wait group
+  && (not (Host_kit.may_be_woken ~asleep:live))
+  && Atomic.get group.rings = rings
+  && all_wait group
 
 let rec wait_for_all group =
   let rings = Atomic.get group.rings in
   let live = locked (fun () -> Hashtbl.length group.live) in
   if live > 0 then begin
-    if all_wait group && not (Host_kit.may_be_woken ~asleep:live) then
+    if is_stuck group ~live ~rings then
       begin if is_ending group then interrupt_all group ~even_protected:true
       else raise (Group.Deadlock live)
       end
     else sleep group ~rings;
     wait_for_all group
   end
+
+(* Again, as a signal handler may raise while the first exception is dealt with. *)
+let rec to_the_end group f =
+  match f () with
+  | () -> ()
+  | exception e ->
+      let failing = Failing (e, Printexc.get_raw_backtrace ()) in
+      to_the_end group (fun () ->
+          end_with group failing;
+          Suspend.protect (fun () -> wait_for_all group))
 
 let start () =
   match find () with
@@ -206,13 +229,9 @@ let start () =
   | Some group -> (
       locked (fun () -> Hashtbl.remove groups (this_thread ()));
       group.is_running <- true;
-      begin try
-        begin_next group;
-        wait_for_all group
-      with e ->
-        end_with group (Failing (e, Printexc.get_raw_backtrace ()));
-        Suspend.protect (fun () -> wait_for_all group)
-      end;
+      to_the_end group (fun () ->
+          begin_next group;
+          wait_for_all group);
       match group.ending with
       | Not_yet | Stopping -> ()
       | Failing (e, backtrace) -> Printexc.raise_with_backtrace e backtrace)

@@ -2,7 +2,12 @@ let deadlines : Unix.file_descr Deadlines.t = Deadlines.create ()
 let now () = Int64.to_int (Mtime_clock.now_ns ())
 let run_due () = Deadlines.run_due deadlines ~now
 let pending () = Deadlines.length deadlines
-let is_idle () = Deadlines.is_empty deadlines
+
+(* Whether the timers' thread may be calling actions: those are not among [deadlines] any
+   more. Only that thread sets it; the others look here after they have seen that
+   [deadlines] is empty. *)
+let is_serving = Atomic.make false
+let is_idle () = Deadlines.is_empty deadlines && not (Atomic.get is_serving)
 let has_thread () = Deadlines.has_sleeper deadlines
 
 (* --- The sleeper ---------------------------------------------------------- *)
@@ -30,12 +35,14 @@ let sleep fd ~until =
       with Unix.Unix_error ((EAGAIN | EWOULDBLOCK | EINTR), _, _) -> ())
 
 let rec serve ~to_read ~to_write =
+  Atomic.set is_serving true;
   begin try run_due ()
   with e ->
     (* An action raised, against the contract; the others are called nevertheless. *)
     let backtrace = Printexc.get_raw_backtrace () in
     Printexc.default_uncaught_exception_handler e backtrace
   end;
+  Atomic.set is_serving false;
   begin match Deadlines.fall_asleep deadlines ~now:(now ()) to_write with
   | Some until -> sleep to_read ~until
   | None -> ()

@@ -52,7 +52,8 @@ val pending : unit -> int
 (** How many timeouts are pending. For tests; O(n). *)
 
 val is_idle : unit -> bool
-(** Whether no timeout is pending. O(1). *)
+(** Whether no timeout is pending, and the thread of this module calls no
+    action. O(1). *)
 
 val has_thread : unit -> bool
 (** Whether the thread was started. *)

@@ -442,6 +442,16 @@ let succeeds name before () =
           true);
   yes "status 0" (!status = Some (WEXITED 0))
 
+(* What it calls may wake somebody. *)
+let not_idle_in_an_action () =
+  let seen = Atomic.make None in
+  ignore
+    (Timer.after 0.001 (fun () -> Atomic.set seen (Some (Timer.is_idle ())))
+      : unit -> unit);
+  eventually "it was called" (fun () -> Atomic.get seen <> None);
+  yes "not idle" (Atomic.get seen = Some false);
+  eventually "idle" Timer.is_idle
+
 let () =
   match Sys.argv with
   | [| _; name |] when List.exists (fun (n, _, _) -> n = name) programs ->
@@ -456,6 +466,7 @@ let () =
               test "never early" never_early;
               test "sooner than the sleep" sooner_than_the_sleep;
               test "never" never;
+              test "not idle in an action" not_idle_in_an_action;
             ] );
           ( "cancelling",
             [

@@ -1,0 +1,58 @@
+(* A signal handler raises at any moment: [start] raises it, or it came while no thread
+   of the set ran; and the set is over, whatever was interrupted. *)
+
+open Concord
+open Concord_test_support
+open Check
+
+exception Interrupted
+
+module Make (S : Style.S) = struct
+  open S
+
+  let work m count () =
+    let rec reader n () =
+      if n = 0 then return ()
+      else
+        let* i = take m in
+        incr count;
+        ignore (i : int);
+        reader (n - 1) ()
+    and writer n () =
+      if n = 0 then return ()
+      else
+        let* () = put m n in
+        let* () = yield () in
+        writer (n - 1) ()
+    in
+    spawn (reader 20);
+    spawn (writer 20);
+    spawn (fun () ->
+        direct (fun () ->
+            for _ = 1 to 5 do
+              Concord.yield ()
+            done));
+    start ()
+
+  let interrupted () =
+    let count = ref 0 and others = ref [] and sets = ref 0 in
+    let until = Unix.gettimeofday () +. 0.5 in
+    let f () =
+      incr sets;
+      match work (Mvar.create_empty ()) (ref 0) () with
+      | () -> ()
+      | exception Interrupted -> incr count
+      (* [Domain_local_await] is left by [Fun.protect] *)
+      | exception Fun.Finally_raised Interrupted -> incr count
+      | exception e -> others := Printexc.to_string e :: !others
+    in
+    while Unix.gettimeofday () < until do
+      Interrupting.run ~by:Interrupted ~count f
+    done;
+    (* what was spawned for a set that was not started *)
+    stop_outside ();
+    strings "other exceptions" [] (List.sort_uniq compare !others);
+    yes "interrupted" (!count > 0)
+
+  let cases = [ test "a signal handler raises" interrupted ]
+end

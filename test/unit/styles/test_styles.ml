@@ -1,0 +1,41 @@
+(* One suite over each signature, for each style. *)
+
+open Concord_test_support
+open Styles_cases
+
+(* Threads are switched at any time: one is stopped while it looks whether it has to wait,
+   and finds a value. *)
+let stopped_while_it_takes () =
+  let stopped = ref false and begun = ref false and got = ref 0 in
+  let open Concord_styles.Threads in
+  spawn (fun () ->
+      got :=
+        Concord.Suspend.suspend (fun _ ->
+            begun := true;
+            while not !stopped do
+              Thread.yield ()
+            done;
+            Some 7));
+  spawn (fun () ->
+      while not !begun do
+        yield ()
+      done;
+      Fun.protect stop ~finally:(fun () -> stopped := true));
+  start ();
+  Check.int "not lost" 7 !got
+
+let () =
+  Check.run "Styles"
+    (List.map
+       (fun (module S : Style.S) ->
+         let module Cases = Style_cases.Make (S) in
+         let module Moving = Moving.Make (S) in
+         (S.name, Cases.cases @ Moving.cases))
+       Style.all
+    @ List.map Direct_cases.suite Style.direct
+    @ [
+        ( "Threads, at any time",
+          [ Check.test "stopped while it takes" stopped_while_it_takes ] );
+      ]
+    @ Indirect_cases.suites
+    @ List.map Nested.suite Style.all)

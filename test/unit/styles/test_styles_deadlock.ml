@@ -1,0 +1,314 @@
+(* When a deadlock is reported, and when not. Another thread could always wake one: so
+   this program has none but those that a case starts, and its watchdog is an alarm. *)
+
+open Concord
+open Concord_styles
+open Styles_cases
+
+let seconds = 50
+let int what = Alcotest.(check int) what
+let yes what actual = Alcotest.(check bool) what true actual
+
+let test name f =
+  Alcotest.test_case name `Quick @@ fun () ->
+  ignore (Unix.alarm seconds : int);
+  f ();
+  ignore (Unix.alarm 0 : int)
+
+let deadlock n f =
+  match f () with
+  | () -> Alcotest.fail "no deadlock was reported"
+  | exception Deadlock left -> int "left" n left
+
+(* The thread or domain that ended may be seen for a moment. *)
+let soon_deadlock n f =
+  let before = Unix.gettimeofday () in
+  deadlock n f;
+  yes "soon" (Unix.gettimeofday () -. before < 10.)
+
+module Make (S : Style.S) = struct
+  open S
+
+  let run fs =
+    List.iter spawn fs;
+    start ()
+
+  let waits m () =
+    let* () = take m in
+    return ()
+
+  let box = Mvar.create_empty
+
+  let clean () =
+    let ran = ref false in
+    run
+      [
+        (fun () ->
+          let* () = yield () in
+          ran := true;
+          return ());
+      ];
+    yes "the next set" !ran
+
+  let one () =
+    let m = box () in
+    deadlock 1 (fun () -> run [ waits m ]);
+    int "waiters" 0 (Mvar.waiters m);
+    Mvar.put m ();
+    yes "not lost" (Mvar.take_available m = Some ());
+    clean ()
+
+  (* As many as are left. *)
+  let several () =
+    let m = box () and q = Mailbox.create () and full = Mvar.create () in
+    let f () =
+      run
+        [
+          waits m;
+          return;
+          (fun () -> take_fifo q);
+          (fun () -> put full ());
+          (fun () ->
+            let* () = yield () in
+            waits m ());
+          (fun () -> direct (fun () -> Mvar.take m));
+          (fun () ->
+            sync (Event.choose [ Mvar.take_evt m; Mailbox.take_evt q ]));
+          halt;
+        ]
+    in
+    deadlock 6 f;
+    List.iter (int "waiters" 0)
+      [ Mvar.waiters m; Mailbox.waiters q; Mvar.waiters full ];
+    clean ()
+
+  (* Two wait for one another. *)
+  let circle () =
+    let a = box () and b = box () in
+    let thread a b () =
+      let* () = take a in
+      put b ()
+    in
+    deadlock 2 (fun () -> run [ thread a b; thread b a ])
+
+  let after_work () =
+    let a = box () and b = box () in
+    let rec serve n () =
+      if n = 0 then take b
+      else
+        let* () = take a in
+        let* () = put b () in
+        serve (n - 1) ()
+    and use n () =
+      if n = 0 then take b
+      else
+        let* () = put a () in
+        let* () = take b in
+        use (n - 1) ()
+    in
+    deadlock 2 (fun () -> run [ serve 100; use 100 ])
+
+  let again () =
+    for _ = 1 to 20 do
+      deadlock 1 (fun () -> run [ waits (box ()) ])
+    done
+
+  (* While a timeout is pending, somebody may be woken; then nobody. *)
+  let after_timeouts () =
+    let m = box () and fired = ref 0 in
+    let sleeps seconds () =
+      let* () = sync (Event.timeout seconds) in
+      incr fired;
+      return ()
+    in
+    soon_deadlock 2 (fun () ->
+        run [ waits m; sleeps 0.001; waits m; sleeps 0.03 ]);
+    int "fired" 2 !fired
+
+  let not_while_timeouts () =
+    let m = box () in
+    run
+      [
+        waits m;
+        (fun () ->
+          let* () = sync (Event.timeout 0.02) in
+          put m ());
+      ]
+
+  let woken_by other () =
+    let m = box () in
+    let join =
+      other (fun () ->
+          while Mvar.waiters m < 1 do
+            Unix.sleepf 0.001
+          done;
+          (* [start] sleeps, and has looked *)
+          Unix.sleepf 0.01;
+          Mvar.put m ())
+    in
+    run [ waits m ];
+    join ()
+
+  (* It could have woken somebody, and has ended. *)
+  let others_end other () =
+    let m = box () in
+    let join =
+      other (fun () ->
+          while Mvar.waiters m < 1 do
+            Unix.sleepf 0.001
+          done;
+          Unix.sleepf 0.01)
+    in
+    soon_deadlock 1 (fun () -> run [ waits m ]);
+    join ()
+
+  (* Somebody is resumed by the very last one who could. *)
+  let last_moment other () =
+    for _ = 1 to 200 do
+      let m = box () in
+      let join =
+        other (fun () ->
+            while Mvar.waiters m < 1 do
+              Thread.yield ()
+            done;
+            Mvar.put m ())
+      in
+      run [ waits m ];
+      join ()
+    done
+
+  (* What happens while the loop looks whether something could happen: the question goes
+     to the handler around it, which puts a value and says that it is no host. *)
+  let resumed_while_it_looks () =
+    let m = box () in
+    let open Effect.Deep in
+    let effc (type a) (e : a Effect.t) : ((a, unit) continuation -> unit) option
+        =
+      match e with
+      | Suspend.Suspend _ when Mvar.waiters m > 0 ->
+          Some
+            (fun k ->
+              Mvar.put m ();
+              discontinue k (Effect.Unhandled e))
+      | _ -> None
+    in
+    try_with (fun () -> run [ waits m ]) () { effc }
+
+  let timeouts_at_the_last_moment () =
+    for _ = 1 to 300 do
+      run [ (fun () -> sync (Event.timeout 0.0003)) ]
+    done
+
+  (* A set that runs in a thread of another one: the deadlock is that of the outer set,
+     whose thread ends the inner one. *)
+  let in_a_thread_of (name, (module D : Direct)) =
+    ( "in a thread of " ^ name,
+      fun () ->
+        let m = box () and seen = ref None in
+        D.spawn (fun () ->
+            spawn (waits m);
+            try start ()
+            with e ->
+              seen := Some e;
+              raise e);
+        deadlock 1 D.start;
+        yes "the inner one has ended" (!seen <> None);
+        int "waiters" 0 (Mvar.waiters m);
+        clean () )
+
+  let protected () =
+    let m = box () in
+    deadlock 1 (fun () ->
+        run
+          [
+            (fun () ->
+              direct (fun () -> Suspend.protect (fun () -> Mvar.take m)));
+          ]);
+    int "waiters" 0 (Mvar.waiters m);
+    (* after another end *)
+    run
+      [
+        (fun () -> direct (fun () -> Suspend.protect (fun () -> Mvar.take m)));
+        (fun () ->
+          let* () = yield () in
+          stop ());
+      ];
+    int "waiters" 0 (Mvar.waiters m);
+    clean ()
+
+  let in_a_host () =
+    let woken = ref false in
+    Concord_fifo.run (fun () ->
+        let m = box () in
+        let fiber =
+          Concord_fifo.fork (fun () ->
+              while Mvar.waiters m < 1 do
+                Concord.yield ()
+              done;
+              for _ = 1 to 10 do
+                Concord.yield ()
+              done;
+              Mvar.put m ())
+        in
+        run [ waits m ];
+        woken := true;
+        Concord_fifo.join fiber);
+    yes "woken" !woken
+
+  let thread f =
+    let t = Thread.create f () in
+    fun () -> Thread.join t
+
+  let domain f =
+    let d = Domain.spawn f in
+    fun () -> Domain.join d
+
+  let cases =
+    [
+      ("one", one);
+      ("several", several);
+      ("in a circle", circle);
+      ("after work", after_work);
+      ("again and again", again);
+      ("protected", protected);
+      ("not in a host", in_a_host);
+      ("resumed while it looks", resumed_while_it_looks);
+      ("not while a timeout is pending", not_while_timeouts);
+      ("after timeouts", after_timeouts);
+      ("timeouts at the last moment", timeouts_at_the_last_moment);
+      ("woken by a thread", woken_by thread);
+      ("a thread ends", others_end thread);
+      ("a thread at the last moment", last_moment thread);
+    ]
+    (* the outer set sees the threads of the inner one, and does not know that they wait *)
+    @
+    if not is_light then []
+    else
+      List.map in_a_thread_of
+        (List.filter (fun (outer, _) -> outer <> name) Style.direct)
+
+  let with_domains =
+    [
+      ("woken by a domain", woken_by domain);
+      ("a domain ends", others_end domain);
+      ("a domain at the last moment", last_moment domain);
+    ]
+
+  let tests = List.map (fun (name, case) -> test name case)
+end
+
+let suites which =
+  List.map
+    (fun (module S : Style.S) ->
+      let module Cases = Make (S) in
+      which
+        (S.name, fun () -> Cases.tests Cases.cases)
+        (S.name ^ ", with domains", fun () -> Cases.tests Cases.with_domains))
+    Style.all
+
+(* Domains come last: each brings a thread that stays. *)
+let () =
+  let force (name, tests) = (name, tests ()) in
+  Alcotest.run "Deadlocks"
+    (List.map force
+       (suites (fun first _ -> first) @ suites (fun _ last -> last)))
