@@ -11,15 +11,15 @@ exception Stopped
 (* Once the group is stopped, a [Call] is dropped. The others are not: a stack is to be
    unwound, and an outcome that was promised (H3) is delivered. *)
 type turn =
-  | Call of (unit -> unit)
-  | Go_on of (unit -> unit)
+  | Call of { f : unit -> unit; mutable has_begun : bool }
+  | Go_on of { f : unit -> unit; mutable has_begun : bool }
   | Deliver : 'a wait -> turn
 
 and 'a wait = {
   decision : 'a Decision.t;
   go_on : ('a, exn) result -> unit;
   protected : bool;
-  mutable index : int;  (** In [waits]. *)
+  mutable index : int;  (** In [waits], or [delivered]. *)
 }
 
 type any_wait = Wait : 'a wait -> any_wait [@@unboxed]
@@ -35,14 +35,15 @@ type 'd t = {
   mutable thread : int;  (** That runs it: a host may go on in another one. *)
   host : Host_kit.t;
   turns : turn Inbox.t;
-  mutable turn : turn;
-      (** Taken from [turns], and kept until it is being performed: a signal
-          handler may raise before. *)
+  mutable has_performed : bool;  (** Since {!val-turn} was called. *)
   mutable bell : unit Suspend.resumer;
   mutable place : place;
   mutable ending : ending;
   mutable waits : any_wait array;  (** The first [n_waits] of them. *)
   mutable n_waits : int;
+  mutable in_host : bool option;
+      (** Is the task that called [start] one of several of a host? Once it is
+          known. *)
   spin : Spin.t;
 }
 
@@ -87,11 +88,11 @@ let leave style t =
     (Domain.DLS.get style.groups)
     (List.filter (fun other -> not (is_away other)))
 
-let no_turn = Call ignore
+let delivered = -1
 
 let no_wait =
   let decision = Decision.create () in
-  Wait { decision; go_on = ignore; protected = true; index = -1 }
+  Wait { decision; go_on = ignore; protected = true; index = delivered }
 
 let create style =
   {
@@ -99,12 +100,13 @@ let create style =
     thread = this_thread ();
     host = Host_kit.create ();
     turns = Inbox.create ();
-    turn = no_turn;
+    has_performed = false;
     bell = (fun _ -> false);
     place = Before_start;
     ending = Not_yet;
     waits = Array.make 16 no_wait;
     n_waits = 0;
+    in_host = None;
     spin = Spin.create ();
   }
 
@@ -138,16 +140,16 @@ let post t turn =
   | Posted_to_sleeper -> ignore (t.bell (Ok ()) : bool)
   | Posted | Refused -> ()
 
+let enqueue t f = post t (Call { f; has_begun = false })
+let enqueue_stack t f = post t (Go_on { f; has_begun = false })
+
 let spawn style f =
   match find style with
-  | Some t -> post t (Call f)
+  | Some t -> enqueue t f
   | None ->
       let t = create style in
-      post t (Call f);
+      enqueue t f;
       enter style t
-
-let enqueue t f = post t (Call f)
-let enqueue_stack t f = post t (Go_on f)
 
 (* --- Waiting ------------------------------------------------------------------ *)
 
@@ -165,10 +167,11 @@ let remove_wait t wait =
   t.waits.(wait.index) <- any;
   last.index <- wait.index;
   t.waits.(n) <- no_wait;
-  t.n_waits <- n
+  t.n_waits <- n;
+  wait.index <- delivered
 
-let resume t wait turn outcome =
-  match Inbox.decide_and_post t.turns wait.decision outcome turn with
+let resume t wait outcome =
+  match Inbox.decide_and_post t.turns wait.decision outcome (Deliver wait) with
   | Refused -> false
   | Posted -> true
   | Posted_to_sleeper ->
@@ -181,7 +184,7 @@ let wait t ~protected block go_on =
     let decision = Decision.create () in
     let wait = { decision; go_on; protected; index = t.n_waits } in
     add_wait t wait;
-    let resumer = resume t wait (Deliver wait) in
+    let resumer = resume t wait in
     let outcome = Decision.offer decision resumer block in
     if not (Decision.is_undecided outcome) then begin
       remove_wait t wait;
@@ -189,32 +192,39 @@ let wait t ~protected block go_on =
     end
   end
 
-let perform t = function
-  | Call f ->
-      t.turn <- no_turn;
+(* A turn leaves the queue when it has returned, or at the next look: it may throw to
+   another continuation, and a signal handler may raise before it has begun. *)
+let perform t turn =
+  match turn with
+  | Call ({ f; has_begun = false } as call) ->
+      call.has_begun <- true;
+      t.has_performed <- true;
       if not (is_ending t) then f ()
-  | Go_on f ->
-      t.turn <- no_turn;
+  | Go_on ({ f; has_begun = false } as go_on) ->
+      go_on.has_begun <- true;
+      t.has_performed <- true;
       f ()
-  | Deliver wait ->
+  | Deliver wait when wait.index <> delivered ->
       remove_wait t wait;
-      t.turn <- no_turn;
+      t.has_performed <- true;
       wait.go_on (Decision.outcome wait.decision)
+  | Call _ | Go_on _ | Deliver _ -> (* begun before *) ()
 
 (* While threads keep the domain busy, the timers' thread would be late. *)
 let serve_timers t =
   if Inbox.served t.turns land 63 = 0 && not (Timer.is_idle ()) then
     Timer.run_due ()
 
-let turn t =
+let rec turn t =
   serve_timers t;
-  (t.turn != no_turn || Inbox.serve t.turns (fun turn -> t.turn <- turn))
-  && begin
-    perform t t.turn;
-    true
-  end
+  t.has_performed <- false;
+  Inbox.serve t.turns (fun turn -> perform t turn)
+  && (t.has_performed
+    ||
+    (* that one had begun before *)
+    turn t)
 
-let is_ready t = t.turn != no_turn || not (Inbox.is_empty t.turns)
+let is_ready t = not (Inbox.is_empty t.turns)
 
 (* --- The end ---------------------------------------------------------------- *)
 
@@ -223,7 +233,7 @@ let resume_all t ~even_protected =
   for i = 0 to t.n_waits - 1 do
     let (Wait wait) = t.waits.(i) in
     if even_protected || not wait.protected then
-      ignore (resume t wait (Deliver wait) (Error Stopped) : bool)
+      ignore (resume t wait (Error Stopped) : bool)
   done
 
 let end_with style t ending =
@@ -255,36 +265,46 @@ let finally f ~finally =
       finally ();
       Printexc.raise_with_backtrace e backtrace
 
+let is_in_host () =
+  match Host_kit.probe { passing = ignore } with
+  | Suspends -> true
+  | Parks -> false
+
+let in_host t =
+  match t.in_host with
+  | Some in_host -> in_host
+  | None ->
+      let in_host = is_in_host () in
+      t.in_host <- Some in_host;
+      in_host
+
 (* A thread or a domain that could have woken the loop may end without a word. In a task
    of a host there is always something that could; and a timeout of the inner loop would
    make the outer one, of another style, think so of itself. *)
 let look_every = 1.
 
-let look_again look =
-  match Host_kit.probe { passing = ignore } with
-  | Suspends -> ignore
-  | Parks -> Timer.after look_every look
+let look_again ~in_host look =
+  if in_host then ignore else Timer.after look_every look
 
-let sleep t =
+let sleep t ~in_host =
   let block resumer =
     t.bell <- resumer;
     if Inbox.fall_asleep t.turns then None else Some ()
   in
-  let forget = look_again (fun () -> ignore (t.bell (Ok ()) : bool)) in
+  let forget = look_again ~in_host (fun () -> ignore (t.bell (Ok ()) : bool)) in
   finally
     (fun () -> Suspend.suspend block)
     ~finally:(fun () ->
       forget ();
       Inbox.wake_up t.turns)
 
-(* If the thread that called [start] was cancelled, it goes on waiting for those that
-   are protected. *)
 let rec wait_for_turn t =
   if not (Spin.until t.spin (fun () -> is_ready t)) then begin
+    let in_host = in_host t in
     (* The last one who could may have done so meanwhile. *)
-    if not (Host_kit.may_be_woken ~asleep:0 || is_ready t) then
+    if not (in_host || Host_kit.may_be_woken ~asleep:0 || is_ready t) then
       raise (Deadlock t.n_waits);
-    if is_ending t then Suspend.protect (fun () -> sleep t) else sleep t;
+    sleep t ~in_host;
     if not (is_ready t) then wait_for_turn t
   end
 
@@ -302,12 +322,17 @@ let rec loop style t ~outside run =
     (* again: a signal handler may have raised the first time *)
     if is_ending t then resume_all t ~even_protected:false;
     run_turns style t ~outside run;
-    if t.n_waits > 0 && not (is_ready t) then wait_for_turn t
+    if t.n_waits > 0 && not (is_ready t) then
+      if is_ending t then
+        (* for those that are protected, though the caller may be cancelled *)
+        Suspend.protect (fun () -> wait_for_turn t)
+      else wait_for_turn t
   with
   | () -> ()
-  | exception e when is_ending t ->
+  | exception Deadlock _ when is_ending t ->
       (* nothing can wake those that are protected *)
-      if e = Deadlock t.n_waits then resume_all t ~even_protected:true
+      resume_all t ~even_protected:true
+  | exception _ when is_ending t -> ()
   | exception e -> end_with style t (Failing (e, Printexc.get_raw_backtrace ()))
   end;
   if t.n_waits > 0 || is_ready t then loop style t ~outside run

@@ -86,7 +86,11 @@ val finally : (unit -> 'a) -> finally:(unit -> unit) -> 'a
 val refuse_to_start : string -> 'a
 (** @raise Invalid_argument with the name of the style. *)
 
-val look_again : (unit -> unit) -> unit -> unit
+val is_in_host : unit -> bool
+(** Is the calling task one of several of a host?
+    @raise e the host's exception, if the task is cancelled. *)
+
+val look_again : in_host:bool -> (unit -> unit) -> unit -> unit
 (** [let forget = look_again look]: for a loop that is about to sleep. [look ()]
     is called after a second, if something that could resume a thread now may
     have ended by then; unless [forget ()] came before. *)

@@ -186,7 +186,7 @@ let yield () =
 
 let sleep group ~rings =
   let wake () = ignore ((Atomic.get group.bell) (Ok ()) : bool) in
-  let forget = Group.look_again wake in
+  let forget = Group.look_again ~in_host:(Group.is_in_host ()) wake in
   Group.finally ~finally:forget (fun () ->
       Suspend.suspend (fun resumer ->
           Atomic.set group.bell resumer;
