@@ -14,7 +14,7 @@ say() { printf 'tsan: %s\n' "$*" >&2; }
 # a loop of List.iter is enough).
 is_wanted() {
   case $1 in
-  *_memory | test_signals | test_fifo_signals)
+  *_memory | test_signals | test_fifo_signals | test_styles_signals)
     [ "${#names[@]}" = 0 ] || [[ " ${names[*]} " != *" $1 "* ]] || say "$1: left out; tools/tsan/run.sh says why"
     return 1
     ;;

@@ -565,7 +565,7 @@ module Queues = struct
     run t
 
   let cleared () =
-    traced [] @@ fun say ->
+    traced [ "2" ] @@ fun say ->
     let t = create () in
     let e = event t in
     on_any t
@@ -575,10 +575,35 @@ module Queues = struct
             say "any";
             Accept);
       };
+    on e (fun i ->
+        say (string_of_int i);
+        Reject);
     add e 1;
     clear t;
     add e 2;
     run t
+
+  (* A handler that was removed is garbage, although the event is not. *)
+  let what_is_removed_is_garbage () =
+    let t = create () and kept = Weak.create 2 in
+    let e = event t in
+    let[@inline never] add_handlers () =
+      let a = ref 0 and b = ref 0 in
+      Weak.set kept 0 (Some a);
+      Weak.set kept 1 (Some b);
+      once e (fun () -> incr a);
+      on e (fun () ->
+          incr b;
+          Terminate);
+      add e ();
+      add e ();
+      run t
+    in
+    add_handlers ();
+    Gc.full_major ();
+    no "once" (Weak.check kept 0);
+    no "terminated" (Weak.check kept 1);
+    add e ()
 
   let seconds f =
     let before = Sys.time () in
@@ -656,6 +681,7 @@ module Queues = struct
       test "100,000 other events" is_found_at_once;
       test "50,000 handlers of one event" many_of_one_event;
       test "what is not used is garbage" what_is_not_used_is_garbage;
+      test "what is removed is garbage" what_is_removed_is_garbage;
     ]
 end
 

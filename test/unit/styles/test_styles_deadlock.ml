@@ -306,9 +306,80 @@ let suites which =
         (S.name ^ ", with domains", fun () -> Cases.tests Cases.with_domains))
     Style.all
 
+(* --- Promises ------------------------------------------------------------------ *)
+
+let claims () =
+  let open Concord_styles.Promise in
+  int "ready" 1 (claim (ready 1));
+  deadlock 1 (fun () -> claim (blocked ()));
+  let p = blocked () in
+  fulfill p 2;
+  int "fulfilled" 2 (claim p);
+  let p = blocked () in
+  let got = ref 0 in
+  Concord_fifo.run (fun () ->
+      let fiber = Concord_fifo.fork (fun () -> got := claim p) in
+      spawn (fun () ->
+          let* () = yield () in
+          fulfill p 3;
+          return ());
+      start ();
+      Concord_fifo.join fiber);
+  int "by a thread" 3 !got
+
+let claimed_in_a_thread () =
+  let open Concord_styles.Promise in
+  spawn (fun () -> claim (blocked ()));
+  match start () with
+  | () -> Alcotest.fail "it was not refused"
+  | exception Invalid_argument _ -> ()
+
+let connected () =
+  let open Concord_styles.Promise in
+  let a = blocked () and b = blocked () in
+  let said = ref [] in
+  let on t s =
+    ignore
+      (Concord_styles.Promise.( >>= ) t (fun v ->
+           said := (s ^ v) :: !said;
+           return ()))
+  in
+  on a "a1";
+  on b "b1";
+  on a "a2";
+  connect a b;
+  on b "b2";
+  fulfill b "!";
+  Alcotest.(check (list string))
+    "all, in order"
+    [ "a1!"; "a2!"; "b1!"; "b2!" ]
+    (List.rev !said);
+  Alcotest.(check string) "the same promise" "!" (claim a);
+  (match fulfill a "?" with
+  | () -> Alcotest.fail "twice"
+  | exception Invalid_argument _ -> ());
+  let c = blocked () in
+  connect c (ready "c");
+  Alcotest.(check string) "ready" "c" (claim c);
+  (match connect c (ready "d") with
+  | () -> Alcotest.fail "connected to a ready one"
+  | exception Invalid_argument _ -> ());
+  let d = blocked () in
+  connect d d;
+  fulfill d "d"
+
+let promises =
+  ( "promises",
+    [
+      test "claim" claims;
+      test "claim in a thread" claimed_in_a_thread;
+      test "connect" connected;
+    ] )
+
 (* Domains come last: each brings a thread that stays. *)
 let () =
   let force (name, tests) = (name, tests ()) in
   Alcotest.run "Deadlocks"
     (List.map force
-       (suites (fun first _ -> first) @ suites (fun _ last -> last)))
+       (((fst promises, fun () -> snd promises) :: suites (fun first _ -> first))
+       @ suites (fun _ last -> last)))
