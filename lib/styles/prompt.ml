@@ -16,10 +16,11 @@ type ('a, 'b) subcont = {
   taken_at : 'b t;
 }
 
-(* Performed where a continuation is taken, it gives what is to be done there when that
-   is pushed again. *)
+(* [Take] gives what is to be done where the continuation was taken, when that is pushed
+   again. [Shift] leaves the mark awake, so that it comes back with the continuation. *)
 type _ Effect.t +=
   | Take : 'b t * (('a, 'b) subcont -> 'b) -> (unit -> 'a) Effect.t
+  | Shift : 'b t * (('a -> 'b) -> 'b) -> 'a Effect.t
 
 let new_prompt () = Type.Id.make ()
 let reraise e = Printexc.(raise_with_backtrace e (get_raw_backtrace ()))
@@ -28,7 +29,7 @@ let resume stack = function
   | Ok v -> continue stack v
   | Error e -> discontinue stack e
 
-let taken_at (type a b) (p : b t) mark (e : a Effect.t) :
+let taken_by (type a b) (p : b t) mark (e : a Effect.t) :
     ((a, b) continuation -> b) option =
   match e with
   | Take (q, f) -> (
@@ -39,6 +40,10 @@ let taken_at (type a b) (p : b t) mark (e : a Effect.t) :
               mark.is_awake <- false;
               f { stack; mark; taken_at = p })
       | None -> None)
+  | Shift (q, f) -> (
+      match Type.Id.provably_equal p q with
+      | Some Equal -> Some (fun stack -> f (fun v -> continue stack v))
+      | None -> None)
   | _ -> None
 
 let push_prompt_with (type b) { meaning } (p : b t) f =
@@ -46,7 +51,7 @@ let push_prompt_with (type b) { meaning } (p : b t) f =
   let effc (type a) (e : a Effect.t) : ((a, b) continuation -> b) option =
     if not mark.is_awake then None
     else
-      match taken_at p mark e with
+      match taken_by p mark e with
       | Some _ as take -> take
       | None -> (
           match meaning e with
@@ -68,5 +73,6 @@ let push_prompt_subcont p ({ stack; mark; taken_at } as subcont) f =
         mark.is_awake <- true;
         f ())
 
-let shift0 p f =
-  take_subcont p (fun k -> f (fun v -> push_prompt_subcont p k (fun () -> v)))
+(* That is [take_subcont p (fun k -> f (fun v -> push_prompt_subcont p k (fun () -> v)))],
+   with less to do. *)
+let shift0 p f = Effect.perform (Shift (p, f))
