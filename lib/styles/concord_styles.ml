@@ -3,6 +3,7 @@ module type Trampolined = Signatures.Trampolined
 module type Monadic = Signatures.Monadic
 
 exception Deadlock = Group.Deadlock
+exception Ended = Group.Ended
 
 module Threads = Threads
 module Callcc = Callcc

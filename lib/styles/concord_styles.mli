@@ -33,8 +33,12 @@
       were spawned. [start] returns when the last thread has ended, or was ended
       by [stop]. Then there is no thread left, and [spawn] begins a new set.
     - Each system thread has a set of its own for each style: [spawn] adds to
-      the set of the caller's system thread, [start] runs that.
-    - [halt] ends the calling thread. What follows it is not run.
+      the set of the caller's system thread, and [start] runs that. A task that
+      its host may move to another system thread does not wait between the two;
+      once started, a set goes with the task.
+    - [halt] ends the calling thread: in direct style at once, and in a monad
+      where it is bound, so that what follows is not run. In trampolined style a
+      thread ends by calling no operation any more, and [halt] says so.
     - [stop] ends all threads of the set, the calling one first. A thread that
       has not begun never does. A thread that waits has waited in vain: it has
       taken and given nothing. One that was already resumed, by a task that gave
@@ -47,12 +51,18 @@
     - If the task that called [start] is cancelled while all threads wait, they
       are ended likewise, and [start] raises the host's exception.
     - [start] suspends the calling task, whatever its host, while all threads
-      wait. If nothing is left that could resume one, all are ended and [start]
-      raises {!Deadlock}. *)
+      wait. As long as one is ready, the calling task does not give way to
+      others of its host. If nothing is left that could resume one, all are
+      ended and [start] raises {!Deadlock}. *)
 
 exception Deadlock of int
 (** So many threads were left, and nothing could resume them: see
     {!Concord.Host_kit.may_be_woken}. Raised by [start]. *)
+
+exception Ended
+(** What ends a thread in direct style: raised by [halt] and [stop], and, once
+    the set was stopped, where the thread waits. Code that catches all
+    exceptions raises it again. *)
 
 (** {2 Signatures} *)
 

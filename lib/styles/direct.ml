@@ -1,9 +1,7 @@
 open Concord
 
-exception Halted
-
-let halt () = raise_notrace Halted
-let body f () = try f () with Halted | Group.Stopped -> ()
+let halt () = raise_notrace Group.Ended
+let body f () = try f () with Group.Ended -> ()
 
 type wait = {
   wait :

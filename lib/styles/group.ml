@@ -6,7 +6,18 @@ module Timer = Concord__Timer
 module Atomically = Concord__Atomically
 
 exception Deadlock of int
-exception Stopped
+exception Ended
+
+let () =
+  Printexc.register_printer (function
+    | Deadlock threads ->
+        Some
+          (Printf.sprintf
+             "Concord_styles.Deadlock: nothing is left that could resume the \
+              threads that wait (%d)"
+             threads)
+    | Ended -> Some "Concord_styles.Ended"
+    | _ -> None)
 
 (* Once the group is stopped, a [Call] is dropped. The others are not: a stack is to be
    unwound, and an outcome that was promised (H3) is delivered. *)
@@ -126,7 +137,7 @@ let host t = t.host
 let is_ending t =
   match t.ending with Not_yet -> false | Stopping | Failing _ -> true
 
-let raise_if_stopped t = if is_ending t then raise_notrace Stopped
+let raise_if_stopped t = if is_ending t then raise_notrace Ended
 
 let host_of_caller style =
   match find style with
@@ -179,7 +190,7 @@ let resume t wait outcome =
       true
 
 let wait t ~protected block go_on =
-  if is_ending t && not protected then go_on (Error Stopped)
+  if is_ending t && not protected then go_on (Error Ended)
   else begin
     let decision = Decision.create () in
     let wait = { decision; go_on; protected; index = t.n_waits } in
@@ -228,12 +239,12 @@ let is_ready t = not (Inbox.is_empty t.turns)
 
 (* --- The end ---------------------------------------------------------------- *)
 
-(* Whoever waits goes on with [Stopped], unless it was resumed before. *)
+(* Whoever waits goes on with [Ended], unless it was resumed before. *)
 let resume_all t ~even_protected =
   for i = 0 to t.n_waits - 1 do
     let (Wait wait) = t.waits.(i) in
     if even_protected || not wait.protected then
-      ignore (resume t wait (Error Stopped) : bool)
+      ignore (resume t wait (Error Ended) : bool)
   done
 
 let end_with style t ending =
@@ -247,7 +258,7 @@ let stop style =
   match find style with
   | Some ({ place = Running; _ } as t) ->
       end_with style t Stopping;
-      raise_notrace Stopped
+      raise_notrace Ended
   | Some t -> (* what was spawned is forgotten *) leave style t
   | None -> ()
 
@@ -314,7 +325,7 @@ let run_turns style t ~outside run =
     (fun () ->
       t.place <- Running;
       enter style t;
-      try run t with Stopped -> ())
+      try run t with Ended -> ())
     ~finally:(fun () -> leave style t)
 
 let rec loop style t ~outside run =

@@ -5,7 +5,7 @@
     with the first {!spawn}, and is gone when {!start} returns. *)
 
 exception Deadlock of int
-exception Stopped
+exception Ended
 
 type 'd style
 (** A style; its groups each have a ['d] of their own. *)
@@ -38,7 +38,7 @@ val start :
 
 val stop : 'd style -> unit
 (** Ends the threads of the group.
-    @raise Stopped if a thread calls it. *)
+    @raise Ended if a thread calls it. *)
 
 (** {2 For threads} *)
 
@@ -65,7 +65,7 @@ val enqueue_stack : 'd t -> (unit -> unit) -> unit
     to be unwound. The thread then calls {!raise_if_stopped}. *)
 
 val raise_if_stopped : 'd t -> unit
-(** @raise Stopped if the group was stopped. *)
+(** @raise Ended if the group was stopped. *)
 
 val wait :
   'd t ->
@@ -75,7 +75,7 @@ val wait :
   unit
 (** [wait t ~protected block go_on] does what a host does with [Suspend block]:
     [go_on] is called with the outcome, at once or in a turn. If the group is
-    stopped first, that is [Error Stopped], unless the wait is [protected]. *)
+    stopped first, that is [Error Ended], unless the wait is [protected]. *)
 
 (** {2 For all styles} *)
 

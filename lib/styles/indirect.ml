@@ -34,7 +34,7 @@ struct
 
   let next k = function
     | Ok v -> k v
-    | Error (Group.Stopped, _) -> ()
+    | Error (Group.Ended, _) -> ()
     | Error (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
 
   (* As [Operations.sync], for an event of one operation that was tried already: then
@@ -85,7 +85,7 @@ struct
     let offered = Decision.offer decision (Decision.decide decision) block in
     if
       Decision.is_undecided offered
-      && Decision.decide decision (Error Group.Stopped)
+      && Decision.decide decision (Error Group.Ended)
     then refuse ()
     else match Decision.outcome decision with Ok () -> () | Error e -> raise e
 

@@ -35,7 +35,7 @@ let ring group =
 let is_ending group =
   match group.ending with Not_yet -> false | Stopping | Failing _ -> true
 
-let raise_if_stopped group = if is_ending group then raise_notrace Group.Stopped
+let raise_if_stopped group = if is_ending group then raise_notrace Group.Ended
 
 (* --- Waiting ---------------------------------------------------------------- *)
 
@@ -62,7 +62,7 @@ let suspend ({ group; _ } as thread) ~protected block =
     in
     let interrupt ~even_protected =
       if even_protected || not protected then
-        ignore (resumer (Error Group.Stopped) : bool)
+        ignore (resumer (Error Group.Ended) : bool)
     in
     if not protected then raise_if_stopped group;
     let found = block resumer in
@@ -101,7 +101,7 @@ let stop () =
   | None -> ()
   | Some group when group.is_running ->
       end_with group Stopping;
-      raise_notrace Group.Stopped
+      raise_notrace Group.Ended
   | Some _ -> locked (fun () -> Hashtbl.remove groups (this_thread ()))
 
 (* --- Threads ---------------------------------------------------------------- *)
