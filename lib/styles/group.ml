@@ -297,27 +297,34 @@ let look_every = 1.
 let look_again ~in_host look =
   if in_host then ignore else Timer.after look_every look
 
-let sleep t ~in_host =
+let sleep t ~in_host suspend =
   let block resumer =
     t.bell <- resumer;
     if Inbox.fall_asleep t.turns then None else Some ()
   in
   let forget = look_again ~in_host (fun () -> ignore (t.bell (Ok ()) : bool)) in
   finally
-    (fun () -> Suspend.suspend block)
+    (fun () -> suspend block)
     ~finally:(fun () ->
       forget ();
       Inbox.wake_up t.turns)
 
-let rec wait_for_turn t =
+let rec wait_for_turn t suspend =
   if not (Spin.until t.spin (fun () -> is_ready t)) then begin
     let in_host = in_host t in
     (* The last one who could may have done so meanwhile. *)
     if not (in_host || Host_kit.may_be_woken ~asleep:0 || is_ready t) then
       raise (Deadlock t.n_waits);
-    sleep t ~in_host;
-    if not (is_ready t) then wait_for_turn t
+    sleep t ~in_host suspend;
+    if not (is_ready t) then wait_for_turn t suspend
   end
+
+(* Those that are protected are waited for although the caller may be cancelled; if its
+   host refuses to suspend it, the system thread waits. *)
+let wait_for_protected t =
+  try Suspend.protect (fun () -> wait_for_turn t Suspend.suspend) with
+  | Deadlock _ as e -> raise_notrace e
+  | _ -> wait_for_turn t Host_kit.suspend_thread
 
 let run_turns style t ~outside run =
   Host_kit.using ?outside t.host @@ fun () ->
@@ -334,10 +341,8 @@ let rec loop style t ~outside run =
     if is_ending t then resume_all t ~even_protected:false;
     run_turns style t ~outside run;
     if t.n_waits > 0 && not (is_ready t) then
-      if is_ending t then
-        (* for those that are protected, though the caller may be cancelled *)
-        Suspend.protect (fun () -> wait_for_turn t)
-      else wait_for_turn t
+      if is_ending t then wait_for_protected t
+      else wait_for_turn t Suspend.suspend
   with
   | () -> ()
   | exception Deadlock _ when is_ending t ->

@@ -1,3 +1,8 @@
+(* The system keeps what remains to be done: a thread that must wait blocks, and the system
+   runs another one. So there is no scheduler here, and no continuation. What the other
+   styles have in [Group] is done with locks: who is in the set, the end, and whether
+   anything is left that could wake a thread. *)
+
 include Boxes
 open Concord
 module Lock = Stdlib.Mutex
@@ -45,8 +50,10 @@ let take_fifo = Mailbox.take
 let sync = Event.sync
 let no_interrupt ~even_protected:_ = ()
 
+(* In this order: a thread that is spawned in between is one more that does not wait. *)
 let all_wait group =
-  Atomic.get group.waiting = locked (fun () -> Hashtbl.length group.live)
+  let waiting = Atomic.get group.waiting in
+  waiting = locked (fun () -> Hashtbl.length group.live)
 
 (* The thread does not wait any more when it is being resumed; then [resumer] may still
    refuse, because the thread goes on for another reason. *)
@@ -186,7 +193,8 @@ let yield () =
 
 let sleep group ~rings =
   let wake () = ignore ((Atomic.get group.bell) (Ok ()) : bool) in
-  let forget = Group.look_again ~in_host:(Group.is_in_host ()) wake in
+  let in_host = Group.is_in_host () in
+  let forget = Group.look_again ~in_host wake in
   Group.finally ~finally:forget (fun () ->
       Suspend.suspend (fun resumer ->
           Atomic.set group.bell resumer;
