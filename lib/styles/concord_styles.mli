@@ -31,13 +31,13 @@
 
     - No thread runs before [start]. Threads begin in the order in which they
       were spawned. (A system thread is created before the next one begins; what
-      they do first may be interleaved.) [start] returns when the last thread has
-      ended, or was ended by [stop]. Then there is no thread left, and [spawn]
-      begins a new set.
-    - Each system thread has a set of its own for each style: [spawn] adds to the
-      set of the caller's system thread, and [start] runs that. A task that its
-      host may move to another system thread does not wait between the two; once
-      started, a set goes with the task.
+      they do first may be interleaved.) [start] returns when the last thread
+      has ended, or was ended by [stop]. Then there is no thread left, and
+      [spawn] begins a new set.
+    - Each system thread has a set of its own for each style: [spawn] adds to
+      the set of the caller's system thread, and [start] runs that. A task that
+      its host may move to another system thread does not wait between the two;
+      once started, a set goes with the task.
     - [halt] ends the calling thread: in direct style at once, and in a monad
       where it is bound, so that what follows is not run. In trampolined style a
       thread ends by calling no operation any more, and [halt] says so.
@@ -50,15 +50,16 @@
       thread of the style, [stop] forgets what that has spawned and not started;
       to end a set from outside, cancel the task that called [start].
     - An exception that a thread raises ends all threads as [stop] does. Then
-      [start] raises it, with its backtrace. What a signal handler raises does so
-      too; a thread that was just being resumed may then not be unwound.
+      [start] raises it, with its backtrace. What a signal handler raises does
+      so too; a thread that was just being resumed may then not be unwound.
     - If the task that called [start] is cancelled while all threads wait, they
       are ended likewise, and [start] raises the host's exception.
     - [start] suspends the calling task, whatever its host, while all threads
       wait. As long as one is ready, the calling task does not give way to
       others of its host. If nothing is left that could resume a thread, all are
-      ended, and [start] raises {!Deadlock}. (Not where [Threads] run in a thread
-      of a light style: each set takes the other for what could resume it.) *)
+      ended, and [start] raises {!Deadlock}. (Not where [Threads] run in a
+      thread of a light style: each set takes the other for what could resume
+      it.) *)
 
 exception Deadlock of int
 (** So many threads were left, and nothing could resume them: see
