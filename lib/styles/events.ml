@@ -45,8 +45,18 @@ let start () = Wait.start run
 
 (* --- Waiting ---------------------------------------------------------------- *)
 
-let put_mvar m v k = await (Wait.put_mvar m v) k
-let take_mvar m k = await (Wait.take_mvar m) k
-let take_fifo q k = await (Wait.take_fifo q) k
+let put_mvar m v k =
+  if Concord.Mvar.try_put m v then k () else await (Wait.put_mvar m v) k
+
+let take_mvar m k =
+  match Concord.Mvar.take_available m with
+  | Some v -> k v
+  | None -> await (Wait.take_mvar m) k
+
+let take_fifo q k =
+  match Concord.Mailbox.try_take q with
+  | Some v -> k v
+  | None -> await (Wait.take_fifo q) k
+
 let sync event k = await (Wait.sync event) k
 let direct f k = await (Wait.direct f) k

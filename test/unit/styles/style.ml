@@ -21,6 +21,7 @@ module type S = sig
   val yield_outside : unit -> unit
   (** For code that is in no thread. *)
 
+  val do_outside : 'a t -> ('a -> unit) -> unit
   val skip : unit -> unit t
   val halt : unit -> unit t
   val start : unit -> unit
@@ -47,6 +48,7 @@ module Of_direct (D : Direct) = struct
   let spawn f = D.spawn (fun () -> f () ())
   let yield () () = D.yield ()
   let yield_outside = D.yield
+  let do_outside t k = k (t ())
   let skip () () = D.skip
   let halt () () = D.halt ()
   let start = D.start
@@ -71,6 +73,7 @@ module Of_trampolined (T : Trampolined) = struct
   let spawn f = T.spawn (T.close (fun k -> f () k))
   let yield () k = T.yield k
   let yield_outside () = T.yield ignore
+  let do_outside t k = t k
   let skip () k = T.skip k
   let halt () _ = T.halt ()
   let start = T.start
@@ -104,6 +107,7 @@ struct
   let spawn = M.spawn
   let yield = M.yield
   let yield_outside () = M.perform (M.yield ())
+  let do_outside t k = M.perform (M.( let+ ) t k)
   let skip () = M.skip
   let halt = M.halt
   let start = M.start

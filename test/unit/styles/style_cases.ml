@@ -627,9 +627,14 @@ module Make (S : Style.S) = struct
       refused "yield, after start" yield_outside
     end;
     (* What need not wait needs no thread. *)
-    let q = make_fifo () in
+    let q = make_fifo () and m = Mvar.create_empty () and sum = ref 0 in
+    let add n = sum := !sum + n in
     put_fifo q 1;
-    int "length" 1 (Mailbox.length q)
+    int "length" 1 (Mailbox.length q);
+    do_outside (take_fifo q) add;
+    do_outside (put m 10) (fun () -> add 100);
+    do_outside (take m) add;
+    int "sum" 111 !sum
 
   let sets_of_two places () =
     let both_began = Latch.create 2 in
