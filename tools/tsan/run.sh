@@ -11,10 +11,12 @@ say() { printf 'tsan: %s\n' "$*" >&2; }
 # Leaves out those that measure the heap and the depth of the stack, which ThreadSanitizer changes: they have one domain.
 # And those that are about signals, on the main thread too: where a handler raises at the beginning of a function,
 # OCaml's instrumentation loses count of the calls, and after some thousands ThreadSanitizer itself crashes (OCaml 5.4.1;
-# a loop of List.iter is enough).
+# a loop of List.iter is enough). So it does where an exception passes a function that was applied to more arguments than
+# it has: test_styles; what that does with domains is in test_styles_domains. And those that must be the only thread, as
+# ThreadSanitizer has one of its own.
 is_wanted() {
   case $1 in
-  *_memory | test_signals | test_fifo_signals | test_styles_signals)
+  *_memory | test_signals | test_fifo_signals | test_styles_signals | test_styles | test_styles_deadlock | test_wakers)
     [ "${#names[@]}" = 0 ] || [[ " ${names[*]} " != *" $1 "* ]] || say "$1: left out; tools/tsan/run.sh says why"
     return 1
     ;;
