@@ -62,10 +62,6 @@ let unwind_all s =
     unwind_next s
   end
 
-(* The timers' thread would have to wait for its turn in this domain; and what was
-   cancelled lazily must not stay for as long as the loop is busy. *)
-let turns_between_looks = 256
-
 (* Of a loop that always has something to do, and so never suspends the task that it
    runs in: then that task's siblings could wait for ever for what it waits for. *)
 let time_of_guest = 0.01
@@ -86,8 +82,9 @@ let[@inline never] look s =
     Cancel.stop_all s s.root
   end;
   Timer.run_due ();
+  s.poller.look ();
   unwind_all s;
-  s.look_at <- s.first_ready + turns_between_looks;
+  s.look_at <- s.first_ready + s.poller.every;
   let_host_go_on s;
   is_native s
 

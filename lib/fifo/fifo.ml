@@ -182,3 +182,16 @@ let run_as_guest f =
   let s = Task.scheduler ~is_lazy:false in
   s.guest_until <- 0;
   run_scheduler s f
+
+type poller = Task.poller = {
+  wait : (unit Suspend.resumer -> unit option) -> unit;
+  look : unit -> unit;
+  every : int;
+  spins : bool;
+}
+
+let run_polled poller f =
+  let s = Task.scheduler ~is_lazy:false in
+  let is_innermost () = s.domain >= 0 && Host_kit.is_innermost s.host in
+  s.poller <- poller ~is_innermost;
+  run_scheduler s f

@@ -174,3 +174,19 @@ end
 val run_as_guest : (unit -> 'a) -> 'a
 (** For {!Concord.Scope} only: {!run} that, while it always has something to do,
     lets the other tasks of its host have a turn every 10 ms. *)
+
+type poller = {
+  wait : (unit Suspend.resumer -> unit option) -> unit;
+      (** As {!Suspend.suspend}, but may return too early, and blocks the
+          thread. What it raises stops all tasks. *)
+  look : unit -> unit;
+      (** Called by a loop that is busy. Neither waits nor raises. *)
+  every : int;  (** Turns between two looks. *)
+  spins : bool;  (** May the loop spin before it waits? *)
+}
+(** For [Concord_aio] only: what a loop does when all of its tasks wait. *)
+
+val run_polled : (is_innermost:(unit -> bool) -> poller) -> (unit -> 'a) -> 'a
+(** For [Concord_aio] only: {!run} with a poller. [is_innermost ()], called by
+    the thread of this loop: is no other scheduler's loop running in one of its
+    tasks? *)

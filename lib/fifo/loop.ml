@@ -80,8 +80,10 @@ let rec work s =
   dispatch s;
   if s.root.live > 0 && is_native s then begin
     if is_empty s then last_resort s;
-    if (not (is_idle s)) || Spin.until s.spin (fun () -> not (is_idle s)) then
-      work s
+    if
+      (not (is_idle s))
+      || (s.poller.spins && Spin.until s.spin (fun () -> not (is_idle s)))
+    then work s
   end
 
 (* Before its first turn there is nothing to unwind. *)
@@ -152,9 +154,12 @@ let sleep_cancelled s =
   with _ -> (
     try suspend_protected s with _ -> Park.suspend_thread (block s))
 
-(* Suspends the task in which the loop runs. *)
-let sleep s =
-  if is_interrupted s then sleep_cancelled s else Suspend.suspend (block s)
+(* Suspends the task in which the loop runs, or polls. A poller that was interrupted polls
+   on while the tasks unwind: only there do they get what they wait for. *)
+let rec sleep s =
+  if not (is_interrupted s) then s.poller.wait (block s)
+  else if s.poller == no_poller then sleep_cancelled s
+  else try s.poller.wait (block s) with _ -> sleep s
 
 (* --- Foreign effects ------------------------------------------------------ *)
 

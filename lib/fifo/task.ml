@@ -91,6 +91,14 @@ and scheduler = {
   host : Host_kit.t;
   spin : Spin.t;
   mutable foreign : foreign;
+  mutable poller : poller;
+}
+
+and poller = {
+  wait : (unit Suspend.resumer -> unit option) -> unit;
+  look : unit -> unit;
+  every : int;
+  spins : bool;
 }
 
 and foreign =
@@ -139,6 +147,18 @@ let no_handler =
       performed = reperform;
     }
 
+(* The timers' thread would have to wait for its turn in this domain; and what was
+   cancelled lazily must not stay for as long as the loop is busy. *)
+let turns_between_looks = 256
+
+let no_poller =
+  {
+    wait = (fun block -> Suspend.suspend block);
+    look = ignore;
+    every = turns_between_looks;
+    spins = true;
+  }
+
 (* The outermost scope and the first task refer to one another, and to the
    scheduler. *)
 let scheduler ~is_lazy =
@@ -183,6 +203,7 @@ let scheduler ~is_lazy =
       host;
       spin;
       foreign = Native;
+      poller = no_poller;
     }
   and root =
     {

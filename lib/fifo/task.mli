@@ -137,7 +137,18 @@ and scheduler = {
   host : Host_kit.t;
   spin : Spin.t;
   mutable foreign : foreign;
+  mutable poller : poller;
 }
+
+and poller = {
+  wait : (unit Suspend.resumer -> unit option) -> unit;
+      (** As {!Suspend.suspend}, but may return too early. *)
+  look : unit -> unit;  (** Neither waits nor raises. *)
+  every : int;  (** Turns between two looks. *)
+  spins : bool;  (** May the loop spin before it waits? *)
+}
+(** How a loop without anything to do waits, and what it looks at now and then.
+    By default it suspends the task that it runs in, and looks at nothing. *)
 
 (** What the loop is to do outside of {!Host_kit.using}: to perform an effect
     that the scheduler does not handle. *)
@@ -169,6 +180,7 @@ exception Cancelled
 val doomed : 'a decision
 val answered : 'a decision
 val cancelled : 'a decision
+val no_poller : poller
 
 val scheduler : is_lazy:bool -> scheduler
 (** A new scheduler with its outermost scope, whose only member is the first

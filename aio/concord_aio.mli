@@ -1,0 +1,262 @@
+(** Asynchronous input and output in direct style, for tasks of any library.
+
+    After [open Concord_aio] code that reads and writes channels, descriptors
+    and sockets under the names of Stdlib and [Unix] suspends the calling task
+    only, whatever its host: of [Concord_fifo], of Eio, of a pool, a thread, a
+    domain, a thread of [Concord_styles]. End of file and errors arrive as
+    exceptions, as before, with a backtrace; so code that closes what it opened
+    on any exception goes on doing so, also when the task is cancelled.
+
+    {[
+      # open Concord_aio
+      # let copy ic oc =
+          let rec loop () =
+            let l = input_line ic in
+            output_string oc (l ^ "\n");
+            loop ()
+          in
+          try loop () with
+          | End_of_file -> close_in ic; close_out oc
+          | e -> close_in ic; close_out oc; raise e
+      val copy : Concord_aio.in_channel -> Concord_aio.out_channel -> unit = <fun>
+      # run (fun () ->
+          let from, to_ = Unix.pipe () in
+          let writer =
+            Concord_fifo.fork (fun () ->
+                let oc = out_channel_of_descr to_ in
+                output_string oc "hello\n";
+                close_out oc)
+          in
+          copy (in_channel_of_descr from) (open_out "/dev/null");
+          Concord_fifo.join writer)
+      - : unit = ()
+    ]}
+
+    {2 What holds for all operations}
+
+    - {b Suspends}: an operation that must wait suspends the calling task, until
+      the descriptor is ready. One that need not wait does not suspend: a task
+      that always has something to read lets the others have a turn only if it
+      yields.
+    - {b Cancelled} while suspended: the host's exception is raised, and nothing
+      was read or written, unless it says otherwise below. Not so for regular
+      files, of which the operation in progress is completed first.
+    - {b Order}: those that wait for one descriptor are all resumed when it is
+      ready, in the order of their arrival, and try again. A channel has a lock,
+      which serves them in the order of their arrival.
+    - {b Signals}: an operation that a signal interrupts goes on ([EINTR] is
+      never raised). What its handler raises is raised as the host says. A peer
+      that is gone sends the process [SIGPIPE] when it is written to, as ever:
+      ignore that signal to get [EPIPE].
+    - {b Non-blocking}: operations on a descriptor that is no regular file set
+      [O_NONBLOCK], and leave it. The flag is shared with the other processes
+      that have the same file open. {!stdin}, {!stdout} and {!stderr} are
+      spared: their operations wait until the descriptor is ready and then
+      block, should another process have been faster.
+    - {b Regular files} are always ready, and yet are waited for. At most four
+      system threads read, write and open them.
+
+    {2 Who polls}
+
+    In {!run}, the loop that runs the tasks, and no other thread. For all other
+    tasks one thread of the main domain, which is started by the first wait or
+    when the program spawns its first domain, blocks all signals, and does not
+    delay the end of the program. Two descriptors belong to it and to each
+    [run]. To poll costs O(n) for the [n] descriptors that are waited for there.
+
+    {b Fork}: in a child process a thread is started again by the first wait; a
+    {!run} that goes on there polls for itself. What waited for the parent's
+    thread when it forked is not resumed in the child. *)
+
+open Unix
+
+val run : (unit -> 'a) -> 'a
+(** [run f] is [Concord_fifo.run f], whose tasks wait for descriptors in the
+    loop: it polls when all of them wait, and while it is busy after every 64
+    turns. Several domains may have a [run] each; each polls for its own tasks.
+    At the end {!stdout} and {!stderr} are flushed.
+
+    In a task of another scheduler, and in another [run], the loop cannot poll
+    without stopping that scheduler: then it suspends its task, and the thread
+    polls. So it does for a scheduler that runs in a task of [run], if that is
+    registered, as [Host_kit.using] does it; one that is not, and that blocks
+    the thread of the loop, waits for ever for a descriptor.
+
+    Otherwise as [Concord_fifo.run].
+
+    @raise Unix.Unix_error if no descriptor is left for the loop to be woken by.
+*)
+
+(** {1 Events} *)
+
+val readable_evt : file_descr -> unit Concord.Event.t
+(** [readable_evt fd] is ready while [fd] has something to read, is at its end,
+    or has failed. A choice among a message, a descriptor and a timeout is
+    [Event.select [ Mvar.take_evt box; readable_evt fd; Event.timeout 1. ]].
+
+    - {b Suspends} until then. {b Cancelled}: nothing has happened.
+    - {b Order}: all that wait are resumed. {b Cost}: O(1), and a system call;
+      to withdraw is O(1) amortised.
+
+    @raise Unix.Unix_error
+      with [EBADF] if [fd] is not open, or is closed by {!close} meanwhile; with
+      [EMFILE] or the like if the thread that polls cannot be started. *)
+
+val writable_evt : file_descr -> unit Concord.Event.t
+(** As {!readable_evt}, for a descriptor that can be written to. *)
+
+val accept_evt :
+  ?cloexec:bool -> file_descr -> (file_descr * sockaddr) Concord.Event.t
+(** {!accept} as an event: if another alternative is taken, or the task is
+    cancelled, no connection was accepted. *)
+
+(** {1 Descriptors and sockets} *)
+
+val read : file_descr -> bytes -> int -> int -> int
+(** As {!Unix.read}. *)
+
+val write : file_descr -> bytes -> int -> int -> int
+(** As {!Unix.write}: all of it. {b Cancelled}, or on an error, the first part
+    may have been written. *)
+
+val single_write : file_descr -> bytes -> int -> int -> int
+val write_substring : file_descr -> string -> int -> int -> int
+val single_write_substring : file_descr -> string -> int -> int -> int
+val recv : file_descr -> bytes -> int -> int -> msg_flag list -> int
+val send : file_descr -> bytes -> int -> int -> msg_flag list -> int
+val send_substring : file_descr -> string -> int -> int -> msg_flag list -> int
+
+val recvfrom :
+  file_descr -> bytes -> int -> int -> msg_flag list -> int * sockaddr
+
+val sendto :
+  file_descr -> bytes -> int -> int -> msg_flag list -> sockaddr -> int
+
+val accept : ?cloexec:bool -> file_descr -> file_descr * sockaddr
+(** As {!Unix.accept}, but close-on-exec unless told otherwise. A connection
+    whose peer is gone before it was accepted is passed over.
+    @raise Unix.Unix_error
+      with [EMFILE] if no descriptor is left: the connection still waits. *)
+
+val connect : file_descr -> sockaddr -> unit
+(** As {!Unix.connect}. {b Cancelled}: the connection may be made nevertheless;
+    close the socket. *)
+
+val close : file_descr -> unit
+(** As {!Unix.close}. A task that waits for the descriptor gets
+    [Unix_error (EBADF, _, _)], whatever its host. ([Unix.close] would let it
+    wait, perhaps for ever.) An operation that begins on another domain at the
+    same time may find the number taken by another file, as ever; channels are
+    safe from that. Never suspends. O(1), and a system call for each loop that
+    polls. *)
+
+val openfile : string -> open_flag list -> file_perm -> file_descr
+(** As {!Unix.openfile}, by a system thread, and close-on-exec. {b Cancelled}:
+    at once; what is opened nevertheless is closed. *)
+
+val with_file :
+  string -> open_flag list -> file_perm -> (file_descr -> 'a) -> 'a
+(** [with_file name flags perm f] is [f (openfile name flags perm)]; then, also
+    if [f] raised, the descriptor is closed. [f] does not close it. *)
+
+val getaddrinfo : string -> string -> getaddrinfo_option list -> addr_info list
+(** As {!Unix.getaddrinfo}, by a system thread. {b Cancelled}: at once; its
+    answer is dropped. *)
+
+val getnameinfo : sockaddr -> getnameinfo_option list -> name_info
+(** As {!getaddrinfo}. *)
+
+val sleep : int -> unit
+(** As {!Unix.sleep}; see [Concord.Event.timeout]. *)
+
+val sleepf : float -> unit
+(** As {!Unix.sleepf}. *)
+
+(** {1 Channels}
+
+    They are other types than Stdlib's, with the same operations under the same
+    names. What fails raises [Sys_error] with the text that Stdlib's channels
+    give, and the end of the input raises [End_of_file].
+
+    {b Differences.} An input operation that is cancelled has taken nothing from
+    the channel: a line of which a part has come is still there. (So a line, or
+    the [n] bytes of {!really_input_string}, must fit in memory twice.) A
+    channel may be closed while other tasks use it: these get [Sys_error]. A
+    descriptor is closed once the operations that use it have ended, and exactly
+    once. {!close_out} closes the channel also if it cannot write the rest. What
+    is not written when the program ends is lost, but for what {!run} flushes.
+*)
+
+type in_channel
+type out_channel
+
+val stdin : in_channel
+val stdout : out_channel
+
+val stderr : out_channel
+(** Buffers of their own, beside those of Stdlib: do not mix the two. *)
+
+val in_channel_of_descr : file_descr -> in_channel
+(** O(1). The channel owns the descriptor then: {!close_in} closes it. *)
+
+val out_channel_of_descr : file_descr -> out_channel
+val descr_of_in_channel : in_channel -> file_descr
+val descr_of_out_channel : out_channel -> file_descr
+
+val open_in : string -> in_channel
+(** {b Suspends} while a system thread opens the file. {b Cancelled}: at once;
+    the file is closed when it is open. *)
+
+val open_in_bin : string -> in_channel
+val open_in_gen : Stdlib.open_flag list -> int -> string -> in_channel
+
+val open_out : string -> out_channel
+(** As {!open_in}. *)
+
+val open_out_bin : string -> out_channel
+val open_out_gen : Stdlib.open_flag list -> int -> string -> out_channel
+
+val with_open_in : string -> (in_channel -> 'a) -> 'a
+(** [with_open_in name f] is [f (open_in name)]; then, also if [f] raised, the
+    channel is closed. *)
+
+val with_open_out : string -> (out_channel -> 'a) -> 'a
+(** As {!with_open_in}. What {!close_out} raises is raised, unless [f] raised.
+*)
+
+val input_char : in_channel -> char
+val input_byte : in_channel -> int
+val input_line : in_channel -> string
+val input : in_channel -> bytes -> int -> int -> int
+val really_input : in_channel -> bytes -> int -> int -> unit
+val really_input_string : in_channel -> int -> string
+
+val in_channel_length : in_channel -> int
+(** Of the file, as Stdlib's. Never suspends. *)
+
+val close_in : in_channel -> unit
+(** Never suspends. Does nothing if the channel is closed. *)
+
+val close_in_noerr : in_channel -> unit
+
+val output_char : out_channel -> char -> unit
+(** {b Suspends} only while the buffer is full and cannot be written.
+    {b Cancelled} there: the first part is in the buffer, or written. So do the
+    other functions called output. *)
+
+val output_byte : out_channel -> int -> unit
+val output_string : out_channel -> string -> unit
+val output_bytes : out_channel -> bytes -> unit
+val output : out_channel -> bytes -> int -> int -> unit
+val output_substring : out_channel -> string -> int -> int -> unit
+
+val flush : out_channel -> unit
+(** {b Suspends} until the buffer is written. {b Cancelled}: the rest is still
+    in the buffer. Does nothing if the channel is closed. *)
+
+val close_out : out_channel -> unit
+(** {!flush}, and then, also if that raises, closes the descriptor. Does nothing
+    if the channel is closed. *)
+
+val close_out_noerr : out_channel -> unit
+(** {!close_out}, and raises nothing. *)

@@ -1,0 +1,336 @@
+module Waiter = Concord.Structure_kit.Waiter
+module Poll = Iomux.Poll
+module Flags = Poll.Flags
+
+type direction = Read | Write
+type wait = Wait : { waiter : ('x, 'a) Waiter.t; value : 'a } -> wait
+
+type message =
+  | Add of { fd : int; direction : direction; wait : wait }
+  | Gone of int
+  | Forget of int
+  | Wake
+
+(* [inbox], the only Atomic here: what other threads, and tasks of the loop's own, have
+   for the loop
+
+   State                  Left by    To                       By whom
+   asleep = a, ms         post       asleep = false, m :: ms  any thread; it rings if a
+                          post Gone  asleep = a, m :: ms      any thread
+                          announce   asleep = true, []        the loop, if ms = []
+                          awake      asleep = false, ms       the loop, after it polled
+                          take       asleep = false, []       the loop, which serves ms
+
+   Debt: the thread that leaves [asleep = true] by a post rings the bell. A signal handler
+   that raises out of the loop's poll leaves [asleep = true]: then one ring is in vain. *)
+type inbox = { asleep : bool; latest_first : message list }
+
+(* One descriptor that is waited for, in the slot at [position] of the system call's
+   array; -1 once nobody waits. *)
+type slot = {
+  fd : int;
+  mutable position : int;
+  mutable readers : wait list;  (** Latest first. *)
+  mutable writers : wait list;
+  mutable total : int;
+  mutable gone : int;
+      (** At least as many as are gone: a waiter that was resumed and withdrawn
+          may be counted for a later slot of the same descriptor. *)
+}
+
+type t = {
+  inbox : inbox Atomic.t;
+  mutable bell_in : Unix.file_descr;
+  mutable bell_out : Unix.file_descr;
+  mutable process : int;
+  table : (int, slot) Hashtbl.t;
+  mutable slots : slot array;  (** By position; the first is the bell's. *)
+  mutable n : int;
+  mutable poll : Poll.t;
+  mutable due : message list;  (** Taken, and to be served; oldest first. *)
+  mutable owed : (exn option * wait) list;
+      (** To be resumed next. A signal handler may raise anywhere: what is due
+          or owed stays here until it is done. To do it twice does no harm. *)
+}
+
+let fd_of_int : int -> Unix.file_descr = Iomux.Util.unix_of_fd
+let int_of_fd : Unix.file_descr -> int = Iomux.Util.fd_of_unix
+
+let bell () =
+  let out, in_ = Unix.pipe ~cloexec:true () in
+  Unix.set_nonblock out;
+  Unix.set_nonblock in_;
+  (in_, out)
+
+let slot fd position =
+  { fd; position; readers = []; writers = []; total = 0; gone = 0 }
+
+let create () =
+  let bell_in, bell_out = bell () in
+  let first = slot (int_of_fd bell_out) 0 in
+  let poll = Poll.create ~maxfds:16 () in
+  Poll.set_index poll 0 bell_out Flags.pollin;
+  {
+    inbox = Atomic.make { asleep = false; latest_first = [] };
+    bell_in;
+    bell_out;
+    process = Unix.getpid ();
+    table = Hashtbl.create 16;
+    slots = Array.make 16 first;
+    n = 1;
+    poll;
+    due = [];
+    owed = [];
+  }
+
+let close t =
+  Unix.close t.bell_in;
+  Unix.close t.bell_out
+
+(* --- For any thread ------------------------------------------------------- *)
+
+(* A pipe that is full rings anyway. *)
+let rec ring t =
+  try ignore (Unix.single_write_substring t.bell_in "!" 0 1 : int) with
+  | Unix.Unix_error ((EAGAIN | EWOULDBLOCK), _, _) -> ()
+  | Unix.Unix_error (EINTR, _, _) -> ring t
+
+let rec post t ~wakes message =
+  let before = Atomic.get t.inbox in
+  let after =
+    {
+      asleep = before.asleep && not wakes;
+      latest_first = message :: before.latest_first;
+    }
+  in
+  if Atomic.compare_and_set t.inbox before after then
+    begin if before.asleep && wakes then ring t
+    end
+  else (* another thread posted, or the loop took *) post t ~wakes message
+
+let enlist t fd direction waiter value =
+  let wait = Wait { waiter; value } in
+  post t ~wakes:true (Add { fd = int_of_fd fd; direction; wait })
+
+let count_gone t fd = post t ~wakes:false (Gone (int_of_fd fd))
+let forget t fd = post t ~wakes:true (Forget (int_of_fd fd))
+let wake t = post t ~wakes:true Wake
+let waiting t = Hashtbl.fold (fun _ slot n -> slot.total + n) t.table 0
+
+(* --- Slots, for the loop alone -------------------------------------------- *)
+
+let set t slot =
+  let flag waits flag = if List.is_empty waits then Flags.empty else flag in
+  Poll.set_index t.poll slot.position (fd_of_int slot.fd)
+    Flags.(flag slot.readers pollin + flag slot.writers pollout)
+
+let grow t =
+  let size = 2 * Array.length t.slots in
+  let poll = Poll.create ~maxfds:size () in
+  let slots = Array.make size t.slots.(0) in
+  Array.blit t.slots 0 slots 0 t.n;
+  Poll.set_index poll 0 t.bell_out Flags.pollin;
+  t.slots <- slots;
+  t.poll <- poll;
+  for i = 1 to t.n - 1 do
+    set t slots.(i)
+  done
+
+let slot_of t fd =
+  match Hashtbl.find_opt t.table fd with
+  | Some slot -> slot
+  | None ->
+      if t.n = Array.length t.slots then grow t;
+      let slot = slot fd t.n in
+      Hashtbl.add t.table fd slot;
+      t.slots.(t.n) <- slot;
+      t.n <- t.n + 1;
+      slot
+
+(* The last one takes its place. *)
+let remove t slot =
+  let last = t.slots.(t.n - 1) and position = slot.position in
+  Hashtbl.remove t.table slot.fd;
+  t.n <- t.n - 1;
+  t.slots.(t.n) <- t.slots.(0);
+  slot.position <- -1;
+  if last != slot then begin
+    last.position <- position;
+    t.slots.(position) <- last;
+    set t last
+  end
+
+let is_live (Wait { waiter; _ }) = Waiter.is_live waiter
+
+let resume error (Wait { waiter; value }) =
+  let outcome = match error with None -> Ok value | Some e -> Error e in
+  ignore (Waiter.resume waiter outcome : bool)
+
+let settle t slot =
+  slot.total <- List.length slot.readers + List.length slot.writers;
+  slot.gone <- 0;
+  if slot.total = 0 then remove t slot else set t slot
+
+let rec pay t =
+  match t.owed with
+  | [] -> ()
+  | (error, wait) :: rest ->
+      resume error wait;
+      t.owed <- rest;
+      pay t
+
+(* In the order of arrival. *)
+let answer t slot ~readers ~writers error =
+  let owe waits others =
+    List.fold_left (fun owed wait -> (error, wait) :: owed) others waits
+  in
+  let owed = if writers then owe slot.writers [] else [] in
+  t.owed <- (if readers then owe slot.readers owed else owed);
+  if readers then slot.readers <- [];
+  if writers then slot.writers <- [];
+  settle t slot;
+  pay t
+
+let bad_descriptor = Unix.Unix_error (EBADF, "poll", "")
+
+let serve t = function
+  | Wake -> ()
+  | Add { fd; direction; wait } ->
+      let slot = slot_of t fd in
+      begin match direction with
+      | Read -> slot.readers <- wait :: slot.readers
+      | Write -> slot.writers <- wait :: slot.writers
+      end;
+      slot.total <- slot.total + 1;
+      set t slot
+  | Gone fd -> (
+      match Hashtbl.find_opt t.table fd with
+      | None -> (* the waiter was resumed as well *) ()
+      | Some slot ->
+          slot.gone <- slot.gone + 1;
+          if 2 * slot.gone > slot.total then begin
+            slot.readers <- List.filter is_live slot.readers;
+            slot.writers <- List.filter is_live slot.writers;
+            settle t slot
+          end)
+  | Forget fd -> (
+      match Hashtbl.find_opt t.table fd with
+      | None -> ()
+      | Some slot ->
+          answer t slot ~readers:true ~writers:true (Some bad_descriptor))
+
+let awake = { asleep = false; latest_first = [] }
+let asleep = { asleep = true; latest_first = [] }
+
+let rec serve_due t =
+  match t.due with
+  | [] -> ()
+  | message :: rest ->
+      serve t message;
+      t.due <- rest;
+      serve_due t
+
+(* Serves what was posted. Was there anything? *)
+let take t =
+  pay t;
+  serve_due t;
+  match Atomic.get t.inbox with
+  | { asleep = false; latest_first = [] } -> false
+  | before ->
+      let due = List.rev before.latest_first in
+      if Atomic.compare_and_set t.inbox before awake then t.due <- due;
+      (* else another thread posted, and will be found next *)
+      serve_due t;
+      true
+
+let rec take_all t = if take t then take_all t
+
+let has_waiters t =
+  take_all t;
+  let waits slot =
+    List.exists is_live slot.readers || List.exists is_live slot.writers
+  in
+  Hashtbl.fold (fun _ slot any -> any || waits slot) t.table false
+
+let move t ~into =
+  take_all t;
+  while t.n > 1 do
+    let slot = t.slots.(1) in
+    let add direction wait =
+      if is_live wait then
+        post into ~wakes:true (Add { fd = slot.fd; direction; wait })
+    in
+    List.iter (add Read) (List.rev slot.readers);
+    List.iter (add Write) (List.rev slot.writers);
+    remove t slot
+  done
+
+(* --- Polling -------------------------------------------------------------- *)
+
+(* In a child process the bell would be the parent's too. *)
+let own_bell t =
+  let process = Unix.getpid () in
+  if process <> t.process then begin
+    let bell_in, bell_out = bell () in
+    close t;
+    t.bell_in <- bell_in;
+    t.bell_out <- bell_out;
+    t.process <- process;
+    t.slots.(0) <- slot (int_of_fd bell_out) 0;
+    Poll.set_index t.poll 0 bell_out Flags.pollin
+  end
+
+let rec listen t =
+  match Unix.read t.bell_out (Bytes.create 64) 0 64 with
+  | 64 -> listen t
+  | _ -> ()
+  | exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK | EINTR), _, _) -> ()
+
+(* Those of the first [n] positions that are ready, and how. *)
+let ready t ~n ~count =
+  let rec from i count =
+    if count = 0 || i = n then []
+    else
+      let flags = Poll.get_revents t.poll i in
+      if Flags.to_int flags = 0 then from (i + 1) count
+      else (t.slots.(i), flags) :: from (i + 1) (count - 1)
+  in
+  from 0 count
+
+(* A slot that is left was emptied meanwhile: the descriptor may be another file now. *)
+let respond t (slot, flags) =
+  let has flag = Flags.mem flags flag in
+  if slot.position = 0 then listen t
+  else if slot.position > 0 then
+    if has Flags.pollnval then
+      answer t slot ~readers:true ~writers:true (Some bad_descriptor)
+    else
+      let over = has Flags.(pollerr + pollhup) in
+      answer t slot
+        ~readers:(over || has Flags.pollin)
+        ~writers:(over || has Flags.pollout)
+        None
+
+let poll_now t timeout =
+  let n = t.n in
+  match Poll.poll t.poll n timeout with
+  | 0 -> []
+  | count -> ready t ~n ~count
+  | exception Unix.Unix_error (EINTR, _, _) -> []
+
+let respond_all t found =
+  (* first: it may say that what was found is closed *)
+  take_all t;
+  List.iter (respond t) found
+
+let was_posted t = not (List.is_empty (Atomic.get t.inbox).latest_first)
+
+let poll t ~block =
+  let posted = was_posted t in
+  take_all t;
+  if block && not posted then begin
+    own_bell t;
+    if Atomic.compare_and_set t.inbox awake asleep then
+      respond_all t (poll_now t Infinite)
+  end
+  else if t.n > 1 then respond_all t (poll_now t Nowait)

@@ -1,0 +1,57 @@
+(** Who waits for which descriptor, and one loop that polls for all of them.
+
+    Any thread enlists a waiter; the loop's thread alone polls and resumes. *)
+
+type t
+
+val create : unit -> t
+(** A poller that no loop serves yet.
+    @raise Unix.Unix_error if no descriptor is left. *)
+
+val close : t -> unit
+(** Closes what {!create} opened. No other thread has used the poller: one that
+    did may be about to ring its bell. *)
+
+(** {2 For any thread} *)
+
+type direction = Read | Write
+
+val enlist :
+  t ->
+  Unix.file_descr ->
+  direction ->
+  ('x, 'a) Concord.Structure_kit.waiter ->
+  'a ->
+  unit
+(** [enlist t fd direction waiter v]: the loop resumes [waiter] with [v] once
+    [fd] is ready, or has failed or reached its end; with an error [EBADF] if it
+    is no open descriptor, or if {!forget} comes before. O(1); a system call if
+    the loop sleeps. *)
+
+val count_gone : t -> Unix.file_descr -> unit
+(** One of those that wait for the descriptor is gone. O(1) amortised. *)
+
+val forget : t -> Unix.file_descr -> unit
+(** The descriptor is about to be closed: whoever waits for it is resumed with
+    [EBADF]. *)
+
+val wake : t -> unit
+(** The next {!poll} that would wait, or the one that waits now, returns. *)
+
+val waiting : t -> int
+(** How many waiters the loop knew when it last polled, with some of those that
+    are gone. For tests. *)
+
+(** {2 For the loop} *)
+
+val poll : t -> block:bool -> unit
+(** Resumes the waiters whose descriptors are ready. With [~block:true] it waits
+    until there is one, or until {!wake}; it may return too early. O(n) for [n]
+    descriptors that are waited for.
+    @raise e what a signal handler raises. *)
+
+val has_waiters : t -> bool
+(** Does any waiter wait that is not gone? O(1) if there is none. *)
+
+val move : t -> into:t -> unit
+(** Those that still wait are enlisted with another poller. *)

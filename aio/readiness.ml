@@ -1,0 +1,287 @@
+module Structure_kit = Concord.Structure_kit
+module Event = Concord.Event
+module Host_kit = Concord.Host_kit
+module Poll = Iomux.Poll
+
+(* --- The thread ----------------------------------------------------------- *)
+
+(* It blocks all signals: the program's handlers may raise, which would end it. *)
+let all_signals = List.init 64 succ
+
+let rec serve poller =
+  begin try Poller.poll poller ~block:true
+  with e ->
+    (* A resumer raised, against the contract. *)
+    let backtrace = Printexc.get_raw_backtrace () in
+    Printexc.default_uncaught_exception_handler e backtrace
+  end;
+  serve poller
+
+let start () =
+  let poller = Poller.create () in
+  let signals = Thread.sigmask SIG_BLOCK all_signals in
+  let unblock () = ignore (Thread.sigmask SIG_SETMASK signals : int list) in
+  Fun.protect ~finally:unblock @@ fun () ->
+  try
+    if Domain.is_main_domain () then
+      ignore (Thread.create serve poller : Thread.t)
+    else
+      (* A thread would keep this domain from ending. *)
+      ignore (Domain.spawn (fun () -> serve poller) : unit Domain.t);
+    poller
+  with e ->
+    let backtrace = Printexc.get_raw_backtrace () in
+    Poller.close poller;
+    Printexc.raise_with_backtrace e backtrace
+
+(* [shared]
+
+   State     Left by  To        By whom
+   Nobody    start    Starting  any thread, which then starts the other thread
+   Starting  start    Serving   that one
+             start    Nobody    that one, which could not start it
+   Serving   start    Starting  any thread of a child process, in which no thread serves
+
+   A thread that finds [Starting] lets the others have a turn, and looks again. In a child
+   process that was forked while another thread was starting, [process] tells that
+   nobody is. *)
+type shared =
+  | Nobody
+  | Starting of { process : int }
+  | Serving of { process : int; poller : Poller.t }
+
+let shared = Atomic.make Nobody
+
+let start_from before process =
+  let starting = Starting { process } in
+  if Atomic.compare_and_set shared before starting then
+    match start () with
+    | poller -> Atomic.set shared (Serving { process; poller })
+    | exception e ->
+        let backtrace = Printexc.get_raw_backtrace () in
+        Atomic.set shared Nobody;
+        Printexc.raise_with_backtrace e backtrace
+
+let rec shared_poller () =
+  let here = Unix.getpid () in
+  match Atomic.get shared with
+  | Serving { process; poller } when process = here -> poller
+  | Starting { process } when process = here ->
+      Thread.yield ();
+      shared_poller ()
+  | before ->
+      start_from before here;
+      shared_poller ()
+
+let served_here () =
+  match Atomic.get shared with
+  | Serving { process; poller } when process = Unix.getpid () -> Some poller
+  | Serving _ | Starting _ | Nobody -> None
+
+let has_thread () = Option.is_some (served_here ())
+
+(* Only the main domain can start a thread of its own. A domain for the poller would slow
+   each minor collection of the others. *)
+let start_early () =
+  (* If it cannot be started, the first wait will tell. *)
+  try ignore (shared_poller () : Poller.t)
+  with Unix.Unix_error _ | Sys_error _ -> ()
+
+let () =
+  try Domain.before_first_spawn start_early
+  with Invalid_argument _ -> (* the library was loaded late *) start_early ()
+
+(* --- Loops that poll themselves ------------------------------------------- *)
+
+type loop = {
+  thread : int;
+  poller : Poller.t;
+  is_innermost : unit -> bool;
+      (** Only for a task of this loop, in which no other scheduler runs. *)
+}
+
+(* The loops of the domain's threads. Each thread adds and removes its own. *)
+let loops : loop list Atomic.t Domain.DLS.key =
+  Domain.DLS.new_key (fun () -> Atomic.make [])
+
+let this_thread () = Thread.id (Thread.self ())
+
+let own_loop () =
+  match Atomic.get (Domain.DLS.get loops) with
+  | [] -> None
+  | loops ->
+      let thread = this_thread () in
+      List.find_opt (fun loop -> loop.thread = thread) loops
+
+let poller () =
+  match own_loop () with
+  | Some loop when loop.is_innermost () -> loop.poller
+  | Some _ | None -> shared_poller ()
+
+let waiting () =
+  let of_loop =
+    match own_loop () with
+    | Some { poller; _ } -> Poller.waiting poller
+    | None -> 0
+  in
+  match served_here () with
+  | Some poller -> of_loop + Poller.waiting poller
+  | None -> of_loop
+
+(* Every poller, of every domain: any may have a waiter for a descriptor. *)
+let all_loops : loop list Atomic.t = Atomic.make []
+
+let forget fd =
+  List.iter
+    (fun { poller; _ } -> Poller.forget poller fd)
+    (Atomic.get all_loops);
+  match served_here () with
+  | Some poller -> Poller.forget poller fd
+  | None -> ()
+
+(* --- Waiting -------------------------------------------------------------- *)
+
+let look fd (direction : Poller.direction) =
+  let flags =
+    match direction with
+    | Read -> Poll.Flags.pollin
+    | Write -> Poll.Flags.pollout
+  in
+  let poll = Poll.create ~maxfds:1 () in
+  Poll.set_index poll 0 fd flags;
+  match Poll.poll poll 1 Nowait with
+  | 0 -> false
+  | _ ->
+      let found = Poll.get_revents poll 0 in
+      if Poll.Flags.(mem found pollnval) then
+        raise (Unix.Unix_error (EBADF, "poll", ""))
+      else true
+  | exception Unix.Unix_error (EINTR, _, _) -> false
+
+type descriptor = {
+  fd : Unix.file_descr;
+  direction : Poller.direction;
+  is_closing : unit -> bool;
+      (** Whoever closes the descriptor makes this [true], then calls {!forget}.
+      *)
+}
+
+(* [enlist] does not raise. If the poller's thread cannot be started, [attempt] says so. *)
+let enlist { fd; direction; is_closing } waiter value =
+  match poller () with
+  | poller ->
+      Poller.enlist poller fd direction waiter value;
+      (* [forget] may have come before *)
+      if is_closing () then Poller.forget poller fd;
+      true
+  | exception (Unix.Unix_error _ | Sys_error _) -> false
+
+let attempt { fd; direction; _ } found =
+  if look fd direction then Some found
+  else begin
+    ignore (poller () : Poller.t);
+    None
+  end
+
+(* A task withdraws where it was enlisted: on the same loop, or by the same thread. *)
+let withdraw { fd; _ } _ =
+  match poller () with
+  | poller -> Poller.count_gone poller fd
+  | exception (Unix.Unix_error _ | Sys_error _) -> ()
+
+let readiness =
+  {
+    Structure_kit.attempt = (fun t () -> attempt t ());
+    enlist = (fun t waiter -> enlist t waiter ());
+    withdraw;
+  }
+
+let never () = false
+
+let wait ?(is_closing = never) fd direction =
+  Structure_kit.wait readiness { fd; direction; is_closing } ()
+
+let descriptor fd direction = { fd; direction; is_closing = never }
+let evt fd direction = Event.make readiness (descriptor fd direction) ()
+
+(* What the resumed task finds goes into a fresh cell, so that the event can be performed
+   any number of times. *)
+let tentative_evt fd direction f =
+  let operation =
+    {
+      Structure_kit.attempt =
+        (fun _ () ->
+          match f () with
+          | Some _ as found -> Some (ref found)
+          | None ->
+              ignore (poller () : Poller.t);
+              None);
+      enlist = (fun t waiter -> enlist t waiter (ref None));
+      withdraw;
+    }
+  in
+  let confirm cell =
+    Option.is_some !cell
+    ||
+    (cell := f ();
+     Option.is_some !cell)
+  in
+  Event.wrap
+    (Event.make_tentative ~confirm operation (descriptor fd direction) ())
+    (fun cell -> Option.get !cell)
+
+(* --- Running -------------------------------------------------------------- *)
+
+(* A busy loop looks at the descriptors after so many turns. *)
+let turns_between_looks = 64
+
+let poll_in poller block =
+  let resumer _ =
+    Poller.wake poller;
+    true
+  in
+  match block resumer with
+  | Some () -> ()
+  | None -> Poller.poll poller ~block:true
+
+(* Pollers of loops that have ended: any thread takes one for its loop, and gives it back.
+   They are not closed, for another thread may be about to ring one's bell: then the next
+   loop looks once in vain. *)
+let spares : Poller.t list Atomic.t = Atomic.make []
+
+let rec take_spare () =
+  match Atomic.get spares with
+  | [] -> Poller.create ()
+  | poller :: rest as before ->
+      if Atomic.compare_and_set spares before rest then poller
+      else (* another loop began or ended *) take_spare ()
+
+let run_here f =
+  let poller = take_spare () in
+  let enter ~is_innermost =
+    let loop = { thread = this_thread (); poller; is_innermost } in
+    let add = Structure_kit.update in
+    add (Domain.DLS.get loops) (List.cons loop);
+    add all_loops (List.cons loop);
+    {
+      Concord__Fifo.wait = poll_in poller;
+      look = (fun () -> Poller.poll poller ~block:false);
+      every = turns_between_looks;
+      spins = false;
+    }
+  in
+  let leave () =
+    let remove = List.filter (fun loop -> loop.poller != poller) in
+    Structure_kit.update (Domain.DLS.get loops) remove;
+    Structure_kit.update all_loops remove;
+    (* what waits for no task of the loop *)
+    if Poller.has_waiters poller then
+      Poller.move poller ~into:(shared_poller ());
+    Structure_kit.update spares (List.cons poller)
+  in
+  Fun.protect ~finally:leave (fun () -> Concord__Fifo.run_polled enter f)
+
+let run f =
+  match Host_kit.probe { passing = ignore } with
+  | Suspends -> Concord_fifo.run f
+  | Parks -> run_here f
