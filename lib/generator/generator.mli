@@ -45,7 +45,7 @@ val of_iter : ?ahead:int -> (('a -> unit) -> unit) -> 'a t
     no effects that the consumer could notice, as in a list or a tree that does
     not change.
 
-    - {b Cost}: an effect for each element, some 30 ns; with [~ahead:n] for each
+    - {b Cost}: an effect for each element, some 40 ns; with [~ahead:n] for each
       [n] of them.
 
     @raise Invalid_argument if [ahead < 0]. *)
