@@ -85,6 +85,53 @@ let closed () =
   Consumer.close t;
   raises "not begun" Consumer.Closed (fun () -> Consumer.finish t)
 
+(* It is closed again where it reads again. *)
+let catches_closed () =
+  let t =
+    Consumer.create (fun read ->
+        (try ignore (read () : int option) with Consumer.Closed -> ());
+        ignore (read () : int option))
+  in
+  Consumer.push t 1;
+  Consumer.close t;
+  raises "finish" Consumer.Closed (fun () -> Consumer.finish t);
+  let t =
+    Consumer.create (fun read ->
+        try ignore (read () : int option)
+        with Consumer.Closed -> ignore (read () : int option))
+  in
+  Consumer.push t 1;
+  Consumer.close t;
+  Consumer.finish t
+
+let two_domains () =
+  let n = 10_000 and sum = ref 0 in
+  let t =
+    Consumer.create (fun read ->
+        let rec go () =
+          match read () with
+          | None -> !sum
+          | Some i ->
+              sum := !sum + i;
+              go ()
+        in
+        go ())
+  in
+  let work () =
+    let rec push i =
+      match Consumer.push t i with
+      | () -> ()
+      | exception Invalid_argument _ -> push i
+    in
+    for i = 1 to n do
+      push i
+    done
+  in
+  let join = domain work in
+  work ();
+  join ();
+  int "each once" (n * (n + 1)) (Consumer.finish t)
+
 let in_itself () =
   let t = ref (Consumer.create ignore) in
   t :=
@@ -128,6 +175,8 @@ let () =
           test "many" many;
           test "failure" failure;
           test "close" closed;
+          test "code that catches Closed" catches_closed;
+          test "two domains at once" two_domains;
           test "push in itself" in_itself;
           test "waits inside" waits_inside;
           test "on another domain" on_another_domain;

@@ -262,6 +262,31 @@ let two_domains () =
   let mine = work () in
   int "each element once" (n * (n + 1) / 2) (mine + join ())
 
+(* Whichever comes first; the traversal is unwound once. *)
+let close_races () =
+  for _ = 1 to 500 do
+    let unwound = Atomic.make 0 in
+    let say _ = Atomic.incr unwound in
+    let g = Generator.of_iter (count ~say 1_000_000) in
+    ignore (Generator.next g : int option);
+    let join =
+      domain (fun () ->
+          let rec go () =
+            match Generator.next g with
+            | Some _ -> go ()
+            | None -> ()
+            | exception Invalid_argument _ -> go ()
+          in
+          go ())
+    in
+    let rec close () =
+      try Generator.close g with Invalid_argument _ -> close ()
+    in
+    close ();
+    join ();
+    int "unwound" 1 (Atomic.get unwound)
+  done
+
 (* --- Running ahead ------------------------------------------------------------------ *)
 
 let ahead () =
@@ -298,6 +323,35 @@ let ahead_failure () =
   raises_at "raise_it" (fun () -> Generator.next g);
   next_is "it has ended" None (Generator.next g)
 
+let closed_before_failure () =
+  let g =
+    Generator.of_iter ~ahead:4 (fun yield ->
+        yield 1;
+        raise_it ())
+  in
+  next_is "before" (Some 1) (Generator.next g);
+  Generator.close g;
+  next_is "closed" None (Generator.next g)
+
+(* What was taken is not kept. *)
+let ahead_frees () =
+  let freed = ref 0 in
+  let g =
+    Generator.of_iter ~ahead:2 (fun yield ->
+        for i = 1 to 3 do
+          let element = Bytes.make 100 (Char.chr i) in
+          Gc.finalise_last (fun () -> incr freed) element;
+          yield element
+        done)
+  in
+  let take () = ignore (Generator.next g : bytes option) in
+  for _ = 1 to 4 do
+    (Sys.opaque_identity take) ()
+  done;
+  Gc.full_major ();
+  int "freed" 3 !freed;
+  next_is "the end" None (Option.map Bytes.length (Generator.next g))
+
 let negative () =
   match Generator.of_iter ~ahead:(-1) ignore with
   | (_ : int Generator.t) -> Alcotest.fail "not refused"
@@ -316,7 +370,10 @@ let sequences () =
   next_is "first" (Some 1) (Generator.next g);
   let seq = Generator.to_seq g in
   ints "the rest" [ 2; 3; 4; 5 ] (List.of_seq seq);
-  raises "twice" Seq.Forced_twice (fun () -> List.of_seq seq)
+  raises "twice" Seq.Forced_twice (fun () -> List.of_seq seq);
+  let g = Generator.of_seq (fun () -> raise Failed) in
+  raises "a node's" Failed (fun () -> Generator.next g);
+  next_is "it has ended" None (Generator.next g)
 
 let iter_closes () =
   traced [ "1"; "2"; "unwound" ] @@ fun say ->
@@ -327,12 +384,9 @@ let iter_closes () =
           if i = 2 then raise Failed)
         (Generator.of_iter (count ~say 5)))
 
-let zip () =
+let zip a b () =
   traced [ "unwound"; "unwound" ] @@ fun say ->
-  let pairs a b =
-    Generator.(zip (of_iter (count ~say a)) (of_iter (count ~say b)))
-  in
-  let g = pairs 2 5 in
+  let g = Generator.(zip (of_iter (count ~say a)) (of_iter (count ~say b))) in
   Alcotest.(check (list (pair int int)))
     "zip"
     [ (1, 1); (2, 2) ]
@@ -410,19 +464,23 @@ let () =
           test "cancelled inside" cancelled_inside;
           test "on another domain" on_another_domain;
           test "two domains at once" two_domains;
+          test "close against next" close_races;
         ] );
       ( "ahead",
         [
           test "elements" ahead;
           test "how far" ahead_of_consumer;
           test "failure" ahead_failure;
+          test "closed before a failure" closed_before_failure;
+          test "frees" ahead_frees;
           test "negative" negative;
         ] );
       ( "several",
         [
           test "sequences and lists" sequences;
           test "iter closes" iter_closes;
-          test "zip" zip;
+          test "zip" (zip 2 5);
+          test "zip, the other way" (zip 5 2);
           test "zip, closed" zip_closed;
           test "equal" equal;
           test "same fringe" same_fringe;
