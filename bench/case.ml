@@ -23,6 +23,7 @@ type program =
   | Unlinked  (** The one without. *)
   | Bytecode  (** The first of them, in bytecode. *)
   | Go  (** [go/main.go], which has cases of the same names. *)
+  | Node  (** [node/rows.js], likewise. *)
 
 type row = {
   case : string;
@@ -49,6 +50,15 @@ let go_row case sample =
   { case; impl = "go"; host = "go"; program = Go; sample }
 
 let go case = go_row case (Time measured_elsewhere)
+
+let node case ~host =
+  {
+    case;
+    impl = "node";
+    host;
+    program = Node;
+    sample = Time measured_elsewhere;
+  }
 
 let go_crowd case ~tasks =
   go_row case (Crowd (tasks, fun ~tasks:_ -> measured_elsewhere))

@@ -1,6 +1,6 @@
 open Case
 
-let here row = row.program <> Go || Worker.has_go
+let here row = Worker.is_there row.program
 
 let without_missing group =
   let comparison c =
@@ -20,8 +20,15 @@ let all =
       Bench_lazy.group;
       Bench_lwt.group;
       Bench_styles.group;
+      Bench_generator.group;
     ]
 
 let left_out =
-  if Worker.has_go then None
-  else Some "Go was not installed when this was built: its rows are left out"
+  List.filter_map
+    (fun (program, name) ->
+      if Worker.is_there program then None
+      else
+        Some
+          (name
+         ^ " was not installed when this was built: its rows are left out"))
+    [ (Go, "Go"); (Node, "Node.js") ]

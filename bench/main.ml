@@ -53,7 +53,7 @@ let run names effort json list =
   else
     let groups = check names json in
     print_endline (Report.conditions effort);
-    Option.iter print_endline Groups.left_out;
+    List.iter print_endline Groups.left_out;
     match List.map (fun group -> (group, measure effort group)) groups with
     | results -> Option.iter (fun f -> Report.write_json f results) json
     | exception Failure reason -> stop ~code:1 reason

@@ -2,7 +2,7 @@ Every row is measured and written, with figures that are figures:
 
   $ ./main.exe --smoke --json results.json >table 2>progress
   $ ./smoke.exe results.json >rows
-  $ grep -v ' go go ' rows
+  $ grep -v -e ' go go ' -e ' node ' rows
   mvar serial eio eio ns
   mvar serial concord fifo ns
   mvar serial concord eio ns
@@ -366,16 +366,27 @@ Every row is measured and written, with figures that are figures:
   styles sorter-setup-bytes concord continuation-bytecode bytes
   styles sorter-setup-bytes concord promise-bytecode bytes
   styles sorter-setup-bytes concord events-bytecode bytes
+  generator tree stdlib iterator ns
+  generator tree stdlib hand-written ns
+  generator tree stdlib seq ns
+  generator tree stdlib seq-hand-written ns
+  generator tree concord effects ns
+  generator tree concord effects-ahead ns
 
 Those of Go, where Go is installed; else the report says that they are missing:
 
   $ if command -v go >/dev/null; then grep -c ' go go \(ns\|bytes\)$' rows; else grep 'Go was not' table >/dev/null && echo 28; fi
   28
 
+Those of Node.js, likewise:
+
+  $ if command -v node >/dev/null; then grep -c ' node .* ns$' rows; else grep 'Node.js was not' table >/dev/null && echo 2; fi
+  2
+
 What cannot be measured is said before anything is:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group" (there are mvar, suspend, structures, event, lazy, lwt, styles)
+  bench: unknown group "no-such-group" (there are mvar, suspend, structures, event, lazy, lwt, styles, generator)
   [2]
   $ ./main.exe --smoke mvar --json no-such-folder/file
   bench: no-such-folder/file: No such file or directory

@@ -52,14 +52,17 @@ let path program =
     | Unlinked -> "unlinked.exe"
     | Bytecode -> "linked.bc.exe"
     | Go -> "go_rows"
+    | Node -> "node_rows"
   in
   Filename.concat (Filename.dirname Sys.executable_name) name
 
-(* Where Go was not installed, the file is empty. *)
-let has_go =
-  match Unix.stat (path Go) with
-  | { st_size; _ } -> st_size > 0
-  | exception Unix.Unix_error (ENOENT, _, _) -> false
+(* Where the other language was not installed, the file is empty. *)
+let is_there = function
+  | Linked | Unlinked | Bytecode -> true
+  | (Go | Node) as program -> (
+      match Unix.stat (path program) with
+      | { st_size; _ } -> st_size > 0
+      | exception Unix.Unix_error (ENOENT, _, _) -> false)
 
 let start (group : group) row =
   let path = path row.program in

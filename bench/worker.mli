@@ -10,8 +10,9 @@ val serve : Case.group list -> unit
     its standard input ends. A request is a line with the two numbers of
     {!sample}, and the answer is a line with one. *)
 
-val has_go : bool
-(** Whether the rows of {!Case.Go} can be measured. *)
+val is_there : Case.program -> bool
+(** Whether the rows of that program can be measured: {!Case.Go} and
+    {!Case.Node} only where these languages were installed. *)
 
 type t
 (** A running process, seen from the coordinator. *)

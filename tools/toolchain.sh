@@ -5,13 +5,13 @@
 # Uses of ./dev's: top (the project), here (where programs run), command (for messages), say, die.
 # shellcheck disable=SC2154  # those are assigned in ./dev
 
-suite=forky size="1.9 GB"
+suite=forky size="2.1 GB"
 # What the private root holds: the compiler, the libraries, and the HTTP clients that the tests drive.
 packages="ocaml ocaml-dune ocaml-findlib ocaml-odoc ocamlformat opam libeio-ocaml-dev libdomainslib-ocaml-dev
  liblwt-ocaml-dev libkcas-ocaml-dev libsaturn-ocaml-dev libdomain-local-await-ocaml-dev
  libdomain-local-timeout-ocaml-dev libalcotest-ocaml-dev libqcheck-stm-ocaml-dev libqcheck-lin-ocaml-dev
  libdscheck-ocaml-dev libmulticore-bench-ocaml-dev libcohttp-lwt-unix-ocaml-dev libmdx-ocaml-dev libcmdliner-ocaml-dev
- libyojson-ocaml-dev libmtime-ocaml-dev libppxlib-ocaml-dev libunwind-dev curl wrk golang-go"
+ libyojson-ocaml-dev libmtime-ocaml-dev libppxlib-ocaml-dev libunwind-dev curl wrk golang-go nodejs"
 # What a host must offer, as findlib names and programs, to be used as it is.
 host_libs="threads.posix domain-local-await eio_main domainslib lwt.unix lwt_direct cohttp-lwt-unix kcas kcas_data
  saturn alcotest qcheck-core qcheck-stm.stm qcheck-lin.domain dscheck http mdx cmdliner yojson mtime.clock.os ppxlib
