@@ -47,6 +47,7 @@ type t = {
   mutable slots : slot array;  (** By position; the first is the bell's. *)
   mutable n : int;
   mutable poll : Poll.t;
+  mutable waiting : int;  (** The sum of all [total]. *)
   mutable due : message list;  (** Taken, and to be served; oldest first. *)
   mutable owed : (exn option * wait) list;
       (** To be resumed next. A signal handler may raise anywhere: what is due
@@ -79,6 +80,7 @@ let create () =
     slots = Array.make 16 first;
     n = 1;
     poll;
+    waiting = 0;
     due = [];
     owed = [];
   }
@@ -115,7 +117,7 @@ let enlist t fd direction waiter value =
 let count_gone t fd = post t ~wakes:false (Gone (int_of_fd fd))
 let forget t fd = post t ~wakes:true (Forget (int_of_fd fd))
 let wake t = post t ~wakes:true Wake
-let waiting t = Hashtbl.fold (fun _ slot n -> slot.total + n) t.table 0
+let waiting t = t.waiting
 
 (* --- Slots, for the loop alone -------------------------------------------- *)
 
@@ -167,7 +169,9 @@ let resume error (Wait { waiter; value }) =
   ignore (Waiter.resume waiter outcome : bool)
 
 let settle t slot =
-  slot.total <- List.length slot.readers + List.length slot.writers;
+  let total = List.length slot.readers + List.length slot.writers in
+  t.waiting <- t.waiting - slot.total + total;
+  slot.total <- total;
   slot.gone <- 0;
   if slot.total = 0 then remove t slot else set t slot
 
@@ -202,6 +206,7 @@ let serve t = function
       | Write -> slot.writers <- wait :: slot.writers
       end;
       slot.total <- slot.total + 1;
+      t.waiting <- t.waiting + 1;
       set t slot
   | Gone fd -> (
       match Hashtbl.find_opt t.table fd with
@@ -262,6 +267,7 @@ let move t ~into =
     in
     List.iter (add Read) (List.rev slot.readers);
     List.iter (add Write) (List.rev slot.writers);
+    t.waiting <- t.waiting - slot.total;
     remove t slot
   done
 

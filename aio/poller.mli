@@ -40,7 +40,7 @@ val wake : t -> unit
 
 val waiting : t -> int
 (** How many waiters the loop knew when it last polled, with some of those that
-    are gone. For tests. *)
+    are gone. For tests, on any thread. *)
 
 (** {2 For the loop} *)
 

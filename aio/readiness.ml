@@ -118,16 +118,6 @@ let poller () =
   | Some loop when loop.is_innermost () -> loop.poller
   | Some _ | None -> shared_poller ()
 
-let waiting () =
-  let of_loop =
-    match own_loop () with
-    | Some { poller; _ } -> Poller.waiting poller
-    | None -> 0
-  in
-  match served_here () with
-  | Some poller -> of_loop + Poller.waiting poller
-  | None -> of_loop
-
 (* Every poller, of every domain: any may have a waiter for a descriptor. *)
 let all_loops : loop list Atomic.t = Atomic.make []
 
@@ -138,6 +128,18 @@ let forget fd =
   match served_here () with
   | Some poller -> Poller.forget poller fd
   | None -> ()
+
+let waiting () =
+  let of_loop { poller; _ } = Poller.waiting poller in
+  let of_loops = List.map of_loop (Atomic.get all_loops) in
+  let of_thread =
+    match served_here () with
+    | Some poller ->
+        Poller.wake poller;
+        Poller.waiting poller
+    | None -> 0
+  in
+  List.fold_left ( + ) of_thread of_loops
 
 (* --- Waiting -------------------------------------------------------------- *)
 

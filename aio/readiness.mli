@@ -27,4 +27,4 @@ val has_thread : unit -> bool
 (** Whether a thread was started to poll, in this process. *)
 
 val waiting : unit -> int
-(** {!Poller.waiting} of that thread's poller, and of the caller's own loop. *)
+(** {!Poller.waiting}, of all pollers. For tests: it has the thread look. *)

@@ -2,63 +2,85 @@ module Promise = Concord.Promise
 
 let most = 4
 
-(* All of these are guarded by [mutex]. In a child process no thread of the parent's is
-   left, which [process] shows. *)
-let mutex = Stdlib.Mutex.create ()
-let changed = Stdlib.Condition.create ()
-let jobs : (unit -> unit) Queue.t = Queue.create ()
-let running = ref 0
-let idle = ref 0
-let process = ref 0
+(* All but [process] is guarded by [mutex]. A child process makes its own: no thread of the
+   parent's is left in it, but the parent's mutex may be locked, and its condition variable
+   remembers threads that wait. *)
+type t = {
+  process : int;
+  mutex : Stdlib.Mutex.t;
+  changed : Stdlib.Condition.t;
+  jobs : (unit -> unit) Queue.t;
+  mutable running : int;
+  mutable idle : int;
+}
+
+let create process =
+  {
+    process;
+    mutex = Stdlib.Mutex.create ();
+    changed = Stdlib.Condition.create ();
+    jobs = Queue.create ();
+    running = 0;
+    idle = 0;
+  }
+
+(* [current], the only Atomic here
+
+   State  Left by  To                 By whom
+   t      here     t of this process  any thread, in a process that is not [t]'s *)
+let current = Atomic.make (create (Unix.getpid ()))
+
+let rec here () =
+  let t = Atomic.get current and process = Unix.getpid () in
+  if t.process = process then t
+  else begin
+    ignore (Atomic.compare_and_set current t (create process) : bool);
+    here ()
+  end
 
 (* The next job; in another domain than the main one [None] if there is none, for a
    thread keeps its domain from ending. *)
-let next () =
-  Stdlib.Mutex.protect mutex @@ fun () ->
+let next t =
+  Stdlib.Mutex.protect t.mutex @@ fun () ->
   let rec next () =
-    match Queue.take_opt jobs with
+    match Queue.take_opt t.jobs with
     | Some _ as job -> job
     | None when Domain.is_main_domain () ->
-        incr idle;
-        Stdlib.Condition.wait changed mutex;
-        decr idle;
+        t.idle <- t.idle + 1;
+        Stdlib.Condition.wait t.changed t.mutex;
+        t.idle <- t.idle - 1;
         next ()
     | None ->
-        decr running;
+        t.running <- t.running - 1;
         None
   in
   next ()
 
-let rec work () =
-  match next () with
+let rec work t =
+  match next t with
   | Some job ->
       job ();
-      work ()
+      work t
   | None -> ()
 
+(* The program's handlers may raise, which would end the thread. *)
 let all_signals = List.init 64 succ
 
-let start () =
+let start t =
   let signals = Thread.sigmask SIG_BLOCK all_signals in
   let unblock () = ignore (Thread.sigmask SIG_SETMASK signals : int list) in
   Fun.protect ~finally:unblock (fun () ->
-      ignore (Thread.create work () : Thread.t))
+      ignore (Thread.create work t : Thread.t))
 
 let post job =
-  Stdlib.Mutex.protect mutex @@ fun () ->
-  let here = Unix.getpid () in
-  if !process <> here then begin
-    process := here;
-    Queue.clear jobs;
-    running := 0;
-    idle := 0
+  let t = here () in
+  Stdlib.Mutex.protect t.mutex @@ fun () ->
+  if t.idle <= Queue.length t.jobs && t.running < most then begin
+    start t;
+    t.running <- t.running + 1
   end;
-  if !idle <= Queue.length jobs && !running < most then begin
-    start ();
-    incr running
-  end;
-  Queue.push job jobs;
-  Stdlib.Condition.signal changed
+  Queue.push job t.jobs;
+  Stdlib.Condition.signal t.changed
 
 let start_job drop f =
   let promise = Promise.create () in

@@ -3,9 +3,7 @@
 open Concord
 open Concord_test_support
 open Check
-module Aio = Concord_aio
-
-let () = Sys.set_signal Sys.sigpipe Sys.Signal_ignore
+open Support
 
 (* --- Hosts ------------------------------------------------------------------ *)
 
@@ -44,26 +42,14 @@ let hosts =
 let on_each name f =
   (name, List.map (fun (host, { on }) -> test host (fun () -> on f)) hosts)
 
-let with_pipe f =
-  let from, to_ = Unix.pipe ~cloexec:true () in
-  f from to_
-
-let write_all fd s =
-  ignore (Unix.write_substring fd s 0 (String.length s) : int)
-
 (* --- Readiness -------------------------------------------------------------- *)
-
-let read_some fd =
-  let b = Bytes.create 100 in
-  let n = Aio.read fd b 0 100 in
-  Bytes.sub_string b 0 n
 
 (* The writer writes once somebody may wait; the poller's state is its own, so both
    orders are right, and both occur. *)
 let pipe_read () =
   with_pipe @@ fun from to_ ->
-  let join = thread (fun () -> write_all to_ "hello") in
-  strings "read" [ "hello" ] [ read_some from ];
+  let join = thread (fun () -> put to_ "hello") in
+  strings "read" [ "hello" ] [ get from ];
   join ();
   Aio.close to_;
   int "the end" 0 (Aio.read from (Bytes.create 1) 0 1);
@@ -72,7 +58,7 @@ let pipe_read () =
 let readable () =
   with_pipe @@ fun from to_ ->
   yes "not yet" (Event.poll (Aio.readable_evt from) = None);
-  let join = thread (fun () -> write_all to_ "x") in
+  let join = thread (fun () -> put to_ "x") in
   Event.sync (Aio.readable_evt from);
   yes "still" (Event.poll (Aio.readable_evt from) = Some ());
   yes "writable" (Event.poll (Aio.writable_evt to_) = Some ());
@@ -98,7 +84,7 @@ let choice () =
   let join = thread (fun () -> Mvar.put box "message") in
   strings "message" [ "message" ] [ choose 60. ];
   join ();
-  let join = thread (fun () -> write_all to_ "x") in
+  let join = thread (fun () -> put to_ "x") in
   strings "descriptor" [ "descriptor" ] [ choose 60. ];
   join ();
   Aio.close from;
@@ -125,10 +111,6 @@ let write_much () =
   Aio.close from
 
 (* --- Channels --------------------------------------------------------------- *)
-
-let temp f =
-  let name = Filename.temp_file "concord" "aio" in
-  Fun.protect ~finally:(fun () -> Sys.remove name) (fun () -> f name)
 
 let slides () =
   temp @@ fun source ->

@@ -1,0 +1,55 @@
+(* What the programs here share. *)
+
+open Concord_test_support
+open Check
+module Aio = Concord_aio
+
+let () = Sys.set_signal Sys.sigpipe Sys.Signal_ignore
+
+(* How many are open: the one by which this is read is not among those. *)
+let descriptors () = Array.length (Sys.readdir "/proc/self/fd") - 1
+
+let with_pipe f =
+  let from, to_ = Unix.pipe ~cloexec:true () in
+  f from to_
+
+let put fd s = ignore (Unix.write_substring fd s 0 (String.length s) : int)
+
+let get fd =
+  let b = Bytes.create 100 in
+  let n = Aio.read fd b 0 100 in
+  Bytes.sub_string b 0 n
+
+let waiting = Concord_aio__Readiness.waiting
+let until_waiting n = eventually "they wait" (fun () -> waiting () = n)
+
+let temp f =
+  let name = Filename.temp_file "concord" "aio" in
+  Fun.protect ~finally:(fun () -> Sys.remove name) (fun () -> f name)
+
+(* Every descriptor that is left. *)
+let exhaust () =
+  let rec more all =
+    match Unix.dup ~cloexec:true Unix.stdin with
+    | fd -> more (fd :: all)
+    | exception Unix.Unix_error (EMFILE, _, _) -> all
+  in
+  more []
+
+let exhausted f =
+  let all = exhaust () in
+  Fun.protect ~finally:(fun () -> List.iter Unix.close all) f
+
+let loopback = Unix.ADDR_INET (Unix.inet_addr_loopback, 0)
+
+(* A socket that listens, and its address. *)
+let listening () =
+  let fd = Unix.socket ~cloexec:true PF_INET SOCK_STREAM 0 in
+  Unix.bind fd loopback;
+  Unix.listen fd 1000;
+  (fd, Unix.getsockname fd)
+
+let client address =
+  let fd = Unix.socket ~cloexec:true PF_INET SOCK_STREAM 0 in
+  Aio.connect fd address;
+  fd

@@ -1,0 +1,290 @@
+(* The loop of [run], in a process without other domains: no second thread, signals,
+   fork, and many connections. *)
+
+open Concord_test_support
+open Check
+open Support
+module Fifo = Concord_fifo
+
+let threads () = Array.length (Sys.readdir "/proc/self/task")
+let has_thread = Concord_aio__Readiness.has_thread
+
+(* --- One thread ------------------------------------------------------------- *)
+
+(* Alcotest and [Check] may have threads of their own. *)
+let no_thread () =
+  let before = threads () in
+  Aio.run (fun () ->
+      with_pipe @@ fun from to_ ->
+      let reader = Fifo.fork (fun () -> strings "got" [ "x" ] [ get from ]) in
+      put to_ "x";
+      Fifo.join reader;
+      int "threads" before (threads ());
+      Unix.close from;
+      Unix.close to_);
+  no "a thread polls" (has_thread ())
+
+(* Tasks keep the loop busy, and nothing but the descriptor ends them. *)
+let busy () =
+  Aio.run @@ fun () ->
+  with_pipe @@ fun from to_ ->
+  let ready = ref false in
+  let (_ : Fifo.handle) =
+    Fifo.fork (fun () ->
+        strings "got" [ "x" ] [ get from ];
+        ready := true)
+  in
+  put to_ "x";
+  eventually "it is looked at" ~pause:Fifo.yield (fun () -> !ready);
+  Unix.close from;
+  Unix.close to_
+
+let woken_from_outside () =
+  let box = Concord.Mvar.create_empty () in
+  let join =
+    thread (fun () ->
+        eventually "the loop waits" (fun () -> Concord.Mvar.waiters box = 1);
+        Concord.Mvar.put box 42)
+  in
+  int "from a thread" 42 (Aio.run (fun () -> Concord.Mvar.take box));
+  join ()
+
+(* --- Signals ---------------------------------------------------------------- *)
+
+let with_timer handler f =
+  let before = Sys.signal Sys.sigalrm (Signal_handle handler) in
+  let set seconds =
+    ignore
+      (Unix.setitimer ITIMER_REAL { it_interval = seconds; it_value = seconds }
+        : Unix.interval_timer_status)
+  in
+  set 0.001;
+  Fun.protect f ~finally:(fun () ->
+      set 0.;
+      Sys.set_signal Sys.sigalrm before)
+
+(* The handler alone writes what the task reads. *)
+let interrupted () =
+  Aio.run @@ fun () ->
+  with_pipe @@ fun from to_ ->
+  let signals = ref 0 in
+  let handler _ =
+    incr signals;
+    if !signals = 5 then put to_ "x"
+  in
+  with_timer handler (fun () -> strings "got" [ "x" ] [ get from ]);
+  yes "interrupted" (!signals >= 5);
+  Unix.close from;
+  Unix.close to_
+
+exception Struck
+
+let struck () =
+  let before = descriptors () in
+  with_pipe @@ fun from to_ ->
+  let unwound = ref 0 in
+  raises "the handler's" Struck (fun () ->
+      with_timer
+        (fun _ -> raise Struck)
+        (fun () ->
+          Aio.run (fun () ->
+              let wait () =
+                Fun.protect
+                  ~finally:(fun () -> incr unwound)
+                  (fun () -> ignore (get from : string))
+              in
+              let (_ : Fifo.handle) = Fifo.fork wait in
+              wait ())));
+  yes "unwound" (!unwound >= 1);
+  int "nobody waits" 0 (waiting ());
+  Unix.close from;
+  Unix.close to_;
+  yes "no descriptor is left" (descriptors () <= before + 2)
+
+(* --- Exhaustion ------------------------------------------------------------- *)
+
+(* In a process of its own, so that no poller was made before. *)
+let in_child f =
+  flush_all ();
+  match Unix.fork () with
+  | 0 ->
+      let code =
+        match f () with
+        | () -> 0
+        | exception e ->
+            prerr_endline (Printexc.to_string e);
+            1
+      in
+      Unix._exit code
+  | child -> (
+      match Unix.waitpid [] child with
+      | _, WEXITED 0 -> ()
+      | _ -> Alcotest.fail "the child failed")
+
+let no_descriptor () =
+  with_pipe @@ fun from to_ ->
+  let is_full name f =
+    match f () with
+    | _ -> Alcotest.fail name
+    | exception Unix.Unix_error (EMFILE, _, _) -> ()
+  in
+  in_child (fun () ->
+      exhausted (fun () ->
+          is_full "a thread cannot be started" (fun () -> get from);
+          is_full "nor a choice" (fun () ->
+              Concord.Event.(sync (choose [ Aio.readable_evt from; never ])));
+          is_full "nor a loop" (fun () -> Aio.run ignore);
+          no "started" (has_thread ()));
+      put to_ "x";
+      strings "afterwards" [ "x" ] [ Aio.run (fun () -> get from) ];
+      put to_ "x";
+      strings "in the thread" [ "x" ] [ get from ]);
+  Unix.close from;
+  Unix.close to_
+
+let no_descriptor_to_accept () =
+  Aio.run @@ fun () ->
+  let listener, address = listening () in
+  let peer = client address in
+  exhausted (fun () ->
+      match Aio.accept listener with
+      | _ -> Alcotest.fail "accepted"
+      | exception Unix.Unix_error (EMFILE, _, _) -> ());
+  let connection, _ = Aio.accept listener in
+  put connection "x";
+  strings "it still waited" [ "x" ] [ get peer ];
+  List.iter Aio.close [ connection; peer; listener ]
+
+(* --- Fork ------------------------------------------------------------------- *)
+
+let pass_through () =
+  with_pipe @@ fun from to_ ->
+  let join = thread (fun () -> put to_ "child") in
+  strings "in the child" [ "child" ] [ get from ];
+  join ();
+  temp (fun name ->
+      let oc = Aio.open_out name in
+      Aio.output_string oc "a line\n";
+      Aio.close_out oc;
+      strings "a file" [ "a line" ]
+        [ Aio.with_open_in name (fun ic -> Aio.input_line ic) ])
+
+(* The child has the loop, and the task that waits, too. *)
+let fork_in_run () =
+  Aio.run @@ fun () ->
+  with_pipe @@ fun from to_ ->
+  let got = ref "" in
+  let reader = Fifo.fork (fun () -> got := get from) in
+  pass_through ();
+  in_child pass_through;
+  put to_ "parent";
+  Fifo.join reader;
+  strings "in the parent" [ "parent" ] [ !got ];
+  Unix.close from;
+  Unix.close to_
+
+let fork_beside_the_thread () =
+  in_child (fun () ->
+      pass_through ();
+      yes "a thread" (has_thread ());
+      in_child (fun () ->
+          no "none yet" (has_thread ());
+          pass_through ();
+          yes "another thread" (has_thread ())))
+
+(* --- Many ------------------------------------------------------------------- *)
+
+let many = 10_000
+let batch = 1000
+
+(* A process opens the connections, batch by batch, as it is told to, and then writes to
+   each. *)
+let peers address ~told ~tell =
+  let wait () = ignore (Unix.read told (Bytes.create 1) 0 1 : int) in
+  let connect _ =
+    let fd = Unix.socket ~cloexec:true PF_INET SOCK_STREAM 0 in
+    Unix.connect fd address;
+    fd
+  in
+  let all =
+    List.concat
+      (List.init (many / batch) (fun _ ->
+           wait ();
+           let some = List.init batch connect in
+           put tell "x";
+           some))
+  in
+  wait ();
+  List.iter (fun fd -> put fd "x") all;
+  wait ()
+
+let idle () =
+  let before = descriptors () in
+  let listener, address = listening () in
+  let told, tell_peers = Unix.pipe () and hear, tell = Unix.pipe () in
+  flush_all ();
+  match Unix.fork () with
+  | 0 ->
+      (try peers address ~told ~tell with _ -> Unix._exit 1);
+      Unix._exit 0
+  | child ->
+      let ended = ref 0 in
+      Aio.run (fun () ->
+          let serve fd () =
+            strings "woken" [ "x" ] [ get fd ];
+            incr ended;
+            Aio.close fd
+          in
+          let words () =
+            Gc.full_major ();
+            (Gc.quick_stat ()).heap_words
+          in
+          let words_before = words () in
+          for _ = 1 to many / batch do
+            put tell_peers "x";
+            strings "a batch" [ "x" ] [ get hear ];
+            for _ = 1 to batch do
+              let fd, _ = Aio.accept listener in
+              ignore (Fifo.fork (serve fd) : Fifo.handle)
+            done
+          done;
+          eventually "all wait" ~pause:Fifo.yield (fun () -> waiting () = many);
+          let each = (words () - words_before) / many in
+          if each > 500 then
+            Alcotest.failf "an idle connection takes %d words" each;
+          put tell_peers "x");
+      int "ended" many !ended;
+      int "nobody waits" 0 (waiting ());
+      put tell_peers "x";
+      ignore (Unix.waitpid [] child : int * Unix.process_status);
+      List.iter Unix.close [ listener; told; tell_peers; hear; tell ];
+      int "descriptors" before (descriptors ())
+
+let descriptors_left () =
+  let all = exhaust () in
+  List.iter Unix.close all;
+  List.length all
+
+let many_idle () =
+  let left = descriptors_left () in
+  if left < many + 100 then
+    Printf.printf "skipped: only %d descriptors are left (ulimit -n)\n" left
+  else idle ()
+
+let () =
+  Check.run "aio: run"
+    [
+      ( "run",
+        [
+          test "no descriptor is left" no_descriptor;
+          test "no second thread" no_thread;
+          test "a busy loop looks" busy;
+          test "woken by a thread" woken_from_outside;
+          test "EINTR" interrupted;
+          test "a signal handler that raises" struck;
+          test "no descriptor is left to accept" no_descriptor_to_accept;
+          test "fork, in a task" fork_in_run;
+          test "fork, with a thread" fork_beside_the_thread;
+          test "10,000 idle connections" many_idle;
+        ] );
+    ]
