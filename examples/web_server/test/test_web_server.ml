@@ -1,0 +1,18 @@
+(* The same handler on Concord_aio and on Eio. *)
+
+open Http_cases
+
+let program on = Process.program "web_server" [ "--on=" ^ on ]
+
+let in_aio socket f =
+  Web_service.Aio_host.with_listener socket (fun host -> f host)
+
+let () =
+  Alcotest.run "web_server"
+    (Cases.cases (program "aio") ~hint:"try /hello, /ping or /fib/20"
+    @ [
+        ("eio", Cases.of_variant (program "eio"));
+        ( "failure",
+          [ Alcotest.test_case "handler" `Quick (Cases.failing_handler in_aio) ]
+        );
+      ])
