@@ -21,7 +21,13 @@ let get fd =
   Bytes.sub_string b 0 n
 
 let waiting = Concord_aio__Readiness.waiting
-let until_waiting n = eventually "they wait" (fun () -> waiting () = n)
+
+(* The loop of [run] has to have its turns, if this is one of its tasks. *)
+let pause () =
+  Concord.Suspend.yield ();
+  Thread.yield ()
+
+let until_waiting n = eventually "they wait" ~pause (fun () -> waiting () = n)
 
 let temp f =
   let name = Filename.temp_file "concord" "aio" in
