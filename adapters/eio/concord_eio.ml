@@ -27,8 +27,9 @@ let suspend (type a) (block : a Concord.Suspend.resumer -> a option) : a =
           end
         in
         (* Eio forgets this function before the fiber goes on. *)
+        let cancel = Host_kit.weakly decide in
         Fiber_context.set_cancel_fn fiber (fun e ->
-            ignore (decide (Error e) : bool));
+            ignore (cancel (Error e) : bool));
         let outcome = Decision.offer decision decide block in
         if not (Decision.is_undecided outcome) then begin
           if Result.is_error outcome then

@@ -18,6 +18,18 @@ let begin_ s =
 
 let start s = Fiber.run s.handler begin_ s
 
+let[@inline never] dispatch_guarded s number wait =
+  match match wait with Guarded g -> guarded_wait g | wait -> wait with
+  | Wait { continuation; decision } -> (
+      Array.unsafe_set s.waits number Nowhere;
+      match Decision.outcome decision with
+      | Ok v -> continue continuation v
+      | Error e -> discontinue continuation e)
+  | _ ->
+      (* only suspended tasks are pushed, and the thread that decided has kept a guarded
+         wait *)
+      assert false
+
 (* Between [pop] and the task there is no polling point. *)
 let dispatch s =
   if Atomic.get s.inbox != Nothing then empty_inbox s;
@@ -43,8 +55,8 @@ let dispatch s =
         Array.unsafe_set s.waits number Nowhere;
         continue continuation child
     | Start _ -> start s
-    | Nowhere | Answer _ | Failing _ ->
-        assert false (* only suspended tasks are pushed *)
+    | (Nowhere | Answer _ | Failing _ | Guarded _) as wait ->
+        dispatch_guarded s number wait
 
 (* Before anything else the loop continues the current task, if there is one. It was
    about to do so: a foreign effect was answered, a task was forked, or what a task
@@ -56,6 +68,14 @@ let continue_current s =
   let number = s.current in
   if number >= 0 then
     let wait = s.waits.(number) in
+    let wait =
+      match wait with
+      | Guarded guarded ->
+          let wait = guarded_wait guarded in
+          s.waits.(number) <- wait;
+          wait
+      | wait -> wait
+    in
     match
       match wait with
       | Answer { continuation; value } ->
@@ -67,7 +87,7 @@ let continue_current s =
       | Wait { continuation; _ } -> discontinue continuation s.interruption
       | Parent { continuation; _ } -> discontinue continuation s.interruption
       | Start _ -> start s
-      | Nowhere -> raise_notrace Effect.Continuation_already_resumed
+      | Nowhere | Guarded _ -> raise_notrace Effect.Continuation_already_resumed
     with
     | () -> ()
     | exception Effect.Continuation_already_resumed
@@ -142,7 +162,8 @@ let block s resumer =
   else if Atomic.compare_and_set s.sleep asleep Awake then Some ()
   else (* [wake] has the resumer, and calls it *) None
 
-let suspend_protected s = Suspend.protect (fun () -> Suspend.suspend (block s))
+let suspend_protected s =
+  Suspend.protect (fun () -> Reach.suspend_loop (block s))
 
 (* A host that goes on raising, although protected, cannot suspend its task: it is
    Eio, without its plug-in. Then the thread waits. A signal handler does not raise
@@ -154,7 +175,7 @@ let sleep_cancelled s =
 
 (* Suspends the task in which the loop runs. *)
 let sleep s =
-  if is_interrupted s then sleep_cancelled s else Suspend.suspend (block s)
+  if is_interrupted s then sleep_cancelled s else Reach.suspend_loop (block s)
 
 (* --- Foreign effects ------------------------------------------------------ *)
 

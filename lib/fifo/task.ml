@@ -41,7 +41,9 @@ and wait =
       backtrace : Printexc.raw_backtrace;
     }
       -> wait
+  | Guarded of guarded
 
+and guarded = { weak : wait Weak.t; mutable strong : wait }
 and 'a decision = ('a, exn) result
 
 and scope = {
@@ -138,6 +140,12 @@ let no_handler =
       handles = (fun _ -> false);
       performed = reperform;
     }
+
+let guarded_wait guarded =
+  (match (guarded.strong, Weak.get guarded.weak 0) with
+  | Nowhere, Some wait -> guarded.strong <- wait
+  | _ -> ());
+  guarded.strong
 
 (* The outermost scope and the first task refer to one another, and to the
    scheduler. *)

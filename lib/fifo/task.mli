@@ -49,6 +49,14 @@ and wait =
       backtrace : Printexc.raw_backtrace;
     }
       -> wait  (** What it did raised; it is about to be continued with that. *)
+  | Guarded of guarded
+      (** Instead of [Wait], while the program looks for leaks. *)
+
+and guarded = {
+  weak : wait Weak.t;  (** Kept alive by the resumer, unless it is [strong]. *)
+  mutable strong : wait;
+      (** [Nowhere], until a thread that has the wait is about to decide. *)
+}
 
 and 'a decision = ('a, exn) result
 (** The one atomic decision of H3: {!Decision.undecided}, {!doomed},
@@ -169,6 +177,9 @@ exception Cancelled
 val doomed : 'a decision
 val answered : 'a decision
 val cancelled : 'a decision
+
+val guarded_wait : guarded -> wait
+(** The wait, which is kept alive from now on; [Nowhere] if it is gone. *)
 
 val scheduler : is_lazy:bool -> scheduler
 (** A new scheduler with its outermost scope, whose only member is the first
