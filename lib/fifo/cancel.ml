@@ -12,12 +12,7 @@ let rec add_doomed s wait =
 let interrupt s task =
   let number = task.number in
   if s.tasks.(number) == task && number <> s.current && is_cancelled task then
-    let wait =
-      match s.waits.(number) with
-      | Guarded guarded -> guarded_wait guarded
-      | wait -> wait
-    in
-    match wait with
+    match Guarded.of_task s number with
     | Nowhere | Turn _ | Parent _ | Start _ | Answer _ | Failing _ | Guarded _
       ->
         ()

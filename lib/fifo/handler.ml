@@ -144,40 +144,6 @@ let suspend (type a) s (block : a Suspend.resumer -> a option)
             if Decision.decide decision answered then fail s continuation e
             else wait s task)
 
-(* While the program looks for leaks, only the resumer keeps the continuation alive. What
-   a signal handler raises here is passed to the task. *)
-let[@inline never] suspend_guarded (type a) s
-    (block : a Suspend.resumer -> a option)
-    (continuation : (a, unit) continuation) =
-  let task = Task.current s in
-  if is_cancelled task then discontinue continuation Cancelled
-  else
-    match Decision.create () with
-    | exception e -> fail s continuation e
-    | decision -> (
-        match
-          let suspended = Wait { continuation; decision } in
-          let guarded = { weak = Weak.create 1; strong = Nowhere } in
-          Weak.set guarded.weak 0 (Some suspended);
-          let resumer outcome =
-            guarded.strong <- suspended;
-            Ready.resume task decision outcome
-          and waits_at () = get_callstack continuation Leaks.max_frames in
-          let guard =
-            if Leaks.is_of_loop block then resumer
-            else Leaks.guard waits_at resumer
-          in
-          s.waits.(task.number) <- Guarded guarded;
-          block guard
-        with
-        | None -> wait s task
-        | Some v ->
-            if Decision.decide decision answered then continue continuation v
-            else wait s task
-        | exception e ->
-            if Decision.decide decision answered then fail s continuation e
-            else wait s task)
-
 let yield s continuation =
   match
     let number = s.current in
@@ -274,6 +240,39 @@ let handles (type a) s (e : a Effect.t) =
   | Suspend.Suspend _ | Yield | Fork _ | Fork_into _ | Self -> true
   | Suspend.Protect | Suspend.Scopes | Suspend.Ask _ -> true
   | _ -> Host_kit.is_innermost s.host
+
+(* While the program looks for leaks, only the resumer keeps the continuation alive. What
+   a signal handler raises here is passed to the task. *)
+let[@inline never] suspend_guarded (type a) s
+    (block : a Suspend.resumer -> a option)
+    (continuation : (a, unit) continuation) =
+  let task = Task.current s in
+  if is_cancelled task then discontinue continuation Cancelled
+  else
+    match Decision.create () with
+    | exception e -> fail s continuation e
+    | decision -> (
+        match
+          let suspended = Wait { continuation; decision } in
+          let guarded = Guarded.create suspended in
+          let resumer outcome =
+            Guarded.keep guarded suspended;
+            Ready.resume task decision outcome
+          and waits_at () = get_callstack continuation Leaks.max_frames in
+          let guard =
+            if Leaks.is_of_loop block then resumer
+            else Leaks.guard waits_at resumer
+          in
+          s.waits.(task.number) <- Guarded guarded;
+          block guard
+        with
+        | None -> wait s task
+        | Some v ->
+            if Decision.decide decision answered then continue continuation v
+            else wait s task
+        | exception e ->
+            if Decision.decide decision answered then fail s continuation e
+            else wait s task)
 
 let perform_guarded (type a) s scopes (e : a Effect.t)
     (k : (a, unit) continuation) last_fiber =

@@ -18,18 +18,6 @@ let begin_ s =
 
 let start s = Fiber.run s.handler begin_ s
 
-let[@inline never] dispatch_guarded s number wait =
-  match match wait with Guarded g -> guarded_wait g | wait -> wait with
-  | Wait { continuation; decision } -> (
-      Array.unsafe_set s.waits number Nowhere;
-      match Decision.outcome decision with
-      | Ok v -> continue continuation v
-      | Error e -> discontinue continuation e)
-  | _ ->
-      (* only suspended tasks are pushed, and the thread that decided has kept a guarded
-         wait *)
-      assert false
-
 (* Between [pop] and the task there is no polling point. *)
 let dispatch s =
   if Atomic.get s.inbox != Nothing then empty_inbox s;
@@ -55,8 +43,7 @@ let dispatch s =
         Array.unsafe_set s.waits number Nowhere;
         continue continuation child
     | Start _ -> start s
-    | (Nowhere | Answer _ | Failing _ | Guarded _) as wait ->
-        dispatch_guarded s number wait
+    | Nowhere | Answer _ | Failing _ | Guarded _ -> Guarded.go_on s number
 
 (* Before anything else the loop continues the current task, if there is one. It was
    about to do so: a foreign effect was answered, a task was forked, or what a task
@@ -66,16 +53,9 @@ let dispatch s =
    ends. *)
 let continue_current s =
   let number = s.current in
-  if number >= 0 then
-    let wait = s.waits.(number) in
-    let wait =
-      match wait with
-      | Guarded guarded ->
-          let wait = guarded_wait guarded in
-          s.waits.(number) <- wait;
-          wait
-      | wait -> wait
-    in
+  if number >= 0 then (
+    let wait = Guarded.of_task s number in
+    s.waits.(number) <- wait;
     match
       match wait with
       | Answer { continuation; value } ->
@@ -92,7 +72,7 @@ let continue_current s =
     | () -> ()
     | exception Effect.Continuation_already_resumed
       when s.current = number && s.waits.(number) == wait ->
-        s.handler.raised s.interruption
+        s.handler.raised s.interruption)
 
 (* --- Running -------------------------------------------------------------- *)
 

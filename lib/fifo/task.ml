@@ -43,7 +43,7 @@ and wait =
       -> wait
   | Guarded of guarded
 
-and guarded = { weak : wait Weak.t; mutable strong : wait }
+and guarded = { weak : wait Weak.t; strong : wait Atomic.t }
 and 'a decision = ('a, exn) result
 
 and scope = {
@@ -140,12 +140,6 @@ let no_handler =
       handles = (fun _ -> false);
       performed = reperform;
     }
-
-let guarded_wait guarded =
-  (match (guarded.strong, Weak.get guarded.weak 0) with
-  | Nowhere, Some wait -> guarded.strong <- wait
-  | _ -> ());
-  guarded.strong
 
 (* The outermost scope and the first task refer to one another, and to the
    scheduler. *)

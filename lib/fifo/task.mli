@@ -54,8 +54,12 @@ and wait =
 
 and guarded = {
   weak : wait Weak.t;  (** Kept alive by the resumer, unless it is [strong]. *)
-  mutable strong : wait;
-      (** [Nowhere], until a thread that has the wait is about to decide. *)
+  strong : wait Atomic.t;
+      (** {v
+          State    Left by  To        By whom
+          Nowhere  keep     the wait  a thread that has it, before it decides
+          the wait never (terminal)
+          v} *)
 }
 
 and 'a decision = ('a, exn) result
@@ -177,9 +181,6 @@ exception Cancelled
 val doomed : 'a decision
 val answered : 'a decision
 val cancelled : 'a decision
-
-val guarded_wait : guarded -> wait
-(** The wait, which is kept alive from now on; [Nowhere] if it is gone. *)
 
 val scheduler : is_lazy:bool -> scheduler
 (** A new scheduler with its outermost scope, whose only member is the first

@@ -4,8 +4,13 @@ open Concord
 open Concord_test_support
 open Check
 
-(* The variable is read when the library is initialised. *)
+(* The variable is read when the library is initialised. In bytecode the stack keeps alive
+   what is not used any more. *)
 let restart () =
+  if Sys.backend_type <> Sys.Native then begin
+    print_endline "skipped: in bytecode the collector finds less";
+    exit 0
+  end;
   if Sys.getenv_opt "CONCORD_DEBUG" <> Some "leaks" then begin
     Unix.putenv "CONCORD_DEBUG" "leaks";
     Unix.execv Sys.executable_name Sys.argv
