@@ -43,16 +43,13 @@ let guard waits_at resumer =
     guard;
   guard
 
-let weakly resumer =
-  if is_on then begin
-    let held = Weak.create 1 in
-    Weak.set held 0 (Some resumer);
-    fun outcome ->
-      match Weak.get held 0 with
-      | Some resumer -> resumer outcome
-      | None -> false
-  end
-  else resumer
+let[@inline never] held_weakly resumer =
+  let held = Weak.create 1 in
+  Weak.set held 0 (Some resumer);
+  fun outcome ->
+    match Weak.get held 0 with Some resumer -> resumer outcome | None -> false
+
+let[@inline] weakly resumer = if is_on then held_weakly resumer else resumer
 
 (* The runtime keeps the exception that was raised last, while it records backtraces. That
    may be [Effect.Unhandled], with the effect of a wait. *)
