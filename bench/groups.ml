@@ -15,6 +15,7 @@ let all =
     [
       Bench_mvar.group;
       Bench_suspend.group;
+      Bench_effect.group;
       Bench_structures.group;
       Bench_event.group;
       Bench_lazy.group;

@@ -22,6 +22,50 @@ Every row is measured and written, with figures that are figures:
   suspend blocked-task-bytes concord fifo bytes
   suspend blocked-taker-bytes eio eio bytes
   suspend blocked-taker-bytes concord fifo bytes
+  effect a-b stdlib stdlib ns
+  effect a-b concord fifo ns
+  effect a-b eio eio ns
+  effect a-b domainslib domainslib ns
+  effect b-c stdlib stdlib ns
+  effect b-c concord fifo ns
+  effect b-c concord eio ns
+  effect b-c concord domainslib ns
+  effect c-d stdlib stdlib ns
+  effect c-d concord fifo ns
+  effect c-d concord eio ns
+  effect c-d concord domainslib ns
+  effect d-e stdlib stdlib ns
+  effect d-e concord fifo ns
+  effect d-e eio eio ns
+  effect d-e domainslib domainslib ns
+  effect through-1 stdlib stdlib ns
+  effect through-1 concord fifo ns
+  effect through-1 concord eio ns
+  effect through-1 concord domainslib ns
+  effect through-2 stdlib stdlib ns
+  effect through-2 concord fifo ns
+  effect through-2 concord eio ns
+  effect through-2 concord domainslib ns
+  effect through-4 stdlib stdlib ns
+  effect through-4 concord fifo ns
+  effect through-4 concord eio ns
+  effect through-4 concord domainslib ns
+  effect through-8 stdlib stdlib ns
+  effect through-8 concord fifo ns
+  effect through-8 concord eio ns
+  effect through-8 concord domainslib ns
+  effect through-16 stdlib stdlib ns
+  effect through-16 concord fifo ns
+  effect through-16 concord eio ns
+  effect through-16 concord domainslib ns
+  effect through-32 stdlib stdlib ns
+  effect through-32 concord fifo ns
+  effect through-32 concord eio ns
+  effect through-32 concord domainslib ns
+  effect through-64 stdlib stdlib ns
+  effect through-64 concord fifo ns
+  effect through-64 concord eio ns
+  effect through-64 concord domainslib ns
   structures mutex-free eio eio ns
   structures mutex-free concord fifo ns
   structures mutex-free concord eio ns
@@ -386,7 +430,7 @@ Those of Node.js, likewise:
 What cannot be measured is said before anything is:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group" (there are mvar, suspend, structures, event, lazy, lwt, styles, generator)
+  bench: unknown group "no-such-group" (there are mvar, suspend, effect, structures, event, lazy, lwt, styles, generator)
   [2]
   $ ./main.exe --smoke mvar --json no-such-folder/file
   bench: no-such-folder/file: No such file or directory

@@ -4,13 +4,17 @@ module Decision = Host_kit.Decision
 
 let name = "eio"
 
+(* How far a suspension came. What [block] raised is raised in the fiber by Eio, which
+   keeps no backtrace. *)
+type progress = Performed | Entered | Raised of Printexc.raw_backtrace
+
 (* The private effect of Eio's fibers, performed as Eio does. A resumer decides on any
    domain, and cancelling on the fiber's own; the one that decides enqueues the fiber,
    once. *)
 let suspend (type a) (block : a Concord.Suspend.resumer -> a option) : a =
-  let entered = ref false in
+  let progress = ref Performed in
   let enter fiber (enqueue : a Effects.enqueue) =
-    entered := true;
+    progress := Entered;
     match Fiber_context.get_error fiber with
     | Some e -> enqueue (Error e)
     | None ->
@@ -23,15 +27,25 @@ let suspend (type a) (block : a Concord.Suspend.resumer -> a option) : a =
           end
         in
         (* Eio forgets this function before the fiber goes on. *)
+        let cancel = Host_kit.weakly decide in
         Fiber_context.set_cancel_fn fiber (fun e ->
-            ignore (decide (Error e) : bool));
+            ignore (cancel (Error e) : bool));
         let outcome = Decision.offer decision decide block in
-        if not (Decision.is_undecided outcome) then enqueue outcome
+        if not (Decision.is_undecided outcome) then begin
+          if Result.is_error outcome then
+            progress := Raised (Printexc.get_raw_backtrace ());
+          enqueue outcome
+        end
   in
   match Effect.perform (Effects.Suspend enter) with
   | v -> v
-  | exception Effect.Unhandled (Effects.Suspend _) when not !entered ->
-      raise_notrace Host_kit.Elsewhere
+  | exception e -> (
+      match (!progress, e) with
+      | Raised backtrace, _ -> Printexc.raise_with_backtrace e backtrace
+      | Performed, Effect.Unhandled (Effects.Suspend _) ->
+          raise_notrace Host_kit.Elsewhere
+      | (Performed | Entered), _ ->
+          Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ()))
 
 let protect f =
   match Effect.perform Effects.Get_context with

@@ -12,8 +12,10 @@ let rec add_doomed s wait =
 let interrupt s task =
   let number = task.number in
   if s.tasks.(number) == task && number <> s.current && is_cancelled task then
-    match s.waits.(number) with
-    | Nowhere | Turn _ | Parent _ | Start _ | Answer _ | Failing _ -> ()
+    match Guarded.of_task s number with
+    | Nowhere | Turn _ | Parent _ | Start _ | Answer _ | Failing _ | Guarded _
+      ->
+        ()
     | Wait { decision; _ } ->
         if s.is_lazy then begin
           let wait = Doomed_wait { task; decision } in

@@ -241,13 +241,63 @@ let handles (type a) s (e : a Effect.t) =
   | Suspend.Protect | Suspend.Scopes | Suspend.Ask _ -> true
   | _ -> Host_kit.is_innermost s.host
 
+(* While the program looks for leaks, only the resumer keeps the continuation alive. What
+   a signal handler raises here is passed to the task. *)
+let[@inline never] suspend_guarded (type a) s
+    (block : a Suspend.resumer -> a option)
+    (continuation : (a, unit) continuation) =
+  let task = Task.current s in
+  if is_cancelled task then discontinue continuation Cancelled
+  else
+    match Decision.create () with
+    | exception e -> fail s continuation e
+    | decision -> (
+        match
+          let suspended = Wait { continuation; decision } in
+          let guarded = Guarded.create suspended in
+          let resumer outcome =
+            Guarded.keep guarded suspended;
+            Ready.resume task decision outcome
+          and waits_at () = get_callstack continuation Leaks.max_frames in
+          let guard =
+            if Leaks.is_of_loop block then resumer
+            else Leaks.guard waits_at resumer
+          in
+          s.waits.(task.number) <- Guarded guarded;
+          block guard
+        with
+        | None -> wait s task
+        | Some v ->
+            if Decision.decide decision answered then continue continuation v
+            else wait s task
+        | exception e ->
+            if Decision.decide decision answered then fail s continuation e
+            else wait s task)
+
+let perform_guarded (type a) s scopes (e : a Effect.t)
+    (k : (a, unit) continuation) last_fiber =
+  match e with
+  | Suspend.Suspend block when Host_kit.is_innermost s.host ->
+      Fiber.accept k last_fiber;
+      suspend_guarded s block k
+  | _ -> perform s scopes e k last_fiber
+
 (* One handler serves all tasks of a scheduler: a task costs its stack, and
    [s.current] tells whose effect it is. *)
 let make scopes s =
-  Fiber.
+  let handler =
+    Fiber.
+      {
+        returned = (fun () -> returned s);
+        raised = (fun e -> raised s e);
+        handles = (fun e -> handles s e);
+        performed = (fun e k last_fiber -> perform s scopes e k last_fiber);
+      }
+  in
+  if Leaks.is_on then
     {
-      returned = (fun () -> returned s);
-      raised = (fun e -> raised s e);
-      handles = (fun e -> handles s e);
-      performed = (fun e k last_fiber -> perform s scopes e k last_fiber);
+      handler with
+      performed =
+        (fun e k last_fiber -> perform_guarded s scopes e k last_fiber);
     }
+  else handler

@@ -43,8 +43,7 @@ let dispatch s =
         Array.unsafe_set s.waits number Nowhere;
         continue continuation child
     | Start _ -> start s
-    | Nowhere | Answer _ | Failing _ ->
-        assert false (* only suspended tasks are pushed *)
+    | Nowhere | Answer _ | Failing _ | Guarded _ -> Guarded.go_on s number
 
 (* Before anything else the loop continues the current task, if there is one. It was
    about to do so: a foreign effect was answered, a task was forked, or what a task
@@ -54,8 +53,9 @@ let dispatch s =
    ends. *)
 let continue_current s =
   let number = s.current in
-  if number >= 0 then
-    let wait = s.waits.(number) in
+  if number >= 0 then (
+    let wait = Guarded.of_task s number in
+    s.waits.(number) <- wait;
     match
       match wait with
       | Answer { continuation; value } ->
@@ -67,12 +67,12 @@ let continue_current s =
       | Wait { continuation; _ } -> discontinue continuation s.interruption
       | Parent { continuation; _ } -> discontinue continuation s.interruption
       | Start _ -> start s
-      | Nowhere -> raise_notrace Effect.Continuation_already_resumed
+      | Nowhere | Guarded _ -> raise_notrace Effect.Continuation_already_resumed
     with
     | () -> ()
     | exception Effect.Continuation_already_resumed
       when s.current = number && s.waits.(number) == wait ->
-        s.handler.raised s.interruption
+        s.handler.raised s.interruption)
 
 (* --- Running -------------------------------------------------------------- *)
 
@@ -144,7 +144,8 @@ let block s resumer =
   else if Atomic.compare_and_set s.sleep asleep Awake then Some ()
   else (* [wake] has the resumer, and calls it *) None
 
-let suspend_protected s = Suspend.protect (fun () -> Suspend.suspend (block s))
+let suspend_protected s =
+  Suspend.protect (fun () -> Reach.suspend_loop (block s))
 
 (* A host that goes on raising, although protected, cannot suspend its task: it is
    Eio, without its plug-in. Then the thread waits. A signal handler does not raise

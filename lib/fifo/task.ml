@@ -41,7 +41,9 @@ and wait =
       backtrace : Printexc.raw_backtrace;
     }
       -> wait
+  | Guarded of guarded
 
+and guarded = { weak : wait Weak.t; strong : wait Atomic.t }
 and 'a decision = ('a, exn) result
 
 and scope = {
@@ -153,7 +155,7 @@ let turns_between_looks = 256
 
 let no_poller =
   {
-    wait = (fun block -> Suspend.suspend block);
+    wait = Reach.suspend_loop;
     look = ignore;
     every = turns_between_looks;
     spins = true;

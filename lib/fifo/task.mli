@@ -49,6 +49,18 @@ and wait =
       backtrace : Printexc.raw_backtrace;
     }
       -> wait  (** What it did raised; it is about to be continued with that. *)
+  | Guarded of guarded
+      (** Instead of [Wait], while the program looks for leaks. *)
+
+and guarded = {
+  weak : wait Weak.t;  (** Kept alive by the resumer, unless it is [strong]. *)
+  strong : wait Atomic.t;
+      (** {v
+          State    Left by  To        By whom
+          Nowhere  keep     the wait  a thread that has it, before it decides
+          the wait never (terminal)
+          v} *)
+}
 
 and 'a decision = ('a, exn) result
 (** The one atomic decision of H3: {!Decision.undecided}, {!doomed},

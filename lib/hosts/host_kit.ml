@@ -13,6 +13,7 @@ type passing = Probe.passing = { passing : 'b. 'b Effect.t -> unit }
 type host = Reach.host = Suspends | Parks
 
 let probe = Reach.probe
+let weakly = Leaks.weakly
 let may_be_woken = Wakers.may_exist
 
 (* --- Plug-ins -------------------------------------------------------------- *)

@@ -17,6 +17,13 @@ module Inbox = Inbox
 module Spin = Spin
 (** How long a loop looks before it sleeps. *)
 
+val weakly : 'a Concord_suspend.resumer -> 'a Concord_suspend.resumer
+(** [weakly resumer] is [resumer]. But while the program looks for leaks (see
+    {!Concord.Suspend.Never_resumed}) it does not keep [resumer] alive, and
+    answers [false] when that is gone. It is for what a host keeps in order to
+    cancel a task that waits: the continuation must be kept alive by nothing but
+    the resumer that [block] was given. *)
+
 val suspend_thread : ('a Concord_suspend.resumer -> 'a option) -> 'a
 (** As {!Concord.Suspend.suspend}, but blocks the calling thread, whatever its
     scheduler, on a condition variable of its own. For a loop that cannot

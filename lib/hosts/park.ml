@@ -80,6 +80,7 @@ let suspend_until trigger block ~too_late =
   let wait = { decision = Decision.create (); trigger = Atomic.make trigger } in
   match block (resume wait) with
   | None -> (
+      Leaks.before_sleep ();
       match await wait trigger with
       | v -> v
       | exception e ->

@@ -16,10 +16,17 @@ let plugins : t array Atomic.t = Atomic.make [||]
 let takers_ : t list Atomic.t = Atomic.make []
 let unregistered_ : t list Atomic.t = Atomic.make []
 
+(* The one thing that each suspension looks at. *)
+let needs_care_ = Atomic.make Leaks.is_on
+let[@inline] needs_care () = Atomic.get needs_care_
+
 let add plugin =
   let append list = list @ [ plugin ] in
   Atomically.update plugins (fun before -> Array.append before [| plugin |]);
-  if plugin.takes_every_effect then Atomically.update takers_ append
+  if plugin.takes_every_effect then begin
+    Atomically.update takers_ append;
+    Atomic.set needs_care_ true
+  end
   else if Option.is_none plugin.sample then
     Atomically.update unregistered_ append
 

@@ -20,6 +20,9 @@ val all : unit -> t array
 (** All plug-ins, in the order in which they were added. A plug-in keeps its
     index. *)
 
+val needs_care : unit -> bool
+(** {!some_takes_every_effect}, or the program looks for leaks. *)
+
 val some_takes_every_effect : unit -> bool
 (** {b Cost}: one read. *)
 

@@ -180,16 +180,32 @@ let carefully request =
 
 (* --- For users of this module ---------------------------------------------- *)
 
-(* If no scheduler takes every effect, this is [suspend_or block (Wait block)] without a
-   call and without the request. *)
-let[@inline] suspend block =
+let[@inline never] suspend_unguarded block =
   if Plugin.some_takes_every_effect () then carefully (Wait block)
+  else suspend_or block (Wait block)
+
+let suspend_guarded block =
+  let waits_at = Printexc.get_callstack Leaks.max_frames in
+  suspend_unguarded (fun resumer ->
+      block (Leaks.guard (fun () -> waits_at) resumer))
+
+let[@inline never] suspend_with_care block =
+  if Leaks.is_on then suspend_guarded block else carefully (Wait block)
+
+(* If no care is needed, this is [suspend_or block (Wait block)] without a call and
+   without the request. *)
+let[@inline] suspend block =
+  if Plugin.needs_care () then suspend_with_care block
   else
     match Effect.perform (Suspend block) with
     | v -> v
     | exception Effect.Unhandled (Suspend unhandled_)
       when Identity.equal unhandled_ block ->
         unhandled (Wait block)
+
+let suspend_loop block =
+  if Leaks.is_on then Leaks.of_loop block (fun () -> suspend_unguarded block)
+  else suspend block
 
 let ask request =
   if Plugin.some_takes_every_effect () then carefully request

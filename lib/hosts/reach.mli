@@ -7,6 +7,9 @@ open Concord_suspend
 val suspend : ('a resumer -> 'a option) -> 'a
 (** {!Concord.Suspend.suspend}. *)
 
+val suspend_loop : (unit resumer -> unit option) -> unit
+(** As {!suspend}, for a loop that sleeps: see {!Leaks.of_loop}. *)
+
 val protect : (unit -> 'a) -> 'a
 (** {!Concord.Suspend.protect}. *)
 

@@ -1,5 +1,7 @@
 include Concord_suspend
 
+exception Never_resumed = Leaks.Never_resumed
+
 let suspend = Reach.suspend
 let protect = Reach.protect
 let yield = Reach.yield

@@ -34,6 +34,29 @@ val suspend : ('a resumer -> 'a option) -> 'a
 
     @raise e if the resumer was called with [Error e], or [block] raised [e]. *)
 
+exception Never_resumed
+(** Raised where a task waits that nobody can resume any more, as the last
+    reference to its resumer was dropped; only if the environment variable
+    [CONCORD_DEBUG] is [leaks] when the program starts. The frames of the task
+    are written to the standard error too. Also reported there is a host that
+    breaks H3: one whose resumer answers [true] twice. That a resumer is called
+    again, and answers [false], is no fault (H2).
+
+    Without the variable such a task is lost, and what it holds is never given
+    back. With it, a suspension costs some microseconds.
+
+    What is found, when the garbage collector has finished a cycle (a thread
+    that is about to sleep starts one; Eio's loop does not):
+
+    - tasks of {!Concord_fifo}, and fibers of Eio if [concord-eio] is linked,
+      whatever they wait in;
+    - tasks of other hosts and system threads only if nothing that their stack
+      refers to has the resumer: not in a structure of this library, since the
+      stack of an operation refers to its waiter, and something keeps the stack
+      alive. For a system thread that is the runtime.
+
+    If several tasks wait for one another in a circle, each of them is told. *)
+
 val protect : (unit -> 'a) -> 'a
 (** [protect f] is [f ()], in which the innermost host that has cancellation
     does not deliver it: a cancellation that arrives meanwhile raises at the

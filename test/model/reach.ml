@@ -6,6 +6,7 @@ open Concord_suspend
 type host = Suspends | Parks
 
 let suspend block = Effect.perform (Suspend block)
+let suspend_loop = suspend
 let yield () = suspend (fun _ -> Some ())
 
 let protect f =

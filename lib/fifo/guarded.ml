@@ -1,0 +1,30 @@
+open Task
+open Effect.Deep
+
+let create wait =
+  let weak = Weak.create 1 in
+  Weak.set weak 0 (Some wait);
+  { weak; strong = Atomic.make Nowhere }
+
+let keep guarded wait = Atomic.set guarded.strong wait
+
+let wait guarded =
+  match Weak.get guarded.weak 0 with
+  | Some wait ->
+      keep guarded wait;
+      wait
+  | None -> Nowhere
+
+let of_task s number =
+  match s.waits.(number) with Guarded guarded -> wait guarded | wait -> wait
+
+let[@inline never] go_on s number =
+  match of_task s number with
+  | Wait { continuation; decision } -> (
+      s.waits.(number) <- Nowhere;
+      match Decision.outcome decision with
+      | Ok v -> continue continuation v
+      | Error e -> discontinue continuation e)
+  | _ ->
+      (* only suspended tasks are pushed; the thread that decided kept the wait *)
+      assert false

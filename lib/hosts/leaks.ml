@@ -1,0 +1,81 @@
+exception Never_resumed
+
+let () =
+  Printexc.register_printer (function
+    | Never_resumed -> Some "Concord.Suspend.Never_resumed"
+    | _ -> None)
+
+let is_on =
+  match Sys.getenv_opt "CONCORD_DEBUG" with
+  | None -> false
+  | Some words -> List.mem "leaks" (String.split_on_char ',' words)
+
+let max_frames = 100
+
+(* Not through the channel: a finaliser may run in a thread that has locked it. What
+   cannot be written is not reported; the task is told in any case. *)
+let report what waits_at =
+  let text =
+    Printf.sprintf "concord: %s. The task waits here:\n%s" what
+      (Printexc.raw_backtrace_to_string waits_at)
+  in
+  try
+    ignore (Unix.write_substring Unix.stderr text 0 (String.length text) : int)
+  with Unix.Unix_error _ -> ()
+
+(* The finaliser is given the guard, and refers to neither guard nor resumer: they may
+   keep the task alive, which may keep the guard alive. It does what a resumer may do, in
+   whatever thread it runs. The resumer decides whether the task still waits. *)
+let guard waits_at resumer =
+  let waits_at = waits_at () and resumed = Atomic.make false in
+  let guard outcome =
+    resumer outcome
+    && begin
+      if Atomic.exchange resumed true then
+        report "a resumer answered true twice, against H3" waits_at;
+      true
+    end
+  in
+  Gc.finalise
+    (fun guard ->
+      if (not (Atomic.get resumed)) && guard (Error Never_resumed) then
+        report "what could have resumed a task is gone" waits_at)
+    guard;
+  guard
+
+let[@inline never] held_weakly resumer =
+  let held = Weak.create 1 in
+  Weak.set held 0 (Some resumer);
+  fun outcome ->
+    match Weak.get held 0 with Some resumer -> resumer outcome | None -> false
+
+let[@inline] weakly resumer = if is_on then held_weakly resumer else resumer
+
+(* The runtime keeps the exception that was raised last, while it records backtraces. That
+   may be [Effect.Unhandled], with the effect of a wait. *)
+let before_sleep () =
+  if is_on then begin
+    (try raise Exit with Exit -> ());
+    Gc.full_major ()
+  end
+
+(* --- Loops that sleep ---------------------------------------------------------- *)
+
+type any = Any : 'a -> any
+
+(* The blocks of the loops that are about to sleep, or do. *)
+let loops : any list Atomic.t = Atomic.make []
+
+let is_of_loop block =
+  List.exists
+    (fun (Any loop's) -> Identity.equal loop's block)
+    (Atomic.get loops)
+
+let rec without block = function
+  | [] -> []
+  | Any loop's :: rest when Identity.equal loop's block -> rest
+  | first :: rest -> first :: without block rest
+
+let of_loop block f =
+  Atomically.update loops (List.cons (Any block));
+  Fun.protect f ~finally:(fun () -> Atomically.update loops (without block))

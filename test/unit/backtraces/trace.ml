@@ -1,0 +1,108 @@
+(* What a program prints when an exception ends it, reduced to the functions of this
+   module that a backtrace shows, in its order.
+
+   [raises] is where the exception was raised, [inner] and [outer] are the other frames of
+   its task, and [awaits] and [caller] those of the task that the exception reaches. *)
+
+open Concord
+
+exception Boom
+
+let[@inline never] raises () =
+  if Sys.opaque_identity true then raise Boom else 1
+
+(* The addition keeps the frame. *)
+let[@inline never] inner wait =
+  wait ();
+  1 + raises ()
+
+let[@inline never] outer wait = 1 + inner wait
+let[@inline never] awaits f = 1 + f ()
+let[@inline never] caller f = 1 + awaits f
+
+let frame slot =
+  match
+    Option.map (String.split_on_char '.') (Printexc.Slot.name slot)
+    |> Option.map List.rev
+  with
+  | Some (name :: ("Trace" | "Dune__exe__Trace") :: _) -> (
+      match name with
+      | "raises" | "inner" | "outer" | "awaits" | "caller" -> Some name
+      | _ -> None)
+  | Some _ | None -> None
+
+let frames backtrace =
+  Option.value ~default:[||] (Printexc.backtrace_slots backtrace)
+  |> Array.to_list |> List.filter_map frame
+
+let print what exn frames =
+  let exn = if exn = Boom then [] else [ Printexc.to_string exn ] in
+  Printf.printf "%-42s %s\n%!" what (String.concat " " (exn @ frames))
+
+let case what f =
+  match caller f with
+  | (_ : int) -> Printf.printf "%-42s returned\n%!" what
+  | exception e -> print what e (frames (Printexc.get_raw_backtrace ()))
+
+(* --- What the task did before --------------------------------------------------- *)
+
+let resumed_at_once () =
+  Suspend.suspend (fun resumer ->
+      ignore (resumer (Ok ()) : bool);
+      None)
+
+let waits () =
+  yield ();
+  resumed_at_once ();
+  let box = Mvar.create () in
+  Mvar.take box
+
+(* A task of ours, and as one that has no result. *)
+let work () = outer waits
+let task () = ignore (work () : int)
+
+(* --- What is given to others ----------------------------------------------------- *)
+
+let failing promise f =
+  try ignore (f () : int) with e -> Promise.fail promise e
+
+let resumed_with_error () =
+  Suspend.suspend (fun resumer ->
+      ignore (resumer (Error Boom) : bool);
+      None)
+
+let block_raises () =
+  Suspend.suspend (fun _ ->
+      ignore (outer ignore : int);
+      None)
+
+(* [f ()] on another domain, by a promise. *)
+let from_domain ~record f =
+  let promise = Promise.create () in
+  let domain =
+    Domain.spawn (fun () ->
+        if record then Printexc.record_backtrace true;
+        failing promise f)
+  in
+  Fun.protect
+    ~finally:(fun () -> Domain.join domain)
+    (fun () -> Promise.await promise)
+
+(* --- A handler of the user's, between the task's frames and its host -------------- *)
+
+type _ Effect.t += Unknown_to_hosts : unit Effect.t
+
+let effc (type a) (e : a Effect.t) =
+  match e with
+  | Unknown_to_hosts ->
+      Some
+        (fun (k : (a, _) Effect.Deep.continuation) -> Effect.Deep.continue k ())
+  | _ -> None
+
+let with_try_with f = Effect.Deep.try_with f () { effc }
+
+let with_match_with f =
+  let exnc e =
+    Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ())
+  in
+  Effect.Deep.match_with f () { retc = Fun.id; exnc; effc }

@@ -1,0 +1,85 @@
+(* Tasks that nobody can resume any more, in a program that looks for them. *)
+
+open Concord
+open Concord_test_support
+open Check
+
+(* The variable is read when the library is initialised. In bytecode the stack keeps alive
+   what is not used any more. *)
+let restart () =
+  if Sys.backend_type <> Sys.Native then begin
+    print_endline "skipped: in bytecode the collector finds less";
+    exit 0
+  end;
+  if Sys.getenv_opt "CONCORD_DEBUG" <> Some "leaks" then begin
+    Unix.putenv "CONCORD_DEBUG" "leaks";
+    Unix.execv Sys.executable_name Sys.argv
+  end
+
+(* [f ()], and what it wrote to the standard error. *)
+let with_report f =
+  let file = Filename.temp_file "leaks" ".txt" in
+  let kept = Unix.dup Unix.stderr in
+  let out = Unix.openfile file [ O_WRONLY; O_TRUNC ] 0o600 in
+  Unix.dup2 out Unix.stderr;
+  Unix.close out;
+  let restore () =
+    Unix.dup2 kept Unix.stderr;
+    Unix.close kept
+  in
+  let result = Fun.protect ~finally:restore f in
+  let report = In_channel.with_open_bin file In_channel.input_all in
+  Sys.remove file;
+  (result, report)
+
+let count report part =
+  let n = String.length part in
+  let rec from i found =
+    if i + n > String.length report then found
+    else
+      from (i + 1) (if String.sub report i n = part then found + 1 else found)
+  in
+  from 0 0
+
+let gone = "what could have resumed a task is gone"
+
+(* Where the task waits, and so a frame that the report shows. *)
+let[@inline never] waits_in_vain () =
+  Promise.await (Promise.create () : unit Promise.t);
+  ignore (Sys.opaque_identity () : unit)
+
+let[@inline never] waits_for_nothing () =
+  Suspend.suspend (fun (_ : unit Suspend.resumer) -> None);
+  ignore (Sys.opaque_identity () : unit)
+
+let told f =
+  match f () with () -> false | exception Suspend.Never_resumed -> true
+
+(* [f wait] is whether the task that called [wait] was told. *)
+let found name f () =
+  Printexc.record_backtrace true;
+  List.iter
+    (fun (frame, wait) ->
+      let was_told, report = with_report (fun () -> f wait) in
+      yes "the task was told" was_told;
+      int "reports" 1 (count report gone);
+      yes ("the report shows " ^ frame) (contains report frame))
+    (match name with
+    | `Both ->
+        [
+          ("waits_in_vain", waits_in_vain);
+          ("waits_for_nothing", waits_for_nothing);
+        ]
+    | `No_structure -> [ ("waits_for_nothing", waits_for_nothing) ])
+
+let nothing f () =
+  let (), report = with_report f in
+  no ("no report: " ^ report) (contains report "concord:")
+
+(* Until the collector has found the task. *)
+let collect_until told yield =
+  eventually "it is found" ~pause:yield (fun () ->
+      (* The runtime keeps the exception that was raised last. *)
+      (try raise Exit with Exit -> ());
+      Gc.full_major ();
+      !told)
