@@ -1,0 +1,81 @@
+(* Sockets of Unix; one task of Concord_fifo for each connection. *)
+
+open Concord
+open Http_service.Host
+
+(* [f] works if the descriptor is ready, and else the task waits for that, or for
+   the event. *)
+let rec unless event ~ready f =
+  match f () with
+  | v -> Some v
+  | exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK), _, _) -> (
+      let stop = Event.wrap event (fun () -> false)
+      and go_on = Event.wrap ready (fun () -> true) in
+      match Event.select [ stop; go_on ] with
+      | true -> unless event ~ready f
+      | false -> None)
+  | exception Unix.Unix_error (EINTR, _, _) -> unless event ~ready f
+
+let close socket = try Concord_aio.close socket with Unix.Unix_error _ -> ()
+
+let connection socket =
+  let buffer = Bytes.create 4096 in
+  let readable = Concord_aio.readable_evt socket
+  and writable = Concord_aio.writable_evt socket in
+  let read ~unless:event =
+    (* A client that sends without end leaves others their turn. *)
+    Concord_fifo.yield ();
+    match
+      unless event ~ready:readable (fun () ->
+          Unix.read socket buffer 0 (Bytes.length buffer))
+    with
+    | Some length -> Some (Bytes.sub_string buffer 0 length)
+    | None -> None
+    | exception Unix.Unix_error _ -> Some ""
+  in
+  let rec write_from start ~unless:event text =
+    let length = String.length text - start in
+    length = 0
+    ||
+    match
+      unless event ~ready:writable (fun () ->
+          Unix.single_write_substring socket text start length)
+    with
+    | Some written -> write_from (start + written) ~unless:event text
+    | None | (exception Unix.Unix_error _) -> false
+  in
+  let shutdown () =
+    try Unix.shutdown socket SHUTDOWN_SEND with Unix.Unix_error _ -> ()
+  in
+  { read; write = write_from 0; shutdown; close = (fun () -> close socket) }
+
+(* Without the delay an answer does not wait for the client to acknowledge the one
+   before. *)
+let prepare socket =
+  Unix.set_nonblock socket;
+  try Unix.setsockopt socket TCP_NODELAY true with Unix.Unix_error _ -> ()
+
+let accept socket ~unless:event =
+  let accepted =
+    Event.wrap (Concord_aio.accept_evt socket) (fun (client, _address) ->
+        prepare client;
+        Some (connection client))
+  in
+  try Event.select [ accepted; Event.wrap event (fun () -> None) ]
+  with Unix.Unix_error (error, _, _) ->
+    raise (Cannot_accept (Unix.error_message error))
+
+let with_listener socket f =
+  let host =
+    {
+      accept = accept socket;
+      fork = (fun f -> ignore (Concord_fifo.fork f : Concord_fifo.handle));
+      close = (fun () -> close socket);
+    }
+  in
+  (* what [f] leaves behind is cancelled with the scope *)
+  try
+    Concord_fifo.Scope.run @@ fun scope ->
+    f host;
+    Concord_fifo.Scope.cancel scope
+  with Concord_fifo.Cancelled -> ()
