@@ -48,6 +48,7 @@ type t = {
   mutable n : int;
   mutable poll : Poll.t;
   mutable waiting : int;  (** The sum of all [total]. *)
+  mutable woken : bool;  (** Since {!poll} last returned. *)
   mutable due : message list;  (** Taken, and to be served; oldest first. *)
   mutable owed : (exn option * wait) list;
       (** To be resumed next. A signal handler may raise anywhere: what is due
@@ -81,6 +82,7 @@ let create () =
     n = 1;
     poll;
     waiting = 0;
+    woken = false;
     due = [];
     owed = [];
   }
@@ -198,7 +200,7 @@ let answer t slot ~readers ~writers error =
 let bad_descriptor = Unix.Unix_error (EBADF, "poll", "")
 
 let serve t = function
-  | Wake -> ()
+  | Wake -> t.woken <- true
   | Add { fd; direction; wait } ->
       let slot = slot_of t fd in
       begin match direction with
@@ -329,14 +331,13 @@ let respond_all t found =
   take_all t;
   List.iter (respond t) found
 
-let was_posted t = not (List.is_empty (Atomic.get t.inbox).latest_first)
-
+(* [woken] is cleared last: what wakes the loop from now on is for its next poll. *)
 let poll t ~block =
-  let posted = was_posted t in
   take_all t;
-  if block && not posted then begin
+  if block && not t.woken then begin
     own_bell t;
     if Atomic.compare_and_set t.inbox awake asleep then
       respond_all t (poll_now t Infinite)
   end
-  else if t.n > 1 then respond_all t (poll_now t Nowait)
+  else if t.n > 1 then respond_all t (poll_now t Nowait);
+  if block then t.woken <- false
