@@ -25,6 +25,9 @@ type message =
    that raises out of the loop's poll leaves [asleep = true]: then one ring is in vain. *)
 type inbox = { asleep : bool; latest_first : message list }
 
+let awake = { asleep = false; latest_first = [] }
+let asleep = { asleep = true; latest_first = [] }
+
 (* One descriptor that is waited for, in the slot at [position] of the system call's
    array; -1 once nobody waits. *)
 type slot = {
@@ -73,7 +76,7 @@ let create () =
   let poll = Poll.create ~maxfds:16 () in
   Poll.set_index poll 0 bell_out Flags.pollin;
   {
-    inbox = Atomic.make { asleep = false; latest_first = [] };
+    inbox = Atomic.make awake;
     bell_in;
     bell_out;
     process = Unix.getpid ();
@@ -226,9 +229,6 @@ let serve t = function
       | Some slot ->
           answer t slot ~readers:true ~writers:true (Some bad_descriptor))
 
-let awake = { asleep = false; latest_first = [] }
-let asleep = { asleep = true; latest_first = [] }
-
 let rec serve_due t =
   match t.due with
   | [] -> ()
@@ -333,11 +333,11 @@ let respond_all t found =
 
 (* [woken] is cleared last: what wakes the loop from now on is for its next poll. *)
 let poll t ~block =
+  own_bell t;
   take_all t;
-  if block && not t.woken then begin
-    own_bell t;
-    if Atomic.compare_and_set t.inbox awake asleep then
+  if block && not t.woken then
+    begin if Atomic.compare_and_set t.inbox awake asleep then
       respond_all t (poll_now t Infinite)
-  end
+    end
   else if t.n > 1 then respond_all t (poll_now t Nowait);
   if block then t.woken <- false

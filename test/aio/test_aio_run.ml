@@ -221,6 +221,31 @@ let bells () =
       ignore (Unix.waitpid [] child : int * Unix.process_status);
       Unix.close from
 
+(* --- Standard output ------------------------------------------------------- *)
+
+exception Failing
+
+(* What is printed by a task that ends last, and before an exception. *)
+let standard_output () =
+  with_pipe @@ fun from to_ ->
+  in_child (fun () ->
+      Unix.dup2 to_ Unix.stdout;
+      Aio.run (fun () ->
+          let late () =
+            Fifo.yield ();
+            Fifo.yield ();
+            Aio.(output_string stdout "late ")
+          in
+          ignore (Fifo.fork late : Fifo.handle));
+      raises "it" Failing (fun () ->
+          Aio.run (fun () ->
+              Aio.(output_string stdout "failing");
+              raise Failing)));
+  Unix.close to_;
+  let ic = Unix.in_channel_of_descr from in
+  strings "printed" [ "late failing" ] [ In_channel.input_all ic ];
+  close_in ic
+
 (* --- Many ------------------------------------------------------------------- *)
 
 let many = 10_000
@@ -315,6 +340,7 @@ let () =
           test "fork, in a task" fork_in_run;
           test "fork, and bells" bells;
           test "fork, with a thread" fork_beside_the_thread;
+          test "standard output" standard_output;
           test "10,000 idle connections" many_idle;
         ] );
     ]

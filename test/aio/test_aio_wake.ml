@@ -28,4 +28,27 @@ let woken () =
   done;
   join ()
 
-let () = Check.run "aio: wake" [ ("poller", [ test "woken" woken ]) ]
+(* With nothing to do from the start the loop sleeps. *)
+let sleeps () =
+  let poller = Poller.create () in
+  let polls = Atomic.make 0 and over = Atomic.make false in
+  let join =
+    domain (fun () ->
+        while not (Atomic.get over) do
+          Poller.poll poller ~block:true;
+          Atomic.incr polls
+        done)
+  in
+  (* so long as it takes a loop that does not sleep to go round often *)
+  let until = Unix.gettimeofday () +. 0.05 in
+  while Unix.gettimeofday () < until && Atomic.get polls < 1000 do
+    Domain.cpu_relax ()
+  done;
+  int "polls" 0 (Atomic.get polls);
+  Atomic.set over true;
+  Poller.wake poller;
+  join ()
+
+let () =
+  Check.run "aio: wake"
+    [ ("poller", [ test "woken" woken; test "sleeps" sleeps ]) ]
