@@ -2,15 +2,22 @@ include Descriptor
 include Channel
 module Event = Concord.Event
 
+let flush_standard () =
+  flush stdout;
+  flush stderr
+
+(* After all tasks, and still in the loop. *)
 let run f =
-  let flush_standard () =
-    flush stdout;
-    flush stderr
-  in
-  Readiness.run (fun () ->
-      let v = f () in
+  Readiness.run @@ fun () ->
+  match Concord_fifo.Scope.run (fun _ -> f ()) with
+  | v ->
       flush_standard ();
-      v)
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      (* the first exception counts *)
+      (try flush_standard () with _ -> ());
+      Printexc.raise_with_backtrace e backtrace
 
 let readable_evt fd = Readiness.evt fd Read
 let writable_evt fd = Readiness.evt fd Write

@@ -53,6 +53,10 @@
       that have the same file open. {!stdin}, {!stdout} and {!stderr} are
       spared: their operations wait until the descriptor is ready and then
       block, should another process have been faster.
+    - {b Cost}: that of the system call, while nothing must wait. On a
+      descriptor [read] and [write] need three more, which ask what it is and
+      set the flag; those of sockets two. A channel does this once. To wait is
+      O(1), and a system call if another thread polls.
     - {b Regular files} are always ready, and yet are waited for. At most four
       system threads read, write and open them.
 

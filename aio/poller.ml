@@ -25,6 +25,9 @@ type message =
    that raises out of the loop's poll leaves [asleep = true]: then one ring is in vain. *)
 type inbox = { asleep : bool; latest_first : message list }
 
+let awake = { asleep = false; latest_first = [] }
+let asleep = { asleep = true; latest_first = [] }
+
 (* One descriptor that is waited for, in the slot at [position] of the system call's
    array; -1 once nobody waits. *)
 type slot = {
@@ -48,6 +51,7 @@ type t = {
   mutable n : int;
   mutable poll : Poll.t;
   mutable waiting : int;  (** The sum of all [total]. *)
+  mutable woken : bool;  (** Since {!poll} last returned. *)
   mutable due : message list;  (** Taken, and to be served; oldest first. *)
   mutable owed : (exn option * wait) list;
       (** To be resumed next. A signal handler may raise anywhere: what is due
@@ -72,7 +76,7 @@ let create () =
   let poll = Poll.create ~maxfds:16 () in
   Poll.set_index poll 0 bell_out Flags.pollin;
   {
-    inbox = Atomic.make { asleep = false; latest_first = [] };
+    inbox = Atomic.make awake;
     bell_in;
     bell_out;
     process = Unix.getpid ();
@@ -81,6 +85,7 @@ let create () =
     n = 1;
     poll;
     waiting = 0;
+    woken = false;
     due = [];
     owed = [];
   }
@@ -198,7 +203,7 @@ let answer t slot ~readers ~writers error =
 let bad_descriptor = Unix.Unix_error (EBADF, "poll", "")
 
 let serve t = function
-  | Wake -> ()
+  | Wake -> t.woken <- true
   | Add { fd; direction; wait } ->
       let slot = slot_of t fd in
       begin match direction with
@@ -223,9 +228,6 @@ let serve t = function
       | None -> ()
       | Some slot ->
           answer t slot ~readers:true ~writers:true (Some bad_descriptor))
-
-let awake = { asleep = false; latest_first = [] }
-let asleep = { asleep = true; latest_first = [] }
 
 let rec serve_due t =
   match t.due with
@@ -329,14 +331,13 @@ let respond_all t found =
   take_all t;
   List.iter (respond t) found
 
-let was_posted t = not (List.is_empty (Atomic.get t.inbox).latest_first)
-
+(* [woken] is cleared last: what wakes the loop from now on is for its next poll. *)
 let poll t ~block =
-  let posted = was_posted t in
+  own_bell t;
   take_all t;
-  if block && not posted then begin
-    own_bell t;
-    if Atomic.compare_and_set t.inbox awake asleep then
+  if block && not t.woken then
+    begin if Atomic.compare_and_set t.inbox awake asleep then
       respond_all t (poll_now t Infinite)
-  end
-  else if t.n > 1 then respond_all t (poll_now t Nowait)
+    end
+  else if t.n > 1 then respond_all t (poll_now t Nowait);
+  if block then t.woken <- false

@@ -3,85 +3,79 @@
 open Concord
 open Http_service.Host
 
-(* [attempt ()] is made again each time that the socket is ready. *)
-let rec retry ready ~unless attempt =
-  match attempt () with
+(* [f] works if the descriptor is ready, and else the task waits for that, or for
+   the event. *)
+let rec unless event ~ready f =
+  match f () with
   | v -> Some v
-  | exception Unix.Unix_error (EINTR, _, _) -> retry ready ~unless attempt
-  | exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK), _, _) ->
-      let is_ready =
-        Event.select
-          [
-            Event.wrap ready (fun () -> true);
-            Event.wrap unless (fun () -> false);
-          ]
-      in
-      if is_ready then retry ready ~unless attempt else None
+  | exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK), _, _) -> (
+      let stop = Event.wrap event (fun () -> false)
+      and go_on = Event.wrap ready (fun () -> true) in
+      match Event.select [ stop; go_on ] with
+      | true -> unless event ~ready f
+      | false -> None)
+  | exception Unix.Unix_error (EINTR, _, _) -> unless event ~ready f
+
+let close socket = try Concord_aio.close socket with Unix.Unix_error _ -> ()
 
 let connection socket =
   let buffer = Bytes.create 4096 in
   let readable = Concord_aio.readable_evt socket
   and writable = Concord_aio.writable_evt socket in
-  let read ~unless =
+  let read ~unless:event =
+    (* A client that sends without end leaves others their turn. *)
+    Concord_fifo.yield ();
     match
-      retry readable ~unless (fun () ->
+      unless event ~ready:readable (fun () ->
           Unix.read socket buffer 0 (Bytes.length buffer))
     with
     | Some length -> Some (Bytes.sub_string buffer 0 length)
     | None -> None
     | exception Unix.Unix_error _ -> Some ""
   in
-  let rec write_from start ~unless text =
+  let rec write_from start ~unless:event text =
     let length = String.length text - start in
     length = 0
     ||
     match
-      retry writable ~unless (fun () ->
+      unless event ~ready:writable (fun () ->
           Unix.single_write_substring socket text start length)
     with
-    | Some written -> write_from (start + written) ~unless text
+    | Some written -> write_from (start + written) ~unless:event text
     | None | (exception Unix.Unix_error _) -> false
   in
   let shutdown () =
     try Unix.shutdown socket SHUTDOWN_SEND with Unix.Unix_error _ -> ()
   in
-  {
-    read;
-    write = write_from 0;
-    shutdown;
-    close = (fun () -> Concord_aio.close socket);
-  }
+  { read; write = write_from 0; shutdown; close = (fun () -> close socket) }
 
-let accept socket ~unless =
-  match
-    Event.select
-      [
-        Event.wrap (Concord_aio.accept_evt socket) Option.some;
-        Event.wrap unless (fun () -> None);
-      ]
-  with
-  | Some (client, _address) ->
-      Unix.set_nonblock client;
-      (* Else an answer could wait for the client to acknowledge the one before. *)
-      (try Unix.setsockopt client TCP_NODELAY true
-       with Unix.Unix_error _ -> ());
-      Some (connection client)
-  | None -> None
-  | exception Unix.Unix_error (error, _, _) ->
-      raise (Cannot_accept (Unix.error_message error))
+(* Without the delay an answer does not wait for the client to acknowledge the one
+   before. *)
+let prepare socket =
+  Unix.set_nonblock socket;
+  try Unix.setsockopt socket TCP_NODELAY true with Unix.Unix_error _ -> ()
 
-(* Whatever is left at the end is cancelled, and the scope says so. *)
+let accept socket ~unless:event =
+  let accepted =
+    Event.wrap (Concord_aio.accept_evt socket) (fun (client, _address) ->
+        prepare client;
+        Some (connection client))
+  in
+  try Event.select [ accepted; Event.wrap event (fun () -> None) ]
+  with Unix.Unix_error (error, _, _) ->
+    raise (Cannot_accept (Unix.error_message error))
+
 let with_listener socket f =
-  Concord_aio.run @@ fun () ->
-  let result = ref None in
-  let fork f = ignore (Concord_fifo.fork f : Concord_fifo.handle) in
-  let close () = Concord_aio.close socket in
-  match
-    Concord_fifo.Scope.run (fun scope ->
-        result := Some (f { accept = accept socket; fork; close });
-        Concord_fifo.Scope.cancel scope)
-  with
-  | () | (exception Concord_fifo.Cancelled) -> (
-      match !result with
-      | Some result -> result
-      | None -> raise Concord_fifo.Cancelled)
+  let host =
+    {
+      accept = accept socket;
+      fork = (fun f -> ignore (Concord_fifo.fork f : Concord_fifo.handle));
+      close = (fun () -> close socket);
+    }
+  in
+  (* what [f] leaves behind is cancelled with the scope *)
+  try
+    Concord_fifo.Scope.run @@ fun scope ->
+    f host;
+    Concord_fifo.Scope.cancel scope
+  with Concord_fifo.Cancelled -> ()

@@ -1,6 +1,7 @@
-(** The server on [Concord_aio]. *)
+(** The server on [Concord_aio]: what [Eio_host] of the other example is on Eio.
+*)
 
-val with_listener : Unix.file_descr -> (Http_service.Host.t -> 'a) -> 'a
-(** [with_listener socket f] calls [f], in a task of [Concord_aio.run], with
-    what accepts from [socket]. Connections that are open when [f] returns are
+val with_listener : Unix.file_descr -> (Http_service.Host.t -> unit) -> unit
+(** [with_listener socket f] calls [f] with what accepts from [socket], in a
+    task of [Concord_aio.run]. Connections that are left when [f] returns are
     cut off. *)

@@ -22,7 +22,9 @@ let run options on =
   Command.run options ~name:"web_server" @@ fun socket serve ->
   let serve host = serve host (handle ~max_n:(Command.max_n options)) in
   match on with
-  | `Aio -> Web_service.Aio_host.with_listener socket serve
+  | `Aio ->
+      Concord_aio.run (fun () ->
+          Web_service.Aio_host.with_listener socket serve)
   | `Eio ->
       Eio_main.run (fun _ -> Fib_service.Eio_host.with_listener socket serve)
 

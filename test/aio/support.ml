@@ -59,3 +59,7 @@ let client address =
   let fd = Unix.socket ~cloexec:true PF_INET SOCK_STREAM 0 in
   Aio.connect fd address;
   fd
+
+(* Eio's loop, and a thread that ends, may hold one for a moment longer. *)
+let no_more_than before =
+  eventually "no descriptor is left" ~pause (fun () -> descriptors () <= before)

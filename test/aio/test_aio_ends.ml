@@ -96,7 +96,7 @@ let cancelled_copy fork =
   raises "closed too" closed (fun () -> Aio.output_char oc 'x');
   Aio.close to_;
   Aio.close from';
-  yes "descriptors" (descriptors () <= before)
+  no_more_than before
 
 let thousand_cancelled fork =
   with_pipe @@ fun from to_ ->
@@ -150,7 +150,7 @@ let close_channel_beside run () =
   check closed;
   join ();
   Aio.close to_;
-  yes "descriptors" (descriptors () <= before)
+  no_more_than before
 
 let places : (string * ((unit -> unit) -> unit)) list =
   [

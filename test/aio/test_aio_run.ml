@@ -192,6 +192,60 @@ let fork_beside_the_thread () =
           pass_through ();
           yes "another thread" (has_thread ())))
 
+(* The child must not hear what rings for the parent. *)
+let bells () =
+  Aio.run @@ fun () ->
+  with_pipe @@ fun from to_ ->
+  flush_all ();
+  match Unix.fork () with
+  | 0 ->
+      Unix.close to_;
+      (try ignore (get from : string) with _ -> ());
+      Unix._exit 0
+  | child ->
+      let ping = Concord.Mvar.create_empty ()
+      and pong = Concord.Mvar.create_empty () in
+      let n = 5000 in
+      let join =
+        thread (fun () ->
+            for _ = 1 to n do
+              Concord.Mvar.put pong (Concord.Mvar.take ping)
+            done)
+      in
+      for i = 1 to n do
+        Concord.Mvar.put ping i;
+        if Concord.Mvar.take pong <> i then Alcotest.fail "another answer"
+      done;
+      join ();
+      Unix.close to_;
+      ignore (Unix.waitpid [] child : int * Unix.process_status);
+      Unix.close from
+
+(* --- Standard output ------------------------------------------------------- *)
+
+exception Failing
+
+(* What is printed by a task that ends last, and before an exception. *)
+let standard_output () =
+  with_pipe @@ fun from to_ ->
+  in_child (fun () ->
+      Unix.dup2 to_ Unix.stdout;
+      Aio.run (fun () ->
+          let late () =
+            Fifo.yield ();
+            Fifo.yield ();
+            Aio.(output_string stdout "late ")
+          in
+          ignore (Fifo.fork late : Fifo.handle));
+      raises "it" Failing (fun () ->
+          Aio.run (fun () ->
+              Aio.(output_string stdout "failing");
+              raise Failing)));
+  Unix.close to_;
+  let ic = Unix.in_channel_of_descr from in
+  strings "printed" [ "late failing" ] [ In_channel.input_all ic ];
+  close_in ic
+
 (* --- Many ------------------------------------------------------------------- *)
 
 let many = 10_000
@@ -284,7 +338,9 @@ let () =
           test "a signal handler that raises" struck;
           test "no descriptor is left to accept" no_descriptor_to_accept;
           test "fork, in a task" fork_in_run;
+          test "fork, and bells" bells;
           test "fork, with a thread" fork_beside_the_thread;
+          test "standard output" standard_output;
           test "10,000 idle connections" many_idle;
         ] );
     ]

@@ -5,7 +5,7 @@ open Http_cases
 let program on = Process.program "web_server" [ "--on=" ^ on ]
 
 let in_aio socket f =
-  Web_service.Aio_host.with_listener socket (fun host -> f host)
+  Concord_aio.run (fun () -> Web_service.Aio_host.with_listener socket f)
 
 let () =
   Alcotest.run "web_server"
