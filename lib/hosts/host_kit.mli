@@ -198,6 +198,7 @@ val may_be_woken : asleep:int -> bool
     is a deadlock. Signal handlers do not count.
 
     The answer is [true] where it is not known: outside of Linux, in another
-    domain than the main one, and for a moment after a thread has ended.
+    domain than the main one, for a moment after a thread has ended, and once
+    [Concord_aio] or another library has started a thread of its own.
     - {b Cost}: some microseconds. Suspends no task, but a host may let others
       take their turn. *)
