@@ -25,7 +25,7 @@
     element. Its effects are handled there: it may wait in any structure, and
     then the task that has called {!next} waits. Several tasks may call {!next},
     also of different domains, but not at the same time: a call that comes while
-    another one runs is refused. So is one from inside the traversal.
+    the traversal runs is refused. So is one from inside the traversal.
 
     {2 The end}
 
@@ -43,7 +43,8 @@ val of_iter : ?ahead:int -> (('a -> unit) -> unit) -> 'a t
     With [~ahead:n] the traversal runs up to [n] elements ahead of the consumer
     (by default not at all). This saves most of the time where the traversal has
     no effects that the consumer could notice, as in a list or a tree that does
-    not change.
+    not change. Two calls of {!next} at the same time are then noticed only if
+    the traversal runs: elements may be given twice, or lost.
 
     - {b Cost}: an effect for each element, some 40 ns; with [~ahead:n] for each
       [n] of them.
