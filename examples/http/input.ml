@@ -22,7 +22,9 @@ let more t =
   | None -> raise Too_late
   | Some "" -> raise End_of_file
   | Some data ->
-      t.data <- String.sub t.data t.start (length t) ^ data;
+      t.data <-
+        (if length t = 0 then data
+         else String.sub t.data t.start (length t) ^ data);
       t.start <- 0
 
 let take t n =

@@ -47,15 +47,21 @@ let run (t : Connection.config) ~max_connections ~grace (host : Host.t) handle =
             accept host ~stop ~complain);
       ]
   in
-  let rec accept_all () =
+  let accepted_all = Promise.create () in
+  (* Each connection's task first starts the one that accepts the next: a new task runs
+     at once, so that all clients who wait are accepted in the same turn, and not one
+     in each turn of all connections. *)
+  let rec accept_next () =
     match Event.sync next with
-    | None -> ()
+    | None -> Promise.fill accepted_all ()
+    | exception e -> Promise.fail accepted_all e
     | Some socket ->
         Rwlock.read_lock connections;
-        host.fork (fun () -> serve socket);
-        accept_all ()
+        host.fork accept_next;
+        serve socket
   in
-  accept_all ();
+  host.fork accept_next;
+  Promise.await accepted_all;
   host.close ();
   if Event.sync_before grace (Rwlock.write_lock_evt connections) = None then
     t.log (Printf.sprintf "requests were cut off after %g s" grace)

@@ -424,16 +424,17 @@ let load path t =
 
 (* --- A handler that fails --- *)
 
-let failing_handler with_listener () =
-  let open Http_service in
+let listener ~backlog =
   let socket = Unix.(socket ~cloexec:true PF_INET SOCK_STREAM 0) in
   Unix.bind socket (ADDR_INET (Unix.inet_addr_loopback, 0));
-  Unix.listen socket 5;
-  let port =
-    match Unix.getsockname socket with
-    | ADDR_INET (_, port) -> port
-    | ADDR_UNIX _ -> assert false (* see [bind] *)
-  in
+  Unix.listen socket backlog;
+  match Unix.getsockname socket with
+  | ADDR_INET (_, port) -> (socket, port)
+  | ADDR_UNIX _ -> assert false (* see [bind] *)
+
+let failing_handler with_listener () =
+  let open Http_service in
+  let socket, port = listener ~backlog:5 in
   let drain = Concord.Promise.create () and complaints = ref [] in
   let ask () =
     let client = Raw.connect port in
@@ -467,6 +468,39 @@ let failing_handler with_listener () =
     (Concord.Promise.await statuses);
   let complaint = "GET \"/ping\": Failure(\"oh no\")" in
   Alcotest.(check (list string)) "log" [ complaint; complaint ] !complaints
+
+(* --- Many who wait to be accepted --- *)
+
+(* The other tasks had few turns meanwhile: else the last one waits for as many rounds
+   of all connections as there are clients before it. *)
+let accepted_at_once with_listener ~yield () =
+  let open Http_service in
+  let clients = 100 in
+  let socket, port = listener ~backlog:clients in
+  let connections = List.init clients (fun _ -> Raw.connect port) in
+  let drain = Concord.Promise.create () in
+  let accepted = ref 0 and turns = ref 0 in
+  let rec count_turns () =
+    if !accepted < clients then begin
+      incr turns;
+      yield ();
+      count_turns ()
+    end
+    else Concord.Promise.fill drain ()
+  in
+  with_listener socket (fun (host : Host.t) ->
+      let accept ~unless =
+        let connection = host.accept ~unless in
+        if Option.is_some connection then incr accepted;
+        connection
+      in
+      host.fork count_turns;
+      Server.run
+        { idle_timeout = 10.; transfer_timeout = 10.; drain; log = ignore }
+        ~max_connections:clients ~grace:10. { host with accept } (fun _ ->
+          Message.answer `OK "pong"));
+  List.iter Raw.close connections;
+  Alcotest.(check bool) "few turns" true (!turns < 10)
 
 (* --- All of them --- *)
 

@@ -10,6 +10,13 @@ val failing_handler :
   (Unix.file_descr -> (Http_service.Host.t -> unit) -> unit) -> unit -> unit
 (** The function makes a host, in this process. *)
 
+val accepted_at_once :
+  (Unix.file_descr -> (Http_service.Host.t -> unit) -> unit) ->
+  yield:(unit -> unit) ->
+  unit ->
+  unit
+(** Likewise; [yield ()] gives the host's other tasks their turn. *)
+
 (** {2 For what only one of them does} *)
 
 val url : Process.t -> string -> string

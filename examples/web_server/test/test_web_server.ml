@@ -15,4 +15,9 @@ let () =
         ( "failure",
           [ Alcotest.test_case "handler" `Quick (Cases.failing_handler in_aio) ]
         );
+        ( "accept",
+          [
+            Alcotest.test_case "at once" `Quick
+              (Cases.accepted_at_once in_aio ~yield:Concord_fifo.yield);
+          ] );
       ])
