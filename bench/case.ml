@@ -5,6 +5,11 @@
     the machine did meanwhile. To add a group, write one module like
     {!Bench_mvar} and list it in {!Groups}. *)
 
+(** What a load is measured by. *)
+type figure =
+  | Throughput  (** Requests per second: the more, the better. *)
+  | Latency  (** Microseconds. *)
+
 type sample =
   | Time of (int -> float)
       (** [f n] performs [n] operations and is the nanoseconds that they took,
@@ -13,6 +18,9 @@ type sample =
       (** [Crowd (tasks, f)]: [f ~tasks n] is as for {!Time}, and needs so many
           tasks for it, or fewer where the figures mean nothing. It does some
           operations before the clock is read. *)
+  | Served of figure * (crowd:int -> seconds:float -> float)
+      (** [f ~crowd ~seconds] is the figure of so long a load, over at most
+          [crowd] connections. *)
   | Resident of (int -> float)
       (** [f n] holds [n] things at once and is by how many resident bytes the
           process grew. Each sample is taken in a new process. *)
@@ -66,5 +74,14 @@ let go_crowd case ~tasks =
 let go_resident case = go_row case (Resident measured_elsewhere)
 let rows comparison = comparison.baseline :: comparison.others
 
+let more_is_better row =
+  match row.sample with
+  | Served (Throughput, _) -> true
+  | Served (Latency, _) | Time _ | Crowd _ | Resident _ -> false
+
 let unit_of row =
-  match row.sample with Time _ | Crowd _ -> "ns" | Resident _ -> "bytes"
+  match row.sample with
+  | Time _ | Crowd _ -> "ns"
+  | Resident _ -> "bytes"
+  | Served (Throughput, _) -> "req/s"
+  | Served (Latency, _) -> "us"

@@ -22,6 +22,7 @@ let all =
       Bench_lwt.group;
       Bench_styles.group;
       Bench_generator.group;
+      Bench_web.group;
     ]
 
 let left_out =

@@ -72,8 +72,8 @@ let effort =
           ( Measure.quick,
             info [ "quick" ]
               ~doc:
-                "Measure less, in under 40 s a group ($(b,styles): two \
-                 minutes)." );
+                "Measure less, in under 40 s a group ($(b,styles), $(b,web): \
+                 two minutes)." );
           ( Measure.smoke,
             info [ "smoke" ]
               ~doc:"Only see that everything runs: the figures mean nothing." );

@@ -6,6 +6,7 @@ type effort = {
   group_s : float option;
   crowd : int;
   things : int;
+  load_ms : int;
 }
 
 (* Many short samples rather than few long ones: what else the machine does comes
@@ -17,6 +18,7 @@ let full =
     group_s = None;
     crowd = max_int;
     things = 1_000_000;
+    load_ms = 3_000;
   }
 
 let quick =
@@ -26,6 +28,7 @@ let quick =
     group_s = Some 25.;
     crowd = 100_000;
     things = 100_000;
+    load_ms = 1_000;
   }
 
 let smoke =
@@ -35,6 +38,7 @@ let smoke =
     group_s = None;
     crowd = 100;
     things = 10_000;
+    load_ms = 100;
   }
 
 type result = { row : row; values : float array }
@@ -79,6 +83,12 @@ let prepare effort ms group row =
         Worker.sample worker ~crowd:effort.crowd n /. float_of_int n
       in
       (next, fun () -> Worker.stop worker)
+  | Served _ ->
+      let worker = Worker.start group row in
+      let next () = Worker.sample worker ~crowd:effort.crowd effort.load_ms in
+      (* the first is slower *)
+      if effort.repetitions > 2 then ignore (next () : float);
+      (next, fun () -> Worker.stop worker)
   | Resident _ ->
       let next () =
         let worker = Worker.start group row in
@@ -97,6 +107,9 @@ let repetitions effort row =
   | Crowd (tasks, _) when min tasks effort.crowd < huge_crowd ->
       effort.repetitions
   | Time _ -> effort.repetitions
+  | Served (Throughput, _) when effort.repetitions <= 2 ->
+      (* wrk takes a second for each *) 1
+  | Served _ -> Int.min 7 effort.repetitions
   | Crowd _ | Resident _ -> min 3 effort.repetitions
 
 (* For so long a comparison may go on, if it has had some repetitions; that is
@@ -150,4 +163,7 @@ let spread { values; _ } =
   (third -. first) /. median
 
 let ratio_to ~baseline result =
-  Array.map2 (fun base value -> base /. value) baseline.values result.values
+  let ratio base value =
+    if Case.more_is_better result.row then value /. base else base /. value
+  in
+  Array.map2 ratio baseline.values result.values

@@ -10,6 +10,7 @@ type effort = {
           samples, and slow comparisons have fewer, but at least three. *)
   crowd : int;  (** The most tasks of a {!Case.Crowd}. *)
   things : int;  (** How many a sample of {!Case.Resident} holds. *)
+  load_ms : int;  (** The time of a sample of {!Case.Served}. *)
 }
 
 val quick : effort
@@ -41,4 +42,4 @@ val spread : result -> float
 (** Between the first and the third quartile, as a fraction of the median. *)
 
 val ratio_to : baseline:result -> result -> float array
-(** [baseline]'s value divided by the other, for each repetition. *)
+(** How many times better than [baseline] it was, in each repetition. *)

@@ -416,11 +416,27 @@ Every row is measured and written, with figures that are figures:
   generator tree stdlib seq-hand-written ns
   generator tree concord effects ns
   generator tree concord effects-ahead ns
+  web throughput-100 concord aio req/s
+  web throughput-100 concord eio req/s
+  web throughput-100 lwt http req/s
+  web throughput-100 lwt cohttp req/s
+  web throughput-1000 concord aio req/s
+  web throughput-1000 concord eio req/s
+  web throughput-1000 lwt http req/s
+  web throughput-1000 lwt cohttp req/s
+  web p99-100 concord aio us
+  web p99-100 concord eio us
+  web p99-100 lwt http us
+  web p99-100 lwt cohttp us
+  web p99-1000 concord aio us
+  web p99-1000 concord eio us
+  web p99-1000 lwt http us
+  web p99-1000 lwt cohttp us
 
 Those of Go, where Go is installed; else the report says that they are missing:
 
-  $ if command -v go >/dev/null; then grep -c ' go go \(ns\|bytes\)$' rows; else grep 'Go was not' table >/dev/null && echo 28; fi
-  28
+  $ if command -v go >/dev/null; then grep -c ' go go \(ns\|bytes\|req/s\|us\)$' rows; else grep 'Go was not' table >/dev/null && echo 32; fi
+  32
 
 Those of Node.js, likewise:
 
@@ -430,7 +446,7 @@ Those of Node.js, likewise:
 What cannot be measured is said before anything is:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group" (there are mvar, suspend, effect, structures, event, lazy, lwt, styles, generator)
+  bench: unknown group "no-such-group" (there are mvar, suspend, effect, structures, event, lazy, lwt, styles, generator, web)
   [2]
   $ ./main.exe --smoke mvar --json no-such-folder/file
   bench: no-such-folder/file: No such file or directory

@@ -14,6 +14,7 @@ let take_sample row ~crowd n =
   | Crowd (tasks, run) ->
       Gc.full_major ();
       run ~tasks:(min tasks crowd) n
+  | Served (_, load) -> load ~crowd ~seconds:(1e-3 *. float n)
   | Resident grow ->
       Gc.compact ();
       grow n

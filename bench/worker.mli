@@ -20,8 +20,9 @@ type t
 val start : Case.group -> Case.row -> t
 
 val sample : t -> crowd:int -> int -> float
-(** [sample t ~crowd n] is one sample of [n] operations, in the row's unit;
-    {!Case.Crowd} has at most [crowd] tasks.
+(** [sample t ~crowd n] is one sample of [n] operations, in the row's unit, or
+    for {!Case.Served} of [n] milliseconds; {!Case.Crowd} has at most [crowd]
+    tasks.
 
     @raise Failure if the process ended, or took minutes. *)
 

@@ -71,6 +71,9 @@ var parallel = map[string]measurement{
 }
 
 func main() {
+	if os.Args[1] == "serve" {
+		serveWeb()
+	}
 	name := os.Args[2]
 	measure, found := serial[name]
 	runtime.GOMAXPROCS(1)

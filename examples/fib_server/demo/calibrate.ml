@@ -39,7 +39,7 @@ let capacity_for n ~domains =
     if List.length elapsed >= 3 && Unix.gettimeofday () > deadline then elapsed
     else repeat (timed Unix.gettimeofday compute_batch :: elapsed)
   in
-  float domains /. Percentiles.of_list (repeat []) 0.5
+  float domains /. Http_load.Percentiles.of_list (repeat []) 0.5
 
 let measure ?n ~domains () =
   let n, cost = match n with Some n -> (n, cost_of n) | None -> choose 25 in

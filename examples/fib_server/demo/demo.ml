@@ -3,6 +3,8 @@
 
    ./dev demo [--quick] *)
 
+open Http_load
+
 exception Interrupted
 
 type options = {
@@ -18,6 +20,10 @@ type options = {
 (* The /fib requests alone take this part of what the machine can compute. *)
 let utilisation = 2. /. 3.
 let warm_up = 0.5
+
+(* More than enough for requests that pile up for seconds; and few enough for
+   the usual limit on open files. *)
+let connections = 200
 
 let measure_variant env options (machine : Calibrate.t) ~rate variant =
   Printf.eprintf "demo: %s...\n%!" variant;
@@ -36,7 +42,7 @@ let measure_variant env options (machine : Calibrate.t) ~rate variant =
   let cpu_before = Server_process.cpu_seconds server in
   let start = Mtime_clock.counter () in
   let results =
-    Load.run ~clock ~connect ~warm_up ~seconds:options.seconds
+    Load.run ~clock ~connect ~connections ~warm_up ~seconds:options.seconds
       [ { path; rate }; { path = "/ping"; rate = options.ping_rate } ]
   in
   let elapsed = Mtime.Span.to_float_ns (Mtime_clock.count start) *. 1e-9 in

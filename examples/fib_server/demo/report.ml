@@ -2,12 +2,12 @@
 
 type row = {
   variant : string;
-  fib : Load.result;
-  ping : Load.result;
+  fib : Http_load.Load.result;
+  ping : Http_load.Load.result;
   cores : float option;
 }
 
-let columns (r : Load.result) =
+let columns (r : Http_load.Load.result) =
   Printf.sprintf "%7.1f %7.1f %7.1f %7.1f" r.per_second (r.latency 0.5)
     (r.latency 0.9) (r.latency 0.99)
 

@@ -2,8 +2,8 @@
 
 type row = {
   variant : string;
-  fib : Load.result;
-  ping : Load.result;
+  fib : Http_load.Load.result;
+  ping : Http_load.Load.result;
   cores : float option;  (** That the server kept busy, on average. *)
 }
 

@@ -26,14 +26,14 @@ let handled ~origin headers =
 
 let send_request ~origin client path =
   let sent = elapsed origin in
-  let headers = Client.get client path in
+  let headers = Http_load.Client.get client path in
   let answered = elapsed origin in
   let started, ended = handled ~origin headers in
   { sent; started; ended; answered }
 
 let send_ping ~origin client =
   let asked = elapsed origin in
-  ignore (Client.get client "/ping");
+  ignore (Http_load.Client.get client "/ping");
   { asked; ponged = elapsed origin }
 
 (* The pings that are under way when the last request is answered count. *)
@@ -54,8 +54,8 @@ let capture ~clock ~connect ~title ~path ~gap =
   Switch.run @@ fun sw ->
   let clients = List.init count (fun _ -> connect ~sw) in
   (* The first answers on a connection, and of a server, are slower. *)
-  List.iter (fun client -> ignore (Client.get client "/ping")) clients;
-  ignore (Client.get (List.hd clients) path);
+  List.iter (fun client -> ignore (Http_load.Client.get client "/ping")) clients;
+  ignore (Http_load.Client.get (List.hd clients) path);
   let origin = Mtime_clock.now_ns () in
   let stop, resolve_stop = Promise.create () in
   let requests, pings =

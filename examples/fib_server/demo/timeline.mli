@@ -19,7 +19,7 @@ type t = {
 
 val capture :
   clock:_ Eio.Time.Mono.t ->
-  connect:(sw:Eio.Switch.t -> Client.t) ->
+  connect:(sw:Eio.Switch.t -> Http_load.Client.t) ->
   title:string ->
   path:string ->
   gap:float ->

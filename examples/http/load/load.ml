@@ -1,4 +1,5 @@
-(* Each request is a fiber of its own, which takes a connection from a pool. *)
+(* Each request is a fiber of its own, which takes the connection that has been idle
+   for longest: so all are used. *)
 
 open Eio.Std
 
@@ -10,10 +11,6 @@ type result = {
   unanswered : int;
   failures : string list;
 }
-
-(* More than enough for requests that pile up for seconds; and few enough for
-   the usual limit on open files. *)
-let max_connections = 200
 
 (* How long answers are waited for after the last request was due. *)
 let patience = 2.
@@ -30,22 +27,37 @@ let now clock = Int64.to_int (Mtime.to_uint64_ns (Eio.Time.Mono.now clock))
 let sleep_until clock ns =
   Eio.Time.Mono.sleep_until clock (Mtime.of_uint64_ns (Int64.of_int ns))
 
-let perform ~clock pool path request =
-  match Eio.Pool.use pool (fun client -> ignore (Client.get client path)) with
-  | () -> request.outcome <- Answered (now clock)
-  | exception ((Eio.Io _ | Failure _) as e) ->
-      request.outcome <- Failed (Printexc.to_string e)
+(* A connection is made when its first request is due. *)
+type place = { mutable client : Client.t option }
 
-let send_all ~clock ~connect stream requests =
+let client_in place ~connect =
+  match place.client with
+  | Some client when Client.usable client -> client
+  | unusable ->
+      Option.iter Client.close unusable;
+      place.client <- None;
+      let client = connect () in
+      place.client <- Some client;
+      client
+
+let perform ~clock ~connect idle path request =
+  let place = Concord.Mailbox.take idle in
+  (match Client.get (client_in place ~connect) path with
+  | (_ : (string * string) list) -> request.outcome <- Answered (now clock)
+  | exception ((Eio.Io _ | Failure _) as e) ->
+      request.outcome <- Failed (Printexc.to_string e));
+  Concord.Mailbox.put idle place
+
+let send_all ~clock ~connect ~connections stream requests =
   Switch.run @@ fun sw ->
-  let pool =
-    Eio.Pool.create max_connections ~validate:Client.usable
-      ~dispose:Client.close (fun () -> connect ~sw)
-  in
+  let connect () = connect ~sw and idle = Concord.Mailbox.create () in
+  for _ = 1 to connections do
+    Concord.Mailbox.put idle { client = None }
+  done;
   requests
   |> List.iter @@ fun request ->
      sleep_until clock request.due;
-     Fiber.fork ~sw (fun () -> perform ~clock pool stream.path request)
+     Fiber.fork ~sw (fun () -> perform ~clock ~connect idle stream.path request)
 
 let schedule ~start ~seconds { rate; _ } =
   List.init
@@ -82,7 +94,7 @@ let summarise ~first ~seconds ~given_up requests =
         requests;
   }
 
-let run ~clock ~connect ~warm_up ~seconds streams =
+let run ~clock ~connect ~connections ~warm_up ~seconds streams =
   let start = now clock in
   let total = warm_up +. seconds in
   let plans =
@@ -93,7 +105,8 @@ let run ~clock ~connect ~warm_up ~seconds streams =
   Fiber.first
     (fun () ->
       Fiber.List.iter
-        (fun (stream, requests) -> send_all ~clock ~connect stream requests)
+        (fun (stream, requests) ->
+          send_all ~clock ~connect ~connections stream requests)
         plans)
     (fun () -> Eio.Time.Mono.sleep clock (total +. patience));
   let given_up = now clock in

@@ -17,10 +17,13 @@ type result = {
 val run :
   clock:_ Eio.Time.Mono.t ->
   connect:(sw:Eio.Switch.t -> Client.t) ->
+  connections:int ->
   warm_up:float ->
   seconds:float ->
   stream list ->
   result list
-(** [run ~clock ~connect ~warm_up ~seconds streams] is the results of all
-    streams, which run at the same time. Requests that are due in the first
-    [warm_up] seconds are not part of them. *)
+(** [run ~clock ~connect ~connections ~warm_up ~seconds streams] is the results
+    of all streams, which run at the same time, each over so many connections: a
+    request takes the one that has been idle for longest, or waits for one.
+    Requests that are due in the first [warm_up] seconds are not part of them.
+*)

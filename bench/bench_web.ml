@@ -1,0 +1,143 @@
+(* The web server of "Retrofitting Effect handlers onto OCaml" against others: each is a
+   process of its own, with one domain (GOMAXPROCS=1), and answers a greeting. *)
+
+open Case
+
+type server = {
+  impl : string;
+  host : string;
+  command : connections:int -> string list;
+}
+
+let example on ~connections =
+  [
+    "../examples/web_server/web_server.exe";
+    "--on=" ^ on;
+    "--port=0";
+    (* and those of the sample before, which may not have ended yet *)
+    "--max-connections=" ^ string_of_int (3 * connections);
+  ]
+
+let lwt_web library ~connections:_ = [ "web/lwt_web.exe"; library ]
+let go ~connections:_ = [ "go_rows"; "serve" ]
+
+let servers =
+  [
+    { impl = "concord"; host = "aio"; command = example "aio" };
+    { impl = "concord"; host = "eio"; command = example "eio" };
+    { impl = "lwt"; host = "http"; command = lwt_web "http" };
+    { impl = "lwt"; host = "cohttp"; command = lwt_web "cohttp" };
+    { impl = "go"; host = "go"; command = go };
+  ]
+
+let is_there server = server.impl <> "go" || Worker.is_there Go
+let path = "/hello"
+
+(* --- As many requests as the server answers --- *)
+
+let wrk ~connections ~port ~seconds =
+  let command =
+    Printf.sprintf "exec wrk -t 1 -c %d -d %d http://127.0.0.1:%d%s 2>&1"
+      connections seconds port path
+  in
+  let input = Unix.open_process_in command in
+  let lines = In_channel.input_lines input in
+  if Unix.close_process_in input <> WEXITED 0 then
+    failwith ("wrk failed: " ^ String.concat "\n" lines);
+  lines
+
+(* What is refused at once would count as very fast. *)
+let throughput ~connections ~port ~seconds =
+  let lines =
+    List.map String.trim
+      (wrk ~connections ~port ~seconds:(int_of_float (Float.ceil seconds)))
+  in
+  let value prefix =
+    List.find_map
+      (fun line ->
+        if String.starts_with ~prefix line then
+          let length = String.length prefix in
+          Some
+            (String.trim (String.sub line length (String.length line - length)))
+        else None)
+      lines
+  in
+  Option.iter
+    (fun count -> failwith ("wrk: answers other than 2xx or 3xx: " ^ count))
+    (value "Non-2xx or 3xx responses:");
+  match Option.bind (value "Requests/sec:") float_of_string_opt with
+  | Some rate when rate > 0. -> rate
+  | Some _ | None -> failwith "wrk: no request was answered"
+
+(* --- Latency at a constant rate --- *)
+
+(* Less than what any of them can do, else one measures how long the run was. *)
+let rate = 10_000.
+
+let latency ~connections ~port ~seconds =
+  Eio_main.run @@ fun env ->
+  let connect ~sw =
+    Http_load.Client.connect ~sw env#net
+      (`Tcp (Eio.Net.Ipaddr.V4.loopback, port))
+  in
+  let results =
+    Http_load.Load.run ~clock:env#mono_clock ~connect ~connections
+      ~warm_up:(0.3 *. seconds) ~seconds
+      [ { path; rate } ]
+  in
+  match results with
+  | [ { failures = []; latency; _ } ] -> 1e3 *. latency 0.99
+  | { failures = failure :: _; _ } :: _ -> failwith failure
+  | _ -> assert false (* one result for one stream *)
+
+(* --- Rows --- *)
+
+(* The server serves all samples of its row, the first of which is not counted. *)
+let served ~connections { impl; host; command } measure =
+  let server = ref None in
+  let start ~connections =
+    let started =
+      Web_server.start ~name:(impl ^ "@" ^ host) (command ~connections)
+    in
+    server := Some started;
+    started
+  in
+  fun ~crowd ~seconds ->
+    let connections = Int.min connections crowd in
+    let server =
+      match !server with Some server -> server | None -> start ~connections
+    in
+    measure ~connections ~port:(Web_server.port server) ~seconds
+
+let comparison ~name ~what figure measure connections =
+  let row server =
+    row
+      ~case:(Printf.sprintf "%s-%d" name connections)
+      ~impl:server.impl ~host:server.host
+      (Served (figure, served ~connections server measure))
+  in
+  let rows = List.map row (List.filter is_there servers) in
+  {
+    title =
+      Printf.sprintf "%s, %d connections, servers of 1 domain" what connections;
+    baseline = List.hd rows;
+    others = List.tl rows;
+  }
+
+let most =
+  comparison ~name:"throughput" ~what:"requests answered to wrk" Throughput
+    throughput
+
+let tail =
+  comparison ~name:"p99"
+    ~what:
+      (Printf.sprintf
+         "p99 of the time since a request was due, %.0f of them per second" rate)
+    Latency latency
+
+let group =
+  {
+    name = "web";
+    doc = "a web server on Concord_aio and on Eio against Lwt's and Go's";
+    comparisons = [ most 100; most 1000; tail 100; tail 1000 ];
+  }

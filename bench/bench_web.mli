@@ -1,0 +1,3 @@
+(** See {!Case}. *)
+
+val group : Case.group
