@@ -259,16 +259,25 @@ let has_waiters t =
   in
   Hashtbl.fold (fun _ slot any -> any || waits slot) t.table false
 
+(* Whoever closes a descriptor meanwhile calls [forget] for [t], and then for [into]. If the
+   first comes too late for the second [take_all], then the second comes after the
+   waiter. *)
 let move t ~into =
   take_all t;
-  while t.n > 1 do
-    let slot = t.slots.(1) in
+  let enlist slot =
     let add direction wait =
       if is_live wait then
         post into ~wakes:true (Add { fd = slot.fd; direction; wait })
     in
     List.iter (add Read) (List.rev slot.readers);
-    List.iter (add Write) (List.rev slot.writers);
+    List.iter (add Write) (List.rev slot.writers)
+  in
+  for i = 1 to t.n - 1 do
+    enlist t.slots.(i)
+  done;
+  take_all t;
+  while t.n > 1 do
+    let slot = t.slots.(1) in
     t.waiting <- t.waiting - slot.total;
     remove t slot
   done

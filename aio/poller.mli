@@ -54,4 +54,5 @@ val has_waiters : t -> bool
 (** Does any waiter wait that is not gone? O(1) if there is none. *)
 
 val move : t -> into:t -> unit
-(** Those that still wait are enlisted with another poller. *)
+(** Those that still wait are enlisted with another poller. {!forget} for the
+    first, and then for the other, misses none of them. *)

@@ -121,6 +121,7 @@ let poller () =
 (* Every poller, of every domain: any may have a waiter for a descriptor. *)
 let all_loops : loop list Atomic.t = Atomic.make []
 
+(* The thread's poller comes last: see {!Poller.move}. *)
 let forget fd =
   List.iter
     (fun { poller; _ } -> Poller.forget poller fd)
@@ -275,10 +276,11 @@ let run_here f =
   let leave () =
     let remove = List.filter (fun loop -> loop.poller != poller) in
     Structure_kit.update (Domain.DLS.get loops) remove;
-    Structure_kit.update all_loops remove;
     (* what waits for no task of the loop *)
     if Poller.has_waiters poller then
       Poller.move poller ~into:(shared_poller ());
+    (* last: [forget] finds a waiter in the one or the other *)
+    Structure_kit.update all_loops remove;
     Structure_kit.update spares (List.cons poller)
   in
   Fun.protect ~finally:leave (fun () -> Concord__Fifo.run_polled enter f)

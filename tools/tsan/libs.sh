@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # tools/libs.sh COMPILER WORK ALCOTEST: builds the libraries that the unit tests need for the OCaml in the folder
 # COMPILER, and installs them there. Their sources are those that were installed with the toolchain's own libraries. These
-# lack Alcotest's C stubs only, which are taken from its source in the folder ALCOTEST. Everything is made in the folder
-# WORK, which is emptied first. This runs inside the toolchain.
+# lack Alcotest's C stubs, which are taken from its source in the folder ALCOTEST, and those of iomux. Everything is made
+# in the folder WORK, which is emptied first. This runs inside the toolchain.
 set -euo pipefail
 
 compiler=$1 work=$2 alcotest=$3
@@ -42,6 +42,9 @@ library alcotest.engine alcotest_engine '(libraries alcotest.stdlib_ext astring 
 library alcotest alcotest '(libraries alcotest.engine astring fmt fmt.tty unix)' \
   '(foreign_stubs (language c) (names alcotest_stubs))'
 find "$alcotest" -name alcotest_stubs.c -exec cp {} "$work/alcotest/" \;
+# Of its C stubs there is an archive, which is taken as it is: they only poll.
+library iomux iomux '(libraries unix)' '(foreign_archives iomux_stubs)'
+cp "$(ocamlfind query iomux)"/{,../stublibs/}*iomux_stubs.* "$work/iomux/"
 # Its old name, which Concord still uses.
 mkdir "$work/mtime.clock.os"
 echo '(deprecated_library_name (old_public_name mtime.clock.os) (new_public_name mtime.clock))' >"$work/mtime.clock.os/dune"

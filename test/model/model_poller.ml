@@ -1,0 +1,237 @@
+(* The poller's inbox and its sleep, over a kernel of which each call is one step. Tasks
+   wait for pipes, are cancelled, and other threads write to the pipes, close them and wake
+   the loop. At rest the loop sleeps, and nobody waits who could go on. *)
+
+open Actor
+
+type reading = { poller : Poller.t; fd : int; is_closing : bool Atomic.t }
+
+(* As [Readiness] has it. *)
+let readiness =
+  {
+    Operation.attempt = (fun _ () -> None);
+    enlist =
+      (fun { poller; fd; is_closing } waiter ->
+        Poller.enlist poller fd Read waiter ();
+        if Atomic.get is_closing then Poller.forget poller fd;
+        true);
+    withdraw = (fun { poller; fd; _ } _ -> Poller.count_gone poller fd);
+  }
+
+let read name reading =
+  make name @@ fun () ->
+  match Operation.wait readiness reading () with
+  | () -> "ready"
+  | exception Unix.Unix_error (EBADF, _, _) -> "closed"
+
+type process =
+  | Loop
+  | Read_and_loop of string * [ `A | `B ]  (** One after the other. *)
+  | Read of string * [ `A | `B ]  (** A task, and its pipe. *)
+  | Cancel of string
+  | Write of [ `A | `B ]
+  | Close of [ `A | `B ]  (** By a task that is about to close it. *)
+  | Stop  (** Tells the loop to end, and wakes it. *)
+  | Interrupt  (** A signal handler raises in the loop's sleep. *)
+  | Move  (** The loop of another poller, which has ended. *)
+  | Move_and_loop
+
+(* What is in the inbox of a loop that sleeps wakes nobody. *)
+let rests poller =
+  let { Poller.asleep; latest_first } = Atomic.get poller.Poller.inbox in
+  if not asleep then failwith "the loop sleeps, and does not say so";
+  let is_gone = function
+    | Poller.Gone _ -> true
+    | Add _ | Forget _ | Wake -> false
+  in
+  if not (List.for_all is_gone latest_first) then
+    failwith "the loop sleeps, and was not woken"
+
+let live poller =
+  Hashtbl.fold
+    (fun _ { Poller.readers; _ } n ->
+      n + List.length (List.filter Poller.is_live readers))
+    poller.Poller.table 0
+
+let all poller =
+  Hashtbl.fold
+    (fun _ { Poller.readers; writers; _ } n ->
+      n + List.length readers + List.length writers)
+    poller.Poller.table 0
+
+(* [first]: those that wait when the processes start, for [moving] if there is one. With
+   [~looks:true] the loop looks once without waiting, as a busy one does. *)
+let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
+    =
+  Model.check name ~expect @@ fun () ->
+  Unix.start ();
+  Iomux.Poll.interrupt := None;
+  let is_move = function Move | Move_and_loop -> true | _ -> false in
+  let poller = Poller.create () in
+  let pollers =
+    if List.exists is_move processes then [ poller; Poller.create () ]
+    else [ poller ]
+  in
+  let last = List.nth pollers (List.length pollers - 1) in
+  let pipe () =
+    let from, to_ = Unix.pipe () in
+    (from, to_, Atomic.make false)
+  in
+  let a = pipe () in
+  let b = pipe () in
+  let pipe = function `A -> a | `B -> b in
+  let stopped = Atomic.make false in
+  let rec go () =
+    if Atomic.get stopped then "ended"
+    else
+      match Poller.poll poller ~block:true with
+      | () -> go ()
+      | exception Iomux.Poll.Interrupted -> go ()
+  in
+  let loop =
+    make "loop" (fun () ->
+        if looks then Poller.poll poller ~block:false;
+        go ())
+  in
+  let reader poller (name, at) =
+    let fd, _, is_closing = pipe at in
+    (read name { poller; fd; is_closing }, at)
+  in
+  let readers = List.map (reader last) first in
+  List.iter (fun (reader, _) -> run reader) readers;
+  if last != poller then Poller.take_all last;
+  if asleep then run loop;
+  let started =
+    List.filter_map
+      (function
+        | Read (name, at) | Read_and_loop (name, at) ->
+            Some (reader poller (name, at))
+        | _ -> None)
+      processes
+  in
+  let actors, _ = List.split (readers @ started) in
+  let find name = List.find (fun a -> a.name = name) actors in
+  let others = Atomic.make (List.tl pollers) in
+  let move () =
+    Poller.move last ~into:poller;
+    Atomic.set others []
+  in
+  let process = function
+    | Loop -> fun () -> run loop
+    | Read (name, _) -> fun () -> run (find name)
+    | Read_and_loop (name, _) ->
+        fun () ->
+          run (find name);
+          run loop
+    | Cancel name -> fun () -> Model.cancel (find name).task
+    | Write at ->
+        fun () ->
+          let _, to_, _ = pipe at in
+          ignore (Unix.single_write_substring to_ "x" 0 1 : int)
+    | Close at ->
+        fun () ->
+          let fd, _, is_closing = pipe at in
+          Atomic.set is_closing true;
+          List.iter (fun poller -> Poller.forget poller fd) (Atomic.get others);
+          Poller.forget poller fd;
+          Unix.close fd
+    | Stop ->
+        fun () ->
+          Atomic.set stopped true;
+          Poller.wake poller
+    | Interrupt -> fun () -> Option.iter (fun f -> f ()) !Iomux.Poll.interrupt
+    | Move -> move
+    | Move_and_loop ->
+        fun () ->
+          move ();
+          run loop
+  in
+  let outcome () =
+    let bytes at =
+      let fd, _, _ = pipe at in
+      Hashtbl.find_opt (Option.get !Unix.kernel).bytes fd
+    in
+    if List.mem Stop processes then
+      begin if loop.result <> "ended" then failwith "the wake-up was lost"
+      end
+    else begin
+      if loop.result != waiting then failwith "the loop ended";
+      rests poller;
+      let waits = count_waiting actors in
+      if live poller <> waits then failwith "a waiter was lost, or stays";
+      if Poller.waiting poller <> all poller then failwith "miscounted";
+      let slots = Hashtbl.length poller.table in
+      if poller.n <> slots + 1 then failwith "slots and table differ";
+      let could_go_on (reader, at) =
+        reader.result == waiting && bytes at <> Some 0
+      in
+      if List.exists could_go_on (readers @ started) then
+        failwith "somebody waits who could go on";
+      Poller.take_all poller;
+      (* One that is gone may be moved: it stays until its pipe is ready. *)
+      if last == poller && all poller > 2 * live poller then
+        failwith "those that are gone stay"
+    end;
+    describe (loop :: actors)
+  in
+  (List.map process processes, outcome)
+
+let () =
+  check "the loop starts, a task waits, bytes come"
+    [ Loop; Read ("r", `A); Write `A ]
+    [ "loop=waits r=ready" ];
+  check "the loop sleeps, two wait for two pipes" ~asleep:true
+    ~first:[ ("r", `A) ]
+    [ Read ("s", `B); Write `A ]
+    [ "loop=waits r=ready s=waits" ];
+  check "the loop sleeps, bytes come, one of two is cancelled" ~asleep:true
+    ~first:[ ("r", `A); ("s", `A) ]
+    [ Cancel "r"; Write `A ]
+    [ "loop=waits r=ready s=ready"; "loop=waits r=cancelled s=ready" ];
+  check "the loop starts, one of two is cancelled"
+    ~first:[ ("r", `A); ("s", `A) ]
+    [ Loop; Cancel "r"; Read ("t", `B) ]
+    [ "loop=waits r=cancelled s=waits t=waits" ];
+  check "the loop starts, both are cancelled"
+    ~first:[ ("r", `A); ("s", `A) ]
+    [ Loop; Cancel "r"; Cancel "s" ]
+    [ "loop=waits r=cancelled s=cancelled" ];
+  check "the loop starts, a task that begins to wait is cancelled"
+    [ Loop; Read ("r", `A); Cancel "r" ]
+    [ "loop=waits r=cancelled"; "loop=waits r=waits" ];
+  check "the loop starts, the pipe is closed"
+    ~first:[ ("r", `A) ]
+    [ Loop; Close `A ] [ "loop=waits r=closed" ];
+  check "a task waits, the pipe is closed, the loop starts"
+    [ Read_and_loop ("r", `A); Close `A ]
+    [ "loop=waits r=closed" ];
+  check "the loop sleeps, bytes come, the pipe is closed" ~asleep:true
+    ~first:[ ("r", `A) ]
+    [ Write `B; Close `A ] [ "loop=waits r=closed" ];
+  check "the loop starts, is woken" [ Loop; Stop ] [ "loop=ended" ];
+  check "a loop that looks starts, is woken" ~looks:true [ Loop; Stop ]
+    [ "loop=ended" ];
+  check "the loop starts, is woken, a task waits"
+    [ Loop; Stop; Read ("r", `A) ]
+    [ "loop=ended r=waits" ];
+  check "the loop sleeps, is woken, bytes come" ~asleep:true
+    ~first:[ ("r", `A) ]
+    [ Stop; Write `A ]
+    [ "loop=ended r=ready"; "loop=ended r=waits" ];
+  check "the loop sleeps, is interrupted, and woken" ~asleep:true
+    [ Interrupt; Stop ] [ "loop=ended" ];
+  check "the loop sleeps, is interrupted, a task waits, bytes come" ~asleep:true
+    [ Interrupt; Read ("r", `A); Write `A ]
+    [ "loop=waits r=ready" ];
+  check "moved, and bytes come"
+    ~first:[ ("r", `A) ]
+    [ Loop; Move; Write `A ] [ "loop=waits r=ready" ];
+  check "moved, and cancelled" ~asleep:true
+    ~first:[ ("r", `A) ]
+    [ Move; Cancel "r" ]
+    [ "loop=waits r=cancelled" ];
+  check "moved, and the pipe is closed"
+    ~first:[ ("r", `A) ]
+    [ Move_and_loop; Close `A ]
+    [ "loop=waits r=closed" ];
+  Model.finish ()
