@@ -1,6 +1,4 @@
 module Waiter = Concord.Structure_kit.Waiter
-module Poll = Iomux.Poll
-module Flags = Poll.Flags
 
 type direction = Read | Write
 type wait = Wait : { waiter : ('x, 'a) Waiter.t; value : 'a } -> wait
@@ -28,11 +26,10 @@ type inbox = { asleep : bool; latest_first : message list }
 let awake = { asleep = false; latest_first = [] }
 let asleep = { asleep = true; latest_first = [] }
 
-(* One descriptor that is waited for, in the slot at [position] of the system call's
-   array; -1 once nobody waits. *)
+(* One descriptor, while anybody waits for it. The bell is one, too. *)
 type slot = {
   fd : int;
-  mutable position : int;
+  mutable watch : slot Multiplexer.watch option;  (** Soon after it is made. *)
   mutable readers : wait list;  (** Latest first. *)
   mutable writers : wait list;
   mutable total : int;
@@ -46,10 +43,10 @@ type t = {
   mutable bell_in : Unix.file_descr;
   mutable bell_out : Unix.file_descr;
   mutable process : int;
+  mutable multiplexer : slot Multiplexer.t;
   table : (int, slot) Hashtbl.t;
-  mutable slots : slot array;  (** By position; the first is the bell's. *)
-  mutable n : int;
-  mutable poll : Poll.t;
+  mutable bell : slot;
+  mutable stale : bool;  (** Has the multiplexer to be told all of it again? *)
   mutable waiting : int;  (** The sum of all [total]. *)
   mutable woken : bool;  (** Since {!poll} last returned. *)
   mutable due : message list;  (** Taken, and to be served; oldest first. *)
@@ -67,32 +64,43 @@ let bell () =
   Unix.set_nonblock in_;
   (in_, out)
 
-let slot fd position =
-  { fd; position; readers = []; writers = []; total = 0; gone = 0 }
+let slot multiplexer fd =
+  let slot =
+    { fd; watch = None; readers = []; writers = []; total = 0; gone = 0 }
+  in
+  slot.watch <- Some (Multiplexer.watch multiplexer (fd_of_int fd) slot);
+  slot
 
 let create () =
-  let bell_in, bell_out = bell () in
-  let first = slot (int_of_fd bell_out) 0 in
-  let poll = Poll.create ~maxfds:16 () in
-  Poll.set_index poll 0 bell_out Flags.pollin;
+  let multiplexer = Multiplexer.create () in
+  let bell_in, bell_out =
+    try bell ()
+    with Unix.Unix_error _ as e ->
+      Multiplexer.close multiplexer;
+      raise e
+  in
   {
     inbox = Atomic.make awake;
     bell_in;
     bell_out;
     process = Unix.getpid ();
+    multiplexer;
     table = Hashtbl.create 16;
-    slots = Array.make 16 first;
-    n = 1;
-    poll;
+    bell = slot multiplexer (int_of_fd bell_out);
+    stale = true;
     waiting = 0;
     woken = false;
     due = [];
     owed = [];
   }
 
-let close t =
+let close_bell t =
   Unix.close t.bell_in;
   Unix.close t.bell_out
+
+let close t =
+  Multiplexer.close t.multiplexer;
+  close_bell t
 
 (* --- For any thread ------------------------------------------------------- *)
 
@@ -119,53 +127,46 @@ let enlist t fd direction waiter value =
   let wait = Wait { waiter; value } in
   post t ~wakes:true (Add { fd = int_of_fd fd; direction; wait })
 
-let count_gone t fd = post t ~wakes:false (Gone (int_of_fd fd))
+(* A file that is held should be let go soon: its user may close it now. *)
+let count_gone t fd =
+  let wakes = Multiplexer.holds_files t.multiplexer in
+  post t ~wakes (Gone (int_of_fd fd))
+
 let forget t fd = post t ~wakes:true (Forget (int_of_fd fd))
 let wake t = post t ~wakes:true Wake
 let waiting t = t.waiting
 
 (* --- Slots, for the loop alone -------------------------------------------- *)
 
-let set t slot =
-  let flag waits flag = if List.is_empty waits then Flags.empty else flag in
-  Poll.set_index t.poll slot.position (fd_of_int slot.fd)
-    Flags.(flag slot.readers pollin + flag slot.writers pollout)
+let tell t slot ~read ~write =
+  Multiplexer.set t.multiplexer (Option.get slot.watch) ~read ~write
 
-let grow t =
-  let size = 2 * Array.length t.slots in
-  let poll = Poll.create ~maxfds:size () in
-  let slots = Array.make size t.slots.(0) in
-  Array.blit t.slots 0 slots 0 t.n;
-  Poll.set_index poll 0 t.bell_out Flags.pollin;
-  t.slots <- slots;
-  t.poll <- poll;
-  for i = 1 to t.n - 1 do
-    set t slots.(i)
-  done
+let set t slot =
+  tell t slot
+    ~read:(not (List.is_empty slot.readers))
+    ~write:(not (List.is_empty slot.writers))
+
+let set_bell t = tell t t.bell ~read:true ~write:false
+
+(* What the multiplexer had found when a signal handler raised is lost. *)
+let refresh t =
+  let forget slot = tell t slot ~read:false ~write:false in
+  forget t.bell;
+  set_bell t;
+  Hashtbl.iter
+    (fun _ slot ->
+      forget slot;
+      set t slot)
+    t.table;
+  t.stale <- false
 
 let slot_of t fd =
   match Hashtbl.find_opt t.table fd with
   | Some slot -> slot
   | None ->
-      if t.n = Array.length t.slots then grow t;
-      let slot = slot fd t.n in
+      let slot = slot t.multiplexer fd in
       Hashtbl.add t.table fd slot;
-      t.slots.(t.n) <- slot;
-      t.n <- t.n + 1;
       slot
-
-(* The last one takes its place. *)
-let remove t slot =
-  let last = t.slots.(t.n - 1) and position = slot.position in
-  Hashtbl.remove t.table slot.fd;
-  t.n <- t.n - 1;
-  t.slots.(t.n) <- t.slots.(0);
-  slot.position <- -1;
-  if last != slot then begin
-    last.position <- position;
-    t.slots.(position) <- last;
-    set t last
-  end
 
 let is_live (Wait { waiter; _ }) = Waiter.is_live waiter
 
@@ -178,7 +179,8 @@ let settle t slot =
   t.waiting <- t.waiting - slot.total + total;
   slot.total <- total;
   slot.gone <- 0;
-  if slot.total = 0 then remove t slot else set t slot
+  set t slot;
+  if slot.total = 0 then Hashtbl.remove t.table slot.fd
 
 let rec pay t =
   match t.owed with
@@ -272,29 +274,35 @@ let move t ~into =
     List.iter (add Read) (List.rev slot.readers);
     List.iter (add Write) (List.rev slot.writers)
   in
-  for i = 1 to t.n - 1 do
-    enlist t.slots.(i)
-  done;
+  let slots = Hashtbl.fold (fun _ slot all -> slot :: all) t.table [] in
+  List.iter enlist slots;
   take_all t;
-  while t.n > 1 do
-    let slot = t.slots.(1) in
-    t.waiting <- t.waiting - slot.total;
-    remove t slot
-  done
+  Hashtbl.iter
+    (fun _ slot ->
+      t.waiting <- t.waiting - slot.total;
+      tell t slot ~read:false ~write:false)
+    t.table;
+  Hashtbl.reset t.table
 
 (* --- Polling -------------------------------------------------------------- *)
 
-(* In a child process the bell would be the parent's too. *)
-let own_bell t =
+(* In a child process the bell and the multiplexer would be the parent's too. *)
+let own_all t =
   let process = Unix.getpid () in
   if process <> t.process then begin
+    let multiplexer = Multiplexer.create () in
     let bell_in, bell_out = bell () in
-    close t;
+    close_bell t;
     t.bell_in <- bell_in;
     t.bell_out <- bell_out;
-    t.process <- process;
-    t.slots.(0) <- slot (int_of_fd bell_out) 0;
-    Poll.set_index t.poll 0 bell_out Flags.pollin
+    t.multiplexer <- multiplexer;
+    t.bell <- slot multiplexer (int_of_fd bell_out);
+    Hashtbl.iter
+      (fun fd slot ->
+        slot.watch <- Some (Multiplexer.watch multiplexer (fd_of_int fd) slot))
+      t.table;
+    t.stale <- true;
+    t.process <- process
   end
 
 let rec listen t =
@@ -303,50 +311,31 @@ let rec listen t =
   | _ -> ()
   | exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK | EINTR), _, _) -> ()
 
-(* Those of the first [n] positions that are ready, and how. *)
-let ready t ~n ~count =
-  let rec from i count =
-    if count = 0 || i = n then []
-    else
-      let flags = Poll.get_revents t.poll i in
-      if Flags.to_int flags = 0 then from (i + 1) count
-      else (t.slots.(i), flags) :: from (i + 1) (count - 1)
-  in
-  from 0 count
-
 (* A slot that is left was emptied meanwhile: the descriptor may be another file now. *)
-let respond t (slot, flags) =
-  let has flag = Flags.mem flags flag in
-  if slot.position = 0 then listen t
-  else if slot.position > 0 then
-    if has Flags.pollnval then
-      answer t slot ~readers:true ~writers:true (Some bad_descriptor)
-    else
-      let over = has Flags.(pollerr + pollhup) in
-      answer t slot
-        ~readers:(over || has Flags.pollin)
-        ~writers:(over || has Flags.pollout)
-        None
+let respond t (slot, (ready : Ready.t)) =
+  if slot == t.bell then begin
+    listen t;
+    set_bell t
+  end
+  else if slot.total > 0 then
+    let error = if ready.closed then Some bad_descriptor else None in
+    answer t slot ~readers:ready.read ~writers:ready.write error
 
-let poll_now t timeout =
-  let n = t.n in
-  match Poll.poll t.poll n timeout with
-  | 0 -> []
-  | count -> ready t ~n ~count
-  | exception Unix.Unix_error (EINTR, _, _) -> []
-
-let respond_all t found =
+let look t ~block =
+  let found = Multiplexer.wait t.multiplexer ~block in
   (* first: it may say that what was found is closed *)
   take_all t;
   List.iter (respond t) found
 
 (* [woken] is cleared last: what wakes the loop from now on is for its next poll. *)
 let poll t ~block =
-  own_bell t;
+  own_all t;
+  if t.stale then refresh t;
+  t.stale <- true;
   take_all t;
   if block && not t.woken then
-    begin if Atomic.compare_and_set t.inbox awake asleep then
-      respond_all t (poll_now t Infinite)
+    begin if Atomic.compare_and_set t.inbox awake asleep then look t ~block:true
     end
-  else if t.n > 1 then respond_all t (poll_now t Nowait);
-  if block then t.woken <- false
+  else if Hashtbl.length t.table > 0 then look t ~block:false;
+  if block then t.woken <- false;
+  t.stale <- false

@@ -88,6 +88,8 @@ let () =
         prerr_endline "usage: lwt_web.exe cohttp|http";
         exit 2
   in
+  (* As in examples/web_server. *)
+  Gc.set { (Gc.get ()) with minor_heap_size = 32 * 1024 };
   Sys.set_signal Sys.sigpipe Signal_ignore;
   let socket = Unix.socket ~cloexec:true PF_INET SOCK_STREAM 0 in
   Unix.bind socket (ADDR_INET (Unix.inet_addr_loopback, 0));

@@ -18,7 +18,13 @@ let handle ~max_n =
       Some (Pages.with_n ~max_n n answer)
   | _ -> None
 
+(* Words. What waits when a minor collection comes is copied then, and that is most of a
+   server's values: so many small ones rather than few large, each of which makes all
+   requests late that come meanwhile. *)
+let minor_heap_size = 32 * 1024
+
 let run options on =
+  Gc.set { (Gc.get ()) with minor_heap_size };
   Command.run options ~name:"web_server" @@ fun socket serve ->
   let serve host = serve host (handle ~max_n:(Command.max_n options)) in
   match on with

@@ -1,0 +1,33 @@
+(** Waiting for many descriptors at a time, in one of the system's ways.
+
+    [io_uring] where [uring] was installed and the system allows it, else
+    [poll(2)]. The variable [CONCORD_AIO], with the value [poll] or [io_uring],
+    chooses. *)
+
+type 'a t
+
+val create : unit -> 'a t
+(** @raise Unix.Unix_error if no descriptor is left.
+    @raise Failure if [CONCORD_AIO] asks for what there is not. *)
+
+val close : 'a t -> unit
+(** Of a multiplexer in which nothing is waited for. *)
+
+val holds_files : 'a t -> bool
+(** Does a descriptor that is waited for keep its file open, although it was
+    closed? So it is with [io_uring]. *)
+
+type 'a watch
+(** A descriptor that may be waited for. *)
+
+val watch : 'a t -> Unix.file_descr -> 'a -> 'a watch
+(** The last argument is what {!wait} gives back. *)
+
+val set : 'a t -> 'a watch -> read:bool -> write:bool -> unit
+(** What the descriptor is waited for, from now on. Once it was found it must be
+    set again, even if that does not change. *)
+
+val wait : 'a t -> block:bool -> ('a * Ready.t) list
+(** Those that are ready. With [~block:true] it waits for one, but may return
+    too early. After an exception, one of a signal handler say, all must be set
+    again: to nothing, and then to what is waited for. *)

@@ -1,0 +1,117 @@
+(* The kernel is asked once for each descriptor and direction, and answers once. *)
+type 'a request = {
+  watch : 'a watch;
+  mutable wanted : bool;  (** Not cancelled: its answer counts. *)
+  mutable job : 'a request Uring.job option;
+}
+
+and 'a watch = {
+  fd : Unix.file_descr;
+  owner : 'a;
+  mutable reading : 'a request option;
+  mutable writing : 'a request option;
+}
+
+type 'a t = {
+  ring : 'a request Uring.t;
+  mutable found : ('a * Ready.t) list;  (** Not yet returned; latest first. *)
+}
+
+let watch fd owner = { fd; owner; reading = None; writing = None }
+
+(* So many requests are passed to the kernel at a time; there may be any number. *)
+let queue_depth = 128
+
+let create () =
+  match Uring.create ~queue_depth () with
+  | ring -> Some { ring; found = [] }
+  | exception (Unix.Unix_error ((EMFILE | ENFILE), _, _) as e) -> raise e
+  | exception Unix.Unix_error _ ->
+      (* too old, or forbidden: containers often do *)
+      None
+
+(* --- Answers -------------------------------------------------------------- *)
+
+(* After an error that is none of the descriptor's the task tries, and will see. *)
+let ready result =
+  match Uring.Res.int_result result with
+  | Ok bits -> Ready.of_bits bits
+  | Error EBADF -> Ready.closed
+  | Error _ -> Ready.over
+
+let note t (answer : _ Uring.completion_option) =
+  match answer with
+  | None -> false
+  | Some { result; data = { watch; wanted; _ } as request } ->
+      let is_it = function Some r -> r == request | None -> false in
+      if wanted then begin
+        t.found <- (watch.owner, ready result) :: t.found;
+        if is_it watch.reading then watch.reading <- None
+        else if is_it watch.writing then watch.writing <- None
+      end;
+      true
+
+let rec collect t = if note t (Uring.get_cqe_nonblocking t.ring) then collect t
+
+(* --- Requests ------------------------------------------------------------- *)
+
+(* The kernel may want its answers to be taken first. *)
+let rec flush t =
+  match Uring.submit t.ring with
+  | _ -> ()
+  | exception Unix.Unix_error ((EBUSY | EAGAIN | EINTR), _, _) ->
+      collect t;
+      flush t
+
+let rec submit t prepare =
+  match prepare t.ring with
+  | Some job -> job
+  | None (* the queue is full *) ->
+      flush t;
+      submit t prepare
+
+let ask t watch mask =
+  let request = { watch; wanted = true; job = None } in
+  let job = submit t (fun ring -> Uring.poll_add ring watch.fd mask request) in
+  request.job <- Some job;
+  Some request
+
+(* Nobody wants the answer to a cancellation. *)
+let cancel t request =
+  request.wanted <- false;
+  let answer = { request with job = None } in
+  let give_up job =
+    match submit t (fun ring -> Uring.cancel ring job answer) with
+    | (_ : _ Uring.job) -> ()
+    | exception Invalid_argument _ -> (* it was answered *) ()
+  in
+  Option.iter give_up request.job
+
+let set t watch ~read ~write =
+  let update request ~wanted mask =
+    match request with
+    | None when wanted -> ask t watch mask
+    | Some request when not wanted ->
+        cancel t request;
+        None
+    | unchanged -> unchanged
+  in
+  watch.reading <- update watch.reading ~wanted:read Uring.Poll_mask.pollin;
+  watch.writing <- update watch.writing ~wanted:write Uring.Poll_mask.pollout
+
+let wait t ~block =
+  flush t;
+  if block && t.found = [] then ignore (note t (Uring.wait t.ring) : bool);
+  collect t;
+  let found = List.rev t.found in
+  t.found <- [];
+  found
+
+(* --- The end -------------------------------------------------------------- *)
+
+let rec close t =
+  if Uring.active_ops t.ring = 0 then Uring.exit t.ring
+  else begin
+    ignore (wait t ~block:true : _ list);
+    close t
+  end
