@@ -2,7 +2,9 @@
    module that a backtrace shows, in its order.
 
    [raises] is where the exception was raised, [inner] and [outer] are the other frames of
-   its task, and [awaits] and [caller] those of the task that the exception reaches. *)
+   its task, and [awaits] and [caller] those of the task that the exception reaches. Where
+   a task has no stack while it waits, [calls] has called an operation that waits, and
+   what comes next raises. *)
 
 open Concord
 
@@ -17,6 +19,7 @@ let[@inline never] inner wait =
   1 + raises ()
 
 let[@inline never] outer wait = 1 + inner wait
+let[@inline never] calls operation = Sys.opaque_identity (operation ())
 let[@inline never] awaits f = 1 + f ()
 let[@inline never] caller f = 1 + awaits f
 
@@ -27,7 +30,8 @@ let frame slot =
   with
   | Some (name :: ("Trace" | "Dune__exe__Trace") :: _) -> (
       match name with
-      | "raises" | "inner" | "outer" | "awaits" | "caller" -> Some name
+      | "raises" | "inner" | "outer" | "calls" | "awaits" | "caller" ->
+          Some name
       | _ -> None)
   | Some _ | None -> None
 
@@ -65,6 +69,11 @@ let task () = ignore (work () : int)
 
 let failing promise f =
   try ignore (f () : int) with e -> Promise.fail promise e
+
+let failed f =
+  let promise = Promise.create () in
+  failing promise f;
+  promise
 
 let resumed_with_error () =
   Suspend.suspend (fun resumer ->
@@ -106,3 +115,45 @@ let with_match_with f =
     Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ())
   in
   Effect.Deep.match_with f () { retc = Fun.id; exnc; effc }
+
+(* A scheduler of the user's: it keeps the continuation, and goes on with it later. *)
+let with_queue f =
+  let ready : (unit -> unit) Queue.t = Queue.create () in
+  let effc (type a) (e : a Effect.t) =
+    match e with
+    | Unknown_to_hosts ->
+        Some
+          (fun (k : (a, _) Effect.Deep.continuation) ->
+            Queue.add (fun () -> Effect.Deep.continue k ()) ready)
+    | _ -> None
+  in
+  let result = ref 0 in
+  let exnc e =
+    Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ())
+  in
+  Effect.Deep.match_with f () { retc = (fun v -> result := v); exnc; effc };
+  while not (Queue.is_empty ready) do
+    Queue.take ready ()
+  done;
+  !result
+
+let with_shallow f =
+  let open Effect.Shallow in
+  let exnc e =
+    Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ())
+  in
+  let rec loop : type a. (a, int) continuation -> a -> int =
+   fun k v ->
+    let effc (type b) (e : b Effect.t) =
+      match e with
+      | Unknown_to_hosts -> Some (fun (k : (b, _) continuation) -> loop k ())
+      | _ -> None
+    in
+    continue_with k v { retc = Fun.id; exnc; effc }
+  in
+  loop (fiber f) ()
+
+let turn_and_wait () =
+  Effect.perform Unknown_to_hosts;
+  waits ();
+  Effect.perform Unknown_to_hosts
