@@ -23,21 +23,31 @@ let[@inline never] calls operation = Sys.opaque_identity (operation ())
 let[@inline never] awaits f = 1 + f ()
 let[@inline never] caller f = 1 + awaits f
 
+let is_ours = function
+  | "raises" | "inner" | "outer" | "calls" | "awaits" | "caller" -> true
+  | _ -> false
+
 let frame slot =
   match
     Option.map (String.split_on_char '.') (Printexc.Slot.name slot)
     |> Option.map List.rev
   with
-  | Some (name :: ("Trace" | "Dune__exe__Trace") :: _) -> (
-      match name with
-      | "raises" | "inner" | "outer" | "calls" | "awaits" | "caller" ->
-          Some name
-      | _ -> None)
+  | Some (name :: ("Trace" | "Dune__exe__Trace") :: _) when is_ours name ->
+      Some name
   | Some _ | None -> None
 
 let frames backtrace =
   Option.value ~default:[||] (Printexc.backtrace_slots backtrace)
   |> Array.to_list |> List.filter_map frame
+
+(* Of a text that has the lines of a backtrace in it. *)
+let frames_of_text text =
+  List.filter_map
+    (fun word ->
+      match String.split_on_char '.' word with
+      | [ "Trace"; name ] when is_ours name -> Some name
+      | _ -> None)
+    (String.split_on_char ' ' text)
 
 let print what exn frames =
   let exn = if exn = Boom then [] else [ Printexc.to_string exn ] in
