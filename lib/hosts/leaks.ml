@@ -43,6 +43,11 @@ let guard waits_at resumer =
     guard;
   guard
 
+let tell_last_thread resumer =
+  if resumer (Error Never_resumed) then
+    report "no other thread is left that could resume a task"
+      (Printexc.get_callstack max_frames)
+
 let[@inline never] guarded_here resumer =
   let waits_at = Printexc.get_callstack max_frames in
   guard (fun () -> waits_at) resumer
