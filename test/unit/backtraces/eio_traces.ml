@@ -37,4 +37,9 @@ let eio name =
       1);
   case "Fiber.fork_promise, await_exn" (fun () ->
       Eio.Switch.run (fun sw ->
-          Eio.Promise.await_exn (Eio.Fiber.fork_promise ~sw work)))
+          Eio.Promise.await_exn (Eio.Fiber.fork_promise ~sw work)));
+  Eio_main.run (fun _ ->
+      Eio.Switch.run (fun sw ->
+          where_it_waits
+            (name ^ ": where a fiber waits")
+            ~fork:(Eio.Fiber.fork ~sw) ~yield:Eio.Fiber.yield))

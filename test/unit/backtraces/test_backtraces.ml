@@ -114,6 +114,17 @@ let thread_cases () =
              Printexc.record_backtrace true;
              work ())))
 
+let where_they_wait () =
+  Concord_fifo.run (fun () ->
+      where_it_waits "fifo: where a task waits" ~fork ~yield);
+  where_it_waits "thread: where it waits"
+    ~fork:(fun f -> ignore (Thread.create f () : Thread.t))
+    ~yield:Thread.yield;
+  let open Concord_styles.Callcc in
+  spawn (fun () ->
+      where_it_waits "styles: where a thread of callcc waits" ~fork:spawn ~yield);
+  start ()
+
 module Direct (S : Concord_styles.Direct) = struct
   let case name =
     case ("styles: " ^ name) (fun () ->
@@ -191,6 +202,7 @@ let () =
   Printexc.record_backtrace true;
   fifo_cases ();
   thread_cases ();
+  where_they_wait ();
   let open Concord_styles in
   (let module Case = Direct (Threads) in
    Case.case "threads");

@@ -167,3 +167,43 @@ let turn_and_wait () =
   Effect.perform Unknown_to_hosts;
   waits ();
   Effect.perform Unknown_to_hosts
+
+(* --- Where a task waits -------------------------------------------------------------- *)
+
+(* [watched note f] is [f ()]. Each time that it is about to be suspended, [note] is given
+   its frames, as on the page of effects. *)
+let watched note f =
+  let effc (type a) (e : a Effect.t) =
+    match e with
+    | Suspend.Suspend _ ->
+        Some
+          (fun (k : (a, _) Effect.Deep.continuation) ->
+            note (Effect.Deep.get_callstack k 100);
+            match Effect.perform e with
+            | v -> Effect.Deep.continue k v
+            | exception e ->
+                let backtrace = Printexc.get_raw_backtrace () in
+                Effect.Deep.discontinue_with_backtrace k e backtrace)
+    | _ -> None
+  in
+  let exnc e =
+    Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ())
+  in
+  Effect.Deep.match_with f () { retc = Fun.id; exnc; effc }
+
+(* Printed while the task waits. *)
+let where_it_waits what ~fork ~yield =
+  let promise = Promise.create () and waits_at = ref [] and got = ref 0 in
+  let note callstack = waits_at := frames callstack in
+  fork (fun () ->
+      got :=
+        watched note (fun () ->
+            awaits (fun () -> calls (fun () -> Promise.await promise))));
+  while Promise.waiters promise = 0 do
+    yield ()
+  done;
+  Printf.printf "%-42s %s\n%!" what (String.concat " " !waits_at);
+  Promise.fill promise 1;
+  while !got = 0 do
+    yield ()
+  done
