@@ -191,7 +191,7 @@ let resume t wait outcome =
       ignore (t.bell (Ok ()) : bool);
       true
 
-let begin_wait t ~protected go_on =
+let[@inline] begin_wait t ~protected go_on =
   let decision = Decision.create () in
   let wait = { decision; go_on; protected; index = t.n_waits } in
   add_wait t wait;
