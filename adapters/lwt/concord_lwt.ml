@@ -1,6 +1,7 @@
 module Host_kit = Concord.Host_kit
 module Structure_kit = Concord.Structure_kit
 module Decision = Host_kit.Decision
+module Leaks = Concord__Leaks
 
 exception In_callback
 
@@ -94,7 +95,7 @@ let wait ~late operation t w result =
       | Ok v -> late v e
       | Error _ as error -> conclude operation t w error
   in
-  match Structure_kit.block operation t w resumer with
+  match Structure_kit.block operation t w (Leaks.guard_operation resumer) with
   | Some v -> conclude operation t w (outcome decision (Ok (result v)))
   | exception e -> conclude operation t w (outcome decision (Error e))
   | None -> Lwt.catch (fun () -> woken) rejected

@@ -43,6 +43,35 @@ let guard waits_at resumer =
     guard;
   guard
 
+let tell_last_thread resumer =
+  if resumer (Error Never_resumed) then
+    report "no other thread is left that could resume a task"
+      (Printexc.get_callstack max_frames)
+
+let[@inline never] guarded_here resumer =
+  let waits_at = Printexc.get_callstack max_frames in
+  guard (fun () -> waits_at) resumer
+
+let[@inline] guard_operation resumer =
+  if is_on then guarded_here resumer else resumer
+
+exception Hold
+
+type 'a held = { go_on : ('a, exn) result -> unit }
+
+(* The one who decides holds it, before: the resumer may be dropped before the task has its
+   turn. *)
+let held_by_resumer go_on =
+  let held = { go_on } and weak = Weak.create 1 and strong = Atomic.make None in
+  Weak.set weak 0 (Some held);
+  let hold () = Atomic.set strong (Some held) in
+  let go_on = function
+    | Error Hold -> Atomic.set strong (Weak.get weak 0)
+    | outcome ->
+        Option.iter (fun { go_on } -> go_on outcome) (Atomic.get strong)
+  in
+  (go_on, hold)
+
 let[@inline never] held_weakly resumer =
   let held = Weak.create 1 in
   Weak.set held 0 (Some resumer);

@@ -24,6 +24,23 @@ val guard :
 val weakly : 'a Concord_suspend.resumer -> 'a Concord_suspend.resumer
 (** {!Concord.Host_kit.weakly}. *)
 
+val guard_operation : 'a Concord_suspend.resumer -> 'a Concord_suspend.resumer
+(** As {!guard}, for an operation that has no stack while it waits: the frames
+    are those that called it. Off, it is the resumer itself. *)
+
+val tell_last_thread : 'a Concord_suspend.resumer -> unit
+(** Resumes the calling thread, which has no other one to wait for, and reports
+    it. *)
+
+val held_by_resumer :
+  (('a, exn) result -> unit) -> (('a, exn) result -> unit) * (unit -> unit)
+(** [held_by_resumer go_on] is [(go_on', hold)]: [go_on'] does not keep [go_on]
+    alive until [hold ()] or [go_on' (Error Hold)] was called. [hold] does, so
+    that the resumer calls it. Before that, [go_on'] does nothing. *)
+
+exception Hold
+(** Only for {!held_by_resumer}: what is alive is to be kept alive. *)
+
 val of_loop : 'block -> (unit -> 'a) -> 'a
 (** [of_loop block f] is [f ()], in which [block] is that of a loop which
     sleeps. It is not guarded: its tasks are, and one that is told wakes the

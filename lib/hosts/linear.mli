@@ -22,7 +22,10 @@
       - : unit = ()
     ]} *)
 
-exception Dropped
+type dropped
+(** Which continuation was dropped. *)
+
+exception Dropped of dropped
 (** Raised in a computation whose handler dropped its continuation, where the
     computation performed the effect. *)
 
@@ -32,17 +35,28 @@ val case :
   'b
 (** [case handle] is [handle], for one case of a handler that does not keep the
     continuation: if [handle k] has returned or raised and [k] was not resumed,
-    then [case handle k] discontinues [k] with {!Dropped}. So the computation
-    unwinds before the handler's result is given. What it returns, or what the
-    handler makes of {!Dropped}, is dropped; it may perform further effects.
+    then [case handle k] is {!drop}[ k] before it returns or raises that.
 
     A handler that keeps continuations to resume them later, as a scheduler
-    does, must not use it.
+    does, must not use it: what it kept has ended, and to resume it raises
+    [Effect.Continuation_already_resumed]. If it drops some and keeps others, it
+    calls {!drop} itself. Handlers further out may keep what they like: [handle]
+    and the computation may be suspended.
 
     - {b Suspends} only where [handle], or the computation as it unwinds, does.
     - {b Cost}: one more stack frame: [continue] as the last thing in [handle]
       is no tail call. So use it for the cases that may drop.
 
     @raise e
-      if [handle k] raises [e]; else if the computation raises [e] other than
-      {!Dropped} while it unwinds. *)
+      if [handle k] raises [e], whatever the computation raises while it
+      unwinds; else as {!drop}. *)
+
+val drop : ('a, 'b) Effect.Deep.continuation -> unit
+(** [drop k] discontinues [k] with {!Dropped}, so that the computation unwinds;
+    nothing, if [k] was resumed before. What the computation returns, or what
+    the handler makes of {!Dropped}, is dropped; it may perform further effects.
+    - {b Suspends} only where the computation does.
+
+    @raise e
+      if the computation raises [e], other than its {!Dropped}, also as wrapped
+      by [Fun.protect] where a finaliser was dropped. *)

@@ -59,8 +59,22 @@ let by_trigger (type a) trigger (request : a request) : a =
   | Fork _ -> None
   | Turn -> await_turn trigger
 
+(* Its stack keeps alive what a thread waits in: so the collector cannot find it. But the
+   last thread of a program is known to be lost. A loop that sleeps tells its tasks. *)
+let[@inline never] or_tell_last_thread block resumer =
+  let found = block resumer in
+  if
+    Option.is_none found
+    && not
+         (Leaks.is_of_loop block || Others.may_wake ~asleep:0
+        || Others.handle_signals ())
+  then Leaks.tell_last_thread resumer;
+  found
+
 let by_thread (type a) (request : a request) : a =
   match request with
+  | Wait block when Leaks.is_on ->
+      Park.suspend_thread (fun resumer -> or_tell_last_thread block resumer)
   | Wait block -> Park.suspend_thread block
   | Shield f -> Park.protect_thread f
   | Reach _ -> Parks

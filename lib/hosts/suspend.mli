@@ -46,14 +46,27 @@ exception Never_resumed
     back. With it, a suspension costs some microseconds.
 
     What is found, when the garbage collector has finished a cycle (a thread
-    that is about to sleep starts one; Eio's loop does not):
+    that is about to sleep starts one; the loops of Eio, Lwt and Async do not):
 
-    - tasks of {!Concord_fifo}, and fibers of Eio if [concord-eio] is linked,
-      whatever they wait in;
-    - tasks of other hosts and system threads only if nothing that their stack
-      refers to has the resumer: not in a structure of this library, since the
-      stack of an operation refers to its waiter, and something keeps the stack
-      alive. For a system thread that is the runtime.
+    - tasks of {!Concord_fifo} and threads of the styles, but for
+      [Concord_styles.Threads];
+    - fibers of Eio if [concord-eio] is linked, and tasks of Domainslib;
+    - on Lwt and Async, code in direct style, and the operations that give a
+      promise or a deferred: those fail with the exception. But not what the
+      main promise of Lwt's loop waits for by [Lwt.bind], as the result of a
+      bind leads to what it waits for, to cancel it;
+    - the last system thread of a program, on Linux, when it is about to wait in
+      whatever, no timeout is pending, and the program handles no signal;
+    - other system threads only if nothing that their stack refers to has the
+      resumer: not in a structure of this library, since the stack of an
+      operation, and that of its caller, refers to it. The runtime takes the
+      stack of a thread for alive. So it is with fibers of Eio without the
+      plug-in, as Eio keeps them in order to cancel them.
+
+    An operation that has no stack while it waits (of the indirect styles, Lwt,
+    Async) is reported with the frames that called it; in
+    [Concord_styles.Continuation], where operations are values, with those of
+    the scheduler only.
 
     If several tasks wait for one another in a circle, each of them is told. *)
 

@@ -1,32 +1,7 @@
-let domains_were_spawned = Atomic.make false
-
-let () =
-  let spawned () = Atomic.set domains_were_spawned true in
-  try Domain.before_first_spawn spawned
-  with Invalid_argument _ -> (* the library was loaded late *) spawned ()
-
-(* Linux lists the threads of a process. Among them are those that run no code of the
-   program: the timers' thread; one with which OCaml takes turns between the threads of
-   the main domain, once there was a second thread; and one that stands in for the main
-   domain while that waits, once there was a second domain. A thread or a domain that
-   runs brings such threads of its own: it is not overlooked, but for a thread of C that
-   was started before any other thread. *)
-let other_threads ~asleep =
-  match Sys.readdir "/proc/self/task" with
-  | exception Sys_error _ -> true
-  | threads ->
-      let helpers =
-        1
-        + Bool.to_int (Timer.has_thread ())
-        + Bool.to_int (Atomic.get domains_were_spawned)
-      in
-      Array.length threads > 1 + helpers + asleep
-
 let has_host () =
   match Reach.probe { passing = ignore } with
   | Suspends -> true
   | Parks -> false
   | exception _ -> (* the host's cancellation *) true
 
-let may_exist ~asleep =
-  (not (Timer.is_idle ())) || other_threads ~asleep || has_host ()
+let may_exist ~asleep = Others.may_wake ~asleep || has_host ()

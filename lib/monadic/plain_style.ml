@@ -19,7 +19,8 @@ module Make (S : Style.Style) = struct
 
   let wait ~late:_ operation t w result =
     S.suspend ~protected:false
-      (fun resumer -> Operation.block operation t w resumer)
+      (fun resumer ->
+        Operation.block operation t w (Leaks.guard_operation resumer))
       (function
         | Ok v -> S.return (result v)
         | Error e ->

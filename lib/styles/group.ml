@@ -4,6 +4,8 @@ module Inbox = Host_kit.Inbox
 module Spin = Host_kit.Spin
 module Timer = Concord__Timer
 module Atomically = Concord__Atomically
+module Leaks = Concord__Leaks
+module Reach = Concord__Reach
 
 exception Deadlock of int
 exception Ended
@@ -189,19 +191,36 @@ let resume t wait outcome =
       ignore (t.bell (Ok ()) : bool);
       true
 
+let[@inline] begin_wait t ~protected go_on =
+  let decision = Decision.create () in
+  let wait = { decision; go_on; protected; index = t.n_waits } in
+  add_wait t wait;
+  wait
+
+let[@inline] offer t wait resumer block go_on =
+  let outcome = Decision.offer wait.decision resumer block in
+  if not (Decision.is_undecided outcome) then begin
+    remove_wait t wait;
+    go_on outcome
+  end
+
+(* While the program looks for leaks, only the resumer keeps the rest of the thread
+   alive. *)
+let[@inline never] wait_guarded t ~protected block go_on =
+  let held, hold = Leaks.held_by_resumer go_on in
+  let wait = begin_wait t ~protected held in
+  let resumer outcome =
+    hold ();
+    resume t wait outcome
+  in
+  offer t wait resumer block go_on
+
 let wait t ~protected block go_on =
   if is_ending t && not protected then go_on (Error Ended)
-  else begin
-    let decision = Decision.create () in
-    let wait = { decision; go_on; protected; index = t.n_waits } in
-    add_wait t wait;
-    let resumer = resume t wait in
-    let outcome = Decision.offer decision resumer block in
-    if not (Decision.is_undecided outcome) then begin
-      remove_wait t wait;
-      go_on outcome
-    end
-  end
+  else if Leaks.is_on then wait_guarded t ~protected block go_on
+  else
+    let wait = begin_wait t ~protected go_on in
+    offer t wait (resume t wait) block go_on
 
 (* A turn leaves the queue when it has returned, or at the next look: it may throw to
    another continuation, and a signal handler may raise before it has begun. *)
@@ -243,8 +262,10 @@ let is_ready t = not (Inbox.is_empty t.turns)
 let resume_all t ~even_protected =
   for i = 0 to t.n_waits - 1 do
     let (Wait wait) = t.waits.(i) in
-    if even_protected || not wait.protected then
+    if even_protected || not wait.protected then begin
+      if Leaks.is_on then wait.go_on (Error Leaks.Hold);
       ignore (resume t wait (Error Ended) : bool)
+    end
   done
 
 let end_with style t ending =
@@ -311,6 +332,8 @@ let sleep t ~in_host suspend =
 
 let rec wait_for_turn t suspend =
   if not (Spin.until t.spin (fun () -> is_ready t)) then begin
+    (* [Deadlock] says less of a thread that is lost. *)
+    Leaks.before_sleep ();
     let in_host = in_host t in
     (* The last one who could may have done so meanwhile. *)
     if not (in_host || Host_kit.may_be_woken ~asleep:0 || is_ready t) then
@@ -322,7 +345,7 @@ let rec wait_for_turn t suspend =
 (* Those that are protected are waited for although the caller may be cancelled; if its
    host refuses to suspend it, the system thread waits. *)
 let wait_for_protected t =
-  try Suspend.protect (fun () -> wait_for_turn t Suspend.suspend) with
+  try Suspend.protect (fun () -> wait_for_turn t Reach.suspend_loop) with
   | Deadlock _ as e -> raise_notrace e
   | _ -> wait_for_turn t Host_kit.suspend_thread
 
@@ -342,7 +365,7 @@ let rec loop style t ~outside run =
     run_turns style t ~outside run;
     if t.n_waits > 0 && not (is_ready t) then
       if is_ending t then wait_for_protected t
-      else wait_for_turn t Suspend.suspend
+      else wait_for_turn t Reach.suspend_loop
   with
   | () -> ()
   | exception Deadlock _ when is_ending t ->

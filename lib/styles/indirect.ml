@@ -1,5 +1,6 @@
 open Concord
 module Decision = Host_kit.Decision
+module Leaks = Concord__Leaks
 
 module Make (Style : sig
   type data
@@ -45,7 +46,8 @@ struct
         let waiter = Structure_kit.Waiter.make arg in
         Group.wait (Group.running style) ~protected:false
           (fun resumer ->
-            Structure_kit.block operation structure waiter resumer)
+            Structure_kit.block operation structure waiter
+              (Leaks.guard_operation resumer))
           (function
             | Ok v -> k (result v)
             | Error e ->

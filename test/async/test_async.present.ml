@@ -1,6 +1,12 @@
-(* Each in a process of its own: a scheduler is started once. *)
+(* Each in a process of its own: a scheduler is started once, and the variable is read when
+   the library is initialised. *)
 let () =
   match Sys.argv with
   | [| _; "go" |] -> Async_cases.Going.run ()
   | [| _; "matrix" |] -> Async_cases.In_matrix.run ()
+  | [| name; "leaks" |] ->
+      Unix.putenv "CONCORD_DEBUG" "leaks";
+      Unix.execv Sys.executable_name [| name |]
+  | _ when Sys.getenv_opt "CONCORD_DEBUG" = Some "leaks" ->
+      Async_cases.Leaks.run ()
   | _ -> Async_cases.Structures.run ()

@@ -443,7 +443,7 @@ let lazy_computed_there () =
 
 let run () =
   run "concord-async"
-    (tests @ Jobs.tests @ Scopes.suites
+    (tests @ Jobs.tests @ Backtraces.suites @ Scopes.suites
     @ [
         ( "failures",
           [

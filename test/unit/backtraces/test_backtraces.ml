@@ -83,6 +83,12 @@ let fifo_cases () =
   fifo "block raises" block_raises;
   fifo "below try_with" (fun () -> with_try_with work);
   fifo "below match_with" (fun () -> with_match_with work);
+  fifo "below two handlers" (fun () ->
+      with_match_with (fun () -> with_match_with work));
+  fifo "a scheduler of the user's" (fun () ->
+      with_queue (fun () -> outer turn_and_wait));
+  fifo "below shallow handlers" (fun () ->
+      with_shallow (fun () -> outer turn_and_wait));
   fifo "another domain" (fun () ->
       from_domain ~record:true (fun () -> Concord_fifo.run work));
   fifo "another domain, not recorded" (fun () ->
@@ -99,12 +105,25 @@ let thread_cases () =
         (fun () -> Promise.await promise));
   case "thread: resumed with an Error" resumed_with_error;
   case "thread: block raises" block_raises;
+  case "thread: a scheduler of the user's" (fun () ->
+      with_queue (fun () -> outer turn_and_wait));
   case "thread: another domain" (fun () -> from_domain ~record:true work);
   case "thread: Domain.join" (fun () ->
       Domain.join
         (Domain.spawn (fun () ->
              Printexc.record_backtrace true;
              work ())))
+
+let where_they_wait () =
+  Concord_fifo.run (fun () ->
+      where_it_waits "fifo: where a task waits" ~fork ~yield);
+  where_it_waits "thread: where it waits"
+    ~fork:(fun f -> ignore (Thread.create f () : Thread.t))
+    ~yield:Thread.yield;
+  let open Concord_styles.Callcc in
+  spawn (fun () ->
+      where_it_waits "styles: where a thread of callcc waits" ~fork:spawn ~yield);
+  start ()
 
 module Direct (S : Concord_styles.Direct) = struct
   let case name =
@@ -114,18 +133,76 @@ module Direct (S : Concord_styles.Direct) = struct
         1)
 end
 
-module Indirect (S : Concord_styles.Trampolined) = struct
-  let case name =
-    case ("styles: " ^ name) (fun () ->
-        S.spawn (fun () -> S.(yield >>= fun () -> ignore (outer ignore : int)));
+(* A thread of an indirect style has no stack while it waits. What is kept are the frames
+   since it went on last; or in [direct], which has a stack, all. *)
+
+let fail () = outer ignore
+let fails () = ignore (fail () : int)
+let raises_next () = ignore (raises () : int)
+let full () = Event.wrap (Mvar.take_evt (Mvar.create 1)) (fun _ -> work ())
+
+module Trampolined (S : Concord_styles.Trampolined) = struct
+  let case name what f =
+    case (Printf.sprintf "styles: %s, %s" name what) (fun () ->
+        S.spawn f;
         S.start ();
         1)
+
+  let cases name =
+    let case = case name in
+    case "yield" (fun () -> S.(yield >>= fails));
+    case "take_mvar" (fun () ->
+        let box = S.make_mvar () in
+        S.spawn (fun () -> S.put_mvar box () ignore);
+        S.take_mvar box fails);
+    case "sync, wrap" (fun () -> S.sync (full ()) ignore);
+    case "sync, failed" (fun () ->
+        S.sync (Promise.await_evt (failed fail)) ignore);
+    case "direct" (fun () -> S.direct work ignore);
+    case "called, no wait" (fun () ->
+        calls (fun () -> S.(skip >>= raises_next)));
+    case "called, waited" (fun () ->
+        calls (fun () -> S.(yield >>= raises_next)))
+end
+
+module Monadic (S : Concord_styles.Monadic) = struct
+  let case name what f =
+    case (Printf.sprintf "styles: %s, %s" name what) (fun () ->
+        S.spawn f;
+        S.start ();
+        1)
+
+  let cases name =
+    let case = case name in
+    let then_ f () =
+      f ();
+      S.skip
+    in
+    let fails = then_ fails and raises_next = then_ raises_next in
+    let ends _ = S.skip in
+    case "at once" fails;
+    case "yield" (fun () -> S.(yield () >>= fails));
+    case "take_mvar" (fun () ->
+        let box = S.make_mvar () in
+        S.spawn (fun () -> S.put_mvar box ());
+        S.(take_mvar box >>= fails));
+    case "sync, wrap" (fun () -> S.(sync (full ()) >>= ends));
+    case "sync, failed" (fun () ->
+        S.(sync (Promise.await_evt (failed fail)) >>= ends));
+    case "direct" (fun () -> S.(direct work >>= ends));
+    case "called, no wait" (fun () ->
+        S.(skip >>= fun () -> calls (fun () -> raises_next ())));
+    case "called, waited" (fun () ->
+        S.(
+          skip >>= fun () ->
+          calls (fun () -> yield () >>= fun () -> raises_next ())))
 end
 
 let () =
   Printexc.record_backtrace true;
   fifo_cases ();
   thread_cases ();
+  where_they_wait ();
   let open Concord_styles in
   (let module Case = Direct (Threads) in
    Case.case "threads");
@@ -133,5 +210,11 @@ let () =
    Case.case "callcc");
   (let module Case = Direct (Delimited) in
    Case.case "delimited");
-  let module Case = Indirect (Trampoline) in
-  Case.case "trampoline"
+  (let module Cases = Trampolined (Trampoline) in
+   Cases.cases "trampoline");
+  (let module Cases = Trampolined (Events) in
+   Cases.cases "events");
+  (let module Cases = Monadic (Continuation) in
+   Cases.cases "continuation");
+  let module Cases = Monadic (Concord_styles.Promise) in
+  Cases.cases "promise"

@@ -3,42 +3,8 @@
 
 open Concord
 open Trace
+open Eio_traces
 module Pool = Domainslib.Task
-
-let on host run what f = case (host ^ ": " ^ what) (fun () -> run f)
-
-(* For each host in direct style. *)
-let common case =
-  case "work" work;
-  case "both" (fun () -> fst (both work (fun () -> 1)));
-  case "Scope.fork" (fun () ->
-      Scope.run (fun scope ->
-          Scope.fork scope task;
-          1));
-  case "Scope.fork_promise" (fun () ->
-      Scope.run (fun scope -> Promise.await (Scope.fork_promise scope work)));
-  case "protect" (fun () -> Suspend.protect work);
-  case "Concord_fifo.run" (fun () -> Concord_fifo.run work);
-  case "resumed with an Error" resumed_with_error;
-  case "block raises" block_raises;
-  case "below try_with" (fun () -> with_try_with work);
-  case "below match_with" (fun () -> with_match_with work);
-  case "another domain" (fun () ->
-      from_domain ~record:true (fun () -> Concord_fifo.run work))
-
-let eio () =
-  let case = on "eio" (fun f -> Eio_main.run (fun _ -> f ())) in
-  common case;
-  case "Fiber.fork" (fun () ->
-      Eio.Switch.run (fun sw ->
-          Eio.Fiber.fork ~sw task;
-          1));
-  case "Fiber.both" (fun () ->
-      Eio.Fiber.both task ignore;
-      1);
-  case "Fiber.fork_promise, await_exn" (fun () ->
-      Eio.Switch.run (fun sw ->
-          Eio.Promise.await_exn (Eio.Fiber.fork_promise ~sw work)))
 
 let with_pool domains f =
   let pool = Pool.setup_pool ~num_domains:domains () in
@@ -67,28 +33,80 @@ let domainslib () =
   case "submit, from eio" (fun pool ->
       Eio_main.run (fun _ -> Promise.await (submit recorded pool)))
 
-(* What a callback raises is given on by Lwt. *)
+(* What a callback raises is given on by Lwt, with the frames since the callback was
+   called. Lwt keeps a backtrace only until another exception is raised. *)
+let others_raise () = try ignore (raises () : int) with Boom -> ()
+
 let lwt () =
   let case what f = case ("lwt: " ^ what) (fun () -> Concord_lwt.run f) in
-  let later () = Lwt.map (fun () -> outer ignore) (Lwt.pause ()) in
+  let module L = Concord_lwt in
+  let fail () = outer ignore in
+  let later () = Lwt.map fail (Lwt.pause ()) in
   let failing_later () =
     let promise = Promise.create () in
-    Lwt.async (fun () -> Concord_lwt.direct (fun () -> failing promise work));
+    Lwt.async (fun () -> L.direct (fun () -> failing promise work));
     promise
   in
+  let put_later () =
+    let box = Mvar.create () in
+    Mvar.take box;
+    Lwt.async (fun () -> Lwt.bind (Lwt.pause ()) (L.Mvar.put box));
+    box
+  in
   case "map" later;
-  case "direct" (fun () -> Concord_lwt.direct work);
+  case "bind" (fun () ->
+      Lwt.bind (Lwt.pause ()) (fun () -> Lwt.return (fail ())));
+  case "Mvar.take" (fun () -> Lwt.map fail (L.Mvar.take (put_later ())));
+  case "Mvar.take, Lwt.finalize" (fun () ->
+      Lwt.finalize
+        (fun () -> Lwt.map fail (L.Mvar.take (put_later ())))
+        Lwt.pause);
+  case "map, others raise then" (fun () ->
+      Lwt.finalize later (fun () -> Lwt.map others_raise (Lwt.pause ())));
+  case "direct, others raise then" (fun () ->
+      Lwt.finalize
+        (fun () -> L.direct work)
+        (fun () -> Lwt.map others_raise (Lwt.pause ())));
+  case "Promise.await, others raise" (fun () ->
+      let promise = failing_later () in
+      L.direct (fun () ->
+          (try Promise.await promise with Boom -> 1) |> ignore;
+          others_raise ();
+          Promise.await promise));
+  case "sync, wrap" (fun () ->
+      L.sync (Event.wrap (Mvar.take_evt (put_later ())) fail));
+  case "sync, wrap that waits" (fun () ->
+      L.sync (Event.wrap (Mvar.take_evt (put_later ())) work));
+  case "Promise.await" (fun () -> L.Promise.await (failing_later ()));
+  case "Promise.await, resolved" (fun () -> L.Promise.await (failed fail));
+  case "Mutex.protect" (fun () ->
+      L.Mutex.protect (Mutex.create ()) (fun () -> L.direct work));
+  case "called, no wait" (fun () ->
+      calls (fun () ->
+          Lwt.bind Lwt.return_unit (fun () -> Lwt.return (raises ()))));
+  case "called, waited" (fun () ->
+      calls (fun () ->
+          Lwt.bind (Lwt.pause ()) (fun () -> Lwt.return (raises ()))));
+  case "direct" (fun () -> L.direct work);
+  case "direct, below match_with" (fun () ->
+      L.direct (fun () -> with_match_with work));
+  case "direct, block raises" (fun () -> L.direct block_raises);
+  case "direct, resumed with an Error" (fun () -> L.direct resumed_with_error);
+  case "direct, Concord_fifo.run" (fun () ->
+      L.direct (fun () -> Concord_fifo.run work));
+  case "direct, another domain" (fun () ->
+      L.direct (fun () ->
+          from_domain ~record:true (fun () -> Concord_fifo.run work)));
   case "Lwt_direct" (fun () -> Lwt_direct.spawn work);
-  case "to_lwt" (fun () -> Concord_lwt.to_lwt (failing_later ()));
+  case "to_lwt" (fun () -> L.to_lwt (failing_later ()));
   case "of_lwt, direct" (fun () ->
-      Concord_lwt.direct (fun () ->
-          Promise.await (Concord_lwt.of_lwt (later ()))));
+      L.direct (fun () -> Promise.await (L.of_lwt (later ()))));
   case "direct, of another task" (fun () ->
       let promise = failing_later () in
-      Concord_lwt.direct (fun () -> Promise.await promise))
+      L.direct (fun () -> Promise.await promise))
 
 let () =
   Printexc.record_backtrace true;
-  eio ();
+  eio "eio";
   domainslib ();
   lwt ()

@@ -2,7 +2,9 @@
    module that a backtrace shows, in its order.
 
    [raises] is where the exception was raised, [inner] and [outer] are the other frames of
-   its task, and [awaits] and [caller] those of the task that the exception reaches. *)
+   its task, and [awaits] and [caller] those of the task that the exception reaches. Where
+   a task has no stack while it waits, [calls] has called an operation that waits, and
+   what comes next raises. *)
 
 open Concord
 
@@ -17,23 +19,35 @@ let[@inline never] inner wait =
   1 + raises ()
 
 let[@inline never] outer wait = 1 + inner wait
+let[@inline never] calls operation = Sys.opaque_identity (operation ())
 let[@inline never] awaits f = 1 + f ()
 let[@inline never] caller f = 1 + awaits f
+
+let is_ours = function
+  | "raises" | "inner" | "outer" | "calls" | "awaits" | "caller" -> true
+  | _ -> false
 
 let frame slot =
   match
     Option.map (String.split_on_char '.') (Printexc.Slot.name slot)
     |> Option.map List.rev
   with
-  | Some (name :: ("Trace" | "Dune__exe__Trace") :: _) -> (
-      match name with
-      | "raises" | "inner" | "outer" | "awaits" | "caller" -> Some name
-      | _ -> None)
+  | Some (name :: ("Trace" | "Dune__exe__Trace") :: _) when is_ours name ->
+      Some name
   | Some _ | None -> None
 
 let frames backtrace =
   Option.value ~default:[||] (Printexc.backtrace_slots backtrace)
   |> Array.to_list |> List.filter_map frame
+
+(* Of a text that has the lines of a backtrace in it. *)
+let frames_of_text text =
+  List.filter_map
+    (fun word ->
+      match String.split_on_char '.' word with
+      | [ "Trace"; name ] when is_ours name -> Some name
+      | _ -> None)
+    (String.split_on_char ' ' text)
 
 let print what exn frames =
   let exn = if exn = Boom then [] else [ Printexc.to_string exn ] in
@@ -65,6 +79,11 @@ let task () = ignore (work () : int)
 
 let failing promise f =
   try ignore (f () : int) with e -> Promise.fail promise e
+
+let failed f =
+  let promise = Promise.create () in
+  failing promise f;
+  promise
 
 let resumed_with_error () =
   Suspend.suspend (fun resumer ->
@@ -106,3 +125,85 @@ let with_match_with f =
     Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ())
   in
   Effect.Deep.match_with f () { retc = Fun.id; exnc; effc }
+
+(* A scheduler of the user's: it keeps the continuation, and goes on with it later. *)
+let with_queue f =
+  let ready : (unit -> unit) Queue.t = Queue.create () in
+  let effc (type a) (e : a Effect.t) =
+    match e with
+    | Unknown_to_hosts ->
+        Some
+          (fun (k : (a, _) Effect.Deep.continuation) ->
+            Queue.add (fun () -> Effect.Deep.continue k ()) ready)
+    | _ -> None
+  in
+  let result = ref 0 in
+  let exnc e =
+    Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ())
+  in
+  Effect.Deep.match_with f () { retc = (fun v -> result := v); exnc; effc };
+  while not (Queue.is_empty ready) do
+    Queue.take ready ()
+  done;
+  !result
+
+let with_shallow f =
+  let open Effect.Shallow in
+  let exnc e =
+    Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ())
+  in
+  let rec loop : type a. (a, int) continuation -> a -> int =
+   fun k v ->
+    let effc (type b) (e : b Effect.t) =
+      match e with
+      | Unknown_to_hosts -> Some (fun (k : (b, _) continuation) -> loop k ())
+      | _ -> None
+    in
+    continue_with k v { retc = Fun.id; exnc; effc }
+  in
+  loop (fiber f) ()
+
+let turn_and_wait () =
+  Effect.perform Unknown_to_hosts;
+  waits ();
+  Effect.perform Unknown_to_hosts
+
+(* --- Where a task waits -------------------------------------------------------------- *)
+
+(* [watched note f] is [f ()]. Each time that it is about to be suspended, [note] is given
+   its frames, as on the page of effects. *)
+let watched note f =
+  let effc (type a) (e : a Effect.t) =
+    match e with
+    | Suspend.Suspend _ ->
+        Some
+          (fun (k : (a, _) Effect.Deep.continuation) ->
+            note (Effect.Deep.get_callstack k 100);
+            match Effect.perform e with
+            | v -> Effect.Deep.continue k v
+            | exception e ->
+                let backtrace = Printexc.get_raw_backtrace () in
+                Effect.Deep.discontinue_with_backtrace k e backtrace)
+    | _ -> None
+  in
+  let exnc e =
+    Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ())
+  in
+  Effect.Deep.match_with f () { retc = Fun.id; exnc; effc }
+
+(* Printed while the task waits. *)
+let where_it_waits what ~fork ~yield =
+  let promise = Promise.create () and waits_at = ref [] and got = ref 0 in
+  let note callstack = waits_at := frames callstack in
+  fork (fun () ->
+      got :=
+        watched note (fun () ->
+            awaits (fun () -> calls (fun () -> Promise.await promise))));
+  while Promise.waiters promise = 0 do
+    yield ()
+  done;
+  Printf.printf "%-42s %s\n%!" what (String.concat " " !waits_at);
+  Promise.fill promise 1;
+  while !got = 0 do
+    yield ()
+  done

@@ -39,7 +39,7 @@ let leaks () =
   yes "the file stays open" (is_open !opened);
   Unix.close !opened
 
-let drops () =
+let drops_it () =
   handled (Linear.case (fun _ -> ())) bar ();
   yes "the file is closed" (not (is_open !opened))
 
@@ -75,17 +75,127 @@ let performs_again () =
   let steps = ref 0 in
   let body () =
     Fun.protect foo ~finally:(fun () ->
-        (try foo () with Linear.Dropped -> incr steps);
+        (try foo () with Linear.Dropped _ -> incr steps);
         incr steps)
   in
   handled (Linear.case (fun _ -> ())) body ();
   Alcotest.(check int) "both were dropped" 2 !steps
 
 let raises_another () =
-  let body () = try foo () with Linear.Dropped -> raise Not_found in
+  let body () = try foo () with Linear.Dropped _ -> raise Not_found in
   match handled (Linear.case (fun _ -> ())) body () with
   | () -> Alcotest.fail "what it raised was lost"
   | exception Not_found -> ()
+
+(* What the handler raises is not lost because the computation raises too. *)
+let both_raise () =
+  let body () = try foo () with Linear.Dropped _ -> raise Not_found in
+  match handled (Linear.case (fun _ -> raise Exit)) body () with
+  | () -> Alcotest.fail "the handler raised"
+  | exception Exit -> ()
+
+(* [Fun.protect] wraps what its finaliser raises; and it is the same exception. *)
+let finaliser_is_dropped () =
+  let closed = ref 0 in
+  let body () =
+    Fun.protect
+      ~finally:(fun () -> incr closed)
+      (fun () ->
+        Fun.protect ~finally:foo (fun () -> Fun.protect ~finally:foo foo))
+  in
+  handled (Linear.case (fun _ -> ())) body ();
+  Alcotest.(check int) "what was opened is closed" 1 !closed
+
+(* A fault of the computation's own, not the handler's answer. *)
+let resumes_another_twice () =
+  let kept = ref None in
+  let keep k = kept := Some (k : (unit, unit) continuation) in
+  handled keep foo ();
+  let k = Option.get !kept in
+  continue k ();
+  let body () = try foo () with Linear.Dropped _ -> continue k () in
+  match handled (Linear.case (fun _ -> ())) body () with
+  | () -> Alcotest.fail "the fault was lost"
+  | exception Effect.Continuation_already_resumed -> ()
+
+type _ Effect.t += Outer : unit Effect.t
+
+let in_outer handle f =
+  let effc (type a) (e : a Effect.t) : ((a, _) continuation -> _) option =
+    match e with
+    | Outer -> Some (fun k -> handle (k : (unit, _) continuation))
+    | _ -> None
+  in
+  try_with f () { effc }
+
+(* The inner handler performs, with the inner continuation in its hand. *)
+let nested log answer () =
+  let note what = log := what :: !log in
+  let body () =
+    Fun.protect foo ~finally:(fun () -> note "the inner one is closed")
+  in
+  let handle k =
+    Effect.perform Outer;
+    answer k
+  in
+  Fun.protect
+    (fun () -> handled (Linear.case handle) body ())
+    ~finally:(fun () -> note "the outer one is closed")
+
+let both_closed = [ "the inner one is closed"; "the outer one is closed" ]
+
+let outer_drops () =
+  let log = ref [] in
+  in_outer (Linear.case (fun _ -> ())) (nested log (fun k -> continue k ()));
+  Alcotest.(check (list string)) "in this order" both_closed (List.rev !log)
+
+(* A scheduler keeps what is above it: nothing was dropped. *)
+let outer_keeps answer () =
+  let log = ref [] and kept = ref None in
+  in_outer (fun k -> kept := Some k) (nested log answer);
+  Alcotest.(check (list string)) "nothing is closed" [] !log;
+  continue (Option.get !kept) ();
+  Alcotest.(check (list string))
+    "each is closed once" both_closed (List.rev !log)
+
+let drops (_ : (unit, unit) continuation) = ()
+
+(* As the interface says. *)
+let kept_against_the_rules () =
+  let kept = ref None in
+  handled (Linear.case (fun k -> kept := Some k)) bar ();
+  yes "the file is closed" (not (is_open !opened));
+  match continue (Option.get !kept) () with
+  | () -> Alcotest.fail "it went on"
+  | exception Effect.Continuation_already_resumed -> ()
+
+(* One case may keep some continuations, and drop others. *)
+let keeps_or_drops () =
+  let kept = ref None in
+  let handle keep k = if keep then kept := Some k else Linear.drop k in
+  handled (handle false) bar ();
+  yes "dropped: the file is closed" (not (is_open !opened));
+  handled (handle true) bar ();
+  yes "kept: the file is open" (is_open !opened);
+  continue (Option.get !kept) ();
+  yes "the file is closed in the end" (not (is_open !opened));
+  Linear.drop (Option.get !kept)
+
+(* While the inner computation unwinds, its finaliser performs, and is dropped further out:
+   what is around the inner handler must not go on. *)
+let outer_drops_finaliser () =
+  let went_on = ref false and closed = ref false in
+  let body () = Fun.protect foo ~finally:(fun () -> Effect.perform Outer) in
+  let inner () =
+    Fun.protect
+      ~finally:(fun () -> closed := true)
+      (fun () ->
+        handled (Linear.case (fun _ -> ())) body ();
+        went_on := true)
+  in
+  in_outer (Linear.case (fun _ -> ())) inner;
+  yes "it is closed" !closed;
+  no "it went on" !went_on
 
 (* The task waits on the way, in the scheduler around the handler. *)
 let below_a_host () =
@@ -122,13 +232,23 @@ let () =
       ( "case",
         [
           test "without it the file stays open" leaks;
-          test "the handler drops" drops;
+          test "the handler drops" drops_it;
           test "the handler raises" drops_and_raises;
           test "the handler continues" continues;
           test "the handler discontinues" discontinues;
           test "the handler continues twice" resumes_twice;
           test "what unwinds performs" performs_again;
           test "what unwinds raises" raises_another;
+          test "both raise" both_raise;
+          test "a finaliser is dropped" finaliser_is_dropped;
+          test "the computation resumes another twice" resumes_another_twice;
+          test "a handler around it drops" outer_drops;
+          test "a handler around it keeps, then continues"
+            (outer_keeps (fun k -> continue k ()));
+          test "a handler around it keeps, then drops" (outer_keeps drops);
+          test "a handler around it drops a finaliser" outer_drops_finaliser;
+          test "kept, against the rules" kept_against_the_rules;
+          test "keeps or drops" keeps_or_drops;
           test "in a task that waits" below_a_host;
         ] );
     ]

@@ -1,4 +1,4 @@
-(* Of tasks of Eio and Domainslib. *)
+(* Of tasks of Eio, Domainslib and Lwt. *)
 
 open Concord
 open Concord_test_support
@@ -14,8 +14,10 @@ let in_fiber wait =
         (fun () -> collect_until was_told Eio.Fiber.yield);
       !was_told)
 
-let in_pool wait =
-  let pool = Pool.setup_pool ~num_domains:0 () in
+(* A pool resumes what was resumed from outside of it when it has nothing else to do: so
+   the turn leaves it nothing. *)
+let in_pool num_domains wait =
+  let pool = Pool.setup_pool ~num_domains () in
   Fun.protect
     ~finally:(fun () -> Pool.teardown_pool pool)
     (fun () ->
@@ -28,10 +30,63 @@ let in_pool wait =
           in
           (* The pool starts the latest task first. *)
           Promise.await begun;
-          let turn () = Pool.await pool (Pool.async pool ignore) in
+          let turn () = Event.sync (Event.timeout 0.001) in
           collect_until was_told turn;
           Pool.await pool task;
           !was_told))
+
+(* Lwt lets the result of a chain of promises lead to what the chain waits for, to cancel
+   it: so nobody must have the result. *)
+let raise_never () = raise Suspend.Never_resumed
+
+let in_lwt start wait =
+  Concord_lwt.run (fun () ->
+      let was_told = ref false in
+      start (fun () -> was_told := told wait);
+      let rec turn () =
+        (try raise Exit with Exit -> ());
+        Gc.full_major ();
+        if !was_told then Lwt.return true else Lwt.bind (Lwt.pause ()) turn
+      in
+      Lwt_unix.with_timeout 20. turn)
+
+let lwt_direct f = Lwt.async (fun () -> Concord_lwt.direct f)
+let lwt_direct's f = Lwt.async (fun () -> Lwt_direct.spawn f)
+
+let[@inline never] takes_in_vain () =
+  Sys.opaque_identity
+    (Concord_lwt.Mvar.take (Mvar.create_empty () : unit Mvar.t))
+
+let in_callbacks () =
+  let was_told, report =
+    with_report (fun () ->
+        in_lwt
+          (fun note ->
+            Lwt.async (fun () ->
+                Lwt.catch takes_in_vain (function
+                  | Suspend.Never_resumed ->
+                      note ();
+                      Lwt.return_unit
+                  | e -> Lwt.fail e)))
+          raise_never)
+  in
+  yes "the task was told" was_told;
+  int "reports" 1 (count report gone);
+  yes "the report shows the caller" (contains report "takes_in_vain")
+
+(* It waits for a promise that will be resolved, although only Lwt has it. *)
+let lwt_goes_on () =
+  Concord_lwt.run (fun () ->
+      let box = Mvar.create_empty () in
+      let taken = Concord_lwt.Mvar.take box in
+      let later = Concord_lwt.direct (fun () -> Mvar.take box) in
+      Lwt.bind (Lwt.pause ()) (fun () ->
+          Gc.full_major ();
+          Mvar.put box 1;
+          Mvar.put box 2;
+          Lwt.bind taken (fun v ->
+              int "taken" 1 v;
+              Lwt.map (int "taken" 2) later)))
 
 let fiber_is_cancelled () =
   Eio_main.run (fun _ ->
@@ -60,11 +115,16 @@ let () =
       ( "found",
         [
           test "a fiber of Eio" (found `Both in_fiber);
-          test "a task of Domainslib" (found `No_structure in_pool);
+          test "Concord_lwt.direct" (found `Both (in_lwt lwt_direct));
+          test "Lwt_direct" (found `Both (in_lwt lwt_direct's));
+          test "an operation of Concord_lwt" in_callbacks;
+          test "a task of Domainslib" (found `Both (in_pool 0));
+          test "a task of Domainslib, two domains" (found `Both (in_pool 1));
         ] );
       ( "nothing to be found",
         [
           test "a fiber is cancelled" (nothing fiber_is_cancelled);
           test "fibers will be resumed" (nothing fibers_wait);
+          test "Lwt goes on" (nothing lwt_goes_on);
         ] );
     ]

@@ -1,0 +1,62 @@
+(* The last thread of a program waits in structures: without the library's support for
+   tests, which has a thread of its own. *)
+
+open Concord
+open Lost
+
+let check what condition =
+  if not condition then begin
+    Printf.eprintf "FAIL %s\n%!" what;
+    exit 1
+  end
+
+let last = "no other thread is left"
+
+let[@inline never] takes_in_vain box =
+  let v = Mvar.take box in
+  ignore (Sys.opaque_identity box : unit Mvar.t);
+  v
+
+let told () =
+  let box = Mvar.create_empty () in
+  let mutex = Mutex.create () in
+  let was_told, report =
+    with_report (fun () ->
+        told (fun () -> Mutex.protect mutex (fun () -> takes_in_vain box)))
+  in
+  check "the thread was told" was_told;
+  check "one report" (count report last = 1);
+  check "it shows where" (count report "takes_in_vain" = 1);
+  check "nobody waits" (Mvar.waiters box = 0);
+  check "the mutex is free" (Mutex.try_lock mutex)
+
+let nothing what f =
+  let (), report = with_report f in
+  check (what ^ ": " ^ report) (count report last = 0)
+
+let () =
+  restart ();
+  Printexc.record_backtrace true;
+  told ();
+  nothing "a timeout" (fun () ->
+      Event.select [ Mvar.take_evt (Mvar.create_empty ()); Event.timeout 0.01 ]);
+  told ();
+  nothing "another thread" (fun () ->
+      let box = Mvar.create_empty () in
+      let thread = Thread.create (fun () -> Mvar.put box ()) () in
+      Mvar.take box;
+      Thread.join thread);
+  nothing "another domain" (fun () ->
+      let box = Mvar.create_empty () in
+      let domain = Domain.spawn (fun () -> Mvar.put box ()) in
+      Mvar.take box;
+      Domain.join domain);
+  nothing "a task of fifo" (fun () ->
+      Concord_fifo.run (fun () -> Event.sync (Event.timeout 0.01)));
+  (* Then the thread is not told. *)
+  let handle_signals = Concord__Others.handle_signals in
+  check "no signal is handled" (not (handle_signals ()));
+  let before = Sys.signal Sys.sigalrm (Sys.Signal_handle ignore) in
+  check "a signal is handled" (handle_signals ());
+  Sys.set_signal Sys.sigalrm before;
+  print_endline "OK"
