@@ -63,6 +63,18 @@ let rec work t =
       work t
   | None -> ()
 
+(* A thread that was woken, and has not gone on yet, is still among the idle ones; so is
+   what it was woken for among the jobs. *)
+let helpers () : Concord__Wakers.helpers =
+  let t = Atomic.get current in
+  if t.process <> Unix.getpid () then { idle = 0; busy = 0 }
+  else
+    Stdlib.Mutex.protect t.mutex (fun () ->
+        let idle = if Queue.is_empty t.jobs then t.idle else 0 in
+        { Concord__Wakers.idle; busy = t.running - idle })
+
+let () = Concord__Wakers.add_helpers helpers
+
 (* The program's handlers may raise, which would end the thread. *)
 let all_signals = List.init 64 succ
 

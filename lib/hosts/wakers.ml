@@ -11,16 +11,43 @@ let () =
    domain while that waits, once there was a second domain. A thread or a domain that
    runs brings such threads of its own: it is not overlooked, but for a thread of C that
    was started before any other thread. *)
-let other_threads ~asleep =
+let threads () =
   match Sys.readdir "/proc/self/task" with
-  | exception Sys_error _ -> true
-  | threads ->
-      let helpers =
-        1
-        + Bool.to_int (Timer.has_thread ())
-        + Bool.to_int (Atomic.get domains_were_spawned)
-      in
-      Array.length threads > 1 + helpers + asleep
+  | exception Sys_error _ -> max_int
+  | threads -> Array.length threads
+
+type helpers = { idle : int; busy : int }
+
+let helpers : (unit -> helpers) list Atomic.t = Atomic.make []
+let add_helpers ask = Atomically.update helpers (List.cons ask)
+
+let ask_helpers () =
+  let add all ask =
+    let { idle; busy } = ask () in
+    { idle = all.idle + idle; busy = all.busy + busy }
+  in
+  List.fold_left add { idle = 0; busy = 0 } (Atomic.get helpers)
+
+(* A helper that has just resumed somebody needs a turn, or two, to become idle. *)
+let turns = 10
+
+(* The threads are counted first: one that was there may have given a helper something to
+   do, or set a timeout, and have ended since. Then the helper, or the timeout, is seen.
+   A helper that has resumed somebody and is idle since is the caller's to see, who looks
+   again whether anybody is ready. *)
+let rec other_threads ?(turns = turns) ~asleep () =
+  let all = threads () in
+  let { idle; busy } = ask_helpers () in
+  let waiting =
+    2 + asleep + idle
+    + Bool.to_int (Timer.has_thread ())
+    + Bool.to_int (Atomic.get domains_were_spawned)
+  in
+  if all > waiting && all <= waiting + busy && turns > 0 then begin
+    Thread.yield ();
+    other_threads ~turns:(turns - 1) ~asleep ()
+  end
+  else all > waiting
 
 let has_host () =
   match Reach.probe { passing = ignore } with
@@ -29,4 +56,4 @@ let has_host () =
   | exception _ -> (* the host's cancellation *) true
 
 let may_exist ~asleep =
-  (not (Timer.is_idle ())) || other_threads ~asleep || has_host ()
+  other_threads ~asleep () || (not (Timer.is_idle ())) || has_host ()

@@ -39,7 +39,7 @@ type process =
 (* What is in the inbox of a loop that sleeps wakes nobody. *)
 let rests poller =
   let { Poller.asleep; latest_first } = Atomic.get poller.Poller.inbox in
-  if not asleep then failwith "the loop sleeps, and does not say so";
+  if asleep = Poller.awake then failwith "the loop sleeps, and does not say so";
   let is_gone = function
     | Poller.Gone _ -> true
     | Add _ | Forget _ | Wake -> false
@@ -167,6 +167,8 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
       in
       if List.exists could_go_on (readers @ started) then
         failwith "somebody waits who could go on";
+      if Poller.rest poller = Idle && waits > 0 then
+        failwith "idle, and somebody waits";
       Poller.take_all poller;
       (* One that is gone may be moved: it stays until its pipe is ready. *)
       if last == poller && all poller > 2 * live poller then
