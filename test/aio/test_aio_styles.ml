@@ -133,10 +133,93 @@ let together () =
     own;
   int "nobody waits" 0 (Concord_aio__Readiness.waiting ())
 
+(* --- Domains ---------------------------------------------------------------- *)
+
+let lines = 200
+
+(* Alcotest's checks are for one domain at a time. *)
+let expect line line' = if line <> line' then failwith line'
+
+(* Each domain has its loop; they share the workers. *)
+let files () =
+  let name = Filename.temp_file "concord" "aio" in
+  let copy i () =
+    let name = name ^ string_of_int i in
+    Aio.run (fun () ->
+        Aio.with_open_out name (fun oc ->
+            for n = 1 to lines do
+              Aio.output_string oc (string_of_int n ^ "\n");
+              if n mod 20 = 0 then Aio.flush oc
+            done);
+        Aio.with_open_in name (fun ic ->
+            for n = 1 to lines do
+              expect (string_of_int n) (Aio.input_line ic)
+            done));
+    Sys.remove name
+  in
+  let joins = List.init 2 (fun i -> domain (copy i)) in
+  copy 2 ();
+  List.iter (fun join -> join ()) joins;
+  Sys.remove name
+
+(* Two domains write to one channel, and two read from another one. *)
+let shared_channels () =
+  let from, to_ = Unix.pipe ~cloexec:true () in
+  let ic = Aio.in_channel_of_descr from and oc = Aio.out_channel_of_descr to_ in
+  let write () =
+    for _ = 1 to lines do
+      Aio.output_string oc "a line\n";
+      Aio.flush oc
+    done
+  in
+  let rec read n =
+    match Aio.input_line ic with
+    | line ->
+        expect "a line" line;
+        read (n + 1)
+    | exception End_of_file -> n
+  in
+  let readers = List.init 2 (fun _ -> domain (fun () -> read 0)) in
+  let writer = domain write in
+  write ();
+  writer ();
+  Aio.close_out oc;
+  int "all" (2 * lines) (List.fold_left (fun n join -> n + join ()) 0 readers);
+  Aio.close_in ic
+
+(* A descriptor is closed while tasks begin to wait for it. *)
+let closed_beside () =
+  for _ = 1 to 100 do
+    let from, to_ = Unix.pipe ~cloexec:true () in
+    let ic = Aio.in_channel_of_descr from in
+    let read f =
+      domain (fun () ->
+          f (fun () ->
+              match Aio.input_char ic with
+              | _ -> Alcotest.fail "it has read"
+              | exception Sys_error _ -> ()))
+    in
+    let in_thread = read (fun f -> f ())
+    and in_run = read (fun f -> Aio.run f) in
+    Aio.close_in ic;
+    in_thread ();
+    in_run ();
+    Unix.close to_
+  done
+
 let () =
   let suite (module S : Style.S) =
     let module Cases = Make (S) in
     Cases.tests
   in
   Check.run "aio: styles"
-    (List.map suite Style.all @ [ ("all", [ test "together" together ]) ])
+    (List.map suite Style.all
+    @ [
+        ("all", [ test "together" together ]);
+        ( "domains",
+          [
+            test "files" files;
+            test "shared channels" shared_channels;
+            test "closed beside" closed_beside;
+          ] );
+      ])
