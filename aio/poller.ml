@@ -133,10 +133,17 @@ let waiting t = t.waiting
 
 type rest = Idle | Busy | Waiting
 
+let is_live (Wait { waiter; _ }) = Waiter.is_live waiter
+
+let adds_somebody = function
+  | Add { wait; _ } -> is_live wait
+  | Gone _ | Forget _ | Wake -> false
+
 let rest t =
   match Atomic.get t.inbox with
   | { asleep = 0; _ } -> Idle
   | { asleep; latest_first = [] } when asleep <> awake -> Waiting
+  | { latest_first; _ } when List.exists adds_somebody latest_first -> Waiting
   | { asleep; _ } ->
       (* all that wait may be gone, which the loop does not see in its sleep *)
       if asleep <> awake then wake t;
@@ -184,8 +191,6 @@ let remove t slot =
     t.slots.(position) <- last;
     set t last
   end
-
-let is_live (Wait { waiter; _ }) = Waiter.is_live waiter
 
 let resume error (Wait { waiter; value }) =
   let outcome = match error with None -> Ok value | Some e -> Error e in

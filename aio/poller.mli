@@ -45,7 +45,7 @@ val waiting : t -> int
 type rest =
   | Idle  (** The loop resumes nobody before {!enlist}. *)
   | Busy  (** It does not sleep, or is about to look who is gone. *)
-  | Waiting  (** It sleeps, and some wait. *)
+  | Waiting  (** Some wait, or will as soon as it looks. *)
 
 val rest : t -> rest
 

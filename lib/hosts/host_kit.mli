@@ -205,5 +205,6 @@ val may_be_woken : asleep:int -> bool
     domain than the main one, for a moment after a thread has ended or has done
     what it had to do (so ask again later), and once another library has started
     a thread of its own.
-    - {b Cost}: some microseconds. Suspends no task, but a host may let others
-      take their turn. *)
+    - {b Cost}: some microseconds; up to some milliseconds if all hangs on a
+      thread of [Concord_aio] that is about to have nothing to do. Suspends no
+      task, but a host may let others take their turn. *)

@@ -28,8 +28,12 @@ let ask_helpers () =
   in
   List.fold_left add { idle = 0; busy = 0 } (Atomic.get helpers)
 
-(* A helper that has just resumed somebody needs a turn, or two, to become idle. *)
-let turns = 10
+(* A helper that has just resumed somebody needs a turn, or two, to become idle; or, if
+   the system has to wake its thread first, a moment. *)
+let turns = 20
+
+let let_go_on ~turns =
+  if turns > 10 then Thread.yield () else Thread.delay 0.000_1
 
 (* The threads are counted first: one that was there may have given a helper something to
    do, or set a timeout, and have ended since. Then the helper, or the timeout, is seen.
@@ -44,7 +48,7 @@ let rec other_threads ?(turns = turns) ~asleep () =
     + Bool.to_int (Atomic.get domains_were_spawned)
   in
   if all > waiting && all <= waiting + busy && turns > 0 then begin
-    Thread.yield ();
+    let_go_on ~turns;
     other_threads ~turns:(turns - 1) ~asleep ()
   end
   else all > waiting
