@@ -36,6 +36,11 @@ let open_ flags perm name of_descr =
   as_sys_error ~name @@ fun () ->
   of_descr (Descriptor.openfile name (List.concat_map unix_flag flags) perm)
 
+(* Where in the file a channel begins: as in Stdlib, at 0 also if it appends. *)
+let first_position handle = function
+  | Some position -> position
+  | None -> Handle.position handle
+
 (* --- Input ---------------------------------------------------------------- *)
 
 (* An operation first sees to it that what it takes is in [buffer], between [first] and
@@ -47,9 +52,10 @@ type in_channel = {
   mutable buffer : bytes;
   mutable first : int;
   mutable next : int;
+  mutable read_to : int;  (** The position in the file of what is at [next]. *)
 }
 
-let in_channel shared fd =
+let in_channel ?at shared fd =
   as_sys_error @@ fun () ->
   let source = Handle.create ~shared fd in
   {
@@ -59,11 +65,12 @@ let in_channel shared fd =
     buffer = Bytes.empty;
     first = 0;
     next = 0;
+    read_to = first_position source at;
   }
 
 let in_channel_of_descr fd = in_channel false fd
 let descr_of_in_channel t = Handle.descr t.source
-let open_in_gen flags perm name = open_ flags perm name in_channel_of_descr
+let open_in_gen flags perm name = open_ flags perm name (in_channel ~at:0 false)
 let open_in = open_in_gen [ Open_rdonly; Open_text ] 0
 let open_in_bin = open_in_gen [ Open_rdonly; Open_binary ] 0
 let buffered t = t.next - t.first
@@ -95,6 +102,7 @@ let refill t =
     Handle.read t.source t.buffer t.next (Bytes.length t.buffer - t.next)
   in
   t.next <- t.next + n;
+  t.read_to <- t.read_to + n;
   n > 0
 
 let take t n =
@@ -169,7 +177,42 @@ let really_input t b pos len =
   Bytes.blit t.buffer t.first b pos len;
   t.first <- t.first + len
 
+let input_binary_int t =
+  reading t @@ fun () ->
+  fill t 4;
+  Int32.to_int (String.get_int32_be (take t 4) 0)
+
+let truncated () = failwith "input_value: truncated object"
+
+let input_value t =
+  reading t @@ fun () ->
+  if buffered t = 0 && not (refill t) then raise End_of_file;
+  let fill n = try fill t n with End_of_file -> truncated () in
+  fill Marshal.header_size;
+  match Marshal.total_size t.buffer t.first with
+  | total ->
+      fill total;
+      Marshal.from_string (take t total) 0
+  | exception Failure _ -> failwith "input_value: bad object"
+
+let pos_in t = t.read_to - buffered t
+
+(* What is in the buffer, from its beginning to [next], is not read again. *)
+let seek_in t position =
+  reading t @@ fun () ->
+  let back = t.read_to - position in
+  if 0 <= back && back <= t.next then t.first <- t.next - back
+  else begin
+    Handle.seek t.source position;
+    t.read_to <- position;
+    t.first <- 0;
+    t.next <- 0
+  end
+
 let in_channel_length t = as_sys_error (fun () -> Handle.length t.source)
+
+(* Unix has one mode. *)
+let set_binary_mode_in (_ : in_channel) (_ : bool) = ()
 let close_in t = as_sys_error (fun () -> ignore (Handle.close t.source : bool))
 let close_in_noerr t = try close_in t with Sys_error _ -> ()
 
@@ -182,9 +225,10 @@ type out_channel = {
   mutable pending : bytes;
   mutable start : int;
   mutable stop : int;  (** From [start] to here it is to be written. *)
+  mutable written_to : int;  (** The position in the file at [start]. *)
 }
 
-let out_channel shared fd =
+let out_channel ?at shared fd =
   as_sys_error @@ fun () ->
   let sink = Handle.create ~shared fd in
   {
@@ -194,11 +238,14 @@ let out_channel shared fd =
     pending = Bytes.empty;
     start = 0;
     stop = 0;
+    written_to = first_position sink at;
   }
 
 let out_channel_of_descr fd = out_channel false fd
 let descr_of_out_channel t = Handle.descr t.sink
-let open_out_gen flags perm name = open_ flags perm name out_channel_of_descr
+
+let open_out_gen flags perm name =
+  open_ flags perm name (out_channel ~at:0 false)
 
 let open_out =
   open_out_gen [ Open_wronly; Open_creat; Open_trunc; Open_text ] 0o666
@@ -210,6 +257,7 @@ let rec write_all t =
   if t.start < t.stop then begin
     let n = Handle.write t.sink t.pending t.start (t.stop - t.start) in
     t.start <- t.start + n;
+    t.written_to <- t.written_to + n;
     write_all t
   end
   else begin
@@ -249,10 +297,29 @@ let output_bytes t b = output t b 0 (Bytes.length b)
 let output_char t c = output_string t (String.make 1 c)
 let output_byte t n = output_char t (Char.unsafe_chr (n land 255))
 
+let output_binary_int t n =
+  let b = Bytes.create 4 in
+  Bytes.set_int32_be b 0 (Int32.of_int n);
+  output_bytes t b
+
+let output_value t v = output_string t (Marshal.to_string v [])
+
 (* A channel that is closed has nothing to write, as in Stdlib. *)
 let flush t =
   if not (Handle.is_closed t.sink) then writing t (fun () -> write_all t)
 
+let pos_out t = t.written_to + t.stop - t.start
+
+let seek_out t position =
+  writing t @@ fun () ->
+  write_all t;
+  if position <> t.written_to then begin
+    Handle.seek t.sink position;
+    t.written_to <- position
+  end
+
+let out_channel_length t = as_sys_error (fun () -> Handle.length t.sink)
+let set_binary_mode_out (_ : out_channel) (_ : bool) = ()
 let close_sink t = as_sys_error (fun () -> ignore (Handle.close t.sink : bool))
 
 let close_out t =
@@ -272,3 +339,14 @@ let close_out_noerr t =
 let stdin = in_channel true Unix.stdin
 let stdout = out_channel true Unix.stdout
 let stderr = out_channel true Unix.stderr
+
+(* As Stdlib's, which flush what asks the question first. *)
+let read_line () =
+  flush stdout;
+  Stdlib.(flush stdout);
+  input_line stdin
+
+let read_int () = int_of_string (read_line ())
+let read_int_opt () = int_of_string_opt (read_line ())
+let read_float () = float_of_string (read_line ())
+let read_float_opt () = float_of_string_opt (read_line ())

@@ -22,7 +22,12 @@ val input_line : in_channel -> string
 val input : in_channel -> bytes -> int -> int -> int
 val really_input : in_channel -> bytes -> int -> int -> unit
 val really_input_string : in_channel -> int -> string
+val input_binary_int : in_channel -> int
+val input_value : in_channel -> 'a
+val pos_in : in_channel -> int
+val seek_in : in_channel -> int -> unit
 val in_channel_length : in_channel -> int
+val set_binary_mode_in : in_channel -> bool -> unit
 val close_in : in_channel -> unit
 val close_in_noerr : in_channel -> unit
 val output_char : out_channel -> char -> unit
@@ -31,6 +36,17 @@ val output_string : out_channel -> string -> unit
 val output_bytes : out_channel -> bytes -> unit
 val output : out_channel -> bytes -> int -> int -> unit
 val output_substring : out_channel -> string -> int -> int -> unit
+val output_binary_int : out_channel -> int -> unit
+val output_value : out_channel -> 'a -> unit
+val pos_out : out_channel -> int
+val seek_out : out_channel -> int -> unit
+val out_channel_length : out_channel -> int
+val set_binary_mode_out : out_channel -> bool -> unit
 val flush : out_channel -> unit
 val close_out : out_channel -> unit
 val close_out_noerr : out_channel -> unit
+val read_line : unit -> string
+val read_int : unit -> int
+val read_int_opt : unit -> int option
+val read_float : unit -> float
+val read_float_opt : unit -> float option

@@ -65,8 +65,16 @@
     In {!run}, the loop that runs the tasks, and no other thread. For all other
     tasks one thread of the main domain, which is started by the first wait or
     when the program spawns its first domain, blocks all signals, and does not
-    delay the end of the program. Two descriptors belong to it and to each
-    [run]. To poll costs O(n) for the [n] descriptors that are waited for there.
+    delay the end of the program. Two or three descriptors belong to it and to
+    each [run].
+
+    They wait by [io_uring] if the package [uring] was installed and the system
+    allows it: to wait for a descriptor costs O(1). Else they wait by [poll(2)],
+    which costs O(n) for the [n] descriptors that are waited for there. The
+    environment variable [CONCORD_AIO] chooses: [poll], or [io_uring], without
+    which the first wait then raises [Failure]. A descriptor for which a task
+    waits is to be closed by {!close}; after [Unix.close] the task may wait for
+    ever.
 
     {b Fork}: in a child process a thread is started again by the first wait; a
     {!run} that goes on there polls for itself. What waited for the parent's
@@ -189,7 +197,14 @@ val sleepf : float -> unit
     descriptor is closed once the operations that use it have ended, and exactly
     once. {!close_out} closes the channel also if it cannot write the rest. What
     is not written when the program ends is lost, but for what {!run} flushes.
-*)
+
+    {b Not here.} Stdlib's [print_string] and the like, [Printf.printf] and
+    [Format.printf] go on writing to Stdlib's own buffers, at once and in one
+    order with each other; [flush_all] flushes those. Stdlib's functions that
+    take a channel and have no namesake here refuse these channels, by their
+    types: [Printf.fprintf] (use [sprintf] and {!output_string}),
+    [Scanf.Scanning.from_channel], [Marshal.to_channel], [LargeFile], and the
+    modules [In_channel] and [Out_channel]. *)
 
 type in_channel
 type out_channel
@@ -234,9 +249,22 @@ val input_line : in_channel -> string
 val input : in_channel -> bytes -> int -> int -> int
 val really_input : in_channel -> bytes -> int -> int -> unit
 val really_input_string : in_channel -> int -> string
+val input_binary_int : in_channel -> int
+
+val input_value : in_channel -> 'a
+(** Of [output_value], or of Stdlib's. *)
+
+val pos_in : in_channel -> int
+(** Never suspends. *)
+
+val seek_in : in_channel -> int -> unit
+(** {b Suspends} only while another task reads from the channel. *)
 
 val in_channel_length : in_channel -> int
 (** Of the file, as Stdlib's. Never suspends. *)
+
+val set_binary_mode_in : in_channel -> bool -> unit
+(** Does nothing, as on any Unix. *)
 
 val close_in : in_channel -> unit
 (** Never suspends. Does nothing if the channel is closed. *)
@@ -253,6 +281,22 @@ val output_string : out_channel -> string -> unit
 val output_bytes : out_channel -> bytes -> unit
 val output : out_channel -> bytes -> int -> int -> unit
 val output_substring : out_channel -> string -> int -> int -> unit
+val output_binary_int : out_channel -> int -> unit
+
+val output_value : out_channel -> 'a -> unit
+(** The value is written by [Marshal] to a string first. *)
+
+val pos_out : out_channel -> int
+(** Never suspends. *)
+
+val seek_out : out_channel -> int -> unit
+(** {!flush}, and then goes to that position. *)
+
+val out_channel_length : out_channel -> int
+(** Of the file, without what is in the buffer, as Stdlib's. Never suspends. *)
+
+val set_binary_mode_out : out_channel -> bool -> unit
+(** Does nothing. *)
 
 val flush : out_channel -> unit
 (** {b Suspends} until the buffer is written. {b Cancelled}: the rest is still
@@ -264,3 +308,14 @@ val close_out : out_channel -> unit
 
 val close_out_noerr : out_channel -> unit
 (** {!close_out}, and raises nothing. *)
+
+(** {2 Standard input} *)
+
+val read_line : unit -> string
+(** As Stdlib's: flushes {!stdout}, and Stdlib's, and then is
+    [input_line stdin]. *)
+
+val read_int : unit -> int
+val read_int_opt : unit -> int option
+val read_float : unit -> float
+val read_float_opt : unit -> float option

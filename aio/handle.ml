@@ -99,6 +99,16 @@ let write t b pos len =
   in
   operate "write" t Write (fun () -> Unix.single_write t.fd b pos len)
 
+let position t =
+  if is_file t then using "lseek" t (fun () -> Unix.lseek t.fd 0 SEEK_CUR)
+  else 0
+
+let seek t position =
+  using "lseek" t (fun () -> ignore (Unix.lseek t.fd position SEEK_SET : int))
+
+(* The size, and not where a seek to the end would come to: another task may be reading. *)
 let length t =
-  using "fstat" t (fun () -> (Unix.LargeFile.fstat t.fd).st_size)
-  |> Int64.to_int
+  using "lseek" t @@ fun () ->
+  (* what cannot be sought in has no length *)
+  ignore (Unix.lseek t.fd 0 SEEK_CUR : int);
+  Int64.to_int (Unix.LargeFile.fstat t.fd).st_size

@@ -23,7 +23,15 @@ val write : t -> bytes -> int -> int -> int
 (** As {!Unix.single_write}; otherwise as {!read}. *)
 
 val length : t -> int
-(** Of the file. *)
+(** Of the file.
+    @raise Unix.Unix_error with [ESPIPE] if there is none. Never suspends. *)
+
+val position : t -> int
+(** In the file; 0 if it is none. Never suspends. *)
+
+val seek : t -> int -> unit
+(** As {!Unix.lseek}, from the beginning. No operation is in progress. Never
+    suspends. *)
 
 val is_closed : t -> bool
 

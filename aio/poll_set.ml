@@ -75,7 +75,7 @@ let ready { watches; poll; _ } ~n ~count =
       | 0 -> from (i + 1) count
       | bits ->
           let { owner; _ } = Option.get watches.(i) in
-          (owner, Ready.of_bits bits) :: from (i + 1) (count - 1)
+          (owner, Revents.of_bits bits) :: from (i + 1) (count - 1)
   in
   from 0 count
 

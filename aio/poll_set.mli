@@ -9,5 +9,5 @@ val create : unit -> 'a t
 val watch : Unix.file_descr -> 'a -> 'a watch
 val set : 'a t -> 'a watch -> read:bool -> write:bool -> unit
 
-val wait : 'a t -> block:bool -> ('a * Ready.t) list
+val wait : 'a t -> block:bool -> ('a * Revents.t) list
 (** O(n) for the [n] descriptors that are waited for. *)

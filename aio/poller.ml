@@ -12,19 +12,26 @@ type message =
 (* [inbox], the only Atomic here: what other threads, and tasks of the loop's own, have
    for the loop
 
-   State                  Left by    To                       By whom
-   asleep = a, ms         post       asleep = false, m :: ms  any thread; it rings if a
-                          post Gone  asleep = a, m :: ms      any thread
-                          announce   asleep = true, []        the loop, if ms = []
-                          awake      asleep = false, ms       the loop, after it polled
-                          take       asleep = false, []       the loop, which serves ms
+   State              Left by    To              By whom
+   asleep = a, ms     post       awake, m :: ms  any thread; it rings unless a = awake
+                      post Gone  a, m :: ms      any thread
+                      announce   n, []           the loop, for which n wait, if it was
+                                                 awake and ms = []
+                      take       awake, []       the loop, which serves ms; after it
+                                                 polled also if ms = []
 
-   Debt: the thread that leaves [asleep = true] by a post rings the bell. A signal handler
-   that raises out of the loop's poll leaves [asleep = true]: then one ring is in vain. *)
-type inbox = { asleep : bool; latest_first : message list }
+   Debt: the thread that leaves [asleep] by a post rings the bell. A signal handler that
+   raises out of the loop's poll leaves the loop [asleep]: then one ring is in vain.
 
-let awake = { asleep = false; latest_first = [] }
-let asleep = { asleep = true; latest_first = [] }
+   While the loop is asleep and none waited for it, it resumes nobody before it is rung
+   for: only a post that wakes adds a waiter. *)
+type inbox = {
+  asleep : int;  (** How many waited when the loop fell asleep; or {!awake}. *)
+  latest_first : message list;
+}
+
+let awake = -1
+let empty = { asleep = awake; latest_first = [] }
 
 (* One descriptor, while anybody waits for it. The bell is one, too. *)
 type slot = {
@@ -80,7 +87,7 @@ let create () =
       raise e
   in
   {
-    inbox = Atomic.make awake;
+    inbox = Atomic.make empty;
     bell_in;
     bell_out;
     process = Unix.getpid ();
@@ -114,12 +121,12 @@ let rec post t ~wakes message =
   let before = Atomic.get t.inbox in
   let after =
     {
-      asleep = before.asleep && not wakes;
+      asleep = (if wakes then awake else before.asleep);
       latest_first = message :: before.latest_first;
     }
   in
   if Atomic.compare_and_set t.inbox before after then
-    begin if before.asleep && wakes then ring t
+    begin if before.asleep <> awake && wakes then ring t
     end
   else (* another thread posted, or the loop took *) post t ~wakes message
 
@@ -135,6 +142,24 @@ let count_gone t fd =
 let forget t fd = post t ~wakes:true (Forget (int_of_fd fd))
 let wake t = post t ~wakes:true Wake
 let waiting t = t.waiting
+
+type rest = Idle | Busy | Waiting
+
+let is_live (Wait { waiter; _ }) = Waiter.is_live waiter
+
+let adds_somebody = function
+  | Add { wait; _ } -> is_live wait
+  | Gone _ | Forget _ | Wake -> false
+
+let rest t =
+  match Atomic.get t.inbox with
+  | { asleep = 0; _ } -> Idle
+  | { asleep; latest_first = [] } when asleep <> awake -> Waiting
+  | { latest_first; _ } when List.exists adds_somebody latest_first -> Waiting
+  | { asleep; _ } ->
+      (* all that wait may be gone, which the loop does not see in its sleep *)
+      if asleep <> awake then wake t;
+      Busy
 
 (* --- Slots, for the loop alone -------------------------------------------- *)
 
@@ -167,8 +192,6 @@ let slot_of t fd =
       let slot = slot t.multiplexer fd in
       Hashtbl.add t.table fd slot;
       slot
-
-let is_live (Wait { waiter; _ }) = Waiter.is_live waiter
 
 let resume error (Wait { waiter; value }) =
   let outcome = match error with None -> Ok value | Some e -> Error e in
@@ -244,10 +267,10 @@ let take t =
   pay t;
   serve_due t;
   match Atomic.get t.inbox with
-  | { asleep = false; latest_first = [] } -> false
+  | { latest_first = []; asleep } when asleep = awake -> false
   | before ->
       let due = List.rev before.latest_first in
-      if Atomic.compare_and_set t.inbox before awake then t.due <- due;
+      if Atomic.compare_and_set t.inbox before empty then t.due <- due;
       (* else another thread posted, and will be found next *)
       serve_due t;
       true
@@ -312,7 +335,7 @@ let rec listen t =
   | exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK | EINTR), _, _) -> ()
 
 (* A slot that is left was emptied meanwhile: the descriptor may be another file now. *)
-let respond t (slot, (ready : Ready.t)) =
+let respond t (slot, (ready : Revents.t)) =
   if slot == t.bell then begin
     listen t;
     set_bell t
@@ -333,9 +356,10 @@ let poll t ~block =
   if t.stale then refresh t;
   t.stale <- true;
   take_all t;
-  if block && not t.woken then
-    begin if Atomic.compare_and_set t.inbox awake asleep then look t ~block:true
-    end
+  if block && not t.woken then begin
+    let asleep = { asleep = t.waiting; latest_first = [] } in
+    if Atomic.compare_and_set t.inbox empty asleep then look t ~block:true
+  end
   else if Hashtbl.length t.table > 0 then look t ~block:false;
   if block then t.woken <- false;
   t.stale <- false

@@ -42,6 +42,13 @@ val waiting : t -> int
 (** How many waiters the loop knew when it last polled, with some of those that
     are gone. For tests, on any thread. *)
 
+type rest =
+  | Idle  (** The loop resumes nobody before {!enlist}. *)
+  | Busy  (** It does not sleep, or is about to look who is gone. *)
+  | Waiting  (** Some wait, or will as soon as it looks. *)
+
+val rest : t -> rest
+
 (** {2 For the loop} *)
 
 val poll : t -> block:bool -> unit

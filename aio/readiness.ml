@@ -17,18 +17,23 @@ let rec serve poller =
   end;
   serve poller
 
+(* The poller, and how many threads serve it that are idle together with it. *)
 let start () =
   let poller = Poller.create () in
   let signals = Thread.sigmask SIG_BLOCK all_signals in
   let unblock () = ignore (Thread.sigmask SIG_SETMASK signals : int list) in
   Fun.protect ~finally:unblock @@ fun () ->
   try
-    if Domain.is_main_domain () then
-      ignore (Thread.create serve poller : Thread.t)
-    else
+    if Domain.is_main_domain () then begin
+      ignore (Thread.create serve poller : Thread.t);
+      (poller, 1)
+    end
+    else begin
       (* A thread would keep this domain from ending. *)
       ignore (Domain.spawn (fun () -> serve poller) : unit Domain.t);
-    poller
+      (* a domain has threads of its own, of which nothing is known *)
+      (poller, 0)
+    end
   with e ->
     let backtrace = Printexc.get_raw_backtrace () in
     Poller.close poller;
@@ -48,7 +53,7 @@ let start () =
 type shared =
   | Nobody
   | Starting of { process : int }
-  | Serving of { process : int; poller : Poller.t }
+  | Serving of { process : int; poller : Poller.t; threads : int }
 
 let shared = Atomic.make Nobody
 
@@ -56,7 +61,8 @@ let start_from before process =
   let starting = Starting { process } in
   if Atomic.compare_and_set shared before starting then
     match start () with
-    | poller -> Atomic.set shared (Serving { process; poller })
+    | poller, threads ->
+        Atomic.set shared (Serving { process; poller; threads })
     | exception e ->
         let backtrace = Printexc.get_raw_backtrace () in
         Atomic.set shared Nobody;
@@ -65,7 +71,7 @@ let start_from before process =
 let rec shared_poller () =
   let here = Unix.getpid () in
   match Atomic.get shared with
-  | Serving { process; poller } when process = here -> poller
+  | Serving { process; poller; _ } when process = here -> poller
   | Starting { process } when process = here ->
       Thread.yield ();
       shared_poller ()
@@ -75,9 +81,19 @@ let rec shared_poller () =
 
 let served_here () =
   match Atomic.get shared with
-  | Serving { process; poller } when process = Unix.getpid () -> Some poller
+  | Serving { process; poller; _ } when process = Unix.getpid () -> Some poller
   | Serving _ | Starting _ | Nobody -> None
 
+let helpers () : Concord__Others.helpers =
+  match Atomic.get shared with
+  | Serving { process; poller; threads } when process = Unix.getpid () -> (
+      match Poller.rest poller with
+      | Idle -> { idle = threads; busy = 0 }
+      | Busy -> { idle = 0; busy = threads }
+      | Waiting -> { idle = 0; busy = 0 })
+  | Serving _ | Starting _ | Nobody -> { idle = 0; busy = 0 }
+
+let () = Concord__Others.add_helpers helpers
 let has_thread () = Option.is_some (served_here ())
 
 (* Only the main domain can start a thread of its own. A domain for the poller would slow

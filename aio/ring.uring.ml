@@ -14,7 +14,7 @@ and 'a watch = {
 
 type 'a t = {
   ring : 'a request Uring.t;
-  mutable found : ('a * Ready.t) list;  (** Not yet returned; latest first. *)
+  mutable found : ('a * Revents.t) list;  (** Not yet returned; latest first. *)
 }
 
 let watch fd owner = { fd; owner; reading = None; writing = None }
@@ -35,9 +35,9 @@ let create () =
 (* After an error that is none of the descriptor's the task tries, and will see. *)
 let ready result =
   match Uring.Res.int_result result with
-  | Ok bits -> Ready.of_bits bits
-  | Error EBADF -> Ready.closed
-  | Error _ -> Ready.over
+  | Ok bits -> Revents.of_bits bits
+  | Error EBADF -> Revents.closed
+  | Error _ -> Revents.over
 
 let note t (answer : _ Uring.completion_option) =
   match answer with

@@ -2,7 +2,13 @@ module Promise = Concord.Promise
 
 let most = 4
 
-(* All but [process] is guarded by [mutex]. A child process makes its own: no thread of the
+(* [uncomputed]: how many functions were given to [run] and have not ended
+
+   Left by  To     By whom
+   n        n + 1  [post], with the job that it adds to [jobs]
+   n + 1    n      the thread that ran the function, before it resumes anybody
+
+   All else but [process] is guarded by [mutex]. A child process makes its own: no thread of the
    parent's is left in it, but the parent's mutex may be locked, and its condition variable
    remembers threads that wait. *)
 type t = {
@@ -12,6 +18,7 @@ type t = {
   jobs : (unit -> unit) Queue.t;
   mutable running : int;
   mutable idle : int;
+  uncomputed : int Atomic.t;
 }
 
 let create process =
@@ -22,9 +29,10 @@ let create process =
     jobs = Queue.create ();
     running = 0;
     idle = 0;
+    uncomputed = Atomic.make 0;
   }
 
-(* [current], the only Atomic here
+(* [current]
 
    State  Left by  To                 By whom
    t      here     t of this process  any thread, in a process that is not [t]'s *)
@@ -63,6 +71,20 @@ let rec work t =
       work t
   | None -> ()
 
+(* As long as a function runs nobody knows when somebody is resumed. A thread that was
+   woken, and has not gone on yet, is still among the idle ones; so is what it was woken
+   for among the jobs. *)
+let helpers () : Concord__Others.helpers =
+  let t = Atomic.get current in
+  if t.process <> Unix.getpid () || Atomic.get t.uncomputed > 0 then
+    { idle = 0; busy = 0 }
+  else
+    Stdlib.Mutex.protect t.mutex (fun () ->
+        let idle = if Queue.is_empty t.jobs then t.idle else 0 in
+        { Concord__Others.idle; busy = t.running - idle })
+
+let () = Concord__Others.add_helpers helpers
+
 (* The program's handlers may raise, which would end the thread. *)
 let all_signals = List.init 64 succ
 
@@ -79,16 +101,20 @@ let post job =
     start t;
     t.running <- t.running + 1
   end;
-  Queue.push job t.jobs;
+  Atomic.incr t.uncomputed;
+  Queue.push (fun () -> job t) t.jobs;
   Stdlib.Condition.signal t.changed
 
 let start_job drop f =
   let promise = Promise.create () in
-  post (fun () ->
+  post (fun t ->
       match f () with
-      | v -> if not (Promise.try_fill promise v) then drop v
+      | v ->
+          Atomic.decr t.uncomputed;
+          if not (Promise.try_fill promise v) then drop v
       | exception e ->
           let backtrace = Printexc.get_raw_backtrace () in
+          Atomic.decr t.uncomputed;
           ignore (Promise.try_fail ~backtrace promise e : bool));
   promise
 

@@ -194,11 +194,17 @@ val may_be_woken : asleep:int -> bool
 (** Could anything still resume a task that waits on the calling thread? [false]
     if there is nothing left that could: no host of which the calling task is
     one among others, no timeout that is pending, no other domain, and no other
-    thread but [asleep] that are known to wait themselves. Then to go on waiting
-    is a deadlock. Signal handlers do not count.
+    thread but [asleep] that are known to wait themselves, and those of
+    [Concord_aio] while they have nothing to do. Then to go on waiting is a
+    deadlock. Signal handlers do not count.
+
+    Before you say that it is one, look again whether a task is ready: the last
+    one who could may have resumed it meanwhile.
 
     The answer is [true] where it is not known: outside of Linux, in another
-    domain than the main one, for a moment after a thread has ended, and once
-    [Concord_aio] or another library has started a thread of its own.
-    - {b Cost}: some microseconds. Suspends no task, but a host may let others
-      take their turn. *)
+    domain than the main one, for a moment after a thread has ended or has done
+    what it had to do (so ask again later), and once another library has started
+    a thread of its own.
+    - {b Cost}: some microseconds; up to some milliseconds if all hangs on a
+      thread of [Concord_aio] that is about to have nothing to do. Suspends no
+      task, but a host may let others take their turn. *)

@@ -11,18 +11,50 @@ let () =
    domain while that waits, once there was a second domain. A thread or a domain that
    runs brings such threads of its own: it is not overlooked, but for a thread of C that
    was started before any other thread. *)
-let other_threads ~asleep =
+let threads () =
   match Sys.readdir "/proc/self/task" with
-  | exception Sys_error _ -> true
-  | threads ->
-      let helpers =
-        1
-        + Bool.to_int (Timer.has_thread ())
-        + Bool.to_int (Atomic.get domains_were_spawned)
-      in
-      Array.length threads > 1 + helpers + asleep
+  | exception Sys_error _ -> max_int
+  | threads -> Array.length threads
 
-let may_wake ~asleep = (not (Timer.is_idle ())) || other_threads ~asleep
+type helpers = { idle : int; busy : int }
+
+let helpers : (unit -> helpers) list Atomic.t = Atomic.make []
+let add_helpers ask = Atomically.update helpers (List.cons ask)
+
+let ask_helpers () =
+  let add all ask =
+    let { idle; busy } = ask () in
+    { idle = all.idle + idle; busy = all.busy + busy }
+  in
+  List.fold_left add { idle = 0; busy = 0 } (Atomic.get helpers)
+
+(* A helper that has just resumed somebody needs a turn, or two, to become idle; or, if
+   the system has to wake its thread first, a moment. *)
+let turns = 20
+
+let let_go_on ~turns =
+  if turns > 10 then Thread.yield () else Thread.delay 0.000_1
+
+(* The threads are counted first: one that was there may have given a helper something to
+   do, or set a timeout, and have ended since. Then the helper, or the timeout, is seen.
+   A helper that has resumed somebody and is idle since is the caller's to see, who looks
+   again whether anybody is ready. *)
+let rec other_threads ?(turns = turns) ~asleep () =
+  let all = threads () in
+  let { idle; busy } = ask_helpers () in
+  let waiting =
+    2 + asleep + idle
+    + Bool.to_int (Timer.has_thread ())
+    + Bool.to_int (Atomic.get domains_were_spawned)
+  in
+  if all > waiting && all <= waiting + busy && turns > 0 then begin
+    let_go_on ~turns;
+    other_threads ~turns:(turns - 1) ~asleep ()
+  end
+  else all > waiting
+
+(* In this order: see [other_threads]. *)
+let may_wake ~asleep = other_threads ~asleep () || not (Timer.is_idle ())
 
 (* OCaml itself catches SIGSEGV, signal 11, and the threads of C some above 31. *)
 let of_the_program caught =

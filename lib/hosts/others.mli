@@ -7,3 +7,20 @@ val may_wake : asleep:int -> bool
 val handle_signals : unit -> bool
 (** Has the program a signal handler, which might wake a task? [true] where that
     is not known. *)
+
+(** {2 Helpers}
+
+    Threads of a library that resume tasks, and do nothing else. *)
+
+type helpers = {
+  idle : int;
+      (** So many will do nothing before a thread that is no idle helper asks
+          them to. One is not idle any more when that thread has asked, and is
+          again only once it has resumed whom it had to resume. *)
+  busy : int;  (** So many others may be idle after their next turn. *)
+}
+
+val add_helpers : (unit -> helpers) -> unit
+(** [add_helpers ask]: from now on [ask ()] tells of the threads of a library.
+    It is called by any thread, at any time; it does not suspend, and raises
+    nothing. It is kept for ever. *)

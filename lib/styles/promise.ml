@@ -102,12 +102,38 @@ let take_fifo q = promise (Wait.take_fifo q)
 let sync event = promise (Wait.sync event)
 let direct f = promise (Wait.direct f)
 
-let claim t =
-  match (repr t).state with
-  | Ready v -> v
-  | Blocked _ | Link _ ->
-      if not (Concord.Host_kit.may_be_woken ~asleep:0) then
-        raise (Group.Deadlock 1);
+let is_ready t =
+  match (repr t).state with Ready _ -> true | Blocked _ | Link _ -> false
+
+(* Until [t] is ready, or until it is time to look again whether it may be. *)
+let sleep t bell =
+  let in_host = Group.is_in_host () in
+  let forget =
+    Group.look_again ~in_host (fun () ->
+        ignore ((Atomic.get bell) (Ok ()) : bool))
+  in
+  Group.finally ~finally:forget (fun () ->
       Concord.Suspend.suspend (fun resumer ->
-          on_ready t (fun v -> ignore (resumer (Ok v) : bool));
-          None)
+          Atomic.set bell resumer;
+          if is_ready t then Some () else None))
+
+let may_be_woken t =
+  Concord.Host_kit.may_be_woken ~asleep:0
+  ||
+  (* by the last one who could *)
+  is_ready t
+
+let claim t =
+  let never (_ : (unit, exn) result) = false in
+  let bell = Atomic.make never in
+  let rec wait ~told =
+    match (repr t).state with
+    | Ready v -> v
+    | Blocked _ | Link _ ->
+        if not (may_be_woken t) then raise (Group.Deadlock 1);
+        if not told then
+          on_ready t (fun _ -> ignore ((Atomic.get bell) (Ok ()) : bool));
+        sleep t bell;
+        wait ~told:true
+  in
+  wait ~told:false

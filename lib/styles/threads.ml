@@ -55,12 +55,31 @@ let all_wait group =
   let waiting = Atomic.get group.waiting in
   waiting = locked (fun () -> Hashtbl.length group.live)
 
-(* The thread does not wait any more when it is being resumed; then [resumer] may still
-   refuse, because the thread goes on for another reason. *)
+(* [count]
+
+   State    Left by     To       By whom
+   Not_yet  begin_wait  Counted  the thread, once it can be resumed
+   Not_yet  end_wait    Over     whoever resumes it, or the thread if it need not wait
+   Counted  end_wait    Over     the same; it then counts one less
+   Over     (never)
+
+   A thread that looks whether it must wait does not wait yet: what it finds may be from
+   somebody who has nothing more to do. It does not wait any more when it is being resumed;
+   then [resumer] may still refuse, because the thread goes on for another reason. *)
+type count = Not_yet | Counted | Over
+
 let suspend ({ group; _ } as thread) ~protected block =
-  let has_ended = Atomic.make false in
+  let count = Atomic.make Not_yet in
+  let begin_wait () =
+    if Atomic.compare_and_set count Not_yet Counted then begin
+      Atomic.incr group.waiting;
+      if all_wait group then ring group
+    end
+  in
   let end_wait () =
-    if not (Atomic.exchange has_ended true) then Atomic.decr group.waiting
+    match Atomic.exchange count Over with
+    | Counted -> Atomic.decr group.waiting
+    | Not_yet | Over -> ()
   in
   let block resumer =
     let resumer outcome =
@@ -77,12 +96,11 @@ let suspend ({ group; _ } as thread) ~protected block =
        sees [interrupt], or it came before. *)
     if Option.is_none found then begin
       thread.interrupt <- interrupt;
-      if is_ending group then interrupt ~even_protected:false
+      if is_ending group then interrupt ~even_protected:false;
+      begin_wait ()
     end;
     found
   in
-  Atomic.incr group.waiting;
-  if all_wait group then ring group;
   Fun.protect
     (fun () -> Host_kit.suspend_thread block)
     ~finally:(fun () ->

@@ -90,6 +90,22 @@ let choice () =
   Aio.close from;
   Aio.close to_
 
+(* Whoever waited for it does not any more, and may close it by any function. *)
+let let_go () =
+  let here, there = Unix.socketpair ~cloexec:true PF_UNIX SOCK_STREAM 0 in
+  let box = Mvar.create_empty () in
+  let join =
+    thread (fun () ->
+        Event.select [ Mvar.take_evt box; Aio.readable_evt here ];
+        Unix.close here)
+  in
+  until_waiting 1;
+  Mvar.put box ();
+  Event.sync (Aio.readable_evt there);
+  int "the end" 0 (Unix.read there (Bytes.create 1) 0 1);
+  join ();
+  Unix.close there
+
 let write_much () =
   with_pipe @@ fun from to_ ->
   let n = 1_000_000 in
@@ -131,6 +147,7 @@ let () =
       on_each "a pipe" pipe_read;
       on_each "readiness" readable;
       on_each "choice" choice;
+      on_each "let go" let_go;
       on_each "more than a pipe holds" write_much;
       on_each "the slides' copy" slides;
     ]

@@ -39,7 +39,7 @@ type process =
 (* What is in the inbox of a loop that sleeps wakes nobody. *)
 let rests poller =
   let { Poller.asleep; latest_first } = Atomic.get poller.Poller.inbox in
-  if not asleep then failwith "the loop sleeps, and does not say so";
+  if asleep = Poller.awake then failwith "the loop sleeps, and does not say so";
   let is_gone = function
     | Poller.Gone _ -> true
     | Add _ | Forget _ | Wake -> false
@@ -160,13 +160,20 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
       let waits = count_waiting actors in
       if live poller <> waits then failwith "a waiter was lost, or stays";
       if Poller.waiting poller <> all poller then failwith "miscounted";
-      let slots = Hashtbl.length poller.table in
-      if poller.n <> slots + 1 then failwith "slots and table differ";
+      let polled =
+        match poller.multiplexer with
+        | Poll set -> set.n
+        | Ring _ -> assert false
+      in
+      if polled <> Hashtbl.length poller.table + 1 then
+        failwith "polls for others than those of the table";
       let could_go_on (reader, at) =
         reader.result == waiting && bytes at <> Some 0
       in
       if List.exists could_go_on (readers @ started) then
         failwith "somebody waits who could go on";
+      if Poller.rest poller = Idle && waits > 0 then
+        failwith "idle, and somebody waits";
       Poller.take_all poller;
       (* One that is gone may be moved: it stays until its pipe is ready. *)
       if last == poller && all poller > 2 * live poller then

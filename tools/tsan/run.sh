@@ -43,13 +43,13 @@ run() {
 
 export OCAMLFIND_CONF=$tsan/findlib.conf PATH=$tsan/bin:$PATH
 cd "$top"
-# The named programs, or all.
-targets=(@test/unit/all)
+# The named programs, or all. Of concord-aio's those that need no other scheduler.
+targets=(@test/unit/all ./test/aio/test_aio_wake.exe ./test/aio/test_aio_styles.exe)
 if [ "${#names[@]}" != 0 ]; then
   targets=()
   for name in "${names[@]}"; do
-    source=$(find test/unit -name "${name#opened_}.ml" -not -path '*/opened/*')
-    [ -n "$source" ] || { say "no test of test/unit is named $name"; exit 1; }
+    source=$(find test/unit test/aio -name "${name#opened_}.ml" -not -path '*/opened/*')
+    [ -n "$source" ] || { say "no test of test/unit or test/aio is named $name"; exit 1; }
     case $name in opened_*) source=$(dirname "$source")/opened/${source##*/} ;; esac
     targets+=("./${source%.ml}.exe")
   done
@@ -57,7 +57,7 @@ fi
 say "building: the first time this takes minutes, as the compiler is instrumented too"
 # Dune runs some of the tests when it builds everything: not yet.
 TSAN_OPTIONS=report_bugs=0 dune build --root . --no-print-directory --build-dir "$build" \
-  --only-packages concord,concord-suspend "${targets[@]}"
+  --only-packages concord,concord-suspend,concord-aio "${targets[@]}"
 
 rm -rf "$reports"
 mkdir "$reports"
@@ -74,7 +74,7 @@ fi
 rm "$reports"/canary*
 
 failed=() n=0
-mapfile -t programs < <(find "$build/default/test/unit" -name '*.exe' | sort)
+mapfile -t programs < <(find "$build"/default/test/{unit,aio} -name '*.exe' | sort)
 for program in "${programs[@]}"; do
   name=${program##*/} name=${name%.exe}
   case $program in */opened/*) name=opened_$name ;; esac
