@@ -21,7 +21,6 @@ let create () =
         "CONCORD_AIO=%s: the values are poll and io_uring" other
 
 let close = function Poll _ -> () | Ring ring -> Ring.close ring
-let holds_files = function Poll _ -> false | Ring _ -> true
 
 let watch t fd owner =
   match t with

@@ -13,10 +13,6 @@ val create : unit -> 'a t
 val close : 'a t -> unit
 (** Of a multiplexer in which nothing is waited for. *)
 
-val holds_files : 'a t -> bool
-(** Does a descriptor that is waited for keep its file open, although it was
-    closed? So it is with [io_uring]. *)
-
 type 'a watch
 (** A descriptor that may be waited for. *)
 

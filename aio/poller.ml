@@ -14,20 +14,16 @@ type message =
 
    State              Left by    To              By whom
    asleep = a, ms     post       awake, m :: ms  any thread; it rings unless a = awake
-                      post Gone  a, m :: ms      any thread
                       announce   n, []           the loop, for which n wait, if it was
                                                  awake and ms = []
                       take       awake, []       the loop, which serves ms; after it
                                                  polled also if ms = []
 
    Debt: the thread that leaves [asleep] by a post rings the bell. A signal handler that
-   raises out of the loop's poll leaves the loop [asleep]: then one ring is in vain.
-
-   While the loop is asleep and none waited for it, it resumes nobody before it is rung
-   for: only a post that wakes adds a waiter. *)
+   raises out of the loop's poll leaves the loop [asleep]: then one ring is in vain. *)
 type inbox = {
   asleep : int;  (** How many waited when the loop fell asleep; or {!awake}. *)
-  latest_first : message list;
+  latest_first : message list;  (** [[]] if it is asleep. *)
 }
 
 let awake = -1
@@ -117,30 +113,25 @@ let rec ring t =
   | Unix.Unix_error ((EAGAIN | EWOULDBLOCK), _, _) -> ()
   | Unix.Unix_error (EINTR, _, _) -> ring t
 
-let rec post t ~wakes message =
+let rec post t message =
   let before = Atomic.get t.inbox in
   let after =
-    {
-      asleep = (if wakes then awake else before.asleep);
-      latest_first = message :: before.latest_first;
-    }
+    { asleep = awake; latest_first = message :: before.latest_first }
   in
   if Atomic.compare_and_set t.inbox before after then
-    begin if before.asleep <> awake && wakes then ring t
+    begin if before.asleep <> awake then ring t
     end
-  else (* another thread posted, or the loop took *) post t ~wakes message
+  else (* another thread posted, or the loop took *) post t message
 
 let enlist t fd direction waiter value =
   let wait = Wait { waiter; value } in
-  post t ~wakes:true (Add { fd = int_of_fd fd; direction; wait })
+  post t (Add { fd = int_of_fd fd; direction; wait })
 
-(* A file that is held should be let go soon: its user may close it now. *)
-let count_gone t fd =
-  let wakes = Multiplexer.holds_files t.multiplexer in
-  post t ~wakes (Gone (int_of_fd fd))
-
-let forget t fd = post t ~wakes:true (Forget (int_of_fd fd))
-let wake t = post t ~wakes:true Wake
+(* The system holds the file of a descriptor that it waits for: it must be let go now, for
+   its user may close it next. *)
+let count_gone t fd = post t (Gone (int_of_fd fd))
+let forget t fd = post t (Forget (int_of_fd fd))
+let wake t = post t Wake
 let waiting t = t.waiting
 
 type rest = Idle | Busy | Waiting
@@ -154,12 +145,9 @@ let adds_somebody = function
 let rest t =
   match Atomic.get t.inbox with
   | { asleep = 0; _ } -> Idle
-  | { asleep; latest_first = [] } when asleep <> awake -> Waiting
-  | { latest_first; _ } when List.exists adds_somebody latest_first -> Waiting
-  | { asleep; _ } ->
-      (* all that wait may be gone, which the loop does not see in its sleep *)
-      if asleep <> awake then wake t;
-      Busy
+  | { asleep; _ } when asleep <> awake -> Waiting
+  | { latest_first; _ } ->
+      if List.exists adds_somebody latest_first then Waiting else Busy
 
 (* --- Slots, for the loop alone -------------------------------------------- *)
 
@@ -291,8 +279,7 @@ let move t ~into =
   take_all t;
   let enlist slot =
     let add direction wait =
-      if is_live wait then
-        post into ~wakes:true (Add { fd = slot.fd; direction; wait })
+      if is_live wait then post into (Add { fd = slot.fd; direction; wait })
     in
     List.iter (add Read) (List.rev slot.readers);
     List.iter (add Write) (List.rev slot.writers)
