@@ -47,6 +47,8 @@ let run (t : Connection.config) ~max_connections ~grace (host : Host.t) handle =
             accept host ~stop ~complain);
       ]
   in
+  (* The first timeout starts a thread, for which no descriptor may be left later. *)
+  ignore (Event.sync_before 0.000_1 Event.never : unit option);
   let accepted_all = Promise.create () in
   (* Each connection's task first starts the one that accepts the next: a new task runs
      at once, so that all clients who wait are accepted in the same turn, and not one
