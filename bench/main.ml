@@ -26,7 +26,8 @@ let measure effort (group : Case.group) =
     (fun comparison ->
       let progress = Printf.eprintf "bench: %s: %s\n%!" group.name in
       let results = Measure.comparison ~progress effort group comparison in
-      print_string (Report.comparison group comparison results);
+      if results <> [] then
+        print_string (Report.comparison group comparison results);
       flush stdout;
       results)
     group.comparisons
