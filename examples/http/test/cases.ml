@@ -482,7 +482,7 @@ let accepted_at_once with_listener ~yield () =
   let accepted = ref 0 and turns = ref 0 in
   let rec count_turns () =
     if !accepted < clients then begin
-      incr turns;
+      if !accepted > 0 then incr turns;
       yield ();
       count_turns ()
     end
