@@ -22,8 +22,13 @@ let watch fd owner = { fd; owner; reading = None; writing = None }
 (* So many requests are passed to the kernel at a time; there may be any number. *)
 let queue_depth = 128
 
+(* Without these flags the kernel interrupts the thread, whatever it does, to complete a
+   request: an unrelated [connect], say, would fail with [EINTR]. Linux has them since
+   5.19. *)
+let flags = Uring.Setup_flags.(coop_taskrun + taskrun_flag)
+
 let create () =
-  match Uring.create ~queue_depth () with
+  match Uring.create ~flags ~queue_depth () with
   | ring -> Some { ring; found = [] }
   | exception (Unix.Unix_error ((EMFILE | ENFILE), _, _) as e) -> raise e
   | exception Unix.Unix_error _ ->

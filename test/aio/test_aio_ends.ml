@@ -185,8 +185,6 @@ let two_loops () =
 (* --- Peers ------------------------------------------------------------------ *)
 
 let connected f () =
-  (* Eio closes what wakes its loop when that is collected. *)
-  Gc.full_major ();
   let before = open_files () in
   Aio.run (fun () ->
       let listener, address = listening () in
