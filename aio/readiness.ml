@@ -99,9 +99,9 @@ let has_thread () = Option.is_some (served_here ())
 (* Only the main domain can start a thread of its own. A domain for the poller would slow
    each minor collection of the others. *)
 let start_early () =
-  (* If it cannot be started, the first wait will tell. *)
+  (* If it cannot be started, the first wait will tell why. *)
   try ignore (shared_poller () : Poller.t)
-  with Unix.Unix_error _ | Sys_error _ -> ()
+  with Unix.Unix_error _ | Sys_error _ | Failure _ -> ()
 
 let () =
   try Domain.before_first_spawn start_early
