@@ -1,0 +1,144 @@
+type point = { x : float; low : float; y : float; high : float }
+type series = { name : string; points : point list }
+type axis = Categories of string list | Numbers of string
+type t = { x : axis; y : string; series : series list }
+
+let program = "gnuplot"
+
+let is_possible () =
+  let path = Option.value (Sys.getenv_opt "PATH") ~default:"" in
+  List.exists
+    (fun folder -> Sys.file_exists (Filename.concat folder program))
+    (String.split_on_char ':' path)
+
+(* The colours of Okabe and Ito, those that are dark enough on white first. *)
+let colours =
+  [|
+    "#0072B2"; "#D55E00"; "#009E73"; "#000000"; "#CC79A7"; "#E69F00"; "#56B4E9";
+  |]
+
+let shapes = [| 7; 5; 9; 11; 13; 6; 4; 8; 10; 12 |]
+let dashes = [| "1"; "2"; "4"; "5"; "3" |]
+let nth array i = array.(i mod Array.length array)
+
+(* Gnuplot's strings in single quotes know no other escape. *)
+let quoted text =
+  "'" ^ String.concat "''" (String.split_on_char '\'' text) ^ "'"
+
+(* From that on, small values would not be told from zero. *)
+let many_times = 8.
+
+let range values =
+  (List.fold_left Float.min infinity values, List.fold_left Float.max 0. values)
+
+let is_logarithmic values =
+  let least, most = range values in
+  values <> [] && least > 0. && most > many_times *. least
+
+let points t = List.concat_map (fun series -> series.points) t.series
+
+let axis_of_x t =
+  match t.x with
+  | Categories names ->
+      let tic i name = Printf.sprintf "%s %d" (quoted name) (i + 1) in
+      let tics = String.concat ", " (List.mapi tic names) in
+      [
+        Printf.sprintf "set xrange [0.5:%d.5]" (List.length names);
+        Printf.sprintf "set xtics (%s)%s" tics
+          (if List.length names > 4 then " rotate by -35" else "");
+        "set grid y";
+      ]
+  | Numbers label ->
+      [
+        "set xlabel " ^ quoted label;
+        "set grid x y";
+        "set offsets graph 0.05, graph 0.05, 0, 0";
+      ]
+      @
+      if is_logarithmic (List.map (fun (p : point) -> p.x) (points t)) then
+        [ "set logscale x" ]
+      else []
+
+let axis_of_y t =
+  let values = List.map (fun (p : point) -> p.y) (points t) in
+  ("set ylabel " ^ quoted t.y)
+  ::
+  (if is_logarithmic values then
+     let least, most = range values in
+     [
+       "set logscale y";
+       Printf.sprintf "set yrange [%g:%g]" (least /. 1.6) (most *. 1.6);
+     ]
+   else [ "set yrange [0:*]" ])
+
+(* The lower end of a bar can be no logarithm. *)
+let data i { points; _ } =
+  let line { x; low; y; high } =
+    Printf.sprintf "%.17g %.17g %.17g %.17g" x y
+      (if low > 0. then low else y)
+      high
+  in
+  Printf.sprintf "$series%d << EOD" i :: (List.map line points @ [ "EOD" ])
+
+let plotted t i series =
+  let style =
+    match t.x with Categories _ -> "yerrorbars" | Numbers _ -> "yerrorlines"
+  in
+  Printf.sprintf
+    "$series%d using 1:2:3:4 with %s lc rgb %s pt %d ps 0.7 dt %s lw 1.4 title \
+     %s"
+    i style
+    (quoted (nth colours i))
+    (nth shapes i) (nth dashes i) (quoted series.name)
+
+let script t ~file =
+  let height = 420 + (6 * List.length t.series) in
+  String.concat "\n"
+    ([
+       Printf.sprintf
+         "set terminal svg size 820,%d dynamic noenhanced font 'sans-serif,13' \
+          background '#ffffff'"
+         height;
+       "set encoding utf8";
+       "set output " ^ quoted file;
+       "set key outside right top Left reverse";
+       "set border 3";
+       "set tics nomirror";
+       "set style line 99 lc rgb '#bbbbbb' dt 3";
+       "set format y '%g'";
+     ]
+    @ axis_of_x t @ axis_of_y t
+    @ List.concat (List.mapi data t.series)
+    @ [
+        "plot " ^ String.concat ", \\\n  " (List.mapi (plotted t) t.series); "";
+      ])
+
+let draw t ~file =
+  let commands = Unix.open_process_args_out program [| program; "-" |] in
+  output_string commands (script t ~file);
+  match Unix.close_process_out commands with
+  | WEXITED 0 -> ()
+  | WEXITED _ | WSIGNALED _ | WSTOPPED _ ->
+      failwith ("gnuplot could not draw " ^ file)
+
+let by_category ~y ~categories series =
+  let count = float_of_int (List.length series) in
+  let place i j =
+    let aside = (float_of_int j -. ((count -. 1.) /. 2.)) /. count in
+    float_of_int (i + 1) +. (0.7 *. aside)
+  in
+  let series_of j (name, point_of) =
+    let point i category =
+      Option.map
+        (fun (p : point) -> { p with x = place i j })
+        (point_of category)
+    in
+    { name; points = List.filter_map Fun.id (List.mapi point categories) }
+  in
+  {
+    y;
+    x = Categories categories;
+    series =
+      List.mapi series_of series
+      |> List.filter (fun { points; _ } -> points <> []);
+  }
