@@ -82,12 +82,20 @@ let show folder results =
   | () -> Printf.printf "%s\n" (Filename.concat folder "index.html")
   | exception (Failure reason | Sys_error reason) -> stop ~code:1 reason
 
-let measure_and_save names effort json report =
+(* From so many groups on, --quick is short of time for each. *)
+let many_groups = 4
+
+let measure_and_save names (effort : Measure.effort) json report =
   let groups =
     usage (fun () ->
         Option.iter Report.check_writable json;
         Option.iter Page.check_writable report;
         match names with [] -> Groups.all | names -> List.map find_group names)
+  in
+  let effort =
+    if effort == Measure.quick && List.length groups >= many_groups then
+      Measure.brief
+    else effort
   in
   print_endline (Report.conditions effort);
   List.iter print_endline Groups.left_out;
@@ -136,8 +144,9 @@ let effort =
           ( Measure.quick,
             info [ "quick" ]
               ~doc:
-                "Measure less, in under 40 s a group ($(b,styles), $(b,web): \
-                 two minutes)." );
+                "Measure less: three groups at most in under 40 s each \
+                 ($(b,styles), $(b,web): two minutes), all of them in under \
+                 ten minutes." );
           ( Measure.smoke,
             info [ "smoke" ]
               ~doc:"Only see that everything runs: the figures mean nothing." );

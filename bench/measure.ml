@@ -31,6 +31,9 @@ let quick =
     load_ms = 1_000;
   }
 
+let brief =
+  { quick with repetitions = 7; sample_ms = Some 20.; group_s = Some 12. }
+
 let smoke =
   {
     repetitions = 2;

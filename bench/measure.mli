@@ -13,8 +13,13 @@ type effort = {
   load_ms : int;  (** The time of a sample of {!Case.Served}. *)
 }
 
-val quick : effort
 val full : effort
+
+val quick : effort
+(** For a group or two. *)
+
+val brief : effort
+(** For all groups, in ten minutes. *)
 
 val smoke : effort
 (** Only to see that everything runs. *)

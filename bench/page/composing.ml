@@ -121,17 +121,18 @@ let fibonacci =
           "The composed server answers at least 95 % of the requests that the \
            domain manager does, at every point";
         claim 1. (prefixed [ "p90" ])
-          "Its p90 is lower than the domain manager's, at every point";
+          "The composed server's p90 is lower than the domain manager's, at \
+           every point";
         claim 1.
           (at_loads [ 75; 100; 125 ])
-          "Its p90 is lower than the domain manager's, at loads above half of \
-           the capacity (ours, not the paper's claim)";
+          "The composed server's p90 is lower than the domain manager's, at \
+           loads above half of the capacity (ours, not the paper's claim)";
         claim on_par ~than:recommended (prefixed [ "p90" ])
-          "Its p90 is at most 5 % above that of what Eio recommends, at every \
-           point (ours, not the paper's claim)";
+          "The composed server's p90 is at most 5 % above that of what Eio \
+           recommends, at every point (ours, not the paper's claim)";
         claim on_par ~than:[ "as-printed"; "mvar" ] (prefixed [ "p90" ])
-          "Its p90 is at most 5 % above that of the paper's programs (ours, \
-           not the paper's claim)";
+          "The composed server's p90 is at most 5 % above that of the paper's \
+           programs (ours, not the paper's claim)";
       ];
     pictures =
       (fun results ->
@@ -289,7 +290,10 @@ let lazy_values =
         Claim.at_least 1.
           ~says:"A forced lazy value is cheaper than one behind a mutex"
           [ (at "forced" "concord@domain", at "forced" "stdlib-mutex@domain") ];
-        Claim.at_least 1. ~says:"So is forcing one for the first time"
+        Claim.at_least 1.
+          ~says:
+            "Forcing a lazy value for the first time is cheaper than behind a \
+             mutex"
           [
             ( at "first-force" "concord@domain",
               at "first-force" "stdlib-mutex@domain" );

@@ -61,6 +61,7 @@ let curves ~file ~caption ~x ~group ~prefix ?(only = any) (results : Results.t)
       {
         Plot.x = Numbers x;
         y = label_of (unit_of rows);
+        level = None;
         series = List.map series (names rows);
       }
     in
@@ -136,7 +137,7 @@ let ratios ?(series = Results.name) ~group (results : Results.t) =
   if rows = [] then []
   else
     let plot =
-      Plot.by_category ~y:"times as good as the baseline"
+      Plot.by_category ~level:1. ~y:"times as good as the baseline"
         ~categories:(List.map fst comparisons)
         (List.map series (distinct (List.map name_of rows)))
     in

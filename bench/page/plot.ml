@@ -1,7 +1,7 @@
 type point = { x : float; low : float; y : float; high : float }
 type series = { name : string; points : point list }
 type axis = Categories of string list | Numbers of string
-type t = { x : axis; y : string; series : series list }
+type t = { x : axis; y : string; level : float option; series : series list }
 
 let program = "gnuplot"
 
@@ -59,17 +59,37 @@ let axis_of_x t =
         [ "set logscale x" ]
       else []
 
+(* Gnuplot itself may leave a logarithmic axis with one number, or none. *)
+let logarithmic_tics (least, most) =
+  let decade = Float.floor (Float.log10 least) in
+  let decades = int_of_float (Float.ceil (Float.log10 most) -. decade) in
+  let factors = if decades > 4 then [ 1. ] else [ 1.; 2.; 5. ] in
+  List.concat
+    (List.init (decades + 1) (fun i ->
+         let power = Float.pow 10. (decade +. float_of_int i) in
+         List.map (fun factor -> Printf.sprintf "%g" (factor *. power)) factors))
+  |> String.concat ", "
+  |> Printf.sprintf "set ytics (%s)"
+
 let axis_of_y t =
   let values = List.map (fun (p : point) -> p.y) (points t) in
-  ("set ylabel " ^ quoted t.y)
-  ::
-  (if is_logarithmic values then
-     let least, most = range values in
-     [
-       "set logscale y";
-       Printf.sprintf "set yrange [%g:%g]" (least /. 1.6) (most *. 1.6);
-     ]
-   else [ "set yrange [0:*]" ])
+  let line level =
+    Printf.sprintf
+      "set arrow from graph 0, first %g to graph 1, first %g nohead lc rgb \
+       '#444444' lw 1"
+      level level
+  in
+  (("set ylabel " ^ quoted t.y) :: List.map line (Option.to_list t.level))
+  @
+  if is_logarithmic values then
+    let least, most = range values in
+    let least = least /. 1.6 and most = most *. 1.6 in
+    [
+      "set logscale y";
+      Printf.sprintf "set yrange [%g:%g]" least most;
+      logarithmic_tics (least, most);
+    ]
+  else [ "set yrange [0:*]" ]
 
 (* The lower end of a bar can be no logarithm. *)
 let data i { points; _ } =
@@ -81,24 +101,31 @@ let data i { points; _ } =
   Printf.sprintf "$series%d << EOD" i :: (List.map line points @ [ "EOD" ])
 
 let plotted t i series =
-  let style =
-    match t.x with Categories _ -> "yerrorbars" | Numbers _ -> "yerrorlines"
+  let style, dash =
+    match t.x with
+    | Categories _ -> ("yerrorbars", "solid")
+    | Numbers _ -> ("yerrorlines", nth dashes i)
   in
   Printf.sprintf
     "$series%d using 1:2:3:4 with %s lc rgb %s pt %d ps 0.7 dt %s lw 1.4 title \
      %s"
     i style
     (quoted (nth colours i))
-    (nth shapes i) (nth dashes i) (quoted series.name)
+    (nth shapes i) dash (quoted series.name)
+
+let width t =
+  match t.x with
+  | Categories names -> Int.max 820 (320 + (36 * List.length names))
+  | Numbers _ -> 820
 
 let script t ~file =
   let height = 420 + (6 * List.length t.series) in
   String.concat "\n"
     ([
        Printf.sprintf
-         "set terminal svg size 820,%d dynamic noenhanced font 'sans-serif,13' \
+         "set terminal svg size %d,%d dynamic noenhanced font 'sans-serif,13' \
           background '#ffffff'"
-         height;
+         (width t) height;
        "set encoding utf8";
        "set output " ^ quoted file;
        "set key outside right top Left reverse";
@@ -121,7 +148,7 @@ let draw t ~file =
   | WEXITED _ | WSIGNALED _ | WSTOPPED _ ->
       failwith ("gnuplot could not draw " ^ file)
 
-let by_category ~y ~categories series =
+let by_category ?level ~y ~categories series =
   let count = float_of_int (List.length series) in
   let place i j =
     let aside = (float_of_int j -. ((count -. 1.) /. 2.)) /. count in
@@ -137,6 +164,7 @@ let by_category ~y ~categories series =
   in
   {
     y;
+    level;
     x = Categories categories;
     series =
       List.mapi series_of series

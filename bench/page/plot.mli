@@ -13,7 +13,12 @@ type axis =
       (** The label, with the unit. The axis is logarithmic if the points are
           positive and the largest is many times the smallest. *)
 
-type t = { x : axis; y : string; series : series list }
+type t = {
+  x : axis;
+  y : string;
+  level : float option;  (** Where a line is drawn across. *)
+  series : series list;
+}
 
 val is_possible : unit -> bool
 (** Whether gnuplot is installed. *)
@@ -22,6 +27,7 @@ val draw : t -> file:string -> unit
 (** @raise Failure if gnuplot fails. *)
 
 val by_category :
+  ?level:float ->
   y:string ->
   categories:string list ->
   (string * (string -> point option)) list ->

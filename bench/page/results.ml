@@ -6,6 +6,7 @@ type row = {
   impl : string;
   host : string;
   title : string;
+  comparison : int option;
   is_baseline : bool;
   unit_ : string;
   more_is_better : bool;
@@ -61,7 +62,7 @@ let versions_of ~impl ~host =
 (* --- From a run --- *)
 
 let of_measured groups =
-  let row (group : Case.group) (comparison : Case.comparison)
+  let row (group : Case.group) i (comparison : Case.comparison)
       ({ row; values } : Measure.result) =
     {
       group = group.name;
@@ -69,6 +70,7 @@ let of_measured groups =
       impl = row.impl;
       host = row.host;
       title = comparison.title;
+      comparison = Some i;
       is_baseline = row == comparison.baseline;
       unit_ = Case.unit_of row;
       more_is_better = Case.more_is_better row;
@@ -79,9 +81,11 @@ let of_measured groups =
   in
   List.concat_map
     (fun (group, comparisons) ->
-      List.concat_map
-        (fun (comparison, results) -> List.map (row group comparison) results)
-        comparisons)
+      List.concat
+        (List.mapi
+           (fun i (comparison, results) ->
+             List.map (row group i comparison) results)
+           comparisons))
     groups
 
 (* --- Questions --- *)
@@ -121,18 +125,19 @@ let by key list =
   List.fold_left add [] list
   |> List.rev_map (fun (k, part) -> (k, List.rev !part))
 
-(* Older files have no titles, but cases. *)
+(* Older files have no comparisons, but cases. *)
 let groups { rows; _ } =
-  let comparisons rows =
-    let key (row : row) = if row.title = "" then row.case else row.title in
-    List.map (fun (_, rows) -> comparison_of rows) (by key rows)
+  let key (row : row) =
+    match row.comparison with Some i -> string_of_int i | None -> row.case
   in
   List.map
-    (fun (group, rows) -> (group, comparisons rows))
+    (fun (group, rows) ->
+      (group, List.map (fun (_, rows) -> comparison_of rows) (by key rows)))
     (by (fun row -> row.group) rows)
 
 let were_in_turns (a : row) (b : row) =
-  a.group = b.group && a.title = b.title && a.title <> ""
+  a.group = b.group && a.comparison <> None
+  && a.comparison = b.comparison
   && Array.length a.samples = Array.length b.samples
   && Array.length a.samples > 0
 
@@ -158,6 +163,8 @@ let json_of_row row =
       ("impl", `String row.impl);
       ("host", `String row.host);
       ("title", `String row.title);
+      ( "comparison",
+        match row.comparison with None -> `Null | Some i -> `Int i );
       ("baseline", `Bool row.is_baseline);
       ("unit", `String row.unit_);
       ("better", `String (if row.more_is_better then "more" else "less"));
@@ -269,6 +276,10 @@ let row_of_json file i json =
     impl = text "impl";
     host = text "host";
     title = optional_text "title" ~default:"";
+    comparison =
+      optional json "comparison" ~default:None (function
+        | `Int i -> Some i
+        | _ -> malformed where "\"comparison\" is no integer");
     is_baseline =
       optional json "baseline" ~default:false (fun json -> json = `Bool true);
     unit_;

@@ -6,7 +6,9 @@ type row = {
   impl : string;
   host : string;
   title : string;  (** What one operation is; [""] in older files. *)
-  is_baseline : bool;  (** Of the rows with the same group and title. *)
+  comparison : int option;
+      (** Which of the group's it is in; [None] in older files. *)
+  is_baseline : bool;  (** Of its comparison. *)
   unit_ : string;
   more_is_better : bool;
   samples : float array;

@@ -168,7 +168,9 @@ let web =
             (at "throughput-1000" "concord@aio", at "throughput-1000" "go@go");
           ];
         Claim.at_least 0.95
-          ~says:"Its p99 is at most 5 % above the one of Lwt's server"
+          ~says:
+            "The p99 of the server over effects is at most 5 % above the one \
+             of Lwt's server"
           (List.map
              (fun case -> (at case "concord@aio", at case "lwt@http"))
              [ "p99-100"; "p99-1000" ]);
