@@ -26,23 +26,36 @@ let list_groups () =
 (* [save] is told after each group what there is so far: nobody should wait for
    figures that get lost. *)
 let measure ~save effort groups =
-  let comparison (group : Case.group) comparison =
+  let comparison effort (group : Case.group) comparison =
     let progress = Printf.eprintf "bench: %s: %s\n%!" group.name in
     let results = Measure.comparison ~progress effort group comparison in
     print_string (Report.comparison group comparison results);
     flush stdout;
     (comparison, results)
   in
-  let add measured (group : Case.group) =
-    let start = Meter.now () in
-    let results = List.map (comparison group) group.comparisons in
-    Printf.eprintf "bench: %s took %.0f s\n%!" group.name
-      (1e-9 *. Meter.ns_since start);
-    let measured = measured @ [ (group, results) ] in
-    save (Results.of_measured measured);
-    measured
+  let rows (group : Case.group) =
+    List.length (List.concat_map Case.rows group.comparisons)
   in
-  ignore (List.fold_left add [] groups)
+  let begun = Meter.now () in
+  let in_time group rest =
+    if effort != Measure.brief then effort
+    else
+      Measure.within effort ~rows:(rows group)
+        ~left_s:(Measure.brief_s -. (1e-9 *. Meter.ns_since begun))
+        ~of_rows:(List.fold_left (fun sum g -> sum + rows g) 0 (group :: rest))
+  in
+  let rec all measured = function
+    | [] -> ()
+    | (group : Case.group) :: rest ->
+        let start = Meter.now () and effort = in_time group rest in
+        let results = List.map (comparison effort group) group.comparisons in
+        Printf.eprintf "bench: %s took %.0f s\n%!" group.name
+          (1e-9 *. Meter.ns_since start);
+        let measured = measured @ [ (group, results) ] in
+        save (Results.of_measured measured);
+        all measured rest
+  in
+  all [] groups
 
 let find_group name =
   match List.find_opt (fun (g : Case.group) -> g.name = name) Groups.all with

@@ -31,8 +31,15 @@ let quick =
     load_ms = 1_000;
   }
 
-let brief =
-  { quick with repetitions = 7; sample_ms = Some 20.; group_s = Some 12. }
+let brief = { quick with repetitions = 7; sample_ms = Some 20.; load_ms = 500 }
+let brief_s = 480.
+
+(* Each row has an equal part of the time that is left; what a group does not use is
+   there for the next. *)
+let within effort ~left_s ~rows ~of_rows =
+  let share = left_s *. float_of_int rows /. float_of_int of_rows in
+  let at_most s = Float.min s (Float.max 1. share) in
+  { effort with group_s = Option.map at_most effort.group_s }
 
 let smoke =
   {

@@ -19,7 +19,16 @@ val quick : effort
 (** For a group or two. *)
 
 val brief : effort
-(** For all groups, in ten minutes. *)
+(** For all groups, in ten minutes: each is to be measured {!within} its share.
+*)
+
+val brief_s : float
+(** What they share. A group takes longer than its share if so many repetitions
+    as it must have do. *)
+
+val within : effort -> left_s:float -> rows:int -> of_rows:int -> effort
+(** The effort for a group with so many of the rows for which there is so much
+    time left. *)
 
 val smoke : effort
 (** Only to see that everything runs. *)
