@@ -1,187 +1,9 @@
 open Case
 open Lwc
-
-(* --- Fibers in the place of a style ----------------------------------------- *)
-
-(* Tasks of a host, as threads in direct style: the same programs run in them. *)
-module Of_host (Host : sig
-  val host : Host.t
-  val yield : unit -> unit
-end) : Concord_styles.Direct = struct
-  type 'a mvar = 'a Concord.Mvar.t
-  type 'a fifo = 'a Concord.Mailbox.t
-
-  let make_mvar = Concord.Mvar.create_empty
-  let make_fifo = Concord.Mailbox.create
-  let put_fifo = Concord.Mailbox.put
-
-  exception Halted
-  exception Stopped
-
-  let spawned = Queue.create ()
-  let fork = ref (fun f -> Queue.push f spawned)
-  let spawn f = !fork (fun () -> try f () with Halted -> ())
-  let halt () = raise_notrace Halted
-
-  (* The host ends all other tasks, and raises it. *)
-  let stop () = raise_notrace Stopped
-
-  let start () =
-    let fork_later = !fork in
-    let begin_all fork_now =
-      fork := fork_now;
-      Queue.iter fork_now spawned
-    in
-    Fun.protect
-      (fun () -> try Host.host.run begin_all with Stopped -> ())
-      ~finally:(fun () ->
-        Queue.clear spawned;
-        fork := fork_later)
-
-  let yield = Host.yield
-  let skip = ()
-  let put_mvar = Concord.Mvar.put
-  let take_mvar = Concord.Mvar.take
-  let take_fifo = Concord.Mailbox.take
-  let sync = Concord.Event.sync
-end
-
-module Fifo = Of_host (struct
-  let host = Host.fifo
-  let yield = Concord_fifo.yield
-end)
-
-module Eio = Of_host (struct
-  let host = Host.eio
-  let yield = Eio.Fiber.yield
-end)
-
-type host = { name : string; style : Style.t; program : program }
-
-let native (name, style) = { name; style; program = Linked }
-
-let in_bytecode host =
-  { host with name = host.name ^ "-bytecode"; program = Bytecode }
-
-let baseline = "trampoline"
-let is_baseline (name, _) = name = baseline
-let trampoline = native (List.find is_baseline Style.all)
-
-let light =
-  List.filter (fun style -> not (is_baseline style)) Style.light
-  |> List.map native
-
-let fifo = native ("fifo", Style.Direct (module Fifo))
-let fibers = [ fifo; native ("eio", Style.Direct (module Eio)) ]
-let threads = native ("threads", List.assoc "threads" Style.all)
-
-(* A comparison in native code, and the same in bytecode. [few] is what system threads
-   are measured by: the same with fewer of them. *)
-
-let row ~case sample { name; style; program } =
-  row ~case ~impl:"concord" ~host:name ~program (sample style)
-
-let few_threads ~case few convert =
-  Option.map (fun few -> row ~case few (convert threads)) few |> Option.to_list
-
-let natively ?few ~fibers ~case ~title sample =
-  {
-    title;
-    baseline = row ~case sample trampoline;
-    others =
-      List.map (row ~case sample) (light @ fibers)
-      @ few_threads ~case few Fun.id;
-  }
-
-let bytecode ?few ~case ~title sample =
-  let row_of host = row ~case sample (in_bytecode host) in
-  {
-    title = title ^ ", in bytecode";
-    baseline = row_of trampoline;
-    others = List.map row_of light @ few_threads ~case few in_bytecode;
-  }
-
-let both ?few ~fibers ~case ~title sample =
-  [
-    natively ?few ~fibers ~case ~title sample; bytecode ?few ~case ~title sample;
-  ]
-
-(* --- The programs ----------------------------------------------------------- *)
-
-type size = { threads : int; operations : int }
-
-(* A program, and what its problem of size [n] takes. *)
-type program = { written : (module Program.WRITTEN); size : int -> size }
-
-let check_result (module P : Program.WRITTEN) n found =
-  if found <> P.sequential n then
-    failwith "not what the sequential program finds"
-
-(* The clock is read before the threads are spawned and after the last has ended. *)
-let time_of_run program style n =
-  let (module P) = Program.in_style program.written style in
-  let start = Meter.now () in
-  let found = P.run (P.setup n) in
-  let ns = Meter.ns_since start in
-  check_result program.written n found;
-  ns
-
-let time_of_setup program style n =
-  let (module P) = Program.in_style program.written style in
-  let start = Meter.now () in
-  ignore (P.setup n : P.network);
-  let ns = Meter.ns_since start in
-  P.forget ();
-  ns
-
-(* So many operations, in whole runs of a program of size [size]. *)
-let whole_runs time program style ~size n =
-  let { operations; _ } = program.size size in
-  let rec go_on performed ns =
-    if performed >= n then ns /. float_of_int performed *. float_of_int n
-    else go_on (performed + operations) (ns +. time program style size)
-  in
-  go_on 0 0.
-
-let fill_minor_heap () =
-  for i = 1 to (Gc.get ()).minor_heap_size do
-    ignore (Sys.opaque_identity (ref i) : int ref)
-  done
-
-(* By how much the process has grown when its size was the largest, if it has done
-   [work] in a style; for one thread. Whatever is there to have threads at all, and a
-   minor heap, is there before. *)
-let peak style work ~threads =
-  let (module Empty) = Program.in_style (module Chain) style in
-  ignore (Empty.run (Empty.setup 0) : int array);
-  fill_minor_heap ();
-  Meter.reset_peak ();
-  let before = Meter.peak_resident_bytes () in
-  work ();
-  (Meter.peak_resident_bytes () -. before) /. float_of_int threads
-
-let resident program work ~largest style =
-  let (module P) = Program.in_style program.written style in
-  Resident
-    (fun things ->
-      let n = largest things in
-      let { threads; _ } = program.size n in
-      let peak =
-        peak style (fun () -> work (module P : Program.S) n) ~threads
-      in
-      peak *. float_of_int things)
-
-let run (module P : Program.S) n = ignore (P.run (P.setup n) : int array)
-
-(* What was spawned is in the minor heap, if it is little. *)
-let set_up (module P : Program.S) n =
-  ignore (P.setup n : P.network);
-  Gc.minor ()
+open Style_rows
+open Style_programs
 
 (* Kpn *)
-
-let kpn =
-  { written = (module Kpn); size = (fun n -> { threads = 7; operations = n }) }
 
 let kpn_cases =
   let sample style =
@@ -202,24 +24,6 @@ let kpn_bytes =
     (resident kpn run ~largest)
 
 (* Sieve *)
-
-(* A number is taken by the filters up to that of its least factor; and a prime by all
-   that are there, by the thread that adds one, and by the last. *)
-let messages n =
-  let primes = Sieve.sequential n in
-  let rec filters v i =
-    if v mod primes.(i) = 0 then i + 1 else filters v (i + 1)
-  in
-  let rec sum v total =
-    if v > primes.(n - 1) then total else sum (v + 1) (total + filters v 0)
-  in
-  sum 2 n
-
-let sieve =
-  {
-    written = (module Sieve);
-    size = (fun n -> { threads = n + 3; operations = messages n });
-  }
 
 let sieve_sample primes style =
   Crowd
@@ -242,22 +46,6 @@ let sieve_bytes =
     (resident sieve run ~largest:(largest 1_000))
 
 (* Sorter *)
-
-let comparators n = n * (n - 1) / 2
-
-(* So many numbers have no more than so many comparators. *)
-let numbers ~comparators:most =
-  let n = int_of_float (Float.sqrt (2. *. float_of_int most)) in
-  if comparators (n + 1) <= most then n + 1 else n
-
-let sorter =
-  {
-    written = (module Sorter);
-    size =
-      (fun n ->
-        let threads = comparators n in
-        { threads; operations = threads });
-  }
 
 let sorter_sample time most style =
   Crowd

@@ -10,6 +10,8 @@ type figure =
   | Throughput  (** Requests per second: the more, the better. *)
   | Latency  (** Microseconds. *)
 
+type level = Least | Quick | Full
+
 type sample =
   | Time of (int -> float)
       (** [f n] performs [n] operations and is the nanoseconds that they took,
@@ -21,6 +23,9 @@ type sample =
   | Served of figure * (crowd:int -> seconds:float -> float)
       (** [f ~crowd ~seconds] is the figure of so long a load, over at most
           [crowd] connections. *)
+  | Once of { unit_ : string; effort : level; measure : unit -> float }
+      (** [measure ()] is what doing something once took, in a new process. With
+          less effort the row is left out. *)
   | Resident of (int -> float)
       (** [f n] holds [n] things at once and is by how many resident bytes the
           process grew. Each sample is taken in a new process. *)
@@ -77,11 +82,12 @@ let rows comparison = comparison.baseline :: comparison.others
 let more_is_better row =
   match row.sample with
   | Served (Throughput, _) -> true
-  | Served (Latency, _) | Time _ | Crowd _ | Resident _ -> false
+  | Served (Latency, _) | Time _ | Crowd _ | Once _ | Resident _ -> false
 
 let unit_of row =
   match row.sample with
   | Time _ | Crowd _ -> "ns"
   | Resident _ -> "bytes"
+  | Once { unit_; _ } -> unit_
   | Served (Throughput, _) -> "req/s"
   | Served (Latency, _) -> "us"

@@ -21,6 +21,7 @@ let all =
       Bench_lazy.group;
       Bench_lwt.group;
       Bench_styles.group;
+      Bench_lwc.group;
       Bench_generator.group;
       Bench_web.group;
     ]

@@ -29,7 +29,8 @@ let measure ~save effort groups =
   let comparison effort (group : Case.group) comparison =
     let progress = Printf.eprintf "bench: %s: %s\n%!" group.name in
     let results = Measure.comparison ~progress effort group comparison in
-    print_string (Report.comparison group comparison results);
+    if results <> [] then
+      print_string (Report.comparison group comparison results);
     flush stdout;
     (comparison, results)
   in

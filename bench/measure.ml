@@ -1,6 +1,7 @@
 open Case
 
 type effort = {
+  level : level;
   repetitions : int;
   sample_ms : float option;
   group_s : float option;
@@ -13,6 +14,7 @@ type effort = {
    in bursts, and then hits both sides of a ratio, or few of the samples. *)
 let full =
   {
+    level = Full;
     repetitions = 41;
     sample_ms = Some 60.;
     group_s = None;
@@ -23,6 +25,7 @@ let full =
 
 let quick =
   {
+    level = Quick;
     repetitions = 15;
     sample_ms = Some 40.;
     group_s = Some 25.;
@@ -43,6 +46,7 @@ let within effort ~left_s ~rows ~of_rows =
 
 let smoke =
   {
+    level = Least;
     repetitions = 2;
     sample_ms = None;
     group_s = None;
@@ -82,6 +86,12 @@ let calibrate ms sample =
 (* A large crowd takes much longer than what is measured among it. *)
 let calibration_crowd = 1_000
 
+let in_new_process effort group row ~n =
+  let worker = Worker.start group row in
+  let value = Worker.sample worker ~crowd:effort.crowd n in
+  Worker.stop worker;
+  value
+
 (* What takes the next sample of [row], per operation, and what ends it. *)
 let prepare effort ms group row =
   match row.sample with
@@ -99,13 +109,10 @@ let prepare effort ms group row =
       (* the first is slower *)
       if effort.repetitions > 2 then ignore (next () : float);
       (next, fun () -> Worker.stop worker)
+  | Once _ -> ((fun () -> in_new_process effort group row ~n:1), ignore)
   | Resident _ ->
-      let next () =
-        let worker = Worker.start group row in
-        let bytes = Worker.sample worker ~crowd:effort.crowd effort.things in
-        Worker.stop worker;
-        bytes /. float_of_int effort.things
-      in
+      let n = effort.things in
+      let next () = in_new_process effort group row ~n /. float_of_int n in
       (next, ignore)
 
 let huge_crowd = 1_000_000
@@ -120,6 +127,8 @@ let repetitions effort row =
   | Served (Throughput, _) when effort.repetitions <= 2 ->
       (* wrk takes a second for each *) 1
   | Served _ -> Int.min 7 effort.repetitions
+  | Once { unit_ = "bytes"; _ } -> Int.min 3 effort.repetitions
+  | Once _ -> Int.min (if effort.level = Full then 7 else 3) effort.repetitions
   | Crowd _ | Resident _ -> min 3 effort.repetitions
 
 (* For so long a comparison may go on, if it has had some repetitions; that is
@@ -128,7 +137,12 @@ let patience_s effort ~rows ~of_rows =
   let share s = 1.5 *. s *. float_of_int rows /. float_of_int of_rows in
   Option.fold ~none:Float.infinity ~some:share effort.group_s
 
-let comparison ?(progress = ignore) effort (group : group) comparison =
+let is_left_out effort row =
+  match row.sample with
+  | Once { effort = needed; _ } -> needed > effort.level
+  | Time _ | Crowd _ | Served _ | Resident _ -> false
+
+let measure ~progress effort (group : group) comparison =
   let rows = rows comparison and case = comparison.baseline.case in
   let of_rows = List.length (List.concat_map Case.rows group.comparisons) in
   let patience_s = patience_s effort ~rows:(List.length rows) ~of_rows in
@@ -151,6 +165,10 @@ let comparison ?(progress = ignore) effort (group : group) comparison =
   List.mapi
     (fun i row -> { row; values = Array.map (fun turn -> turn.(i)) turns })
     rows
+
+let comparison ?(progress = ignore) effort group comparison =
+  if List.for_all (is_left_out effort) (rows comparison) then []
+  else measure ~progress effort group comparison
 
 let quartiles values =
   let sorted = Array.copy values in

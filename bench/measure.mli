@@ -1,6 +1,7 @@
 (** Measuring a comparison. *)
 
 type effort = {
+  level : Case.level;
   repetitions : int;  (** Samples of a row. *)
   sample_ms : float option;
       (** The time for which a sample of {!Case.Time} runs; [None]: no time, a
@@ -43,7 +44,8 @@ val comparison :
   Case.group ->
   Case.comparison ->
   result list
-(** Measures the rows in turns (A B C, A B C, ...); the baseline is first.
+(** Measures the rows in turns (A B C, A B C, ...); the baseline is first. There
+    are none if so little effort leaves them out.
 
     @raise Failure if a row could not be measured. *)
 

@@ -38,7 +38,8 @@ let ratio ~baseline (result : Measure.result) =
     match result.row.sample with
     | Time _ | Crowd _ | Served (Latency, _) -> ("faster", "slower")
     | Served (Throughput, _) -> ("more", "less")
-    | Resident _ -> ("smaller", "larger")
+    | Once { unit_ = "bytes"; _ } | Resident _ -> ("smaller", "larger")
+    | Once _ -> ("faster", "slower")
   in
   let ratios = Measure.ratio_to ~baseline result in
   let first, median, third = Measure.quartiles ratios in

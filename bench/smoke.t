@@ -2,7 +2,7 @@ Every row is measured and written, with figures that are figures:
 
   $ ./main.exe --smoke --json results.json >table 2>progress
   $ ./smoke.exe results.json >rows
-  $ grep -v -e ' go go ' -e ' node ' rows
+  $ grep -v -e ' go go ' -e ' node ' -e '^lwc ' rows
   mvar serial eio eio ns
   mvar serial concord fifo ns
   mvar serial concord eio ns
@@ -433,6 +433,11 @@ Every row is measured and written, with figures that are figures:
   web p99-1000 lwt http us
   web p99-1000 lwt cohttp us
 
+The figures of "Light Weight Concurrency in OCaml", each at its first point:
+
+  $ grep -c '^lwc .* \(ms\|bytes\)$' rows
+  134
+
 Those of Go, where Go is installed; else the report says that they are missing:
 
   $ if command -v go >/dev/null; then grep -c ' go go \(ns\|bytes\|req/s\|us\)$' rows; else grep 'Go was not' table >/dev/null && echo 32; fi
@@ -446,7 +451,7 @@ Those of Node.js, likewise:
 What cannot be measured is said before anything is:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group" (there are mvar, suspend, effect, structures, event, lazy, lwt, styles, generator, web)
+  bench: unknown group "no-such-group" (there are mvar, suspend, effect, structures, event, lazy, lwt, styles, lwc, generator, web)
   [2]
   $ ./main.exe --smoke mvar --json no-such-folder/file
   bench: no-such-folder/file: No such file or directory

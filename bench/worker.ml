@@ -15,6 +15,7 @@ let take_sample row ~crowd n =
       Gc.full_major ();
       run ~tasks:(min tasks crowd) n
   | Served (_, load) -> load ~crowd ~seconds:(1e-3 *. float n)
+  | Once { measure; _ } -> measure ()
   | Resident grow ->
       Gc.compact ();
       grow n

@@ -53,8 +53,11 @@ let accept socket ~unless:event =
   | exception Unix.Unix_error (error, _, _) ->
       raise (Cannot_accept (Unix.error_message error))
 
+(* Without [~blocking], Lwt (6.1.2) first has a thread find out whether the socket blocks,
+   and [Lwt.cancel] does not stop an [accept] that waits for that: it takes a client later,
+   or waits for a descriptor that was closed meanwhile, for which libev aborts. *)
 let with_listener socket f =
-  let socket = Lwt_unix.of_unix_file_descr socket in
+  let socket = Lwt_unix.of_unix_file_descr ~blocking:false socket in
   Lwt_direct.spawn @@ fun () ->
   f
     {

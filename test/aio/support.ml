@@ -9,6 +9,14 @@ let () = Sys.set_signal Sys.sigpipe Sys.Signal_ignore
 (* How many are open: the one by which this is read is not among those. *)
 let descriptors () = Array.length (Sys.readdir "/proc/self/fd") - 1
 
+(* Those, and what they are: to be compared. *)
+let open_files () =
+  let name n =
+    let file = try Unix.readlink ("/proc/self/fd/" ^ n) with _ -> "closed" in
+    n ^ " " ^ file
+  in
+  Array.to_list (Array.map name (Sys.readdir "/proc/self/fd"))
+
 let with_pipe f =
   let from, to_ = Unix.pipe ~cloexec:true () in
   f from to_

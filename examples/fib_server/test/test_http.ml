@@ -13,6 +13,8 @@ let () =
     @ [
         ("blocking", Cases.of_variant (program "blocking"));
         ("domain-manager", Cases.of_variant (program "domain-manager"));
+        ( "accept",
+          [ Alcotest.test_case "given up" `Quick (Cases.given_up in_eio) ] );
         ( "failure",
           [ Alcotest.test_case "handler" `Quick (Cases.failing_handler in_eio) ]
         );

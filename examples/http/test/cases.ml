@@ -482,7 +482,7 @@ let accepted_at_once with_listener ~yield () =
   let accepted = ref 0 and turns = ref 0 in
   let rec count_turns () =
     if !accepted < clients then begin
-      incr turns;
+      if !accepted > 0 then incr turns;
       yield ();
       count_turns ()
     end
@@ -501,6 +501,37 @@ let accepted_at_once with_listener ~yield () =
           Message.answer `OK "pong"));
   List.iter Raw.close connections;
   Alcotest.(check bool) "few turns" true (!turns < 10)
+
+(* --- An accept that is given up --- *)
+
+let give_up (host : Http_service.Host.t) =
+  let accepted = host.accept ~unless:(Concord.Event.always ()) in
+  Alcotest.(check bool) "gave up" true (Option.is_none accepted)
+
+(* Were the accept that is given up to go on, it would take the client of one of the two
+   that follow: each client comes while an accept waits. *)
+let give_up_then_accept port (host : Http_service.Host.t) =
+  give_up host;
+  for i = 1 to 2 do
+    let client = ref None in
+    let too_late =
+      Concord.Event.guard @@ fun () ->
+      client := Some (Raw.connect port);
+      Concord.Event.timeout 10.
+    in
+    (match host.accept ~unless:too_late with
+    | Some connection -> connection.close ()
+    | None -> Alcotest.failf "client %d was taken by another accept" i);
+    Option.iter Raw.close !client
+  done;
+  host.close ()
+
+(* Many, as it may depend on the order of two threads. *)
+let given_up with_listener () =
+  for _ = 1 to 50 do
+    let socket, port = listener ~backlog:5 in
+    with_listener socket (give_up_then_accept port)
+  done
 
 (* --- All of them --- *)
 

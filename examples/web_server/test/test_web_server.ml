@@ -19,5 +19,6 @@ let () =
           [
             Alcotest.test_case "at once" `Quick
               (Cases.accepted_at_once in_aio ~yield:Concord_fifo.yield);
+            Alcotest.test_case "given up" `Quick (Cases.given_up in_aio);
           ] );
       ])

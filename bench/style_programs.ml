@@ -1,0 +1,105 @@
+open Case
+open Lwc
+
+type size = { threads : int; operations : int }
+
+(* A program, and what its problem of size [n] takes. *)
+type program = { written : (module Program.WRITTEN); size : int -> size }
+
+let check_result (module P : Program.WRITTEN) n found =
+  if found <> P.sequential n then
+    failwith "not what the sequential program finds"
+
+(* The clock is read before the threads are spawned and after the last has ended. *)
+let time_of_run program style n =
+  let (module P) = Program.in_style program.written style in
+  let start = Meter.now () in
+  let found = P.run (P.setup n) in
+  let ns = Meter.ns_since start in
+  check_result program.written n found;
+  ns
+
+let time_of_setup program style n =
+  let (module P) = Program.in_style program.written style in
+  let start = Meter.now () in
+  ignore (P.setup n : P.network);
+  let ns = Meter.ns_since start in
+  P.forget ();
+  ns
+
+(* So many operations, in whole runs of a program of size [size]. *)
+let whole_runs time program style ~size n =
+  let { operations; _ } = program.size size in
+  let rec go_on performed ns =
+    if performed >= n then ns /. float_of_int performed *. float_of_int n
+    else go_on (performed + operations) (ns +. time program style size)
+  in
+  go_on 0 0.
+
+let fill_minor_heap () =
+  for i = 1 to (Gc.get ()).minor_heap_size do
+    ignore (Sys.opaque_identity (ref i) : int ref)
+  done
+
+let peak program work style n =
+  let (module Empty) = Program.in_style (module Chain) style in
+  let (module P) = Program.in_style program.written style in
+  ignore (Empty.run (Empty.setup 0) : int array);
+  fill_minor_heap ();
+  Meter.reset_peak ();
+  let before = Meter.peak_resident_bytes () in
+  work (module P : Program.S) n;
+  Meter.peak_resident_bytes () -. before
+
+let resident program work ~largest style =
+  Resident
+    (fun things ->
+      let n = largest things in
+      let { threads; _ } = program.size n in
+      peak program work style n /. float_of_int threads *. float_of_int things)
+
+let run (module P : Program.S) n = ignore (P.run (P.setup n) : int array)
+
+(* What was spawned is in the minor heap, if it is little. *)
+let set_up (module P : Program.S) n =
+  ignore (P.setup n : P.network);
+  Gc.minor ()
+
+(* --- Which they are --- *)
+
+let kpn =
+  { written = (module Kpn); size = (fun n -> { threads = 7; operations = n }) }
+
+(* A number is taken by the filters up to that of its least factor; and a prime by all
+   that are there, by the thread that adds one, and by the last. *)
+let messages n =
+  let primes = Sieve.sequential n in
+  let rec filters v i =
+    if v mod primes.(i) = 0 then i + 1 else filters v (i + 1)
+  in
+  let rec sum v total =
+    if v > primes.(n - 1) then total else sum (v + 1) (total + filters v 0)
+  in
+  sum 2 n
+
+let sieve =
+  {
+    written = (module Sieve);
+    size = (fun n -> { threads = n + 3; operations = messages n });
+  }
+
+let comparators n = n * (n - 1) / 2
+
+(* So many numbers have no more than so many comparators. *)
+let numbers ~comparators:most =
+  let n = int_of_float (Float.sqrt (2. *. float_of_int most)) in
+  if comparators (n + 1) <= most then n + 1 else n
+
+let sorter =
+  {
+    written = (module Sorter);
+    size =
+      (fun n ->
+        let threads = comparators n in
+        { threads; operations = threads });
+  }
