@@ -57,9 +57,15 @@ let comparison ?(printed = []) { title; baseline; others } =
   let rows = baseline :: others in
   let from_paper = List.map (printed_of printed) rows in
   let has_printed = List.exists Option.is_some from_paper in
+  (* In some comparisons each row is a case of its own. *)
+  let label row =
+    if List.for_all (fun other -> other.case = row.case) rows then
+      Results.name row
+    else row.case ^ " " ^ Results.name row
+  in
   let line row from_paper =
     [
-      el "code" [ text (Results.name row) ];
+      el "code" [ text (label row) ];
       text (figure (median row));
       text (quartiles row.quartiles);
       text (string_of_int (Array.length row.samples));

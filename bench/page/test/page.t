@@ -1,14 +1,14 @@
 The page of a few rows. An MVar in Eio is twice as fast as Eio's stream on one domain; between domains the quartiles of
 its ratio are on both sides of the limit, and their distance exceeds the effect; in Fifo it is half as fast:
 
-  $ row() { printf '{"group":"mvar","comparison":%s,"baseline":%s,"title":"a message & <its> cost","case":"%s","impl":"%s","host":"%s","unit":"ns","samples":[%s]}' "$@"; }
+  $ row() { printf '{"group":"mvar","comparison":%s,"baseline":%s,"title":"a message & <its> cost","case":"%s","impl":"%s","host":"%s","unit":"us","samples":[%s]}' "$@"; }
   $ cat >few.json <<END
   > {"machine":"a <machine>","date":"today","command":"none","effort":"little","left_out":["Go was not installed"],"rows":[
-  > $(row 0 true serial eio eio 100,102,104),
-  > $(row 0 false serial concord eio 50,51,52),
-  > $(row 0 false serial concord fifo 200,204,208),
-  > $(row 1 true parallel eio eio 100,100,100),
-  > $(row 1 false parallel concord eio 80,99,130)]}
+  > $(row 0 true table1-serial eio eio 100,102,104),
+  > $(row 0 false table1-serial concord eio 50,51,52),
+  > $(row 0 false table1-serial concord fifo 200,204,208),
+  > $(row 1 true table1-parallel eio eio 100,100,100),
+  > $(row 1 false table1-parallel concord eio 80,99,130)]}
   > END
   $ PATH=/nowhere ../../main.exe --from few.json --folder without
   without/index.html
@@ -26,16 +26,16 @@ its ratio are on both sides of the limit, and their distance exceeds the effect;
    concord@fifo 204 202 to 206 3 2.00x worse [2.00 2.00] 
    concord@eio 99.0 89.5 to 114 3 1.01x better [0.89 1.13] ~ 4.15 us 
   $ words | grep 'concord@eio against'
-   serial concord@eio against eio@eio: 2.00 times as good [2.00 2.00] (confirmed) 
-   parallel concord@eio against eio@eio: 1.01 times as good [0.89 1.13] (within the spread) 
-   serial concord@eio against parallel concord@eio: 1.94 times as good [1.74 2.27] (confirmed) 
+   table1-serial concord@eio against eio@eio: 2.00 times as good [2.00 2.00] (confirmed) 
+   table1-parallel concord@eio against eio@eio: 1.01 times as good [0.89 1.13] (within the spread) 
+   table1-serial concord@eio against table1-parallel concord@eio: 1.94 times as good [1.74 2.27] (confirmed) 
 
 What is behind a peer is named, and what is missing:
 
   $ words | grep 'best peer' -A 4
    group case row median best peer the peer is better by 
    
-   mvar serial concord@fifo 204 ns eio@eio 2.00x [2.00 2.00] 
+   mvar table1-serial concord@fifo 204 us eio@eio 2.00x [2.00 2.00] 
    
    Composing concurrency libraries (the paper, section 7; the thesis, chapter 6) 
   $ words | grep -A 1 'left out'
