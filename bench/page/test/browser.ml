@@ -1,6 +1,7 @@
-(* Opens a page in Chromium without a window, and fails if the console shows an
+(* Opens its first argument, a page, in Chromium without a window, and fails if the console shows an
    error, if a picture is not drawn, or if anything is asked for that is not on
-   the disk. Where Chromium is not installed it says so and passes.
+   the disk; and fails if it finds none of these in the second one. Where Chromium
+   is not installed it says so and passes.
 
    It speaks the browser's debugging protocol: JSON objects, each of which ends
    with a null character, through descriptors 3 and 4. *)
@@ -129,6 +130,20 @@ let call ?session browser seen name params =
   in
   answer ()
 
+(* Its processes write into the profile until it has ended; if it does not end when it
+   is asked to, it is killed. *)
+let ask_to_end browser =
+  ignore (Unix.alarm 10 : int);
+  try
+    output_string browser.requests {|{"id":0,"method":"Browser.close"}|};
+    output_char browser.requests '\000';
+    flush browser.requests;
+    while true do
+      ignore (receive browser : Yojson.Safe.t)
+    done
+  with Failure _ | Sys_error _ -> (
+    try Unix.kill browser.pid Sys.sigkill with Unix.Unix_error _ -> ())
+
 let pictures_script =
   {|Promise.all(Array.from(document.images, image =>
       image.decode().catch(() => {}).then(() => [image.src, image.naturalWidth])))|}
@@ -185,9 +200,8 @@ let check page =
   let profile = Filename.temp_dir "browser" "" in
   let browser = start profile in
   let seen = { errors = []; urls = []; loaded = false } in
-  (* Nobody else would end it. *)
   let end_browser () =
-    (try Unix.kill browser.pid Sys.sigkill with Unix.Unix_error _ -> ());
+    ask_to_end browser;
     ignore (Unix.waitpid [] browser.pid : int * Unix.process_status);
     ignore (Sys.command ("rm -rf " ^ Filename.quote profile) : int)
   in
@@ -200,21 +214,34 @@ let check page =
       let pictures = look browser seen page in
       (List.length pictures, faults seen pictures))
 
-let () =
-  let page = Sys.argv.(1) in
-  let page =
-    if Filename.is_relative page then Filename.concat (Sys.getcwd ()) page
-    else page
+let absolute file =
+  if Filename.is_relative file then Filename.concat (Sys.getcwd ()) file
+  else file
+
+let stop_with lines =
+  List.iter print_endline lines;
+  exit 1
+
+(* That it would see them. *)
+let check_that_it_sees_faults page =
+  let _, faults = check page in
+  let is_seen start = List.exists (String.starts_with ~prefix:start) faults in
+  let unseen =
+    List.filter
+      (fun start -> not (is_seen start))
+      [ "console.error"; "not drawn: file"; "asked for: http" ]
   in
+  if unseen <> [] then stop_with ("not seen:" :: unseen)
+
+let () =
+  let page = absolute Sys.argv.(1) and broken = absolute Sys.argv.(2) in
   if not (is_installed ()) then
     print_endline (program ^ " is not installed: the page was not opened")
-  else
+  else begin
+    check_that_it_sees_faults broken;
     match check page with
-    | pictures, [] ->
-        if pictures = 0 && Bench_page.Plot.is_possible () then begin
-          print_endline "the page has no picture";
-          exit 1
-        end
-    | _, faults ->
-        List.iter print_endline faults;
-        exit 1
+    | 0, [] when Bench_page.Plot.is_possible () ->
+        stop_with [ "the page has no picture" ]
+    | _, [] -> ()
+    | _, faults -> stop_with faults
+  end
