@@ -68,7 +68,8 @@ let find_group name =
 let usage f =
   match f () with
   | result -> result
-  | exception (Failure reason | Sys_error reason | Results.Malformed reason) ->
+  | exception (Failure reason | Sys_error reason | Results_file.Malformed reason)
+    ->
       stop ~code:usage_error reason
 
 let date () =
@@ -116,7 +117,7 @@ let measure_and_save names (effort : Measure.effort) json report =
   let found = ref [] in
   let save rows =
     found := rows;
-    Option.iter (fun file -> Results.write_rows file rows) json;
+    Option.iter (fun file -> Results_file.write_rows file rows) json;
     Option.iter
       (fun folder -> Page.write_results ~folder (run_of effort rows))
       report
@@ -127,7 +128,9 @@ let measure_and_save names (effort : Measure.effort) json report =
 
 let compare_files = function
   | [ a; b ] ->
-      let before, after = usage (fun () -> (Results.read a, Results.read b)) in
+      let before, after =
+        usage (fun () -> (Results_file.read a, Results_file.read b))
+      in
       let changes = Compare.rows before after in
       print_string (Compare.print ~names:(a, b) changes);
       if Compare.is_empty changes then exit usage_error;
@@ -138,7 +141,7 @@ let run names effort json report from folder compare list =
   match (list, compare, from) with
   | true, _, _ -> list_groups ()
   | _, true, _ -> compare_files names
-  | _, _, Some file -> show folder (usage (fun () -> Results.read file))
+  | _, _, Some file -> show folder (usage (fun () -> Results_file.read file))
   | _ ->
       measure_and_save names effort json (if report then Some folder else None)
 

@@ -34,8 +34,12 @@ let pair ~limit (a : Results.row) (b : Results.row) =
       {
         verdict = verdict_of_ratio ~limit ratio;
         what =
-          Printf.sprintf "%s: %.2f times as good [%.2f %.2f]" against median
-            first third;
+          (if Float.is_finite third then
+             Printf.sprintf "%s: %.2f times as good [%.2f %.2f]" against median
+               first third
+           else
+             Printf.sprintf "%s: %.2f times as good, too few samples" against
+               median);
       }
 
 let at_least limit ~says pairs =

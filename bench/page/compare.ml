@@ -23,7 +23,9 @@ let negligible = 0.03
    that of the other. *)
 let change ~before ~after times =
   let a1, _, a3 = before.quartiles and b1, _, b3 = after.quartiles in
-  let overlap = b1 <= a3 && a1 <= b3 in
+  let overlap =
+    (b1 <= a3 && a1 <= b3) || not (has_spread before && has_spread after)
+  in
   if overlap || Float.abs (Float.log times) <= Float.log1p negligible then Level
   else if times > 1. then Better
   else Worse

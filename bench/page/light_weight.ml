@@ -1,3 +1,5 @@
+(* "Light Weight Concurrency in OCaml", section 6. *)
+
 open Paper
 
 let at case row = { Claim.group = "styles"; case; row = "concord@" ^ row }

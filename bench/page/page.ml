@@ -156,7 +156,7 @@ let how_to_read =
      quartile. A ratio is the median of the ratios of the single turns, with \
      theirs in brackets. A ratio in italics, marked with ~, is one whose \
      spread exceeds its effect: its quartiles lie farther apart than it lies \
-     from 1.";
+     from 1, or there are fewer than three samples.";
     "A verdict is computed: a claim is confirmed if the first quartile of each \
      of its ratios reaches the limit that it names, not confirmed if the third \
      quartile of one does not, and else within the spread. Pictures have bars \
@@ -242,7 +242,8 @@ let check_writable folder =
   make_folder folder;
   Concord_bench.Report.check_writable (results_file folder)
 
-let write_results ~folder results = Results.write (results_file folder) results
+let write_results ~folder results =
+  Results_file.write (results_file folder) results
 
 let write ~folder results =
   make_folder folder;

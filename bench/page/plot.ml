@@ -91,12 +91,12 @@ let axis_of_y t =
     ]
   else [ "set yrange [0:*]" ]
 
-(* The lower end of a bar can be no logarithm. *)
+(* An end of a bar may be no logarithm, or not be known. *)
 let data i { points; _ } =
   let line { x; low; y; high } =
     Printf.sprintf "%.17g %.17g %.17g %.17g" x y
       (if low > 0. then low else y)
-      high
+      (if Float.is_finite high then high else y)
   in
   Printf.sprintf "$series%d << EOD" i :: (List.map line points @ [ "EOD" ])
 

@@ -1,4 +1,4 @@
-(** What a run found, as it is saved and read. *)
+(** What a run found. *)
 
 type row = {
   group : string;
@@ -29,30 +29,11 @@ type t = {
 
 type comparison = { title : string; baseline : row; others : row list }
 
-exception Malformed of string
-(** The message begins with the name of the file. *)
-
 val of_measured :
   (Concord_bench.Case.group
   * (Concord_bench.Case.comparison * Concord_bench.Measure.result list) list)
   list ->
   row list
-
-val write : string -> t -> unit
-(** An object with the conditions and the [rows].
-
-    @raise Sys_error if the file cannot be written. *)
-
-val write_rows : string -> row list -> unit
-(** The list of the rows alone.
-
-    @raise Sys_error as above. *)
-
-val read : string -> t
-(** Reads what either of them has written.
-
-    @raise Malformed if it is anything else.
-    @raise Sys_error if the file cannot be read. *)
 
 (** {1 Questions} *)
 
@@ -64,10 +45,15 @@ val median : row -> float
 val spread : row -> float
 (** Between the quartiles, as a fraction of the median. *)
 
+val has_spread : row -> bool
+(** Whether there are so many samples that the quartiles mean something; a file
+    without samples is taken by its word. *)
+
 val groups : t -> (string * comparison list) list
 (** In the order of the file. *)
 
 val ratio : row -> to_:row -> (float * float * float) option
 (** [ratio row ~to_] is how many times better [row] is: the quartiles of the
     ratios of the single turns, if both were measured in turns; else those of
-    the figures that are farthest apart. [None] where the units differ. *)
+    the figures that are farthest apart; from zero to infinity where a spread is
+    not known. [None] where the units differ. *)

@@ -1,3 +1,5 @@
+(* The slides of "Retrofitting Effect Handlers onto OCaml". *)
+
 open Paper
 
 let subject group case row = { Claim.group; case; row }

@@ -25,9 +25,12 @@ let ratio_text ((first, median, third) as ratio) =
     if turned then (1. /. median, 1. /. third, 1. /. first)
     else (median, first, third)
   in
-  Printf.sprintf "%.2fx %s [%.2f %.2f]%s" x
+  let quartiles =
+    if Float.is_finite high then Printf.sprintf " [%.2f %.2f]" low high else ""
+  in
+  Printf.sprintf "%.2fx %s%s%s" x
     (if turned then "worse" else "better")
-    low high
+    quartiles
     (if exceeds_its_effect ratio then " ~" else "")
 
 (* --- A comparison --- *)
