@@ -165,13 +165,27 @@ let fibonacci =
 
 (* --- Figure 10 --- *)
 
-(* Nothing is cancelled in the baseline. *)
+(* Nothing is cancelled in the baseline. Rows absent have fewer tasks from the start. *)
+
+let is_part (row : Results.row) = String.ends_with ~suffix:"%" row.impl
+
 let with_baseline (comparison : Results.comparison) =
-  List.filter_map
+  List.filter is_part comparison.others
+  |> List.map (fun row -> (row, comparison.baseline))
+
+let with_absent (comparison : Results.comparison) =
+  let find impl =
+    List.find_opt (fun (r : Results.row) -> r.impl = impl) comparison.others
+  in
+  List.concat_map
     (fun (row : Results.row) ->
-      if row.host = comparison.baseline.host then Some (row, comparison.baseline)
-      else None)
+      match find (row.impl ^ "-absent") with
+      | Some absent -> [ (row, absent) ]
+      | None -> [])
     comparison.others
+
+(* Concord's structures; the others are for comparison. *)
+let is_ours case = not (String.ends_with ~suffix:"-stream" case)
 
 let cancellation =
   let group = "cancel-cost" in
@@ -181,7 +195,8 @@ let cancellation =
       "Producers on one domain and consumers on another exchange 50,000 items, \
        with 10,000 tasks: one producer (SPMC), one consumer (MPSC), half of \
        each (MPMC). Of the tasks, 0, 10, 20 or 30 % are cancelled and unwound; \
-       the items are the same number.";
+       the items are the same number. Rows absent have so many tasks fewer \
+       from the start, and nothing is cancelled.";
     claimed =
       "Cancelling makes the run at most 5 % slower than the run in which \
        nothing is cancelled, and often faster, as fewer tasks do the same \
@@ -190,15 +205,18 @@ let cancellation =
     printed = [];
     claims =
       [
-        Claim.of_comparisons on_par ~group ~case:any with_baseline
+        Claim.of_comparisons on_par ~group ~case:is_ours with_baseline
           ~says:"With cancellations a run is at most 5 % slower than without";
-        Claim.of_comparisons 1. ~group ~case:any with_baseline
+        Claim.of_comparisons 1. ~group ~case:is_ours with_baseline
           ~says:
             "With cancellations a run is no slower than without (ours, not the \
              paper's claim)";
+        Claim.of_comparisons on_par ~group ~case:is_ours with_absent
+          ~says:
+            "With cancellations a run is at most 5 % slower than if those \
+             tasks had never been there (ours, not the paper's claim)";
       ];
-    pictures =
-      Picture.ratios ~group ~series:(fun row -> row.impl ^ " cancelled");
+    pictures = Picture.ratios ~group ~series:(fun row -> row.impl);
     remarks =
       [
         "The text of the paper gives one figure, the 5 %. A cancelled task of \

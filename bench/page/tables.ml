@@ -99,7 +99,6 @@ let is_ours row =
   String.starts_with ~prefix:"concord" row.impl
   || row.group = "fib"
      && List.mem row.impl [ "composed"; "as-printed"; "mvar" ]
-  || row.group = "cancel-cost"
 
 (* The best of the others in the same case, if it is ahead of [row] beyond the spread. *)
 let ahead_of row rows =
