@@ -1,8 +1,10 @@
 open Concord_bench
+open Bench_page
 open Cmdliner
 
 (* What the user asked for cannot be done; that is no failure of a case. *)
 let usage_error = 2
+let regression = 3
 
 let stop ~code reason =
   prerr_endline ("bench: " ^ reason);
@@ -21,16 +23,40 @@ let list_groups () =
         (List.concat_map Case.rows group.comparisons))
     Groups.all
 
-let measure effort (group : Case.group) =
-  List.concat_map
-    (fun comparison ->
-      let progress = Printf.eprintf "bench: %s: %s\n%!" group.name in
-      let results = Measure.comparison ~progress effort group comparison in
-      if results <> [] then
-        print_string (Report.comparison group comparison results);
-      flush stdout;
-      results)
-    group.comparisons
+(* [save] is told after each group what there is so far: nobody should wait for
+   figures that get lost. *)
+let measure ~save effort groups =
+  let comparison effort (group : Case.group) comparison =
+    let progress = Printf.eprintf "bench: %s: %s\n%!" group.name in
+    let results = Measure.comparison ~progress effort group comparison in
+    if results <> [] then
+      print_string (Report.comparison group comparison results);
+    flush stdout;
+    (comparison, results)
+  in
+  let rows (group : Case.group) =
+    List.length (List.concat_map Case.rows group.comparisons)
+  in
+  let begun = Meter.now () in
+  let in_time group rest =
+    if effort != Measure.brief then effort
+    else
+      Measure.within effort ~rows:(rows group)
+        ~left_s:(Measure.brief_s -. (1e-9 *. Meter.ns_since begun))
+        ~of_rows:(List.fold_left (fun sum g -> sum + rows g) 0 (group :: rest))
+  in
+  let rec all measured = function
+    | [] -> ()
+    | (group : Case.group) :: rest ->
+        let start = Meter.now () and effort = in_time group rest in
+        let results = List.map (comparison effort group) group.comparisons in
+        Printf.eprintf "bench: %s took %.0f s\n%!" group.name
+          (1e-9 *. Meter.ns_since start);
+        let measured = measured @ [ (group, results) ] in
+        save (Results.of_measured measured);
+        all measured rest
+  in
+  all [] groups
 
 let find_group name =
   match List.find_opt (fun (g : Case.group) -> g.name = name) Groups.all with
@@ -38,32 +64,94 @@ let find_group name =
   | None ->
       Printf.ksprintf failwith "unknown group %S (there are %s)" name names
 
-(* The checks come first: nobody should wait for figures that get lost. *)
-let check names json =
-  match
-    let groups = List.map find_group names in
-    Option.iter Report.check_writable json;
-    if groups = [] then Groups.all else groups
-  with
-  | groups -> groups
-  | exception (Failure reason | Sys_error reason) ->
+(* What cannot be done is said before anything is measured. *)
+let usage f =
+  match f () with
+  | result -> result
+  | exception (Failure reason | Sys_error reason | Results_file.Malformed reason)
+    ->
       stop ~code:usage_error reason
 
-let run names effort json list =
-  if list then list_groups ()
-  else
-    let groups = check names json in
-    print_endline (Report.conditions effort);
-    List.iter print_endline Groups.left_out;
-    match List.map (fun group -> (group, measure effort group)) groups with
-    | results -> Option.iter (fun f -> Report.write_json f results) json
-    | exception Failure reason -> stop ~code:1 reason
+let date () =
+  let { Unix.tm_year; tm_mon; tm_mday; tm_hour; tm_min; _ } =
+    Unix.gmtime (Unix.time ())
+  in
+  Printf.sprintf "%d-%02d-%02d %02d:%02d UTC" (1900 + tm_year) (1 + tm_mon)
+    tm_mday tm_hour tm_min
+
+let command_line () =
+  String.concat " " ("./dev bench" :: List.tl (Array.to_list Sys.argv))
+
+let run_of effort rows : Results.t =
+  {
+    machine = Report.machine ();
+    date = date ();
+    command = command_line ();
+    effort = Report.effort effort;
+    left_out = Groups.left_out;
+    rows;
+  }
+
+let show folder results =
+  match Page.write ~folder results with
+  | () -> Printf.printf "%s\n" (Filename.concat folder "index.html")
+  | exception (Failure reason | Sys_error reason) -> stop ~code:1 reason
+
+(* From so many groups on, --quick is short of time for each. *)
+let many_groups = 4
+
+let measure_and_save names (effort : Measure.effort) json report =
+  let groups =
+    usage (fun () ->
+        Option.iter Report.check_writable json;
+        Option.iter Page.check_writable report;
+        match names with [] -> Groups.all | names -> List.map find_group names)
+  in
+  let effort =
+    if effort == Measure.quick && List.length groups >= many_groups then
+      Measure.brief
+    else effort
+  in
+  print_endline (Report.conditions effort);
+  List.iter print_endline Groups.left_out;
+  let found = ref [] in
+  let save rows =
+    found := rows;
+    Option.iter (fun file -> Results_file.write_rows file rows) json;
+    Option.iter
+      (fun folder -> Page.write_results ~folder (run_of effort rows))
+      report
+  in
+  match measure ~save effort groups with
+  | () -> Option.iter (fun folder -> show folder (run_of effort !found)) report
+  | exception (Failure reason | Sys_error reason) -> stop ~code:1 reason
+
+let compare_files = function
+  | [ a; b ] ->
+      let before, after =
+        usage (fun () -> (Results_file.read a, Results_file.read b))
+      in
+      let changes = Compare.rows before after in
+      print_string (Compare.print ~names:(a, b) changes);
+      if Compare.is_empty changes then exit usage_error;
+      if Compare.has_regression changes then exit regression
+  | _ -> stop ~code:usage_error "--compare takes two files"
+
+let run names effort json report from folder compare list =
+  match (list, compare, from) with
+  | true, _, _ -> list_groups ()
+  | _, true, _ -> compare_files names
+  | _, _, Some file -> show folder (usage (fun () -> Results_file.read file))
+  | _ ->
+      measure_and_save names effort json (if report then Some folder else None)
 
 let groups =
   Arg.(
     value & pos_all string []
     & info [] ~docv:"GROUP"
-        ~doc:("A group to measure: " ^ names ^ ". Without any, all are."))
+        ~doc:
+          ("A group to measure: " ^ names
+         ^ ". Without any, all are. With $(b,--compare), the two files."))
 
 let effort =
   Arg.(
@@ -73,8 +161,9 @@ let effort =
           ( Measure.quick,
             info [ "quick" ]
               ~doc:
-                "Measure less, in under 40 s a group ($(b,styles), $(b,web): \
-                 two minutes)." );
+                "Measure less: three groups at most in under 40 s each \
+                 ($(b,styles), $(b,web): two minutes), all of them in under \
+                 ten minutes." );
           ( Measure.smoke,
             info [ "smoke" ]
               ~doc:"Only see that everything runs: the figures mean nothing." );
@@ -88,8 +177,44 @@ let json =
         ~doc:
           "Also write the results to $(docv): a list of objects with \
            $(b,group), $(b,case), $(b,impl), $(b,host), $(b,unit), $(b,value) \
-           (the median) and $(b,spread) (the distance of the quartiles, as a \
-           fraction of the median).")
+           (the median), $(b,spread) (the distance of the quartiles, as a \
+           fraction of the median), $(b,samples), and more.")
+
+let report =
+  Arg.(
+    value & flag
+    & info [ "report" ]
+        ~doc:
+          "Also write a page: the tables and figures of the papers beside what \
+           was measured here, and all groups against their peers.")
+
+let from =
+  Arg.(
+    value
+    & opt (some string) None
+    & info [ "from" ] ~docv:"FILE"
+        ~doc:
+          "Measure nothing: make the page of what $(b,--report) or $(b,--json) \
+           has written to $(docv).")
+
+let folder =
+  Arg.(
+    value & opt string "bench/report"
+    & info [ "folder" ] ~docv:"FOLDER"
+        ~env:(Cmd.Env.info "CONCORD_REPORT")
+        ~doc:
+          "Where the page is written: $(b,index.html), the pictures, and \
+           $(b,results.json), the raw data.")
+
+let compare =
+  Arg.(
+    value & flag
+    & info [ "compare" ]
+        ~doc:
+          "Measure nothing: print what has changed between two files of \
+           $(b,--json) or $(b,--report) beyond the spread, which is where the \
+           quartiles of the two do not overlap and the medians differ by more \
+           than 3 %.")
 
 let list =
   Arg.(value & flag & info [ "list" ] ~doc:"List the groups and their rows.")
@@ -101,9 +226,16 @@ let command =
          [
            Cmd.Exit.info 0 ~doc:"when everything was measured.";
            Cmd.Exit.info 1 ~doc:"when a row could not be measured.";
-           Cmd.Exit.info usage_error ~doc:"on a wrong command line.";
+           Cmd.Exit.info usage_error
+             ~doc:
+               "on a wrong command line, or files that cannot be read or have \
+                no row to compare.";
+           Cmd.Exit.info regression
+             ~doc:"when $(b,--compare) found a row that became worse.";
          ])
-    Term.(const run $ groups $ effort $ json $ list)
+    Term.(
+      const run $ groups $ effort $ json $ report $ from $ folder $ compare
+      $ list)
 
 let () =
   let code = Cmd.eval command in

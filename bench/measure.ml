@@ -34,6 +34,16 @@ let quick =
     load_ms = 1_000;
   }
 
+let brief = { quick with repetitions = 7; sample_ms = Some 20.; load_ms = 500 }
+let brief_s = 480.
+
+(* Each row has an equal part of the time that is left; what a group does not use is
+   there for the next. *)
+let within effort ~left_s ~rows ~of_rows =
+  let share = left_s *. float_of_int rows /. float_of_int of_rows in
+  let at_most s = Float.min s (Float.max 1. share) in
+  { effort with group_s = Option.map at_most effort.group_s }
+
 let smoke =
   {
     level = Least;
@@ -127,6 +137,8 @@ let patience_s effort ~rows ~of_rows =
   let share s = 1.5 *. s *. float_of_int rows /. float_of_int of_rows in
   Option.fold ~none:Float.infinity ~some:share effort.group_s
 
+let much_too_late = 4.
+
 let is_left_out effort row =
   match row.sample with
   | Once { effort = needed; _ } -> needed > effort.level
@@ -146,8 +158,15 @@ let measure ~progress effort (group : group) comparison =
     Array.of_list (List.map (fun (next, _) -> next ()) subjects)
   in
   let rec take turns i =
-    let late = Meter.ns_since start > patience_s *. 1e9 in
-    if i > repetitions || (late && i > min 3 repetitions) then List.rev turns
+    let ns = Meter.ns_since start in
+    let late = ns > patience_s *. 1e9 in
+    (* so that a busy machine does not take for ever *)
+    let much_too_late = late && ns > much_too_late *. patience_s *. 1e9 in
+    if
+      i > repetitions
+      || (late && i > min 3 repetitions)
+      || (much_too_late && i > 1)
+    then List.rev turns
     else take (turn i :: turns) (i + 1)
   in
   let turns = Array.of_list (take [] 1) in

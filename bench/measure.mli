@@ -8,14 +8,29 @@ type effort = {
           few operations. *)
   group_s : float option;
       (** The time that a group should take: one with many rows has shorter
-          samples, and slow comparisons have fewer, but at least three. *)
+          samples, and slow comparisons have fewer: at least three, or one if
+          they take many times their share. *)
   crowd : int;  (** The most tasks of a {!Case.Crowd}. *)
   things : int;  (** How many a sample of {!Case.Resident} holds. *)
   load_ms : int;  (** The time of a sample of {!Case.Served}. *)
 }
 
-val quick : effort
 val full : effort
+
+val quick : effort
+(** For a group or two. *)
+
+val brief : effort
+(** For all groups, in ten minutes: each is to be measured {!within} its share.
+*)
+
+val brief_s : float
+(** What they share. A group takes longer than its share if so many repetitions
+    as it must have do. *)
+
+val within : effort -> left_s:float -> rows:int -> of_rows:int -> effort
+(** The effort for a group with so many of the rows for which there is so much
+    time left. *)
 
 val smoke : effort
 (** Only to see that everything runs. *)

@@ -12,21 +12,24 @@ let processor () =
     |> List.find_map model
   with Sys_error _ -> None
 
-let conditions (effort : Measure.effort) =
-  let samples =
-    match effort.sample_ms with
-    | Some ms ->
-        Printf.sprintf "%d samples of %.0f ms%s" effort.repetitions ms
-          (if effort.group_s = None then ""
-           else ", fewer or shorter in a group with many rows")
-    | None -> "a smoke run, whose figures mean nothing"
-  in
-  Printf.sprintf
-    "%d cores%s, OCaml %s, profile %s; %s, in turns; value: median; spread: \
-     quartiles' distance / median"
+let machine () =
+  Printf.sprintf "%d cores%s, OCaml %s, profile %s"
     (Domain.recommended_domain_count ())
     (Option.fold ~none:"" ~some:(Printf.sprintf " (%s)") (processor ()))
-    Sys.ocaml_version Build_profile.name samples
+    Sys.ocaml_version Build_profile.name
+
+let effort (effort : Measure.effort) =
+  match effort.sample_ms with
+  | Some ms ->
+      Printf.sprintf "%d samples of %.0f ms%s" effort.repetitions ms
+        (if effort.group_s = None then ""
+         else ", fewer or shorter in a group with many rows")
+  | None -> "a smoke run, whose figures mean nothing"
+
+let conditions of_run =
+  Printf.sprintf
+    "%s; %s, in turns; value: median; spread: quartiles' distance / median"
+    (machine ()) (effort of_run)
 
 let name row = Printf.sprintf "%s@%s" row.impl row.host
 
@@ -65,28 +68,6 @@ let comparison group { title; baseline; others } results =
     (Printf.sprintf "\n%s: %s\n" group.name title
     :: line "case" "impl@host" "value" "unit" "spread" ("against " ^ against)
     :: List.map row results)
-
-let write_json file results =
-  let entry group (result : Measure.result) =
-    `Assoc
-      [
-        ("group", `String group.name);
-        ("case", `String result.row.case);
-        ("impl", `String result.row.impl);
-        ("host", `String result.row.host);
-        ("unit", `String (unit_of result.row));
-        ("value", `Float (Measure.median result));
-        ("spread", `Float (Measure.spread result));
-      ]
-  in
-  let entries =
-    List.concat_map
-      (fun (group, results) -> List.map (entry group) results)
-      results
-  in
-  Out_channel.with_open_text file (fun channel ->
-      Yojson.Safe.pretty_to_channel ~std:true channel (`List entries);
-      output_char channel '\n')
 
 let check_writable file =
   Out_channel.with_open_gen [ Open_append; Open_creat ] 0o644 file ignore

@@ -456,3 +456,11 @@ What cannot be measured is said before anything is:
   $ ./main.exe --smoke mvar --json no-such-folder/file
   bench: no-such-folder/file: No such file or directory
   [2]
+
+A page is made of what was measured, which is saved with it; a saved run is compared with itself:
+
+  $ ./main.exe --smoke --report --folder page mvar >table 2>progress
+  $ tail -n 1 table
+  page/index.html
+  $ ./main.exe --compare page/results.json page/results.json | sed 's/: [0-9]*;/: SO MANY;/g'
+  rows in both files: SO MANY; level: SO MANY; all of them, the second file to the first: 1.00x as good [1.00 1.00]

@@ -5,17 +5,20 @@
 # Uses of ./dev's: top (the project), here (where programs run), command (for messages), say, die.
 # shellcheck disable=SC2154  # those are assigned in ./dev
 
-suite=forky size="2.1 GB"
-# What the private root holds: the compiler, the libraries, and the HTTP clients that the tests drive.
+suite=forky size="3 GB"
+# What the private root holds: the compiler, the libraries, the HTTP clients and the browser that the tests drive, and what
+# the benchmark compares with and draws by.
 packages="ocaml ocaml-dune ocaml-findlib ocaml-odoc ocamlformat opam libeio-ocaml-dev libdomainslib-ocaml-dev
  liblwt-ocaml-dev libkcas-ocaml-dev libsaturn-ocaml-dev libdomain-local-await-ocaml-dev
  libdomain-local-timeout-ocaml-dev libalcotest-ocaml-dev libqcheck-stm-ocaml-dev libqcheck-lin-ocaml-dev
  libdscheck-ocaml-dev libmulticore-bench-ocaml-dev libcohttp-lwt-unix-ocaml-dev libmdx-ocaml-dev libcmdliner-ocaml-dev
- libyojson-ocaml-dev libmtime-ocaml-dev libppxlib-ocaml-dev libunwind-dev curl wrk golang-go nodejs"
+ libyojson-ocaml-dev libmtime-ocaml-dev libppxlib-ocaml-dev libunwind-dev curl wrk golang-go nodejs gnuplot-nox
+ chromium"
 # What a host must offer, as findlib names and programs, to be used as it is.
 host_libs="threads.posix domain-local-await iomux eio_main domainslib lwt.unix lwt_direct cohttp-lwt-unix kcas kcas_data
  saturn alcotest qcheck-core qcheck-stm.stm qcheck-lin.domain dscheck http mdx cmdliner yojson mtime.clock.os ppxlib
  ppxlib.metaquot"
+# Without gnuplot the report of the benchmark has no pictures, and without chromium nobody opens it: they may be missing.
 host_tools="dune ocamlfind ocaml-mdx curl wrk"
 
 # Prints the first thing that the host lacks, and nothing where it has all.
@@ -91,7 +94,7 @@ make_root() {
   trap 'exit 130' INT; trap 'exit 143' TERM; trap 'exit 129' HUP
   rm -rf --one-file-system "$partial" "$root"
   free=$(free_mb)
-  [ "$free" -ge 3000 ] || die "the private toolchain needs 3000 MB in $cache, where only $free MB are free"
+  [ "$free" -ge 4000 ] || die "the private toolchain needs 4000 MB in $cache, where only $free MB are free"
   : >"$log"
   # A fresh image has no lists yet, and apt knows a Debian archive only by its list.
   archive=$(debian_archive) ||

@@ -1,0 +1,22 @@
+# Prints a module that says which versions are installed where the benchmark is built.
+
+# Some packages of Debian say nothing to findlib; then the version of the package is meant.
+version() {
+  folder=$(ocamlfind query "$1" 2>/dev/null) || return
+  version=$(ocamlfind query -format '%v' "$1")
+  case $version in
+  '' | *unspecified*)
+    package=$(dpkg -S "$folder/META" 2>/dev/null | cut -d: -f1)
+    version=$(dpkg-query -W -f '${Version}' "$package" 2>/dev/null | sed 's/[-+].*//')
+    ;;
+  esac
+  [ -z "$version" ] || printf '  ("%s", "%s");\n' "$2" "${version#v}"
+}
+
+echo 'let versions = ['
+for pair in eio:Eio lwt:Lwt domainslib:Domainslib kcas:Kcas cohttp-lwt-unix:Cohttp picos:Picos async:Async; do
+  version "${pair%%:*}" "${pair#*:}"
+done
+go version 2>/dev/null | sed -n 's/^go version go\([^ ]*\).*/  ("Go", "\1");/p'
+node --version 2>/dev/null | sed -n 's/^v\(.*\)/  ("Node.js", "\1");/p'
+echo ']'

@@ -1,0 +1,1 @@
+val parts : Paper.part list

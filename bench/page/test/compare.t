@@ -1,0 +1,112 @@
+Two files of results, as --json writes them; of these rows only what matters is given:
+
+  $ row() { printf '{"group":"mvar","case":"%s","impl":"%s","host":"fifo","unit":"%s","samples":[%s]}' "$@"; }
+  $ file() { printf '[%s]\n' "$(IFS=,; echo "$*")"; }
+  $ file "$(row serial concord ns 100,101,102)" "$(row parallel concord ns 200,201,202)" "$(row other eio ns 10,15,20)" >a.json
+
+The same is level, and so is what lies within the spread, or nearly the same:
+
+  $ ../../main.exe --compare a.json a.json
+  rows in both files: 3; level: 3; all of them, the second file to the first: 1.00x as good [1.00 1.00]
+  $ file "$(row serial concord ns 102,103,104)" "$(row parallel concord ns 203,204,204)" "$(row other eio ns 16,17,25)" >level.json
+  $ ../../main.exe --compare a.json level.json
+  rows in both files: 3; level: 3; all of them, the second file to the first: 0.98x as good [0.93 0.98]
+
+Better, and worse, which is 3:
+
+  $ file "$(row serial concord ns 50,51,52)" "$(row parallel concord ns 200,201,202)" "$(row other eio ns 10,15,20)" >better.json
+  $ ../../main.exe --compare a.json better.json
+  rows in both files: 3; level: 2; all of them, the second file to the first: 1.00x as good [1.00 1.49]
+  
+  better beyond the spread: 1
+    mvar       serial                   concord@fifo         101.0 [100.5 101.5] -> 51.0 [50.5 51.5] ns  1.98x better
+  $ ../../main.exe --compare better.json a.json
+  rows in both files: 3; level: 2; all of them, the second file to the first: 1.00x as good [0.75 1.00]
+  
+  worse beyond the spread: 1
+    mvar       serial                   concord@fifo         51.0 [50.5 51.5] -> 101.0 [100.5 101.5] ns  1.98x worse
+  [3]
+
+Of rates more is better:
+
+  $ file "$(row web concord req/s 100,101,102)" >slow.json
+  $ file "$(row web concord req/s 200,201,202)" >fast.json
+  $ ../../main.exe --compare slow.json fast.json
+  rows in both files: 1; level: 0; all of them, the second file to the first: 1.99x as good [1.99 1.99]
+  
+  better beyond the spread: 1
+    mvar       web                      concord@fifo         101.0 [100.5 101.5] -> 201.0 [200.5 201.5] req/s  1.99x better
+  $ ../../main.exe --compare fast.json slow.json
+  rows in both files: 1; level: 0; all of them, the second file to the first: 0.50x as good [0.50 0.50]
+  
+  worse beyond the spread: 1
+    mvar       web                      concord@fifo         201.0 [200.5 201.5] -> 101.0 [100.5 101.5] req/s  1.99x worse
+  [3]
+
+Rows that only one has, and rows in other units, are named; they are no regression:
+
+  $ file "$(row serial concord us 1,1,1)" "$(row new concord ns 5,5,5)" "$(row other eio ns 10,15,20)" >others.json
+  $ ../../main.exe --compare a.json others.json
+  rows in both files: 1; level: 1; all of them, the second file to the first: 1.00x as good [1.00 1.00]
+  
+  not comparable:
+    mvar       serial                   concord@fifo         another unit: ns, then us
+  
+  only in a.json:
+    mvar       parallel                 concord@fifo
+  
+  only in others.json:
+    mvar       new                      concord@fifo
+
+Older files have no samples:
+
+  $ echo '[{"group":"mvar","case":"serial","impl":"concord","host":"fifo","unit":"ns","value":150,"spread":0.1}]' >old.json
+  $ ../../main.exe --compare a.json old.json
+  rows in both files: 1; level: 0; all of them, the second file to the first: 0.67x as good [0.67 0.67]
+  
+  worse beyond the spread: 1
+    mvar       serial                   concord@fifo         101.0 [100.5 101.5] -> 150.0 [142.5 157.5] ns  1.49x worse
+  
+  only in a.json:
+    mvar       parallel                 concord@fifo
+    mvar       other                    eio@fifo
+  [3]
+
+A file of the report is compared like one of --json:
+
+  $ printf '{"machine":"m","date":"d","command":"c","effort":"e","left_out":[],"rows":%s}' "$(cat better.json)" >report.json
+  $ ../../main.exe --compare a.json report.json
+  rows in both files: 3; level: 2; all of them, the second file to the first: 1.00x as good [1.00 1.49]
+  
+  better beyond the spread: 1
+    mvar       serial                   concord@fifo         101.0 [100.5 101.5] -> 51.0 [50.5 51.5] ns  1.98x better
+
+What is no file of results is said to be none:
+
+  $ ../../main.exe --compare a.json missing.json
+  bench: missing.json: No such file or directory
+  [2]
+  $ echo '{' >malformed.json
+  $ ../../main.exe --compare a.json malformed.json
+  bench: malformed.json: is no JSON: Line 2, bytes -1-0: Unexpected end of input
+  [2]
+  $ echo '[{"group":"mvar"}]' >malformed.json
+  $ ../../main.exe --compare a.json malformed.json
+  bench: malformed.json: row 1: "unit" is missing
+  [2]
+  $ file "$(row serial concord ns '"fast"')" >malformed.json
+  $ ../../main.exe --compare malformed.json a.json
+  bench: malformed.json: row 1: a sample is no number
+  [2]
+  $ echo '[]' >empty.json
+  $ ../../main.exe --compare a.json empty.json
+  no row of one file can be compared with one of the other
+  
+  only in a.json:
+    mvar       serial                   concord@fifo
+    mvar       parallel                 concord@fifo
+    mvar       other                    eio@fifo
+  [2]
+  $ ../../main.exe --compare a.json
+  bench: --compare takes two files
+  [2]
