@@ -54,7 +54,11 @@ let run names effort json list =
     let groups = check names json in
     print_endline (Report.conditions effort);
     List.iter print_endline Groups.left_out;
-    match List.map (fun group -> (group, measure effort group)) groups with
+    let measure group =
+      let group = Groups.prepare effort group in
+      (group, measure effort group)
+    in
+    match List.map measure groups with
     | results -> Option.iter (fun f -> Report.write_json f results) json
     | exception Failure reason -> stop ~code:1 reason
 
@@ -72,8 +76,8 @@ let effort =
           ( Measure.quick,
             info [ "quick" ]
               ~doc:
-                "Measure less, in under 40 s a group ($(b,styles), $(b,web): \
-                 two minutes)." );
+                "Measure less, in under 40 s a group ($(b,styles), $(b,web), \
+                 $(b,fib): two minutes)." );
           ( Measure.smoke,
             info [ "smoke" ]
               ~doc:"Only see that everything runs: the figures mean nothing." );

@@ -7,6 +7,7 @@ type effort = {
   crowd : int;
   things : int;
   load_ms : int;
+  short_load_ms : int;
 }
 
 (* Many short samples rather than few long ones: what else the machine does comes
@@ -19,6 +20,7 @@ let full =
     crowd = max_int;
     things = 1_000_000;
     load_ms = 3_000;
+    short_load_ms = 3_000;
   }
 
 let quick =
@@ -29,6 +31,7 @@ let quick =
     crowd = 100_000;
     things = 100_000;
     load_ms = 1_000;
+    short_load_ms = 400;
   }
 
 let smoke =
@@ -39,6 +42,7 @@ let smoke =
     crowd = 100;
     things = 10_000;
     load_ms = 100;
+    short_load_ms = 100;
   }
 
 type result = { row : row; values : float array }
@@ -72,6 +76,18 @@ let calibrate ms sample =
 (* A large crowd takes much longer than what is measured among it. *)
 let calibration_crowd = 1_000
 
+(* What the loads that several rows share were answered with, latest first: by group,
+   load, implementation and host. *)
+let answered : (string * string * string * string, Case.answers list) Hashtbl.t
+    =
+  Hashtbl.create 100
+
+let load_key (group : group) row load = (group.name, load, row.impl, row.host)
+
+let add_answers key answers =
+  let before = Option.value (Hashtbl.find_opt answered key) ~default:[] in
+  Hashtbl.replace answered key (answers :: before)
+
 (* What takes the next sample of [row], per operation, and what ends it. *)
 let prepare effort ms group row =
   match row.sample with
@@ -88,6 +104,16 @@ let prepare effort ms group row =
       let next () = Worker.sample worker ~crowd:effort.crowd effort.load_ms in
       (* the first is slower *)
       if effort.repetitions > 2 then ignore (next () : float);
+      (next, fun () -> Worker.stop worker)
+  | Loaded (figure, load, _) ->
+      let worker = Worker.start group row in
+      let next () =
+        let answers =
+          Worker.load worker ~crowd:effort.crowd effort.short_load_ms
+        in
+        add_answers (load_key group row load) answers;
+        Case.figure figure answers
+      in
       (next, fun () -> Worker.stop worker)
   | Resident _ ->
       let next () =
@@ -109,7 +135,8 @@ let repetitions effort row =
   | Time _ -> effort.repetitions
   | Served (Throughput, _) when effort.repetitions <= 2 ->
       (* wrk takes a second for each *) 1
-  | Served _ -> Int.min 7 effort.repetitions
+  | Loaded _ when effort.repetitions <= 2 -> (* there are many *) 1
+  | Served _ | Loaded _ -> Int.min 7 effort.repetitions
   | Crowd _ | Resident _ -> min 3 effort.repetitions
 
 (* For so long a comparison may go on, if it has had some repetitions; that is
@@ -118,7 +145,7 @@ let patience_s effort ~rows ~of_rows =
   let share s = 1.5 *. s *. float_of_int rows /. float_of_int of_rows in
   Option.fold ~none:Float.infinity ~some:share effort.group_s
 
-let comparison ?(progress = ignore) effort (group : group) comparison =
+let measure ~progress effort (group : group) comparison =
   let rows = rows comparison and case = comparison.baseline.case in
   let of_rows = List.length (List.concat_map Case.rows group.comparisons) in
   let patience_s = patience_s effort ~rows:(List.length rows) ~of_rows in
@@ -141,6 +168,22 @@ let comparison ?(progress = ignore) effort (group : group) comparison =
   List.mapi
     (fun i row -> { row; values = Array.map (fun turn -> turn.(i)) turns })
     rows
+
+(* All rows were offered their loads in turns, or none was. *)
+let from_before group row =
+  match row.sample with
+  | Loaded (figure, load, _) ->
+      Hashtbl.find_opt answered (load_key group row load)
+      |> Option.map (fun answers ->
+          let values = List.rev_map (Case.figure figure) answers in
+          { row; values = Array.of_list values })
+  | Time _ | Crowd _ | Served _ | Resident _ -> None
+
+let comparison ?(progress = ignore) effort group comparison =
+  let rows = rows comparison in
+  let before = List.filter_map (from_before group) rows in
+  if List.compare_lengths before rows = 0 then before
+  else measure ~progress effort group comparison
 
 let quartiles values =
   let sorted = Array.copy values in
