@@ -20,7 +20,7 @@ let enough = 0.02
 let variable = "CONCORD_BENCH_FIB"
 
 let measure (effort : Measure.effort) =
-  if effort.sample_ms = None then { n = 20; cost_ms = 0.03; capacity = 100. }
+  if effort.sample_ms = None then { n = 20; cost_ms = 0.03; capacity = 400. }
   else
     let { Calibrate.n; cost; capacity } =
       Calibrate.measure ~enough ~domains:cores ()
@@ -44,10 +44,14 @@ let binary =
 (* Enough for requests that pile up. *)
 let connections = 200
 
+(* A percentile is one of so many latencies, or more. *)
+let fewest = 10.
+
 let answers variant ~domains ~percent ~crowd ~seconds =
   let { n; capacity; _ } = machine () in
   let path = Printf.sprintf "/fib/%d" n
   and rate = float percent /. 100. *. capacity in
+  let seconds = Float.max seconds (fewest /. rate) in
   let results =
     Eio_main.run @@ fun env ->
     Server_process.with_server env ~binary ~variant ~domains @@ fun server ->
