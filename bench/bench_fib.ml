@@ -1,7 +1,9 @@
 (* Figures 8 and 9 of "Effectively Composing Concurrency Libraries": requests for a
    Fibonacci number are due at a constant rate, whether or not the ones before have been
-   answered. Each sample has a server of its own: one that was asked for too much has
-   work left. *)
+   answered, and the server works on all that came. (That of the paper's own benchmark
+   serves one request at a time.) Each sample has a server of its own: one that was asked
+   for too much has work left. To start it, the load, and to stop it have limits, which
+   are in sum shorter than a worker may take: so none is left behind. *)
 
 open Case
 open Fib_measure

@@ -37,4 +37,5 @@ val with_fib :
   t -> domains:int -> _ Eio.Domain_manager.t -> ((int -> int) -> 'a) -> 'a
 (** [with_fib t ~domains manager f] calls [f fib], where [fib n] computes the
     [n]th Fibonacci number on [domains] domains. It is to be called in Eio
-    fibers of the domain that called [with_fib]. *)
+    fibers of the domain that called [with_fib]; that of {!Composed},
+    {!Domain_manager} and {!Executor_pool} may be called in those of any. *)
