@@ -12,6 +12,9 @@ type figure =
 
 type level = Least | Quick | Full
 
+type answers = { per_second : float; latency_us : float }
+(** What a load was answered with. *)
+
 type sample =
   | Time of (int -> float)
       (** [f n] performs [n] operations and is the nanoseconds that they took,
@@ -26,6 +29,11 @@ type sample =
   | Once of { unit_ : string; effort : level; measure : unit -> float }
       (** [measure ()] is what doing something once took, in a new process. With
           less effort the row is left out. *)
+  | Loaded of figure * string * (crowd:int -> seconds:float -> answers)
+      (** [Loaded (figure, load, f)]: likewise, where [f] gives both figures. A
+          load of this name is offered once to all rows of a group that have it
+          and the same [impl] and [host]: what one row was measured with counts
+          for the next one too. *)
   | Resident of (int -> float)
       (** [f n] holds [n] things at once and is by how many resident bytes the
           process grew. Each sample is taken in a new process. *)
@@ -79,15 +87,21 @@ let go_crowd case ~tasks =
 let go_resident case = go_row case (Resident measured_elsewhere)
 let rows comparison = comparison.baseline :: comparison.others
 
+let figure figure { per_second; latency_us } =
+  match figure with Throughput -> per_second | Latency -> latency_us
+
 let more_is_better row =
   match row.sample with
-  | Served (Throughput, _) -> true
-  | Served (Latency, _) | Time _ | Crowd _ | Once _ | Resident _ -> false
+  | Served (Throughput, _) | Loaded (Throughput, _, _) -> true
+  | Served (Latency, _)
+  | Loaded (Latency, _, _)
+  | Time _ | Crowd _ | Once _ | Resident _ ->
+      false
 
 let unit_of row =
   match row.sample with
   | Time _ | Crowd _ -> "ns"
   | Resident _ -> "bytes"
   | Once { unit_; _ } -> unit_
-  | Served (Throughput, _) -> "req/s"
-  | Served (Latency, _) -> "us"
+  | Served (Throughput, _) | Loaded (Throughput, _, _) -> "req/s"
+  | Served (Latency, _) | Loaded (Latency, _, _) -> "us"

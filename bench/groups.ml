@@ -24,7 +24,11 @@ let all =
       Bench_lwc.group;
       Bench_generator.group;
       Bench_web.group;
+      Bench_fib.group;
     ]
+
+let prepare effort (group : Case.group) =
+  if group.name = Bench_fib.group.name then Bench_fib.prepare effort else group
 
 let left_out =
   List.filter_map

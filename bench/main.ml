@@ -49,6 +49,7 @@ let measure ~save effort groups =
     | [] -> ()
     | (group : Case.group) :: rest ->
         let start = Meter.now () and effort = in_time group rest in
+        let group = Groups.prepare effort group in
         let results = List.map (comparison effort group) group.comparisons in
         Printf.eprintf "bench: %s took %.0f s\n%!" group.name
           (1e-9 *. Meter.ns_since start);
@@ -162,8 +163,8 @@ let effort =
             info [ "quick" ]
               ~doc:
                 "Measure less: three groups at most in under 40 s each \
-                 ($(b,styles), $(b,web): two minutes), all of them in under \
-                 ten minutes." );
+                 ($(b,styles), $(b,web), $(b,fib): two minutes), all of them \
+                 in under ten minutes." );
           ( Measure.smoke,
             info [ "smoke" ]
               ~doc:"Only see that everything runs: the figures mean nothing." );

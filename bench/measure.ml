@@ -8,6 +8,7 @@ type effort = {
   crowd : int;
   things : int;
   load_ms : int;
+  short_load_ms : int;
 }
 
 (* Many short samples rather than few long ones: what else the machine does comes
@@ -21,6 +22,7 @@ let full =
     crowd = max_int;
     things = 1_000_000;
     load_ms = 3_000;
+    short_load_ms = 3_000;
   }
 
 let quick =
@@ -32,6 +34,7 @@ let quick =
     crowd = 100_000;
     things = 100_000;
     load_ms = 1_000;
+    short_load_ms = 400;
   }
 
 let brief = { quick with repetitions = 7; sample_ms = Some 20.; load_ms = 500 }
@@ -53,6 +56,7 @@ let smoke =
     crowd = 100;
     things = 10_000;
     load_ms = 100;
+    short_load_ms = 100;
   }
 
 type result = { row : row; values : float array }
@@ -92,6 +96,18 @@ let in_new_process effort group row ~n =
   Worker.stop worker;
   value
 
+(* What the loads that several rows share were answered with, latest first: by group,
+   load, implementation and host. *)
+let answered : (string * string * string * string, Case.answers list) Hashtbl.t
+    =
+  Hashtbl.create 100
+
+let load_key (group : group) row load = (group.name, load, row.impl, row.host)
+
+let add_answers key answers =
+  let before = Option.value (Hashtbl.find_opt answered key) ~default:[] in
+  Hashtbl.replace answered key (answers :: before)
+
 (* What takes the next sample of [row], per operation, and what ends it. *)
 let prepare effort ms group row =
   match row.sample with
@@ -110,6 +126,16 @@ let prepare effort ms group row =
       if effort.repetitions > 2 then ignore (next () : float);
       (next, fun () -> Worker.stop worker)
   | Once _ -> ((fun () -> in_new_process effort group row ~n:1), ignore)
+  | Loaded (figure, load, _) ->
+      let worker = Worker.start group row in
+      let next () =
+        let answers =
+          Worker.load worker ~crowd:effort.crowd effort.short_load_ms
+        in
+        add_answers (load_key group row load) answers;
+        Case.figure figure answers
+      in
+      (next, fun () -> Worker.stop worker)
   | Resident _ ->
       let n = effort.things in
       let next () = in_new_process effort group row ~n /. float_of_int n in
@@ -126,7 +152,8 @@ let repetitions effort row =
   | Time _ -> effort.repetitions
   | Served (Throughput, _) when effort.repetitions <= 2 ->
       (* wrk takes a second for each *) 1
-  | Served _ -> Int.min 7 effort.repetitions
+  | Loaded _ when effort.repetitions <= 2 -> (* there are many *) 1
+  | Served _ | Loaded _ -> Int.min 7 effort.repetitions
   | Once { unit_ = "bytes"; _ } -> Int.min 3 effort.repetitions
   | Once _ -> Int.min (if effort.level = Full then 7 else 3) effort.repetitions
   | Crowd _ | Resident _ -> min 3 effort.repetitions
@@ -142,7 +169,7 @@ let much_too_late = 4.
 let is_left_out effort row =
   match row.sample with
   | Once { effort = needed; _ } -> needed > effort.level
-  | Time _ | Crowd _ | Served _ | Resident _ -> false
+  | Time _ | Crowd _ | Served _ | Loaded _ | Resident _ -> false
 
 let measure ~progress effort (group : group) comparison =
   let rows = rows comparison and case = comparison.baseline.case in
@@ -175,8 +202,21 @@ let measure ~progress effort (group : group) comparison =
     (fun i row -> { row; values = Array.map (fun turn -> turn.(i)) turns })
     rows
 
+(* All rows were offered their loads in turns, or none was. *)
+let from_before group row =
+  match row.sample with
+  | Loaded (figure, load, _) ->
+      Hashtbl.find_opt answered (load_key group row load)
+      |> Option.map (fun answers ->
+          let values = List.rev_map (Case.figure figure) answers in
+          { row; values = Array.of_list values })
+  | Time _ | Crowd _ | Served _ | Once _ | Resident _ -> None
+
 let comparison ?(progress = ignore) effort group comparison =
-  if List.for_all (is_left_out effort) (rows comparison) then []
+  let rows = rows comparison in
+  let before = List.filter_map (from_before group) rows in
+  if List.for_all (is_left_out effort) rows then []
+  else if List.compare_lengths before rows = 0 then before
   else measure ~progress effort group comparison
 
 let quartiles values =

@@ -13,6 +13,7 @@ type effort = {
   crowd : int;  (** The most tasks of a {!Case.Crowd}. *)
   things : int;  (** How many a sample of {!Case.Resident} holds. *)
   load_ms : int;  (** The time of a sample of {!Case.Served}. *)
+  short_load_ms : int;  (** Likewise of {!Case.Loaded}: there are many. *)
 }
 
 val full : effort

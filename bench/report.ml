@@ -36,8 +36,9 @@ let name row = Printf.sprintf "%s@%s" row.impl row.host
 let ratio ~baseline (result : Measure.result) =
   let better, worse =
     match result.row.sample with
-    | Time _ | Crowd _ | Served (Latency, _) -> ("faster", "slower")
-    | Served (Throughput, _) -> ("more", "less")
+    | Time _ | Crowd _ | Served (Latency, _) | Loaded (Latency, _, _) ->
+        ("faster", "slower")
+    | Served (Throughput, _) | Loaded (Throughput, _, _) -> ("more", "less")
     | Once { unit_ = "bytes"; _ } | Resident _ -> ("smaller", "larger")
     | Once _ -> ("faster", "slower")
   in

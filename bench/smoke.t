@@ -432,6 +432,118 @@ Every row is measured and written, with figures that are figures:
   web p99-1000 concord eio us
   web p99-1000 lwt http us
   web p99-1000 lwt cohttp us
+  fib throughput-domains-1 composed eio req/s
+  fib throughput-domains-1 blocking eio req/s
+  fib throughput-domains-1 domain-manager eio req/s
+  fib throughput-domains-1 executor-pool eio req/s
+  fib throughput-domains-1 eio-promise eio req/s
+  fib throughput-domains-1 as-printed eio req/s
+  fib throughput-domains-1 mvar eio req/s
+  fib throughput-domains-cores composed eio req/s
+  fib throughput-domains-cores blocking eio req/s
+  fib throughput-domains-cores domain-manager eio req/s
+  fib throughput-domains-cores executor-pool eio req/s
+  fib throughput-domains-cores eio-promise eio req/s
+  fib throughput-domains-cores as-printed eio req/s
+  fib throughput-domains-cores mvar eio req/s
+  fib throughput-domains-2x-cores composed eio req/s
+  fib throughput-domains-2x-cores blocking eio req/s
+  fib throughput-domains-2x-cores domain-manager eio req/s
+  fib throughput-domains-2x-cores executor-pool eio req/s
+  fib throughput-domains-2x-cores eio-promise eio req/s
+  fib throughput-domains-2x-cores as-printed eio req/s
+  fib throughput-domains-2x-cores mvar eio req/s
+  fib throughput-load-25 composed eio req/s
+  fib throughput-load-25 blocking eio req/s
+  fib throughput-load-25 domain-manager eio req/s
+  fib throughput-load-25 executor-pool eio req/s
+  fib throughput-load-25 eio-promise eio req/s
+  fib throughput-load-25 as-printed eio req/s
+  fib throughput-load-25 mvar eio req/s
+  fib throughput-load-50 composed eio req/s
+  fib throughput-load-50 blocking eio req/s
+  fib throughput-load-50 domain-manager eio req/s
+  fib throughput-load-50 executor-pool eio req/s
+  fib throughput-load-50 eio-promise eio req/s
+  fib throughput-load-50 as-printed eio req/s
+  fib throughput-load-50 mvar eio req/s
+  fib throughput-load-75 composed eio req/s
+  fib throughput-load-75 blocking eio req/s
+  fib throughput-load-75 domain-manager eio req/s
+  fib throughput-load-75 executor-pool eio req/s
+  fib throughput-load-75 eio-promise eio req/s
+  fib throughput-load-75 as-printed eio req/s
+  fib throughput-load-75 mvar eio req/s
+  fib throughput-load-100 composed eio req/s
+  fib throughput-load-100 blocking eio req/s
+  fib throughput-load-100 domain-manager eio req/s
+  fib throughput-load-100 executor-pool eio req/s
+  fib throughput-load-100 eio-promise eio req/s
+  fib throughput-load-100 as-printed eio req/s
+  fib throughput-load-100 mvar eio req/s
+  fib throughput-load-125 composed eio req/s
+  fib throughput-load-125 blocking eio req/s
+  fib throughput-load-125 domain-manager eio req/s
+  fib throughput-load-125 executor-pool eio req/s
+  fib throughput-load-125 eio-promise eio req/s
+  fib throughput-load-125 as-printed eio req/s
+  fib throughput-load-125 mvar eio req/s
+  fib p90-domains-1 composed eio us
+  fib p90-domains-1 blocking eio us
+  fib p90-domains-1 domain-manager eio us
+  fib p90-domains-1 executor-pool eio us
+  fib p90-domains-1 eio-promise eio us
+  fib p90-domains-1 as-printed eio us
+  fib p90-domains-1 mvar eio us
+  fib p90-domains-cores composed eio us
+  fib p90-domains-cores blocking eio us
+  fib p90-domains-cores domain-manager eio us
+  fib p90-domains-cores executor-pool eio us
+  fib p90-domains-cores eio-promise eio us
+  fib p90-domains-cores as-printed eio us
+  fib p90-domains-cores mvar eio us
+  fib p90-domains-2x-cores composed eio us
+  fib p90-domains-2x-cores blocking eio us
+  fib p90-domains-2x-cores domain-manager eio us
+  fib p90-domains-2x-cores executor-pool eio us
+  fib p90-domains-2x-cores eio-promise eio us
+  fib p90-domains-2x-cores as-printed eio us
+  fib p90-domains-2x-cores mvar eio us
+  fib p90-load-25 composed eio us
+  fib p90-load-25 blocking eio us
+  fib p90-load-25 domain-manager eio us
+  fib p90-load-25 executor-pool eio us
+  fib p90-load-25 eio-promise eio us
+  fib p90-load-25 as-printed eio us
+  fib p90-load-25 mvar eio us
+  fib p90-load-50 composed eio us
+  fib p90-load-50 blocking eio us
+  fib p90-load-50 domain-manager eio us
+  fib p90-load-50 executor-pool eio us
+  fib p90-load-50 eio-promise eio us
+  fib p90-load-50 as-printed eio us
+  fib p90-load-50 mvar eio us
+  fib p90-load-75 composed eio us
+  fib p90-load-75 blocking eio us
+  fib p90-load-75 domain-manager eio us
+  fib p90-load-75 executor-pool eio us
+  fib p90-load-75 eio-promise eio us
+  fib p90-load-75 as-printed eio us
+  fib p90-load-75 mvar eio us
+  fib p90-load-100 composed eio us
+  fib p90-load-100 blocking eio us
+  fib p90-load-100 domain-manager eio us
+  fib p90-load-100 executor-pool eio us
+  fib p90-load-100 eio-promise eio us
+  fib p90-load-100 as-printed eio us
+  fib p90-load-100 mvar eio us
+  fib p90-load-125 composed eio us
+  fib p90-load-125 blocking eio us
+  fib p90-load-125 domain-manager eio us
+  fib p90-load-125 executor-pool eio us
+  fib p90-load-125 eio-promise eio us
+  fib p90-load-125 as-printed eio us
+  fib p90-load-125 mvar eio us
 
 The figures of "Light Weight Concurrency in OCaml", each at its first point:
 
@@ -451,7 +563,7 @@ Those of Node.js, likewise:
 What cannot be measured is said before anything is:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group" (there are mvar, suspend, effect, structures, event, lazy, lwt, styles, lwc, generator, web)
+  bench: unknown group "no-such-group" (there are mvar, suspend, effect, structures, event, lazy, lwt, styles, generator, web, fib)
   [2]
   $ ./main.exe --smoke mvar --json no-such-folder/file
   bench: no-such-folder/file: No such file or directory

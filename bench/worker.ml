@@ -3,6 +3,10 @@ open Case
 (* A scheduler that lost a wake-up waits for ever; the alarm ends the process
    then, and the coordinator reports it. No sample takes so long otherwise. *)
 let patience_s = 120
+let print_float x = Printf.printf "%h\n%!" x
+
+let print_answers { per_second; latency_us } =
+  Printf.printf "%h %h\n%!" per_second latency_us
 
 let take_sample row ~crowd n =
   match row.sample with
@@ -10,15 +14,17 @@ let take_sample row ~crowd n =
       (* Each sample starts from a clean heap and with warm caches. *)
       Gc.full_major ();
       ignore (run (1 + (n / 10)) : float);
-      run n
+      print_float (run n)
   | Crowd (tasks, run) ->
       Gc.full_major ();
-      run ~tasks:(min tasks crowd) n
-  | Served (_, load) -> load ~crowd ~seconds:(1e-3 *. float n)
-  | Once { measure; _ } -> measure ()
+      print_float (run ~tasks:(min tasks crowd) n)
+  | Served (_, load) -> print_float (load ~crowd ~seconds:(1e-3 *. float n))
+  | Loaded (_, _, load) ->
+      print_answers (load ~crowd ~seconds:(1e-3 *. float n))
+  | Once { measure; _ } -> print_float (measure ())
   | Resident grow ->
       Gc.compact ();
-      grow n
+      print_float (grow n)
 
 let find groups name case impl host =
   let group = List.find (fun group -> group.name = name) groups in
@@ -33,8 +39,7 @@ let serve groups =
     | None -> ()
     | Some request ->
         ignore (Unix.alarm patience_s : int);
-        Scanf.sscanf request "%d %d" (fun n crowd ->
-            Printf.printf "%h\n%!" (take_sample row ~crowd n));
+        Scanf.sscanf request "%d %d" (fun n crowd -> take_sample row ~crowd n);
         ignore (Unix.alarm 0 : int);
         loop ()
   in
@@ -89,12 +94,12 @@ let rec wait pid =
   | _, status -> status
   | exception Unix.Unix_error (EINTR, _, _) -> wait pid
 
-let sample t ~crowd n =
+let ask t ~crowd n parse =
   match
     Printf.fprintf t.requests "%d %d\n%!" n crowd;
     In_channel.input_line t.answers
   with
-  | Some line -> float_of_string line
+  | Some line -> parse line
   | None | (exception Sys_error _) ->
       let reason =
         match wait t.pid with
@@ -104,6 +109,13 @@ let sample t ~crowd n =
             "the process ended before its result"
       in
       failwith (t.name ^ ": " ^ reason)
+
+let sample t ~crowd n = ask t ~crowd n float_of_string
+
+let load t ~crowd ms =
+  ask t ~crowd ms (fun line ->
+      Scanf.sscanf line "%h %h" (fun per_second latency_us ->
+          { per_second; latency_us }))
 
 let stop t =
   close_out_noerr t.requests;

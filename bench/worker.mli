@@ -8,7 +8,7 @@
 val serve : Case.group list -> unit
 (** The program of the process: takes the samples that it is asked for, until
     its standard input ends. A request is a line with the two numbers of
-    {!sample}, and the answer is a line with one. *)
+    {!sample}, and the answer is a line with one, or with the two of {!load}. *)
 
 val is_there : Case.program -> bool
 (** Whether the rows of that program can be measured: {!Case.Go} and
@@ -25,5 +25,8 @@ val sample : t -> crowd:int -> int -> float
     tasks.
 
     @raise Failure if the process ended, or took minutes. *)
+
+val load : t -> crowd:int -> int -> Case.answers
+(** Likewise for {!Case.Loaded}. *)
 
 val stop : t -> unit

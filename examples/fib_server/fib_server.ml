@@ -1,4 +1,4 @@
-(* An HTTP server that computes Fibonacci numbers in one of three ways.
+(* An HTTP server that computes Fibonacci numbers, in one of several ways.
 
    ./dev exec fib_server --variant composed --port 8080 --domains 2 *)
 
@@ -48,6 +48,20 @@ let command =
         ( "$(b,domain-manager)",
           "uses Eio alone: other domains take requests from a stream and \
            compute each of them in one piece." );
+      `I
+        ( "$(b,executor-pool)",
+          "uses Eio alone too: its executor pool computes each request in one \
+           piece." );
+      `I
+        ( "$(b,eio-promise)",
+          "starts a task of the pool with Task.async, which resolves a promise \
+           of Eio." );
+      `I
+        ( "$(b,as-printed)",
+          "does the same with a promise of Concord, as section 3.5 of the \
+           paper prints it. The pool admits that from one domain only, which \
+           is enough for this server." );
+      `I ("$(b,mvar)", "does the same with an Mvar, as the paper measured it.");
       Command.signals;
     ]
   in

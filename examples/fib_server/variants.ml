@@ -3,13 +3,24 @@
 open Eio.Std
 module Task = Domainslib.Task
 
-type t = Blocking | Composed | Domain_manager
+type t =
+  | Blocking
+  | Composed
+  | Domain_manager
+  | Executor_pool
+  | Eio_promise
+  | As_printed
+  | Mvar
 
 let all =
   [
     ("blocking", Blocking);
     ("composed", Composed);
     ("domain-manager", Domain_manager);
+    ("executor-pool", Executor_pool);
+    ("eio-promise", Eio_promise);
+    ("as-printed", As_printed);
+    ("mvar", Mvar);
   ]
 
 let with_pool ~num_domains f =
@@ -27,6 +38,41 @@ let composed ~domains f =
   f (fun n ->
       Concord.Promise.await
         (Concord_domainslib.submit pool (fun () -> Fib.parallel pool n)))
+
+(* --- By a task that Eio's domain starts in the pool itself --- *)
+
+(* The pool has one place for an outside domain, and the first request takes it
+   for Eio's. An exception in [Fib.parallel] would be dropped, and the request
+   wait for ever; there is none. *)
+
+let start pool f = ignore (Task.async pool f : unit Task.promise)
+
+let as_printed ~domains f =
+  with_pool ~num_domains:domains @@ fun pool ->
+  f (fun n ->
+      let promise = Concord.Promise.create () in
+      start pool (fun () -> Concord.Promise.fill promise (Fib.parallel pool n));
+      Concord.Promise.await promise)
+
+let mvar ~domains f =
+  with_pool ~num_domains:domains @@ fun pool ->
+  f (fun n ->
+      let result = Concord.Mvar.create_empty () in
+      start pool (fun () -> Concord.Mvar.put result (Fib.parallel pool n));
+      Concord.Mvar.take result)
+
+let eio_promise ~domains f =
+  with_pool ~num_domains:domains @@ fun pool ->
+  f (fun n ->
+      let result, reply = Promise.create () in
+      start pool (fun () ->
+          Promise.resolve reply
+            (match Fib.parallel pool n with
+            | number -> Ok number
+            | exception e -> Error e));
+      Promise.await_exn result)
+
+(* --- Eio alone --- *)
 
 let domain_manager ~domains manager f =
   let jobs = Eio.Stream.create max_int in
@@ -52,8 +98,22 @@ let domain_manager ~domains manager f =
       Eio.Stream.add jobs (n, reply);
       Promise.await result)
 
+let executor_pool ~domains manager f =
+  Switch.run @@ fun sw ->
+  let pool = Eio.Executor_pool.create ~sw ~domain_count:domains manager in
+  let submit f = Eio.Executor_pool.submit_exn pool ~weight:1. f in
+  (* Likewise: each of these jobs keeps a domain until all are up. *)
+  let up = Concord.Barrier.create domains in
+  Fiber.all
+    (List.init domains (fun _ () -> submit (fun () -> Concord.Barrier.await up)));
+  f (fun n -> submit (fun () -> Fib.sequential n))
+
 let with_fib t ~domains manager f =
   match t with
   | Blocking -> blocking ~domains f
   | Composed -> composed ~domains f
   | Domain_manager -> domain_manager ~domains manager f
+  | Executor_pool -> executor_pool ~domains manager f
+  | Eio_promise -> eio_promise ~domains f
+  | As_printed -> as_printed ~domains f
+  | Mvar -> mvar ~domains f

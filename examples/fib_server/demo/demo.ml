@@ -1,21 +1,27 @@
-(* Loads the server in its three variants, one after the other, and shows what
+(* Loads the server in some of its variants, one after the other, and shows what
    became of the requests.
 
    ./dev demo [--quick] *)
 
 open Http_load
+open Fib_measure
 
 exception Interrupted
 
 type options = {
   binary : string;
   svg : string;
+  variants : string list;
   domains : int;
   n : int option;
   rate : float option;
   ping_rate : float;
   seconds : float;
 }
+
+(* Seconds of one domain that a /fib takes at least: long enough to be seen in the
+   timelines. *)
+let enough = 0.15
 
 (* The /fib requests alone take this part of what the machine can compute. *)
 let utilisation = 2. /. 3.
@@ -71,7 +77,9 @@ let describe options (machine : Calibrate.t) ~rate =
     options.ping_rate options.seconds
 
 let compare_variants options =
-  let machine = Calibrate.measure ?n:options.n ~domains:options.domains () in
+  let machine =
+    Calibrate.measure ?n:options.n ~enough ~domains:options.domains ()
+  in
   let rate =
     Option.value options.rate ~default:(utilisation *. machine.capacity)
   in
@@ -90,9 +98,8 @@ let compare_variants options =
       (fun () ->
         List.split
           (List.map
-             (fun (variant, _) ->
-               measure_variant env options machine ~rate variant)
-             Fib_service.Variants.all))
+             (measure_variant env options machine ~rate)
+             options.variants))
       (fun () ->
         Concord.Promise.await interrupted;
         raise Interrupted)
@@ -131,7 +138,22 @@ open Cmdliner
 let option name kind ~docv doc =
   Arg.(value & opt (some kind) None & info [ name ] ~docv ~doc)
 
-let options quick binary svg domains n rate ping_rate seconds =
+(* Not those that differ from one of these in a detail only. *)
+let usual =
+  [ "blocking"; "composed"; "domain-manager"; "executor-pool"; "eio-promise" ]
+
+let variants =
+  let names = List.map fst Fib_service.Variants.all in
+  let name = Arg.enum (List.map (fun name -> (name, name)) names) in
+  Arg.(
+    value
+    & opt (list name) usual
+    & info [ "variants" ] ~docv:"NAMES"
+        ~doc:
+          (Printf.sprintf "What to load: any of %s, separated by commas."
+             (doc_alts ~quoted:true names)))
+
+let options quick binary svg variants domains n rate ping_rate seconds =
   let either given default = Option.value given ~default in
   {
     binary =
@@ -142,6 +164,7 @@ let options quick binary svg domains n rate ping_rate seconds =
     svg =
       either svg
         (Filename.concat (Filename.get_temp_dir_name ()) "fib_server.svg");
+    variants;
     domains = either domains (Domain.recommended_domain_count ());
     n;
     rate;
@@ -160,6 +183,7 @@ let term =
       $ option "svg" Arg.string ~docv:"FILE"
           "Where to draw the timelines; by default fib_server.svg in the \
            temporary folder."
+      $ variants
       $ option "domains" Arg.int ~docv:"N"
           "How many domains compute; by default one per core."
       $ option "fib" Arg.int ~docv:"N"
@@ -176,5 +200,5 @@ let () =
     (Cmd.eval'
        (Cmd.v
           (Cmd.info "demo"
-             ~doc:"compare three variants of an HTTP server under the same load")
+             ~doc:"compare variants of an HTTP server under the same load")
           term))

@@ -3,13 +3,8 @@
    and other processes may be running. *)
 
 module Task = Domainslib.Task
-module Fib = Fib_service.Fib
 
 type t = { n : int; cost : float; capacity : float }
-
-(* Seconds of one domain. Much more than a busy system takes to give a waking
-   process its turn, or that would blur the picture. *)
-let enough = 0.15
 
 (* Seconds that the measurement of the capacity may take. *)
 let budget = 1.5
@@ -22,9 +17,9 @@ let timed clock f =
 let compute n = ignore (Sys.opaque_identity (Fib.sequential n) : int)
 let cost_of n = timed Sys.time (fun () -> compute n)
 
-let rec choose n =
+let rec choose ~enough n =
   let cost = cost_of n in
-  if cost >= enough then (n, cost) else choose (n + 1)
+  if cost >= enough then (n, cost) else choose ~enough (n + 1)
 
 let capacity_for n ~domains =
   let pool = Task.setup_pool ~num_domains:(domains - 1) () in
@@ -41,6 +36,8 @@ let capacity_for n ~domains =
   in
   float domains /. Http_load.Percentiles.of_list (repeat []) 0.5
 
-let measure ?n ~domains () =
-  let n, cost = match n with Some n -> (n, cost_of n) | None -> choose 25 in
+let measure ?n ~enough ~domains () =
+  let n, cost =
+    match n with Some n -> (n, cost_of n) | None -> choose ~enough 25
+  in
   { n; cost; capacity = capacity_for n ~domains }
