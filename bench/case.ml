@@ -10,10 +10,21 @@ type figure =
   | Throughput  (** Requests per second: the more, the better. *)
   | Latency  (** Microseconds. *)
 
+type counts = {
+  full : int;
+  quick : int;  (** With [--quick]; {!Measure.smoke} may do with fewer. *)
+}
+
+type scale = Ns | Us | Ms
+
 type sample =
   | Time of (int -> float)
       (** [f n] performs [n] operations and is the nanoseconds that they took,
           without whatever had to be set up for them. *)
+  | Counted of counts * scale * (int -> float)
+      (** As {!Time}, but the number of operations is part of what is measured:
+          it is given, where that of {!Time} is what fits into a sample. Each
+          sample is taken in a new process. *)
   | Crowd of int * (tasks:int -> int -> float)
       (** [Crowd (tasks, f)]: [f ~tasks n] is as for {!Time}, and needs so many
           tasks for it, or fewer where the figures mean nothing. It does some
@@ -77,11 +88,15 @@ let rows comparison = comparison.baseline :: comparison.others
 let more_is_better row =
   match row.sample with
   | Served (Throughput, _) -> true
-  | Served (Latency, _) | Time _ | Crowd _ | Resident _ -> false
+  | Served (Latency, _) | Time _ | Counted _ | Crowd _ | Resident _ -> false
+
+let in_ns = function Ns -> 1. | Us -> 1e3 | Ms -> 1e6
 
 let unit_of row =
   match row.sample with
-  | Time _ | Crowd _ -> "ns"
+  | Time _ | Crowd _ | Counted (_, Ns, _) -> "ns"
+  | Counted (_, Us, _) -> "us"
+  | Counted (_, Ms, _) -> "ms"
   | Resident _ -> "bytes"
   | Served (Throughput, _) -> "req/s"
   | Served (Latency, _) -> "us"

@@ -4,6 +4,7 @@ type effort = {
   repetitions : int;
   sample_ms : float option;
   group_s : float option;
+  count : counts -> int;
   crowd : int;
   things : int;
   load_ms : int;
@@ -16,6 +17,7 @@ let full =
     repetitions = 41;
     sample_ms = Some 60.;
     group_s = None;
+    count = (fun { full; _ } -> full);
     crowd = max_int;
     things = 1_000_000;
     load_ms = 3_000;
@@ -26,6 +28,7 @@ let quick =
     repetitions = 15;
     sample_ms = Some 40.;
     group_s = Some 25.;
+    count = (fun { quick; _ } -> quick);
     crowd = 100_000;
     things = 100_000;
     load_ms = 1_000;
@@ -36,6 +39,7 @@ let smoke =
     repetitions = 2;
     sample_ms = None;
     group_s = None;
+    count = (fun { quick; _ } -> Int.min 1_000 quick);
     crowd = 100;
     things = 10_000;
     load_ms = 100;
@@ -72,6 +76,12 @@ let calibrate ms sample =
 (* A large crowd takes much longer than what is measured among it. *)
 let calibration_crowd = 1_000
 
+let sample_of_new_process effort group row n =
+  let worker = Worker.start group row in
+  let value = Worker.sample worker ~crowd:effort.crowd n in
+  Worker.stop worker;
+  value
+
 (* What takes the next sample of [row], per operation, and what ends it. *)
 let prepare effort ms group row =
   match row.sample with
@@ -83,6 +93,13 @@ let prepare effort ms group row =
         Worker.sample worker ~crowd:effort.crowd n /. float_of_int n
       in
       (next, fun () -> Worker.stop worker)
+  | Counted (counts, scale, _) ->
+      let n = effort.count counts in
+      let next () =
+        sample_of_new_process effort group row n
+        /. float_of_int n /. Case.in_ns scale
+      in
+      (next, ignore)
   | Served _ ->
       let worker = Worker.start group row in
       let next () = Worker.sample worker ~crowd:effort.crowd effort.load_ms in
@@ -91,10 +108,8 @@ let prepare effort ms group row =
       (next, fun () -> Worker.stop worker)
   | Resident _ ->
       let next () =
-        let worker = Worker.start group row in
-        let bytes = Worker.sample worker ~crowd:effort.crowd effort.things in
-        Worker.stop worker;
-        bytes /. float_of_int effort.things
+        sample_of_new_process effort group row effort.things
+        /. float_of_int effort.things
       in
       (next, ignore)
 
@@ -106,22 +121,27 @@ let repetitions effort row =
   match row.sample with
   | Crowd (tasks, _) when min tasks effort.crowd < huge_crowd ->
       effort.repetitions
-  | Time _ -> effort.repetitions
+  | Time _ | Counted _ -> effort.repetitions
   | Served (Throughput, _) when effort.repetitions <= 2 ->
       (* wrk takes a second for each *) 1
   | Served _ -> Int.min 7 effort.repetitions
   | Crowd _ | Resident _ -> min 3 effort.repetitions
 
-(* For so long a comparison may go on, if it has had some repetitions; that is
-   half as much again as its share of the time. *)
-let patience_s effort ~rows ~of_rows =
-  let share s = 1.5 *. s *. float_of_int rows /. float_of_int of_rows in
-  Option.fold ~none:Float.infinity ~some:share effort.group_s
+(* For so long a comparison may go on, if it has had so many repetitions; that is
+   half as much again as its share of the time. Samples of a given size can take
+   long, so they have an end in any case. *)
+let patience effort { baseline; others; _ } ~of_rows =
+  match (effort.group_s, baseline.sample) with
+  | Some s, _ ->
+      let rows = float_of_int (1 + List.length others) in
+      (1.5 *. s *. rows /. float_of_int of_rows, 3)
+  | None, Counted _ -> (120., 7)
+  | None, _ -> (Float.infinity, 3)
 
 let comparison ?(progress = ignore) effort (group : group) comparison =
   let rows = rows comparison and case = comparison.baseline.case in
   let of_rows = List.length (List.concat_map Case.rows group.comparisons) in
-  let patience_s = patience_s effort ~rows:(List.length rows) ~of_rows in
+  let patience_s, fewest = patience effort comparison ~of_rows in
   let start = Meter.now () in
   progress (case ^ ": calibration");
   let ms = sample_ms effort ~rows:of_rows in
@@ -133,7 +153,8 @@ let comparison ?(progress = ignore) effort (group : group) comparison =
   in
   let rec take turns i =
     let late = Meter.ns_since start > patience_s *. 1e9 in
-    if i > repetitions || (late && i > min 3 repetitions) then List.rev turns
+    if i > repetitions || (late && i > min fewest repetitions) then
+      List.rev turns
     else take (turn i :: turns) (i + 1)
   in
   let turns = Array.of_list (take [] 1) in

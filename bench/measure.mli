@@ -8,6 +8,7 @@ type effort = {
   group_s : float option;
       (** The time that a group should take: one with many rows has shorter
           samples, and slow comparisons have fewer, but at least three. *)
+  count : Case.counts -> int;  (** The operations of a {!Case.Counted}. *)
   crowd : int;  (** The most tasks of a {!Case.Crowd}. *)
   things : int;  (** How many a sample of {!Case.Resident} holds. *)
   load_ms : int;  (** The time of a sample of {!Case.Served}. *)

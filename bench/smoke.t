@@ -12,6 +12,15 @@ Every row is measured and written, with figures that are figures:
   mvar parallel concord fifo ns
   mvar parallel concord eio ns
   mvar parallel concord eio-unlinked ns
+  mvar table1-serial eio eio us
+  mvar table1-serial concord fifo us
+  mvar table1-serial concord eio us
+  mvar table1-serial concord eio-unlinked us
+  mvar table1-serial lwt lwt us
+  mvar table1-parallel eio eio us
+  mvar table1-parallel concord fifo us
+  mvar table1-parallel concord eio us
+  mvar table1-parallel concord eio-unlinked us
   suspend perform stdlib stdlib ns
   suspend suspend concord fifo ns
   suspend yield eio eio ns

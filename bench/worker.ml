@@ -6,7 +6,7 @@ let patience_s = 120
 
 let take_sample row ~crowd n =
   match row.sample with
-  | Time run ->
+  | Time run | Counted (_, _, run) ->
       (* Each sample starts from a clean heap and with warm caches. *)
       Gc.full_major ();
       ignore (run (1 + (n / 10)) : float);
