@@ -14,6 +14,7 @@ let all =
   List.map without_missing
     [
       Bench_mvar.group;
+      Bench_cancel_cost.group;
       Bench_suspend.group;
       Bench_effect.group;
       Bench_structures.group;

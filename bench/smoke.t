@@ -21,6 +21,62 @@ Every row is measured and written, with figures that are figures:
   mvar table1-parallel concord fifo us
   mvar table1-parallel concord eio us
   mvar table1-parallel concord eio-unlinked us
+  cancel-cost spmc-fifo 0% fifo ns
+  cancel-cost spmc-fifo 10% fifo ns
+  cancel-cost spmc-fifo 20% fifo ns
+  cancel-cost spmc-fifo 30% fifo ns
+  cancel-cost spmc-fifo 30%-absent fifo ns
+  cancel-cost mpsc-fifo 0% fifo ns
+  cancel-cost mpsc-fifo 10% fifo ns
+  cancel-cost mpsc-fifo 20% fifo ns
+  cancel-cost mpsc-fifo 30% fifo ns
+  cancel-cost mpsc-fifo 30%-absent fifo ns
+  cancel-cost mpmc-fifo 0% fifo ns
+  cancel-cost mpmc-fifo 10% fifo ns
+  cancel-cost mpmc-fifo 20% fifo ns
+  cancel-cost mpmc-fifo 30% fifo ns
+  cancel-cost mpmc-fifo 30%-absent fifo ns
+  cancel-cost spmc-fifo-lazy 0% fifo-lazy ns
+  cancel-cost spmc-fifo-lazy 10% fifo-lazy ns
+  cancel-cost spmc-fifo-lazy 20% fifo-lazy ns
+  cancel-cost spmc-fifo-lazy 30% fifo-lazy ns
+  cancel-cost spmc-fifo-lazy 30%-absent fifo-lazy ns
+  cancel-cost mpsc-fifo-lazy 0% fifo-lazy ns
+  cancel-cost mpsc-fifo-lazy 10% fifo-lazy ns
+  cancel-cost mpsc-fifo-lazy 20% fifo-lazy ns
+  cancel-cost mpsc-fifo-lazy 30% fifo-lazy ns
+  cancel-cost mpsc-fifo-lazy 30%-absent fifo-lazy ns
+  cancel-cost mpmc-fifo-lazy 0% fifo-lazy ns
+  cancel-cost mpmc-fifo-lazy 10% fifo-lazy ns
+  cancel-cost mpmc-fifo-lazy 20% fifo-lazy ns
+  cancel-cost mpmc-fifo-lazy 30% fifo-lazy ns
+  cancel-cost mpmc-fifo-lazy 30%-absent fifo-lazy ns
+  cancel-cost spmc-eio 0% eio ns
+  cancel-cost spmc-eio 10% eio ns
+  cancel-cost spmc-eio 20% eio ns
+  cancel-cost spmc-eio 30% eio ns
+  cancel-cost spmc-eio 30%-absent eio ns
+  cancel-cost mpsc-eio 0% eio ns
+  cancel-cost mpsc-eio 10% eio ns
+  cancel-cost mpsc-eio 20% eio ns
+  cancel-cost mpsc-eio 30% eio ns
+  cancel-cost mpsc-eio 30%-absent eio ns
+  cancel-cost mpmc-eio 0% eio ns
+  cancel-cost mpmc-eio 10% eio ns
+  cancel-cost mpmc-eio 20% eio ns
+  cancel-cost mpmc-eio 30% eio ns
+  cancel-cost mpmc-eio 30%-absent eio ns
+  cancel-cost spmc-eio-stream 0% eio-stream ns
+  cancel-cost spmc-eio-stream 30% eio-stream ns
+  cancel-cost mpsc-eio-stream 0% eio-stream ns
+  cancel-cost mpsc-eio-stream 30% eio-stream ns
+  cancel-cost mpmc-eio-stream 0% eio-stream ns
+  cancel-cost mpmc-eio-stream 30% eio-stream ns
+  cancel-cost spmc-in-order-fifo 0% fifo ns
+  cancel-cost spmc-in-order-fifo 10% fifo ns
+  cancel-cost spmc-in-order-fifo 20% fifo ns
+  cancel-cost spmc-in-order-fifo 30% fifo ns
+  cancel-cost spmc-in-order-fifo 30%-absent fifo ns
   suspend perform stdlib stdlib ns
   suspend suspend concord fifo ns
   suspend yield eio eio ns
@@ -455,7 +511,7 @@ Those of Node.js, likewise:
 What cannot be measured is said before anything is:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group" (there are mvar, suspend, effect, structures, event, lazy, lwt, styles, generator, web)
+  bench: unknown group "no-such-group" (there are mvar, cancel-cost, suspend, effect, structures, event, lazy, lwt, styles, generator, web)
   [2]
   $ ./main.exe --smoke mvar --json no-such-folder/file
   bench: no-such-folder/file: No such file or directory
