@@ -15,6 +15,7 @@ let all =
     [
       Bench_mvar.group;
       Bench_cancel_cost.group;
+      Bench_search.group;
       Bench_suspend.group;
       Bench_effect.group;
       Bench_structures.group;

@@ -77,6 +77,13 @@ Every row is measured and written, with figures that are figures:
   cancel-cost spmc-in-order-fifo 20% fifo ns
   cancel-cost spmc-in-order-fifo 30% fifo ns
   cancel-cost spmc-in-order-fifo 30%-absent fifo ns
+  search search polled domain ms
+  search search uncancelled domain ms
+  search search concord fifo ms
+  search search polled domainslib ms
+  search search concord domainslib ms
+  search search eio domain-manager ms
+  search search eio executor-pool ms
   suspend perform stdlib stdlib ns
   suspend suspend concord fifo ns
   suspend yield eio eio ns
@@ -511,7 +518,7 @@ Those of Node.js, likewise:
 What cannot be measured is said before anything is:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group" (there are mvar, cancel-cost, suspend, effect, structures, event, lazy, lwt, styles, generator, web)
+  bench: unknown group "no-such-group" (there are mvar, cancel-cost, search, suspend, effect, structures, event, lazy, lwt, styles, generator, web)
   [2]
   $ ./main.exe --smoke mvar --json no-such-folder/file
   bench: no-such-folder/file: No such file or directory
