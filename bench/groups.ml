@@ -22,17 +22,20 @@ let all =
       Bench_event.group;
       Bench_lazy.group;
       Bench_lwt.group;
+      Bench_bridge.group;
       Bench_styles.group;
       Bench_generator.group;
       Bench_web.group;
     ]
 
 let left_out =
+  let missing name =
+    name ^ " was not installed when this was built: its rows are left out"
+  in
   List.filter_map
-    (fun (program, name) ->
-      if Worker.is_there program then None
-      else
-        Some
-          (name
-         ^ " was not installed when this was built: its rows are left out"))
-    [ (Go, "Go"); (Node, "Node.js") ]
+    (fun (is_there, name) -> if is_there then None else Some (missing name))
+    [
+      (Worker.is_there Go, "Go");
+      (Worker.is_there Node, "Node.js");
+      (Option.is_some Lwt_eio_bridge.run, "lwt_eio");
+    ]

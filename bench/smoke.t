@@ -2,7 +2,7 @@ Every row is measured and written, with figures that are figures:
 
   $ ./main.exe --smoke --json results.json >table 2>progress
   $ ./smoke.exe results.json >rows
-  $ grep -v -e ' go go ' -e ' node ' rows
+  $ grep -v -e ' go go ' -e ' node ' -e ' lwt_eio ' rows
   mvar serial eio eio ns
   mvar serial concord fifo ns
   mvar serial concord eio ns
@@ -292,6 +292,26 @@ Every row is measured and written, with figures that are figures:
   lwt offload naive lwt ns
   lwt offload lwt lwt ns
   lwt offload concord lwt ns
+  bridge round-trip pipe eio-lwt ns
+  bridge round-trip pipe-buffered eio-lwt ns
+  bridge round-trip concord-mvar eio-lwt ns
+  bridge round-trip concord-stream eio-lwt ns
+  bridge round-trip concord-batches eio-lwt ns
+  bridge eio-to-lwt pipe eio-lwt ns
+  bridge eio-to-lwt pipe-buffered eio-lwt ns
+  bridge eio-to-lwt concord-mvar eio-lwt ns
+  bridge eio-to-lwt concord-stream eio-lwt ns
+  bridge eio-to-lwt concord-batches eio-lwt ns
+  bridge lwt-to-eio pipe eio-lwt ns
+  bridge lwt-to-eio pipe-buffered eio-lwt ns
+  bridge lwt-to-eio concord-mvar eio-lwt ns
+  bridge lwt-to-eio concord-stream eio-lwt ns
+  bridge lwt-to-eio concord-batches eio-lwt ns
+  bridge both-ways pipe eio-lwt ns
+  bridge both-ways pipe-buffered eio-lwt ns
+  bridge both-ways concord-mvar eio-lwt ns
+  bridge both-ways concord-stream eio-lwt ns
+  bridge both-ways concord-batches eio-lwt ns
   styles kpn concord trampoline ns
   styles kpn concord callcc ns
   styles kpn concord delimited ns
@@ -518,7 +538,7 @@ Those of Node.js, likewise:
 What cannot be measured is said before anything is:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group" (there are mvar, cancel-cost, search, suspend, effect, structures, event, lazy, lwt, styles, generator, web)
+  bench: unknown group "no-such-group" (there are mvar, cancel-cost, search, suspend, effect, structures, event, lazy, lwt, bridge, styles, generator, web)
   [2]
   $ ./main.exe --smoke mvar --json no-such-folder/file
   bench: no-such-folder/file: No such file or directory
