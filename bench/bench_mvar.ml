@@ -70,18 +70,17 @@ let serial_lwt n =
 let mvar_eio n = serial_eio mvar_put mvar_take (Mvar.create_empty ()) n
 let stream_eio n = serial_eio stream_add stream_take (Eio.Stream.create 1) n
 
-let serial =
-  let case = "serial" in
+let serial case ~title sample =
   {
-    title = "one message of a producer to a consumer, two tasks on 1 domain";
-    baseline = row ~case ~impl:"eio" ~host:"eio" (Time stream_eio);
+    title;
+    baseline = row ~case ~impl:"eio" ~host:"eio" (sample stream_eio);
     others =
       [
-        row ~case ~impl:"concord" ~host:"fifo" (Time serial_fifo);
-        row ~case ~impl:"concord" ~host:"eio" (Time mvar_eio);
+        row ~case ~impl:"concord" ~host:"fifo" (sample serial_fifo);
+        row ~case ~impl:"concord" ~host:"eio" (sample mvar_eio);
         row ~case ~impl:"concord" ~host:"eio-unlinked" ~program:Unlinked
-          (Time mvar_eio);
-        row ~case ~impl:"lwt" ~host:"lwt" (Time serial_lwt);
+          (sample mvar_eio);
+        row ~case ~impl:"lwt" ~host:"lwt" (sample serial_lwt);
       ];
   }
 
@@ -118,23 +117,44 @@ let mvar_between run n =
 let stream_between run n =
   parallel run stream_add stream_take (Eio.Stream.create 1) n
 
-let parallel =
-  let case = "parallel" in
+let parallel case ~title sample =
   {
-    title = "the same, one task on each of 2 domains";
-    baseline = row ~case ~impl:"eio" ~host:"eio" (Time (stream_between in_eio));
+    title;
+    baseline =
+      row ~case ~impl:"eio" ~host:"eio" (sample (stream_between in_eio));
     others =
       [
-        row ~case ~impl:"concord" ~host:"fifo" (Time (mvar_between in_fifo));
-        row ~case ~impl:"concord" ~host:"eio" (Time (mvar_between in_eio));
+        row ~case ~impl:"concord" ~host:"fifo" (sample (mvar_between in_fifo));
+        row ~case ~impl:"concord" ~host:"eio" (sample (mvar_between in_eio));
         row ~case ~impl:"concord" ~host:"eio-unlinked" ~program:Unlinked
-          (Time (mvar_between in_eio));
+          (sample (mvar_between in_eio));
       ];
   }
+
+let time f = Time f
+
+(* The table has microseconds. *)
+let counted counts f = Counted (counts, Us, f)
+
+let comparisons =
+  [
+    serial "serial"
+      ~title:"one message of a producer to a consumer, two tasks on 1 domain"
+      time;
+    parallel "parallel" ~title:"the same, one task on each of 2 domains" time;
+    serial "table1-serial"
+      ~title:
+        "Table 1, serial: one of 10,000,000 messages (with --quick 200,000)"
+      (counted { full = 10_000_000; quick = 200_000 });
+    parallel "table1-parallel"
+      ~title:
+        "Table 1, parallel: one of 1,000,000 messages (with --quick 20,000)"
+      (counted { full = 1_000_000; quick = 20_000 });
+  ]
 
 let group =
   {
     name = "mvar";
     doc = "Mvar against Eio.Stream of capacity 1 and Lwt_mvar";
-    comparisons = [ serial; parallel ];
+    comparisons;
   }

@@ -15,10 +15,21 @@ type level = Least | Quick | Full
 type answers = { per_second : float; latency_us : float }
 (** What a load was answered with. *)
 
+type counts = {
+  full : int;
+  quick : int;  (** With [--quick]; {!Measure.smoke} may do with fewer. *)
+}
+
+type scale = Ns | Us | Ms
+
 type sample =
   | Time of (int -> float)
       (** [f n] performs [n] operations and is the nanoseconds that they took,
           without whatever had to be set up for them. *)
+  | Counted of counts * scale * (int -> float)
+      (** As {!Time}, but the number of operations is part of what is measured:
+          it is given, where that of {!Time} is what fits into a sample. Each
+          sample is taken in a new process. *)
   | Crowd of int * (tasks:int -> int -> float)
       (** [Crowd (tasks, f)]: [f ~tasks n] is as for {!Time}, and needs so many
           tasks for it, or fewer where the figures mean nothing. It does some
@@ -95,12 +106,16 @@ let more_is_better row =
   | Served (Throughput, _) | Loaded (Throughput, _, _) -> true
   | Served (Latency, _)
   | Loaded (Latency, _, _)
-  | Time _ | Crowd _ | Once _ | Resident _ ->
+  | Time _ | Counted _ | Crowd _ | Once _ | Resident _ ->
       false
+
+let in_ns = function Ns -> 1. | Us -> 1e3 | Ms -> 1e6
 
 let unit_of row =
   match row.sample with
-  | Time _ | Crowd _ -> "ns"
+  | Time _ | Crowd _ | Counted (_, Ns, _) -> "ns"
+  | Counted (_, Us, _) -> "us"
+  | Counted (_, Ms, _) -> "ms"
   | Resident _ -> "bytes"
   | Once { unit_; _ } -> unit_
   | Served (Throughput, _) | Loaded (Throughput, _, _) -> "req/s"

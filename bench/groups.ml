@@ -14,12 +14,15 @@ let all =
   List.map without_missing
     [
       Bench_mvar.group;
+      Bench_cancel_cost.group;
+      Bench_search.group;
       Bench_suspend.group;
       Bench_effect.group;
       Bench_structures.group;
       Bench_event.group;
       Bench_lazy.group;
       Bench_lwt.group;
+      Bench_bridge.group;
       Bench_styles.group;
       Bench_lwc.group;
       Bench_generator.group;
@@ -31,11 +34,13 @@ let prepare effort (group : Case.group) =
   if group.name = Bench_fib.group.name then Bench_fib.prepare effort else group
 
 let left_out =
+  let missing name =
+    name ^ " was not installed when this was built: its rows are left out"
+  in
   List.filter_map
-    (fun (program, name) ->
-      if Worker.is_there program then None
-      else
-        Some
-          (name
-         ^ " was not installed when this was built: its rows are left out"))
-    [ (Go, "Go"); (Node, "Node.js") ]
+    (fun (is_there, name) -> if is_there then None else Some (missing name))
+    [
+      (Worker.is_there Go, "Go");
+      (Worker.is_there Node, "Node.js");
+      (Option.is_some Lwt_eio_bridge.run, "lwt_eio");
+    ]

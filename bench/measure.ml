@@ -5,6 +5,7 @@ type effort = {
   repetitions : int;
   sample_ms : float option;
   group_s : float option;
+  count : counts -> int;
   crowd : int;
   things : int;
   load_ms : int;
@@ -19,6 +20,7 @@ let full =
     repetitions = 41;
     sample_ms = Some 60.;
     group_s = None;
+    count = (fun { full; _ } -> full);
     crowd = max_int;
     things = 1_000_000;
     load_ms = 3_000;
@@ -31,6 +33,7 @@ let quick =
     repetitions = 15;
     sample_ms = Some 40.;
     group_s = Some 25.;
+    count = (fun { quick; _ } -> quick);
     crowd = 100_000;
     things = 100_000;
     load_ms = 1_000;
@@ -53,6 +56,7 @@ let smoke =
     repetitions = 2;
     sample_ms = None;
     group_s = None;
+    count = (fun { quick; _ } -> Int.min 1_000 quick);
     crowd = 100;
     things = 10_000;
     load_ms = 100;
@@ -119,6 +123,12 @@ let prepare effort ms group row =
         Worker.sample worker ~crowd:effort.crowd n /. float_of_int n
       in
       (next, fun () -> Worker.stop worker)
+  | Counted (counts, scale, _) ->
+      let n = effort.count counts in
+      let next () =
+        in_new_process effort group row ~n /. float_of_int n /. Case.in_ns scale
+      in
+      (next, ignore)
   | Served _ ->
       let worker = Worker.start group row in
       let next () = Worker.sample worker ~crowd:effort.crowd effort.load_ms in
@@ -149,7 +159,7 @@ let repetitions effort row =
   match row.sample with
   | Crowd (tasks, _) when min tasks effort.crowd < huge_crowd ->
       effort.repetitions
-  | Time _ -> effort.repetitions
+  | Time _ | Counted _ -> effort.repetitions
   | Served (Throughput, _) when effort.repetitions <= 2 ->
       (* wrk takes a second for each *) 1
   | Loaded _ when effort.repetitions <= 2 -> (* there are many *) 1
@@ -158,23 +168,28 @@ let repetitions effort row =
   | Once _ -> Int.min (if effort.level = Full then 7 else 3) effort.repetitions
   | Crowd _ | Resident _ -> min 3 effort.repetitions
 
-(* For so long a comparison may go on, if it has had some repetitions; that is
-   half as much again as its share of the time. *)
-let patience_s effort ~rows ~of_rows =
-  let share s = 1.5 *. s *. float_of_int rows /. float_of_int of_rows in
-  Option.fold ~none:Float.infinity ~some:share effort.group_s
+(* For so long a comparison may go on, if it has had so many repetitions; that is
+   half as much again as its share of the time. Samples of a given size can take
+   long, so they have an end in any case. *)
+let patience effort { baseline; others; _ } ~of_rows =
+  match (effort.group_s, baseline.sample) with
+  | Some s, _ ->
+      let rows = float_of_int (1 + List.length others) in
+      (1.5 *. s *. rows /. float_of_int of_rows, 3)
+  | None, Counted _ -> (120., 7)
+  | None, _ -> (Float.infinity, 3)
 
 let much_too_late = 4.
 
 let is_left_out effort row =
   match row.sample with
   | Once { effort = needed; _ } -> needed > effort.level
-  | Time _ | Crowd _ | Served _ | Loaded _ | Resident _ -> false
+  | Time _ | Counted _ | Crowd _ | Served _ | Loaded _ | Resident _ -> false
 
 let measure ~progress effort (group : group) comparison =
   let rows = rows comparison and case = comparison.baseline.case in
   let of_rows = List.length (List.concat_map Case.rows group.comparisons) in
-  let patience_s = patience_s effort ~rows:(List.length rows) ~of_rows in
+  let patience_s, fewest = patience effort comparison ~of_rows in
   let start = Meter.now () in
   progress (case ^ ": calibration");
   let ms = sample_ms effort ~rows:of_rows in
@@ -191,7 +206,7 @@ let measure ~progress effort (group : group) comparison =
     let much_too_late = late && ns > much_too_late *. patience_s *. 1e9 in
     if
       i > repetitions
-      || (late && i > min 3 repetitions)
+      || (late && i > min fewest repetitions)
       || (much_too_late && i > 1)
     then List.rev turns
     else take (turn i :: turns) (i + 1)
@@ -210,7 +225,7 @@ let from_before group row =
       |> Option.map (fun answers ->
           let values = List.rev_map (Case.figure figure) answers in
           { row; values = Array.of_list values })
-  | Time _ | Crowd _ | Served _ | Once _ | Resident _ -> None
+  | Time _ | Counted _ | Crowd _ | Served _ | Once _ | Resident _ -> None
 
 let comparison ?(progress = ignore) effort group comparison =
   let rows = rows comparison in

@@ -36,7 +36,8 @@ let name row = Printf.sprintf "%s@%s" row.impl row.host
 let ratio ~baseline (result : Measure.result) =
   let better, worse =
     match result.row.sample with
-    | Time _ | Crowd _ | Served (Latency, _) | Loaded (Latency, _, _) ->
+    | Time _ | Counted _ | Crowd _ | Served (Latency, _) | Loaded (Latency, _, _)
+      ->
         ("faster", "slower")
     | Served (Throughput, _) | Loaded (Throughput, _, _) -> ("more", "less")
     | Once { unit_ = "bytes"; _ } | Resident _ -> ("smaller", "larger")
@@ -50,12 +51,20 @@ let ratio ~baseline (result : Measure.result) =
     Printf.sprintf "%.2fx %s [%.2f %.2f]" (1. /. median) worse (1. /. third)
       (1. /. first)
 
+let decimals row =
+  match row.sample with
+  | Counted (_, (Us | Ms), _) -> 3
+  | Time _
+  | Counted (_, Ns, _)
+  | Crowd _ | Served _ | Loaded _ | Once _ | Resident _ ->
+      1
+
 let comparison group { title; baseline; others } results =
   let line = Printf.sprintf "%-24s %-20s %10s %-5s %7s  %s\n" in
   let base = List.hd results in
   let row (result : Measure.result) =
     line result.row.case (name result.row)
-      (Printf.sprintf "%.1f" (Measure.median result))
+      (Printf.sprintf "%.*f" (decimals result.row) (Measure.median result))
       (unit_of result.row)
       (Printf.sprintf "%.1f%%" (100. *. Measure.spread result))
       (if result == base then "(baseline)" else ratio ~baseline:base result)

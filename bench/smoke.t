@@ -2,7 +2,7 @@ Every row is measured and written, with figures that are figures:
 
   $ ./main.exe --smoke --json results.json >table 2>progress
   $ ./smoke.exe results.json >rows
-  $ grep -v -e ' go go ' -e ' node ' -e '^lwc ' rows
+  $ grep -v -e ' go go ' -e ' node ' -e ' lwt_eio ' -e '^lwc ' rows
   mvar serial eio eio ns
   mvar serial concord fifo ns
   mvar serial concord eio ns
@@ -12,6 +12,78 @@ Every row is measured and written, with figures that are figures:
   mvar parallel concord fifo ns
   mvar parallel concord eio ns
   mvar parallel concord eio-unlinked ns
+  mvar table1-serial eio eio us
+  mvar table1-serial concord fifo us
+  mvar table1-serial concord eio us
+  mvar table1-serial concord eio-unlinked us
+  mvar table1-serial lwt lwt us
+  mvar table1-parallel eio eio us
+  mvar table1-parallel concord fifo us
+  mvar table1-parallel concord eio us
+  mvar table1-parallel concord eio-unlinked us
+  cancel-cost spmc-fifo 0% fifo ns
+  cancel-cost spmc-fifo 10% fifo ns
+  cancel-cost spmc-fifo 20% fifo ns
+  cancel-cost spmc-fifo 30% fifo ns
+  cancel-cost spmc-fifo 30%-absent fifo ns
+  cancel-cost mpsc-fifo 0% fifo ns
+  cancel-cost mpsc-fifo 10% fifo ns
+  cancel-cost mpsc-fifo 20% fifo ns
+  cancel-cost mpsc-fifo 30% fifo ns
+  cancel-cost mpsc-fifo 30%-absent fifo ns
+  cancel-cost mpmc-fifo 0% fifo ns
+  cancel-cost mpmc-fifo 10% fifo ns
+  cancel-cost mpmc-fifo 20% fifo ns
+  cancel-cost mpmc-fifo 30% fifo ns
+  cancel-cost mpmc-fifo 30%-absent fifo ns
+  cancel-cost spmc-fifo-lazy 0% fifo-lazy ns
+  cancel-cost spmc-fifo-lazy 10% fifo-lazy ns
+  cancel-cost spmc-fifo-lazy 20% fifo-lazy ns
+  cancel-cost spmc-fifo-lazy 30% fifo-lazy ns
+  cancel-cost spmc-fifo-lazy 30%-absent fifo-lazy ns
+  cancel-cost mpsc-fifo-lazy 0% fifo-lazy ns
+  cancel-cost mpsc-fifo-lazy 10% fifo-lazy ns
+  cancel-cost mpsc-fifo-lazy 20% fifo-lazy ns
+  cancel-cost mpsc-fifo-lazy 30% fifo-lazy ns
+  cancel-cost mpsc-fifo-lazy 30%-absent fifo-lazy ns
+  cancel-cost mpmc-fifo-lazy 0% fifo-lazy ns
+  cancel-cost mpmc-fifo-lazy 10% fifo-lazy ns
+  cancel-cost mpmc-fifo-lazy 20% fifo-lazy ns
+  cancel-cost mpmc-fifo-lazy 30% fifo-lazy ns
+  cancel-cost mpmc-fifo-lazy 30%-absent fifo-lazy ns
+  cancel-cost spmc-eio 0% eio ns
+  cancel-cost spmc-eio 10% eio ns
+  cancel-cost spmc-eio 20% eio ns
+  cancel-cost spmc-eio 30% eio ns
+  cancel-cost spmc-eio 30%-absent eio ns
+  cancel-cost mpsc-eio 0% eio ns
+  cancel-cost mpsc-eio 10% eio ns
+  cancel-cost mpsc-eio 20% eio ns
+  cancel-cost mpsc-eio 30% eio ns
+  cancel-cost mpsc-eio 30%-absent eio ns
+  cancel-cost mpmc-eio 0% eio ns
+  cancel-cost mpmc-eio 10% eio ns
+  cancel-cost mpmc-eio 20% eio ns
+  cancel-cost mpmc-eio 30% eio ns
+  cancel-cost mpmc-eio 30%-absent eio ns
+  cancel-cost spmc-eio-stream 0% eio-stream ns
+  cancel-cost spmc-eio-stream 30% eio-stream ns
+  cancel-cost mpsc-eio-stream 0% eio-stream ns
+  cancel-cost mpsc-eio-stream 30% eio-stream ns
+  cancel-cost mpmc-eio-stream 0% eio-stream ns
+  cancel-cost mpmc-eio-stream 30% eio-stream ns
+  cancel-cost spmc-in-order-fifo 0% fifo ns
+  cancel-cost spmc-in-order-fifo 10% fifo ns
+  cancel-cost spmc-in-order-fifo 20% fifo ns
+  cancel-cost spmc-in-order-fifo 30% fifo ns
+  cancel-cost spmc-in-order-fifo 30%-absent fifo ns
+  search search polled domain ms
+  search search uncancelled domain ms
+  search search concord fifo ms
+  search search polled domainslib ms
+  search search concord domainslib ms
+  search search eio domain-manager ms
+  search search eio executor-pool ms
   suspend perform stdlib stdlib ns
   suspend suspend concord fifo ns
   suspend yield eio eio ns
@@ -220,6 +292,26 @@ Every row is measured and written, with figures that are figures:
   lwt offload naive lwt ns
   lwt offload lwt lwt ns
   lwt offload concord lwt ns
+  bridge round-trip pipe eio-lwt ns
+  bridge round-trip pipe-buffered eio-lwt ns
+  bridge round-trip concord-mvar eio-lwt ns
+  bridge round-trip concord-stream eio-lwt ns
+  bridge round-trip concord-batches eio-lwt ns
+  bridge eio-to-lwt pipe eio-lwt ns
+  bridge eio-to-lwt pipe-buffered eio-lwt ns
+  bridge eio-to-lwt concord-mvar eio-lwt ns
+  bridge eio-to-lwt concord-stream eio-lwt ns
+  bridge eio-to-lwt concord-batches eio-lwt ns
+  bridge lwt-to-eio pipe eio-lwt ns
+  bridge lwt-to-eio pipe-buffered eio-lwt ns
+  bridge lwt-to-eio concord-mvar eio-lwt ns
+  bridge lwt-to-eio concord-stream eio-lwt ns
+  bridge lwt-to-eio concord-batches eio-lwt ns
+  bridge both-ways pipe eio-lwt ns
+  bridge both-ways pipe-buffered eio-lwt ns
+  bridge both-ways concord-mvar eio-lwt ns
+  bridge both-ways concord-stream eio-lwt ns
+  bridge both-ways concord-batches eio-lwt ns
   styles kpn concord trampoline ns
   styles kpn concord callcc ns
   styles kpn concord delimited ns
@@ -563,7 +655,7 @@ Those of Node.js, likewise:
 What cannot be measured is said before anything is:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group" (there are mvar, suspend, effect, structures, event, lazy, lwt, styles, generator, web, fib)
+  bench: unknown group "no-such-group" (there are mvar, cancel-cost, search, suspend, effect, structures, event, lazy, lwt, bridge, styles, lwc, generator, web, fib)
   [2]
   $ ./main.exe --smoke mvar --json no-such-folder/file
   bench: no-such-folder/file: No such file or directory

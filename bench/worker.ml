@@ -10,7 +10,7 @@ let print_answers { per_second; latency_us } =
 
 let take_sample row ~crowd n =
   match row.sample with
-  | Time run ->
+  | Time run | Counted (_, _, run) ->
       (* Each sample starts from a clean heap and with warm caches. *)
       Gc.full_major ();
       ignore (run (1 + (n / 10)) : float);

@@ -1,0 +1,3 @@
+type t = { run_lwt : 'a. (unit -> 'a Lwt.t) -> 'a }
+
+let run = None
