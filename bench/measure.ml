@@ -34,7 +34,15 @@ let quick =
     load_ms = 1_000;
   }
 
-let brief = { quick with repetitions = 7; sample_ms = Some 20.; load_ms = 500 }
+let brief =
+  {
+    quick with
+    repetitions = 7;
+    sample_ms = Some 20.;
+    group_s = Some 15.;
+    load_ms = 500;
+  }
+
 let brief_s = 480.
 
 (* Each row has an equal part of the time that is left; what a group does not use is
@@ -137,7 +145,7 @@ let patience_s effort ~rows ~of_rows =
   let share s = 1.5 *. s *. float_of_int rows /. float_of_int of_rows in
   Option.fold ~none:Float.infinity ~some:share effort.group_s
 
-let much_too_late = 4.
+let much_too_late = 10.
 
 let is_left_out effort row =
   match row.sample with
@@ -161,7 +169,9 @@ let measure ~progress effort (group : group) comparison =
     let ns = Meter.ns_since start in
     let late = ns > patience_s *. 1e9 in
     (* so that a busy machine does not take for ever *)
-    let much_too_late = late && ns > much_too_late *. patience_s *. 1e9 in
+    let much_too_late =
+      effort.group_s <> None && ns > much_too_late *. patience_s *. 1e9
+    in
     if
       i > repetitions
       || (late && i > min 3 repetitions)
