@@ -40,7 +40,15 @@ let quick =
     short_load_ms = 400;
   }
 
-let brief = { quick with repetitions = 7; sample_ms = Some 20.; load_ms = 500 }
+let brief =
+  {
+    quick with
+    repetitions = 7;
+    sample_ms = Some 20.;
+    group_s = Some 15.;
+    load_ms = 500;
+  }
+
 let brief_s = 480.
 
 (* Each row has an equal part of the time that is left; what a group does not use is
@@ -179,7 +187,7 @@ let patience effort { baseline; others; _ } ~of_rows =
   | None, Counted _ -> (120., 7)
   | None, _ -> (Float.infinity, 3)
 
-let much_too_late = 4.
+let much_too_late = 10.
 
 let is_left_out effort row =
   match row.sample with
@@ -203,7 +211,9 @@ let measure ~progress effort (group : group) comparison =
     let ns = Meter.ns_since start in
     let late = ns > patience_s *. 1e9 in
     (* so that a busy machine does not take for ever *)
-    let much_too_late = late && ns > much_too_late *. patience_s *. 1e9 in
+    let much_too_late =
+      effort.group_s <> None && ns > much_too_late *. patience_s *. 1e9
+    in
     if
       i > repetitions
       || (late && i > min fewest repetitions)

@@ -1,3 +1,4 @@
+#!/bin/sh
 # Prints a module that says which versions are installed where the benchmark is built.
 
 # Some packages of Debian say nothing to findlib; then the version of the package is meant.

@@ -49,15 +49,18 @@ let axis_of_x t =
         "set grid y";
       ]
   | Numbers label ->
+      let values =
+        List.sort_uniq Float.compare
+          (List.map (fun (p : point) -> p.x) (points t))
+      in
+      let tics = String.concat ", " (List.map (Printf.sprintf "%g") values) in
       [
         "set xlabel " ^ quoted label;
+        Printf.sprintf "set xtics (%s)" tics;
         "set grid x y";
         "set offsets graph 0.05, graph 0.05, 0, 0";
       ]
-      @
-      if is_logarithmic (List.map (fun (p : point) -> p.x) (points t)) then
-        [ "set logscale x" ]
-      else []
+      @ if is_logarithmic values then [ "set logscale x" ] else []
 
 (* Gnuplot itself may leave a logarithmic axis with one number, or none. *)
 let logarithmic_tics (least, most) =

@@ -51,7 +51,7 @@ What is behind a peer is named, and what is missing:
 
 Nothing of a file is taken for HTML, and without gnuplot there are tables:
 
-  $ grep -c '<its>\|<machine>' without/index.html
+  $ grep -c '<its\|<machine' without/index.html
   0
   [1]
   $ words | grep -c 'Gnuplot is not installed'
