@@ -197,7 +197,7 @@ let run host order ~producers ~consumers part n =
 
 (* --- The figure ----------------------------------------------------------- *)
 
-let counts = { full = 50_000; quick = 20_000 }
+let counts = { full = 50_000; quick = 10_000 }
 
 (* As many tasks as in the paper for so many items. *)
 let tasks n = n / 5
@@ -249,9 +249,9 @@ let comparison ?(order = in_random_order) ?(remark = "") ?(parts = the_paper's)
   {
     title =
       Printf.sprintf
-        "one of 50,000 items (with --quick two fifths of all) from a domain \
-         with the producers to one with the consumers (%s), while a part of \
-         the tasks is cancelled and unwound (absent: were not there)"
+        "one of 50,000 items (with --quick a fifth of all) from a domain with \
+         the producers to one with the consumers (%s), while a part of the \
+         tasks is cancelled and unwound (absent: were not there)"
         who;
     baseline = row (Cancelled 0);
     others = List.map row parts;
