@@ -159,7 +159,7 @@ let setup =
         against 0.67 ~case "delimited" [ "trampoline" ]
           ~says:
             "Delimited continuations take at most 1.5 times the trampoline's \
-             time";
+             time to set up";
         against 0.67 ~case "callcc" [ "trampoline" ]
           ~says:"callcc takes at most 1.5 times the trampoline's time to set up";
       ]
@@ -231,7 +231,7 @@ let setup_memory =
         against 0.67 ~case "delimited" [ "trampoline" ]
           ~says:
             "Delimited continuations take at most 1.5 times the trampoline's \
-             memory";
+             memory to set up";
         against 0.67 ~case "callcc" [ "trampoline" ]
           ~says:
             "callcc takes at most 1.5 times the trampoline's memory to set up";

@@ -114,8 +114,8 @@ let generators =
              iteration";
         no_dearer 9.3 "concord@effects-ahead" "stdlib@iterator"
           ~says:
-            "One that runs ahead of its consumer does so (ours, not on the \
-             slides)";
+            "A generator that runs ahead takes at most 9.3 times as long as \
+             iteration (ours, not on the slides)";
         Claim.at_least 1.
           ~says:"A generator by effects is faster than one of Node.js"
           [ (at "concord@effects", at "node@generator") ];
