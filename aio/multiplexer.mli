@@ -23,6 +23,10 @@ val set : 'a t -> 'a watch -> read:bool -> write:bool -> unit
 (** What the descriptor is waited for, from now on. Once it was found it must be
     set again, even if that does not change. *)
 
+val flush : 'a t -> unit
+(** The system knows what was set, and holds no file that is not waited for any
+    more. {!wait} sees to it too. *)
+
 val wait : 'a t -> block:bool -> ('a * Revents.t) list
 (** Those that are ready. With [~block:true] it waits for one, but may return
     too early. After an exception, one of a signal handler say, all must be set

@@ -267,6 +267,7 @@ let rec take_all t = if take t then take_all t
 
 let has_waiters t =
   take_all t;
+  Multiplexer.flush t.multiplexer;
   let waits slot =
     List.exists is_live slot.readers || List.exists is_live slot.writers
   in
@@ -292,7 +293,8 @@ let move t ~into =
       t.waiting <- t.waiting - slot.total;
       tell t slot ~read:false ~write:false)
     t.table;
-  Hashtbl.reset t.table
+  Hashtbl.reset t.table;
+  Multiplexer.flush t.multiplexer
 
 (* --- Polling -------------------------------------------------------------- *)
 
@@ -347,6 +349,7 @@ let poll t ~block =
     let asleep = { asleep = t.waiting; latest_first = [] } in
     if Atomic.compare_and_set t.inbox empty asleep then look t ~block:true
   end
-  else if Hashtbl.length t.table > 0 then look t ~block:false;
+  else if Hashtbl.length t.table > 0 then look t ~block:false
+  else Multiplexer.flush t.multiplexer;
   if block then t.woken <- false;
   t.stale <- false

@@ -58,7 +58,8 @@ val poll : t -> block:bool -> unit
     @raise e what a signal handler raises. *)
 
 val has_waiters : t -> bool
-(** Does any waiter wait that is not gone? O(1) if there is none. *)
+(** Does any waiter wait that is not gone? O(1) if there is none. Files for
+    which nobody waits are let go, as by {!poll}. *)
 
 val move : t -> into:t -> unit
 (** Those that still wait are enlisted with another poller. {!forget} for the

@@ -325,6 +325,28 @@ let many_idle () =
     Printf.printf "skipped: only %d descriptors are left (ulimit -n)\n" left
   else idle ()
 
+(* A loop that has ended, and one that is busy, hold no file that nobody waits for. *)
+let lets_go ~busy () =
+  let here, there = Unix.socketpair ~cloexec:true PF_UNIX SOCK_STREAM 0 in
+  let has_ended () =
+    match Unix.select [ there ] [] [] 0. with
+    | [], _, _ -> false
+    | _ -> Unix.read there (Bytes.create 1) 0 1 = 0
+  in
+  let lose () =
+    Concord.Event.(select [ timeout 0.001; Aio.readable_evt here ]);
+    if busy then begin
+      Unix.close here;
+      eventually "the end" ~pause:Fifo.yield has_ended
+    end
+  in
+  Aio.run lose;
+  if not busy then begin
+    Unix.close here;
+    yes "the end" (has_ended ())
+  end;
+  Unix.close there
+
 let () =
   Check.run "aio: run"
     [
@@ -335,6 +357,8 @@ let () =
           test "a busy loop looks" busy;
           test "woken by a thread" woken_from_outside;
           test "EINTR" interrupted;
+          test "ended, it lets go" (lets_go ~busy:false);
+          test "busy, it lets go" (lets_go ~busy:true);
           test "a signal handler that raises" struck;
           test "no descriptor is left to accept" no_descriptor_to_accept;
           test "fork, in a task" fork_in_run;
