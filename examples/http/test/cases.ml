@@ -351,11 +351,13 @@ let send_half client path =
   Raw.send client (get ~headers:expect path);
   check_int "continue" 100 (Raw.receive client).status
 
+(* A connection that is made just as the socket is closed is reset. *)
 let is_refused t =
   match Raw.connect t.port with
   | client ->
       Raw.close client;
       false
+  | exception Unix.Unix_error (ECONNRESET, _, _) -> false
   | exception Unix.Unix_error (ECONNREFUSED, _, _) -> true
 
 let drain program () =
