@@ -2,6 +2,12 @@ type verdict = Confirmed | Refuted | Undecided | Missing
 type finding = { verdict : verdict; what : string }
 type t = { says : string; findings : Results.t -> finding list }
 
+let words = function
+  | Confirmed -> "confirmed"
+  | Refuted -> "not confirmed"
+  | Undecided -> "within the spread"
+  | Missing -> "not measured"
+
 let verdict findings =
   let is verdict = List.exists (fun f -> f.verdict = verdict) findings in
   if is Refuted then Refuted

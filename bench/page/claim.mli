@@ -14,6 +14,9 @@ type t = {
 
 and finding = { verdict : verdict; what : string }
 
+val words : verdict -> string
+(** As [not confirmed]. *)
+
 val verdict : finding list -> verdict
 (** [Refuted] if one is; else [Missing] if one is or there is none; else
     [Undecided] if one is. *)

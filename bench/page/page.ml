@@ -1,6 +1,5 @@
 open Html
 
-let papers = [ Composing.paper; Slides.paper; Light_weight.paper ]
 let class_ name = [ ("class", name) ]
 let id name = [ ("id", name) ]
 
@@ -30,18 +29,13 @@ let figures drawing pictures =
 
 (* --- Verdicts --- *)
 
-let words = function
-  | Claim.Confirmed -> "confirmed"
-  | Refuted -> "not confirmed"
-  | Undecided -> "within the spread"
-  | Missing -> "not measured"
-
-let verdict v = el "span" ~attributes:(class_ "verdict") [ text (words v) ]
+let verdict v =
+  el "span" ~attributes:(class_ "verdict") [ text (Claim.words v) ]
 
 let claim results (claim : Claim.t) =
   let findings = claim.findings results in
   let finding (f : Claim.finding) =
-    el "li" [ text (f.what ^ " (" ^ words f.verdict ^ ")") ]
+    el "li" [ text (f.what ^ " (" ^ Claim.words f.verdict ^ ")") ]
   in
   el "li"
     (verdict (Claim.verdict findings)
@@ -118,7 +112,7 @@ let is_in_a_paper (c : Results.comparison) =
             (fun (group, has) -> group = row.group && has row.case)
             part.tables)
         parts)
-    papers
+    Papers.all
 
 let others results =
   List.filter_map
@@ -175,7 +169,7 @@ let contents others =
          ]
         @ List.mapi
             (fun i (paper : Paper.t) -> entry (anchor i) paper.name)
-            papers
+            Papers.all
         @ List.map (fun (group, _) -> entry group ("Group " ^ group)) others);
     ]
 
@@ -190,7 +184,7 @@ let verdicts results =
         List.concat_map
           (fun (part : Paper.part) -> List.map (line part) part.claims)
           parts)
-      papers
+      Papers.all
   in
   table ~head:[ "verdict"; "claim"; "where" ] rows
 
@@ -212,13 +206,11 @@ let page drawing results =
           [
             text
               "Each row of ours that some peer in the same case beats beyond \
-               the spread, the worst first. (In group effect the peer is the \
-               bare effect, which does less; in group styles all rows are \
-               ours.)";
+               the spread, the worst first.";
           ];
         Tables.behind results;
       ]
-    @ List.mapi (paper drawing results) papers
+    @ List.mapi (paper drawing results) Papers.all
     @ (if others = [] then []
        else [ el "h2" [ text "All other groups, against their peers" ] ])
     @ List.map (other drawing results) others)
@@ -245,11 +237,15 @@ let check_writable folder =
 let write_results ~folder results =
   Results_file.write (results_file folder) results
 
+let write_text ~folder file text =
+  Out_channel.with_open_text (Filename.concat folder file) (fun channel ->
+      output_string channel text)
+
 let write ~folder results =
   make_folder folder;
   remove_pictures folder;
   write_results ~folder results;
   let drawing = { folder; is_possible = Plot.is_possible () } in
   let html = page drawing results in
-  Out_channel.with_open_text (Filename.concat folder "index.html")
-    (fun channel -> output_string channel html)
+  write_text ~folder "index.html" html;
+  write_text ~folder "results.md" (Summary.markdown results)

@@ -1,8 +1,8 @@
 (** The page. *)
 
 val write : folder:string -> Results.t -> unit
-(** Writes [index.html] and its pictures, and [results.json]; pictures of an
-    earlier page are removed. Makes [folder] if it is missing.
+(** Writes [index.html] and its pictures, [results.md] and [results.json];
+    pictures of an earlier page are removed. Makes [folder] if it is missing.
 
     @raise Sys_error if a file cannot be written.
     @raise Failure if gnuplot fails. *)

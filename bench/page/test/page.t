@@ -49,6 +49,23 @@ What is behind a peer is named, and what is missing:
   $ words | grep 'generator by effects is faster' | head -n 1
    not measured A generator by effects is faster than one of Node.js Generators of a tree 
 
+The same as text, in which what is not confirmed comes first:
+
+  $ grep 'against the baseline' -A 4 without/results.md
+  | case | row | median | quartiles | against the baseline |
+  | --- | --- | --- | --- | --- |
+  | table1-serial | eio@eio | 102 us | 101 to 103 | baseline |
+  | table1-serial | concord@eio | 51.0 us | 50.5 to 51.5 | 2.00x better [2.00 2.00] |
+  | table1-serial | concord@fifo | 204 us | 202 to 206 | 2.00x worse [2.00 2.00] |
+  $ grep 'best peer' -A 3 without/results.md
+  | group | case | row | median | best peer | the peer is better by |
+  | --- | --- | --- | --- | --- | --- |
+  | mvar | table1-serial | concord@fifo | 204 us | eio@eio | 2.00x [2.00 2.00] |
+  
+  $ grep '^- \*\*' without/results.md | sed -n '1p;$p'
+  - **not confirmed**: A message between domains is dearer than on one. (Table 1: one message from a producer to a consumer)
+  - **confirmed**: On one domain an MVar is at most 5 % slower than Eio's stream. (Table 1: one message from a producer to a consumer)
+
 Nothing of a file is taken for HTML, and without gnuplot there are tables:
 
   $ grep -c '<its\|<machine' without/index.html
@@ -59,6 +76,7 @@ Nothing of a file is taken for HTML, and without gnuplot there are tables:
   $ ls without
   index.html
   results.json
+  results.md
 
 The page keeps the raw data, from which the same page is made:
 

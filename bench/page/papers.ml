@@ -1,0 +1,1 @@
+let all : Paper.t list = [ Composing.paper; Slides.paper; Light_weight.paper ]
