@@ -194,6 +194,17 @@ let is_left_out effort row =
   | Once { effort = needed; _ } -> needed > effort.level
   | Time _ | Counted _ | Crowd _ | Served _ | Loaded _ | Resident _ -> false
 
+(* What runs before a row is felt in it, and in a fixed order that would always be the
+   same: the baseline, if it were always first, would always come after the last row and
+   the end of a turn. So each turn has an order of its own. It is drawn, from the same
+   numbers in every run. *)
+let turn random subjects =
+  let samples = List.map Lazy.from_fun subjects in
+  List.map (fun sample -> (Random.State.bits random, sample)) samples
+  |> List.sort (fun (a, _) (b, _) -> Int.compare a b)
+  |> List.iter (fun (_, sample) -> ignore (Lazy.force sample : _));
+  Array.of_list (List.map Lazy.force samples)
+
 let measure ~progress effort (group : group) comparison =
   let rows = rows comparison and case = comparison.baseline.case in
   let of_rows = List.length (List.concat_map Case.rows group.comparisons) in
@@ -203,9 +214,10 @@ let measure ~progress effort (group : group) comparison =
   let ms = sample_ms effort ~rows:of_rows in
   let subjects = List.map (prepare effort ms group) rows in
   let repetitions = repetitions effort comparison.baseline in
+  let random = Random.State.make [||] in
   let turn i =
     progress (Printf.sprintf "%s: repetition %d of %d" case i repetitions);
-    Array.of_list (List.map (fun (next, _) -> next ()) subjects)
+    turn random (List.map fst subjects)
   in
   let rec take turns i =
     let ns = Meter.ns_since start in

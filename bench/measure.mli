@@ -47,10 +47,15 @@ val comparison :
   Case.group ->
   Case.comparison ->
   result list
-(** Measures the rows in turns (A B C, A B C, ...); the baseline is first. There
-    are none if so little effort leaves them out.
+(** Measures the rows in turns (A B C, C A B, ...), each a {!turn}. The baseline
+    is the first of the results. There are none if so little effort leaves them
+    out.
 
     @raise Failure if a row could not be measured. *)
+
+val turn : Random.State.t -> (unit -> 'a) list -> 'a array
+(** What each of them returns, in their order; they are called in another, which
+    is drawn. *)
 
 val quartiles : float array -> float * float * float
 (** The median is the second; they interpolate between samples. *)
