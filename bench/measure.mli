@@ -10,11 +10,7 @@ type effort = {
       (** The time that a group should take: one with many rows has shorter
           samples, and slow comparisons have fewer: at least three, or one if
           they take many times their share. *)
-  count : Case.counts -> int;  (** The operations of a {!Case.Counted}. *)
   crowd : int;  (** The most tasks of a {!Case.Crowd}. *)
-  things : int;  (** How many a sample of {!Case.Resident} holds. *)
-  load_ms : int;  (** The time of a sample of {!Case.Served}. *)
-  short_load_ms : int;  (** Likewise of {!Case.Loaded}: there are many. *)
 }
 
 val full : effort
