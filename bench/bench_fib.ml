@@ -22,7 +22,7 @@ let enough = 0.02
 let variable = "CONCORD_BENCH_FIB"
 
 let measure (effort : Measure.effort) =
-  if effort.sample_ms = None then { n = 20; cost_ms = 0.03; capacity = 400. }
+  if effort.sample_ms = None then { n = 20; cost_ms = 0.03; capacity = 4_000. }
   else
     let { Calibrate.n; cost; capacity } =
       Calibrate.measure ~enough ~domains:cores ()
@@ -112,7 +112,7 @@ let title machine ~what { domains; percent; _ } =
     (if domains = 1 then "" else "s")
 
 (* Of a sample; there are many. *)
-let ms = { full = 3_000; quick = 400; least = 100 }
+let ms = { full = 3_000; quick = 400; least = 20 }
 
 let comparison machine (prefix, what, figure, nth) load =
   let row impl =

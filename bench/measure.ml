@@ -80,8 +80,8 @@ let calibrate ms sample =
 (* A large crowd takes much longer than what is measured among it. *)
 let calibration_crowd = 1_000
 
-(* What takes the next sample of [row], per operation and in its unit, and what ends
-   it. *)
+(* What begins the next sample of [row], and gives what waits for it (per operation and
+   in its unit); and what ends them all. *)
 let prepare effort ms group row =
   let per n answers =
     let unit_ = float_of_int n *. (Case.figure row).per_unit in
@@ -92,11 +92,11 @@ let prepare effort ms group row =
       let worker = Worker.start group row in
       let crowd = min calibration_crowd effort.crowd in
       let n = calibrate ms (fun n -> List.hd (Worker.sample worker ~crowd n)) in
-      ( (fun () -> per n (Worker.sample worker ~crowd:effort.crowd n)),
-        fun () -> Worker.stop worker )
+      let next () () = per n (Worker.sample worker ~crowd:effort.crowd n) in
+      (next, fun () -> Worker.stop worker)
   | Counted { operations; _ } ->
       let n = Case.at effort.level operations in
-      let in_new_process () =
+      let in_new_process () () =
         let worker = Worker.start group row in
         let answers = Worker.sample worker ~crowd:effort.crowd n in
         Worker.stop worker;
@@ -106,8 +106,8 @@ let prepare effort ms group row =
   | Load { ms; _ } ->
       let worker = Worker.start group row in
       let ms = Case.at effort.level ms in
-      ( (fun () -> Worker.sample worker ~crowd:effort.crowd ms),
-        fun () -> Worker.stop worker )
+      let next () = Worker.ask worker ~crowd:effort.crowd ms in
+      (next, fun () -> Worker.stop worker)
 
 let huge_crowd = 1_000_000
 
@@ -165,7 +165,13 @@ let measure ~progress effort group comparison =
   let random = Random.State.make [||] in
   let turn i =
     progress (Printf.sprintf "%s: repetition %d of %d" case i repetitions);
-    turn random (List.map fst subjects)
+    match comparison.baseline.sample with
+    | Load _ when effort.level = Least ->
+        (* at the same time: wrk takes a second for each *)
+        List.map (fun (next, _) -> next ()) subjects
+        |> List.map (fun wait -> wait ())
+        |> Array.of_list
+    | _ -> turn random (List.map (fun (next, _) () -> next () ()) subjects)
   in
   let rec take turns i =
     let ns = Meter.ns_since start in

@@ -85,21 +85,23 @@ let rec wait pid =
   | _, status -> status
   | exception Unix.Unix_error (EINTR, _, _) -> wait pid
 
-let sample t ~crowd n =
-  match
-    Printf.fprintf t.requests "%d %d\n%!" n crowd;
-    In_channel.input_line t.answers
-  with
-  | Some line -> List.map float_of_string (String.split_on_char ' ' line)
-  | None | (exception Sys_error _) ->
-      let reason =
-        match wait t.pid with
-        | WSIGNALED signal when signal = Sys.sigalrm ->
-            Printf.sprintf "no result in %d s" patience_s
-        | WEXITED _ | WSIGNALED _ | WSTOPPED _ ->
-            "the process ended before its result"
-      in
-      failwith (t.name ^ ": " ^ reason)
+let ask t ~crowd n =
+  (* one that has ended gives no answer either *)
+  (try Printf.fprintf t.requests "%d %d\n%!" n crowd with Sys_error _ -> ());
+  fun () ->
+    match In_channel.input_line t.answers with
+    | Some line -> List.map float_of_string (String.split_on_char ' ' line)
+    | None | (exception Sys_error _) ->
+        let reason =
+          match wait t.pid with
+          | WSIGNALED signal when signal = Sys.sigalrm ->
+              Printf.sprintf "no result in %d s" patience_s
+          | WEXITED _ | WSIGNALED _ | WSTOPPED _ ->
+              "the process ended before its result"
+        in
+        failwith (t.name ^ ": " ^ reason)
+
+let sample t ~crowd n = ask t ~crowd n ()
 
 let stop t =
   close_out_noerr t.requests;

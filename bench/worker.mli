@@ -26,4 +26,7 @@ val sample : t -> crowd:int -> int -> float list
 
     @raise Failure if the process ended, or took minutes. *)
 
+val ask : t -> crowd:int -> int -> unit -> float list
+(** [ask t ~crowd n] is what waits for that sample, which is taken meanwhile. *)
+
 val stop : t -> unit
