@@ -1,5 +1,5 @@
 open Case
-open Bench_lwt
+open Lwt_and_eio
 
 (* What each side has: it sends to the other, and receives from it. *)
 type eio = { send : int -> unit; receive : unit -> int }

@@ -197,7 +197,7 @@ let run host order ~producers ~consumers part n =
 
 (* --- The figure ----------------------------------------------------------- *)
 
-let counts = { full = 50_000; quick = 10_000 }
+let items = { full = 50_000; quick = 10_000; least = 1_000 }
 
 (* As many tasks as in the paper for so many items. *)
 let tasks n = n / 5
@@ -244,7 +244,8 @@ let comparison ?(order = in_random_order) ?(remark = "") ?(parts = the_paper's)
       | Cancelled percent -> Printf.sprintf "%d%%" percent
       | Absent percent -> Printf.sprintf "%d%%-absent" percent
     in
-    row ~case ~impl ~host:host.name (Counted (counts, Ns, time part))
+    row ~case ~impl ~host:host.name
+      (counted Figure.ns items (warmed_up (time part)))
   in
   {
     title =

@@ -4,29 +4,33 @@ open Style_programs
 
 (* A case is FIGURE-SIZE. With little effort only the small sizes are measured. *)
 
-type point = { size : int; effort : level }
+type point = { size : int; times : amount }
 
-let points = List.map (fun (size, effort) -> { size; effort })
-let numbers_of_kpn = points [ (1_000, Least); (10_000, Quick); (100_000, Full) ]
-let primes = points [ (100, Least); (300, Quick); (1_000, Full) ]
-let to_sort = points [ (100, Least); (300, Quick); (1_000, Full) ]
+let points small middle large =
+  let point least quick size = { size; times = { full = 1; quick; least } } in
+  [ point 1 1 small; point 0 1 middle; point 0 0 large ]
+
+let numbers_of_kpn = points 1_000 10_000 100_000
+let primes = points 100 300 1_000
+let to_sort = points 100 300 1_000
 
 (* System threads are measured at the first point, if they can do as much at all. *)
 let curve ~figure ~title ?(threads = false) ~fibers points sample =
   List.concat_map
-    (fun { size; effort } ->
+    (fun { size; times } ->
       let sample style =
-        let unit_, measure = sample style in
-        Once { unit_; effort; measure = (fun () -> measure size) }
+        let figure, samples, measure = sample style in
+        counted figure ~samples times (fun _ -> measure size)
       in
-      let few = if threads && effort = Least then Some sample else None in
+      let few = if threads && times.least > 0 then Some sample else None in
       Style_rows.both ?few ~fibers
         ~case:(Printf.sprintf "%s-%d" figure size)
         ~title:(Printf.sprintf title size)
         sample)
     points
 
-let ms time program style = ("ms", fun size -> 1e-6 *. time program style size)
+let ms time program style =
+  (Figure.ms, { full = 7; quick = 3; least = 1 }, time program style)
 
 let times =
   let fibers = Style_rows.fibers in
@@ -48,22 +52,23 @@ let times =
 
 (* --- Memory --- *)
 
+let bytes measure = (Figure.bytes, few, measure)
+
 let per_thread (program : program) size bytes =
   let { threads; _ } = program.size size in
   bytes /. float_of_int threads
 
 let resident program work style =
-  ("bytes", fun size -> per_thread program size (peak program work style size))
+  bytes (fun size -> per_thread program size (peak program work style size))
 
 (* The paper's measure. The stacks of fibers are not in OCaml's heap. *)
 let heap (program : program) work style =
   let (module P) = Program.in_style program.written style in
-  ( "bytes",
-    fun size ->
+  bytes (fun size ->
       work (module P : Program.S) size;
       let { Gc.top_heap_words; _ } = Gc.quick_stat () in
       per_thread program size
-        (float_of_int (top_heap_words * (Sys.word_size / 8))) )
+        (float_of_int (top_heap_words * (Sys.word_size / 8))))
 
 let memory ~figure ~title ~fibers points program work =
   curve ~figure:(figure ^ "-resident") ~fibers points (resident program work)

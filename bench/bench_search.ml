@@ -241,7 +241,8 @@ let in_executor_pool n =
 let group =
   let case = "search" in
   let row ~impl ~host f =
-    row ~case ~impl ~host (Counted ({ full = 1; quick = 1 }, Ms, f))
+    row ~case ~impl ~host
+      (counted Figure.ms { full = 1; quick = 1; least = 1 } (warmed_up f))
   in
   let comparison =
     {

@@ -143,8 +143,8 @@ let blocked ~case ~what ~eio ~fifo =
   {
     title =
       Printf.sprintf "resident bytes of a task that waits %s, 1 domain" what;
-    baseline = row ~case ~impl:"eio" ~host:"eio" (Resident eio);
-    others = [ row ~case ~impl:"concord" ~host:"fifo" (Resident fifo) ];
+    baseline = row ~case ~impl:"eio" ~host:"eio" (resident eio);
+    others = [ row ~case ~impl:"concord" ~host:"fifo" (resident fifo) ];
   }
 
 let group =

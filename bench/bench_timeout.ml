@@ -133,13 +133,13 @@ let timeouts_100000 =
         "resident bytes of a task that waits to take from an empty box, for \
          %.0f s at most, among %d, 1 domain"
         very_long_s waiters;
-    baseline = row ~case ~impl:"eio" ~host:"eio" (Resident timeouts_eio);
+    baseline = row ~case ~impl:"eio" ~host:"eio" (resident timeouts_eio);
     others =
       [
         row ~case ~impl:"concord" ~host:"fifo"
-          (Resident (timeouts_concord Host.fifo));
+          (resident (timeouts_concord Host.fifo));
         row ~case ~impl:"concord" ~host:"eio"
-          (Resident (timeouts_concord Host.eio));
+          (resident (timeouts_concord Host.eio));
         go_resident case;
       ];
   }

@@ -5,49 +5,40 @@
     the machine did meanwhile. To add a group, write one module like
     {!Bench_mvar} and list it in {!Groups}. *)
 
-(** What a load is measured by. *)
-type figure =
-  | Throughput  (** Requests per second: the more, the better. *)
-  | Latency  (** Microseconds. *)
-
 type level = Least | Quick | Full
 
-type answers = { per_second : float; latency_us : float }
-(** What a load was answered with. *)
+type amount = { full : int; quick : int; least : int }
+(** Of something, by the level. *)
 
-type counts = {
-  full : int;
-  quick : int;  (** With [--quick]; {!Measure.smoke} may do with fewer. *)
-}
-
-type scale = Ns | Us | Ms
-
+(** A sample is the nanoseconds that something took without whatever had to be
+    set up for it, or the {!Figure} of something else. *)
 type sample =
   | Time of (int -> float)
-      (** [f n] performs [n] operations and is the nanoseconds that they took,
-          without whatever had to be set up for them. *)
-  | Counted of counts * scale * (int -> float)
-      (** As {!Time}, but the number of operations is part of what is measured:
-          it is given, where that of {!Time} is what fits into a sample. Each
-          sample is taken in a new process. *)
+      (** [f n] performs [n] operations: as many as fit into a sample. A process
+          takes all samples, each after a tenth as many operations. *)
   | Crowd of int * (tasks:int -> int -> float)
       (** [Crowd (tasks, f)]: [f ~tasks n] is as for {!Time}, and needs so many
           tasks for it, or fewer where the figures mean nothing. It does some
           operations before the clock is read. *)
-  | Served of figure * (crowd:int -> seconds:float -> float)
-      (** [f ~crowd ~seconds] is the figure of so long a load, over at most
-          [crowd] connections. *)
-  | Once of { unit_ : string; effort : level; measure : unit -> float }
-      (** [measure ()] is what doing something once took, in a new process. With
-          less effort the row is left out. *)
-  | Loaded of figure * string * (crowd:int -> seconds:float -> answers)
-      (** [Loaded (figure, load, f)]: likewise, where [f] gives both figures. A
-          load of this name is offered once to all rows of a group that have it
-          and the same [impl] and [host]: what one row was measured with counts
-          for the next one too. *)
-  | Resident of (int -> float)
-      (** [f n] holds [n] things at once and is by how many resident bytes the
-          process grew. Each sample is taken in a new process. *)
+  | Counted of {
+      figure : Figure.t;
+      operations : amount;  (** None: the row is left out. *)
+      samples : amount;  (** At most so many. *)
+      run : int -> float;
+    }
+      (** [run n] performs [n] operations, or holds [n] things: their number is
+          part of what is measured. Each sample is taken in a new process. *)
+  | Load of {
+      figure : Figure.t;
+      nth : int;  (** Which of the answers it is, from 0. *)
+      name : string;
+      ms : amount;
+      run : crowd:int -> seconds:float -> float list;
+    }
+      (** [run ~crowd ~seconds] is what so long a load was answered with, over
+          at most [crowd] connections. The comparisons of a group with a load of
+          the same name have the same rows but for [figure] and [nth]: what one
+          of them was measured with counts for the next one too. *)
 
 (** What a row is measured in. *)
 type program =
@@ -76,47 +67,49 @@ type group = { name : string; doc : string; comparisons : comparison list }
 let row ?(program = Linked) ~case ~impl ~host sample =
   { case; impl; host; program; sample }
 
+(* A second process does what the first one did. *)
+let as_many_as_fit = { full = max_int; quick = max_int; least = 1 }
+
+let counted ?(samples = as_many_as_fit) figure operations run =
+  Counted { figure; operations; samples; run }
+
+(** The size of a process varies by much less than its speed, and a sample of it
+    takes seconds. *)
+let few = { full = 3; quick = 3; least = 1 }
+
+(** [f n] is by how many bytes the process grew to hold [n] things, from a heap
+    in which nothing is free. *)
+let resident f =
+  counted Figure.bytes ~samples:few
+    { full = 1_000_000; quick = 100_000; least = 10_000 } (fun n ->
+      Gc.compact ();
+      f n)
+
+(** [f n], from a clean heap, when a tenth of it has warmed the caches. *)
+let warmed_up f n =
+  Gc.full_major ();
+  ignore (f (1 + (n / 10)) : float);
+  f n
+
 let measured_elsewhere _ = invalid_arg "a row of another program"
-
-let go_row case sample =
-  { case; impl = "go"; host = "go"; program = Go; sample }
-
+let go_row case sample = row ~program:Go ~case ~impl:"go" ~host:"go" sample
 let go case = go_row case (Time measured_elsewhere)
 
 let node case ~host =
-  {
-    case;
-    impl = "node";
-    host;
-    program = Node;
-    sample = Time measured_elsewhere;
-  }
+  row ~program:Node ~case ~impl:"node" ~host (Time measured_elsewhere)
 
 let go_crowd case ~tasks =
   go_row case (Crowd (tasks, fun ~tasks:_ -> measured_elsewhere))
 
-let go_resident case = go_row case (Resident measured_elsewhere)
+let go_resident case = go_row case (resident measured_elsewhere)
 let rows comparison = comparison.baseline :: comparison.others
 
-let figure figure { per_second; latency_us } =
-  match figure with Throughput -> per_second | Latency -> latency_us
+let at level { full; quick; least } =
+  match level with Full -> full | Quick -> quick | Least -> least
 
-let more_is_better row =
+let nth row = match row.sample with Load { nth; _ } -> nth | _ -> 0
+
+let figure row =
   match row.sample with
-  | Served (Throughput, _) | Loaded (Throughput, _, _) -> true
-  | Served (Latency, _)
-  | Loaded (Latency, _, _)
-  | Time _ | Counted _ | Crowd _ | Once _ | Resident _ ->
-      false
-
-let in_ns = function Ns -> 1. | Us -> 1e3 | Ms -> 1e6
-
-let unit_of row =
-  match row.sample with
-  | Time _ | Crowd _ | Counted (_, Ns, _) -> "ns"
-  | Counted (_, Us, _) -> "us"
-  | Counted (_, Ms, _) -> "ms"
-  | Resident _ -> "bytes"
-  | Once { unit_; _ } -> unit_
-  | Served (Throughput, _) | Loaded (Throughput, _, _) -> "req/s"
-  | Served (Latency, _) | Loaded (Latency, _, _) -> "us"
+  | Time _ | Crowd _ -> Figure.ns
+  | Counted { figure; _ } | Load { figure; _ } -> figure

@@ -162,9 +162,9 @@ let effort =
           ( Measure.quick,
             info [ "quick" ]
               ~doc:
-                "Measure less: three groups at most in under 40 s each \
-                 ($(b,styles), $(b,web), $(b,fib): two minutes), all of them \
-                 in under ten minutes." );
+                "Measure less: up to three groups take about half a minute \
+                 each ($(b,styles), $(b,web), $(b,fib): a minute and a half), \
+                 and all of them together under ten minutes." );
           ( Measure.smoke,
             info [ "smoke" ]
               ~doc:"Only see that everything runs: the figures mean nothing." );

@@ -5,11 +5,7 @@ type effort = {
   repetitions : int;
   sample_ms : float option;
   group_s : float option;
-  count : counts -> int;
   crowd : int;
-  things : int;
-  load_ms : int;
-  short_load_ms : int;
 }
 
 (* Many short samples rather than few long ones: what else the machine does comes
@@ -20,11 +16,7 @@ let full =
     repetitions = 41;
     sample_ms = Some 60.;
     group_s = None;
-    count = (fun { full; _ } -> full);
     crowd = max_int;
-    things = 1_000_000;
-    load_ms = 3_000;
-    short_load_ms = 3_000;
   }
 
 let quick =
@@ -33,21 +25,11 @@ let quick =
     repetitions = 15;
     sample_ms = Some 40.;
     group_s = Some 25.;
-    count = (fun { quick; _ } -> quick);
     crowd = 100_000;
-    things = 100_000;
-    load_ms = 1_000;
-    short_load_ms = 400;
   }
 
 let brief =
-  {
-    quick with
-    repetitions = 7;
-    sample_ms = Some 20.;
-    group_s = Some 15.;
-    load_ms = 500;
-  }
+  { quick with repetitions = 7; sample_ms = Some 20.; group_s = Some 15. }
 
 let brief_s = 480.
 
@@ -64,11 +46,7 @@ let smoke =
     repetitions = 2;
     sample_ms = None;
     group_s = None;
-    count = (fun { quick; _ } -> Int.min 1_000 quick);
     crowd = 100;
-    things = 10_000;
-    load_ms = 100;
-    short_load_ms = 100;
   }
 
 type result = { row : row; values : float array }
@@ -102,79 +80,49 @@ let calibrate ms sample =
 (* A large crowd takes much longer than what is measured among it. *)
 let calibration_crowd = 1_000
 
-let in_new_process effort group row ~n =
-  let worker = Worker.start group row in
-  let value = Worker.sample worker ~crowd:effort.crowd n in
-  Worker.stop worker;
-  value
-
-(* What the loads that several rows share were answered with, latest first: by group,
-   load, implementation and host. *)
-let answered : (string * string * string * string, Case.answers list) Hashtbl.t
-    =
-  Hashtbl.create 100
-
-let load_key (group : group) row load = (group.name, load, row.impl, row.host)
-
-let add_answers key answers =
-  let before = Option.value (Hashtbl.find_opt answered key) ~default:[] in
-  Hashtbl.replace answered key (answers :: before)
-
-(* What takes the next sample of [row], per operation, and what ends it. *)
+(* What begins the next sample of [row], and gives what waits for it (per operation and
+   in its unit); and what ends them all. *)
 let prepare effort ms group row =
+  let per n answers =
+    let unit_ = float_of_int n *. (Case.figure row).per_unit in
+    List.map (fun answer -> answer /. unit_) answers
+  in
   match row.sample with
   | Time _ | Crowd _ ->
       let worker = Worker.start group row in
       let crowd = min calibration_crowd effort.crowd in
-      let n = calibrate ms (Worker.sample worker ~crowd) in
-      let next () =
-        Worker.sample worker ~crowd:effort.crowd n /. float_of_int n
-      in
+      let n = calibrate ms (fun n -> List.hd (Worker.sample worker ~crowd n)) in
+      let next () () = per n (Worker.sample worker ~crowd:effort.crowd n) in
       (next, fun () -> Worker.stop worker)
-  | Counted (counts, scale, _) ->
-      let n = effort.count counts in
-      let next () =
-        in_new_process effort group row ~n /. float_of_int n /. Case.in_ns scale
+  | Counted { operations; _ } ->
+      let n = Case.at effort.level operations in
+      let in_new_process () () =
+        let worker = Worker.start group row in
+        let answers = Worker.sample worker ~crowd:effort.crowd n in
+        Worker.stop worker;
+        per n answers
       in
-      (next, ignore)
-  | Served _ ->
+      (in_new_process, ignore)
+  | Load { ms; _ } ->
       let worker = Worker.start group row in
-      let next () = Worker.sample worker ~crowd:effort.crowd effort.load_ms in
-      (* the first is slower *)
-      if effort.repetitions > 2 then ignore (next () : float);
+      let ms = Case.at effort.level ms in
+      let next () = Worker.ask worker ~crowd:effort.crowd ms in
       (next, fun () -> Worker.stop worker)
-  | Once _ -> ((fun () -> in_new_process effort group row ~n:1), ignore)
-  | Loaded (figure, load, _) ->
-      let worker = Worker.start group row in
-      let next () =
-        let answers =
-          Worker.load worker ~crowd:effort.crowd effort.short_load_ms
-        in
-        add_answers (load_key group row load) answers;
-        Case.figure figure answers
-      in
-      (next, fun () -> Worker.stop worker)
-  | Resident _ ->
-      let n = effort.things in
-      let next () = in_new_process effort group row ~n /. float_of_int n in
-      (next, ignore)
 
 let huge_crowd = 1_000_000
 
-(* The size of a process varies by much less than its speed, and a sample of it
-   takes seconds; one among a million tasks does so too. *)
+(* One sample among a million tasks takes seconds, and a load much longer than other
+   samples do. *)
 let repetitions effort row =
-  match row.sample with
-  | Crowd (tasks, _) when min tasks effort.crowd < huge_crowd ->
-      effort.repetitions
-  | Time _ | Counted _ -> effort.repetitions
-  | Served (Throughput, _) when effort.repetitions <= 2 ->
-      (* wrk takes a second for each *) 1
-  | Loaded _ when effort.repetitions <= 2 -> (* there are many *) 1
-  | Served _ | Loaded _ -> Int.min 7 effort.repetitions
-  | Once { unit_ = "bytes"; _ } -> Int.min 3 effort.repetitions
-  | Once _ -> Int.min (if effort.level = Full then 7 else 3) effort.repetitions
-  | Crowd _ | Resident _ -> min 3 effort.repetitions
+  let most =
+    match row.sample with
+    | Time _ -> effort.repetitions
+    | Crowd (tasks, _) ->
+        if min tasks effort.crowd < huge_crowd then effort.repetitions else 3
+    | Counted { samples; _ } -> Case.at effort.level samples
+    | Load _ -> if effort.level = Least then 1 else 7
+  in
+  Int.min most effort.repetitions
 
 (* For so long a comparison may go on, if it has had so many repetitions; that is
    half as much again as its share of the time. Samples of a given size can take
@@ -189,12 +137,23 @@ let patience effort { baseline; others; _ } ~of_rows =
 
 let much_too_late = 10.
 
-let is_left_out effort row =
+let is_measured effort row =
   match row.sample with
-  | Once { effort = needed; _ } -> needed > effort.level
-  | Time _ | Counted _ | Crowd _ | Served _ | Loaded _ | Resident _ -> false
+  | Counted { operations; _ } -> Case.at effort.level operations > 0
+  | Time _ | Crowd _ | Load _ -> true
 
-let measure ~progress effort (group : group) comparison =
+(* What runs before a row is felt in it, and in a fixed order that would always be the
+   same: the baseline, if it were always first, would always come after the last row and
+   the end of a turn. So each turn has an order of its own. It is drawn, from the same
+   numbers in every run. *)
+let turn random subjects =
+  let samples = List.map Lazy.from_fun subjects in
+  List.map (fun sample -> (Random.State.bits random, sample)) samples
+  |> List.sort (fun (a, _) (b, _) -> Int.compare a b)
+  |> List.iter (fun (_, sample) -> ignore (Lazy.force sample : _));
+  Array.of_list (List.map Lazy.force samples)
+
+let measure ~progress effort group comparison =
   let rows = rows comparison and case = comparison.baseline.case in
   let of_rows = List.length (List.concat_map Case.rows group.comparisons) in
   let patience_s, fewest = patience effort comparison ~of_rows in
@@ -203,9 +162,16 @@ let measure ~progress effort (group : group) comparison =
   let ms = sample_ms effort ~rows:of_rows in
   let subjects = List.map (prepare effort ms group) rows in
   let repetitions = repetitions effort comparison.baseline in
+  let random = Random.State.make [||] in
   let turn i =
     progress (Printf.sprintf "%s: repetition %d of %d" case i repetitions);
-    Array.of_list (List.map (fun (next, _) -> next ()) subjects)
+    match comparison.baseline.sample with
+    | Load _ when effort.level = Least ->
+        (* at the same time: wrk takes a second for each *)
+        List.map (fun (next, _) -> next ()) subjects
+        |> List.map (fun wait -> wait ())
+        |> Array.of_list
+    | _ -> turn random (List.map (fun (next, _) () -> next () ()) subjects)
   in
   let rec take turns i =
     let ns = Meter.ns_since start in
@@ -221,28 +187,33 @@ let measure ~progress effort (group : group) comparison =
     then List.rev turns
     else take (turn i :: turns) (i + 1)
   in
-  let turns = Array.of_list (take [] 1) in
+  let turns = take [] 1 in
   List.iter (fun (_, stop) -> stop ()) subjects;
-  List.mapi
-    (fun i row -> { row; values = Array.map (fun turn -> turn.(i)) turns })
-    rows
+  turns
 
-(* All rows were offered their loads in turns, or none was. *)
-let from_before group row =
-  match row.sample with
-  | Loaded (figure, load, _) ->
-      Hashtbl.find_opt answered (load_key group row load)
-      |> Option.map (fun answers ->
-          let values = List.rev_map (Case.figure figure) answers in
-          { row; values = Array.of_list values })
-  | Time _ | Counted _ | Crowd _ | Served _ | Once _ | Resident _ -> None
+(* The turns of the loads that were offered, by group and name. *)
+let offered = Hashtbl.create 100
+
+let turns ~progress effort group comparison =
+  match comparison.baseline.sample with
+  | Time _ | Crowd _ | Counted _ -> measure ~progress effort group comparison
+  | Load { name; _ } -> (
+      let key = (group.name, name) in
+      match Hashtbl.find_opt offered key with
+      | Some turns -> turns
+      | None ->
+          let turns = measure ~progress effort group comparison in
+          Hashtbl.add offered key turns;
+          turns)
 
 let comparison ?(progress = ignore) effort group comparison =
-  let rows = rows comparison in
-  let before = List.filter_map (from_before group) rows in
-  if List.for_all (is_left_out effort) rows then []
-  else if List.compare_lengths before rows = 0 then before
-  else measure ~progress effort group comparison
+  match List.filter (is_measured effort) (rows comparison) with
+  | [] -> []
+  | baseline :: others as rows ->
+      let comparison = { comparison with baseline; others } in
+      let turns = Array.of_list (turns ~progress effort group comparison) in
+      let values i nth = Array.map (fun turn -> List.nth turn.(i) nth) turns in
+      List.mapi (fun i row -> { row; values = values i (Case.nth row) }) rows
 
 let quartiles values =
   let sorted = Array.copy values in
@@ -266,6 +237,7 @@ let spread { values; _ } =
 
 let ratio_to ~baseline result =
   let ratio base value =
-    if Case.more_is_better result.row then value /. base else base /. value
+    if (Case.figure result.row).more_is_better then value /. base
+    else base /. value
   in
   Array.map2 ratio baseline.values result.values

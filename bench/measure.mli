@@ -10,11 +10,7 @@ type effort = {
       (** The time that a group should take: one with many rows has shorter
           samples, and slow comparisons have fewer: at least three, or one if
           they take many times their share. *)
-  count : Case.counts -> int;  (** The operations of a {!Case.Counted}. *)
   crowd : int;  (** The most tasks of a {!Case.Crowd}. *)
-  things : int;  (** How many a sample of {!Case.Resident} holds. *)
-  load_ms : int;  (** The time of a sample of {!Case.Served}. *)
-  short_load_ms : int;  (** Likewise of {!Case.Loaded}: there are many. *)
 }
 
 val full : effort
@@ -47,10 +43,15 @@ val comparison :
   Case.group ->
   Case.comparison ->
   result list
-(** Measures the rows in turns (A B C, A B C, ...); the baseline is first. There
-    are none if so little effort leaves them out.
+(** Measures the rows in turns (A B C, C A B, ...), each a {!turn}. The baseline
+    is the first of the results. There are none if so little effort leaves them
+    out.
 
     @raise Failure if a row could not be measured. *)
+
+val turn : Random.State.t -> (unit -> 'a) list -> 'a array
+(** What each of them returns, in their order; they are called in another, which
+    is drawn. *)
 
 val quartiles : float array -> float * float * float
 (** The median is the second; they interpolate between samples. *)

@@ -34,15 +34,7 @@ let conditions of_run =
 let name row = Printf.sprintf "%s@%s" row.impl row.host
 
 let ratio ~baseline (result : Measure.result) =
-  let better, worse =
-    match result.row.sample with
-    | Time _ | Counted _ | Crowd _ | Served (Latency, _) | Loaded (Latency, _, _)
-      ->
-        ("faster", "slower")
-    | Served (Throughput, _) | Loaded (Throughput, _, _) -> ("more", "less")
-    | Once { unit_ = "bytes"; _ } | Resident _ -> ("smaller", "larger")
-    | Once _ -> ("faster", "slower")
-  in
+  let { Figure.better; worse; _ } = figure result.row in
   let ratios = Measure.ratio_to ~baseline result in
   let first, median, third = Measure.quartiles ratios in
   if median >= 1. then
@@ -51,21 +43,14 @@ let ratio ~baseline (result : Measure.result) =
     Printf.sprintf "%.2fx %s [%.2f %.2f]" (1. /. median) worse (1. /. third)
       (1. /. first)
 
-let decimals row =
-  match row.sample with
-  | Counted (_, (Us | Ms), _) -> 3
-  | Time _
-  | Counted (_, Ns, _)
-  | Crowd _ | Served _ | Loaded _ | Once _ | Resident _ ->
-      1
-
 let comparison group { title; baseline; others } results =
   let line = Printf.sprintf "%-24s %-20s %10s %-5s %7s  %s\n" in
   let base = List.hd results in
   let row (result : Measure.result) =
+    let { Figure.unit_; decimals; _ } = figure result.row in
     line result.row.case (name result.row)
-      (Printf.sprintf "%.*f" (decimals result.row) (Measure.median result))
-      (unit_of result.row)
+      (Printf.sprintf "%.*f" decimals (Measure.median result))
+      unit_
       (Printf.sprintf "%.1f%%" (100. *. Measure.spread result))
       (if result == base then "(baseline)" else ratio ~baseline:base result)
   in

@@ -1,4 +1,3 @@
-open Case
 open Lwc
 
 type size = { threads : int; operations : int }
@@ -52,8 +51,7 @@ let peak program work style n =
   Meter.peak_resident_bytes () -. before
 
 let resident program work ~largest style =
-  Resident
-    (fun things ->
+  Case.resident (fun things ->
       let n = largest things in
       let { threads; _ } = program.size n in
       peak program work style n /. float_of_int threads *. float_of_int things)

@@ -3,28 +3,18 @@ open Case
 (* A scheduler that lost a wake-up waits for ever; the alarm ends the process
    then, and the coordinator reports it. No sample takes so long otherwise. *)
 let patience_s = 120
-let print_float x = Printf.printf "%h\n%!" x
-
-let print_answers { per_second; latency_us } =
-  Printf.printf "%h %h\n%!" per_second latency_us
 
 let take_sample row ~crowd n =
   match row.sample with
-  | Time run | Counted (_, _, run) ->
-      (* Each sample starts from a clean heap and with warm caches. *)
-      Gc.full_major ();
-      ignore (run (1 + (n / 10)) : float);
-      print_float (run n)
+  | Time run -> [ warmed_up run n ]
   | Crowd (tasks, run) ->
       Gc.full_major ();
-      print_float (run ~tasks:(min tasks crowd) n)
-  | Served (_, load) -> print_float (load ~crowd ~seconds:(1e-3 *. float n))
-  | Loaded (_, _, load) ->
-      print_answers (load ~crowd ~seconds:(1e-3 *. float n))
-  | Once { measure; _ } -> print_float (measure ())
-  | Resident grow ->
-      Gc.compact ();
-      print_float (grow n)
+      [ run ~tasks:(min tasks crowd) n ]
+  | Counted { run; _ } -> [ run n ]
+  | Load { run; _ } -> run ~crowd ~seconds:(1e-3 *. float n)
+
+let print_answers answers =
+  print_endline (String.concat " " (List.map (Printf.sprintf "%h") answers))
 
 let find groups name case impl host =
   let group = List.find (fun group -> group.name = name) groups in
@@ -39,7 +29,8 @@ let serve groups =
     | None -> ()
     | Some request ->
         ignore (Unix.alarm patience_s : int);
-        Scanf.sscanf request "%d %d" (fun n crowd -> take_sample row ~crowd n);
+        Scanf.sscanf request "%d %d" (fun n crowd ->
+            print_answers (take_sample row ~crowd n));
         ignore (Unix.alarm 0 : int);
         loop ()
   in
@@ -94,28 +85,23 @@ let rec wait pid =
   | _, status -> status
   | exception Unix.Unix_error (EINTR, _, _) -> wait pid
 
-let ask t ~crowd n parse =
-  match
-    Printf.fprintf t.requests "%d %d\n%!" n crowd;
-    In_channel.input_line t.answers
-  with
-  | Some line -> parse line
-  | None | (exception Sys_error _) ->
-      let reason =
-        match wait t.pid with
-        | WSIGNALED signal when signal = Sys.sigalrm ->
-            Printf.sprintf "no result in %d s" patience_s
-        | WEXITED _ | WSIGNALED _ | WSTOPPED _ ->
-            "the process ended before its result"
-      in
-      failwith (t.name ^ ": " ^ reason)
+let ask t ~crowd n =
+  (* one that has ended gives no answer either *)
+  (try Printf.fprintf t.requests "%d %d\n%!" n crowd with Sys_error _ -> ());
+  fun () ->
+    match In_channel.input_line t.answers with
+    | Some line -> List.map float_of_string (String.split_on_char ' ' line)
+    | None | (exception Sys_error _) ->
+        let reason =
+          match wait t.pid with
+          | WSIGNALED signal when signal = Sys.sigalrm ->
+              Printf.sprintf "no result in %d s" patience_s
+          | WEXITED _ | WSIGNALED _ | WSTOPPED _ ->
+              "the process ended before its result"
+        in
+        failwith (t.name ^ ": " ^ reason)
 
-let sample t ~crowd n = ask t ~crowd n float_of_string
-
-let load t ~crowd ms =
-  ask t ~crowd ms (fun line ->
-      Scanf.sscanf line "%h %h" (fun per_second latency_us ->
-          { per_second; latency_us }))
+let sample t ~crowd n = ask t ~crowd n ()
 
 let stop t =
   close_out_noerr t.requests;

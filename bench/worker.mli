@@ -8,7 +8,7 @@
 val serve : Case.group list -> unit
 (** The program of the process: takes the samples that it is asked for, until
     its standard input ends. A request is a line with the two numbers of
-    {!sample}, and the answer is a line with one, or with the two of {!load}. *)
+    {!sample}, and the answer is a line with one, or with several of a load. *)
 
 val is_there : Case.program -> bool
 (** Whether the rows of that program can be measured: {!Case.Go} and
@@ -19,14 +19,14 @@ type t
 
 val start : Case.group -> Case.row -> t
 
-val sample : t -> crowd:int -> int -> float
-(** [sample t ~crowd n] is one sample of [n] operations, in the row's unit, or
-    for {!Case.Served} of [n] milliseconds; {!Case.Crowd} has at most [crowd]
-    tasks.
+val sample : t -> crowd:int -> int -> float list
+(** [sample t ~crowd n] is one sample of [n] operations, or of a {!Case.Load}
+    that takes [n] milliseconds, which may have several answers; {!Case.Crowd}
+    has at most [crowd] tasks.
 
     @raise Failure if the process ended, or took minutes. *)
 
-val load : t -> crowd:int -> int -> Case.answers
-(** Likewise for {!Case.Loaded}. *)
+val ask : t -> crowd:int -> int -> unit -> float list
+(** [ask t ~crowd n] is what waits for that sample, which is taken meanwhile. *)
 
 val stop : t -> unit

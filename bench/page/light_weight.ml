@@ -146,6 +146,18 @@ let sorter =
          the table says.";
       ]
 
+let cheap_to_set_up ~case ~what =
+  let claim style who =
+    against 0.67 ~case style [ "trampoline" ]
+      ~says:
+        (Printf.sprintf "%s at most 1.5 times the trampoline's %s to set up" who
+           what)
+  in
+  [
+    claim "delimited" "Delimited continuations take";
+    claim "callcc" "callcc takes";
+  ]
+
 let setup =
   let case = "sorter-setup" in
   part ~title:"Figure 13: sorter -d, time to set up"
@@ -154,15 +166,7 @@ let setup =
       "dlcont and callcc are rather good here, as no continuation is captured."
     ~cases:[ case ]
     ~prefixes:[ "sorter-d-1"; "sorter-d-3" ]
-    ~claims:
-      [
-        against 0.67 ~case "delimited" [ "trampoline" ]
-          ~says:
-            "Delimited continuations take at most 1.5 times the trampoline's \
-             time to set up";
-        against 0.67 ~case "callcc" [ "trampoline" ]
-          ~says:"callcc takes at most 1.5 times the trampoline's time to set up";
-      ]
+    ~claims:(cheap_to_set_up ~case ~what:"time")
     ~pictures:(fun results ->
       side_by_side ~file:"sorter-setup" ~caption:"One thread" [ case ] results
       @ both_pictures ~file:"sorter-d-curve" ~caption:"sorter -d"
@@ -174,8 +178,11 @@ let two_memories =
    of the heap, which the paper measured, leave out the stacks of effects, \
    which are not in OCaml's heap."
 
-let memory ~title ~claimed ~case ~curves ~claims ~measured =
-  part ~title ~measured ~claimed ~cases:[ case ] ~prefixes:curves ~claims
+(* The points of [curve] are in the group lwc. *)
+let memory ~title ~measured ~claimed ~case ~curve claims =
+  let curves = [ curve ^ "-resident"; curve ^ "-heap" ] in
+  part ~title ~measured ~claimed ~cases:[ case ] ~prefixes:curves
+    ~claims:(claims ~case)
     ~pictures:(fun results ->
       side_by_side ~file:case ~caption:"Bytes of a thread" [ case ] results
       @ List.concat_map
@@ -185,57 +192,41 @@ let memory ~title ~claimed ~case ~curves ~claims ~measured =
           curves)
     ~remarks:[ two_memories ]
 
+let less_than_others ~says ~case style =
+  against 1. ~says ~case style [ "promise"; "events"; "delimited"; "callcc" ]
+
 let sieve_memory =
-  let case = "sieve-bytes" in
-  memory ~title:"Figures 14 and 16: sieve, memory" ~case
-    ~curves:[ "sieve-resident"; "sieve-heap" ]
-    ~measured:"What a thread of the sieve takes."
+  memory ~title:"Figures 14 and 16: sieve, memory" ~case:"sieve-bytes"
+    ~curve:"sieve" ~measured:"What a thread of the sieve takes."
     ~claimed:
       "Trampolined style and the continuation monad are clearly the best; \
-       dlcont is very good in native code."
-    ~claims:
+       dlcont is very good in native code." (fun ~case ->
       [
-        against 1. ~case "trampoline"
-          [ "promise"; "events"; "delimited"; "callcc" ]
+        less_than_others ~case "trampoline"
           ~says:"A thread in trampolined style takes least";
-        against 1. ~case "continuation"
-          [ "promise"; "events"; "delimited"; "callcc" ]
+        less_than_others ~case "continuation"
           ~says:"One in the continuation monad takes less than the others";
-      ]
+      ])
 
 let sorter_memory =
-  let case = "sorter-bytes" in
-  memory ~title:"Figures 15 and 17: sorter, memory" ~case
-    ~curves:[ "sorter-resident"; "sorter-heap" ]
-    ~measured:"What a thread of the running network takes."
+  memory ~title:"Figures 15 and 17: sorter, memory" ~case:"sorter-bytes"
+    ~curve:"sorter" ~measured:"What a thread of the running network takes."
     ~claimed:
       "dlcont is much above the others; trampolined style and the continuation \
-       monad are always below, by more when the threads run."
-    ~claims:
+       monad are always below, by more when the threads run." (fun ~case ->
       [
         against 1. ~case "promise" [ "delimited" ]
           ~says:"Delimited continuations take more than promises";
-        against 1. ~case "trampoline"
-          [ "promise"; "events"; "delimited"; "callcc" ]
+        less_than_others ~case "trampoline"
           ~says:"A thread in trampolined style takes least";
-      ]
+      ])
 
 let setup_memory =
-  let case = "sorter-setup-bytes" in
-  memory ~title:"Figure 18: sorter -d, memory" ~case
-    ~curves:[ "sorter-d-resident"; "sorter-d-heap" ]
+  memory ~title:"Figure 18: sorter -d, memory" ~case:"sorter-setup-bytes"
+    ~curve:"sorter-d"
     ~measured:"What a thread takes that is spawned but not started."
     ~claimed:"dlcont and callcc are quite good, as no continuation is captured."
-    ~claims:
-      [
-        against 0.67 ~case "delimited" [ "trampoline" ]
-          ~says:
-            "Delimited continuations take at most 1.5 times the trampoline's \
-             memory to set up";
-        against 0.67 ~case "callcc" [ "trampoline" ]
-          ~says:
-            "callcc takes at most 1.5 times the trampoline's memory to set up";
-      ]
+    (cheap_to_set_up ~what:"memory")
 
 let rest =
   {

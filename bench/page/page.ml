@@ -145,7 +145,8 @@ let conditions (results : Results.t) =
 
 let how_to_read =
   [
-    "The rows of a table are measured in turns, each in a process of its own. \
+    "The rows of a table are measured in turns, each in a process of its own, \
+     and each turn in another order, as what runs before a row is felt in it. \
      A figure is the median of its samples, with the first and the third \
      quartile. A ratio is the median of the ratios of the single turns, with \
      theirs in brackets. A ratio in italics, marked with ~, is one whose \

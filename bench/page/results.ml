@@ -70,8 +70,8 @@ let of_measured groups =
       title = comparison.title;
       comparison = Some i;
       is_baseline = row == comparison.baseline;
-      unit_ = Case.unit_of row;
-      more_is_better = Case.more_is_better row;
+      unit_ = (Case.figure row).unit_;
+      more_is_better = (Case.figure row).more_is_better;
       samples = values;
       quartiles = Measure.quartiles values;
       versions = versions_of ~impl:row.impl ~host:row.host;

@@ -7,24 +7,8 @@ exception Failed of string
 type t = { pid : int; address : Eio.Net.Sockaddr.stream }
 
 let address t = t.address
+let cpu_seconds t = Process_time.seconds t.pid
 let fail fmt = Printf.ksprintf (fun text -> raise (Failed text)) fmt
-
-(* Fields 14 and 15 of the file are user and system time in ticks of 10 ms; the
-   second one, in parentheses, may hold anything. *)
-let cpu_seconds t =
-  let file = Printf.sprintf "/proc/%d/stat" t.pid in
-  match In_channel.with_open_bin file In_channel.input_all with
-  | exception Sys_error _ -> None
-  | line -> (
-      let after = String.rindex line ')' + 2 in
-      let fields =
-        String.split_on_char ' '
-          (String.sub line after (String.length line - after))
-      in
-      match (List.nth_opt fields 11, List.nth_opt fields 12) with
-      | Some user, Some system ->
-          Some (float (int_of_string user + int_of_string system) /. 100.)
-      | _ -> None)
 
 let port_of_line line =
   match String.rindex_opt line ':' with

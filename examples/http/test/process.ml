@@ -76,21 +76,7 @@ let await_exit t =
   | WEXITED code -> code
   | WSIGNALED n | WSTOPPED n -> Alcotest.failf "got signal %d" n
 
-(* Fields 14 and 15 of the file, in ticks of 10 ms; the second one, in
-   parentheses, may hold anything. *)
-let cpu_seconds t =
-  match read_file (Printf.sprintf "/proc/%d/stat" t.pid) with
-  | exception Sys_error _ -> None
-  | line -> (
-      let after = String.rindex line ')' + 2 in
-      let fields =
-        String.split_on_char ' '
-          (String.sub line after (String.length line - after))
-      in
-      match (List.nth_opt fields 11, List.nth_opt fields 12) with
-      | Some user, Some system ->
-          Some (float (int_of_string user + int_of_string system) /. 100.)
-      | _ -> None)
+let cpu_seconds t = Process_time.seconds t.pid
 
 let with_server program options test =
   let t = start program options in

@@ -1,0 +1,3 @@
+(** Many tasks that wait for one lazy value. *)
+
+val comparisons : Case.comparison list
