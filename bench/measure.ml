@@ -118,7 +118,7 @@ let repetitions effort row =
     match row.sample with
     | Time _ -> effort.repetitions
     | Crowd (tasks, _) ->
-        if min tasks effort.crowd < huge_crowd then effort.repetitions else 3
+        if min tasks effort.crowd < huge_crowd then effort.repetitions else 7
     | Counted { samples; _ } -> Case.at effort.level samples
     | Load _ -> if effort.level = Least then 1 else 7
   in
