@@ -150,6 +150,7 @@ let condition_signal =
         row ~case ~impl:"stdlib" ~host:"thread"
           (Time (condition_stdlib (Host.serial Host.thread)));
         go case;
+        picos case elsewhere;
       ];
   }
 
@@ -169,6 +170,7 @@ let condition_parallel =
         row ~case ~impl:"stdlib" ~host:"domain"
           (Time (condition_stdlib (Host.parallel Host.domain)));
         go case;
+        picos case elsewhere;
       ];
   }
 

@@ -89,16 +89,15 @@ let read_eio lazies rounds =
   done;
   !sum
 
-let forced_row ~impl ~host ~on read lazies =
-  let time n =
-    let lazies = lazies () in
-    let rounds = (n + width - 1) / width in
-    let work rounds =
-      Host.check "sum of the values" (rounds * total) (read lazies rounds)
-    in
-    Host.alone on work rounds
+let forced_time on read lazies n =
+  let rounds = (n + width - 1) / width in
+  let work lazies rounds =
+    Host.check "sum of the values" (rounds * total) (read lazies rounds)
   in
-  row ~case:"forced" ~impl ~host (Time time)
+  Host.alone on (work (lazies ())) rounds
+
+let forced_row ~impl ~host ~on read lazies =
+  row ~case:"forced" ~impl ~host (Time (forced_time on read lazies))
 
 let eight_stdlib () = eight Lazy.from_fun Lazy.force
 
@@ -133,6 +132,7 @@ let forced =
         forced_row ~impl:"eio" ~host:"eio" ~on:Host.eio read_eio (fun () ->
             eight from_fun_eio Eio.Lazy.force);
         go "forced";
+        picos "forced" elsewhere;
       ];
   }
 
@@ -178,9 +178,12 @@ let first_eio n =
   done;
   !sum
 
-let first_row ~impl ~host ~on first =
+let first_time on first =
   let work n = Host.check "sum of the values" (n * (n + 1) / 2) (first n) in
-  row ~case:"first-force" ~impl ~host (Time (Host.alone on work))
+  Host.alone on work
+
+let first_row ~impl ~host ~on first =
+  row ~case:"first-force" ~impl ~host (Time (first_time on first))
 
 let first_force =
   {
@@ -201,12 +204,14 @@ let first_force =
           first_locked;
         first_row ~impl:"eio" ~host:"eio" ~on:Host.eio first_eio;
         go "first-force";
+        picos "first-force" elsewhere;
       ];
   }
 
 let group =
   {
     name = "lazy";
-    doc = "lazy values: read, forced, waited for, against Eio, Stdlib and Go";
+    doc =
+      "lazy values: read, forced, waited for, against Eio, Picos, Stdlib and Go";
     comparisons = forced :: first_force :: Bench_lazy_wait.comparisons;
   }

@@ -101,6 +101,7 @@ let waiting tasks =
         row ~case ~impl:"concord" ~host:"eio"
           (Crowd (tasks, wait Host.eio concord ~yield:Eio.Fiber.yield));
         go_crowd case ~tasks;
+        picos case (crowd_elsewhere tasks);
       ];
   }
 

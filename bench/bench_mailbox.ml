@@ -125,7 +125,7 @@ let mailbox_serial =
     title =
       Printf.sprintf
         "one message through an unbounded mailbox, two tasks on 1 domain, one \
-         at most %d messages ahead"
+         at most %d messages ahead (picos: a Stream with one reader)"
         (burst * credit);
     baseline =
       row ~case ~impl:"eio" ~host:"eio"
@@ -139,6 +139,7 @@ let mailbox_serial =
         row ~case ~impl:"lwt" ~host:"lwt" (Time mailbox_lwt);
         row ~case ~impl:"kcas" ~host:"eio"
           (Time (mailbox_kcas (Host.serial Host.eio)));
+        picos case elsewhere;
       ];
   }
 
@@ -158,6 +159,7 @@ let mailbox_parallel =
         row ~case ~impl:"domainslib" ~host:"domain" (Time mailbox_domainslib);
         row ~case ~impl:"kcas" ~host:"domain"
           (Time (mailbox_kcas (Host.parallel Host.domain)));
+        picos case elsewhere;
       ];
   }
 
@@ -222,6 +224,7 @@ let broadcast_serial =
           (Time (broadcast_concord Host.fifo ~yield:Concord_fifo.yield));
         row ~case ~impl:"concord" ~host:"eio"
           (Time (broadcast_concord Host.eio ~yield:Eio.Fiber.yield));
+        picos case elsewhere;
       ];
   }
 

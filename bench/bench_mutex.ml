@@ -50,6 +50,7 @@ let free =
         row ~case ~impl:"lwt" ~host:"lwt" (Time free_lwt);
         row ~case ~impl:"stdlib" ~host:"domain" (Time free_stdlib);
         go case;
+        picos case elsewhere;
       ];
   }
 
@@ -111,6 +112,7 @@ let contended ~case ~tasks =
           (Crowd (tasks, contended_concord Host.eio ~yield:Eio.Fiber.yield));
         row ~case ~impl:"lwt" ~host:"lwt" (Crowd (tasks, contended_lwt));
         go_crowd case ~tasks;
+        picos case (crowd_elsewhere tasks);
       ];
   }
 
@@ -137,6 +139,7 @@ let parallel =
         row ~case ~impl:"concord" ~host:"eio" (Time (both_concord Host.eio));
         row ~case ~impl:"stdlib" ~host:"domain" (Time both_stdlib);
         go case;
+        picos case elsewhere;
       ];
   }
 

@@ -81,6 +81,8 @@ let serial case ~title sample =
         row ~case ~impl:"concord" ~host:"eio-unlinked" ~program:Unlinked
           (sample mvar_eio);
         row ~case ~impl:"lwt" ~host:"lwt" (sample serial_lwt);
+        picos case (sample measured_elsewhere);
+        async case (sample measured_elsewhere);
       ];
   }
 
@@ -128,6 +130,7 @@ let parallel case ~title sample =
         row ~case ~impl:"concord" ~host:"eio" (sample (mvar_between in_eio));
         row ~case ~impl:"concord" ~host:"eio-unlinked" ~program:Unlinked
           (sample (mvar_between in_eio));
+        picos case (sample measured_elsewhere);
       ];
   }
 
@@ -139,22 +142,28 @@ let counted operations f = counted Figure.us operations (warmed_up f)
 let comparisons =
   [
     serial "serial"
-      ~title:"one message of a producer to a consumer, two tasks on 1 domain"
+      ~title:
+        "one message of a producer to a consumer, two tasks on 1 domain \
+         (picos: a field between two semaphores)"
       time;
     parallel "parallel" ~title:"the same, one task on each of 2 domains" time;
     serial "table1-serial"
       ~title:
-        "Table 1, serial: one of 10,000,000 messages (with --quick 200,000)"
+        "Table 1, serial: one of 10,000,000 messages (with --quick 200,000; \
+         picos: a field between two semaphores)"
       (counted { full = 10_000_000; quick = 200_000; least = 1_000 });
     parallel "table1-parallel"
       ~title:
-        "Table 1, parallel: one of 1,000,000 messages (with --quick 20,000)"
+        "Table 1, parallel: one of 1,000,000 messages (with --quick 20,000; \
+         picos: a field between two semaphores)"
       (counted { full = 1_000_000; quick = 20_000; least = 1_000 });
   ]
 
 let group =
   {
     name = "mvar";
-    doc = "Mvar against Eio.Stream of capacity 1 and Lwt_mvar";
+    doc =
+      "Mvar against Eio.Stream of capacity 1, Lwt_mvar, and those of Picos and \
+       Async";
     comparisons;
   }

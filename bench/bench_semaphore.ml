@@ -41,6 +41,7 @@ let semaphore_free =
         row ~case ~impl:"concord" ~host:"eio" (Time (free_concord Host.eio));
         row ~case ~impl:"stdlib" ~host:"domain" (Time free_stdlib);
         go case;
+        picos case elsewhere;
       ];
   }
 
@@ -85,6 +86,7 @@ let semaphore_contended =
         row ~case ~impl:"concord" ~host:"eio"
           (Time (contended_concord Host.eio ~yield:Eio.Fiber.yield));
         go case;
+        picos case elsewhere;
       ];
   }
 

@@ -49,7 +49,9 @@ let stream_serial capacity =
   {
     title =
       Printf.sprintf
-        "one message through a stream of capacity %d, two tasks on 1 domain"
+        "one message through a stream of capacity %d, two tasks on 1 domain \
+         (picos: a queue, its mutex and two semaphores; async: a Pipe of this \
+         size budget)"
         capacity;
     baseline =
       row ~case ~impl:"eio" ~host:"eio"
@@ -67,7 +69,7 @@ let stream_serial capacity =
             row ~case ~impl:"kcas" ~host:"eio"
               (Time (mvar_kcas (Host.serial Host.eio)));
           ]
-      @ [ go case ];
+      @ [ go case; picos case elsewhere; async case elsewhere ];
   }
 
 let stream_parallel capacity =
@@ -76,7 +78,7 @@ let stream_parallel capacity =
     title =
       Printf.sprintf
         "one message through a stream of capacity %d, one task on each of 2 \
-         domains"
+         domains (picos: a queue, its mutex and two semaphores)"
         capacity;
     baseline =
       row ~case ~impl:"eio" ~host:"eio"
@@ -95,7 +97,7 @@ let stream_parallel capacity =
             row ~case ~impl:"kcas" ~host:"domain"
               (Time (mvar_kcas (Host.parallel Host.domain)));
           ]
-      @ [ go case ];
+      @ [ go case; picos case elsewhere ];
   }
 
 let comparisons =

@@ -3,7 +3,9 @@ open Case
 let group =
   {
     name = "structures";
-    doc = "every structure, against Eio, Lwt, Kcas, Domainslib, Stdlib and Go";
+    doc =
+      "every structure, against Eio, Lwt, Kcas, Domainslib, Picos, Async, \
+       Stdlib and Go";
     comparisons =
       Bench_mutex.comparisons @ Bench_cancel.comparisons
       @ Bench_semaphore.comparisons @ Bench_condition.comparisons

@@ -76,7 +76,11 @@ let yield =
   {
     title = "one yield, of two tasks that yield to each other on 1 domain";
     baseline = row ~case ~impl:"eio" ~host:"eio" (Time yield_eio);
-    others = [ row ~case ~impl:"concord" ~host:"fifo" (Time yield_fifo) ];
+    others =
+      [
+        row ~case ~impl:"concord" ~host:"fifo" (Time yield_fifo);
+        picos case elsewhere;
+      ];
   }
 
 (* Forking and joining *)
@@ -103,7 +107,11 @@ let fork_join =
   {
     title = "one task forked that ends at once, and joined, on 1 domain";
     baseline = row ~case ~impl:"eio" ~host:"eio" (Time fork_join_eio);
-    others = [ row ~case ~impl:"concord" ~host:"fifo" (Time fork_join_fifo) ];
+    others =
+      [
+        row ~case ~impl:"concord" ~host:"fifo" (Time fork_join_fifo);
+        picos case elsewhere;
+      ];
   }
 
 (* Waiting *)
@@ -144,7 +152,11 @@ let blocked ~case ~what ~eio ~fifo =
     title =
       Printf.sprintf "resident bytes of a task that waits %s, 1 domain" what;
     baseline = row ~case ~impl:"eio" ~host:"eio" (resident eio);
-    others = [ row ~case ~impl:"concord" ~host:"fifo" (resident fifo) ];
+    others =
+      [
+        row ~case ~impl:"concord" ~host:"fifo" (resident fifo);
+        picos case resident_elsewhere;
+      ];
   }
 
 let group =

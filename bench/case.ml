@@ -47,6 +47,8 @@ type program =
   | Bytecode  (** The first of them, in bytecode. *)
   | Go  (** [go/main.go], which has cases of the same names. *)
   | Node  (** [node/rows.js], likewise. *)
+  | Picos  (** [picos/], likewise; where that library is visible. *)
+  | Async  (** [async/], likewise. Its rows of ours have the plug-in for it. *)
 
 type row = {
   case : string;
@@ -102,6 +104,18 @@ let go_crowd case ~tasks =
   go_row case (Crowd (tasks, fun ~tasks:_ -> measured_elsewhere))
 
 let go_resident case = go_row case (resident measured_elsewhere)
+
+(* What [picos] and [async] are measured by there. *)
+let elsewhere = Time measured_elsewhere
+let crowd_elsewhere tasks = Crowd (tasks, fun ~tasks:_ -> measured_elsewhere)
+let resident_elsewhere = resident measured_elsewhere
+
+let picos case sample =
+  row ~program:Picos ~case ~impl:"picos" ~host:"picos" sample
+
+let async case sample =
+  row ~program:Async ~case ~impl:"async" ~host:"async" sample
+
 let rows comparison = comparison.baseline :: comparison.others
 
 let at level { full; quick; least } =

@@ -22,6 +22,7 @@ let all =
       Bench_event.group;
       Bench_lazy.group;
       Bench_lwt.group;
+      Bench_async.group;
       Bench_bridge.group;
       Bench_styles.group;
       Bench_lwc.group;
@@ -43,4 +44,6 @@ let left_out =
       (Worker.is_there Go, "Go");
       (Worker.is_there Node, "Node.js");
       (Option.is_some Lwt_eio_bridge.run, "lwt_eio");
+      (Worker.is_there Picos, "Picos");
+      (Worker.is_there Async, "Async");
     ]

@@ -2,7 +2,7 @@ Every row is measured and written, with figures that are figures:
 
   $ ./main.exe --smoke --json results.json >table 2>progress
   $ ./smoke.exe results.json >rows
-  $ grep -v -e ' go go ' -e ' node ' -e ' lwt_eio ' -e '^lwc ' rows
+  $ grep -v -e ' go go ' -e ' node ' -e ' lwt_eio ' -e ' picos ' -e ' async ' -e '^lwc ' rows
   mvar serial eio eio ns
   mvar serial concord fifo ns
   mvar serial concord eio ns
@@ -652,10 +652,20 @@ Those of Node.js, likewise:
   $ if command -v node >/dev/null; then grep -c ' node .* ns$' rows; else grep 'Node.js was not' table >/dev/null && echo 2; fi
   2
 
+Those of Lwt_eio, Picos and Async, likewise:
+
+  $ rows_of () { if grep -q "^$1 was not installed" table; then echo "$2"; else grep -c "$3" rows; fi; }
+  $ rows_of lwt_eio 4 ' lwt_eio one-domain ns$'
+  4
+  $ rows_of Picos 29 ' picos picos \(ns\|us\|bytes\)$'
+  29
+  $ rows_of Async 7 ' async \(ns\|us\)$'
+  7
+
 What cannot be measured is said before anything is:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group" (there are mvar, cancel-cost, search, suspend, effect, structures, event, lazy, lwt, bridge, styles, lwc, generator, web, fib)
+  bench: unknown group "no-such-group" (there are mvar, cancel-cost, search, suspend, effect, structures, event, lazy, lwt, async, bridge, styles, lwc, generator, web, fib)
   [2]
   $ ./main.exe --smoke mvar --json no-such-folder/file
   bench: no-such-folder/file: No such file or directory

@@ -17,12 +17,11 @@ let print_answers answers =
   print_endline (String.concat " " (List.map (Printf.sprintf "%h") answers))
 
 let find groups name case impl host =
-  let group = List.find (fun group -> group.name = name) groups in
   List.find
     (fun row -> row.case = case && row.impl = impl && row.host = host)
-    (List.concat_map rows group.comparisons)
+    (List.assoc name groups)
 
-let serve groups =
+let serve_rows groups =
   let row = find groups Sys.argv.(1) Sys.argv.(2) Sys.argv.(3) Sys.argv.(4) in
   let rec loop () =
     match In_channel.input_line stdin with
@@ -35,6 +34,10 @@ let serve groups =
         loop ()
   in
   loop ()
+
+let serve groups =
+  let rows group = (group.name, List.concat_map rows group.comparisons) in
+  serve_rows (List.map rows groups)
 
 type t = {
   name : string;
@@ -51,12 +54,16 @@ let path program =
     | Bytecode -> "linked.bc.exe"
     | Go -> "go_rows"
     | Node -> "node_rows"
+    | Picos -> "picos/serve.exe"
+    | Async -> "async/serve.exe"
   in
   Filename.concat (Filename.dirname Sys.executable_name) name
 
 (* Where the other language was not installed, the file is empty. *)
 let is_there = function
   | Linked | Unlinked | Bytecode -> true
+  | Picos -> Visible.picos
+  | Async -> Visible.async
   | (Go | Node) as program -> (
       match Unix.stat (path program) with
       | { st_size; _ } -> st_size > 0

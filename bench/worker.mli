@@ -10,9 +10,13 @@ val serve : Case.group list -> unit
     its standard input ends. A request is a line with the two numbers of
     {!sample}, and the answer is a line with one, or with several of a load. *)
 
+val serve_rows : (string * Case.row list) list -> unit
+(** {!serve}, with the names of the groups and the rows of each that the program
+    has. *)
+
 val is_there : Case.program -> bool
-(** Whether the rows of that program can be measured: {!Case.Go} and
-    {!Case.Node} only where these languages were installed. *)
+(** Whether the rows of that program can be measured: {!Case.Go}, {!Case.Node},
+    {!Case.Picos} and {!Case.Async} only where these were installed. *)
 
 type t
 (** A running process, seen from the coordinator. *)

@@ -163,13 +163,16 @@ setup() {
 }
 
 # Replaces this process by "$@" in the toolchain. The private root shows the host's folders that hold people's files at
-# their own paths; what it needs of the system is its own.
+# their own paths; what it needs of the system is its own. The host's libraries are those of another compiler, but
+# who runs the benchmark may name peers in OCAMLPATH that were built by this one.
 enter() {
   cd "$here" || exit
   if [ -z "$private" ]; then exec "$@"; fi
+  local peers=
+  [ "$command" != bench ] || peers=${OCAMLPATH:-}
   # shellcheck disable=SC2016  # expanded inside
   exec unshare --mount --propagation private bash -euc '
-    root=$(cd "$1"; pwd -P) top=$2 here=$3; shift 3
+    root=$(cd "$1"; pwd -P) top=$2 here=$3 peers=$4; shift 4
     bind() { mkdir -p "$root$1"; mount --rbind "$1" "$root$1"; }
     # First the folder in which the root lies: later it would show all the binds a second time, below the root.
     holder=${root#/}
@@ -184,7 +187,8 @@ enter() {
     export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8
     export DUNE_CACHE_ROOT=/var/cache/dune GOCACHE=/var/cache/go OPAMROOTISOK=1
     unset OCAMLPATH OCAMLFIND_CONF CAML_LD_LIBRARY_PATH OPAM_SWITCH_PREFIX OCAMLTOP_INCLUDE_PATH
+    [ -z "$peers" ] || export OCAMLPATH="$peers"
     exec chroot "$root" bash -c "cd \"\$1\"; shift; exec \"\$@\"" dev "$here" "$@"' \
-    dev "$root" "$top" "$PWD" "$@"
+    dev "$root" "$top" "$PWD" "$peers" "$@"
 }
 

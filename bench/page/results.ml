@@ -28,13 +28,17 @@ type comparison = { title : string; baseline : row; others : row list }
 
 (* --- Versions --- *)
 
-(* The words of a row's names that stand for a library or a language. *)
+(* The words of a row's names, and the libraries or languages that each stands
+   for. *)
 let libraries =
   [
     ("eio", "Eio");
     ("lwt", "Lwt");
     ("domainslib", "Domainslib");
     ("kcas", "Kcas");
+    ("lwt_eio", "Lwt");
+    ("lwt_eio", "Eio");
+    ("lwt_eio", "Lwt_eio");
     ("cohttp", "Cohttp");
     ("picos", "Picos");
     ("async", "Async");

@@ -1,0 +1,1 @@
+let () = Concord_bench.Worker.serve_rows Async_rows.all

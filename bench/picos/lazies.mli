@@ -1,0 +1,3 @@
+(** Lazy values. *)
+
+val rows : Concord_bench.Case.row list

@@ -1,0 +1,98 @@
+open Concord_bench
+open Case
+open Picos_std_structured
+open Picos_std_sync
+open Host_picos
+
+(* As in the modules of the other implementations, each case has loops of its
+   own. *)
+
+(* --- Mutexes -------------------------------------------------------------- *)
+
+let lock_unlock mutex n =
+  for _ = 1 to n do
+    Mutex.lock mutex;
+    Mutex.unlock mutex
+  done
+
+let mutex_free n = Host.alone host (lock_unlock (Mutex.create ())) n
+let mutex_parallel n = Host.both host (lock_unlock (Mutex.create ())) n
+
+let mutex_contended ~tasks n =
+  let mutex = Mutex.create () in
+  let rec work another =
+    Mutex.lock mutex;
+    let again = another () in
+    if again then Control.yield ();
+    Mutex.unlock mutex;
+    if again then work another
+  in
+  let hold () = Mutex.lock mutex and free () = Mutex.unlock mutex in
+  Host.crew host ~tasks ~hold ~free work n
+
+(* --- Semaphores ----------------------------------------------------------- *)
+
+let acquire_release semaphore n =
+  for _ = 1 to n do
+    Semaphore.Counting.acquire semaphore;
+    Semaphore.Counting.release semaphore
+  done
+
+let semaphore_free n =
+  Host.alone host (acquire_release (Semaphore.Counting.make 1)) n
+
+let semaphore_contended n =
+  let semaphore = Semaphore.Counting.make Bench_semaphore.permits in
+  let rec work another =
+    Semaphore.Counting.acquire semaphore;
+    let again = another () in
+    if again then Control.yield ();
+    Semaphore.Counting.release semaphore;
+    if again then work another
+  in
+  Host.crew host ~tasks:Bench_semaphore.tasks ~hold:ignore ~free:ignore work n
+
+(* --- Conditions ----------------------------------------------------------- *)
+
+let empty = 0
+
+let produce (mutex, condition, slot) n =
+  for i = 1 to n do
+    Mutex.lock mutex;
+    while !slot <> empty do
+      Condition.wait condition mutex
+    done;
+    slot := i;
+    Condition.signal condition;
+    Mutex.unlock mutex
+  done
+
+let consume (mutex, condition, slot) n =
+  let sum = ref 0 in
+  for _ = 1 to n do
+    Mutex.lock mutex;
+    while !slot = empty do
+      Condition.wait condition mutex
+    done;
+    sum := !sum + !slot;
+    slot := empty;
+    Condition.signal condition;
+    Mutex.unlock mutex
+  done;
+  !sum
+
+let condition (shape : Host.shape) n =
+  let t = (Mutex.create (), Condition.create (), ref empty) in
+  shape ~produce:(produce t) ~consume:(consume t) n
+
+let rows =
+  [
+    picos "mutex-free" (Time mutex_free);
+    picos "mutex-contended" (Crowd (10, mutex_contended));
+    picos "mutex-contended-100000" (Crowd (100_000, mutex_contended));
+    picos "mutex-parallel" (Time mutex_parallel);
+    picos "semaphore-free" (Time semaphore_free);
+    picos "semaphore-contended" (Time semaphore_contended);
+    picos "condition-signal" (Time (condition (Host.serial host)));
+    picos "condition-parallel" (Time (condition (Host.parallel host)));
+  ]

@@ -1,0 +1,3 @@
+(** Mutexes, semaphores, conditions. *)
+
+val rows : Concord_bench.Case.row list

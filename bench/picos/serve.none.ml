@@ -1,0 +1,2 @@
+(* The coordinator never starts it. *)
+let () = failwith "Picos was not installed when this was built"

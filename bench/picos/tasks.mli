@@ -1,0 +1,3 @@
+(** What a task costs. *)
+
+val rows : Concord_bench.Case.row list
