@@ -143,7 +143,7 @@ module Scope = struct
   let cancel = Cancel.scope
 
   let block scope resumer =
-    if scope.live = 0 then Some ()
+    if not (has_members scope) then Some ()
     else begin
       scope.on_empty <- Some resumer;
       Cancel.daemons scope.scheduler scope;
@@ -151,7 +151,7 @@ module Scope = struct
     end
 
   let wait_until_empty scope =
-    if scope.live > 0 then Suspend.suspend (block scope)
+    if has_members scope then Suspend.suspend (block scope)
 
   (* Returns or raises when the scope is empty, not before. *)
   let rec close scope =

@@ -19,9 +19,9 @@ let[@inline never] go_on s = Loop.dispatch s
 let leave s task =
   let home = Task.home task in
   if s.current >= 0 then Task.remove_member task home;
-  if home.live = home.daemons then
-    if home.live > 0 then
-      (* the other ones were cancelled before a daemon ends here *)
+  if home.live = 0 then
+    if has_members home then
+      (* daemons, which were cancelled before if the task is one of them *)
       begin if not (is_daemon task) then Cancel.daemons s home
       end
     else

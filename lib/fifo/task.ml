@@ -55,7 +55,6 @@ and scope = {
   mutable first : int;
   mutable last : int;
   mutable live : int;
-  mutable daemons : int;
   mutable on_empty : unit Suspend.resumer option;
   mutable failures : failure list;
   mutable has_failed : bool;
@@ -220,7 +219,6 @@ let scheduler ~is_lazy =
       first = 0;
       last = 0;
       live = 1;
-      daemons = 0;
       on_empty = None;
       failures = [];
       has_failed = false;
@@ -301,8 +299,7 @@ let[@poll error] [@inline never] unlink s task home =
   else (Array.unsafe_get s.tasks previous).next <- next;
   if next = -1 then home.last <- previous
   else (Array.unsafe_get s.tasks next).previous <- previous;
-  home.live <- home.live - 1;
-  home.daemons <- home.daemons - ((task.marks lsr 1) land 1);
+  home.live <- home.live - 1 + ((task.marks lsr 1) land 1);
   Array.unsafe_set s.tasks number s.root.owner;
   Array.unsafe_set s.waits number Nowhere;
   if has_locals s then Array.unsafe_set s.locals number Local.none;
@@ -348,12 +345,13 @@ let is_observed task = task.marks land 4 <> 0
 let[@poll error] [@inline never] become_daemon task =
   let home = task.scope in
   task.marks <- task.marks lor 2;
-  home.daemons <- home.daemons + 1
+  home.live <- home.live - 1
+
+let[@inline] has_members scope = scope.first >= 0
 
 (* The owner of the outermost scope is a member of it. *)
 let is_over scope =
-  scope.live = scope.daemons
-  && (scope == scope.parent || Option.is_some scope.on_empty)
+  scope.live = 0 && (scope == scope.parent || Option.is_some scope.on_empty)
 
 (* --- Bindings -------------------------------------------------------------- *)
 
@@ -386,7 +384,6 @@ let enter_scope task =
       first = -1;
       last = -1;
       live = 0;
-      daemons = 0;
       on_empty = None;
       failures = [];
       has_failed = false;

@@ -90,10 +90,9 @@ and scope = {
   mutable stopped : bool;  (** It was cancelled. *)
   mutable first : int;
   mutable last : int;  (** The first and the last member, or -1. *)
-  mutable live : int;  (** How many members there are. *)
-  mutable daemons : int;  (** How many of them are daemons. *)
+  mutable live : int;  (** How many members there are that are no daemons. *)
   mutable on_empty : unit Suspend.resumer option;
-      (** Called when [live] becomes 0: the owner waits for that. *)
+      (** Called when no member is left: the owner waits for that. *)
   mutable failures : failure list;
       (** Of members for which nobody waited, latest first. *)
   mutable has_failed : bool;  (** It is in the scheduler's [failed]. *)
@@ -280,8 +279,11 @@ val become_daemon : t -> unit
 
 val is_daemon : t -> bool
 
+val has_members : scope -> bool
+(** Daemons included. *)
+
 val is_over : scope -> bool
-(** Are only daemons left, and waits its owner for the end? *)
+(** Are no members left but daemons, and does its owner wait for the end? *)
 
 (** {2 Bindings} *)
 

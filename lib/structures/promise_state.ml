@@ -38,6 +38,9 @@ let of_value v = Atomic.make (Value v)
 let rec settle t outcome =
   match Atomic.get t with
   | Value _ | Failed _ -> -1
+  | Waiting waiters as before when Waiters.is_empty waiters ->
+      if Atomic.compare_and_set t before outcome then 0
+      else (* a waiter, or resolved: look again *) settle t outcome
   | Waiting waiters as before ->
       let round = Waiters.round waiters (Ok ()) in
       if Atomic.compare_and_set t before outcome then begin

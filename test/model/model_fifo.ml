@@ -43,7 +43,7 @@ let scheduler where ~is_lazy works =
   in
   let run () =
     Loop.run s start;
-    if s.root.live > 0 then failwith "the loop left tasks behind";
+    if Task.has_members s.root then failwith "the loop left tasks behind";
     "ended"
   in
   (make "loop" run, tasks, actors)
