@@ -92,14 +92,18 @@ let join handle =
           Promise.await handle.ended
       | Some (Ok ()) | None -> Printexc.raise_with_backtrace e backtrace)
 
+(* A choice, also if it is of one: the failure counts as observed only if the task that
+   waits was resumed, and will see it. *)
 let join_evt handle =
   Event.guard @@ fun () ->
   check_joined "join_evt" handle;
-  Event.wrap (Promise.await_result_evt handle.ended) (function
+  let conclude = function
     | Ok () -> ()
     | Error _ ->
         mark_observed handle;
-        Promise.await handle.ended)
+        Promise.await handle.ended
+  in
+  Event.choose [ Event.wrap (Promise.await_result_evt handle.ended) conclude ]
 
 (* --- Bindings -------------------------------------------------------------- *)
 

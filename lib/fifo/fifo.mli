@@ -27,7 +27,8 @@ type handle
 
 val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
 (** [run f] calls [f] in a new task and returns its result after it and all the
-    tasks that it forked, directly or not, have ended.
+    tasks that it forked, directly or not, have ended. ({!fork_daemon} forks
+    tasks that are cancelled then.)
 
     With [`Eager] cancellation (the default) a suspended task that is cancelled
     is unwound in its next turn: it becomes the last of the ready tasks. With
