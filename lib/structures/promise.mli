@@ -166,8 +166,8 @@ val on_resolve_cancellable : 'a t -> (('a, exn) result -> unit) -> unit -> bool
     it, and the sources that were not waited for are resolved later all the
     same. To run functions and cancel those that are not needed any more, use
     {!Concord.Tasks.both}, [all], [any]. To wait for the first promise that is
-    resolved, whether filled or failed, use {!Event.select} with {!await_evt}.
-*)
+    resolved, whether filled or failed, use {!Concord.Event.select} with
+    {!await_evt}. *)
 
 val map : ('a -> 'b) -> 'a t -> 'b t
 (** [map f t] is a promise of [f v], for the value [v] of [t]. It fails as [t]
