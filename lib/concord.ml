@@ -4,7 +4,15 @@ module Host_kit = Host_kit
 module Structure_kit = Structure_kit
 module Event = Event
 module Scope = Scope
-include Tasks
+module Tasks = Tasks
+
+let both = Tasks.both
+let all = Tasks.all
+let first = Tasks.first
+let any = Tasks.any
+let with_timeout = Tasks.with_timeout
+let yield = Tasks.yield
+
 module Promise = Promise
 module Mvar = Mvar
 module Lazy = Lazy

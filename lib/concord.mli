@@ -10,10 +10,28 @@ module Event = Event
 module Scope = Scope
 (** Tasks that end together, on whatever host calls. *)
 
-(** @inline *)
-include module type of struct
-  include Tasks
-end
+module Tasks = Tasks
+(** Several things at once: [both], [all], [first], [any], [iter], [map]; and
+    [with_timeout], [sleep], [yield]. *)
+
+val both : (unit -> 'a) -> (unit -> 'b) -> 'a * 'b
+(** {!Tasks.both}: runs both functions at once. *)
+
+val all : (unit -> 'a) list -> 'a list
+(** {!Tasks.all}: runs all functions at once. *)
+
+val first : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) -> (unit -> 'a) -> 'a
+(** {!Tasks.first}: runs both at once, and cancels the one that is slower. *)
+
+val any : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) list -> 'a
+(** {!Tasks.any}: runs all at once, and cancels those that are slower. *)
+
+val with_timeout : float -> (unit -> 'a) -> 'a option
+(** {!Tasks.with_timeout}: runs a function, and cancels it if that takes longer.
+*)
+
+val yield : unit -> unit
+(** {!Tasks.yield}: lets other ready tasks have their turn. *)
 
 (** {2 One value} *)
 

@@ -202,3 +202,8 @@ let submit_cancellable pool f =
   let fail_now = Promise.try_fail promise in
   let cancel () = take () && insist fail_now Cancelled in
   (promise, cancel)
+
+(* --- Promises -------------------------------------------------------------- *)
+
+let of_task pool task = submit pool (fun () -> Task.await pool task)
+let to_task pool t = Task.async pool (fun () -> Promise.await t)

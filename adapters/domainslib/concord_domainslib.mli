@@ -62,3 +62,29 @@ val attach : Domainslib.Task.pool -> unit
 
     @raise Invalid_argument
       if [pool] was torn down, or if another domain has the place. *)
+
+(** {2 Promises} *)
+
+val of_task :
+  Domainslib.Task.pool -> 'a Domainslib.Task.promise -> 'a Concord.Promise.t
+(** [of_task pool task] is a promise of the result of [task], which is one of
+    [pool]: tasks of any host can wait for it, and it can be called anywhere. It
+    fails with the exception that the task raised, with its backtrace. Only a
+    task of the pool can wait for one of Domainslib's promises: so this is
+    {!submit} of such a wait.
+
+    {[
+      # let pool = Domainslib.Task.setup_pool ~num_domains:1 () in
+        let task = Domainslib.Task.async pool (fun () -> 6 * 7) in
+        let v = Concord.Promise.await (Concord_domainslib.of_task pool task) in
+        Domainslib.Task.teardown_pool pool;
+        v
+      - : int = 42
+    ]} *)
+
+val to_task :
+  Domainslib.Task.pool -> 'a Concord.Promise.t -> 'a Domainslib.Task.promise
+(** [to_task pool t] is a task of [pool] that awaits [t], for [Task.await]: it
+    returns or raises as {!Concord.Promise.await}. To be called where
+    [Domainslib.Task.async] may be. (A task of a pool can also await [t]
+    itself.) *)

@@ -103,3 +103,36 @@ let () =
       protect;
       scopes = Some { scope };
     }
+
+(* --- Promises ------------------------------------------------------------- *)
+
+let to_eio t =
+  let promise, resolver = Eio.Promise.create () in
+  Concord.Promise.on_resolve t (Eio.Promise.resolve resolver);
+  promise
+
+(* Only a fiber can wait for a promise of Eio. *)
+let of_promise ~sw resolve promise =
+  let t = Concord.Promise.create () in
+  let wait () =
+    match Eio.Promise.await promise with
+    | outcome ->
+        ignore (resolve t outcome : bool);
+        `Stop_daemon
+    | exception e ->
+        let backtrace = Printexc.get_raw_backtrace () in
+        ignore (Concord.Promise.try_fail ~backtrace t e : bool);
+        Printexc.raise_with_backtrace e backtrace
+  in
+  (match Eio.Promise.peek promise with
+  | Some outcome -> ignore (resolve t outcome : bool)
+  | None ->
+      (* a switch that is off forks nothing, and does not say so *)
+      Eio.Switch.check sw;
+      Eio.Fiber.fork_daemon ~sw wait);
+  t
+
+let of_eio ~sw promise = of_promise ~sw Concord.Promise.try_fill promise
+
+let of_eio_exn ~sw promise =
+  of_promise ~sw (fun t result -> Concord.Promise.try_resolve t result) promise

@@ -73,9 +73,11 @@ let task_here s task =
   if not (was_cancelled task || Promise.is_resolved task.ended) then
     surely deliver s task
 
+let daemons s scope = if is_over scope then iter_members (task_here s) scope
+
 (* The inbox of a scheduler that has ended is not emptied any more. *)
 let ask s message =
-  if s.root.live > 0 then begin
+  if has_members s.root then begin
     post s message;
     wake s
   end

@@ -59,14 +59,28 @@ let fork_promise f =
   ignore (fork_as "fork_promise" fill : handle);
   promise
 
+(* It becomes one in its own stack, before [f] begins: so the other tasks need know
+   nothing of daemons. *)
+let fork_daemon f =
+  let daemon () =
+    let task = self () in
+    Task.become_daemon task;
+    Cancel.daemons task.scope.scheduler task.scope;
+    f ()
+  in
+  fork_as "fork_daemon" daemon
+
 let cancel = Cancel.task
 let protect = Suspend.protect
 
-let join handle =
-  (match Effect.perform Self with
+let check_joined name handle =
+  match Effect.perform Self with
   | task when task == handle ->
-      invalid_arg "Concord_fifo.join: the task is the calling one"
-  | _ | (exception Effect.Unhandled Self) -> ());
+      invalid_arg ("Concord_fifo." ^ name ^ ": the task is the calling one")
+  | _ | (exception Effect.Unhandled Self) -> ()
+
+let join handle =
+  check_joined "join" handle;
   match Promise.await handle.ended with
   | () -> ()
   | exception e -> (
@@ -77,6 +91,44 @@ let join handle =
           mark_observed handle;
           Promise.await handle.ended
       | Some (Ok ()) | None -> Printexc.raise_with_backtrace e backtrace)
+
+(* A choice, also if it is of one: the failure counts as observed only if the task that
+   waits was resumed, and will see it. *)
+let join_evt handle =
+  Event.guard @@ fun () ->
+  check_joined "join_evt" handle;
+  let conclude = function
+    | Ok () -> ()
+    | Error _ ->
+        mark_observed handle;
+        Promise.await handle.ended
+  in
+  Event.choose [ Event.wrap (Promise.await_result_evt handle.ended) conclude ]
+
+(* --- Bindings -------------------------------------------------------------- *)
+
+type 'a key = 'a Local.key
+
+let create_key = Local.create_key
+let get key = Local.get key (Task.locals (self_of "get"))
+
+let with_locals name change f =
+  let task = self_of name in
+  let before = Task.locals task in
+  match
+    Task.set_locals task (change before);
+    f ()
+  with
+  | v ->
+      Task.set_locals task before;
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      Task.set_locals task before;
+      Printexc.raise_with_backtrace e backtrace
+
+let with_binding key v f = with_locals "with_binding" (Local.add key v) f
+let without_binding key f = with_locals "without_binding" (Local.remove key) f
 
 (* A body of the scope ended with [result], and its tasks have ended. The first
    failure that no task has observed explains why the body was cancelled. *)
@@ -95,14 +147,15 @@ module Scope = struct
   let cancel = Cancel.scope
 
   let block scope resumer =
-    if scope.live = 0 then Some ()
+    if not (has_members scope) then Some ()
     else begin
       scope.on_empty <- Some resumer;
+      Cancel.daemons scope.scheduler scope;
       None
     end
 
   let wait_until_empty scope =
-    if scope.live > 0 then Suspend.suspend (block scope)
+    if has_members scope then Suspend.suspend (block scope)
 
   (* Returns or raises when the scope is empty, not before. *)
   let rec close scope =

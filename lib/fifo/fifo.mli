@@ -27,7 +27,8 @@ type handle
 
 val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
 (** [run f] calls [f] in a new task and returns its result after it and all the
-    tasks that it forked, directly or not, have ended.
+    tasks that it forked, directly or not, have ended. ({!fork_daemon} forks
+    tasks that are cancelled then.)
 
     With [`Eager] cancellation (the default) a suspended task that is cancelled
     is unwound in its next turn: it becomes the last of the ready tasks. With
@@ -87,6 +88,28 @@ val fork_promise : (unit -> 'a) -> 'a Promise.t
     exception counts as observed. Nothing happens if you resolved the promise
     before. Otherwise as {!fork}. *)
 
+val fork_daemon : (unit -> unit) -> handle
+(** As {!fork}, for a task that does not keep its scope from ending: it is
+    cancelled when the body of the scope, or the first task of {!run}, and all
+    other tasks that were forked there have ended. They include those that a
+    daemon has forked by {!fork}. {!run}, and {!Scope.run}, return when it has
+    been unwound. A daemon may end by itself; if it raises, it has failed like
+    any other task.
+
+    {[
+      # Concord_fifo.run (fun () ->
+          let numbers = Mvar.create_empty () in
+          let rec count n = Mvar.put numbers n; count (n + 1) in
+          ignore (Concord_fifo.fork_daemon (fun () -> count 1));
+          List.init 3 (fun _ -> Mvar.take numbers))
+      - : int list = [1; 2; 3]
+    ]}
+
+    On other hosts {!Concord.Scope.cancel}, called at the end of the body, ends
+    what runs beside it.
+
+    @raise Invalid_argument outside of {!run}. *)
+
 val yield : unit -> unit
 (** Lets the other ready tasks have their turn.
 
@@ -129,6 +152,22 @@ val join : handle -> unit
     @raise e if [h] raised [e], with its backtrace.
     @raise Invalid_argument if [h] is the calling task. *)
 
+val join_evt : handle -> unit Event.t
+(** The event of {!join}: to choose among the ends of several tasks, or an end
+    and something else. A task counts as joined only if its end was the
+    alternative that was chosen.
+
+    {[
+      # Concord_fifo.run (fun () ->
+          let name v () = Tasks.sleep (float_of_int v *. 0.001) in
+          let a = Concord_fifo.fork (name 500) and b = Concord_fifo.fork (name 1) in
+          let ended h v = Event.wrap (Concord_fifo.join_evt h) (fun () -> v) in
+          let first = Event.select [ ended a "a"; ended b "b" ] in
+          Concord_fifo.cancel a;
+          first)
+      - : string = "b"
+    ]} *)
+
 val protect : (unit -> 'a) -> 'a
 (** {!Suspend.protect}: [protect f] is [f ()], during which no cancellation is
     delivered to the calling task. Scopes that are made inside are protected
@@ -168,6 +207,50 @@ module Scope : sig
 
       - {b Cost}: O(n), for [n] tasks and scopes in it. *)
 end
+
+(** {2 Values of a task}
+
+    A task can bind values to keys. The tasks that it forks meanwhile inherit
+    them: those of {!fork}, {!fork_promise}, {!fork_daemon}, and of
+    {!Concord.Scope} and {!Concord.Tasks} in a task of {!run}. Not those of a
+    {!run} inside it, of other hosts, or of threads. A program that binds
+    nothing pays nothing for it.
+
+    These functions do not suspend, but need a running scheduler. *)
+
+type 'a key
+(** What values of type ['a] are bound to. *)
+
+val create_key : unit -> 'a key
+(** A new key, for all schedulers. It can be called anywhere. *)
+
+val get : 'a key -> 'a option
+(** What the calling task has bound to the key, or inherited; else [None].
+    - {b Cost}: that of one effect, and O(n) for [n] keys that are bound.
+
+    {[
+      # let user : string Concord_fifo.key = Concord_fifo.create_key ()
+      val user : string Concord_fifo.key = <abstr>
+      # Concord_fifo.run (fun () ->
+          Concord_fifo.with_binding user "Ada" (fun () ->
+            let seen = Concord_fifo.fork_promise (fun () -> Concord_fifo.get user) in
+            Promise.await seen))
+      - : string option = Some "Ada"
+    ]}
+
+    @raise Invalid_argument outside of {!run}. *)
+
+val with_binding : 'a key -> 'a -> (unit -> 'b) -> 'b
+(** [with_binding key v f] is [f ()], in which [key] is bound to [v], for the
+    calling task and those that it forks there. These keep the binding for as
+    long as they run. Cost as {!get}.
+
+    @raise Invalid_argument outside of {!run}.
+    @raise e if [f] raises [e]. *)
+
+val without_binding : 'a key -> (unit -> 'b) -> 'b
+(** [without_binding key f] is [f ()], in which nothing is bound to [key].
+    Otherwise as {!with_binding}. *)
 
 (**/**)
 

@@ -20,11 +20,16 @@ let leave s task =
   let home = Task.home task in
   if s.current >= 0 then Task.remove_member task home;
   if home.live = 0 then
-    match home.on_empty with
-    | None -> ()
-    | Some resumer ->
-        ignore (resumer (Ok ()) : bool);
-        home.on_empty <- None
+    if has_members home then
+      (* daemons, which were cancelled before if the task is one of them *)
+      begin if not (is_daemon task) then Cancel.daemons s home
+      end
+    else
+      match home.on_empty with
+      | None -> ()
+      | Some resumer ->
+          ignore (resumer (Ok ()) : bool);
+          home.on_empty <- None
 
 (* Those who joined the task go on before the owner of its scope, which then finds
    the failure observed. *)
@@ -157,6 +162,7 @@ let yield s continuation =
 let prepare_fork s scope parent f continuation =
   let child = Task.prepare scope in
   let start = Start f and wait = Parent { continuation; child } in
+  Task.inherit_locals s parent child;
   Array.unsafe_set s.waits child.number start;
   Array.unsafe_set s.waits parent.number wait;
   Ready.push s parent.number;

@@ -78,7 +78,7 @@ let continue_current s =
 
 let rec work s =
   dispatch s;
-  if s.root.live > 0 && is_native s then begin
+  if has_members s.root && is_native s then begin
     if is_empty s then last_resort s;
     if
       (not (is_idle s))
@@ -204,7 +204,7 @@ let rec drive s =
       if not (is_interrupted s) then Suspend.yield ();
       drive s
   | Native ->
-      if s.root.live > 0 then begin
+      if has_members s.root then begin
         sleep s;
         if s.guest_until <> max_int then s.guest_until <- 0;
         drive s

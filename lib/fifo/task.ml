@@ -67,6 +67,7 @@ and scheduler = {
   mutable handler : Fiber.handler;
   mutable tasks : t array;
   mutable waits : wait array;
+  mutable locals : Local.t array;
   mutable used : int;
   mutable free : int array;
   mutable n_free : int;
@@ -179,6 +180,7 @@ let scheduler ~is_lazy =
       handler = no_handler;
       tasks = [||];
       waits;
+      locals = [||];
       used = 1;
       free;
       n_free = 0;
@@ -240,13 +242,19 @@ let is_interrupted s = s.interruption != uninterrupted
 
 (* --- Tasks ---------------------------------------------------------------- *)
 
+let[@inline] has_locals s = Array.length s.locals > 0
 let larger size = size + Int.max 16 size
 
 let[@inline never] grow_tasks s =
   let size = Array.length s.tasks in
   let more = larger size - size in
   let tasks = Array.append s.tasks (Array.make more s.root.owner)
-  and waits = Array.append s.waits (Array.make more Nowhere) in
+  and waits = Array.append s.waits (Array.make more Nowhere)
+  and locals =
+    if has_locals s then Array.append s.locals (Array.make more Local.none)
+    else s.locals
+  in
+  s.locals <- locals;
   s.tasks <- tasks;
   s.waits <- waits
 
@@ -291,9 +299,10 @@ let[@poll error] [@inline never] unlink s task home =
   else (Array.unsafe_get s.tasks previous).next <- next;
   if next = -1 then home.last <- previous
   else (Array.unsafe_get s.tasks next).previous <- previous;
-  home.live <- home.live - 1;
+  home.live <- home.live - 1 + ((task.marks lsr 1) land 1);
   Array.unsafe_set s.tasks number s.root.owner;
   Array.unsafe_set s.waits number Nowhere;
+  if has_locals s then Array.unsafe_set s.locals number Local.none;
   Array.unsafe_set s.free s.n_free number;
   s.n_free <- s.n_free + 1;
   s.current <- -1
@@ -306,6 +315,7 @@ let remove_member task home =
 let release s =
   s.tasks <- [||];
   s.waits <- [||];
+  s.locals <- [||];
   s.free <- [||];
   s.ring <- [||]
 
@@ -320,16 +330,43 @@ let iter_members f scope =
   in
   from scope.first
 
-(* [marks] is twice the number of shields, plus one if the task was cancelled; or
-   [observed], after it has ended. *)
-let observed = -1
-let[@inline] shields task = task.marks asr 1
-let shield task = task.marks <- task.marks + 2
-let unshield task = task.marks <- task.marks - 2
+(* [marks] is eight times the number of shields, plus one if the task was cancelled, two
+   if it is a daemon, four if it has ended and was observed. The latter is the only mark
+   that other threads set, and then nobody sets another one. *)
+let[@inline] shields task = task.marks asr 3
+let shield task = task.marks <- task.marks + 8
+let unshield task = task.marks <- task.marks - 8
 let[@inline] was_cancelled task = task.marks land 1 = 1
 let mark_cancelled task = task.marks <- task.marks lor 1
-let mark_observed task = task.marks <- observed
-let is_observed task = task.marks = observed
+let is_daemon task = task.marks land 2 <> 0
+let mark_observed task = task.marks <- task.marks lor 4
+let is_observed task = task.marks land 4 <> 0
+
+let[@poll error] [@inline never] become_daemon task =
+  let home = task.scope in
+  task.marks <- task.marks lor 2;
+  home.live <- home.live - 1
+
+let[@inline] has_members scope = scope.first >= 0
+
+(* The owner of the outermost scope is a member of it. *)
+let is_over scope =
+  scope.live = 0 && (scope == scope.parent || Option.is_some scope.on_empty)
+
+(* --- Bindings -------------------------------------------------------------- *)
+
+let locals task =
+  let s = task.scope.scheduler in
+  if has_locals s then s.locals.(task.number) else Local.none
+
+let set_locals task locals =
+  let s = task.scope.scheduler in
+  if not (has_locals s) then
+    s.locals <- Array.make (Array.length s.tasks) Local.none;
+  s.locals.(task.number) <- locals
+
+let[@inline] inherit_locals s parent child =
+  if has_locals s then s.locals.(child.number) <- s.locals.(parent.number)
 
 let[@inline] depth_in task scope =
   if scope.owner == task then scope.depth else 0

@@ -15,8 +15,8 @@ type t = {
       (** The innermost scope that the task is in: its {!home}, the scope that
           waits for it, or one that the task owns. *)
   mutable marks : int;
-      (** See {!shields}, {!was_cancelled} and {!is_observed}: a word of memory
-          for each task. *)
+      (** See {!shields}, {!was_cancelled}, {!is_daemon} and {!is_observed}: a
+          word of memory for each task. *)
   ended : unit Promise.t;  (** Any thread may use it. *)
   mutable previous : int;
   mutable next : int;
@@ -90,9 +90,9 @@ and scope = {
   mutable stopped : bool;  (** It was cancelled. *)
   mutable first : int;
   mutable last : int;  (** The first and the last member, or -1. *)
-  mutable live : int;  (** How many members there are. *)
+  mutable live : int;  (** How many members there are that are no daemons. *)
   mutable on_empty : unit Suspend.resumer option;
-      (** Called when [live] becomes 0: the owner waits for that. *)
+      (** Called when no member is left: the owner waits for that. *)
   mutable failures : failure list;
       (** Of members for which nobody waited, latest first. *)
   mutable has_failed : bool;  (** It is in the scheduler's [failed]. *)
@@ -107,6 +107,8 @@ and scheduler = {
       (** The tasks that have not ended, by number; the first task elsewhere. *)
   mutable waits : wait array;
       (** Where the tasks are suspended, if they are, by number. *)
+  mutable locals : Local.t array;
+      (** What the tasks have bound, by number; empty as long as none has. *)
   mutable used : int;  (** Numbers from here on were never in use. *)
   mutable free : int array;
       (** The first [n_free] of these are the other numbers not in use. *)
@@ -268,3 +270,27 @@ val is_observed : t -> bool
 
 val is_cancelled : t -> bool
 (** Must the task raise [Cancelled] when it suspends? *)
+
+(** {2 Daemons} *)
+
+val become_daemon : t -> unit
+(** The calling task, which has opened no scope, does not keep its home from
+    ending any more. *)
+
+val is_daemon : t -> bool
+
+val has_members : scope -> bool
+(** Daemons included. *)
+
+val is_over : scope -> bool
+(** Are no members left but daemons, and does its owner wait for the end? *)
+
+(** {2 Bindings} *)
+
+val locals : t -> Local.t
+(** Of a task that has not ended. *)
+
+val set_locals : t -> Local.t -> unit
+
+val inherit_locals : scheduler -> t -> t -> unit
+(** [inherit_locals s parent child], before the child begins. *)

@@ -194,6 +194,11 @@ module Make_with_wait (Style : Style_with_wait) = struct
       match peek t with
       | Some (Ok v) when may_begin () -> at_once (Style.return v)
       | Some _ | None -> sync_pure (await_evt t)
+
+    let await_result t =
+      match peek t with
+      | Some result when may_begin () -> at_once (Style.return result)
+      | Some _ | None -> sync_pure (await_result_evt t)
   end
 
   module Mvar = struct

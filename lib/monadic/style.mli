@@ -132,6 +132,7 @@ module type S = sig
     end
 
     val await : 'a t -> 'a promise
+    val await_result : 'a t -> ('a, exn) result promise
   end
 
   module Mvar : sig

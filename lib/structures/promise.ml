@@ -1,116 +1,234 @@
-(* [t], the only Atomic here
+include Promise_state
 
-   State       Left by           To                By whom
-   Waiting ws  await             Waiting (ws, w)   any task, with a fresh w
-               cancelled await   Waiting (ws - w)  only the task that enlisted w
-               resolve         * Value, Failed     any task, or a signal handler
-   Value v, Failed (e, bt)       never (terminal)
+(* --- Callbacks ------------------------------------------------------------- *)
 
-   * linearises a successful [try_fill] or [try_fail]; a failed one, [peek] and
-   [await] linearise at the read that sees a terminal state.
-   Debt: the task that installs a terminal state calls each waiter that it replaced,
-   once, in the order of arrival. What the resumers answer does not matter: the
-   outcome stays here.
-
-   A waiter is resumed with [Ok ()] and reads the outcome itself, so that an
-   exception keeps its backtrace (S5). *)
-type 'a state =
-  | Waiting of (unit, unit) Waiters.t
-  | Value of 'a
-  | Failed of exn * Printexc.raw_backtrace
-
-type 'a t = 'a state Atomic.t
-
-exception Already_filled
-
-let () =
-  Printexc.register_printer (function
-    | Already_filled -> Some "Concord.Promise.Already_filled"
-    | _ -> None)
-
-let unresolved = Waiting Waiters.empty
-let create () = Atomic.make unresolved
-let of_value v = Atomic.make (Value v)
-
-(* How many tasks waited, or -1 if [t] was resolved before. *)
-let rec resolve t outcome =
-  match Atomic.get t with
-  | Value _ | Failed _ -> -1
-  | Waiting waiters as before ->
-      let round = Waiters.round waiters (Ok ()) in
-      if Atomic.compare_and_set t before outcome then begin
-        Waiters.resume_all round;
-        Waiters.length waiters
-      end
-      else (* another waiter, a withdrawal, or resolved: look again *)
-        resolve t outcome
-
-let try_fill t v = resolve t (Value v) >= 0
-let fill t v = if not (try_fill t v) then raise Already_filled
-
-let resolve_failed backtrace t e =
-  let backtrace =
-    match backtrace with Some b -> b | None -> Printexc.get_raw_backtrace ()
+(* A callback is a waiter without a task. [call] does nothing if it was done: if it
+   raises, or a signal handler in it, then [Waiters.resume_all] calls it again. *)
+let watch t call =
+  let w = Waiter.make () in
+  let resumer _ =
+    call ();
+    true
   in
-  resolve t (Failed (e, backtrace))
+  w.Waiter.resumer <- resumer;
+  if not (enlist t w) then call ();
+  w
 
-let try_fail ?backtrace t e = resolve_failed backtrace t e >= 0
+let refusal =
+  Invalid_argument
+    "Promise: a function that is called when a promise is resolved may not wait"
 
-let fail ?backtrace t e =
-  if not (try_fail ?backtrace t e) then raise Already_filled
+(* Whoever resolves a promise would wait, perhaps the loop of a scheduler. *)
+let refusing f =
+  let open Effect.Deep in
+  let effc (type a) (e : a Effect.t) : ((a, _) continuation -> _) option =
+    match e with
+    | Suspend.Suspend _ -> Some (fun k -> discontinue k refusal)
+    | _ -> None
+  in
+  match_with f ()
+    {
+      retc = (fun v -> v);
+      exnc =
+        (fun e ->
+          Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ()));
+      effc;
+    }
 
-let fail_waiters ?backtrace t e =
-  let waiters = resolve_failed backtrace t e in
-  if waiters < 0 then raise Already_filled else waiters
+(* [called], of one callback
 
-let is_resolved t =
-  match Atomic.get t with Waiting _ -> false | Value _ | Failed _ -> true
+   State  Left by     To    By whom
+   false  call      * true  who resolves [t]; it then calls [f]
+          withdraw    true  any thread; it then withdraws the waiter
+   true   never (terminal)
 
-let peek t =
+   * between this and the beginning of [f] no signal handler runs. *)
+let on_resolve_cancellable t f =
+  let called = Atomic.make false in
+  let decide () = Atomic.compare_and_set called false true in
+  let call () =
+    if not (Atomic.get called) then
+      let result = Option.get (peek t) in
+      refusing (fun () -> if decide () then f result)
+  in
+  let w = watch t call in
+  let cancel () =
+    decide ()
+    && begin
+      Operation.withdraw awaiting t w;
+      true
+    end
+  in
+  cancel
+
+let on_resolve t f =
+  ignore (on_resolve_cancellable t f : unit -> bool);
+  ()
+
+(* --- Promises of promises -------------------------------------------------- *)
+
+let rec keep_failure result e =
+  match Failed (e, Printexc.get_raw_backtrace ()) with
+  | failed -> result := failed
+  | exception e -> keep_failure result e
+
+(* [result] is kept, so that [f] is not called again: see [watch]. Only the thread that
+   resolves [t] touches it. *)
+let map f t =
+  let mapped = create () and result = ref unresolved in
+  let compute () =
+    match Atomic.get t with
+    | Value v -> refusing (fun () -> Value (f v))
+    | Failed (e, backtrace) -> Failed (e, backtrace)
+    | Waiting _ -> unresolved (* cannot be: it is called when [t] is resolved *)
+  in
+  let call () =
+    (match !result with
+    | Waiting _ -> (
+        match compute () with
+        | outcome -> result := outcome
+        | exception e -> keep_failure result e)
+    | Value _ | Failed _ -> ());
+    ignore (settle mapped !result : int)
+  in
+  ignore (watch t call : _ Waiter.t);
+  mapped
+
+let to_result t =
+  let result = create () in
+  let call () = ignore (settle result (Value (Option.get (peek t))) : int) in
+  ignore (watch t call : _ Waiter.t);
+  result
+
+(* [rest], of a promise that is made of several: functions that withdraw its callbacks
+
+   State    Left by     To        By whom
+   []       made        all       the task that makes the promise, once
+   w :: ws  forget      ws        any thread that has found the promise resolved; it
+                                  then calls [w]
+*)
+type 'a made = { promise : 'a t; rest : (unit -> unit) list Atomic.t }
+
+let make () = { promise = create (); rest = Atomic.make [] }
+
+let rec forget rest =
+  match Atomic.get rest with
+  | [] -> ()
+  | withdraw :: ws as before ->
+      if Atomic.compare_and_set rest before ws then withdraw ();
+      forget rest
+
+(* [look] does nothing if it was done. *)
+let watch_for made t look =
+  let call () =
+    look ();
+    if is_resolved made.promise then forget made.rest
+  in
+  let w = watch t call in
+  fun () -> Operation.withdraw awaiting t w
+
+let made { promise; rest } withdrawals =
+  Atomic.set rest withdrawals;
+  if is_resolved promise then forget rest;
+  promise
+
+let is_filled t =
+  match Atomic.get t with Value _ -> true | Waiting _ | Failed _ -> false
+
+let has_failed t =
+  match Atomic.get t with Failed _ -> true | Waiting _ | Value _ -> false
+
+(* Of one of several promises, all of which are needed. *)
+let needed made are_filled values t =
+  watch_for made t @@ fun () ->
   match Atomic.get t with
-  | Waiting _ -> None
-  | Value v -> Some (Ok v)
-  | Failed (e, _) -> Some (Error e)
+  | Failed (e, backtrace) ->
+      ignore (settle made.promise (Failed (e, backtrace)) : int)
+  | Value _ ->
+      if are_filled () then
+        ignore (settle made.promise (Value (values ())) : int)
+  | Waiting _ -> ()
 
-let get_resolved t =
-  match Atomic.get t with
-  | Value v -> v
-  | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
-  | Waiting _ -> assert false (* waiters are resumed after it was resolved *)
+let both a b =
+  let both = make () in
+  let are_filled () = is_filled a && is_filled b
+  and values () = (get_resolved a, get_resolved b) in
+  let withdraw_a = needed both are_filled values a in
+  let withdraw_b = needed both are_filled values b in
+  made both [ withdraw_a; withdraw_b ]
 
-let rec enlist t w =
-  match Atomic.get t with
-  | Value _ | Failed _ -> false
-  | Waiting waiters as before ->
-      Atomic.compare_and_set t before (Waiting (Waiters.push waiters w))
-      ||
-      (* another waiter, a withdrawal, or resolved: look again *)
-      enlist t w
+(* [pending], of many promises
 
-let withdraw t _ =
-  Atomically.update t @@ function
-  | (Value _ | Failed _) as resolved -> resolved
-  | Waiting waiters -> Waiting (Waiters.count_gone waiters)
+   State    Left by       To   By whom
+   t :: ts  are           ts   any thread that has found that [t] is filled, or has
+                               failed
+   []       never (terminal)
 
-let awaiting =
-  {
-    Operation.attempt = (fun t () -> if is_resolved t then Some () else None);
-    enlist;
-    withdraw;
-  }
+   No counter: what is interrupted must be able to begin again. *)
+let rec are resolved pending =
+  match Atomic.get pending with
+  | [] -> true
+  | t :: ts as before ->
+      resolved t
+      && begin
+        ignore (Atomic.compare_and_set pending before ts : bool);
+        are resolved pending
+      end
 
-let await t =
-  match Atomic.get t with
-  | Value v -> v
-  | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
-  | Waiting _ ->
-      Operation.wait awaiting t ();
-      get_resolved t
+let all ts =
+  let all = make () and pending = Atomic.make ts in
+  let values () = List.map get_resolved ts in
+  if List.is_empty ts then ignore (settle all.promise (Value []) : int);
+  made all (List.map (needed all (fun () -> are is_filled pending) values) ts)
 
-let await_evt t =
-  Event.wrap (Event.make awaiting t ()) (fun () -> get_resolved t)
+let any ts =
+  if List.is_empty ts then invalid_arg "Promise.any: no promise";
+  let any = make () and pending = Atomic.make ts in
+  let first_failure = Atomic.make unresolved in
+  let candidate t =
+    watch_for any t @@ fun () ->
+    match Atomic.get t with
+    | Value _ as value -> ignore (settle any.promise value : int)
+    | Failed _ as failed ->
+        ignore (Atomic.compare_and_set first_failure unresolved failed : bool);
+        if are has_failed pending then
+          ignore (settle any.promise (Atomic.get first_failure) : int)
+    | Waiting _ -> ()
+  in
+  made any (List.map candidate ts)
 
-let waiters t =
-  match Atomic.get t with
-  | Waiting waiters -> Waiters.length waiters
-  | Value _ | Failed _ -> 0
+(* --- Threads and domains --------------------------------------------------- *)
+
+(* Whatever a signal handler raises, the promise is resolved. What a callback raises is
+   raised. *)
+let rec fail_surely t e =
+  let backtrace = Printexc.get_raw_backtrace () in
+  match try_fail ~backtrace t e with
+  | failed -> failed
+  | exception e -> fail_surely t e
+
+let fill_with t f () =
+  match
+    match f () with
+    | v -> ignore (try_fill t v : bool)
+    | exception e -> ignore (try_fail t e : bool)
+  with
+  | () -> ()
+  | exception e -> if not (fail_surely t e) then raise e
+
+(* Whether backtraces are recorded is not inherited. *)
+let recording f =
+  let status = Printexc.backtrace_status () in
+  fun () ->
+    Printexc.record_backtrace status;
+    f ()
+
+let in_thread f =
+  let t = create () in
+  ignore (Thread.create (recording (fill_with t f)) () : Thread.t);
+  t
+
+let in_domain f =
+  let t = create () in
+  ignore (Domain.spawn (recording (fill_with t f)) : unit Domain.t);
+  t

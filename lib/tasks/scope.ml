@@ -67,7 +67,14 @@ let open_scope body =
   | Some { scope } -> scope body
   | None -> inside body
 
-let run body =
+type 'a outcome =
+  | Returned of 'a
+  | Stopped
+  | Unwound of exn * Printexc.raw_backtrace
+  | Interrupted of exn * Printexc.raw_backtrace
+  | Failed of exn * Printexc.raw_backtrace
+
+let run_to_end body =
   let ending = Ending.create () and result = ref None in
   let run_body host =
     let t = { host; ending } in
@@ -81,10 +88,17 @@ let run body =
         Some (e, Printexc.get_raw_backtrace ())
   in
   match (Ending.close ending, ended, !result) with
-  | Failed (e, backtrace), _, _
-  | _, Some (e, backtrace), _
-  | Unwound (e, backtrace), None, _ ->
-      Printexc.raise_with_backtrace e backtrace
-  | Stopped, None, None -> raise Cancelled
-  | (Running | Stopped), None, Some v -> v
+  | Failed (e, backtrace), _, _ -> Failed (e, backtrace)
+  | _, Some (e, backtrace), _ -> Interrupted (e, backtrace)
+  | Unwound (e, backtrace), None, _ -> Unwound (e, backtrace)
+  | Stopped, None, None -> Stopped
+  | (Running | Stopped), None, Some v -> Returned v
   | (Running | Ended), None, _ -> assert false (* the body has ended *)
+
+let run body =
+  match run_to_end body with
+  | Returned v -> v
+  | Stopped -> raise Cancelled
+  | Unwound (e, backtrace) | Interrupted (e, backtrace) | Failed (e, backtrace)
+    ->
+      Printexc.raise_with_backtrace e backtrace

@@ -127,3 +127,22 @@ val cancel : t -> unit
     has failed, or has ended.
 
     - {b Cost}: O(n), for [n] tasks and scopes in [t]. *)
+
+(**/**)
+
+(** For {!Tasks} only. *)
+
+type 'a outcome =
+  | Returned of 'a  (** The body did. *)
+  | Stopped  (** {!cancel} was called, and then the body was cancelled. *)
+  | Unwound of exn * Printexc.raw_backtrace
+      (** The host has cancelled a task of the scope, and only that one. *)
+  | Interrupted of exn * Printexc.raw_backtrace
+      (** The host has cancelled the caller, or a signal handler has raised. *)
+  | Failed of exn * Printexc.raw_backtrace
+
+val run_to_end : (t -> 'a) -> 'a outcome
+(** {!run}, which raises what the outcome says. *)
+
+val is_of_host : exn -> bool
+(** Is it what the host raises in a cancelled task, and is the caller one? *)

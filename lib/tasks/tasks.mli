@@ -1,6 +1,26 @@
 (** Several things at once, on whatever host calls.
 
-    {!Scope} says which tasks these are, and how they end. *)
+    {!Scope} says which tasks these are, and how they end. [both], [all],
+    [first], [any], [with_timeout] and [yield] are also there without the name
+    of this module: [Concord.both].
+
+    {2 What can be cancelled}
+
+    A function returns when its tasks have ended, and never before. So how soon
+    depends on what can be cancelled:
+
+    - Tasks of {!Concord_fifo}, and fibers of Eio if [concord-eio] is linked,
+      are cancelled where they wait, whatever for.
+    - On all other hosts (a thread, a domain, a pool of Domainslib,
+      [Lwt_direct], [direct] of Lwt and Async, Eio without [concord-eio]) the
+      tasks are those of a {!Concord_fifo} inside the calling task: operations
+      of this library are cancelled there too. Those of the host itself
+      ([Unix.sleep], [Task.await], [Lwt_direct.await]) are not, and hold up the
+      others, and timeouts too, until they return.
+    - A host that starts tasks itself and cannot cancel them lets them run to
+      their end.
+    - A task that computes, or is in {!Suspend.protect}, goes on until it waits
+      outside of it. *)
 
 val both : (unit -> 'a) -> (unit -> 'b) -> 'a * 'b
 (** [both f g] runs [f ()] and [g ()] at once, and returns the values of both.
@@ -39,6 +59,82 @@ val all : (unit -> 'a) list -> 'a list
       if one of them raised [e], after the others were cancelled and have ended;
       if several raised, then what the first one did. *)
 
+val first : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) -> (unit -> 'a) -> 'a
+(** [first f g] runs [f ()] and [g ()] at once, and returns the value of the one
+    that returns first. The other one is cancelled, and unwound before [first]
+    returns. [f] begins first, in a task of its own; [g] does not begin if [f]
+    has returned by then.
+
+    The other one may have been resumed before, and return as well: then the
+    result is [combine v w], where [v] came first; by default [v], and [w] is
+    lost. To wait for the first of several {e operations}, of which exactly one
+    is to happen, use {!Event.select}, which loses nothing and needs no tasks.
+
+    - {b Suspends} until both have ended.
+    - {b Cancelled}: so are both; then the host's exception is raised. But if a
+      value is there, it is returned; the next suspension raises.
+    - {b Cost}: as {!both}.
+
+    {[
+      # let box = Mvar.create_empty () in
+        first (fun () -> Mvar.take box) (fun () -> "nobody was faster")
+      - : string = "nobody was faster"
+    ]}
+
+    @raise e
+      if one of them raised [e]: the first one to raise, also if the other one
+      has returned before. *)
+
+val any : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) list -> 'a
+(** [any fs] is {!first} of any number of functions. They begin in the order of
+    the list; once one has returned, no other begins.
+
+    {[
+      # let after seconds v () = Tasks.sleep seconds; v in
+        any [ after 60. "slow"; after 0.001 "fast"; after 60. "slow" ]
+      - : string = "fast"
+    ]}
+
+    @raise Invalid_argument if [fs] is empty. *)
+
+val with_timeout : float -> (unit -> 'a) -> 'a option
+(** [with_timeout seconds f] is [Some (f ())], unless that takes longer than
+    [seconds]: then [f] is cancelled, and the result is [None] when it has been
+    unwound. [f] runs in the calling task.
+
+    If [f] returns, its value is the result, however late that is: nothing is
+    lost if [f] ends at the same time, or takes no notice of its cancellation.
+    [seconds] are counted from the call; if that is not positive then [f] is
+    given up where it waits first; if it is [infinity], never. Tasks that [f]
+    has left behind in the scope, by {!Concord_fifo.fork}, are waited for
+    without a limit if [f] has returned in time.
+
+    For one operation use {!Event.sync_before}, which needs no task.
+
+    - {b Suspends} until [f] has ended.
+    - {b Cancelled}: so is [f]; then the host's exception is raised. But if [f]
+      has returned, then so does [with_timeout]; the next suspension raises.
+    - {b Cost}: that of {!Scope.run}, of one task, and of a timeout.
+
+    {[
+      # let box : int Mvar.t = Mvar.create_empty () in
+        with_timeout 0.001 (fun () ->
+          Fun.protect ~finally:(fun () -> print_endline "unwound") (fun () -> Mvar.take box))
+      unwound
+      - : int option = None
+      # with_timeout 60. (fun () -> 6 * 7)
+      - : int option = Some 42
+    ]}
+
+    @raise e if [f] raised [e], also while it was unwound.
+    @raise Invalid_argument if [seconds] is not a number. *)
+
+val sleep : float -> unit
+(** [sleep seconds] is [Event.sync (Event.timeout seconds)]: it suspends the
+    calling task for so long, and not its thread.
+
+    @raise Invalid_argument if [seconds] is not a number. *)
+
 val yield : unit -> unit
 (** Lets other ready tasks of the caller's host have their turn; in a thread
     without scheduler, other threads of its domain.
@@ -59,4 +155,40 @@ val yield : unit -> unit
       b
       c
       - : unit * unit = ((), ())
+    ]} *)
+
+(** {2 Lists} *)
+
+val iter : ?max_tasks:int -> ('a -> unit) -> 'a list -> unit
+(** [iter ~max_tasks f xs] calls [f x] for each [x] of the list, for up to
+    [max_tasks] of them at once (by default for all): in so many tasks, the
+    calling task among them. They begin in the order of the list. After a
+    failure or a cancellation no other one begins.
+
+    - {b Suspends} until all have ended.
+    - {b Cancelled}: so are all; then the host's exception is raised.
+    - {b Cost}: that of {!Scope.run}, and of the tasks.
+
+    {[
+      # let at_once = ref 0 and most = ref 0 in
+        Tasks.iter ~max_tasks:3
+          (fun _ ->
+            incr at_once;
+            most := max !most !at_once;
+            yield ();
+            decr at_once)
+          (List.init 10 Fun.id);
+        !most
+      - : int = 3
+    ]}
+
+    @raise e as {!all}.
+    @raise Invalid_argument if [max_tasks < 1]. *)
+
+val map : ?max_tasks:int -> ('a -> 'b) -> 'a list -> 'b list
+(** As {!iter}, and gives the values in the order of the list.
+
+    {[
+      # Tasks.map ~max_tasks:2 String.uppercase_ascii [ "a"; "b"; "c" ]
+      - : string list = ["A"; "B"; "C"]
     ]} *)

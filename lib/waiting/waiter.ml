@@ -22,4 +22,5 @@ let[@inline] resume w outcome =
     false
   end
 
-let of_same_choice v w = v.choice == w.choice && v.choice != no_choice
+let[@inline] is_alternative w = w.choice != no_choice
+let of_same_choice v w = v.choice == w.choice && is_alternative v

@@ -46,6 +46,9 @@ val resume : (_, 'a) t -> ('a, exn) result -> bool
 
     @raise e what a signal handler raises, after the decision. *)
 
+val is_alternative : _ t -> bool
+(** Is it one of a choice's? *)
+
 val of_same_choice : _ t -> _ t -> bool
 (** Are these two alternatives of one choice? Then they cannot meet each other.
 *)

@@ -132,6 +132,7 @@ let has_partner q w =
 type ('x, 'a) round = {
   mutable rest : ('x, 'a) Waiter.t list;
   mutable tries : int;  (** How often the head's resumer has raised. *)
+  mutable resumed : int;
   outcome : ('a, exn) result;
 }
 
@@ -143,7 +144,7 @@ let to_list = function
   | Turned { turned; back = []; _ } -> turn turned
   | Turned { turned; back; _ } -> turn turned @ List.rev back
 
-let round q outcome = { rest = to_list q; tries = 0; outcome }
+let round q outcome = { rest = to_list q; tries = 0; resumed = 0; outcome }
 
 (* The head stays until its resumer has answered: a resumer that is called again
    refuses. *)
@@ -151,7 +152,9 @@ let rec go round =
   match round.rest with
   | [] -> ()
   | w :: rest ->
-      ignore (Waiter.resume w round.outcome : bool);
+      let counts = Waiter.is_live w && not (Waiter.is_alternative w) in
+      if Waiter.resume w round.outcome || counts then
+        round.resumed <- round.resumed + 1;
       round.rest <- rest;
       round.tries <- 0;
       go round
@@ -175,6 +178,8 @@ let rec resume_all round =
     again round;
     resume_all round;
     raise e
+
+let resumed round = round.resumed
 
 let rec resume_both first second =
   try

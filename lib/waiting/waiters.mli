@@ -64,5 +64,10 @@ val resume_all : ('x, 'a) round -> unit
 (** Resumes the waiters of the round; some may refuse. O(n).
     @raise e what a signal handler raised, after all were resumed. *)
 
+val resumed : ('x, 'a) round -> int
+(** How many have been resumed, and, with these, how many were cancelled and not
+    yet unwound; but of the alternatives of choices only those that were chosen.
+*)
+
 val resume_both : ('x, 'a) round -> ('y, 'b) round -> unit
 (** {!resume_all} of the first, then of the second. *)

@@ -101,6 +101,16 @@ let to_lwt () =
     remembers = true;
   }
 
+let await_result () =
+  let p = Promise.create () in
+  {
+    wait = (fun () -> is (Ok 1) (Concord_lwt.Promise.await_result p));
+    waiters = (fun () -> Promise.waiters p);
+    wake = (fun () -> Promise.fill p 1);
+    kept = (fun () -> Promise.peek p = Some (Ok 1));
+    remembers = true;
+  }
+
 (* The computation waits. *)
 let computing map force () =
   let p = Promise.create () in
@@ -131,6 +141,7 @@ let condition () =
 let monadic =
   [
     ("to_lwt", to_lwt);
+    ("Promise.await_result", await_result);
     ("Lazy.force, computing", computing Lwt.map Concord_lwt.Lazy.force);
     ("Lazy.force_val, computing", computing Lwt.map Concord_lwt.Lazy.force_val);
     ("Condition.wait", condition);

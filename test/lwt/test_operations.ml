@@ -216,12 +216,16 @@ let failed () =
   let open Concord_lwt in
   let p = Promise.create () in
   let waiting = Promise.await p and also = to_lwt p in
-  let chosen = sync (Promise.await_evt p) in
+  let chosen = sync (Promise.await_evt p) and result = Promise.await_result p in
   Check.in_domain (fun () -> Concord.Promise.fail p Boom);
   let* () = fails "await" Boom (fun () -> waiting) in
   let* () = fails "to_lwt" Boom (fun () -> also) in
   let* () = fails "sync" Boom (fun () -> chosen) in
   let* () = fails "later" Boom (fun () -> Promise.await p) in
+  let* result = result in
+  Check.yes "await_result" (result = Error Boom);
+  let* result = Promise.await_result p in
+  Check.yes "await_result, later" (result = Error Boom);
   let* () = fails "direct" Boom (fun () -> direct (fun () -> raise Boom)) in
   let* () =
     fails "guard" Boom (fun () -> sync (Event.guard (fun () -> raise Boom)))

@@ -22,4 +22,7 @@ module Task = struct
         interrupt := None;
         if when_ = `After then Model.later f;
         raise Interrupted
+
+  (* The models wait by other means. *)
+  let await () () = failwith "Task.await: not in a model"
 end

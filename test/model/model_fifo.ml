@@ -9,17 +9,18 @@ type where = Same_domain | Other_domain
 
 (* An actor in which a scheduler runs the tasks [works]; and the tasks, as actors
    that [Model] knows nothing about. *)
-let scheduler where ~is_lazy works =
+let scheduler where ~is_lazy ~daemons works =
   Domain.all_differ (where = Other_domain);
   let s = Task.scheduler ~is_lazy in
   (* A model must not spin: each look is an operation more. *)
   Spin.never s.spin;
   s.handler <- Handler.make (Fifo.scopes s) s;
   let tasks =
-    List.map
-      (fun _ ->
+    List.mapi
+      (fun i _ ->
         let task = Task.prepare s.root in
         Task.add_member s task;
+        if i < daemons then Task.become_daemon task;
         task)
       works
   in
@@ -43,22 +44,24 @@ let scheduler where ~is_lazy works =
   in
   let run () =
     Loop.run s start;
-    if s.root.live > 0 then failwith "the loop left tasks behind";
+    if Task.has_members s.root then failwith "the loop left tasks behind";
     "ended"
   in
   (make "loop" run, tasks, actors)
 
 type process = Host | Put of int | Cancel of int | Stop | Cancel_host
 
-(* All of [takers] tasks take from one box. *)
+(* All of [takers] tasks take from one box; the first [daemons] of them are daemons. *)
 let check name ?(where = Other_domain) ?(is_lazy = false) ?(asleep = false)
-    ~takers processes expect =
+    ?(daemons = 0) ~takers processes expect =
   Model.check name ~expect @@ fun () ->
   let box = Mvar.create_empty () in
   let take i =
     ("take" ^ string_of_int (i + 1), fun () -> string_of_int (Mvar.take box))
   in
-  let host, tasks, actors = scheduler where ~is_lazy (List.init takers take) in
+  let host, tasks, actors =
+    scheduler where ~is_lazy ~daemons (List.init takers take)
+  in
   if asleep then run host;
   let root = Task.home (List.hd tasks) in
   let putters = ref [] in
@@ -98,10 +101,10 @@ let check name ?(where = Other_domain) ?(is_lazy = false) ?(asleep = false)
   in
   (processes, outcome)
 
-let both name ?is_lazy ?asleep ~takers processes expect =
-  check name ?is_lazy ?asleep ~takers processes expect;
-  check (name ^ " (one domain)") ~where:Same_domain ?is_lazy ?asleep ~takers
-    processes expect
+let both name ?is_lazy ?asleep ?daemons ~takers processes expect =
+  check name ?is_lazy ?asleep ?daemons ~takers processes expect;
+  check (name ^ " (one domain)") ~where:Same_domain ?is_lazy ?asleep ?daemons
+    ~takers processes expect
 
 let () =
   both "the loop starts, put" ~takers:1 [ Host; Put 1 ]
@@ -136,4 +139,26 @@ let () =
       "loop=cancelled take1=cancelled full 1";
       "loop=ended take1=1 empty";
     ];
+  let a_daemon is_lazy =
+    let lazily = if is_lazy then ", lazily" else "" in
+    both
+      ("a daemon and a task, put, put" ^ lazily)
+      ~is_lazy ~asleep:true ~daemons:1 ~takers:2 [ Put 1; Put 2 ]
+      [
+        "loop=ended take1=1 take2=2 empty";
+        "loop=ended take1=2 take2=1 empty";
+        (* the task has its value, and ends, before the daemon is given the other one *)
+        "loop=ended take1=cancelled take2=1 full 2";
+        "loop=ended take1=cancelled take2=2 full 1";
+      ];
+    both
+      ("a daemon and a task, put, cancel the task" ^ lazily)
+      ~is_lazy ~asleep:true ~daemons:1 ~takers:2 [ Put 1; Cancel 1 ]
+      [
+        "loop=ended take1=1 take2=cancelled empty";
+        "loop=ended take1=cancelled take2=cancelled full 1";
+      ]
+  in
+  a_daemon false;
+  a_daemon true;
   Model.finish ()

@@ -40,6 +40,78 @@ let check name make expect =
   let processes, actors = start first processes in
   (processes, at_rest p actors)
 
+let outcome p =
+  match Promise.peek p with
+  | None -> "pending"
+  | Some (Ok v) -> string_of_int v
+  | Some (Error Boom) -> "boom"
+  | Some (Error e) -> Printexc.to_string e
+
+(* Of two sources that are resolved meanwhile, or one of them only. [made] makes a
+   promise of them in a process of its own. *)
+let check_made name ?(b = fill "b") ?(first = false) made expect =
+  Model.check name ~expect @@ fun () ->
+  let p = Promise.create () and q = Promise.create () in
+  let result = ref None in
+  let make () = result := Some (made p q) in
+  if first then make ();
+  let processes = [ Run (fill "a" p 1); Run (b q 2) ] in
+  let processes = if first then processes else Do make :: processes in
+  let processes, _ = start [] processes in
+  let at_rest () =
+    if Promise.waiters p + Promise.waiters q > 0 then
+      failwith "a callback stays";
+    outcome (Option.get !result)
+  in
+  (processes, at_rest)
+
+let sum p q = Promise.map (fun (a, b) -> a + b) (Promise.both p q)
+let sum_of_all p q = Promise.map (List.fold_left ( + ) 0) (Promise.all [ p; q ])
+let any p q = Promise.any [ p; q ]
+let fail_second q _ = fail "b" q
+
+let check_withdrawn () =
+  Model.check "a function is withdrawn, and the promise filled, and awaited"
+    ~expect:[ "called await=1"; "withdrawn await=1" ]
+  @@ fun () ->
+  let p = Promise.create () and called = ref 0 and withdrawn = ref false in
+  let withdraw = Promise.on_resolve_cancellable p (fun _ -> incr called) in
+  let a = await "await" p in
+  let withdraw () = withdrawn := withdraw () in
+  let processes, actors =
+    start [ a ]
+      [
+        Do withdraw;
+        Run
+          (make "" (fun () ->
+               Promise.fill p 1;
+               ""));
+      ]
+  in
+  let at_rest () =
+    if Promise.waiters p > 0 then failwith "it stays";
+    match (!called, !withdrawn) with
+    | 1, false -> "called " ^ describe [ List.hd actors ]
+    | 0, true -> "withdrawn " ^ describe [ List.hd actors ]
+    | _ -> failwith "called and withdrawn, or neither"
+  in
+  (processes, at_rest)
+
+let check_made_of_promises () =
+  List.iter
+    (fun first ->
+      let name text = if first then text else text ^ ", made meanwhile" in
+      check_made (name "both") ~first sum [ "3" ];
+      (* made meanwhile there are 113,246 interleavings: 30 s *)
+      if first then check_made (name "all") ~first sum_of_all [ "3" ];
+      check_made (name "any") ~first any [ "1"; "2" ];
+      check_made (name "both, one fails") ~first ~b:fail_second sum [ "boom" ];
+      check_made (name "all, one fails") ~first ~b:fail_second sum_of_all
+        [ "boom" ];
+      check_made (name "any, one fails") ~first ~b:fail_second any [ "1" ])
+    [ true; false ];
+  check_made "both, of one" ~first:true (fun p _ -> sum p p) [ "2" ]
+
 let () =
   check "fill, and an await that is cancelled"
     (fun p ->
@@ -77,4 +149,6 @@ let () =
       "fillA=ok fillB=late peek=1";
       "fillA=ok fillB=late peek=none";
     ];
+  check_withdrawn ();
+  check_made_of_promises ();
   Model.finish ()

@@ -50,6 +50,9 @@ let () =
       everywhere ("a in Fifo", within fifo (result A.run_registered));
       everywhere
         ("Fifo in one that takes every effect", within (result T.run) fifo);
+      Tasks_first.everywhere ("a: first, timeouts, lists", result A.run);
+      Tasks_first.everywhere
+        ("takes every effect: first, timeouts, lists", result T.run);
       from_outside "a" A.cancelling;
       from_outside "takes every effect" T.cancelling;
       ( "beside others",

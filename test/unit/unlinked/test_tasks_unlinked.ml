@@ -6,6 +6,10 @@ open Tasks_cases
 let () =
   run "Tasks, without concord-eio"
     (List.map everywhere places
+    @ List.map
+        (fun (name, place) ->
+          Tasks_first.everywhere (name ^ ": first, timeouts, lists", place))
+        places
     @ [
         from_outside "Eio" (Cancelling.eio ~protects:false);
         ("beside others", [ test "Eio" (beside_others both_in_eio) ]);

@@ -1,0 +1,146 @@
+(* [with_timeout], [iter] and [map]: the same cases on every host. *)
+
+open Concord
+open Concord_test_support
+open Check
+open Tasks_cases
+
+let never : unit -> unit = never
+
+(* --- Timeouts -------------------------------------------------------------- *)
+
+let in_time () =
+  yes "value" (with_timeout 60. (fun () -> 1) = Some 1);
+  yes "it waits"
+    (with_timeout 60. (fun () ->
+         yield ();
+         1)
+    = Some 1);
+  yes "infinity"
+    (with_timeout infinity (fun () ->
+         yield ();
+         1)
+    = Some 1);
+  raises "failure" Boom (fun () -> with_timeout 60. explode);
+  raises_at "explode" (fun () -> with_timeout 60. explode);
+  match with_timeout nan ignore with
+  | _ -> Alcotest.fail "not a number"
+  | exception Invalid_argument _ -> ()
+
+let too_late () =
+  let unwound = ref 0 in
+  let waits () : unit = counting unwound never in
+  yes "it waits" (with_timeout 0.001 waits = None);
+  int "unwound" 1 !unwound;
+  yes "its tasks" (with_timeout 0.001 (fun () -> both waits waits) = None);
+  int "unwound" 3 !unwound;
+  yes "not positive" (with_timeout 0. waits = None);
+  yes "not positive, and it waits for nothing"
+    (with_timeout (-1.) (fun () -> 1) = Some 1);
+  raises "a failure, while it is unwound" Boom (fun () ->
+      with_timeout 0.001 (fun () -> try never () with _ -> raise Boom));
+  yes "what it returns nevertheless"
+    (with_timeout 0.001 (fun () ->
+         try
+           never ();
+           0
+         with _ -> 1)
+    = Some 1);
+  yield ()
+
+let timeouts_within () =
+  yes "the inner one"
+    (with_timeout 60. (fun () -> with_timeout 0.001 never) = Some None);
+  yes "the outer one"
+    (with_timeout 0.001 (fun () -> with_timeout 60. never) = None);
+  yes "after an operation"
+    (with_timeout 60. (fun () ->
+         let box = Mvar.create_empty () in
+         let taken = with_timeout 0.001 (fun () -> Mvar.take box) in
+         Mvar.put box 1;
+         (taken, Mvar.take box))
+    = Some (None, 1))
+
+(* A value is in the box, or was taken. *)
+let at_the_same_time () =
+  for i = 1 to 50 do
+    let box = Mvar.create_empty () in
+    let give () =
+      Tasks.sleep (float_of_int (i mod 5) *. 0.0002);
+      Mvar.put box i
+    in
+    let got, () =
+      both (fun () -> with_timeout 0.0004 (fun () -> Mvar.take box)) give
+    in
+    match (got, Mvar.take_available box) with
+    | Some v, None | None, Some v -> int "value" i v
+    | Some _, Some _ -> Alcotest.fail "twice"
+    | None, None -> Alcotest.fail "lost"
+  done
+
+(* --- Lists ----------------------------------------------------------------- *)
+
+let lists () =
+  let squares n = List.init n (fun i -> i * i) in
+  let square i =
+    yield ();
+    i * i
+  in
+  yes "map" (Tasks.map square (List.init 20 Fun.id) = squares 20);
+  List.iter
+    (fun max_tasks ->
+      yes "map, limited"
+        (Tasks.map ~max_tasks square (List.init 20 Fun.id) = squares 20))
+    [ 1; 3; 20; 21; max_int ];
+  yes "none" (Tasks.map ~max_tasks:2 square [] = []);
+  traced [ "a"; "b"; "c" ] (fun say -> Tasks.iter say [ "a"; "b"; "c" ]);
+  traced [ "a"; "b"; "c" ] (fun say ->
+      Tasks.iter ~max_tasks:2 say [ "a"; "b"; "c" ]);
+  match Tasks.iter ~max_tasks:0 ignore [] with
+  | () -> Alcotest.fail "max_tasks:0"
+  | exception Invalid_argument _ -> ()
+
+let limited () =
+  let at_once = ref 0 and most = ref 0 in
+  let f _ =
+    incr at_once;
+    most := max !most !at_once;
+    yield ();
+    yield ();
+    decr at_once
+  in
+  Tasks.iter ~max_tasks:4 f (List.init 30 Fun.id);
+  int "at once" 4 !most;
+  (* Each waits for the next one: all of them are there. *)
+  let boxes = Array.init 11 (fun _ -> Mvar.create_empty ()) in
+  Mvar.put boxes.(10) 10;
+  Tasks.iter
+    (fun i -> Mvar.put boxes.(i) (Mvar.take boxes.(i + 1) - 1))
+    (List.init 10 Fun.id);
+  int "all at once" 0 (Mvar.take boxes.(0))
+
+let fails_in_the_middle () =
+  let begun = ref 0 and unwound = ref 0 in
+  let f i =
+    incr begun;
+    if i = 5 then explode () else if i > 2 then counting unwound never
+  in
+  raises "one of them" Boom (fun () ->
+      Tasks.iter ~max_tasks:3 f (List.init 100 Fun.id));
+  yes "no other one begins" (!begun = 6);
+  int "unwound" (!begun - 4) !unwound;
+  raises "map" Boom (fun () ->
+      Tasks.map
+        (fun i -> if i = 50 then explode () else never ())
+        (List.init 100 Fun.id))
+
+let cases =
+  [
+    ("in time", in_time);
+    ("too late", too_late);
+    ("timeouts within", timeouts_within);
+    ("at the same time", at_the_same_time);
+    ("lists", lists);
+    ("limited", limited);
+    ("a failure in the middle", fails_in_the_middle);
+  ]

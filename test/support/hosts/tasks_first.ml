@@ -1,0 +1,288 @@
+(* [first] and [any], with those of [Tasks_bounded]: the same cases on every host. *)
+
+open Concord
+open Concord_test_support
+open Check
+open Tasks_cases
+
+let never : unit -> unit = never
+
+(* --- The first ------------------------------------------------------------- *)
+
+let firsts () =
+  let unwound = ref 0 in
+  let waits () : unit = counting unwound never in
+  int "the first" 1
+    (first
+       (fun () -> 1)
+       (fun () ->
+         waits ();
+         2));
+  int "the second" 2
+    (first
+       (fun () ->
+         waits ();
+         1)
+       (fun () -> 2));
+  int "one of three" 3
+    (any
+       [
+         (fun () ->
+           waits ();
+           1);
+         (fun () ->
+           waits ();
+           2);
+         (fun () ->
+           yield ();
+           3);
+       ]);
+  int "unwound" 3 !unwound;
+  int "of one" 1 (any [ (fun () -> 1) ]);
+  match any ([] : (unit -> int) list) with
+  | _ -> Alcotest.fail "of none"
+  | exception Invalid_argument _ -> ()
+
+let others_do_not_begin () =
+  let begun = ref 0 in
+  let f () =
+    incr begun;
+    !begun
+  in
+  int "the first" 1 (any [ f; f; f ]);
+  int "no other one" 1 !begun
+
+(* It returns when the slow one has been unwound. *)
+let waits_for_the_slow_one () =
+  let over = ref false in
+  int "the fast one" 1
+    (first
+       (fun () ->
+         match never () with
+         | () -> 0
+         | exception e ->
+             Suspend.protect (fun () ->
+                 yield ();
+                 yield ());
+             over := true;
+             raise e)
+       (fun () ->
+         yield ();
+         1));
+  yes "it was unwound" !over
+
+(* Both have their values before one of them goes on. *)
+let combines () =
+  let gate = Promise.create () in
+  let task v () =
+    Promise.await gate;
+    v
+  in
+  let opens () =
+    Promise.fill gate ();
+    never ();
+    []
+  in
+  let v = any ~combine:( @ ) [ task [ 1 ]; task [ 2 ]; opens ] in
+  yes "the first, or both" (v = [ 1; 2 ] || v = [ 1 ]);
+  let gate = Promise.create () in
+  let task v () =
+    Promise.await gate;
+    v
+  in
+  int "by default the first" 1
+    (any
+       [
+         task 1;
+         task 2;
+         (fun () ->
+           Promise.fill gate ();
+           never ();
+           3);
+       ])
+
+(* Nothing is taken by those that lost while they waited. *)
+let loses_nothing () =
+  for _ = 1 to 20 do
+    let a = Mvar.create_empty () and b = Mvar.create_empty () in
+    let got =
+      first
+        (fun () -> Mvar.take a)
+        (fun () ->
+          Mvar.put b 1;
+          Mvar.take b)
+    in
+    int "got" 1 got;
+    yes "none waits" (Mvar.waiters a = 0);
+    Mvar.put a 2;
+    yes "it is there" (Mvar.take_available a = Some 2)
+  done
+
+let failures () =
+  let unwound = ref 0 in
+  let waits () : unit = counting unwound never in
+  raises "the first" Boom (fun () -> first explode waits);
+  raises "the second" Boom (fun () -> first waits explode);
+  raises_at "explode" (fun () -> any [ waits; explode; waits ]);
+  raises "while it is unwound" Boom (fun () ->
+      first (fun () -> try never () with _ -> raise Boom) (fun () -> yield ()));
+  raises "combine" Boom (fun () ->
+      let gate = Promise.create () in
+      let task () = Promise.await gate in
+      let combine () () = raise Boom in
+      (* so that both return, on all hosts *)
+      let stubborn () = try never () with _ -> () in
+      any ~combine [ task; stubborn; (fun () -> Promise.fill gate ()) ])
+
+let nested () =
+  let unwound = ref 0 in
+  let waits () : unit = counting unwound never in
+  int "nested" 2
+    (first
+       (fun () ->
+         first
+           (fun () ->
+             waits ();
+             0)
+           (fun () ->
+             waits ();
+             1))
+       (fun () ->
+         yield ();
+         2));
+  int "unwound" 2 !unwound;
+  yield ()
+
+let cases =
+  [
+    ("first, any", firsts);
+    ("the others do not begin", others_do_not_begin);
+    ("it waits for the slow one", waits_for_the_slow_one);
+    ("combine", combines);
+    ("nothing is lost", loses_nothing);
+    ("failures", failures);
+    ("one in another", nested);
+    ( "in protect",
+      fun () ->
+        Suspend.protect (fun () ->
+            firsts ();
+            Tasks_bounded.too_late ();
+            Tasks_bounded.lists ()) );
+  ]
+  @ Tasks_bounded.cases
+
+let everywhere (name, place) =
+  (name, List.map (fun (name, case) -> test name (fun () -> place case)) cases)
+
+(* --- Cancelled from outside ------------------------------------------------ *)
+
+let drop f = ignore (f () : unit list)
+
+let cancellations host =
+  let test name work = test name (cancelled host work) in
+  [
+    test "first" (fun waits -> first waits waits);
+    test "any" (fun waits -> any [ waits; waits ]);
+    test "with_timeout" (fun waits ->
+        ignore (with_timeout 60. (fun () -> both waits waits) : _ option));
+    test "iter" (fun waits -> Tasks.iter ~max_tasks:2 waits [ (); (); (); () ]);
+    test "map" (fun waits -> drop (fun () -> Tasks.map waits [ (); () ]));
+  ]
+
+(* A value that is there is returned, although the caller was cancelled meanwhile; then
+   it is told. *)
+let a_value_wins work (host : Cancelling.host) () =
+  host.run @@ fun () ->
+  let waits = ref false and go_on = Promise.create () in
+  let got = ref None and told = ref false in
+  let owner () =
+    let slow () =
+      try never ()
+      with e ->
+        Suspend.protect (fun () ->
+            waits := true;
+            Promise.await go_on);
+        raise e
+    in
+    got := Some (work slow);
+    match yield () with
+    | () -> ()
+    | exception e ->
+        told := host.is_cancellation e;
+        raise e
+  in
+  let cancel = host.fork owner in
+  Cancelling.until host "it is being unwound" (fun () -> !waits);
+  cancel ();
+  Promise.fill go_on ();
+  Cancelling.until host "it has returned" (fun () -> !got <> None && !told);
+  yes "the value" (!got = Some 1)
+
+let from_outside name (host : Cancelling.host) =
+  ( name ^ ", cancelled from outside",
+    cancellations host
+    @
+    if host.protects then
+      [
+        test "a value of first wins"
+          (a_value_wins
+             (fun slow ->
+               first
+                 (fun () ->
+                   slow ();
+                   0)
+                 (fun () -> 1))
+             host);
+        test "a value of any wins"
+          (a_value_wins
+             (fun slow ->
+               any
+                 [
+                   (fun () ->
+                     slow ();
+                     0);
+                   (fun () ->
+                     yield ();
+                     1);
+                 ])
+             host);
+      ]
+    else [] )
+
+(* --- A host that cannot cancel --------------------------------------------- *)
+
+let not_cancelled () =
+  Plain_host.run @@ fun () ->
+  let gate = Promise.create () and ended = ref 0 in
+  let slow () =
+    Promise.await gate;
+    incr ended;
+    0
+  in
+  int "any waits for the slow one" 1
+    (any
+       [
+         slow;
+         (fun () ->
+           yield ();
+           yield ();
+           Promise.fill gate ();
+           1);
+       ]);
+  int "it has ended" 1 !ended;
+  yes "a value, too late"
+    (with_timeout 0.001 (fun () ->
+         Tasks.sleep 0.005;
+         1)
+    = Some 1);
+  let begun = ref 0 in
+  raises "a failure" Boom (fun () ->
+      Tasks.iter ~max_tasks:2
+        (fun i ->
+          incr begun;
+          if i = 3 then explode () else yield ())
+        (List.init 50 Fun.id));
+  yes "no other one begins" (!begun < 7)
+
+let cannot_cancel =
+  ("a host that cannot cancel", [ test "they run to their end" not_cancelled ])
