@@ -9,6 +9,13 @@ type 'b kind =
   | Tentative of ('b -> bool)
       (** Was it performed? To be asked in the task that was resumed. *)
 
+(* What is wrapped around an operation. *)
+type (-'c, +'a) post =
+  | Then of ('c -> 'a)
+  | Handled of ((unit -> 'c) -> 'a)
+      (** For functions that look at exceptions too: the argument gives the
+          result of the operation, or raises what that raised. *)
+
 (* One operation that can be chosen. *)
 type +'a alternative =
   | Alternative : {
@@ -16,7 +23,7 @@ type +'a alternative =
       structure : 't;
       arg : 'x;
       finish : 'b -> 'c;  (** What is left of the operation itself. *)
-      post : 'c -> 'a;  (** What is wrapped around it. *)
+      post : ('c, 'a) post;
       within : abort list;  (** The [wrap_abort]s around it. *)
       kind : 'b kind;
     }
@@ -26,7 +33,7 @@ type 'a chosen =
   | Chosen : {
       result : ('b, exn) result;
       finish : 'b -> 'c;
-      post : 'c -> 'a;
+      post : ('c, 'a) post;
       within : abort list;
     }
       -> 'a chosen
@@ -164,6 +171,23 @@ and and_then : 'a. (unit -> 'a) -> abort list -> chosen:abort list -> 'a =
       (try run_aborts aborts ~chosen with _ -> ());
       Printexc.raise_with_backtrace e backtrace
 
+(* [before aborts ~chosen f] runs [f ()] and then the aborts, and gives what [f] gave or
+   raised once more. An abort's exception is raised at once: handlers are for [f]'s. *)
+let before (type a) aborts ~chosen (f : unit -> a) : unit -> a =
+  let again =
+    match f () with
+    | v -> fun () -> v
+    | exception e ->
+        let backtrace = Printexc.get_raw_backtrace () in
+        fun () -> Printexc.raise_with_backtrace e backtrace
+  in
+  match run_aborts aborts ~chosen with
+  | () -> again
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      ignore (again () : a);
+      Printexc.raise_with_backtrace e backtrace
+
 (* The operation is finished first: it may hold what others wait for. *)
 let rec conclude : type a. abort list -> a chosen -> a =
  fun aborts -> function
@@ -172,10 +196,16 @@ let rec conclude : type a. abort list -> a chosen -> a =
       let finish () =
         match result with Ok v -> finish v | Error e -> raise e
       in
-      if List.is_empty aborts then post (finish ())
+      if List.is_empty aborts then
+        match post with Then f -> f (finish ()) | Handled f -> f finish
       else
         let first, others = List.partition (fun a -> a.first) aborts in
-        and_then (fun () -> post (and_then finish first ~chosen)) others ~chosen
+        let post () =
+          match post with
+          | Then f -> f (and_then finish first ~chosen)
+          | Handled f -> f (before first ~chosen finish)
+        in
+        and_then post others ~chosen
 
 let is_confirmed = function
   | Chosen _ -> true

@@ -17,13 +17,20 @@ type 'b kind =
       (** A resumption may be in vain. Was the operation performed? To be asked
           in the task that was resumed. *)
 
+(** What is wrapped around an operation. *)
+type (-'c, +'a) post =
+  | Then of ('c -> 'a)
+  | Handled of ((unit -> 'c) -> 'a)
+      (** For functions that look at exceptions too: the argument gives the
+          result of the operation, or raises what that raised. *)
+
 type +'a alternative =
   | Alternative : {
       operation : ('t, 'x, 'b) Operation.t;
       structure : 't;
       arg : 'x;
       finish : 'b -> 'c;  (** What is left of the operation itself. *)
-      post : 'c -> 'a;  (** What is wrapped around it. *)
+      post : ('c, 'a) post;
       within : abort list;  (** The [wrap_abort]s around it. *)
       kind : 'b kind;
     }

@@ -6,6 +6,7 @@ type +_ t =
   | Choose : 'a t list -> 'a t
   | Guard : (unit -> 'a t) -> 'a t
   | Wrap_abort : 'a t * abort -> 'a t
+  | Wrap_handler : 'a t * (exn -> 'a) -> 'a t
 
 type 'a event = 'a t
 
@@ -14,7 +15,15 @@ let same v = v
 let make_of kind finish operation structure arg =
   One
     (Alternative
-       { operation; structure; arg; finish; post = same; within = []; kind })
+       {
+         operation;
+         structure;
+         arg;
+         finish;
+         post = Then same;
+         within = [];
+         kind;
+       })
 
 let make_with ?(last = false) ~finish operation structure arg =
   make_of (if last then Last else Plain) finish operation structure arg
@@ -42,32 +51,46 @@ let wrap_withdraw t run = Wrap_abort (t, { run; first = true })
 
 (* --- What an event consists of -------------------------------------------- *)
 
-type (_, _) post = Same : ('a, 'a) post | Then : ('a -> 'b) -> ('a, 'b) post
+type (_, _) around =
+  | Same : ('a, 'a) around
+  | Around : ('a, 'b) post -> ('a, 'b) around
 
-let compose (type a b c) (post : (b, c) post) (f : a -> b) : (a, c) post =
-  match post with Same -> Then f | Then g -> Then (fun v -> g (f v))
+let join outer inner =
+  match (outer, inner) with
+  | Then g, Then f -> Then (fun v -> g (f v))
+  | Then g, Handled f -> Handled (fun get -> g (f get))
+  | Handled g, Then f -> Handled (fun get -> g (fun () -> f (get ())))
+  | Handled g, Handled f -> Handled (fun get -> g (fun () -> f get))
 
-let around (type a b) (post : (a, b) post) within
+let inside (type a b c) (outer : (b, c) around) (post : (a, b) post) :
+    (a, c) around =
+  match outer with
+  | Same -> Around post
+  | Around outer -> Around (join outer post)
+
+let handled f =
+  Handled (fun get -> match get () with v -> v | exception e -> f e)
+
+let around (type a b) (outer : (a, b) around) within
     (Alternative a as alternative : a alternative) : b alternative =
-  match (post, within) with
+  match (outer, within) with
   | Same, [] -> alternative
   | Same, within -> Alternative { a with within }
-  | Then f, within ->
-      let post v = f (a.post v) in
-      Alternative { a with post; within }
+  | Around outer, within ->
+      Alternative { a with post = join outer a.post; within }
 
 (* Its alternatives, and all the [wrap_abort]s in it, latest first. *)
 let flatten t =
   let aborts = ref [] in
   let rec collect : type a b.
-      (a, b) post ->
+      (a, b) around ->
       abort list ->
       b alternative list ->
       a t ->
       b alternative list =
    fun post within found -> function
      | One alternative -> around post within alternative :: found
-     | Wrap (t, f) -> collect (compose post f) within found t
+     | Wrap (t, f) -> collect (inside post (Then f)) within found t
      | Choose ts -> List.fold_left (collect post within) found ts
      | Guard f -> collect post within found (f ())
      | Wrap_abort (t, { run; first }) ->
@@ -75,6 +98,7 @@ let flatten t =
          let abort = { run; first } in
          aborts := abort :: !aborts;
          collect post (abort :: within) found t
+     | Wrap_handler (t, f) -> collect (inside post (handled f)) within found t
   in
   let found = collect Same [] [] t in
   (Array.of_list found, !aborts)
@@ -100,7 +124,9 @@ let rec wait_confirmed confirm operation structure arg =
 
 (* An event that is no choice needs neither [flatten] nor aborts. *)
 let rec sync : type a. a t -> a = function
-  | One (Alternative { operation; structure; arg; finish; post; kind; _ }) ->
+  | One
+      (Alternative
+         { operation; structure; arg; finish; post = Then post; kind; _ }) ->
       post
         (finish
            (match operation.attempt structure arg with
@@ -114,7 +140,9 @@ let rec sync : type a. a t -> a = function
   | Wrap (Wrap (t, f), g) -> sync (Wrap (t, fun v -> g (f v)))
   | Wrap (Guard f, g) -> sync (Wrap (f (), g))
   | Guard f -> sync (f ())
-  | (Wrap ((Choose _ | Wrap_abort _), _) | Choose _ | Wrap_abort _) as t ->
+  | ( One (Alternative { post = Handled _; _ })
+    | Wrap ((Choose _ | Wrap_abort _ | Wrap_handler _), _)
+    | Choose _ | Wrap_abort _ | Wrap_handler _ ) as t ->
       sync_choice t
 
 let select ts = sync (Choose ts)
@@ -134,12 +162,20 @@ type 'a simple =
 let simple = function
   | One
       (Alternative
-         { operation; structure; arg; finish; post; kind = Plain | Last; _ })
+         {
+           operation;
+           structure;
+           arg;
+           finish;
+           post = Then post;
+           kind = Plain | Last;
+           _;
+         })
     when Identity.equal finish same && Identity.equal post same ->
       let result v = post (finish v) in
       Some (Simple { operation; structure; arg; result })
   | Wrap ((One _ as t), f) -> Some (Then (t, f))
-  | One _ | Wrap _ | Choose _ | Guard _ | Wrap_abort _ -> None
+  | One _ | Wrap _ | Choose _ | Guard _ | Wrap_abort _ | Wrap_handler _ -> None
 
 let poll t =
   let alternatives, aborts = flatten t in
@@ -178,3 +214,8 @@ type 'a channel = 'a Rendezvous.t
 let new_channel = Rendezvous.create
 let send channel v = make Rendezvous.sending channel v
 let receive channel = make Rendezvous.receiving channel ()
+
+(* --- Exceptions ----------------------------------------------------------- *)
+
+let wrap_handler t f = Wrap_handler (t, f)
+let to_result t = wrap_handler (wrap t Result.ok) Result.error

@@ -78,8 +78,8 @@ val never : 'a t
 val choose : 'a t list -> 'a t
 (** [choose ts] performs exactly one of [ts]; [choose []] is {!never}. A
     structure that is closed, or a promise that failed, counts as ready: the
-    choice may raise that exception. O(1), and O(n) for [n] alternatives to
-    perform it. *)
+    choice may raise that exception ({!to_result} tells whose it was). O(1), and
+    O(n) for [n] alternatives to perform it. *)
 
 val wrap : 'a t -> ('a -> 'b) -> 'b t
 (** [wrap t f] performs [t], then gives [f v] for its value [v]. [f] runs in the
@@ -143,6 +143,43 @@ val send : 'a channel -> 'a -> unit t
 val receive : 'a channel -> 'a t
 (** [receive channel] is performed together with a {!send} of another task, and
     gives what that sends. Performing it raises {!Channel.Closed} likewise. *)
+
+(** {2 Exceptions}
+
+    A choice raises what the alternative that it performed raises; but the
+    exception does not say which one that was: {!Stream.Closed} is the same for
+    all. So each alternative turns its own exceptions into values. (For the end
+    of a queue alone there is [next_evt], which gives [None].)
+
+    {[
+      # let jobs : string Stream.t = Stream.create 1
+      val jobs : string Stream.t = <abstr>
+      # let orders : string Stream.t = Stream.create 1
+      val orders : string Stream.t = <abstr>
+      # let from name stream =
+          Event.wrap_handler
+            (Event.wrap (Stream.take_evt stream) (fun item -> name ^ ": " ^ item))
+            (function Stream.Closed -> "no more " ^ name | e -> raise e)
+      val from : string -> string Stream.t -> string Event.t = <fun>
+      # Stream.close orders
+      - : unit = ()
+      # Event.select [ from "jobs" jobs; from "orders" orders ]
+      - : string = "no more orders"
+    ]} *)
+
+val wrap_handler : 'a t -> (exn -> 'a) -> 'a t
+(** [wrap_handler t f] is [t]; but if an operation in [t], or a function given
+    to {!wrap} in it, raises [e], the value is that of [f e], which runs in the
+    task that performs the event, and may raise. [f] is not called for what
+    raises while nothing is performed: the cancellation of a task that waits,
+    and the function of a {!guard}; nor for the functions of {!wrap_abort}. It
+    is called for a cancellation in a function given to {!wrap} in [t]: after
+    that use {!Concord.Suspend.is_cancelled}, or put the handler around the
+    operation alone. O(1). *)
+
+val to_result : 'a t -> ('a, exn) result t
+(** [to_result t] gives [Ok v] where [t] gives [v], and [Error e] where the
+    function of {!wrap_handler} would be called with [e]. *)
 
 (** {2 For authors of structures} *)
 
