@@ -225,11 +225,27 @@ module Make_with_wait (Style : Style_with_wait) = struct
     let force_val = force
   end
 
+  module Style_with_direct = struct
+    include Style
+
+    let direct = direct
+  end
+
+  module Queue = Queues.Make (Style_with_direct)
+
   module Channel = struct
     include Channel
 
     let send t v = sync (send_evt t v)
     let receive t = sync (receive_evt t)
+
+    include Queue (struct
+      type nonrec 'a t = 'a t
+      type 'a sink = 'a t
+
+      let take = receive
+      let add = send
+    end)
   end
 
   module Stream = struct
@@ -237,18 +253,42 @@ module Make_with_wait (Style : Style_with_wait) = struct
 
     let add t v = sync (add_evt t v)
     let take t = sync (take_evt t)
+
+    include Queue (struct
+      type nonrec 'a t = 'a t
+      type 'a sink = 'a t
+
+      let take = take
+      let add = add
+    end)
   end
 
   module Mailbox = struct
     include Mailbox
 
     let take t = sync (take_evt t)
+
+    include Queue (struct
+      type nonrec 'a t = 'a t
+      type 'a sink = 'a t
+
+      let take = take
+      let add t v = direct (fun () -> put t v)
+    end)
   end
 
   module Broadcast = struct
     include Broadcast
 
     let receive t = sync (receive_evt t)
+
+    include Queue (struct
+      type 'a sink = 'a t
+      type 'a t = 'a subscription
+
+      let take = receive
+      let add t v = direct (fun () -> send t v)
+    end)
   end
 
   module Mutex = struct

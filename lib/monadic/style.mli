@@ -165,6 +165,10 @@ module type S = sig
 
     val send : 'a t -> 'a -> unit promise
     val receive : 'a t -> 'a promise
+
+    (** @inline *)
+    include
+      Queues.Both_ends with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
   module Stream : sig
@@ -174,6 +178,10 @@ module type S = sig
 
     val add : 'a t -> 'a -> unit promise
     val take : 'a t -> 'a promise
+
+    (** @inline *)
+    include
+      Queues.Both_ends with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
   module Mailbox : sig
@@ -182,6 +190,10 @@ module type S = sig
     end
 
     val take : 'a t -> 'a promise
+
+    (** @inline *)
+    include
+      Queues.Both_ends with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
   module Broadcast : sig
@@ -190,6 +202,13 @@ module type S = sig
     end
 
     val receive : 'a subscription -> 'a promise
+
+    (** @inline *)
+    include
+      Queues.S
+        with type 'a promise := 'a promise
+         and type 'a t := 'a subscription
+         and type 'a sink := 'a t
   end
 
   module Mutex : sig

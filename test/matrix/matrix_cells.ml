@@ -71,6 +71,27 @@ let broadcast between =
   in
   between [ one; follow () ] [ b ]
 
+(* A queue into another, by a sequence, and that one into a third, item by item. *)
+let to_the_end between =
+  let s = Stream.create 3 and c = Channel.create () in
+  let m = Mailbox.create () and ended = Promise.create () in
+  let sum = ref 0 in
+  let a () =
+    Stream.add_seq s (Seq.take messages (Seq.ints 1));
+    Stream.close s;
+    Promise.await ended;
+    Mailbox.iter (fun v -> sum := !sum + v) m
+  and a' () =
+    Channel.iter (Mailbox.put m) c;
+    Mailbox.close m;
+    Promise.fill ended ()
+  and b () =
+    Channel.add_seq c (Stream.to_seq s);
+    Channel.close c
+  in
+  between [ a; a' ] [ b ];
+  assert (!sum = messages * (messages + 1) / 2)
+
 (* --- Locks ---------------------------------------------------------------- *)
 
 (* A buffer for one value. *)
@@ -300,6 +321,7 @@ let all =
     ("stream", stream);
     ("mailbox", mailbox);
     ("broadcast", broadcast);
+    ("to the end", to_the_end);
     ("condition", condition);
     ("semaphore", semaphore);
     ("rwlock", rwlock);

@@ -323,11 +323,14 @@ module Make (S : Style) = struct
       ends = Some (Stream.Closed, close);
     }
 
-  let take_item _ =
+  (* Its end is a value: here the exception, as that of the others. *)
+  let unless_at_end = function Some v -> v | None -> raise Stream.Closed
+
+  let take_item wait event _ =
     let t = Stream.create 1 in
     empty
-      ~wait:(fun _ -> S.Stream.take t)
-      ~event:(fun _ -> Stream.take_evt t)
+      ~wait:(fun _ -> wait t)
+      ~event:(fun _ -> event t)
       ~add:(fun v -> expect "there is room" (Stream.try_add t v))
       ~try_take:(fun () -> unless_closed Stream.try_take t)
       ~waiters:(fun () -> Stream.waiters t)
@@ -354,7 +357,11 @@ module Make (S : Style) = struct
 
   let stream =
     [
-      operation "Stream.take" Takes take_item;
+      operation "Stream.take" Takes (take_item S.Stream.take Stream.take_evt);
+      operation "Stream.next" Takes
+        (take_item
+           (fun t -> S.map unless_at_end (S.Stream.next t))
+           (fun t -> Event.wrap (Stream.next_evt t) unless_at_end));
       operation "Stream.add" Gives add_item;
     ]
 
@@ -605,5 +612,33 @@ include Make (struct
     include Mutex
 
     let with_lock = protect
+  end
+
+  module Channel = struct
+    include Channel
+
+    let iter_s = iter
+    let fold_s = fold
+  end
+
+  module Stream = struct
+    include Stream
+
+    let iter_s = iter
+    let fold_s = fold
+  end
+
+  module Mailbox = struct
+    include Mailbox
+
+    let iter_s = iter
+    let fold_s = fold
+  end
+
+  module Broadcast = struct
+    include Broadcast
+
+    let iter_s = iter
+    let fold_s = fold
   end
 end)
