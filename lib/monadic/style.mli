@@ -241,6 +241,12 @@ module type S = sig
           promise may have no other wait that could raise the cancellation.
           (After a broadcast too: that may wake a task that began to wait
           later.) *)
+
+    val wait_no_mutex : t -> unit promise
+    (** Cancelled as {!wait}. *)
+
+    val loop_no_mutex : t -> (unit -> 'a option) -> 'a promise
+    (** The function runs as in {!direct}. *)
   end
 
   module Semaphore : sig

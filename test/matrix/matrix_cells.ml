@@ -129,6 +129,24 @@ let condition between =
   in
   between [ a ] [ b ]
 
+(* A number that both sides count up in turn. *)
+let condition_alone between =
+  let n = Atomic.make 0 and changed = Condition.create () in
+  let count mine wait =
+    for i = 0 to (messages / 2) - 1 do
+      wait changed (fun () ->
+          if Atomic.get n = (2 * i) + mine then Some () else None);
+      Atomic.incr n;
+      Condition.broadcast changed
+    done
+  in
+  let a () = count 0 Condition.loop_no_mutex
+  and b () =
+    count 1 (fun t f -> Event.sync (Condition.loop_no_mutex_evt t f))
+  in
+  between [ a ] [ b ];
+  assert (Atomic.get n = messages)
+
 let semaphore between =
   let open Semaphore in
   let there = Counting.make 0 and back = Binary.make false in
@@ -323,6 +341,7 @@ let all =
     ("broadcast", broadcast);
     ("to the end", to_the_end);
     ("condition", condition);
+    ("condition alone", condition_alone);
     ("semaphore", semaphore);
     ("rwlock", rwlock);
     ("barrier", barrier);

@@ -567,8 +567,46 @@ module Make (S : Style) = struct
       ends = None;
     }
 
+  (* A state that stays: newcomers find it at once. *)
+  let looped _ =
+    let t = Condition.create () and state = Atomic.make None in
+    let look () = Atomic.get state in
+    {
+      wait = (fun _ -> S.Condition.loop_no_mutex t look);
+      event = Some (fun _ -> Condition.loop_no_mutex_evt t look);
+      wake =
+        (fun () ->
+          Atomic.set state (Some 1);
+          Condition.broadcast t;
+          1);
+      left = (fun () -> Option.to_list (Atomic.exchange state None));
+      waiters = (fun () -> Condition.waiters t);
+      words = (fun () -> words t);
+      ends = None;
+    }
+
+  let without_mutex wake _ =
+    let t = Condition.create () in
+    {
+      wait = (fun _ -> zero (S.Condition.wait_no_mutex t));
+      event = Some (fun _ -> unit (Condition.wait_no_mutex_evt t));
+      wake =
+        (fun () ->
+          wake t;
+          0);
+      left = (fun () -> []);
+      waiters = (fun () -> Condition.waiters t);
+      words = (fun () -> words t);
+      ends = None;
+    }
+
   let condition =
     [
+      operation "Condition.loop_no_mutex" Shares looped;
+      operation "Condition.wait_no_mutex, signal" Takes ~remembers:false
+        (without_mutex Condition.signal);
+      operation "Condition.wait_no_mutex, broadcast" Shares ~remembers:false
+        (without_mutex Condition.broadcast);
       operation "Condition.wait, signal" Takes ~remembers:false ~repeats:false
         (signalled Condition.signal);
       operation "Condition.wait, broadcast" Shares ~remembers:false
