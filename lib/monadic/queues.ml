@@ -11,7 +11,7 @@ module type S = sig
   val fold_s : ('acc -> 'a -> 'acc promise) -> 'acc -> 'a t -> 'acc promise
 end
 
-module type Both_ends = sig
+module type Both = sig
   type 'a t
 
   (** @inline *)

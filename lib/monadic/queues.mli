@@ -40,7 +40,7 @@ module type S = sig
 end
 
 (** A queue whose two ends are one value. *)
-module type Both_ends = sig
+module type Both = sig
   type 'a t
 
   (** @inline *)

@@ -119,6 +119,9 @@ module type S = sig
   val sync_before : float -> 'a Event.t -> 'a option promise
   (** {!Concord.Event.sync_before}. *)
 
+  val loop : 'a Event.t list -> ('a -> 'b option promise) -> 'b promise
+  (** {!Concord.Event.loop}, where the function may wait. *)
+
   (** {2 The structures}
 
       All functions of each structure. Those that may suspend give a promise
@@ -167,8 +170,7 @@ module type S = sig
     val receive : 'a t -> 'a promise
 
     (** @inline *)
-    include
-      Queues.Both_ends with type 'a promise := 'a promise and type 'a t := 'a t
+    include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
   module Stream : sig
@@ -180,8 +182,7 @@ module type S = sig
     val take : 'a t -> 'a promise
 
     (** @inline *)
-    include
-      Queues.Both_ends with type 'a promise := 'a promise and type 'a t := 'a t
+    include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
   module Mailbox : sig
@@ -192,8 +193,7 @@ module type S = sig
     val take : 'a t -> 'a promise
 
     (** @inline *)
-    include
-      Queues.Both_ends with type 'a promise := 'a promise and type 'a t := 'a t
+    include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
   module Broadcast : sig
@@ -274,12 +274,10 @@ module type S = sig
 
     val read_lock : t -> unit promise
     val write_lock : t -> unit promise
-
     val read : t -> (unit -> 'a promise) -> 'a promise
-    (** Cancelled as {!Mutex.with_lock}. *)
 
     val write : t -> (unit -> 'a promise) -> 'a promise
-    (** Cancelled as {!Mutex.with_lock}. *)
+    (** Both are cancelled as {!Mutex.with_lock}. *)
   end
 
   module Barrier : sig

@@ -35,6 +35,9 @@ type +'a alternative =
       kind : 'b kind;
     }
       -> 'a alternative  (** One operation that can be chosen. *)
+  | In_order of 'a alternative list
+      (** Tried in this order, as if they were one. *)
+  | In_any_order of 'a alternative list  (** For one in an order. *)
 
 (** {2 Choosing} *)
 
@@ -58,6 +61,22 @@ val conclude : abort list -> 'a chosen -> 'a
 (** Finishes the operation, runs those of the aborts that are not around it, and
     what is wrapped around it. Suspends where these do.
     @raise e if the operation or one of these functions raised [e]. *)
+
+(** {2 Again and again} *)
+
+type 'a rounds
+(** The same alternatives for one round after the other, of one task. *)
+
+val rounds : next:int -> 'a alternative array -> 'a rounds
+(** The first round begins with the alternative of the index [next], if there is
+    one. *)
+
+val perform_next : 'a rounds -> 'a chosen
+(** As {!perform_any}, but tries the alternatives in their order, beginning
+    behind the one that was found ready last. *)
+
+val next : 'a rounds -> int
+(** Where the next round begins. *)
 
 (** {2 Aborts}
 

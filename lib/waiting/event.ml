@@ -7,6 +7,7 @@ type +_ t =
   | Guard : (unit -> 'a t) -> 'a t
   | Wrap_abort : 'a t * abort -> 'a t
   | Wrap_handler : 'a t * (exn -> 'a) -> 'a t
+  | Prefer : 'a t list -> 'a t
 
 type 'a event = 'a t
 
@@ -72,12 +73,14 @@ let handled f =
   Handled (fun get -> match get () with v -> v | exception e -> f e)
 
 let around (type a b) (outer : (a, b) around) within
-    (Alternative a as alternative : a alternative) : b alternative =
-  match (outer, within) with
-  | Same, [] -> alternative
-  | Same, within -> Alternative { a with within }
-  | Around outer, within ->
+    (alternative : a alternative) : b alternative =
+  match (outer, within, alternative) with
+  | Same, [], _ -> alternative
+  | Same, within, Alternative a -> Alternative { a with within }
+  | Around outer, within, Alternative a ->
       Alternative { a with post = join outer a.post; within }
+  | _, _, (In_order _ | In_any_order _) ->
+      assert false (* an event holds operations only *)
 
 (* Its alternatives, and all the [wrap_abort]s in it, latest first. *)
 let flatten t =
@@ -99,20 +102,30 @@ let flatten t =
          aborts := abort :: !aborts;
          collect post (abort :: within) found t
      | Wrap_handler (t, f) -> collect (inside post (handled f)) within found t
+     | Prefer ts ->
+         let one t =
+           match collect post within [] t with
+           | [ alternative ] -> alternative
+           | alternatives -> In_any_order alternatives
+         in
+         In_order (List.map one ts) :: found
   in
   let found = collect Same [] [] t in
   (Array.of_list found, !aborts)
 
 (* --- Performing ----------------------------------------------------------- *)
 
-let sync_choice t =
-  let alternatives, aborts = flatten t in
-  match perform_any alternatives with
+let perform how alternatives aborts =
+  match how alternatives with
   | chosen -> conclude aborts chosen
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
       let raise () = Printexc.raise_with_backtrace e backtrace in
       and_then raise aborts ~chosen:[]
+
+let sync_choice t =
+  let alternatives, aborts = flatten t in
+  perform perform_any alternatives aborts
 
 let rec wait_confirmed confirm operation structure arg =
   let v = Operation.wait operation structure arg in
@@ -140,9 +153,9 @@ let rec sync : type a. a t -> a = function
   | Wrap (Wrap (t, f), g) -> sync (Wrap (t, fun v -> g (f v)))
   | Wrap (Guard f, g) -> sync (Wrap (f (), g))
   | Guard f -> sync (f ())
-  | ( One (Alternative { post = Handled _; _ })
-    | Wrap ((Choose _ | Wrap_abort _ | Wrap_handler _), _)
-    | Choose _ | Wrap_abort _ | Wrap_handler _ ) as t ->
+  | ( One (Alternative { post = Handled _; _ } | In_order _ | In_any_order _)
+    | Wrap ((Choose _ | Wrap_abort _ | Wrap_handler _ | Prefer _), _)
+    | Choose _ | Wrap_abort _ | Wrap_handler _ | Prefer _ ) as t ->
       sync_choice t
 
 let select ts = sync (Choose ts)
@@ -175,7 +188,9 @@ let simple = function
       let result v = post (finish v) in
       Some (Simple { operation; structure; arg; result })
   | Wrap ((One _ as t), f) -> Some (Then (t, f))
-  | One _ | Wrap _ | Choose _ | Guard _ | Wrap_abort _ | Wrap_handler _ -> None
+  | One _ | Wrap _ | Choose _ | Guard _ | Wrap_abort _ | Wrap_handler _
+  | Prefer _ ->
+      None
 
 let poll t =
   let alternatives, aborts = flatten t in
@@ -219,3 +234,47 @@ let receive channel = make Rendezvous.receiving channel ()
 
 let wrap_handler t f = Wrap_handler (t, f)
 let to_result t = wrap_handler (wrap t Result.ok) Result.error
+
+(* --- Several at once ------------------------------------------------------- *)
+
+let prefer ts = Prefer ts
+
+let select_default ts f =
+  match poll (Choose ts) with Some v -> v | None -> f ()
+
+(* It consists of the same alternatives each time. *)
+let rec is_fixed : type a. a t -> bool = function
+  | One _ -> true
+  | Guard _ -> false
+  | Wrap (t, _) -> is_fixed t
+  | Wrap_abort (t, _) -> is_fixed t
+  | Wrap_handler (t, _) -> is_fixed t
+  | Choose ts | Prefer ts -> List.for_all is_fixed ts
+
+let in_order t =
+  let alternatives, aborts = flatten t in
+  let n = Array.length alternatives in
+  (Array.init n (fun i -> alternatives.(n - 1 - i)), aborts)
+
+let rounds ts =
+  let fixed, made = List.partition is_fixed ts in
+  let alternatives, aborts = in_order (Choose fixed) in
+  if List.is_empty made then
+    let rounds = Choice.rounds ~next:0 alternatives in
+    fun () -> perform perform_next rounds aborts
+  else
+    let next = ref 0 in
+    fun () ->
+      let more, more_aborts = in_order (Choose made) in
+      let rounds = Choice.rounds ~next:!next (Array.append alternatives more) in
+      let keep_place rounds =
+        let chosen = perform_next rounds in
+        next := Choice.next rounds;
+        chosen
+      in
+      perform keep_place rounds (more_aborts @ aborts)
+
+let loop ts f =
+  let next = rounds ts in
+  let rec go () = match f (next ()) with Some v -> v | None -> go () in
+  go ()

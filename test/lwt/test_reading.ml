@@ -161,6 +161,33 @@ let sequence_that_waits () =
   let+ vs = q in
   yes "all" (vs = [ 1; 2; 3; 4; 5 ])
 
+(* Rounds that never wait give way; those that wait are cancelled as others. *)
+let loops () =
+  run @@ fun () ->
+  let n = 200_000 in
+  let t = mailbox (count n) and turns = ref 0 and over = ref false in
+  let rec others () =
+    incr turns;
+    if !over then Lwt.return_unit else Lwt.bind (Lwt.pause ()) others
+  in
+  let others = others () in
+  let loop f = L.loop [ Mailbox.take_evt t ] f in
+  let* last = loop (fun v -> Lwt.return (if v = n then Some v else None)) in
+  int "the last one" n last;
+  over := true;
+  let* () = others in
+  yes "others had their turns" (!turns > 2);
+  let p = loop (fun _ -> Lwt.return None) in
+  yes "it waits" (sleeps p);
+  Lwt.cancel p;
+  let* () = fails "cancelled" Lwt.Canceled p in
+  int "nobody waits" 0 (Mailbox.waiters t);
+  Mailbox.put t 1;
+  let* () = fails "raising" Boom (loop (fun _ -> raise Boom)) in
+  let p = loop (fun v -> Lwt.return (Some v)) in
+  Check.in_domain (fun () -> Mailbox.close t);
+  fails "closed" Mailbox.Closed (Lwt.map ignore p)
+
 let () =
   Check.run "Concord_lwt, reading to the end"
     [
@@ -173,4 +200,5 @@ let () =
           test "cancelled" cancelled;
           test "a sequence that waits" sequence_that_waits;
         ] );
+      ("choices", [ test "loop" loops ]);
     ]

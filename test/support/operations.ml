@@ -643,6 +643,7 @@ include Make (struct
   let sync = Event.sync
   let select = Event.select
   let sync_before = Event.sync_before
+  let loop = Event.loop
 
   include Concord
 
