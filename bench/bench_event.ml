@@ -183,6 +183,90 @@ let select4_ready =
       ];
   }
 
+(* A loop among them, against a select in each round. Each alternative has a function
+   around it, as where one must know which it was. *)
+let select_in_loop wrapped n =
+  let left = ref n and sum = ref 0 in
+  while !left > 0 do
+    sum := !sum + Concord.Event.select wrapped;
+    decr left
+  done;
+  !sum
+
+let event_loop wrapped n =
+  let left = ref n and sum = ref 0 in
+  Concord.Event.loop wrapped (fun i ->
+      sum := !sum + i;
+      decr left;
+      if !left = 0 then Some !sum else None)
+
+let receive_in_loop loop (shape : Host.shape) n =
+  let channels = Array.init ways (fun _ -> Concord.Channel.create ()) in
+  let receive =
+    List.map
+      (fun t -> Concord.Event.wrap (Concord.Channel.receive_evt t) Fun.id)
+      (Array.to_list channels)
+  in
+  let produce n =
+    for i = 1 to n do
+      Concord.Channel.send channels.(i mod ways) i
+    done
+  in
+  shape ~produce ~consume:(loop receive) n
+
+(* Each has a message in each round. *)
+let ready_in_loop loop host n =
+  let mailboxes = Array.init ways (fun _ -> Concord.Mailbox.create ()) in
+  let take t =
+    Concord.Event.wrap (Concord.Mailbox.take_evt t) (fun () ->
+        Concord.Mailbox.put t ();
+        1)
+  in
+  let takes = List.map take (Array.to_list mailboxes) in
+  Array.iter (fun t -> Concord.Mailbox.put t ()) mailboxes;
+  let rounds = ref 0 in
+  let ns = Host.alone host (fun n -> rounds := loop takes n) n in
+  Host.check "rounds" n !rounds;
+  ns
+
+let loop_rows case sample =
+  let rows (host : Host.t) name =
+    [
+      row ~case ~impl:"select" ~host:name (Time (sample select_in_loop host));
+      row ~case ~impl:"concord" ~host:name (Time (sample event_loop host));
+    ]
+  in
+  match rows Host.fifo "fifo" @ rows Host.eio "eio" with
+  | baseline :: others -> (baseline, others)
+  | [] -> assert false (* there are four *)
+
+let loop_serial =
+  let baseline, others =
+    loop_rows "loop-serial" (fun loop host ->
+        receive_in_loop loop (Host.serial host))
+  in
+  {
+    title =
+      Printf.sprintf
+        "one message, of a task that sends on %d channels in turn to one that \
+         receives from them in Event.loop (concord), or by Event.select in a \
+         loop (select), 1 domain"
+        ways;
+    baseline;
+    others;
+  }
+
+let loop_ready =
+  let baseline, others = loop_rows "loop-ready" ready_in_loop in
+  {
+    title =
+      Printf.sprintf
+        "the same with %d mailboxes that all hold a message, which is put back"
+        ways;
+    baseline;
+    others;
+  }
+
 (* Each side does [meet ~send ~receive] [n] times: it sends a one, or receives
    one, and counts what it received. *)
 let swap (host : Host.t) ~here ~there n =
@@ -253,6 +337,8 @@ let group =
         select4_serial;
         select4_ready;
         select4_parallel;
+        loop_serial;
+        loop_ready;
         swap_serial;
       ]
       @ Bench_timeout.comparisons;

@@ -248,6 +248,14 @@ Every row is measured and written, with figures that are figures:
   event select4-parallel concord fifo ns
   event select4-parallel concord eio ns
   event select4-parallel stdlib domain ns
+  event loop-serial select fifo ns
+  event loop-serial concord fifo ns
+  event loop-serial select eio ns
+  event loop-serial concord eio ns
+  event loop-ready select fifo ns
+  event loop-ready concord fifo ns
+  event loop-ready select eio ns
+  event loop-ready concord eio ns
   event swap-serial concord fifo ns
   event swap-serial concord eio ns
   event swap-serial stdlib thread ns

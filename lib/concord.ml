@@ -3,6 +3,7 @@ module Linear = Linear
 module Host_kit = Host_kit
 module Structure_kit = Structure_kit
 module Event = Event
+module Evt = Event
 module Scope = Scope
 module Tasks = Tasks
 

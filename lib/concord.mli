@@ -5,6 +5,12 @@
 module Event = Event
 (** Blocking operations as values, choice among them, timeouts. *)
 
+module Evt = Event
+(** {!module-Event}, under a name that nothing else has: Stdlib's [Event], of
+    the threads library, and a program's own [Event] hide the first name or are
+    hidden by it, as the [open] comes first or last. The functions that make
+    events end in [_evt]. *)
+
 (** {2 Tasks} *)
 
 module Scope = Scope

@@ -155,6 +155,19 @@ module Make_with_wait (Style : Style_with_wait) = struct
   let sync_before seconds event =
     direct (fun () -> Event.sync_before seconds event)
 
+  let loop events f =
+    let next = Event.rounds events in
+    let rec go () =
+      Style.bind (direct next) (fun v ->
+          match f v with
+          | result ->
+              Style.bind result (function
+                | Some v -> Style.return v
+                | None -> go ())
+          | exception e -> failed e)
+    in
+    go ()
+
   let holding release f =
     Style.try_bind f
       (fun v ->
@@ -230,11 +243,27 @@ module Make_with_wait (Style : Style_with_wait) = struct
     let force_val = force
   end
 
+  module Style_with_direct = struct
+    include Style
+
+    let direct = direct
+  end
+
+  module Queue = Queues.Make (Style_with_direct)
+
   module Channel = struct
     include Channel
 
     let send t v = sync (send_evt t v)
     let receive t = sync (receive_evt t)
+
+    include Queue (struct
+      type nonrec 'a t = 'a t
+      type 'a sink = 'a t
+
+      let take = receive
+      let add = send
+    end)
   end
 
   module Stream = struct
@@ -242,18 +271,42 @@ module Make_with_wait (Style : Style_with_wait) = struct
 
     let add t v = sync (add_evt t v)
     let take t = sync (take_evt t)
+
+    include Queue (struct
+      type nonrec 'a t = 'a t
+      type 'a sink = 'a t
+
+      let take = take
+      let add = add
+    end)
   end
 
   module Mailbox = struct
     include Mailbox
 
     let take t = sync (take_evt t)
+
+    include Queue (struct
+      type nonrec 'a t = 'a t
+      type 'a sink = 'a t
+
+      let take = take
+      let add t v = direct (fun () -> put t v)
+    end)
   end
 
   module Broadcast = struct
     include Broadcast
 
     let receive t = sync (receive_evt t)
+
+    include Queue (struct
+      type 'a sink = 'a t
+      type 'a t = 'a subscription
+
+      let take = receive
+      let add t v = direct (fun () -> send t v)
+    end)
   end
 
   module Mutex = struct
@@ -268,12 +321,16 @@ module Make_with_wait (Style : Style_with_wait) = struct
     include Condition
 
     (* Cancelled after a signal: another task is to have the signal. *)
-    let wait t mutex =
+    let or_signal t wait =
       let late () e =
         signal t;
         Style.fail e (Printexc.get_callstack 0)
       in
-      run (code ()) ~late (fun () -> wait t mutex)
+      run (code ()) ~late wait
+
+    let wait t mutex = or_signal t (fun () -> wait t mutex)
+    let wait_no_mutex t = or_signal t (fun () -> wait_no_mutex t)
+    let loop_no_mutex t f = direct (fun () -> loop_no_mutex t f)
   end
 
   module Semaphore = struct

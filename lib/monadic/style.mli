@@ -119,6 +119,9 @@ module type S = sig
   val sync_before : float -> 'a Event.t -> 'a option promise
   (** {!Concord.Event.sync_before}. *)
 
+  val loop : 'a Event.t list -> ('a -> 'b option promise) -> 'b promise
+  (** {!Concord.Event.loop}, where the function may wait. *)
+
   (** {2 The structures}
 
       All functions of each structure. Those that may suspend give a promise
@@ -166,6 +169,9 @@ module type S = sig
 
     val send : 'a t -> 'a -> unit promise
     val receive : 'a t -> 'a promise
+
+    (** @inline *)
+    include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
   module Stream : sig
@@ -175,6 +181,9 @@ module type S = sig
 
     val add : 'a t -> 'a -> unit promise
     val take : 'a t -> 'a promise
+
+    (** @inline *)
+    include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
   module Mailbox : sig
@@ -183,6 +192,9 @@ module type S = sig
     end
 
     val take : 'a t -> 'a promise
+
+    (** @inline *)
+    include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
   module Broadcast : sig
@@ -191,6 +203,13 @@ module type S = sig
     end
 
     val receive : 'a subscription -> 'a promise
+
+    (** @inline *)
+    include
+      Queues.S
+        with type 'a promise := 'a promise
+         and type 'a t := 'a subscription
+         and type 'a sink := 'a t
   end
 
   module Mutex : sig
@@ -223,6 +242,12 @@ module type S = sig
           promise may have no other wait that could raise the cancellation.
           (After a broadcast too: that may wake a task that began to wait
           later.) *)
+
+    val wait_no_mutex : t -> unit promise
+    (** Cancelled as {!wait}. *)
+
+    val loop_no_mutex : t -> (unit -> 'a option) -> 'a promise
+    (** The function runs as in {!direct}. *)
   end
 
   module Semaphore : sig
@@ -250,12 +275,10 @@ module type S = sig
 
     val read_lock : t -> unit promise
     val write_lock : t -> unit promise
-
     val read : t -> (unit -> 'a promise) -> 'a promise
-    (** Cancelled as {!Mutex.with_lock}. *)
 
     val write : t -> (unit -> 'a promise) -> 'a promise
-    (** Cancelled as {!Mutex.with_lock}. *)
+    (** Both are cancelled as {!Mutex.with_lock}. *)
   end
 
   module Barrier : sig

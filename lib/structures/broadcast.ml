@@ -16,7 +16,7 @@ exception Closed = Closed.Closed
 
    A subscription; [link] is its place: what comes next is there
    State            Left by          To                    By whom
-   Reading link     receive        * Reading link'         any task
+   Reading link     receive, drain * Reading link'         any task
                     a waiter         Waiting (link, [w])   the task that waits; then
                                                            it announces
    Waiting (_, ws)  a waiter         Waiting (_, (ws, w))  the task that waits
@@ -265,3 +265,29 @@ let waiters s =
   match Atomic.get s with
   | Reading _ -> 0
   | Waiting { waiters; _ } | Serving (_, waiters) -> Waiters.length waiters
+
+(* --- To the end ------------------------------------------------------------ *)
+
+include Reader.Make (struct
+  type nonrec 'a t = 'a subscription
+
+  let take = receive
+  let take_evt = receive_evt
+end)
+
+let rec collect link values =
+  match Atomic.get link with
+  | Node { value; link } -> collect link (value :: values)
+  | End | Waited _ | Sealed -> (link, values)
+
+let rec drain s =
+  match Atomic.get s with
+  | Waiting _ | Serving _ -> []
+  | Reading link as before -> (
+      match collect link [] with
+      | _, [] -> []
+      | link, values ->
+          if Atomic.compare_and_set s before (Reading link) then List.rev values
+          else (* a receive, or a waiter *) drain s)
+
+let add_seq t seq = Seq.iter (send t) seq

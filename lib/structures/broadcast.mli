@@ -77,3 +77,16 @@ val receive_evt : 'a subscription -> 'a Event.t
 val waiters : 'a subscription -> int
 (** How many tasks wait through this subscription, for diagnosis. One that was
     cancelled counts until it is unwound. *)
+
+include Reader.S with type 'a t := 'a subscription
+(** @inline *)
+
+val drain : 'a subscription -> 'a list
+(** [drain s] is all values that are there for [s] when it looks, at once, the
+    first one first. [[]] where {!try_receive} is [None] or raises. O(n). *)
+
+val add_seq : 'a t -> 'a Seq.t -> unit
+(** [add_seq t seq] is {!send} of each value of [seq]. Suspends only where [seq]
+    does.
+
+    @raise Closed if [t] is closed before the end of [seq]. *)

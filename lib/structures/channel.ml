@@ -12,3 +12,13 @@ let receive_evt = Event.receive
 let close = Rendezvous.close
 let is_closed = Rendezvous.is_closed
 let waiters = Rendezvous.waiters
+
+include Reader.Make (struct
+  type nonrec 'a t = 'a t
+
+  let take = receive
+  let take_evt = receive_evt
+end)
+
+let drain = Rendezvous.drain
+let add_seq t seq = Seq.iter (send t) seq

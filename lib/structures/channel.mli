@@ -68,3 +68,20 @@ val is_closed : 'a t -> bool
 val waiters : 'a t -> int
 (** How many senders and receivers wait, for diagnosis. One that was cancelled
     counts until it is unwound. *)
+
+include Reader.S with type 'a t := 'a t
+(** @inline *)
+
+val add_seq : 'a t -> 'a Seq.t -> unit
+(** [add_seq t seq] is {!send} of each value of [seq], which is forced each time
+    that the one before has been received.
+
+    - {b Suspends} where {!send} and [seq] do.
+    - {b Cancelled} while suspended in {!send}: no task received that value.
+
+    @raise Closed if [t] is closed before the end of [seq]. *)
+
+val drain : 'a t -> 'a list
+(** [drain t] receives from the tasks that wait to send when it looks, one after
+    the other, the first one first. [[]] if there are none, also if [t] is
+    closed. O(n). *)

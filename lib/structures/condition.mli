@@ -1,4 +1,4 @@
-(** Condition variables, with {!Mutex}, for tasks of any hosts.
+(** Condition variables, with {!Mutex} or without, for tasks of any hosts.
 
     A drop-in for Stdlib's [Condition]; but there are no wake-ups without a
     signal, and tasks are woken in the order in which they began to wait. *)
@@ -69,4 +69,70 @@ val wait_evt : t -> Mutex.t -> unit Event.t
 
 val waiters : t -> int
 (** How many tasks wait for a signal, for diagnosis. One that was cancelled
-    counts until it is unwound. O(1). *)
+    counts until it is unwound. One that looks in {!loop_no_mutex} may count.
+    O(1). *)
+
+(** {2 Without a mutex}
+
+    For a state that needs no mutex, as an [Atomic]. Whoever changes the state
+    does that first, and then calls {!broadcast} (or {!signal}, where any one of
+    those that wait can use the change), in any domain or signal handler.
+
+    {[
+      # let stock = Atomic.make 0 and delivered = Condition.create ()
+      val stock : int Atomic.t = <abstr>
+      val delivered : Concord.Condition.t = <abstr>
+      # let rec take_one () =
+          match Atomic.get stock with
+          | 0 -> None
+          | n when Atomic.compare_and_set stock n (n - 1) -> Some n
+          | _ -> take_one ()
+      val take_one : unit -> int option = <fun>
+      # let deliver () = Atomic.incr stock; Condition.signal delivered
+      val deliver : unit -> unit = <fun>
+      # let thread = Thread.create deliver ()
+      val thread : Thread.t = <abstr>
+      # Condition.loop_no_mutex delivered take_one
+      - : int = 1
+    ]} *)
+
+val loop_no_mutex : t -> (unit -> 'a option) -> 'a
+(** [loop_no_mutex t f] calls [f ()] until it is [Some v], and returns [v].
+    After [None] it waits for a wake-up. It misses none: from its second look
+    on, the task has its place in the queue of [t] {e before} it calls [f]; a
+    wake-up that comes while [f] looks makes it look again. (As
+    [Eio.Condition]'s.)
+
+    A signal is not used up by a task that needs none: if it may have come after
+    [f] has found what it wants, or if [f] raises after it, it is passed on.
+
+    - {b Suspends} while [f ()] is [None], and where [f] does.
+    - {b Cancelled} while suspended: it has consumed no signal, and the host's
+      exception is raised; also in [f].
+    - {b Order}: that of the last looks. A task that has looked in vain goes to
+      the end of the queue.
+    - {b Cost}: O(1) for each wake-up, also to withdraw (amortised), and [f].
+
+    @raise e if [f] raises [e]. *)
+
+val loop_no_mutex_evt : t -> (unit -> 'a option) -> 'a Event.t
+(** The event of {!loop_no_mutex}: performed when [f ()] is [Some v]. Here [f]
+    must not suspend, nor perform an effect, and be short: a choice calls it
+    also where it may not wait. Once [f] has given [Some v], no other
+    alternative is performed. *)
+
+val wait_no_mutex : t -> unit
+(** [wait_no_mutex t] waits for a wake-up that comes after it has begun to wait.
+    It misses those that came before, also those between a look of the caller
+    and the call: to wait for a state use {!loop_no_mutex}.
+
+    - {b Suspends} until the wake-up.
+    - {b Cancelled} while suspended: it has consumed no signal. Once signalled
+      it returns.
+    - {b Order}: that of arrival, among all that wait for [t].
+    - {b Cost}: O(1), also to withdraw (amortised). *)
+
+val wait_no_mutex_evt : t -> unit Event.t
+(** The event of {!wait_no_mutex}. A choice begins to wait for it after its
+    other alternatives; one that also waits for a {!Barrier} may miss a wake-up,
+    if the barrier woke it in vain. {!Concord.Event.poll} never performs it. *)

@@ -14,3 +14,8 @@ let is_empty = Stream.is_empty
 let close = Stream.close
 let is_closed = Stream.is_closed
 let waiters = Stream.waiters
+
+include Reader.Make (Stream)
+
+let drain = take_all
+let add_seq t seq = Seq.iter (put t) seq

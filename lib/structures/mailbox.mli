@@ -60,3 +60,15 @@ val is_empty : 'a t -> bool
 val waiters : 'a t -> int
 (** How many tasks wait, for diagnosis. One that was cancelled counts until it
     is unwound. *)
+
+include Reader.S with type 'a t := 'a t
+(** @inline *)
+
+val add_seq : 'a t -> 'a Seq.t -> unit
+(** [add_seq t seq] is {!put} of each item of [seq]. Suspends only where [seq]
+    does.
+
+    @raise Closed if [t] is closed before the end of [seq]. *)
+
+val drain : 'a t -> 'a list
+(** {!take_all}, under the name that all queues have for it. *)

@@ -147,6 +147,8 @@ let rec use t purpose =
 let take t = use t Take
 let read t = use t Read
 let take_available t = try_to t Take
+let try_take = take_available
+let try_read t = try_to t Read
 let take_evt t = Event.make using t Take
 let read_evt t = Event.make using t Read
 

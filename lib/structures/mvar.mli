@@ -80,6 +80,24 @@ val take_available : 'a t -> 'a option
     treats a box that is held as an empty one that cannot be filled: during
     {!modify}, and while another domain is just handing a value over. *)
 
+val try_take : 'a t -> 'a option
+(** {!take_available}, under its name in Haskell.
+
+    {[
+      # let box = Mvar.create 'a'
+      val box : char Mvar.t = <abstr>
+      # Mvar.try_read box
+      - : char option = Some 'a'
+      # Mvar.try_take box
+      - : char option = Some 'a'
+      # Mvar.try_read box
+      - : char option = None
+    ]} *)
+
+val try_read : 'a t -> 'a option
+(** As {!read}, but [None] if it would wait, which is when {!take_available}
+    would be [None]. *)
+
 val is_empty : 'a t -> bool
 (** Whether {!take} would wait. *)
 

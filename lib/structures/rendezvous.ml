@@ -127,3 +127,16 @@ let waiters t =
   | Closed -> 0
   | Open (senders, receivers) ->
       Waiters.length senders + Waiters.length receivers
+
+let senders t =
+  match Atomic.get t with
+  | Closed -> 0
+  | Open (senders, _) -> Waiters.length senders
+
+let drain t =
+  let rec receive n received =
+    match if n = 0 then None else try_receive t with
+    | Some v -> receive (n - 1) (v :: received)
+    | None | (exception Closed.Closed) -> List.rev received
+  in
+  receive (senders t) []

@@ -13,3 +13,4 @@ val receive : 'a t -> 'a
 val close : 'a t -> unit
 val is_closed : 'a t -> bool
 val waiters : 'a t -> int
+val drain : 'a t -> 'a list

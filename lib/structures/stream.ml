@@ -279,3 +279,15 @@ let waiters t =
   match Atomic.get next with
   | Next (Takers waiters) -> adders first + Waiters.length waiters
   | Next (End | Node _ | Sealed | Severed) -> adders first
+
+(* --- To the end ------------------------------------------------------------ *)
+
+include Reader.Make (struct
+  type nonrec 'a t = 'a t
+
+  let take = take
+  let take_evt = take_evt
+end)
+
+let drain = take_all
+let add_seq t seq = Seq.iter (add t) seq

@@ -101,3 +101,20 @@ val capacity : 'a t -> int
 val waiters : 'a t -> int
 (** How many tasks wait to add or to take, for diagnosis. One that was cancelled
     counts until it is unwound. *)
+
+include Reader.S with type 'a t := 'a t
+(** @inline *)
+
+val add_seq : 'a t -> 'a Seq.t -> unit
+(** [add_seq t seq] is {!add} of each item of [seq], which is forced as there is
+    room: [add_seq t (to_seq u)] moves what is in [u], and comes to it, into
+    [t].
+
+    - {b Suspends} where {!add} and [seq] do.
+    - {b Cancelled} while suspended: the items that were added stay in [t]. No
+      item is lost but the one that waits, if it was removed from elsewhere.
+
+    @raise Closed if [t] is closed before the end of [seq]. *)
+
+val drain : 'a t -> 'a list
+(** {!take_all}, under the name that all queues have for it. *)

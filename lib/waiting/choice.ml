@@ -9,6 +9,13 @@ type 'b kind =
   | Tentative of ('b -> bool)
       (** Was it performed? To be asked in the task that was resumed. *)
 
+(* What is wrapped around an operation. *)
+type (-'c, +'a) post =
+  | Then of ('c -> 'a)
+  | Handled of ((unit -> 'c) -> 'a)
+      (** For functions that look at exceptions too: the argument gives the
+          result of the operation, or raises what that raised. *)
+
 (* One operation that can be chosen. *)
 type +'a alternative =
   | Alternative : {
@@ -16,46 +23,51 @@ type +'a alternative =
       structure : 't;
       arg : 'x;
       finish : 'b -> 'c;  (** What is left of the operation itself. *)
-      post : 'c -> 'a;  (** What is wrapped around it. *)
+      post : ('c, 'a) post;
       within : abort list;  (** The [wrap_abort]s around it. *)
       kind : 'b kind;
     }
       -> 'a alternative
+  | In_order of 'a alternative list  (** Tried in this order. *)
+  | In_any_order of 'a alternative list
 
 type 'a chosen =
   | Chosen : {
       result : ('b, exn) result;
       finish : 'b -> 'c;
-      post : 'c -> 'a;
+      post : ('c, 'a) post;
       within : abort list;
     }
       -> 'a chosen
   | Unconfirmed of { confirm : unit -> bool; chosen : 'a chosen }
 
-let attempt (Alternative { operation; structure; arg; finish; post; within; _ })
-    =
-  match operation.attempt structure arg with
-  | Some v -> Some (Chosen { result = Ok v; finish; post; within })
-  | None -> None
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      let finish () = Printexc.raise_with_backtrace e backtrace in
-      Some (Chosen { result = Ok (); finish; post; within })
+let rec attempt = function
+  | In_order alternatives -> List.find_map attempt alternatives
+  | In_any_order alternatives -> attempt_any (Array.of_list alternatives)
+  | Alternative { operation; structure; arg; finish; post; within; _ } -> (
+      match operation.attempt structure arg with
+      | Some v -> Some (Chosen { result = Ok v; finish; post; within })
+      | None -> None
+      | exception e ->
+          let backtrace = Printexc.get_raw_backtrace () in
+          let finish () = Printexc.raise_with_backtrace e backtrace in
+          Some (Chosen { result = Ok (); finish; post; within }))
 
 (* Tries all, in an order in which each is equally likely before each other. *)
-let attempt_any alternatives =
+and attempt_any alternatives = attempt_shuffled alternatives 0
+
+and attempt_shuffled alternatives i =
   let n = Array.length alternatives in
-  let rec from i =
-    if i = n then None
-    else begin
-      let j = i + Shuffle.below (n - i) in
-      let alternative = alternatives.(j) in
-      alternatives.(j) <- alternatives.(i);
-      alternatives.(i) <- alternative;
-      match attempt alternative with None -> from (i + 1) | chosen -> chosen
-    end
-  in
-  from 0
+  if i = n then None
+  else begin
+    let j = i + Shuffle.below (n - i) in
+    let alternative = alternatives.(j) in
+    alternatives.(j) <- alternatives.(i);
+    alternatives.(i) <- alternative;
+    match attempt alternative with
+    | None -> attempt_shuffled alternatives (i + 1)
+    | chosen -> chosen
+  end
 
 type enlisted =
   | Enlisted : {
@@ -89,60 +101,69 @@ let withdraw_all enlisted =
    this does not go on. *)
 let decide choice = Atomic.compare_and_set choice false true
 
-let enlist choice resumer (Alternative a) enlisted =
-  let waiter = Waiter.make_alternative choice a.arg in
-  waiter.resumer <-
-    (fun result ->
-      (* Made before the decision: a signal handler may raise where something is
-         allocated, and after the decision the resumption is owed. *)
-      let chosen =
-        Chosen { result; finish = a.finish; post = a.post; within = a.within }
-      in
-      let chosen =
-        match (a.kind, result) with
-        | (Plain | Last), _ | Tentative _, Error _ -> Ok chosen
-        | Tentative confirm, Ok v ->
-            Ok (Unconfirmed { confirm = (fun () -> confirm v); chosen })
-      in
-      decide choice
-      && begin
-        (* so that [withdraw_all] has nothing to do for it *)
-        Waiter.mark_gone waiter;
-        resumer chosen
-      end);
-  a.operation.enlist a.structure waiter
-  && begin
-    enlisted :=
-      Enlisted { operation = a.operation; structure = a.structure; waiter }
-      :: !enlisted;
-    true
-  end
-
-let is_last (Alternative { kind; _ }) =
+let is_last (type b) (kind : b kind) =
   match kind with Last -> true | Plain | Tentative _ -> false
+
+(* The one that is ready, if any; those behind it are not enlisted. *)
+let rec enlist choice resumer enlisted ~last = function
+  | In_order alternatives | In_any_order alternatives ->
+      List.find_map (enlist choice resumer enlisted ~last) alternatives
+  | Alternative a when is_last a.kind <> last -> None
+  | Alternative a as alternative ->
+      let waiter = Waiter.make_alternative choice a.arg in
+      waiter.resumer <-
+        (fun result ->
+          (* Made before the decision: a signal handler may raise where something is
+             allocated, and after the decision the resumption is owed. *)
+          let chosen =
+            Chosen
+              { result; finish = a.finish; post = a.post; within = a.within }
+          in
+          let chosen =
+            match (a.kind, result) with
+            | (Plain | Last), _ | Tentative _, Error _ -> Ok chosen
+            | Tentative confirm, Ok v ->
+                Ok (Unconfirmed { confirm = (fun () -> confirm v); chosen })
+          in
+          decide choice
+          && begin
+            (* so that [withdraw_all] has nothing to do for it *)
+            Waiter.mark_gone waiter;
+            resumer chosen
+          end);
+      if a.operation.enlist a.structure waiter then begin
+        enlisted :=
+          Enlisted { operation = a.operation; structure = a.structure; waiter }
+          :: !enlisted;
+        None
+      end
+      else Some alternative
+
+and enlist_from choice resumer enlisted ~last alternatives i =
+  if i = Array.length alternatives then None
+  else
+    match enlist choice resumer enlisted ~last alternatives.(i) with
+    | None -> enlist_from choice resumer enlisted ~last alternatives (i + 1)
+    | ready -> ready
 
 let rec block alternatives enlisted resumer =
   let choice = Atomic.make false in
-  let rec from ~last i =
-    if i = Array.length alternatives then
-      if last then None else from ~last:true 0
-    else if is_last alternatives.(i) <> last then from ~last (i + 1)
-    else
-      match enlist choice resumer alternatives.(i) enlisted with
-      | true -> from ~last (i + 1)
-      | false ->
-          if decide choice then begin
-            withdraw_all enlisted;
-            match attempt alternatives.(i) with
+  let enlist ~last = enlist_from choice resumer enlisted ~last alternatives 0 in
+  match
+    match enlist ~last:false with None -> enlist ~last:true | ready -> ready
+  with
+  | None -> None
+  | Some ready ->
+      if decide choice then begin
+        withdraw_all enlisted;
+        match attempt ready with
+        | Some _ as chosen -> chosen
+        | None -> (
+            match attempt_any alternatives with
             | Some _ as chosen -> chosen
-            | None -> (
-                match attempt_any alternatives with
-                | Some _ as chosen -> chosen
-                | None -> block alternatives enlisted resumer)
-          end
-          else (* resumed meanwhile *) None
-  in
-  from ~last:false 0
+            | None -> block alternatives enlisted resumer)
+      end
+      else (* resumed meanwhile *) None
 
 (* An abort that raises, or is cancelled, must not keep the others from running: one of
    them may have to lock a mutex again. The first exception is raised. *)
@@ -164,6 +185,23 @@ and and_then : 'a. (unit -> 'a) -> abort list -> chosen:abort list -> 'a =
       (try run_aborts aborts ~chosen with _ -> ());
       Printexc.raise_with_backtrace e backtrace
 
+(* [before aborts ~chosen f] runs [f ()] and then the aborts, and gives what [f] gave or
+   raised once more. An abort's exception is raised at once: handlers are for [f]'s. *)
+let before (type a) aborts ~chosen (f : unit -> a) : unit -> a =
+  let again =
+    match f () with
+    | v -> fun () -> v
+    | exception e ->
+        let backtrace = Printexc.get_raw_backtrace () in
+        fun () -> Printexc.raise_with_backtrace e backtrace
+  in
+  match run_aborts aborts ~chosen with
+  | () -> again
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      ignore (again () : a);
+      Printexc.raise_with_backtrace e backtrace
+
 (* The operation is finished first: it may hold what others wait for. *)
 let rec conclude : type a. abort list -> a chosen -> a =
  fun aborts -> function
@@ -172,10 +210,16 @@ let rec conclude : type a. abort list -> a chosen -> a =
       let finish () =
         match result with Ok v -> finish v | Error e -> raise e
       in
-      if List.is_empty aborts then post (finish ())
+      if List.is_empty aborts then
+        match post with Then f -> f (finish ()) | Handled f -> f finish
       else
         let first, others = List.partition (fun a -> a.first) aborts in
-        and_then (fun () -> post (and_then finish first ~chosen)) others ~chosen
+        let post () =
+          match post with
+          | Then f -> f (and_then finish first ~chosen)
+          | Handled f -> f (before first ~chosen finish)
+        in
+        and_then post others ~chosen
 
 let is_confirmed = function
   | Chosen _ -> true
@@ -199,3 +243,37 @@ let rec perform_any alternatives =
   | None ->
       let chosen = wait_for_any alternatives in
       if is_confirmed chosen then chosen else perform_any alternatives
+
+(* --- Again and again ------------------------------------------------------- *)
+
+type 'a rounds = {
+  in_turn : 'a alternative array;
+  permuted : 'a alternative array;
+  mutable next : int;
+}
+
+let rounds ~next alternatives =
+  { in_turn = alternatives; permuted = Array.copy alternatives; next }
+
+let next rounds = rounds.next
+
+let rec attempt_in_turn rounds i left =
+  if left = 0 then None
+  else
+    let after = if i + 1 = Array.length rounds.in_turn then 0 else i + 1 in
+    match attempt rounds.in_turn.(i) with
+    | None -> attempt_in_turn rounds after (left - 1)
+    | chosen ->
+        rounds.next <- after;
+        chosen
+
+(* Two that begin again for each other do so in random orders, as others: see
+   [decide]. *)
+let rec perform_next rounds =
+  let n = Array.length rounds.in_turn in
+  let first = if rounds.next < n then rounds.next else 0 in
+  match attempt_in_turn rounds first n with
+  | Some chosen -> chosen
+  | None ->
+      let chosen = wait_for_any rounds.permuted in
+      if is_confirmed chosen then chosen else perform_next rounds

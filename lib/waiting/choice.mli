@@ -17,17 +17,27 @@ type 'b kind =
       (** A resumption may be in vain. Was the operation performed? To be asked
           in the task that was resumed. *)
 
+(** What is wrapped around an operation. *)
+type (-'c, +'a) post =
+  | Then of ('c -> 'a)
+  | Handled of ((unit -> 'c) -> 'a)
+      (** For functions that look at exceptions too: the argument gives the
+          result of the operation, or raises what that raised. *)
+
 type +'a alternative =
   | Alternative : {
       operation : ('t, 'x, 'b) Operation.t;
       structure : 't;
       arg : 'x;
       finish : 'b -> 'c;  (** What is left of the operation itself. *)
-      post : 'c -> 'a;  (** What is wrapped around it. *)
+      post : ('c, 'a) post;
       within : abort list;  (** The [wrap_abort]s around it. *)
       kind : 'b kind;
     }
       -> 'a alternative  (** One operation that can be chosen. *)
+  | In_order of 'a alternative list
+      (** Tried in this order, as if they were one. *)
+  | In_any_order of 'a alternative list  (** For one in an order. *)
 
 (** {2 Choosing} *)
 
@@ -51,6 +61,22 @@ val conclude : abort list -> 'a chosen -> 'a
 (** Finishes the operation, runs those of the aborts that are not around it, and
     what is wrapped around it. Suspends where these do.
     @raise e if the operation or one of these functions raised [e]. *)
+
+(** {2 Again and again} *)
+
+type 'a rounds
+(** The same alternatives for one round after the other, of one task. *)
+
+val rounds : next:int -> 'a alternative array -> 'a rounds
+(** The first round begins with the alternative of the index [next], if there is
+    one. *)
+
+val perform_next : 'a rounds -> 'a chosen
+(** As {!perform_any}, but tries the alternatives in their order, beginning
+    behind the one that was found ready last. *)
+
+val next : 'a rounds -> int
+(** Where the next round begins. *)
 
 (** {2 Aborts}
 

@@ -6,6 +6,8 @@ type +_ t =
   | Choose : 'a t list -> 'a t
   | Guard : (unit -> 'a t) -> 'a t
   | Wrap_abort : 'a t * abort -> 'a t
+  | Wrap_handler : 'a t * (exn -> 'a) -> 'a t
+  | Prefer : 'a t list -> 'a t
 
 type 'a event = 'a t
 
@@ -14,7 +16,15 @@ let same v = v
 let make_of kind finish operation structure arg =
   One
     (Alternative
-       { operation; structure; arg; finish; post = same; within = []; kind })
+       {
+         operation;
+         structure;
+         arg;
+         finish;
+         post = Then same;
+         within = [];
+         kind;
+       })
 
 let make_with ?(last = false) ~finish operation structure arg =
   make_of (if last then Last else Plain) finish operation structure arg
@@ -42,32 +52,48 @@ let wrap_withdraw t run = Wrap_abort (t, { run; first = true })
 
 (* --- What an event consists of -------------------------------------------- *)
 
-type (_, _) post = Same : ('a, 'a) post | Then : ('a -> 'b) -> ('a, 'b) post
+type (_, _) around =
+  | Same : ('a, 'a) around
+  | Around : ('a, 'b) post -> ('a, 'b) around
 
-let compose (type a b c) (post : (b, c) post) (f : a -> b) : (a, c) post =
-  match post with Same -> Then f | Then g -> Then (fun v -> g (f v))
+let join outer inner =
+  match (outer, inner) with
+  | Then g, Then f -> Then (fun v -> g (f v))
+  | Then g, Handled f -> Handled (fun get -> g (f get))
+  | Handled g, Then f -> Handled (fun get -> g (fun () -> f (get ())))
+  | Handled g, Handled f -> Handled (fun get -> g (fun () -> f get))
 
-let around (type a b) (post : (a, b) post) within
-    (Alternative a as alternative : a alternative) : b alternative =
-  match (post, within) with
-  | Same, [] -> alternative
-  | Same, within -> Alternative { a with within }
-  | Then f, within ->
-      let post v = f (a.post v) in
-      Alternative { a with post; within }
+let inside (type a b c) (outer : (b, c) around) (post : (a, b) post) :
+    (a, c) around =
+  match outer with
+  | Same -> Around post
+  | Around outer -> Around (join outer post)
+
+let handled f =
+  Handled (fun get -> match get () with v -> v | exception e -> f e)
+
+let around (type a b) (outer : (a, b) around) within
+    (alternative : a alternative) : b alternative =
+  match (outer, within, alternative) with
+  | Same, [], _ -> alternative
+  | Same, within, Alternative a -> Alternative { a with within }
+  | Around outer, within, Alternative a ->
+      Alternative { a with post = join outer a.post; within }
+  | _, _, (In_order _ | In_any_order _) ->
+      assert false (* an event holds operations only *)
 
 (* Its alternatives, and all the [wrap_abort]s in it, latest first. *)
 let flatten t =
   let aborts = ref [] in
   let rec collect : type a b.
-      (a, b) post ->
+      (a, b) around ->
       abort list ->
       b alternative list ->
       a t ->
       b alternative list =
    fun post within found -> function
      | One alternative -> around post within alternative :: found
-     | Wrap (t, f) -> collect (compose post f) within found t
+     | Wrap (t, f) -> collect (inside post (Then f)) within found t
      | Choose ts -> List.fold_left (collect post within) found ts
      | Guard f -> collect post within found (f ())
      | Wrap_abort (t, { run; first }) ->
@@ -75,20 +101,31 @@ let flatten t =
          let abort = { run; first } in
          aborts := abort :: !aborts;
          collect post (abort :: within) found t
+     | Wrap_handler (t, f) -> collect (inside post (handled f)) within found t
+     | Prefer ts ->
+         let one t =
+           match collect post within [] t with
+           | [ alternative ] -> alternative
+           | alternatives -> In_any_order alternatives
+         in
+         In_order (List.map one ts) :: found
   in
   let found = collect Same [] [] t in
   (Array.of_list found, !aborts)
 
 (* --- Performing ----------------------------------------------------------- *)
 
-let sync_choice t =
-  let alternatives, aborts = flatten t in
-  match perform_any alternatives with
+let perform how alternatives aborts =
+  match how alternatives with
   | chosen -> conclude aborts chosen
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
       let raise () = Printexc.raise_with_backtrace e backtrace in
       and_then raise aborts ~chosen:[]
+
+let sync_choice t =
+  let alternatives, aborts = flatten t in
+  perform perform_any alternatives aborts
 
 let rec wait_confirmed confirm operation structure arg =
   let v = Operation.wait operation structure arg in
@@ -100,7 +137,9 @@ let rec wait_confirmed confirm operation structure arg =
 
 (* An event that is no choice needs neither [flatten] nor aborts. *)
 let rec sync : type a. a t -> a = function
-  | One (Alternative { operation; structure; arg; finish; post; kind; _ }) ->
+  | One
+      (Alternative
+         { operation; structure; arg; finish; post = Then post; kind; _ }) ->
       post
         (finish
            (match operation.attempt structure arg with
@@ -114,7 +153,9 @@ let rec sync : type a. a t -> a = function
   | Wrap (Wrap (t, f), g) -> sync (Wrap (t, fun v -> g (f v)))
   | Wrap (Guard f, g) -> sync (Wrap (f (), g))
   | Guard f -> sync (f ())
-  | (Wrap ((Choose _ | Wrap_abort _), _) | Choose _ | Wrap_abort _) as t ->
+  | ( One (Alternative { post = Handled _; _ } | In_order _ | In_any_order _)
+    | Wrap ((Choose _ | Wrap_abort _ | Wrap_handler _ | Prefer _), _)
+    | Choose _ | Wrap_abort _ | Wrap_handler _ | Prefer _ ) as t ->
       sync_choice t
 
 let select ts = sync (Choose ts)
@@ -134,12 +175,22 @@ type 'a simple =
 let simple = function
   | One
       (Alternative
-         { operation; structure; arg; finish; post; kind = Plain | Last; _ })
+         {
+           operation;
+           structure;
+           arg;
+           finish;
+           post = Then post;
+           kind = Plain | Last;
+           _;
+         })
     when Identity.equal finish same && Identity.equal post same ->
       let result v = post (finish v) in
       Some (Simple { operation; structure; arg; result })
   | Wrap ((One _ as t), f) -> Some (Then (t, f))
-  | One _ | Wrap _ | Choose _ | Guard _ | Wrap_abort _ -> None
+  | One _ | Wrap _ | Choose _ | Guard _ | Wrap_abort _ | Wrap_handler _
+  | Prefer _ ->
+      None
 
 let poll t =
   let alternatives, aborts = flatten t in
@@ -178,3 +229,52 @@ type 'a channel = 'a Rendezvous.t
 let new_channel = Rendezvous.create
 let send channel v = make Rendezvous.sending channel v
 let receive channel = make Rendezvous.receiving channel ()
+
+(* --- Exceptions ----------------------------------------------------------- *)
+
+let wrap_handler t f = Wrap_handler (t, f)
+let to_result t = wrap_handler (wrap t Result.ok) Result.error
+
+(* --- Several at once ------------------------------------------------------- *)
+
+let prefer ts = Prefer ts
+
+let select_default ts f =
+  match poll (Choose ts) with Some v -> v | None -> f ()
+
+(* It consists of the same alternatives each time. *)
+let rec is_fixed : type a. a t -> bool = function
+  | One _ -> true
+  | Guard _ -> false
+  | Wrap (t, _) -> is_fixed t
+  | Wrap_abort (t, _) -> is_fixed t
+  | Wrap_handler (t, _) -> is_fixed t
+  | Choose ts | Prefer ts -> List.for_all is_fixed ts
+
+let in_order t =
+  let alternatives, aborts = flatten t in
+  let n = Array.length alternatives in
+  (Array.init n (fun i -> alternatives.(n - 1 - i)), aborts)
+
+let rounds ts =
+  let fixed, made = List.partition is_fixed ts in
+  let alternatives, aborts = in_order (Choose fixed) in
+  if List.is_empty made then
+    let rounds = Choice.rounds ~next:0 alternatives in
+    fun () -> perform perform_next rounds aborts
+  else
+    let next = ref 0 in
+    fun () ->
+      let more, more_aborts = in_order (Choose made) in
+      let rounds = Choice.rounds ~next:!next (Array.append alternatives more) in
+      let keep_place rounds =
+        let chosen = perform_next rounds in
+        next := Choice.next rounds;
+        chosen
+      in
+      perform keep_place rounds (more_aborts @ aborts)
+
+let loop ts f =
+  let next = rounds ts in
+  let rec go () = match f (next ()) with Some v -> v | None -> go () in
+  go ()

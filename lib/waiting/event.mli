@@ -23,7 +23,7 @@
       rendezvous are choices, of tasks on different domains. The others consume
       nothing and give nothing.
     - {b No bias}. Of the alternatives that are ready when it begins, each is as
-      likely as any other.
+      likely as any other ({!prefer} and {!loop} have an order).
     - {b Order}. A choice that waits takes its turn in the queue of each
       alternative, as any other waiter there. (A {!Barrier} that wakes it in
       vain makes it take new places.)
@@ -78,8 +78,8 @@ val never : 'a t
 val choose : 'a t list -> 'a t
 (** [choose ts] performs exactly one of [ts]; [choose []] is {!never}. A
     structure that is closed, or a promise that failed, counts as ready: the
-    choice may raise that exception. O(1), and O(n) for [n] alternatives to
-    perform it. *)
+    choice may raise that exception ({!to_result} tells whose it was). O(1), and
+    O(n) for [n] alternatives to perform it. *)
 
 val wrap : 'a t -> ('a -> 'b) -> 'b t
 (** [wrap t f] performs [t], then gives [f v] for its value [v]. [f] runs in the
@@ -114,8 +114,8 @@ val timeout : float -> unit t
 (** [timeout seconds] is ready when [seconds] have passed since the task began
     to wait for it: at once if that is not positive, never if it is [infinity].
     A timeout that is due competes like any other alternative that is ready: to
-    prefer the others use {!sync_before}, or {!poll}. [sync (timeout seconds)]
-    sleeps.
+    prefer the others use {!sync_before}, {!prefer} or {!poll}.
+    [sync (timeout seconds)] sleeps.
 
     @raise Invalid_argument if [seconds] is not a number. *)
 
@@ -143,6 +143,94 @@ val send : 'a channel -> 'a -> unit t
 val receive : 'a channel -> 'a t
 (** [receive channel] is performed together with a {!send} of another task, and
     gives what that sends. Performing it raises {!Channel.Closed} likewise. *)
+
+(** {2 Several at once} *)
+
+val select_default : 'a t list -> (unit -> 'a) -> 'a
+(** [select_default ts f] performs one of [ts] that needs no waiting; if there
+    is none it is [f ()]. As {!poll} of {!choose}. *)
+
+val prefer : 'a t list -> 'a t
+(** [prefer ts] performs the first of [ts] that needs no waiting. If all must
+    wait, it waits as {!choose} does, for the one that comes first. In a choice
+    with others, [prefer ts] is as likely as each of them.
+
+    {[
+      # let urgent = Mailbox.create () and others = Mailbox.create () in
+        let next = [ Mailbox.take_evt urgent; Mailbox.take_evt others ] in
+        Mailbox.put others "b";
+        Mailbox.put urgent "a";
+        let first = Event.sync (Event.prefer next) in
+        let second = Event.select_default next (fun () -> "nothing") in
+        first ^ second ^ Event.select_default next (fun () -> "nothing")
+      - : string = "abnothing"
+    ]} *)
+
+val loop : 'a t list -> ('a -> 'b option) -> 'b
+(** [loop ts f] performs one of [ts] in each round, and calls [f v] for its
+    value [v], until that is [Some w]: then it returns [w].
+
+    It differs from a {!select} in each round in two ways. It keeps its place in
+    [ts]: a round looks at the alternatives in turn, beginning behind the one
+    that an earlier round has found ready. So an alternative that is ready all
+    the time is performed at least once in as many rounds as there are
+    alternatives, where the draws of {!select} promise nothing. And what [ts]
+    consist of is found out once, so that a round costs no memory for its
+    alternatives before it has to wait. (Except for a {!guard}, and so for
+    {!timeout} and {!at}, which are made anew for each round. The others are
+    looked at first.)
+
+    - {b Suspends} in each round where {!select} does, and in [f].
+    - {b Cancelled} while suspended: that round has performed nothing.
+    - {b Order}: between rounds the task waits nowhere. It comes to the end of
+      each queue in each round that waits.
+    - {b Cost}: that of a choice in each round.
+
+    {[
+      # let numbers = Mailbox.create () and sum = ref 0 in
+        Mailbox.add_seq numbers (Seq.take 9 (Seq.ints 1));
+        Event.loop [ Mailbox.take_evt numbers ] (fun n ->
+            sum := !sum + n;
+            if n = 9 then Some !sum else None)
+      - : int = 45
+    ]} *)
+
+(** {2 Exceptions}
+
+    A choice raises what the alternative that it performed raises; but the
+    exception does not say which one that was: {!Stream.Closed} is the same for
+    all. So each alternative turns its own exceptions into values. (For the end
+    of a queue alone there is [next_evt], which gives [None].)
+
+    {[
+      # let jobs : string Stream.t = Stream.create 1
+      val jobs : string Stream.t = <abstr>
+      # let orders : string Stream.t = Stream.create 1
+      val orders : string Stream.t = <abstr>
+      # let from name stream =
+          Event.wrap_handler
+            (Event.wrap (Stream.take_evt stream) (fun item -> name ^ ": " ^ item))
+            (function Stream.Closed -> "no more " ^ name | e -> raise e)
+      val from : string -> string Stream.t -> string Event.t = <fun>
+      # Stream.close orders
+      - : unit = ()
+      # Event.select [ from "jobs" jobs; from "orders" orders ]
+      - : string = "no more orders"
+    ]} *)
+
+val wrap_handler : 'a t -> (exn -> 'a) -> 'a t
+(** [wrap_handler t f] is [t]; but if an operation in [t], or a function given
+    to {!wrap} in it, raises [e], the value is that of [f e], which runs in the
+    task that performs the event, and may raise. [f] is not called for what
+    raises while nothing is performed: the cancellation of a task that waits,
+    and the function of a {!guard}; nor for the functions of {!wrap_abort}. It
+    is called for a cancellation in a function given to {!wrap} in [t]: after
+    that use {!Concord.Suspend.is_cancelled}, or put the handler around the
+    operation alone. O(1). *)
+
+val to_result : 'a t -> ('a, exn) result t
+(** [to_result t] gives [Ok v] where [t] gives [v], and [Error e] where the
+    function of {!wrap_handler} would be called with [e]. *)
 
 (** {2 For authors of structures} *)
 
@@ -203,3 +291,7 @@ type 'a simple =
 val simple : 'a t -> 'a simple option
 (** The one operation to wait for, and what to do then; [None] for a choice and
     other events, which {!sync} performs. See {!Monadic}. *)
+
+val rounds : 'a t list -> unit -> 'a
+(** [rounds ts] is a function that performs a round of {!loop}. One task at a
+    time may call it. *)

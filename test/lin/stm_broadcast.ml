@@ -18,6 +18,7 @@ module Broadcasts = struct
     | Try_receive of int
     | Poll of int
     | Receive of int
+    | Drain of int
     | Subscribe
     | Close
     | Is_closed
@@ -28,6 +29,7 @@ module Broadcasts = struct
     | Try_receive i -> Printf.sprintf "try_receive s%d" i
     | Poll i -> Printf.sprintf "poll (receive_evt s%d)" i
     | Receive i -> Printf.sprintf "receive s%d" i
+    | Drain i -> Printf.sprintf "drain s%d" i
     | Subscribe -> "subscribe"
     | Close -> "close"
     | Is_closed -> "is_closed"
@@ -53,6 +55,7 @@ module Broadcasts = struct
       (5, Gen.map (fun v -> Send v) (Gen.int_bound 99));
       (4, Gen.map (fun i -> Try_receive i) which);
       (2, Gen.map (fun i -> Poll i) which);
+      (1, Gen.map (fun i -> Drain i) which);
       (1, Gen.return Is_closed);
       (1, Gen.return Close);
       (1, Gen.map (fun i -> Waiters i) which);
@@ -86,6 +89,7 @@ module Broadcasts = struct
         match state.pending.(i) with
         | [] -> state
         | _ :: items -> with_pending i items)
+    | Drain i -> with_pending i []
     | Subscribe -> with_pending 0 []
     | Close -> { state with closed = true }
     | Send _ | Is_closed | Waiters _ -> state
@@ -99,6 +103,7 @@ module Broadcasts = struct
     | Try_receive i -> received Broadcast.try_receive i
     | Poll i -> received (fun s -> Event.poll (Broadcast.receive_evt s)) i
     | Receive i -> received (fun s -> Some (Broadcast.receive s)) i
+    | Drain i -> Res (list int, Broadcast.drain subscriptions.(i))
     | Subscribe -> Res (unit, (subscriptions.(0) <- Broadcast.subscribe t))
     | Close -> Res (unit, Broadcast.close t)
     | Is_closed -> Res (bool, Broadcast.is_closed t)
@@ -114,6 +119,7 @@ module Broadcasts = struct
         | v :: _ -> r = Ok (Some v)
         | [] -> r = if state.closed then Error Broadcast.Closed else Ok None)
     | Is_closed, Res ((Bool, _), closed) -> closed = state.closed
+    | Drain i, Res ((List Int, _), r) -> r = state.pending.(i)
     | (Subscribe | Close), Res ((Unit, _), ()) -> true
     | Waiters _, Res ((Int, _), n) -> n = 0
     | _ -> false

@@ -71,6 +71,27 @@ let broadcast between =
   in
   between [ one; follow () ] [ b ]
 
+(* A queue into another, by a sequence, and that one into a third, item by item. *)
+let to_the_end between =
+  let s = Stream.create 3 and c = Channel.create () in
+  let m = Mailbox.create () and ended = Promise.create () in
+  let sum = ref 0 in
+  let a () =
+    Stream.add_seq s (Seq.take messages (Seq.ints 1));
+    Stream.close s;
+    Promise.await ended;
+    Mailbox.iter (fun v -> sum := !sum + v) m
+  and a' () =
+    Channel.iter (Mailbox.put m) c;
+    Mailbox.close m;
+    Promise.fill ended ()
+  and b () =
+    Channel.add_seq c (Stream.to_seq s);
+    Channel.close c
+  in
+  between [ a; a' ] [ b ];
+  assert (!sum = messages * (messages + 1) / 2)
+
 (* --- Locks ---------------------------------------------------------------- *)
 
 (* A buffer for one value. *)
@@ -107,6 +128,24 @@ let condition between =
     done
   in
   between [ a ] [ b ]
+
+(* A number that both sides count up in turn. *)
+let condition_alone between =
+  let n = Atomic.make 0 and changed = Condition.create () in
+  let count mine wait =
+    for i = 0 to (messages / 2) - 1 do
+      wait changed (fun () ->
+          if Atomic.get n = (2 * i) + mine then Some () else None);
+      Atomic.incr n;
+      Condition.broadcast changed
+    done
+  in
+  let a () = count 0 Condition.loop_no_mutex
+  and b () =
+    count 1 (fun t f -> Event.sync (Condition.loop_no_mutex_evt t f))
+  in
+  between [ a ] [ b ];
+  assert (Atomic.get n = messages)
 
 let semaphore between =
   let open Semaphore in
@@ -300,7 +339,9 @@ let all =
     ("stream", stream);
     ("mailbox", mailbox);
     ("broadcast", broadcast);
+    ("to the end", to_the_end);
     ("condition", condition);
+    ("condition alone", condition_alone);
     ("semaphore", semaphore);
     ("rwlock", rwlock);
     ("barrier", barrier);

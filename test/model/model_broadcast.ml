@@ -30,6 +30,9 @@ let try_receive name s =
   make name @@ fun () ->
   match Broadcast.try_receive s with None -> "none" | Some v -> got s v
 
+let drain name s =
+  make name (fun () -> String.concat "" (List.map (got s) (Broadcast.drain s)))
+
 let close t = Do (fun () -> Broadcast.close t)
 
 let subscribe t =
@@ -160,6 +163,7 @@ let () =
       let send =
         make "a" @@ fun () ->
         Broadcast.send t 1;
+        sent := [ 1 ];
         Broadcast.send t 2;
         sent := [ 1; 2 ];
         "ok"
@@ -187,6 +191,30 @@ let () =
       let r = receive "r" s and q = receive "q" s' in
       ([ q ], [ Run r; Run (send "a" t 1); Cancel r ]))
     [ "q=1 r=1 a=ok [] []"; "q=1 r=cancelled a=ok [1] []" ];
+  check "one drains, another tries, a third sends"
+    (fun t ->
+      let s = subscribe t in
+      Broadcast.send t 1;
+      sent := [ 1 ];
+      ([], [ Run (drain "d" s); Run (try_receive "r" s); Run (send "a" t 2) ]))
+    [
+      "d= r=1 a=ok [2]";
+      "d=1 r=2 a=ok []";
+      "d=1 r=none a=ok [2]";
+      "d=12 r=none a=ok []";
+      "d=2 r=1 a=ok []";
+    ];
+  check "one drains, another comes to wait and is cancelled"
+    (fun t ->
+      let s = subscribe t in
+      let r = receive "r" s in
+      ([], [ Run (drain "d" s); Run r; Run (send "a" t 1); Cancel r ]))
+    [
+      "d= r=1 a=ok []";
+      "d= r=cancelled a=ok [1]";
+      "d=1 r=cancelled a=ok []";
+      "d=1 r=waits a=ok []";
+    ];
   check "through four nobody waits any more, through another one comes"
     (fun t ->
       let idle =

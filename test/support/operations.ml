@@ -323,11 +323,14 @@ module Make (S : Style) = struct
       ends = Some (Stream.Closed, close);
     }
 
-  let take_item _ =
+  (* Its end is a value: here the exception, as that of the others. *)
+  let unless_at_end = function Some v -> v | None -> raise Stream.Closed
+
+  let take_item wait event _ =
     let t = Stream.create 1 in
     empty
-      ~wait:(fun _ -> S.Stream.take t)
-      ~event:(fun _ -> Stream.take_evt t)
+      ~wait:(fun _ -> wait t)
+      ~event:(fun _ -> event t)
       ~add:(fun v -> expect "there is room" (Stream.try_add t v))
       ~try_take:(fun () -> unless_closed Stream.try_take t)
       ~waiters:(fun () -> Stream.waiters t)
@@ -354,7 +357,11 @@ module Make (S : Style) = struct
 
   let stream =
     [
-      operation "Stream.take" Takes take_item;
+      operation "Stream.take" Takes (take_item S.Stream.take Stream.take_evt);
+      operation "Stream.next" Takes
+        (take_item
+           (fun t -> S.map unless_at_end (S.Stream.next t))
+           (fun t -> Event.wrap (Stream.next_evt t) unless_at_end));
       operation "Stream.add" Gives add_item;
     ]
 
@@ -560,8 +567,46 @@ module Make (S : Style) = struct
       ends = None;
     }
 
+  (* A state that stays: newcomers find it at once. *)
+  let looped _ =
+    let t = Condition.create () and state = Atomic.make None in
+    let look () = Atomic.get state in
+    {
+      wait = (fun _ -> S.Condition.loop_no_mutex t look);
+      event = Some (fun _ -> Condition.loop_no_mutex_evt t look);
+      wake =
+        (fun () ->
+          Atomic.set state (Some 1);
+          Condition.broadcast t;
+          1);
+      left = (fun () -> Option.to_list (Atomic.exchange state None));
+      waiters = (fun () -> Condition.waiters t);
+      words = (fun () -> words t);
+      ends = None;
+    }
+
+  let without_mutex wake _ =
+    let t = Condition.create () in
+    {
+      wait = (fun _ -> zero (S.Condition.wait_no_mutex t));
+      event = Some (fun _ -> unit (Condition.wait_no_mutex_evt t));
+      wake =
+        (fun () ->
+          wake t;
+          0);
+      left = (fun () -> []);
+      waiters = (fun () -> Condition.waiters t);
+      words = (fun () -> words t);
+      ends = None;
+    }
+
   let condition =
     [
+      operation "Condition.loop_no_mutex" Shares looped;
+      operation "Condition.wait_no_mutex, signal" Takes ~remembers:false
+        (without_mutex Condition.signal);
+      operation "Condition.wait_no_mutex, broadcast" Shares ~remembers:false
+        (without_mutex Condition.broadcast);
       operation "Condition.wait, signal" Takes ~remembers:false ~repeats:false
         (signalled Condition.signal);
       operation "Condition.wait, broadcast" Shares ~remembers:false
@@ -598,6 +643,7 @@ include Make (struct
   let sync = Event.sync
   let select = Event.select
   let sync_before = Event.sync_before
+  let loop = Event.loop
 
   include Concord
 
@@ -605,5 +651,33 @@ include Make (struct
     include Mutex
 
     let with_lock = protect
+  end
+
+  module Channel = struct
+    include Channel
+
+    let iter_s = iter
+    let fold_s = fold
+  end
+
+  module Stream = struct
+    include Stream
+
+    let iter_s = iter
+    let fold_s = fold
+  end
+
+  module Mailbox = struct
+    include Mailbox
+
+    let iter_s = iter
+    let fold_s = fold
+  end
+
+  module Broadcast = struct
+    include Broadcast
+
+    let iter_s = iter
+    let fold_s = fold
   end
 end)

@@ -132,6 +132,30 @@ let cancelled_while_held () =
   Hand.result holder;
   option "the value" (Some 1) (content t)
 
+(* They never wait, overtake nobody who does, and treat a held box as an empty one. *)
+let trying () =
+  let t = Mvar.create_empty () in
+  option "nothing to take" None (Mvar.try_take t);
+  option "nothing to read" None (Mvar.try_read t);
+  Mvar.put t 1;
+  let next = putter t 2 in
+  option "what is there" (Some 1) (Mvar.try_read t);
+  waiting t 1;
+  option "and stays" (Some 1) (Mvar.try_take t);
+  Hand.settle ();
+  Hand.result next;
+  option "what waited" (Some 2) (in_domain (fun () -> Mvar.try_read t));
+  Mvar.modify t (fun v ->
+      option "held: nothing to read" None (Mvar.try_read t);
+      option "held: nothing to take" None (Mvar.try_take t);
+      (v, ()));
+  let reader = taker t in
+  int "taken" 2 (Hand.result reader);
+  let gone = taker t in
+  Hand.unwind gone;
+  option "empty" None (Mvar.try_take t);
+  waiting t 0
+
 let between_domains () =
   let n = 2000 in
   let t = Mvar.create_empty () in
@@ -161,6 +185,7 @@ let () =
          test "modify restores the value if its function raises" modify_raises;
          test "modify cancelled in its function restores" modify_cancelled;
          test "cancelled while the box is held" cancelled_while_held;
+         test "try_take and try_read" trying;
          test "threads and domains exchange 4,000 values" between_domains;
        ] )
     :: Battery.suites Operations.mvar)

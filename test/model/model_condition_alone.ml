@@ -1,0 +1,142 @@
+(* Conditions without a mutex: the state that tasks wait for is an Atomic. *)
+
+open Actor
+
+let rec take items () =
+  match Atomic.get items with
+  | 0 -> None
+  | n ->
+      if Atomic.compare_and_set items n (n - 1) then Some "ok"
+      else take items ()
+
+(* In direct style, as an event, and in a choice with a box. *)
+let direct name c items =
+  make name (fun () -> Condition.loop_no_mutex c (take items))
+
+let event name c items =
+  make name (fun () -> Event.sync (Condition.loop_no_mutex_evt c (take items)))
+
+let choice name c items box =
+  make name (fun () ->
+      Event.select
+        [
+          Condition.loop_no_mutex_evt c (take items);
+          Event.wrap (Mvar.take_evt box) (fun () -> "box");
+        ])
+
+let wait name c =
+  make name (fun () ->
+      Condition.wait_no_mutex c;
+      "woken")
+
+let put c items =
+  Do
+    (fun () ->
+      Atomically.update items succ;
+      Condition.signal c)
+
+let broadcast c items =
+  Do
+    (fun () ->
+      Atomically.update items succ;
+      Condition.broadcast c)
+
+(* A task waits if and only if there is no item, and it is in the queue. *)
+let check name make expect =
+  Model.check name ~expect @@ fun () ->
+  Shuffle.seed := 0;
+  Shuffle.most := 4;
+  let c = Condition.create () and items = Atomic.make 0 in
+  let first, processes = make c items in
+  let processes, actors = start first processes in
+  ( processes,
+    fun () ->
+      all_queued actors [ live (Atomic.get c) ];
+      let n = Atomic.get items in
+      if n > 0 && count_waiting actors > 0 then
+        failwith ("a wake-up was missed: " ^ describe actors);
+      describe actors ^ " | " ^ string_of_int n )
+
+let () =
+  let both_ways name scenario expect =
+    check (name ^ ", direct") (scenario direct) expect;
+    check (name ^ ", an event") (scenario event) expect
+  in
+  both_ways "one comes, an item"
+    (fun loop c items -> ([], [ Run (loop "a" c items); put c items ]))
+    [ "a=ok | 0" ];
+  both_ways "one comes and is cancelled, an item"
+    (fun loop c items ->
+      let a = loop "a" c items in
+      ([], [ Run a; put c items; Cancel a ]))
+    [ "a=cancelled | 1"; "a=ok | 0" ];
+  both_ways "one waits and is cancelled, another waits behind it, an item"
+    (fun loop c items ->
+      let a = loop "a" c items and b = loop "b" c items in
+      ([ a; b ], [ put c items; Cancel a ]))
+    [ "a=cancelled b=ok | 0"; "a=ok b=waits | 0" ];
+  both_ways "one waits, another comes, an item"
+    (fun loop c items ->
+      let a = loop "a" c items and b = loop "b" c items in
+      ([ a ], [ Run b; put c items ]))
+    [ "a=ok b=waits | 0"; "a=waits b=ok | 0" ];
+  both_ways "one waits, another comes, a broadcast"
+    (fun loop c items ->
+      let a = loop "a" c items and b = loop "b" c items in
+      ([ a ], [ Run b; broadcast c items ]))
+    [ "a=ok b=waits | 0"; "a=waits b=ok | 0" ];
+  (* One task comes to wait behind another one, just as that finds what it wants: a
+     signal from then on must reach it. *)
+  let unneeded name loop =
+    Model.check name ~expect:[ "early waits"; "early woken"; "late woken" ]
+    @@ fun () ->
+    let c = Condition.create () and is_there = Atomic.make false in
+    let w = wait "w" c and late = ref false and looks = ref 0 in
+    let look () =
+      incr looks;
+      (* in direct style the first look is from no place *)
+      if !looks < 2 then None
+      else begin
+        run w;
+        Atomic.set is_there true;
+        Some "ok"
+      end
+    in
+    let signal () =
+      late := Atomic.get is_there;
+      Condition.signal c
+    in
+    let processes, actors =
+      start [] [ Run (make "a" (fun () -> loop c look)); Do signal ]
+    in
+    ( processes,
+      fun () ->
+        all_queued (w :: actors) [ live (Atomic.get c) ];
+        (if !late then "late " else "early ") ^ w.result )
+  in
+  unneeded "a signal that the first one does not need, direct"
+    Condition.loop_no_mutex;
+  unneeded "a signal that the first one does not need, an event" (fun c f ->
+      let looked = ref false in
+      let look () =
+        if not !looked then begin
+          looked := true;
+          ignore (f () : string option)
+        end;
+        f ()
+      in
+      Event.sync (Condition.loop_no_mutex_evt c look));
+  check "a choice with a box comes, an item and the box is filled"
+    (fun c items ->
+      let box = Mvar.create_empty () in
+      let a = choice "a" c items box in
+      ([], [ Run a; put c items; Do (fun () -> ignore (Mvar.try_put box ())) ]))
+    [ "a=box | 1"; "a=ok | 0" ];
+  check
+    "a choice with a box waits, one behind it, an item and the box is filled"
+    (fun c items ->
+      let box = Mvar.create_empty () in
+      let a = choice "a" c items box and b = direct "b" c items in
+      ([ a; b ], [ put c items; Do (fun () -> ignore (Mvar.try_put box ())) ]))
+    [ "a=box b=ok | 0"; "a=ok b=waits | 0" ];
+  Model.finish ()
