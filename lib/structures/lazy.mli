@@ -127,3 +127,10 @@ val peek : 'a t -> ('a, exn) result option
 val waiters : 'a t -> int
 (** How many tasks wait in {!force}, for tests and diagnosis. One that was
     cancelled counts until it is unwound. *)
+
+(**/**)
+
+val knot : unit -> 'a t * ((unit -> 'a) -> unit)
+(** For what [ppx_concord] makes of [let rec] only: a value, and a function that
+    says by what it is computed. It is called before anybody forces the value.
+*)
