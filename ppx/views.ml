@@ -170,7 +170,8 @@ and case c =
           "lazy: an or-pattern with a lazy pattern in it cannot have a guard; \
            write two cases"
         in
-        [ { c with pc_guard = Some (error ~loc message) } ]
+        let pc_lhs = any ~loc in
+        [ { c with pc_lhs; pc_guard = Some (error ~loc message) } ]
     | _ -> List.map (alternative c) alternatives
 
 and alternative c p =
@@ -238,9 +239,13 @@ let rec let_ attributes pending e =
   in
   List.fold_right one pending e
 
-let function_ ~loc attributes cases =
+let function_ ~loc ~plain attributes cases =
   if not (List.exists (fun c -> has_lazy c.pc_lhs) cases) then
     `Cases (cases, attributes)
+  else if not plain then
+    let expanded = List.map (fun c -> (c, case c)) cases in
+    let cases, more = total ~loc expanded in
+    `Cases (cases, more @ attributes)
   else
     `Match
       (fun e ->

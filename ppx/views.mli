@@ -23,6 +23,7 @@ val match_ : loc:location -> plain:bool -> expression -> case list -> expression
 
 val function_ :
   loc:location ->
+  plain:bool ->
   attributes ->
   case list ->
   [ `Cases of case list * attributes | `Match of expression -> expression ]

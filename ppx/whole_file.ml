@@ -107,7 +107,7 @@ let parameters params =
   in
   (put [] params patterns, pending)
 
-let function_ ~loc params typ body =
+let function_ ~loc ~plain params typ body =
   let has_lazy = function
     | { pparam_desc = Pparam_val (_, _, p); _ } -> Shapes.has_lazy p
     | _ -> false
@@ -123,7 +123,7 @@ let function_ ~loc params typ body =
     match body with
     | Pfunction_body e -> `Body (bind e)
     | Pfunction_cases (cases, cases_loc, attributes) -> (
-        match Views.function_ ~loc:cases_loc attributes cases with
+        match Views.function_ ~loc:cases_loc ~plain attributes cases with
         | `Cases (cases, attributes) when not some_lazy ->
             `Same (Pfunction_cases (cases, cases_loc, attributes))
         | `Cases (cases, attributes) ->
@@ -222,7 +222,7 @@ let translation =
           | Pexp_let (Nonrecursive, bindings, body) ->
               instead (let_in ~loc ~plain bindings body)
           | Pexp_function (params, typ, body) ->
-              with_desc (function_ ~loc params typ body)
+              with_desc (function_ ~loc ~plain params typ body)
           | Pexp_letop op -> with_desc (Pexp_letop (letop op))
           | _ -> e)
 

@@ -17,7 +17,9 @@
     ]}
 
     The keyword [lazy] makes values of Stdlib's. Write [from_fun], or
-    [[%lazy e]] with [ppx_concord], or {!of_stdlib} for what others made.
+    [[%lazy e]] with [ppx_concord]; or [[@@@concord.lazy]] at the head of a
+    file, with [ppx_concord], for the keyword and its patterns. {!of_stdlib} is
+    for what others made.
 
     {2 What is promised}
 
