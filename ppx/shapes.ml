@@ -27,9 +27,6 @@ let variables p =
         match p.ppat_desc with
         | Ppat_var x -> x :: found
         | Ppat_alias (p, x) -> x :: super#pattern p found
-        | Ppat_unpack { txt = Some _; loc } ->
-            (* A module is no value that a tuple could hold. *)
-            Location.raise_errorf ~loc "lazy: no module can be bound here"
         | Ppat_or (p, _) -> super#pattern p found
         | _ -> super#pattern p found
 
@@ -38,6 +35,19 @@ let variables p =
     end
   in
   List.rev (collect#pattern p [])
+
+let module_in p =
+  let search =
+    object
+      inherit [location option] Ast_traverse.fold as super
+
+      method! pattern p found =
+        match p.ppat_desc with
+        | Ppat_unpack { txt = Some _; loc } -> Some loc
+        | _ -> super#pattern p found
+    end
+  in
+  search#pattern p None
 
 let rec is_total p =
   match p.ppat_desc with

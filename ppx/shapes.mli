@@ -6,8 +6,10 @@ val has_lazy : pattern -> bool
 (** Is there a [lazy p] in it? *)
 
 val variables : pattern -> string loc list
-(** In the order in which they are written.
-    @raise Location.Error if a module is among them. *)
+(** In the order in which they are written. *)
+
+val module_in : pattern -> location option
+(** A module that the pattern binds. *)
 
 val is_total : pattern -> bool
 (** Does it match each value, as far as the pattern itself tells? *)

@@ -96,9 +96,7 @@ let rec match_ ~loc ~plain e cases =
     | _ -> false
   in
   let is_exception c =
-    match c.pc_lhs.ppat_desc with
-    | Ppat_exception _ | Ppat_extension _ -> true
-    | _ -> false
+    match c.pc_lhs.ppat_desc with Ppat_exception _ -> true | _ -> false
   in
   let exceptions, values = List.partition is_exception cases in
   let rec begins p =

@@ -37,23 +37,27 @@ let has_lazy b = Shapes.has_lazy b.pvb_pat
 
 (* [let P = e] as [let variables = match e with P -> variables]. *)
 let by_variables b =
-  if not (has_lazy b) then b
-  else
-    let loc = ghost b.pvb_loc in
-    let pattern, e =
-      match b.pvb_constraint with
-      | None -> (b.pvb_pat, b.pvb_expr)
-      | Some (Pvc_constraint { typ; _ }) ->
-          (ppat_constraint ~loc b.pvb_pat typ, b.pvb_expr)
-      | Some (Pvc_coercion { ground; coercion }) ->
-          (b.pvb_pat, pexp_coerce ~loc b.pvb_expr ground coercion)
-    in
-    let xs = Shapes.variables b.pvb_pat in
-    let es = List.map (fun x -> evar ~loc x.txt) xs in
-    let ps = List.map (fun x -> ppat_var ~loc:x.loc x) xs in
-    let case = case ~lhs:pattern ~guard:None ~rhs:(pexp_tuple ~loc es) in
-    let pvb_expr = Views.match_ ~loc ~plain:true e [ case ] in
-    { b with pvb_pat = ppat_tuple ~loc ps; pvb_constraint = None; pvb_expr }
+  match Shapes.module_in b.pvb_pat with
+  | _ when not (has_lazy b) -> b
+  | Some loc ->
+      let message = "lazy: no module can be bound beside a lazy pattern here" in
+      { b with pvb_pat = ppat_any ~loc; pvb_expr = error ~loc message }
+  | None ->
+      let loc = ghost b.pvb_loc in
+      let pattern, e =
+        match b.pvb_constraint with
+        | None -> (b.pvb_pat, b.pvb_expr)
+        | Some (Pvc_constraint { typ; _ }) ->
+            (ppat_constraint ~loc b.pvb_pat typ, b.pvb_expr)
+        | Some (Pvc_coercion { ground; coercion }) ->
+            (b.pvb_pat, pexp_coerce ~loc b.pvb_expr ground coercion)
+      in
+      let xs = Shapes.variables b.pvb_pat in
+      let es = List.map (fun x -> evar ~loc x.txt) xs in
+      let ps = List.map (fun x -> ppat_var ~loc:x.loc x) xs in
+      let case = case ~lhs:pattern ~guard:None ~rhs:(pexp_tuple ~loc es) in
+      let pvb_expr = Views.match_ ~loc ~plain:true e [ case ] in
+      { b with pvb_pat = ppat_tuple ~loc ps; pvb_constraint = None; pvb_expr }
 
 let let_in ~loc ~plain bindings body =
   match bindings with

@@ -43,7 +43,7 @@ let rec look_again pool porter seconds =
   let look () =
     match Weak.get pool 0 with
     | Some p when Porter.is_alive p ->
-        look_again pool porter (Float.min 0.05 (2. *. seconds))
+        look_again pool porter (Float.min 1. (2. *. seconds))
     | Some _ | None -> Porter.lose porter
   in
   match Concord__Timer.after seconds look with

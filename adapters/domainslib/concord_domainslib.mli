@@ -72,7 +72,9 @@ exception Torn_down
 
     The promise fails some milliseconds after [teardown_pool]: Domainslib tells
     nobody, but its domains end, and from then on the thread of the timeouts
-    looks. *)
+    looks, at first after 1 ms, then ever more rarely, until the pool is torn
+    down (at the latest, it fails after twice the time that this has taken, or 1
+    s after it). *)
 
 (** {1 Jobs} *)
 
