@@ -112,14 +112,12 @@ let wake_if_drained porter =
 
 (* The job is counted and marked in the same step: no handler runs between the two. *)
 let finish porter job =
-  let count_and_wake job =
-    if Option.is_some job.work then begin
-      ignore (Atomic.fetch_and_add porter.ended 1 : int);
-      job.work <- None
-    end;
-    wake_if_drained porter
-  in
-  ignore (insist count_and_wake job : bool)
+  if Option.is_some job.work then begin
+    ignore (Atomic.fetch_and_add porter.ended 1 : int);
+    job.work <- None
+  end;
+  if Option.is_some (Atomic.get porter.drained) then
+    ignore (insist wake_if_drained porter : bool)
 
 let rec drain porter =
   if not (is_drained porter) then
@@ -171,25 +169,28 @@ let keep started job =
   started.jobs <- job :: started.jobs;
   started.room <- started.room - 1
 
+let start porter = function
+  | Some ({ work = Some work } as job) ->
+      keep (porter.here ()) job;
+      work.start ()
+  | Some { work = None } | None -> ()
+
+let take_and_start porter taken =
+  take porter.inbox taken;
+  start porter !taken
+
 let turn porter () =
   let taken = ref None in
-  let start job =
-    keep (porter.here ()) job;
-    Option.iter (fun work -> work.start ()) job.work
-  in
-  let take_and_start () =
-    take porter.inbox taken;
-    Option.iter start !taken
-  in
-  (match take_and_start () with
+  (match take_and_start porter taken with
   | () -> ()
   | exception e -> (
       (* a signal handler's *)
       let backtrace = Printexc.get_raw_backtrace () in
       match !taken with
-      | Some job -> Option.iter (fun work -> work.fail e backtrace) job.work
-      | None -> take_and_start ()));
-  Option.iter (finish porter) !taken
+      | Some { work = Some work } -> work.fail e backtrace
+      | Some { work = None } -> ()
+      | None -> take_and_start porter taken));
+  match !taken with Some job -> finish porter job | None -> ()
 
 let rec block porter wake =
   let before = Atomic.get porter.inbox in
