@@ -111,4 +111,5 @@ let () =
     ]
   in
   Driver.register_transformation "concord" ~extensions
-    ~preprocess_impl:mark_lazy_of_let#structure
+    ~preprocess_impl:(fun items ->
+      Whole_file.translate (mark_lazy_of_let#structure items))

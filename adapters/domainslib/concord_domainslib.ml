@@ -1,207 +1,143 @@
 module Task = Domainslib.Task
 module Promise = Concord.Promise
-module Decision = Concord.Host_kit.Decision
 
 exception Cancelled
+exception Torn_down = Porter.Torn_down
 
-(* How jobs get into a pool.
+let () =
+  Printexc.register_printer @@ function
+  | Torn_down ->
+      Some
+        "Concord_domainslib.Torn_down: the pool was torn down before the job \
+         had ended; use Concord_domainslib.with_pool, drain or teardown"
+  | _ -> None
 
-   Domainslib lets only a domain that has a place in the pool submit tasks, but it
-   resumes a waiting task from anywhere. So each pool gets one task, the porter,
-   that submits from inside. A domain of a pool starts its own tasks latest first; so
-   what it submits is not a job, but a turn to start the oldest one.
+let attach = Attached.attach "attach"
 
-   [inbox], the only Atomic of a porter
+(* --- One job -------------------------------------------------------------- *)
 
-   Left by     To                      By whom
-   post        one job more            any thread; it then calls [wake]
-   take        without the oldest job  a turn, which then starts the job
-   block       another [wake]          the porter, if it has submitted a turn for
-                                       each job
-
-   [wake] is left in place when the porter has been woken: it refuses then. So the next
-   thread that posts calls it too, should a signal handler have interrupted an earlier
-   one. A turn that finds no job does nothing: one turn too many does no harm, should
-   the porter be interrupted before it has counted the turn.
-
-   This is not [Concord.Host_kit.Inbox], as several domains take from it. *)
-type job = {
-  start : unit -> unit;
-  fail : exn -> Printexc.raw_backtrace -> unit;
-      (** Does nothing if the job has ended. *)
-}
-
-type inbox = {
-  oldest_first : job list;
-  latest_first : job list;  (** Those that came after these. *)
-  posted : int;  (** How many jobs have come. *)
-  wake : unit Concord.Suspend.resumer;
-}
-
-type porter = {
-  inbox : inbox Atomic.t;
-  mutable turns : int;
-      (** How many it has submitted. Only the porter touches it. *)
-}
-
-let create () =
-  let wake _ = false in
-  let inbox = { oldest_first = []; latest_first = []; posted = 0; wake } in
-  { inbox = Atomic.make inbox; turns = 0 }
-
-(* [f v] is owed, and does no harm if it is done twice. A signal handler that raises may
-   have come too early: so [f v] is done once more. *)
-let insist f v =
-  match f v with
-  | result -> result
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      ignore (f v : bool);
-      Printexc.raise_with_backtrace e backtrace
-
-let rec post inbox job =
-  let before = Atomic.get inbox in
-  let latest_first = job :: before.latest_first in
-  let after = { before with latest_first; posted = before.posted + 1 } in
-  if Atomic.compare_and_set inbox before after then
-    ignore (insist before.wake (Ok ()) : bool)
-  else post inbox job
-
-(* [taken] is set in the same step: no handler runs between the two. *)
-let rec take inbox taken =
-  let before = Atomic.get inbox in
-  let without job oldest_first latest_first =
-    let job = Some job in
-    let after = { before with oldest_first; latest_first } in
-    if Atomic.compare_and_set inbox before after then taken := job
-    else take inbox taken
-  in
-  match before with
-  | { oldest_first = job :: rest; latest_first; _ } ->
-      without job rest latest_first
-  | { oldest_first = []; latest_first; _ } -> (
-      match List.rev latest_first with
-      | job :: rest -> without job rest []
-      | [] -> ())
-
-let turn inbox () =
-  let taken = ref None in
-  let take_and_start () =
-    take inbox taken;
-    Option.iter (fun job -> job.start ()) !taken
-  in
-  match take_and_start () with
-  | () -> ()
-  | exception e -> (
-      (* a signal handler's *)
-      let backtrace = Printexc.get_raw_backtrace () in
-      match !taken with
-      | Some job -> job.fail e backtrace
-      | None -> take_and_start ())
-
-let rec block porter wake =
-  let before = Atomic.get porter.inbox in
-  if before.posted > porter.turns then Some ()
-  else if Atomic.compare_and_set porter.inbox before { before with wake } then
-    None
-  else (* a job has come, or was taken *) block porter wake
-
-let step pool porter =
-  Concord.Suspend.suspend (block porter);
-  while (Atomic.get porter.inbox).posted > porter.turns do
-    ignore (Task.async pool (turn porter.inbox) : unit Task.promise);
-    porter.turns <- porter.turns + 1
-  done
-
-let is_alive pool =
-  match Task.get_num_domains pool with
-  | (_ : int) -> true
-  | exception Invalid_argument _ -> false
-
-(* Nobody awaits this task: the exception of a signal handler is dropped, as it would
-   be in any other such task. *)
-let rec serve pool porter =
-  match step pool porter with
-  | () -> serve pool porter
-  | exception _ when is_alive pool -> serve pool porter
-
-(* --- Which porter belongs to which pool ----------------------------------- *)
-
-(* The porter keeps its pool alive. *)
-type entry = {
-  pool : Task.pool Weak.t;
-  porter_of : (Task.pool, porter) Ephemeron.K1.t;
-}
-
-(* A list, as programs have few pools. A thread adds to it only while it holds [mutex].
-   *)
-let entries : entry list Atomic.t = Atomic.make []
-let mutex = Mutex.create ()
-
-let find pool =
-  let query entry = Ephemeron.K1.query entry.porter_of pool in
-  List.find_map query (Atomic.get entries)
-
-let add pool porter =
-  let key = Weak.create 1 in
-  Weak.set key 0 (Some pool);
-  let entry = { pool = key; porter_of = Ephemeron.K1.make pool porter } in
-  let used = List.filter (fun e -> Weak.check e.pool 0) (Atomic.get entries) in
-  Atomic.set entries (entry :: used)
-
-let start name pool =
-  let porter = create () in
-  match Task.async pool (fun () -> serve pool porter) with
-  | (_ : unit Task.promise) ->
-      add pool porter;
-      porter
-  | exception Assert_failure _ ->
-      invalid_arg
-        ("Concord_domainslib." ^ name
-       ^ ": the pool has no place for the calling domain; call attach before, \
-          from the domain that uses Domainslib.Task.run or async")
-
-let porter name pool =
-  if not (is_alive pool) then
-    invalid_arg ("Concord_domainslib." ^ name ^ ": the pool was torn down");
-  match find pool with
-  | Some porter -> porter
-  | None ->
-      Mutex.protect mutex (fun () ->
-          match find pool with Some porter -> porter | None -> start name pool)
-
-let attach pool = ignore (porter "attach" pool : porter)
-
-(* --- Jobs ----------------------------------------------------------------- *)
-
-let job promise f =
-  let fail e backtrace =
-    ignore (Promise.try_fail ~backtrace promise e : bool)
-  in
-  let start () =
-    match f () with
-    | v -> ignore (Promise.try_fill promise v : bool)
-    | exception e -> fail e (Printexc.get_raw_backtrace ())
-  in
-  { start; fail }
-
-let submit pool f =
-  let porter = porter "submit" pool in
+let submit_as name pool f =
   let promise = Promise.create () in
-  post porter.inbox (job promise f);
+  Attached.post name pool (Porter.job (Porter.work promise f));
   promise
 
-let submit_cancellable pool f =
-  let porter = porter "submit_cancellable" pool in
+let submit pool f = submit_as "submit" pool f
+
+let submit_cancellable_as name pool f =
   let promise = Promise.create () in
-  let { start; fail } = job promise f in
-  (* Starting the job and cancelling it race for this. *)
-  let taken = Decision.create () in
-  let take () = Decision.decide taken (Ok ()) in
-  post porter.inbox { start = (fun () -> if take () then start ()); fail };
-  let fail_now = Promise.try_fail promise in
-  let cancel () = take () && insist fail_now Cancelled in
+  let job, cancel = Porter.cancellable ~cancelled:Cancelled promise f in
+  Attached.post name pool job;
   (promise, cancel)
+
+let submit_cancellable pool f =
+  submit_cancellable_as "submit_cancellable" pool f
+
+let run pool f =
+  let promise, cancel = submit_cancellable_as "run" pool f in
+  match Promise.await promise with
+  | v -> v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      ignore (cancel () : bool);
+      Printexc.raise_with_backtrace e backtrace
+
+(* --- Many jobs ------------------------------------------------------------ *)
+
+(* One job, which makes tasks of its parts inside of the pool. It awaits all of them, so
+   that none is in progress when it has ended. The first exception keeps the other parts
+   from being started. *)
+let with_parts f =
+  let failure = Atomic.make None in
+  let part f v =
+    if Option.is_none (Atomic.get failure) then
+      try f v
+      with e ->
+        let failed = Some (e, Printexc.get_raw_backtrace ()) in
+        ignore (Atomic.compare_and_set failure None failed : bool)
+  in
+  f part;
+  match Atomic.get failure with
+  | Some (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
+  | None -> ()
+
+let submit_all pool fs =
+  submit_as "submit_all" pool @@ fun () ->
+  let fs = Array.of_list fs in
+  let results = Array.map (fun _ -> None) fs in
+  with_parts (fun part ->
+      let start i f =
+        Task.async pool (fun () -> part (fun i -> results.(i) <- Some (f ())) i)
+      in
+      let tasks = Array.mapi start fs in
+      Array.iter (Task.await pool) tasks);
+  List.map Option.get (Array.to_list results)
+
+let parallel_for ?chunk_size pool ~start ~finish body =
+  submit_as "parallel_for" pool @@ fun () ->
+  with_parts (fun part ->
+      Task.parallel_for ?chunk_size pool ~start ~finish ~body:(part body))
+
+(* --- Pools ---------------------------------------------------------------- *)
+
+let drain = Attached.drain
+let teardown = Attached.teardown "teardown"
+
+(* Only a domain that has a place in the pool can tear the pool down, and a task may go
+   on on another domain. So a thread of the calling domain has the pool: it sets it up,
+   waits until the caller has done, and tears it down. The caller's task only waits
+   for the thread. *)
+let keep_pool name num_domains ~ready ~leave ~over =
+  match
+    let pool = Task.setup_pool ?name ~num_domains () in
+    attach pool;
+    pool
+  with
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      Promise.fail ~backtrace ready e
+  | pool -> (
+      Promise.fill ready pool;
+      match
+        Promise.await leave;
+        drain pool;
+        (* The caller may have torn it down. *)
+        if Porter.is_alive pool then Task.teardown_pool pool
+      with
+      | () -> Promise.fill over ()
+      | exception e ->
+          let backtrace = Printexc.get_raw_backtrace () in
+          Promise.fail ~backtrace over e)
+
+let with_pool ?name ~num_domains f =
+  if num_domains < 1 then
+    invalid_arg
+      "Concord_domainslib.with_pool: num_domains must be at least 1, as the \
+       calling domain does not work for the pool";
+  let ready = Promise.create () and leave = Promise.create () in
+  let over = Promise.create () in
+  let await promise =
+    Concord.Suspend.protect (fun () -> Promise.await promise)
+  in
+  let close () =
+    ignore (Promise.try_fill leave () : bool);
+    await over
+  in
+  let keep () = keep_pool name num_domains ~ready ~leave ~over in
+  ignore (Thread.create keep () : Thread.t);
+  match await ready with
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      ignore (Promise.try_fill leave () : bool);
+      Printexc.raise_with_backtrace e backtrace
+  | pool -> (
+      match f pool with
+      | v ->
+          close ();
+          v
+      | exception e ->
+          let backtrace = Printexc.get_raw_backtrace () in
+          close ();
+          Printexc.raise_with_backtrace e backtrace)
 
 (* --- Promises -------------------------------------------------------------- *)
 

@@ -7,13 +7,76 @@
     Composing Concurrency Libraries".)
 
     {[
-      # let pool = Domainslib.Task.setup_pool ~num_domains:1 ()
-      val pool : Domainslib.Task.pool = <abstr>
-      # Concord.Promise.await (Concord_domainslib.submit pool (fun () -> 6 * 7))
+      # Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
+          let job = Concord_domainslib.submit pool (fun () -> 6 * 7) in
+          Concord.Promise.await job)
       - : int = 42
-      # Domainslib.Task.teardown_pool pool
-      - : unit = ()
     ]} *)
+
+(** {1 Pools} *)
+
+val with_pool :
+  ?name:string -> num_domains:int -> (Domainslib.Task.pool -> 'a) -> 'a
+(** [with_pool ~num_domains f] is [f pool], where [pool] has [num_domains]
+    domains. The pool is {{!attach}attached}, so that any task, thread or domain
+    may submit jobs. When [f] has returned or raised, [with_pool]
+    {{!drain}waits for all jobs} and tears the pool down. So no job is lost, and
+    none outlives the call. A job that waits for what only [f] would have done
+    keeps [with_pool] waiting.
+
+    [f] may also use [Domainslib.Task.run], [async] and so on, as long as it is
+    on the domain that called [with_pool]; a task of [async] that is not awaited
+    is not waited for.
+
+    - {b Suspends} the calling task only, whatever its host: while the pool is
+      set up, where [f] does, until the jobs have ended, and while the pool is
+      torn down. A thread of the calling domain does this work.
+    - {b Cancelled}: [f] gets the host's exception where it waits. The rest of
+      [with_pool] is {{!Concord.Suspend.protect}protected}: it still waits for
+      the jobs. Where a host cannot defer a cancellation (Eio without
+      [concord-eio]) the exception is raised at once, and the thread waits for
+      the jobs and tears the pool down.
+    - {b Cost}: a thread and [num_domains] domains, some milliseconds.
+
+    @raise e if [f] raised [e].
+    @raise Invalid_argument if [num_domains < 1].
+    @raise Sys_error if the thread cannot be started. *)
+
+val drain : Domainslib.Task.pool -> unit
+(** [drain pool] waits until no job of [pool] waits, runs or is suspended: it
+    returns after a moment at which all jobs that had been submitted, by
+    whatever function of this module, had ended. A job that submits another one
+    has not ended before. In a job of [pool] itself, [drain] waits for ever.
+
+    - {b Suspends} while there are such jobs.
+    - {b Cancelled} while suspended: raises the host's exception; the jobs go
+      on.
+    - {b Cost}: O(1). *)
+
+val teardown : Domainslib.Task.pool -> unit
+(** [teardown pool] is {!drain}, then [Domainslib.Task.teardown_pool], which
+    blocks the calling thread until the pool's domains have ended. Jobs that
+    others submit meanwhile fail with {!Torn_down}.
+
+    - {b Suspends}, {b Cancelled}: as {!drain}; the pool is not torn down then.
+
+    @raise Invalid_argument
+      if [pool] was torn down, or was attached by another domain. *)
+
+exception Torn_down
+(** What the promise of a job fails with if the job has not ended when the pool
+    has been torn down by [Domainslib.Task.teardown_pool], which waits for no
+    job that is suspended, nor for those that have not started. Such a job never
+    goes on; where it waits in a structure it stays in the queue, and what it is
+    given there is lost.
+
+    The promise fails some milliseconds after [teardown_pool]: Domainslib tells
+    nobody, but its domains end, and from then on the thread of the timeouts
+    looks, at first after 1 ms, then ever more rarely, until the pool is torn
+    down (at the latest, it fails after twice the time that this has taken, or 1
+    s after it). *)
+
+(** {1 Jobs} *)
 
 exception Cancelled
 (** What a promise of {!submit_cancellable} fails with. *)
@@ -31,22 +94,46 @@ val submit : Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t
     domain that does: otherwise that call fails an assertion of Domainslib's;
     or, while the pool is still starting, one of its own domains does.
 
-    Jobs that wait or are suspended when the pool is torn down are lost: their
-    promises are never resolved.
+    A job that waits or is suspended when the pool is torn down is lost: its
+    promise fails with {!Torn_down}. {!with_pool} and {!teardown} lose none.
 
     Once a pool is attached, or has got a job, a signal handler may call
     [submit], except on a domain of the pool. An exception that a signal handler
     raises in [submit] loses no job that was submitted before.
 
-    The pool must have at least one domain of its own ([num_domains >= 1]), or
-    be inside [Domainslib.Task.run]. One job waits for no other.
+    The pool must have at least one domain of its own ([num_domains >= 1]): in a
+    pool without one, jobs run only while [Domainslib.Task.run] does, and only
+    its tasks may submit. One job waits for no other.
 
     - {b Order}: jobs are started in the order of submission from one domain.
     - {b Cost}: O(1); the first [submit] to a pool also starts a task there.
 
     @raise Invalid_argument
-      if [pool] was torn down, or if its place is taken by another domain and
-      {!attach} was never called. *)
+      if [pool] was torn down; if its place is taken by another domain and
+      {!attach} was never called; or if [pool] has no domain of its own, and the
+      caller is in no task of a pool. *)
+
+val run : Domainslib.Task.pool -> (unit -> 'a) -> 'a
+(** [run pool f] is the result of [f ()], a job of [pool]. [Domainslib.Task.run]
+    works for the pool on the calling domain; this leaves the domain to the
+    other tasks of the caller's host.
+
+    {[
+      # Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
+          Concord_domainslib.run pool (fun () -> 6 * 7))
+      - : int = 42
+    ]}
+
+    - {b Suspends} until the job has ended.
+    - {b Cancelled} while suspended: raises the host's exception at once. If the
+      job has not started, it never will. If it has, it runs to its end, since
+      Domainslib cancels nothing, and its result is dropped (as by
+      [Eio.Executor_pool.submit]); {!drain} waits for it. For a caller that has
+      to wait for the end of its job, there is {!Concord.Suspend.protect}.
+    - {b Order}, {b Cost}: as {!submit}; one suspension.
+
+    @raise e if [f] raised [e], with its backtrace.
+    @raise Invalid_argument as {!submit}. *)
 
 val submit_cancellable :
   Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t * (unit -> bool)
@@ -54,6 +141,62 @@ val submit_cancellable :
     not started; it then never will, and the promise fails with {!Cancelled}.
     [false] if it has started, ended or was cancelled before. The function never
     suspends; O(1). *)
+
+(** {1 Many jobs as one} *)
+
+val submit_all :
+  Domainslib.Task.pool -> (unit -> 'a) list -> 'a list Concord.Promise.t
+(** [submit_all pool fs] runs the functions as tasks of [pool], at once. The
+    promise is resolved when all of them have ended: with the results, in the
+    order of [fs].
+
+    If one raises, those that have not started never will, and the promise fails
+    with the first exception, and its backtrace, when the others have ended.
+
+    - {b Order}: the functions are started in no particular order; all of them
+      together are one job of {!submit}.
+    - {b Cost}: O(1) now; for [n] functions, O(n) on the pool.
+
+    {[
+      # Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
+          let double n () = 2 * n in
+          let jobs = List.map double [ 1; 2; 3 ] in
+          Concord.Promise.await (Concord_domainslib.submit_all pool jobs))
+      - : int list = [2; 4; 6]
+    ]}
+
+    @raise Invalid_argument as {!submit}. *)
+
+val parallel_for :
+  ?chunk_size:int ->
+  Domainslib.Task.pool ->
+  start:int ->
+  finish:int ->
+  (int -> unit) ->
+  unit Concord.Promise.t
+(** [parallel_for pool ~start ~finish body] is a job that calls [body start],
+    [body (start + 1)], ..., [body finish] by [Domainslib.Task.parallel_for],
+    and so in chunks of [chunk_size]. The promise is resolved when all calls
+    have ended.
+
+    If one raises, no further call is begun, and the promise fails with the
+    first exception, and its backtrace, when those in progress have ended.
+
+    - {b Order}, {b Cost}: as {!submit_all}, for a chunk.
+
+    {[
+      # Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
+          let squares = Array.make 5 0 in
+          let square i = squares.(i) <- i * i in
+          Concord.Promise.await
+            (Concord_domainslib.parallel_for pool ~start:0 ~finish:4 square);
+          squares)
+      - : int array = [|0; 1; 4; 9; 16|]
+    ]}
+
+    @raise Invalid_argument as {!submit}. *)
+
+(** {1 Pools that others made} *)
 
 val attach : Domainslib.Task.pool -> unit
 (** [attach pool] makes [pool] ready for {!submit} from anywhere, and takes the

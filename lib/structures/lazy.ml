@@ -194,15 +194,9 @@ let map f t = from_fun (fun () -> f (force t))
 let map_val f t =
   match Atomic.get t with Value v -> from_val (f v) | _ -> map f t
 
-(* [Stdlib.Lazy.is_val l] is also true while [l] is being forced: then another task
-   forces [l], and [l] did not fail with this exception. *)
-let of_stdlib l =
-  let restarts e =
-    match e with
-    | Undefined when Stdlib.Lazy.is_val l -> true
-    | e -> if_cancelled e
-  in
-  make (fun () -> Suspend.protect (fun () -> Stdlib.Lazy.force l)) ~restarts
+let knot () =
+  let computation = ref (fun () -> raise Undefined) in
+  (from_fun (fun () -> !computation ()), fun f -> computation := f)
 
 (* --- Looking -------------------------------------------------------------- *)
 
@@ -218,6 +212,29 @@ let waiters t =
   match Atomic.get t with
   | Forcing { waiters; _ } -> Waiters.length waiters
   | Unforced _ | Value _ | Failed _ -> 0
+
+(* --- Stdlib's lazy values ------------------------------------------------- *)
+
+exception Being_forced = Stdlib_lazy.Being_forced
+
+let of_stdlib l =
+  let rec compute t () =
+    let await () =
+      match force t with
+      | (_ : _) -> ()
+      | exception _ when Option.is_some (peek t) -> (* [l] remembers it *) ()
+    in
+    match Stdlib_lazy.force l ~owner:(Any t) ~await with
+    | Forced v -> v
+    | Elsewhere await ->
+        await ();
+        compute t ()
+  in
+  let restarts = function Being_forced -> true | e -> if_cancelled e in
+  let knot = ref (fun () -> assert false) in
+  let t = make (fun () -> !knot ()) ~restarts in
+  knot := compute t;
+  t
 
 (* --- The event ------------------------------------------------------------ *)
 

@@ -17,7 +17,9 @@
     ]}
 
     The keyword [lazy] makes values of Stdlib's. Write [from_fun], or
-    [[%lazy e]] with [ppx_concord], or {!of_stdlib} for what others made.
+    [[%lazy e]] with [ppx_concord]; or [[@@@concord.lazy]] at the head of a
+    file, with [ppx_concord], for the keyword and its patterns. {!of_stdlib} is
+    for what others made.
 
     {2 What is promised}
 
@@ -70,9 +72,20 @@ val from_val : 'a -> 'a t
 
 val of_stdlib : 'a Stdlib.Lazy.t -> 'a t
 (** [of_stdlib l] is computed by forcing [l], once, as with [`Protect]: [l]
-    itself remembers what is raised in it, a cancellation too. No task may force
-    [l] in any other way at the same time: it could get {!Undefined} from
-    Stdlib. That is not remembered. *)
+    itself remembers what is raised in it, a cancellation too. [l] may be given
+    to [of_stdlib] more than once: a task that forces another one of these
+    values meanwhile waits for the first.
+
+    If code that knows nothing of Concord forces [l] itself at the same time, in
+    another task or domain, then the one that comes second gets an exception:
+    {!Being_forced} from {!force}, {!Undefined} from Stdlib's. *)
+
+exception Being_forced
+(** Raised by {!force} of a value of {!of_stdlib} if Stdlib's lazy value is
+    being forced by code that does not use {!of_stdlib}: by another task or
+    domain, or further down on the caller's own stack. Nobody could tell these
+    apart, nor resume the caller when it is done; so [force] does not wait. The
+    exception is not remembered: the next {!force} tries again. *)
 
 val force : 'a t -> 'a
 (** [force t] is the value of [t], computed by the calling task if no task has
@@ -116,3 +129,10 @@ val peek : 'a t -> ('a, exn) result option
 val waiters : 'a t -> int
 (** How many tasks wait in {!force}, for tests and diagnosis. One that was
     cancelled counts until it is unwound. *)
+
+(**/**)
+
+val knot : unit -> 'a t * ((unit -> 'a) -> unit)
+(** For what [ppx_concord] makes of [let rec] only: a value, and a function that
+    says by what it is computed. It is called before anybody forces the value.
+*)

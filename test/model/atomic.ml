@@ -33,3 +33,5 @@ let exchange t v = in_process (fun () -> Traced.exchange t v)
 
 let compare_and_set t before after =
   in_process (fun () -> Traced.compare_and_set t before after)
+
+let fetch_and_add t n = in_process (fun () -> Traced.fetch_and_add t n)

@@ -1,4 +1,11 @@
-module P = Concord_domainslib
+module P = Porter
+
+exception Cancelled
+
+(* All jobs are started on one domain. *)
+let create () =
+  let started = P.nothing_started () in
+  P.create ~here:(fun () -> started) ~domains:(Atomic.make [ started ])
 
 (* Jobs are posted to a porter that works, goes to sleep or sleeps. None is lost,
    and those of one process start in order. *)
@@ -7,13 +14,13 @@ let check name ~asleep posts expect =
   let started = ref [] in
   let job name =
     let start () = started := name :: !started in
-    { P.start; fail = (fun e _ -> raise e) }
+    P.job { P.start; fail = (fun e _ -> raise e) }
   in
-  let porter = P.create () in
+  let porter = create () in
   let task = Model.task () in
   let serve () = Model.run task (fun () -> P.serve () porter) in
   if asleep then serve ();
-  let post names () = List.iter (fun n -> P.post porter.inbox (job n)) names in
+  let post names () = List.iter (fun n -> P.post porter (job n)) names in
   let outcome () =
     (match Atomic.get porter.inbox with
     | { oldest_first = []; latest_first = []; posted; _ }
@@ -37,13 +44,13 @@ let check name ~asleep posts expect =
 let check_interrupted name interrupt jobs expect =
   Model.check name ~expect @@ fun () ->
   let started = ref [] in
-  let porter = P.create () and task = Model.task () in
+  let porter = create () and task = Model.task () in
   let job name =
     let start () =
       if interrupt = `Start && name = "a" then raise Domainslib.Interrupted;
       started := name :: !started
     and fail _ _ = started := (name ^ "!") :: !started in
-    { P.start; fail }
+    P.job { P.start; fail }
   in
   (Domainslib.interrupt :=
      match interrupt with `Async when_ -> Some when_ | _ -> None);
@@ -60,7 +67,7 @@ let check_interrupted name interrupt jobs expect =
     Atomic.set porter.inbox { inbox with wake }
   end;
   let post name () =
-    try P.post porter.inbox (job name) with Domainslib.Interrupted -> ()
+    try P.post porter (job name) with Domainslib.Interrupted -> ()
   in
   let outcome () =
     if List.length !started <> List.length jobs then
@@ -71,18 +78,20 @@ let check_interrupted name interrupt jobs expect =
 
 let check_cancellable expect =
   Model.check "cancelling a job" ~expect @@ fun () ->
-  let porter = P.create () in
-  Atomic.set P.entries [];
-  P.add () porter;
+  let porter = create () in
   let task = Model.task () in
   Model.run task (fun () -> P.serve () porter);
   let ran = ref false and answer = ref false in
-  let promise, cancel = P.submit_cancellable () (fun () -> ran := true) in
+  let promise = Promise.create () in
+  let job, cancel =
+    P.cancellable ~cancelled:Cancelled promise (fun () -> ran := true)
+  in
+  P.post porter job;
   let outcome () =
     if !ran = !answer then failwith "both ran and was cancelled, or neither";
     match Promise.peek promise with
     | Some (Ok ()) -> "ran"
-    | Some (Error P.Cancelled) -> "cancelled"
+    | Some (Error Cancelled) -> "cancelled"
     | Some (Error _) | None -> failwith "the promise is not resolved"
   in
   let queue = Queue.copy Model.queues.(0) in
@@ -93,7 +102,49 @@ let check_cancellable expect =
     ],
     outcome )
 
+(* A task waits until all jobs have ended. [jobs] are there when it begins, and run in a
+   process each; [later] comes, and runs, meanwhile. *)
+let check_drain name ?(drainers = 1) ?(cancelled = false) ?(interrupted = false)
+    ?(later = 0) ~jobs expect =
+  Model.check name ~expect @@ fun () ->
+  let porter = create () and ended = ref 0 and found = ref [] in
+  let tasks = List.init drainers (fun _ -> Model.task ()) in
+  let start () =
+    if interrupted && !ended = 0 then raise Domainslib.Interrupted;
+    incr ended
+  and fail _ _ = incr ended in
+  let post () = P.post porter (P.job { P.start; fail }) in
+  for _ = 1 to jobs do
+    post ()
+  done;
+  let drain task () =
+    Model.run task (fun () ->
+        P.drain porter;
+        found := !ended :: !found)
+  in
+  let post_and_run () =
+    post ();
+    P.turn porter ()
+  in
+  let outcome () =
+    if !ended <> jobs + later || not (P.is_drained porter) then
+      failwith "not all jobs have ended";
+    if List.length !found < drainers && not cancelled then
+      failwith "it waits for ever";
+    if List.exists (fun n -> n < jobs) !found then failwith "too early";
+    String.concat "," (List.map string_of_int !found)
+  in
+  ( (List.init jobs (fun _ -> P.turn porter)
+    @ List.map drain tasks
+    @ List.init later (fun _ -> post_and_run)
+    @ if cancelled then [ (fun () -> Model.cancel (List.hd tasks)) ] else []),
+    outcome )
+
 let () =
+  check_drain "drain" ~jobs:1 [ "1" ];
+  check_drain "drain, and a job is interrupted" ~interrupted:true ~jobs:1
+    [ "1" ];
+  check_drain "drain is cancelled" ~cancelled:true ~jobs:1 [ ""; "1" ];
   check "the porter starts" ~asleep:false [ [ "a"; "b" ] ] [ "ab" ];
   check "the porter sleeps" ~asleep:true
     [ [ "a"; "b" ]; [ "c" ] ]

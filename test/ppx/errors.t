@@ -170,3 +170,100 @@ Whatever has been hidden:
   Warning 65
   File "user.ml", line 1, characters 64-71:
   Error: Unbound value unbound
+
+A whole file. What cannot be forced is refused where it stands:
+
+  $ keyword() { compile "[@@@concord.lazy] $1" "${2--c}"; }
+  $ keyword 'let f = function lazy 0, _ | _, lazy 0 when true -> 1 | _ -> 2'
+  File "user.ml", line 1, characters 62-66:
+  Error: lazy: an or-pattern with a lazy pattern in it cannot have a guard;
+  $ keyword 'let f (lazy x) ?(y = x) () = x + y'
+  File "user.ml", line 1, characters 39-40:
+  Error: lazy: this default comes after a lazy pattern, whose variables it
+  $ keyword 'class c (lazy x) = object method x : int = x end'
+  File "user.ml", line 1, characters 26-34:
+  Error: lazy: no value can be forced in this place; take it apart by a match
+  $ keyword 'class c = let lazy x = lazy 1 in object method x : int = x end'
+  File "user.ml", line 1, characters 32-38:
+  Error: lazy: no value can be forced in this place; take it apart by a match
+  $ keyword 'let rec (lazy x) = lazy 1 and y = 2'
+  File "user.ml", line 1, characters 26-34:
+  Error: lazy: no value can be forced in this place; take it apart by a match
+  $ echo '[@@@concord.lazy] let f = function%other lazy x -> x' >user.ml; ./pp.exe -impl user.ml
+  let f =
+    [%other
+      function
+      | view__001_ -> (match Concord__Lazy.force view__001_ with | x -> x)]
+  $ echo '[@@@concord.lazy] let f = match%other e with lazy 0 -> 1 | _ -> 2' >user.ml; ./pp.exe -impl user.ml
+  let f =
+    [%other
+      match e with
+      | view__001_ when
+          ((match Concord__Lazy.force view__001_ with | 0 -> true | _ -> false)
+          [@ocaml.warning "-11"]) ->
+          (((match Concord__Lazy.force view__001_ with
+             | 0 -> 1
+             | _ -> (((match false with | true -> assert false))
+                 [@ocaml.warning "-8"])))
+          [@ocaml.warning "-11"])
+      | _ -> 2]
+  $ echo '[@@@concord.lazy] let f = let%other lazy x = e in x' >user.ml; ./pp.exe -impl user.ml
+  let f =
+    [%other let view__001_ = e in let x = Concord__Lazy.force view__001_ in x]
+
+The compiler says of cases what it says elsewhere:
+
+  $ keyword 'let f = function lazy 0 -> 0 | lazy n -> n'
+  [1]
+  $ keyword 'let f l = match l with lazy (Some x) -> x'
+  File "user.ml", line 1, characters 28-59:
+  Warning 8
+  $ keyword 'let f l = match l with lazy (Some x) -> x | lazy None -> 0 | lazy _ -> 1'
+  File "user.ml", line 1, characters 84-85:
+  Warning 11
+  $ keyword 'let f = function Some (lazy (x, y)) -> x + y'
+  File "user.ml", line 1, characters 26-62:
+  Warning 8
+  $ keyword 'let f = function Some (lazy x) -> x | None -> 0'
+  [1]
+  $ keyword 'let f = function Some (lazy x) when x > 0 -> x | Some _ | None -> 0'
+  [1]
+  $ keyword 'let f = function Some (lazy x) when x > 0 -> 1 | Some (lazy 0) -> 2 | Some _ | None -> 0'
+  [1]
+  $ keyword 'let f (lazy x) (lazy y) = x'
+  File "user.ml", line 1, characters 39-40:
+  Warning 27
+  $ keyword 'let f l = let lazy x = l and lazy y = l in y'
+  File "user.ml", line 1, characters 37-38:
+  Warning 26
+  $ keyword 'let f = function Some (lazy (Some x)) -> 1 | _ -> 0'
+  File "user.ml", line 1, characters 52-53:
+  Warning 27
+  $ keyword 'let rec f = fun x -> lazy x'
+  File "user.ml", line 1, characters 26-27:
+  Warning 39
+  $ keyword 'let rec x = lazy (1 + Concord.Lazy.force x)'
+  [1]
+  $ keyword 'type t = T of t Concord.Lazy.t let rec x = T (lazy x)'
+  [1]
+  $ keyword 'module M = struct type t = A of int Concord.Lazy.t | B end let f = function M.(A (lazy 0)) -> 0 | M.A _ | M.B -> 1'
+  File "user.ml", line 1, characters 85-132:
+  Warning 4
+
+But not if what is below another pattern decides:
+
+  $ keyword 'let f = function Some (lazy 0) -> 0 | None -> 1'
+  [1]
+
+Types, and what is not in the file:
+
+  $ types '[@@@concord.lazy] let rec x = lazy (1 + Concord.Lazy.force x) let lazy y = x let f (lazy z) = z + y'
+  val x : int Concord.Lazy.t
+  val y : int
+  val f : int Concord.Lazy.t -> int
+  $ types 'let x = lazy 1 module M = struct [@@@concord.lazy] let y = lazy 1 end let y = M.y let z = lazy 1'
+  val x : int lazy_t
+  val y : int Concord.Lazy.t
+  val z : int lazy_t
+  $ printf 'let x = lazy y' >user.ml; ./pp.exe -concord-lazy -impl user.ml
+  let x = Concord__Lazy.from_val y

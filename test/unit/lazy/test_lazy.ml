@@ -143,7 +143,7 @@ let of_stdlib () =
 (* Somebody forces [l] itself, meanwhile. *)
 let of_stdlib_meanwhile () =
   let through = ref (fun () -> 0) in
-  let l = lazy (try !through () with Lazy.Undefined -> 5) in
+  let l = lazy (try !through () with Lazy.Being_forced -> 5) in
   let t = Lazy.of_stdlib l in
   (through := fun () -> Lazy.force t);
   int "the other" 5 (Stdlib.Lazy.force l);

@@ -1,0 +1,77 @@
+exception Being_forced
+
+let () =
+  Printexc.register_printer @@ function
+  | Being_forced ->
+      Some
+        "Concord.Lazy.Being_forced: Stdlib's lazy value is being forced by \
+         code that does not force it through Concord.Lazy.of_stdlib"
+  | _ -> None
+
+(* A task that forces one of Stdlib's lazy values while another one does is told
+   [Undefined]. So two values of [of_stdlib] that have the same one find each other here,
+   while it is being forced: [await] forces the one that was first.
+
+   [being_forced], the only Atomic here
+
+   Left by  To         By whom
+   enter    one more   the task that is about to force it, if there is none for it
+   leave    one less   the same task, afterwards
+
+   An entry whose task was interrupted by a signal handler in between is that of the next
+   task that forces the same value. *)
+type any = Any : 'a Stdlib.Lazy.t -> any
+
+type entry = {
+  stdlib : any;
+  owner : Forcing.any;
+  await : unit -> unit;  (** Forces the owner. *)
+}
+
+let being_forced : entry list Atomic.t = Atomic.make []
+let same_stdlib (Any l) { stdlib = Any other; _ } = Identity.equal l other
+
+let same_owner (Forcing.Any t) { owner = Forcing.Any other; _ } =
+  Identity.equal t other
+
+let rec enter entry =
+  let before = Atomic.get being_forced in
+  match List.find_opt (same_stdlib entry.stdlib) before with
+  | Some other ->
+      if same_owner entry.owner other then None else Some other.await
+  | None ->
+      if Atomic.compare_and_set being_forced before (entry :: before) then None
+      else (* another one came or left *) enter entry
+
+let leave entry =
+  let is_other other = not (same_owner entry.owner other) in
+  Atomically.update being_forced (List.filter is_other)
+
+(* [Stdlib.Lazy.is_val l] is also true while [l] is being forced. [l] may have had its
+   value, or have failed, just after it was said to be [Undefined]: hence the second
+   attempt. If [l] needs itself, it remembers the exception. *)
+let force_stdlib l =
+  let force () = Stdlib.Lazy.force l in
+  match force () with
+  | v -> v
+  | exception Stdlib.Lazy.Undefined -> (
+      match force () with
+      | v -> v
+      | exception Stdlib.Lazy.Undefined when Stdlib.Lazy.is_val l ->
+          raise Being_forced)
+
+type 'a forced = Forced of 'a | Elsewhere of (unit -> unit)
+
+let force l ~owner ~await =
+  let entry = { stdlib = Any l; owner; await } in
+  match enter entry with
+  | Some await -> Elsewhere await
+  | None -> (
+      match Suspend.protect (fun () -> force_stdlib l) with
+      | v ->
+          leave entry;
+          Forced v
+      | exception e ->
+          let backtrace = Printexc.get_raw_backtrace () in
+          leave entry;
+          Printexc.raise_with_backtrace e backtrace)
