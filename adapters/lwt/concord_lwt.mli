@@ -44,13 +44,15 @@
       to be woken, still is. *)
 
 val run : (unit -> 'a Lwt.t) -> 'a
-(** [run f] is [Lwt_main.run (f ())]. It differs for direct-style operations:
+(** [run f] is [Lwt_main.run (f ())], and registers Lwt as the scheduler of its
+    thread: so other libraries that wait by [Domain_local_await], as Kcas,
+    suspend a task of [Lwt_direct], where in [Lwt_main.run] they freeze the
+    loop; and two of these loops at once are refused. All else is the same in
+    [Lwt_main.run], which every existing program has:
 
-    - those in tasks of [Lwt_direct] suspend the task (so do operations of other
-      libraries that wait by [Domain_local_await], as Kcas);
-    - one that has to wait in a plain callback of Lwt raises {!In_callback}.
-
-    In [Lwt_main.run] both freeze the loop. All else is the same there.
+    - direct-style operations in tasks of [Lwt_direct] suspend the task;
+    - one that has to wait in a plain callback of Lwt raises {!In_callback}. (In
+      what [Lwt_main.at_exit] calls, after a plain loop, it parks the thread.)
 
     An operation that still waits when [run] returns keeps its place in the
     structures, and may be given what others wait for too. It goes on in the
@@ -60,10 +62,11 @@ val run : (unit -> 'a Lwt.t) -> 'a
     @raise Failure if a [run] is running already. *)
 
 exception In_callback
-(** A direct-style operation had to wait in a callback of Lwt, which cannot. Use
-    the operation of that name in this module, {!direct}, or a task of
-    [Lwt_direct]. A lazy value whose computation got this exception has not
-    failed: it is computed again where it is forced next. *)
+(** A direct-style operation had to wait in a callback of Lwt, which cannot; or
+    in a signal handler or a finaliser that ran in Lwt's loop. Use the operation
+    of that name in this module, {!direct}, or a task of [Lwt_direct]. A lazy
+    value whose computation got this exception has not failed: it is computed
+    again where it is forced next. *)
 
 val to_lwt : 'a Concord.Promise.t -> 'a Lwt.t
 (** {!Promise.await}, as a conversion. Suspends, orders and costs as that.

@@ -53,8 +53,37 @@ and refuse () =
         "Concord_lwt: another thread runs Lwt's loop; in this one use the \
          direct-style operation (Concord.Mvar.take for Concord_lwt.Mvar.take)"
 
+(* --- The thread that is in a turn ------------------------------------------ *)
+
+(* [turn_of]
+
+   State    Left by         To       By whom
+   nobody   start_of_turn   t        the thread t, at the start of a turn of Lwt's loop
+   t        end_turn_of     nobody   t, at the end of the turn
+            start_of_turn   t'       the thread t', after an exception has ended the loop
+                                     of t in the middle of a turn
+            is_in_turn      nobody   t, which finds that this has happened
+
+   Lwt calls code only in a turn. A thread asks about itself only, so it need not see
+   what another one writes. *)
+let nobody = -1
+let turn_of = Atomic.make nobody
+let end_turn_of () = Atomic.set turn_of nobody
+
+(* [a_loop_runs] would disturb another thread that starts a loop at this moment. So it is
+   asked only where the calling thread was seen to begin a turn. [Sys_error]: a signal
+   handler in Lwt's own critical section. *)
+let is_in_turn () =
+  Atomic.get turn_of = this_thread ()
+  && ((match a_loop_runs () with runs -> runs | exception Sys_error _ -> true)
+     || begin
+       end_turn_of ();
+       false
+     end)
+
 let start_of_turn () =
   let me = this_thread () in
+  Atomic.set turn_of me;
   match Atomic.get owner with
   | (Used thread | Run thread) when thread = me -> ()
   | Nobody | Used _ | Run _ -> Atomic.set owner (Used me)
@@ -169,7 +198,12 @@ let after_waiting () =
   Inbox.wake_up wakes;
   ignore (serve max_wakes : int)
 
+(* The tasks of [Lwt_direct] run in hooks, which it adds in front of all others with the
+   first task. These hooks are to be between ours, so that its tasks run in a turn, and
+   that those which are woken at the end of one go on before it is over. *)
 let () =
+  Lwt_direct.spawn_in_the_background ignore;
   ignore (Lwt_main.Enter_iter_hooks.add_first start_of_turn);
   ignore (Lwt_main.Enter_iter_hooks.add_last before_waiting);
-  ignore (Lwt_main.Leave_iter_hooks.add_first after_waiting)
+  ignore (Lwt_main.Leave_iter_hooks.add_first after_waiting);
+  ignore (Lwt_main.Leave_iter_hooks.add_last end_turn_of)

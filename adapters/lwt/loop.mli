@@ -14,6 +14,11 @@ val run : (unit -> 'a) -> 'a
 val is_running : unit -> bool
 (** Is the calling thread in {!run}? *)
 
+val is_in_turn : unit -> bool
+(** Was the calling thread called by Lwt's loop, {!run} or [Lwt_main.run], which
+    goes on when it returns? (Not known of what [Lwt_main.at_exit] calls.)
+    - {b Cost}: a few nanoseconds, if the answer is [false]. *)
+
 val enter : unit -> unit
 (** The calling thread is going to touch Lwt's state.
     @raise Invalid_argument if another thread runs Lwt's loop. *)
