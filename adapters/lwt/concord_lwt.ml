@@ -198,3 +198,23 @@ let of_lwt lwt =
     (fun v -> ignore (Promise.try_fill promise v : bool))
     (fun e -> ignore (Promise.try_fail promise e : bool));
   promise
+
+(* --- Jobs from elsewhere --------------------------------------------------- *)
+
+exception No_loop = Jobs.No_loop
+
+let post f =
+  let promise = Concord.Promise.create () in
+  let run ~finally =
+    let ended settle v =
+      finally ();
+      ignore (settle promise v : bool)
+    in
+    match Lwt.with_value no_key None f with
+    | lwt ->
+        Lwt.on_any lwt (ended Promise.try_fill)
+          (ended (fun promise e -> Promise.try_fail promise e))
+    | exception e -> ended (fun promise e -> Promise.try_fail promise e) e
+  and refuse () = ignore (Promise.try_fail promise No_loop : bool) in
+  Loop.post { run; refuse };
+  promise

@@ -77,5 +77,42 @@ val of_lwt : 'a Lwt.t -> 'a Concord.Promise.t
 (** A promise that is filled, or fails, when Lwt's does.
     @raise Invalid_argument if another thread runs Lwt's loop. *)
 
+val post : (unit -> 'a Lwt.t) -> 'a Concord.Promise.t
+(** [post f] has Lwt's loop call [f ()], in its next turn, and is a promise of
+    what that gives. From any thread of any domain, and in the loop as well.
+
+    {[
+      # Concord_lwt.run (fun () ->
+            let domain =
+              Domain.spawn (fun () ->
+                  Concord.Promise.await
+                    (Concord_lwt.post (fun () ->
+                         Lwt.map (fun () -> "by Lwt's timer")
+                           (Lwt_unix.sleep 0.001))))
+            in
+            Lwt.map
+              (fun () -> Domain.join domain)
+              (Lwt_unix.sleep 0.1))
+      - : string = "by Lwt's timer"
+    ]}
+
+    Which loop: Lwt has one at a time. If none has run yet, the first one calls
+    [f]. When a {!run} ends, and what was posted has not, the promises fail with
+    {!No_loop}; so do those of later calls, until another loop has begun its
+    first turn. Nobody can see a plain [Lwt_main.run] end: what is posted after
+    it is called by the next one.
+
+    - {b Suspends} no task; signal handlers, finalisers and callbacks may call
+      it.
+    - {b Cancelled}: the task that awaits the promise is; [f] goes on.
+    - {b Order}: that of the calls.
+    - {b Cost}: O(1). A system call only if the loop may sleep.
+
+    The promise fails with what [f] raises, or its promise fails with. *)
+
+exception No_loop
+(** A job of {!post} had not ended when {!run} did. Whether it had begun is not
+    said: what it did until then is done. *)
+
 include Concord.Monadic.S with type 'a promise := 'a Lwt.t
 (** @inline *)

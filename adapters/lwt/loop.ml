@@ -84,6 +84,7 @@ let is_in_turn () =
 let start_of_turn () =
   let me = this_thread () in
   Atomic.set turn_of me;
+  Jobs.reopen ();
   match Atomic.get owner with
   | (Used thread | Run thread) when thread = me -> ()
   | Nobody | Used _ | Run _ -> Atomic.set owner (Used me)
@@ -94,14 +95,19 @@ let rec run f =
       failwith "Concord_lwt.run: it runs already, and Lwt has one loop only"
   | (Nobody | Used _) as before ->
       let mine = Run (this_thread ()) in
-      if Atomic.compare_and_set owner before mine then
+      if Atomic.compare_and_set owner before mine then begin
+        Jobs.reopen ();
         Fun.protect f ~finally:(fun () ->
+            Jobs.close ();
             ignore (Atomic.compare_and_set owner mine Nobody : bool))
+      end
       else (* another thread, or a loop has begun a turn *) run f
 
 (* --- Waking --------------------------------------------------------------- *)
 
-type wake = Wake : 'a Lwt.t * 'a Lwt.u * ('a, exn) result -> wake
+type wake =
+  | Wake : 'a Lwt.t * 'a Lwt.u * ('a, exn) result -> wake
+  | Ring  (** Look at the jobs. *)
 
 let wakes : wake Inbox.t = Inbox.create ()
 
@@ -118,10 +124,24 @@ let resume decision outcome promise waker result =
       Lwt_unix.send_notification notification;
       true
 
+let ring () =
+  match Inbox.post wakes Ring with
+  | Refused | Posted -> ()
+  | Posted_to_sleeper -> Lwt_unix.send_notification notification
+
+let post job = Jobs.post ~ring job
+
+(* How many waits have begun and were not ended otherwise: a wake ends each. *)
+let waits = ref 0
+let begin_wait () = incr waits
+let end_wait () = decr waits
+
 (* A callback may raise, or exit, which runs another loop. Then [wake] is called again,
    and finds the promise resolved; so it does if the promise was cancelled. *)
-let wake (Wake (promise, waker, result)) =
-  if Lwt.is_sleeping promise then Lwt.wakeup_result waker result
+let wake = function
+  | Ring -> (* it ends no wait *) begin_wait ()
+  | Wake (promise, waker, result) ->
+      if Lwt.is_sleeping promise then Lwt.wakeup_result waker result
 
 (* Serves at most [left] messages. Returns how many more it might have served. *)
 let rec serve left =
@@ -129,11 +149,6 @@ let rec serve left =
 
 (* How many messages one turn serves: the loop has other things to do as well. *)
 let max_wakes = 1_000
-
-(* How many waits have begun and were not ended otherwise: a wake ends each. *)
-let waits = ref 0
-let begin_wait () = incr waits
-let end_wait () = decr waits
 let tasks_wait () = !waits > Inbox.served wakes
 
 (* --- Turns ---------------------------------------------------------------- *)
@@ -190,13 +205,15 @@ let rec serve_and_spin left spins =
    has had its turn: then the loop must not wait. *)
 let before_waiting () =
   let something = serve_and_spin max_wakes max_spins < max_wakes in
+  let something = Jobs.serve () || something in
   begin_turn ();
   if Lwt.paused_count () = 0 && (something || not (Inbox.fall_asleep wakes))
   then ignore (Lwt.pause () : unit Lwt.t)
 
 let after_waiting () =
   Inbox.wake_up wakes;
-  ignore (serve max_wakes : int)
+  ignore (serve max_wakes : int);
+  ignore (Jobs.serve () : bool)
 
 (* The tasks of [Lwt_direct] run in hooks, which it adds in front of all others with the
    first task. These hooks are to be between ours, so that its tasks run in a turn, and

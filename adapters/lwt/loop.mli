@@ -41,6 +41,9 @@ val resume :
     of it.
     - {b Cost}: O(1). A system call only if the loop may sleep. *)
 
+val post : Jobs.job -> unit
+(** {!Jobs.post}, for this loop. *)
+
 (** {2 How many tasks wait for others to wake them}
 
     If there is one, the loop spins for a moment before it sleeps. *)
