@@ -1,5 +1,5 @@
-module type Style = Style.Style
-module type Style_with_wait = Style.Style_with_wait
+module type Style = Promises.Style
+module type Style_with_wait = Promises.Style_with_wait
 module type S = Style.S
 
 module Make_with_wait (Style : Style_with_wait) = struct
@@ -187,6 +187,17 @@ module Make_with_wait (Style : Style_with_wait) = struct
     if may_begin () then during try_acquire acquire_evt release t f
     else in_turn (fun () -> during try_acquire acquire_evt release t f)
 
+  (* Items that [take], in direct style, gives one by one until it raises [Closed]. *)
+  let rec fold_s take f t acc =
+    let next () =
+      match take t with v -> Some v | exception Closed.Closed -> None
+    in
+    Style.bind (direct next) (function
+      | None -> Style.return acc
+      | Some item -> Style.bind (f item acc) (fold_s take f t))
+
+  let iter_s take f t = fold_s take (fun item () -> f item) t ()
+
   module Promise = struct
     include Promise
 
@@ -230,6 +241,8 @@ module Make_with_wait (Style : Style_with_wait) = struct
 
     let send t v = sync (send_evt t v)
     let receive t = sync (receive_evt t)
+    let iter_s f t = iter_s Channel.receive f t
+    let fold_s f t acc = fold_s Channel.receive f t acc
   end
 
   module Stream = struct
@@ -237,18 +250,24 @@ module Make_with_wait (Style : Style_with_wait) = struct
 
     let add t v = sync (add_evt t v)
     let take t = sync (take_evt t)
+    let iter_s f t = iter_s Stream.take f t
+    let fold_s f t acc = fold_s Stream.take f t acc
   end
 
   module Mailbox = struct
     include Mailbox
 
     let take t = sync (take_evt t)
+    let iter_s f t = iter_s Mailbox.take f t
+    let fold_s f t acc = fold_s Mailbox.take f t acc
   end
 
   module Broadcast = struct
     include Broadcast
 
     let receive t = sync (receive_evt t)
+    let iter_s f t = iter_s Broadcast.receive f t
+    let fold_s f t acc = fold_s Broadcast.receive f t acc
   end
 
   module Mutex = struct
@@ -276,12 +295,14 @@ module Make_with_wait (Style : Style_with_wait) = struct
       include Semaphore.Counting
 
       let acquire t = sync (acquire_evt t)
+      let with_permit t f = during try_acquire acquire_evt release t f
     end
 
     module Binary = struct
       include Semaphore.Binary
 
       let acquire t = sync (acquire_evt t)
+      let with_permit t f = during try_acquire acquire_evt release t f
     end
   end
 

@@ -588,6 +588,11 @@ module Make (S : Style) = struct
       ]
 end
 
+let rec fold_s take f t acc =
+  match take t with
+  | v -> fold_s take f t (f v acc)
+  | exception Mailbox.Closed -> acc
+
 (** In direct style. *)
 include Make (struct
   type 'a promise = 'a
@@ -605,5 +610,33 @@ include Make (struct
     include Mutex
 
     let with_lock = protect
+  end
+
+  module Channel = struct
+    include Channel
+
+    let fold_s f t acc = fold_s receive f t acc
+    let iter_s f t = fold_s (fun v () -> f v) t ()
+  end
+
+  module Stream = struct
+    include Stream
+
+    let fold_s f t acc = fold_s take f t acc
+    let iter_s f t = fold_s (fun v () -> f v) t ()
+  end
+
+  module Mailbox = struct
+    include Mailbox
+
+    let fold_s f t acc = fold_s take f t acc
+    let iter_s f t = fold_s (fun v () -> f v) t ()
+  end
+
+  module Broadcast = struct
+    include Broadcast
+
+    let fold_s f t acc = fold_s receive f t acc
+    let iter_s f t = fold_s (fun v () -> f v) t ()
   end
 end)
