@@ -218,3 +218,31 @@ let post f =
   and refuse () = ignore (Promise.try_fail promise No_loop : bool) in
   Loop.post { run; refuse };
   promise
+
+(* --- Streams of Lwt --------------------------------------------------------- *)
+
+let to_lwt_stream event =
+  Lwt_stream.from (fun () ->
+      Lwt.try_bind
+        (fun () -> sync event)
+        Lwt.return_some
+        (function Concord.Mailbox.Closed -> Lwt.return_none | e -> Lwt.fail e))
+
+(* An item is removed when it has been added. *)
+let feed stream lwt_stream =
+  let rec pump () =
+    Lwt.bind (Lwt_stream.peek lwt_stream) @@ function
+    | None -> Lwt.return_unit
+    | Some item ->
+        Lwt.bind (Stream.add stream item) (fun () ->
+            Lwt.bind (Lwt_stream.junk lwt_stream) pump)
+  in
+  Lwt.try_bind pump
+    (fun () ->
+      Stream.close stream;
+      Lwt.return_unit)
+    (function
+      | Stream.Closed -> Lwt.return_unit
+      | e ->
+          Stream.close stream;
+          Lwt.fail e)

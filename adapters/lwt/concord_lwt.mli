@@ -77,6 +77,43 @@ val of_lwt : 'a Lwt.t -> 'a Concord.Promise.t
 (** A promise that is filled, or fails, when Lwt's does.
     @raise Invalid_argument if another thread runs Lwt's loop. *)
 
+val to_lwt_stream : 'a Concord.Event.t -> 'a Lwt_stream.t
+(** [to_lwt_stream event] performs [event] for each item that is asked of it,
+    such as [Mailbox.take_evt mailbox], and ends when that raises
+    [Concord.Mailbox.Closed]. No item is taken before it is asked for. Who
+    asked, and was cancelled, leaves the item for who asks next; but a stream
+    that nobody reads any more keeps the item that it was asked for. *)
+
+val feed : 'a Concord.Stream.t -> 'a Lwt_stream.t -> unit Lwt.t
+(** [feed stream lwt_stream] adds the items of [lwt_stream] to [stream], and
+    waits while that is full. At the end it closes [stream].
+
+    {[
+      # Concord_lwt.run (fun () ->
+            let stream = Concord.Stream.create 1 in
+            let fed =
+              Concord_lwt.feed stream (Lwt_stream.of_list [ 1; 2; 3 ])
+            in
+            let domain =
+              Domain.spawn (fun () ->
+                  let first = Concord.Stream.take stream in
+                  let second = Concord.Stream.take stream in
+                  Concord.Stream.close stream;
+                  (first, second))
+            in
+            Lwt.map (fun () -> Domain.join domain) fed)
+      - : int * int = (1, 2)
+    ]}
+
+    - {b Suspends} while [stream] is full, or [lwt_stream] has nothing.
+    - {b Cancelled}: it closes [stream]. Only the item that it had added just
+      before may still be in [lwt_stream]; others are in one of the two.
+    - {b Closed} by others, [stream] is fed no more, and [feed] ends. The item
+      that found it closed is still in [lwt_stream].
+
+    If [lwt_stream] fails, [feed] closes [stream] and fails with that. Nobody
+    else may read [lwt_stream] meanwhile. *)
+
 val post : (unit -> 'a Lwt.t) -> 'a Concord.Promise.t
 (** [post f] has Lwt's loop call [f ()], in its next turn, and is a promise of
     what that gives. From any thread of any domain, and in the loop as well.
