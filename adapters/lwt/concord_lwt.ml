@@ -105,10 +105,6 @@ let wait ~late operation t w result =
 
 let host = Host_kit.create ()
 
-(* A task of [Lwt_direct] that was woken by others runs just before the loop waits for
-   the kernel. If it ends the last promise, nothing else ends that wait. *)
-let do_not_wait () = ignore (Lwt.pause () : unit Lwt.t)
-
 (* In a task of [Lwt_direct], which is suspended by its own effect. In a plain
    callback nothing handles that. The effect of the task shows its host, also if it need
    not wait: see [Host_kit.probe] and [Host_kit.plugin]. *)
@@ -129,9 +125,7 @@ let outside (type a) (block : a Suspend.resumer -> a option) : a =
   let backtrace = Printexc.get_raw_backtrace () in
   let outcome =
     match Lwt_direct.await (if !at_once then Lwt.pause () else woken) with
-    | () ->
-        if not (Loop.is_running ()) then do_not_wait ();
-        if !at_once then outcome else Decision.outcome decision
+    | () -> if !at_once then outcome else Decision.outcome decision
     | exception Effect.Unhandled _ when !at_once -> outcome
     | exception Effect.Unhandled _ ->
         ignore (decide decision (Error In_callback) : bool);
@@ -182,10 +176,7 @@ end)
 
 let run f =
   Loop.run @@ fun () ->
-  Host_kit.using ~outside host @@ fun () ->
-  let main = f () in
-  Lwt.on_termination main do_not_wait;
-  Lwt_main.run main
+  Host_kit.using ~outside host @@ fun () -> Lwt_main.run (f ())
 
 (* --- Promises ------------------------------------------------------------- *)
 

@@ -81,9 +81,20 @@ let is_in_turn () =
        false
      end)
 
+(* The tasks of [Lwt_direct] run in a hook, after [start_of_turn] and before the loop waits
+   for the kernel. If one ends the last promise, nothing else ends that wait. A task sets
+   Lwt's storage, and so takes the mark out of it. *)
+let no_task_ran : unit Lwt.key = Lwt.new_key ()
+
+let tasks_ran () =
+  let ran = Option.is_none (Lwt.get no_task_ran) in
+  Lwt_direct.Storage.remove no_task_ran;
+  ran
+
 let start_of_turn () =
   let me = this_thread () in
   Atomic.set turn_of me;
+  Lwt_direct.Storage.set no_task_ran ();
   Jobs.reopen ();
   match Atomic.get owner with
   | (Used thread | Run thread) when thread = me -> ()
@@ -204,8 +215,10 @@ let rec serve_and_spin left spins =
 (* What was called may have made work for others, [Lwt_direct] for one, whose hook
    has had its turn: then the loop must not wait. *)
 let before_waiting () =
+  let tasks_ran = tasks_ran () in
   let something = serve_and_spin max_wakes max_spins < max_wakes in
   let something = Jobs.serve () || something in
+  let something = tasks_ran || something in
   begin_turn ();
   if Lwt.paused_count () = 0 && (something || not (Inbox.fall_asleep wakes))
   then ignore (Lwt.pause () : unit Lwt.t)

@@ -123,6 +123,29 @@ let first_task () =
   join ();
   yes "at once" (Unix.gettimeofday () -. start < 30.)
 
+(* The task ends the loop's promise just before the loop would sleep: woken by the loop's
+   own code, or without having waited. *)
+let last_promise () =
+  let start = Unix.gettimeofday () in
+  let v =
+    Lwt_main.run
+      (let box = Mvar.create_empty () in
+       let task = Lwt_direct.spawn (fun () -> Mvar.take box) in
+       let* () = Lwt.pause () in
+       int "it waits" 1 (Mvar.waiters box);
+       let* () = Concord_lwt.Mvar.put box 1 in
+       task)
+  in
+  int "the value" 1 v;
+  int "the value" 2 (Lwt_main.run (Lwt_direct.spawn (fun () -> 2)));
+  let task =
+    Lwt_direct.spawn (fun () ->
+        Lwt_direct.yield ();
+        3)
+  in
+  int "the value" 3 (Lwt_main.run task);
+  yes "at once" (Unix.gettimeofday () -. start < 30.)
+
 (* The operation fails in the task, by what the structure says. *)
 let failures () =
   plain @@ fun () ->
@@ -205,6 +228,7 @@ let () =
       ( "tasks of Lwt_direct",
         [
           test "the first of the program" first_task;
+          test "that ends the last promise" last_promise;
           test "each operation" tasks;
           test "failures" failures;
         ] );
