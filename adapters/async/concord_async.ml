@@ -12,11 +12,12 @@ let () =
   Printexc.register_printer (function
     | In_job ->
         Some
-          "Concord_async.In_job: a direct-style operation has to wait, but was \
-           called in a job of Async, which cannot; use the operation of that \
-           name in Concord_async (Concord_async.Mvar.take for Mvar.take, \
-           Concord_async.sync for Event.sync), or run the code in \
-           Concord_async.direct"
+          ("Concord_async.In_job: a direct-style operation has to wait, but \
+            was called in a job of Async, which cannot; use the operation of \
+            that name in Concord_async (Concord_async.Mvar.take for Mvar.take, \
+            Concord_async.sync for Event.sync), or run the code in \
+            Concord_async.direct"
+          ^ Concord__Names.advice "Concord_async")
     | _ -> None)
 
 (* --- One wait ------------------------------------------------------------- *)

@@ -10,11 +10,12 @@ let () =
   Printexc.register_printer (function
     | In_callback ->
         Some
-          "Concord_lwt.In_callback: a direct-style operation has to wait, but \
-           was called in a callback of Lwt, which cannot; use the operation of \
-           that name in Concord_lwt (Concord_lwt.Mvar.take for Mvar.take, \
-           Concord_lwt.sync for Event.sync), or run the code in \
-           Concord_lwt.direct or Lwt_direct.spawn"
+          ("Concord_lwt.In_callback: a direct-style operation has to wait, but \
+            was called in a callback of Lwt, which cannot; use the operation \
+            of that name in Concord_lwt (Concord_lwt.Mvar.take for Mvar.take, \
+            Concord_lwt.sync for Event.sync), or run the code in \
+            Concord_lwt.direct or Lwt_direct.spawn"
+          ^ Concord__Names.advice "Concord_lwt")
     | _ -> None)
 
 (* --- One wait ------------------------------------------------------------- *)

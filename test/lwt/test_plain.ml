@@ -92,6 +92,51 @@ let signal_handler () =
   yes "finalised" !finalised;
   Lwt.return_unit
 
+(* The message says what to use. *)
+let message () =
+  let says name wait =
+    raises name Concord_lwt.In_callback wait;
+    let text = Printexc.to_string Concord_lwt.In_callback in
+    yes
+      (name ^ ": " ^ text)
+      (contains text ("use Concord_lwt." ^ name)
+      || contains text ("or Concord_lwt." ^ name))
+  in
+  let full = Stream.create 1 and mutex = Mutex.create () in
+  Stream.add full ();
+  Mutex.lock mutex;
+  let rwlock = Rwlock.create () in
+  Rwlock.write_lock rwlock;
+  let each run =
+    run @@ fun () ->
+    let* () = Lwt.pause () in
+    says "Mvar.take" (fun () -> Mvar.take (Mvar.create_empty ()));
+    says "Mvar.read" (fun () -> Mvar.read (Mvar.create_empty ()));
+    says "Mvar.put" (fun () -> Mvar.put (Mvar.create "a") "b");
+    says "Mvar.put" (fun () -> Mvar.put (Mvar.create 1) 2);
+    says "Promise.await" (fun () -> Promise.await (Promise.create ()));
+    says "Channel.send" (fun () -> Channel.send (Channel.create ()) "a");
+    says "Channel.receive" (fun () -> Channel.receive (Channel.create ()));
+    says "Stream.add" (fun () -> Stream.add full ());
+    says "Stream.take" (fun () -> Stream.take (Stream.create 1));
+    says "Mailbox.take" (fun () -> Mailbox.take (Mailbox.create ()));
+    says "Broadcast.receive" (fun () ->
+        Broadcast.(receive (subscribe (create ()))));
+    says "Mutex.lock" (fun () -> Mutex.lock mutex);
+    says "Rwlock.read_lock" (fun () -> Rwlock.read_lock rwlock);
+    says "Rwlock.write_lock" (fun () -> Rwlock.write_lock rwlock);
+    says "Latch.await" (fun () -> Latch.await (Latch.create 1));
+    says "Semaphore.Counting.acquire" (fun () ->
+        Semaphore.Counting.(acquire (make 0)));
+    says "Semaphore.Binary.acquire" (fun () ->
+        Semaphore.Binary.(acquire (make false)));
+    says "Promise.await" (fun () ->
+        Lazy.force (Lazy.from_fun (fun () -> Promise.await (Promise.create ()))));
+    Lwt.return_unit
+  in
+  each plain;
+  each Concord_lwt.run
+
 (* --- Tasks ---------------------------------------------------------------- *)
 
 (* As any task: each operation, woken from another domain; others go on. *)
@@ -224,6 +269,7 @@ let () =
           test "each operation raises In_callback" each_operation;
           test "wherever Lwt calls something" everywhere;
           test "a signal handler, a finaliser" signal_handler;
+          test "the message names what to use" message;
         ] );
       ( "tasks of Lwt_direct",
         [
