@@ -270,6 +270,12 @@ module Make_with_wait (Style : Style_with_wait) = struct
     let fold_s f t acc = fold_s Broadcast.receive f t acc
   end
 
+  module Bvar = struct
+    include Bvar
+
+    let wait t = sync (wait_evt t)
+  end
+
   module Mutex = struct
     include Mutex
 

@@ -25,6 +25,7 @@ let all =
        named "Stream.take" (Stream.take_evt (Stream.create 1));
        named "Mailbox.take" (Mailbox.take_evt (Mailbox.create ()));
        named "Broadcast.receive" (Broadcast.receive_evt subscription);
+       named "Bvar.wait" (Bvar.wait_evt (Bvar.create ()));
        named "Mutex.lock" (Mutex.lock_evt (Mutex.create ()));
        named "Semaphore.Counting.acquire"
          (Semaphore.Counting.acquire_evt (Semaphore.Counting.make 0));

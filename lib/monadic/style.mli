@@ -171,6 +171,17 @@ module type S = sig
     (** As {!Channel.fold_s}. *)
   end
 
+  (** A condition that carries a value. *)
+  module Bvar : sig
+    (** @closed *)
+    include module type of struct
+      include Bvar
+    end
+
+    val wait : 'a t -> 'a promise
+    (** [wait t] has the next value that is given to those who wait. *)
+  end
+
   (** Mutual exclusion. *)
   module Mutex : sig
     (** @closed *)

@@ -125,6 +125,7 @@ let message () =
     says "Mutex.lock" (fun () -> Mutex.lock mutex);
     says "Rwlock.read_lock" (fun () -> Rwlock.read_lock rwlock);
     says "Rwlock.write_lock" (fun () -> Rwlock.write_lock rwlock);
+    says "Bvar.wait" (fun () -> Bvar.wait (Bvar.create ()));
     says "Latch.await" (fun () -> Latch.await (Latch.create 1));
     says "Semaphore.Counting.acquire" (fun () ->
         Semaphore.Counting.(acquire (make 0)));
