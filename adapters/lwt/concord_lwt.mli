@@ -151,5 +151,123 @@ exception No_loop
 (** A job of {!post} had not ended when {!run} did. Whether it had begun is not
     said: what it did until then is done. *)
 
+(** {2 Each structure, by an example}
+
+    What waits gives a promise, and is used with [let*]; what cannot wait is as
+    in [Concord].
+
+    {[
+      # open Lwt.Syntax
+      # open Concord_lwt
+      # run (fun () ->
+            let promise = Promise.create () in
+            let answer = Promise.await promise in
+            Promise.fill promise 42;
+            answer)
+      - : int = 42
+      # run (fun () ->
+            let box = Mvar.create 1 in
+            let* before = Mvar.swap box 2 in
+            let* tripled = Mvar.modify box (fun v -> (3 * v, v)) in
+            let* after = Mvar.take box in
+            Lwt.return [ before; tripled; after ])
+      - : int list = [1; 2; 6]
+      # run (fun () ->
+            let promise = Promise.create () in
+            let sum = Lazy.from_fun (fun () -> 1 + Concord.Promise.await promise) in
+            let forced = Lazy.force sum in
+            Promise.fill promise 2;
+            forced)
+      - : int = 3
+      # run (fun () ->
+            let channel = Channel.create () in
+            let sent = Channel.send channel "hello" in
+            let* text = Channel.receive channel in
+            let* () = sent in
+            Lwt.return text)
+      - : string = "hello"
+      # run (fun () ->
+            let stream = Stream.create 1 in
+            let sum = Stream.fold_s (fun n sum -> Lwt.return (n + sum)) stream 0 in
+            let* () = Lwt_list.iter_s (Stream.add stream) [ 1; 2; 3 ] in
+            Stream.close stream;
+            sum)
+      - : int = 6
+      # run (fun () ->
+            let mailbox = Mailbox.create () in
+            let printed = Mailbox.iter_s Lwt_io.printl mailbox in
+            List.iter (Mailbox.put mailbox) [ "one"; "two" ];
+            Mailbox.close mailbox;
+            printed)
+      one
+      two
+      - : unit = ()
+      # run (fun () ->
+            let news = Broadcast.create () in
+            let first = Broadcast.subscribe news in
+            let second = Broadcast.subscribe news in
+            Broadcast.send news "rain";
+            Lwt.both (Broadcast.receive first) (Broadcast.receive second))
+      - : string * string = ("rain", "rain")
+      # run (fun () ->
+            let news = Bvar.create () in
+            let heard = Bvar.wait news in
+            Bvar.broadcast news "sun";
+            heard)
+      - : string = "sun"
+      # run (fun () ->
+            let mutex = Mutex.create () and ready = ref false in
+            let changed = Condition.create () in
+            let waiter =
+              Mutex.with_lock mutex (fun () ->
+                  let rec wait () =
+                    if !ready then Lwt.return "ready"
+                    else Lwt.bind (Condition.wait changed mutex) wait
+                  in
+                  wait ())
+            in
+            let* () =
+              Mutex.with_lock mutex (fun () ->
+                  ready := true;
+                  Condition.signal changed;
+                  Lwt.return_unit)
+            in
+            waiter)
+      - : string = "ready"
+      # run (fun () ->
+            let two = Semaphore.Counting.make 2 in
+            let busy = ref 0 and most = ref 0 in
+            let job _ =
+              Semaphore.Counting.with_permit two (fun () ->
+                  incr busy;
+                  most := max !most !busy;
+                  let+ () = Lwt.pause () in
+                  decr busy)
+            in
+            let* () = Lwt_list.iter_p job [ 1; 2; 3; 4; 5 ] in
+            Lwt.return !most)
+      - : int = 2
+      # run (fun () ->
+            let lock = Rwlock.create () and config = ref "old" in
+            let read () = Rwlock.read lock (fun () -> Lwt.return !config) in
+            let* before = read () in
+            let* () =
+              Rwlock.write lock (fun () ->
+                  config := "new";
+                  Lwt.return_unit)
+            in
+            let* after = read () in
+            Lwt.return (before, after))
+      - : string * string = ("old", "new")
+      # run (fun () ->
+            let barrier = Barrier.create 2 and over = Latch.create 2 in
+            let party () =
+              let+ () = Barrier.await barrier in
+              Latch.count_down over
+            in
+            Lwt.join [ party (); party (); Latch.await over ])
+      - : unit = ()
+    ]} *)
+
 include Concord.Monadic.S with type 'a promise := 'a Lwt.t
 (** @inline *)
