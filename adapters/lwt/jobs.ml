@@ -66,7 +66,9 @@ let serve () =
       | Open jobs ->
           List.iter begin_ (List.rev jobs);
           true
-      | Ended -> (* only this thread ends *) assert false)
+      | Ended ->
+          (* by another thread, whose loop was over when this one's began *)
+          false)
 
 let close () =
   let begun = Hashtbl.fold (fun _ job jobs -> job :: jobs) running [] in

@@ -109,7 +109,7 @@ let rec run f =
       if Atomic.compare_and_set owner before mine then begin
         Jobs.reopen ();
         Fun.protect f ~finally:(fun () ->
-            Jobs.close ();
+            if Atomic.get owner == mine then Jobs.close ();
             ignore (Atomic.compare_and_set owner mine Nobody : bool))
       end
       else (* another thread, or a loop has begun a turn *) run f

@@ -8,7 +8,7 @@ module Pipe = Async.Pipe
 module Ivar = Async.Ivar
 module Monitor = Async.Monitor
 
-let turn () = Async.Scheduler.yield_until_no_jobs_remain ()
+let turn = Async.Scheduler.yield_until_no_jobs_remain
 
 let until what condition =
   let deadline = Unix.gettimeofday () +. 20. in
