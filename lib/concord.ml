@@ -21,6 +21,7 @@ module Channel = Channel
 module Stream = Stream
 module Mailbox = Mailbox
 module Broadcast = Broadcast
+module Bvar = Bvar
 module Mutex = Mutex
 module Condition = Condition
 module Semaphore = Semaphore

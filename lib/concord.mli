@@ -64,6 +64,9 @@ module Mailbox = Mailbox
 module Broadcast = Broadcast
 (** Every subscriber sees every value. *)
 
+module Bvar = Bvar
+(** A condition that carries a value. *)
+
 (** {2 No value} *)
 
 module Mutex = Mutex

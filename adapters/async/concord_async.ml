@@ -12,11 +12,12 @@ let () =
   Printexc.register_printer (function
     | In_job ->
         Some
-          "Concord_async.In_job: a direct-style operation has to wait, but was \
-           called in a job of Async, which cannot; use the operation of that \
-           name in Concord_async (Concord_async.Mvar.take for Mvar.take, \
-           Concord_async.sync for Event.sync), or run the code in \
-           Concord_async.direct"
+          ("Concord_async.In_job: a direct-style operation has to wait, but \
+            was called in a job of Async, which cannot; use the operation of \
+            that name in Concord_async (Concord_async.Mvar.take for Mvar.take, \
+            Concord_async.sync for Event.sync), or run the code in \
+            Concord_async.direct"
+          ^ Concord__Names.advice "Concord_async")
     | _ -> None)
 
 (* --- One wait ------------------------------------------------------------- *)
@@ -54,6 +55,7 @@ let going = Atomic.make no_thread
 
 let go ?raise_unhandled_exn () =
   Atomic.set going (this_thread ());
+  Inbox.enter ();
   Host_kit.using ~outside:refuse host (fun () ->
       Async.Scheduler.go ?raise_unhandled_exn ())
 
@@ -133,3 +135,129 @@ let of_deferred deferred =
   let promise = Concord.Promise.create () in
   Deferred.upon deferred (fun v -> ignore (Promise.try_fill promise v : bool));
   promise
+
+(* --- Jobs from elsewhere --------------------------------------------------- *)
+
+let post f =
+  let promise = Concord.Promise.create () in
+  Inbox.post (fun () ->
+      Deferred.upon
+        (Monitor.try_with ~run:`Now ~rest:`Raise ~extract_exn:true f)
+        (fun result ->
+          ignore
+            (match result with
+             | Ok v -> Promise.try_fill promise v
+             | Error e -> Promise.try_fail promise e
+              : bool)));
+  promise
+
+(* --- Deferreds as events --------------------------------------------------- *)
+
+(* One wait: [given_up] takes its handler away from the deferred. *)
+type 'a determining = {
+  deferred : 'a Deferred.t;
+  mutable given_up : unit Ivar.t;
+}
+
+let determining =
+  {
+    Concord.Structure_kit.attempt = (fun t () -> Deferred.peek t.deferred);
+    enlist =
+      (fun t w ->
+        (not (Deferred.is_determined t.deferred))
+        && begin
+          t.given_up <- Ivar.create ();
+          let first =
+            Deferred.choose
+              [
+                Deferred.choice t.deferred Option.some;
+                Deferred.choice (Ivar.read t.given_up) (fun () -> None);
+              ]
+          in
+          Deferred.upon first
+            (Option.iter (fun v ->
+                 ignore (Concord.Structure_kit.Waiter.resume w (Ok v) : bool)));
+          true
+        end);
+    withdraw = (fun t _ -> Ivar.fill_if_empty t.given_up ());
+  }
+
+let determined deferred =
+  Concord.Event.guard @@ fun () ->
+  Inbox.enter ();
+  Concord.Event.make determining { deferred; given_up = Ivar.create () } ()
+
+(* --- Time ------------------------------------------------------------------ *)
+
+let before seconds event =
+  Deferred.map (sync_before seconds event) ~f:(function
+    | Some v -> `Result v
+    | None -> `Timeout)
+
+module Clock = struct
+  let timeout span = Concord.Event.timeout (Core.Time_float.Span.to_sec span)
+  let with_timeout span event = before (Core.Time_float.Span.to_sec span) event
+end
+
+module Clock_ns = struct
+  let timeout span = Concord.Event.timeout (Core.Time_ns.Span.to_sec span)
+  let with_timeout span event = before (Core.Time_ns.Span.to_sec span) event
+end
+
+(* --- Pipes ------------------------------------------------------------------ *)
+
+module Pipe = Async.Pipe
+
+(* [None]: the end, of whichever side. *)
+let to_pipe event =
+  Pipe.create_reader ~close_on_exception:true @@ fun writer ->
+  let next =
+    Concord.Event.choose
+      [
+        Concord.Event.wrap event Option.some;
+        Concord.Event.wrap (determined (Pipe.closed writer)) (fun () -> None);
+      ]
+  in
+  let next () =
+    direct (fun () ->
+        match Concord.Event.sync next with
+        | item -> item
+        | exception Concord.Mailbox.Closed -> None)
+  in
+  let rec pump () =
+    if Pipe.is_closed writer then Deferred.return ()
+    else
+      Deferred.bind (next ()) ~f:(function
+        | None -> Deferred.return ()
+        | Some _ when Pipe.is_closed writer -> Deferred.return ()
+        | Some item -> Deferred.bind (Pipe.write writer item) ~f:pump)
+  in
+  pump ()
+
+let feed stream reader =
+  let add item =
+    direct (fun () ->
+        match Concord.Stream.add stream item with
+        | () -> true
+        | exception Concord.Stream.Closed -> false)
+  in
+  let rec pump () =
+    Deferred.bind (Pipe.values_available reader) ~f:(function
+      | `Eof ->
+          Concord.Stream.close stream;
+          Deferred.return ()
+      | `Ok -> (
+          match Pipe.peek reader with
+          | None -> pump ()
+          | Some item ->
+              Deferred.bind (add item) ~f:(fun added ->
+                  if added then begin
+                    ignore (Pipe.read_now reader);
+                    pump ()
+                  end
+                  else begin
+                    Pipe.close_read reader;
+                    Deferred.return ()
+                  end)))
+  in
+  pump ()

@@ -28,7 +28,7 @@ let is_in_async () =
 
 (* --- Waking --------------------------------------------------------------- *)
 
-type wake = Wake : 'a Ivar.t * 'a -> wake
+type wake = Wake : 'a Ivar.t * 'a -> wake | Job of (unit -> unit)
 
 (* The queue is asleep between two cycles of Async, and then a byte in the pipe starts
    one. A cycle serves what was posted at its start and, if that came later, at its
@@ -60,6 +60,12 @@ let empty input =
   | (_ : int) -> ()
   | exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK | EINTR), _, _) -> ()
 
+(* Before the pipe is there, no cycle has looked at the inbox: the first one will. *)
+let post job =
+  match Inbox.post wakes (Job job) with
+  | Refused | Posted -> ()
+  | Posted_to_sleeper -> Option.iter ring !pipe
+
 let resume decision ivar outcome =
   let message = Wake (ivar, outcome) in
   match Inbox.decide_and_post wakes decision outcome message with
@@ -73,7 +79,9 @@ let resume decision ivar outcome =
 (* --- Async's cycles ------------------------------------------------------- *)
 
 (* The second time it does nothing. *)
-let wake (Wake (ivar, v)) = if Ivar.is_empty ivar then Ivar.fill_exn ivar v
+let wake = function
+  | Wake (ivar, v) -> if Ivar.is_empty ivar then Ivar.fill_exn ivar v
+  | Job job -> Scheduler.enqueue_job Execution_context.main job ()
 
 (* Serves at most [left] messages. *)
 let rec serve left = if left > 0 && Inbox.serve wakes wake then serve (left - 1)

@@ -30,3 +30,9 @@ val resume :
     of it.
     - {b Cost}: O(1). A system call only if no cycle is on, and none was asked
       for. *)
+
+val post : (unit -> unit) -> unit
+(** Adds a job for Async, in the main execution context. It is run in a cycle
+    after the first {!enter}, soon, in the order of the calls. From any thread
+    of any domain, at any moment. The job raises nothing.
+    - {b Cost}: as {!resume}. *)

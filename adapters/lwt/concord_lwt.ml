@@ -2,6 +2,7 @@ module Host_kit = Concord.Host_kit
 module Structure_kit = Concord.Structure_kit
 module Decision = Host_kit.Decision
 module Leaks = Concord__Leaks
+module Suspend = Concord.Suspend
 
 exception In_callback
 
@@ -9,11 +10,12 @@ let () =
   Printexc.register_printer (function
     | In_callback ->
         Some
-          "Concord_lwt.In_callback: a direct-style operation has to wait, but \
-           was called in a callback of Lwt, which cannot; use the operation of \
-           that name in Concord_lwt (Concord_lwt.Mvar.take for Mvar.take, \
-           Concord_lwt.sync for Event.sync), or run the code in \
-           Concord_lwt.direct or Lwt_direct.spawn"
+          ("Concord_lwt.In_callback: a direct-style operation has to wait, but \
+            was called in a callback of Lwt, which cannot; use the operation \
+            of that name in Concord_lwt (Concord_lwt.Mvar.take for Mvar.take, \
+            Concord_lwt.sync for Event.sync), or run the code in \
+            Concord_lwt.direct or Lwt_direct.spawn"
+          ^ Concord__Names.advice "Concord_lwt")
     | _ -> None)
 
 (* --- One wait ------------------------------------------------------------- *)
@@ -105,25 +107,52 @@ let wait ~late operation t w result =
 let host = Host_kit.create ()
 
 (* In a task of [Lwt_direct], which is suspended by its own effect. In a plain
-   callback nothing handles that. *)
-let outside block =
+   callback nothing handles that. The effect of the task shows its host, also if it need
+   not wait: see [Host_kit.probe] and [Host_kit.plugin]. *)
+let outside (type a) (block : a Suspend.resumer -> a option) : a =
   let decision = begin_wait () in
   let woken, waker = Lwt.wait () in
+  let at_once = ref false in
   let outcome =
     match block (fun outcome -> resumer decision woken waker outcome) with
-    | Some () ->
-        (* The effect of the task shows its host: see [Host_kit.probe]. *)
-        (try Lwt_direct.yield () with Effect.Unhandled _ -> ());
-        outcome decision (Ok ())
-    | None -> (
-        match Lwt_direct.await woken with
-        | () -> Decision.outcome decision
-        | exception Effect.Unhandled _ -> outcome decision (Error In_callback))
+    | Some v ->
+        at_once := true;
+        outcome decision (Ok v)
+    | None -> Decision.outcome decision
+    | exception e ->
+        at_once := true;
+        outcome decision (Error e)
+  in
+  let backtrace = Printexc.get_raw_backtrace () in
+  let outcome =
+    match Lwt_direct.await (if !at_once then Lwt.pause () else woken) with
+    | () -> if !at_once then outcome else Decision.outcome decision
+    | exception Effect.Unhandled _ when !at_once -> outcome
+    | exception Effect.Unhandled _ ->
+        ignore (decide decision (Error In_callback) : bool);
+        Decision.outcome decision
   in
   match outcome with
-  | Ok () -> ()
+  | Ok v -> v
   | Error In_callback -> Host_kit.refuse In_callback
+  | Error e when !at_once -> Printexc.raise_with_backtrace e backtrace
   | Error e -> raise e
+
+(* Under [Lwt_main.run] no host is registered. Outside of a loop's turns a thread waits as
+   any thread. *)
+let () =
+  let or_elsewhere f x =
+    if Loop.is_in_turn () then f x else raise_notrace Host_kit.Elsewhere
+  in
+  Host_kit.plug_in
+    {
+      name = "lwt";
+      sample = None;
+      takes_every_effect = false;
+      suspend = (fun block -> or_elsewhere outside block);
+      protect = (fun f -> or_elsewhere f ());
+      scopes = None;
+    }
 
 let no_key : unit Lwt.key = Lwt.new_key ()
 
@@ -146,16 +175,9 @@ include Concord.Monadic.Make_with_wait (struct
   let host () = if Loop.is_running () then Some host else None
 end)
 
-(* A task of [Lwt_direct] that was woken by others runs just before the loop waits for
-   the kernel. If it ends the last promise, nothing else ends that wait. *)
-let do_not_wait () = ignore (Lwt.pause () : unit Lwt.t)
-
 let run f =
   Loop.run @@ fun () ->
-  Host_kit.using ~outside host @@ fun () ->
-  let main = f () in
-  Lwt.on_termination main do_not_wait;
-  Lwt_main.run main
+  Host_kit.using ~outside host @@ fun () -> Lwt_main.run (f ())
 
 (* --- Promises ------------------------------------------------------------- *)
 
@@ -168,3 +190,51 @@ let of_lwt lwt =
     (fun v -> ignore (Promise.try_fill promise v : bool))
     (fun e -> ignore (Promise.try_fail promise e : bool));
   promise
+
+(* --- Jobs from elsewhere --------------------------------------------------- *)
+
+exception No_loop = Jobs.No_loop
+
+let post f =
+  let promise = Concord.Promise.create () in
+  let run ~finally =
+    let ended settle v =
+      finally ();
+      ignore (settle promise v : bool)
+    in
+    match Lwt.with_value no_key None f with
+    | lwt ->
+        Lwt.on_any lwt (ended Promise.try_fill)
+          (ended (fun promise e -> Promise.try_fail promise e))
+    | exception e -> ended (fun promise e -> Promise.try_fail promise e) e
+  and refuse () = ignore (Promise.try_fail promise No_loop : bool) in
+  Loop.post { run; refuse };
+  promise
+
+(* --- Streams of Lwt --------------------------------------------------------- *)
+
+let to_lwt_stream event =
+  Lwt_stream.from (fun () ->
+      Lwt.try_bind
+        (fun () -> sync event)
+        Lwt.return_some
+        (function Concord.Mailbox.Closed -> Lwt.return_none | e -> Lwt.fail e))
+
+(* An item is removed when it has been added. *)
+let feed stream lwt_stream =
+  let rec pump () =
+    Lwt.bind (Lwt_stream.peek lwt_stream) @@ function
+    | None -> Lwt.return_unit
+    | Some item ->
+        Lwt.bind (Stream.add stream item) (fun () ->
+            Lwt.bind (Lwt_stream.junk lwt_stream) pump)
+  in
+  Lwt.try_bind pump
+    (fun () ->
+      Stream.close stream;
+      Lwt.return_unit)
+    (function
+      | Stream.Closed -> Lwt.return_unit
+      | e ->
+          Stream.close stream;
+          Lwt.fail e)

@@ -44,13 +44,15 @@
       to be woken, still is. *)
 
 val run : (unit -> 'a Lwt.t) -> 'a
-(** [run f] is [Lwt_main.run (f ())]. It differs for direct-style operations:
+(** [run f] is [Lwt_main.run (f ())], and registers Lwt as the scheduler of its
+    thread: so other libraries that wait by [Domain_local_await], as Kcas,
+    suspend a task of [Lwt_direct], where in [Lwt_main.run] they freeze the
+    loop; and two of these loops at once are refused. All else is the same in
+    [Lwt_main.run], which every existing program has:
 
-    - those in tasks of [Lwt_direct] suspend the task (so do operations of other
-      libraries that wait by [Domain_local_await], as Kcas);
-    - one that has to wait in a plain callback of Lwt raises {!In_callback}.
-
-    In [Lwt_main.run] both freeze the loop. All else is the same there.
+    - direct-style operations in tasks of [Lwt_direct] suspend the task;
+    - one that has to wait in a plain callback of Lwt raises {!In_callback}. (In
+      what [Lwt_main.at_exit] calls, after a plain loop, it parks the thread.)
 
     An operation that still waits when [run] returns keeps its place in the
     structures, and may be given what others wait for too. It goes on in the
@@ -60,10 +62,11 @@ val run : (unit -> 'a Lwt.t) -> 'a
     @raise Failure if a [run] is running already. *)
 
 exception In_callback
-(** A direct-style operation had to wait in a callback of Lwt, which cannot. Use
-    the operation of that name in this module, {!direct}, or a task of
-    [Lwt_direct]. A lazy value whose computation got this exception has not
-    failed: it is computed again where it is forced next. *)
+(** A direct-style operation had to wait in a callback of Lwt, which cannot; or
+    in a signal handler or a finaliser that ran in Lwt's loop. Use the operation
+    of that name in this module, {!direct}, or a task of [Lwt_direct]. A lazy
+    value whose computation got this exception has not failed: it is computed
+    again where it is forced next. *)
 
 val to_lwt : 'a Concord.Promise.t -> 'a Lwt.t
 (** {!Promise.await}, as a conversion. Suspends, orders and costs as that.
@@ -73,6 +76,198 @@ val to_lwt : 'a Concord.Promise.t -> 'a Lwt.t
 val of_lwt : 'a Lwt.t -> 'a Concord.Promise.t
 (** A promise that is filled, or fails, when Lwt's does.
     @raise Invalid_argument if another thread runs Lwt's loop. *)
+
+val to_lwt_stream : 'a Concord.Event.t -> 'a Lwt_stream.t
+(** [to_lwt_stream event] performs [event] for each item that is asked of it,
+    such as [Mailbox.take_evt mailbox], and ends when that raises
+    [Concord.Mailbox.Closed]. No item is taken before it is asked for. Who
+    asked, and was cancelled, leaves the item for who asks next; but a stream
+    that nobody reads any more keeps the item that it was asked for. *)
+
+val feed : 'a Concord.Stream.t -> 'a Lwt_stream.t -> unit Lwt.t
+(** [feed stream lwt_stream] adds the items of [lwt_stream] to [stream], and
+    waits while that is full. At the end it closes [stream].
+
+    {[
+      # Concord_lwt.run (fun () ->
+            let stream = Concord.Stream.create 1 in
+            let fed =
+              Concord_lwt.feed stream (Lwt_stream.of_list [ 1; 2; 3 ])
+            in
+            let domain =
+              Domain.spawn (fun () ->
+                  let first = Concord.Stream.take stream in
+                  let second = Concord.Stream.take stream in
+                  Concord.Stream.close stream;
+                  (first, second))
+            in
+            Lwt.map (fun () -> Domain.join domain) fed)
+      - : int * int = (1, 2)
+    ]}
+
+    - {b Suspends} while [stream] is full, or [lwt_stream] has nothing.
+    - {b Cancelled}: it closes [stream]. Only the item that it had added just
+      before may still be in [lwt_stream]; others are in one of the two.
+    - {b Closed} by others, [stream] is fed no more, and [feed] ends. The item
+      that found it closed is still in [lwt_stream].
+
+    If [lwt_stream] fails, [feed] closes [stream] and fails with that. Nobody
+    else may read [lwt_stream] meanwhile. *)
+
+val post : (unit -> 'a Lwt.t) -> 'a Concord.Promise.t
+(** [post f] has Lwt's loop call [f ()], in its next turn, and is a promise of
+    what that gives. From any thread of any domain, and in the loop as well.
+
+    {[
+      # Concord_lwt.run (fun () ->
+            let domain =
+              Domain.spawn (fun () ->
+                  Concord.Promise.await
+                    (Concord_lwt.post (fun () ->
+                         Lwt.map (fun () -> "by Lwt's timer")
+                           (Lwt_unix.sleep 0.001))))
+            in
+            Lwt.map
+              (fun () -> Domain.join domain)
+              (Lwt_unix.sleep 0.1))
+      - : string = "by Lwt's timer"
+    ]}
+
+    Which loop: Lwt has one at a time. If none has run yet, the first one calls
+    [f]. When a {!run} ends, and what was posted has not, the promises fail with
+    {!No_loop}; so do those of later calls, until another loop has begun its
+    first turn. Nobody can see a plain [Lwt_main.run] end: what is posted after
+    it is called by the next one.
+
+    - {b Suspends} no task; signal handlers, finalisers and callbacks may call
+      it.
+    - {b Cancelled}: the task that awaits the promise is; [f] goes on.
+    - {b Order}: that of the calls.
+    - {b Cost}: O(1). A system call only if the loop may sleep.
+
+    The promise fails with what [f] raises, or its promise fails with. *)
+
+exception No_loop
+(** A job of {!post} had not ended when {!run} did. Whether it had begun is not
+    said: what it did until then is done. *)
+
+(** {2 Each structure, by an example}
+
+    What waits gives a promise, and is used with [let*]; what cannot wait is as
+    in [Concord].
+
+    {[
+      # open Lwt.Syntax
+      # open Concord_lwt
+      # run (fun () ->
+            let promise = Promise.create () in
+            let answer = Promise.await promise in
+            Promise.fill promise 42;
+            answer)
+      - : int = 42
+      # run (fun () ->
+            let box = Mvar.create 1 in
+            let* before = Mvar.swap box 2 in
+            let* tripled = Mvar.modify box (fun v -> (3 * v, v)) in
+            let* after = Mvar.take box in
+            Lwt.return [ before; tripled; after ])
+      - : int list = [1; 2; 6]
+      # run (fun () ->
+            let promise = Promise.create () in
+            let sum = Lazy.from_fun (fun () -> 1 + Concord.Promise.await promise) in
+            let forced = Lazy.force sum in
+            Promise.fill promise 2;
+            forced)
+      - : int = 3
+      # run (fun () ->
+            let channel = Channel.create () in
+            let sent = Channel.send channel "hello" in
+            let* text = Channel.receive channel in
+            let* () = sent in
+            Lwt.return text)
+      - : string = "hello"
+      # run (fun () ->
+            let stream = Stream.create 1 in
+            let sum = Stream.fold_s (fun sum n -> Lwt.return (sum + n)) 0 stream in
+            let* () = Lwt_list.iter_s (Stream.add stream) [ 1; 2; 3 ] in
+            Stream.close stream;
+            sum)
+      - : int = 6
+      # run (fun () ->
+            let mailbox = Mailbox.create () in
+            let printed = Mailbox.iter_s Lwt_io.printl mailbox in
+            List.iter (Mailbox.put mailbox) [ "one"; "two" ];
+            Mailbox.close mailbox;
+            printed)
+      one
+      two
+      - : unit = ()
+      # run (fun () ->
+            let news = Broadcast.create () in
+            let first = Broadcast.subscribe news in
+            let second = Broadcast.subscribe news in
+            Broadcast.send news "rain";
+            Lwt.both (Broadcast.receive first) (Broadcast.receive second))
+      - : string * string = ("rain", "rain")
+      # run (fun () ->
+            let news = Bvar.create () in
+            let heard = Bvar.wait news in
+            Bvar.broadcast news "sun";
+            heard)
+      - : string = "sun"
+      # run (fun () ->
+            let mutex = Mutex.create () and ready = ref false in
+            let changed = Condition.create () in
+            let waiter =
+              Mutex.with_lock mutex (fun () ->
+                  let rec wait () =
+                    if !ready then Lwt.return "ready"
+                    else Lwt.bind (Condition.wait changed mutex) wait
+                  in
+                  wait ())
+            in
+            let* () =
+              Mutex.with_lock mutex (fun () ->
+                  ready := true;
+                  Condition.signal changed;
+                  Lwt.return_unit)
+            in
+            waiter)
+      - : string = "ready"
+      # run (fun () ->
+            let two = Semaphore.Counting.make 2 in
+            let busy = ref 0 and most = ref 0 in
+            let job _ =
+              Semaphore.Counting.with_permit two (fun () ->
+                  incr busy;
+                  most := max !most !busy;
+                  let+ () = Lwt.pause () in
+                  decr busy)
+            in
+            let* () = Lwt_list.iter_p job [ 1; 2; 3; 4; 5 ] in
+            Lwt.return !most)
+      - : int = 2
+      # run (fun () ->
+            let lock = Rwlock.create () and config = ref "old" in
+            let read () = Rwlock.read lock (fun () -> Lwt.return !config) in
+            let* before = read () in
+            let* () =
+              Rwlock.write lock (fun () ->
+                  config := "new";
+                  Lwt.return_unit)
+            in
+            let* after = read () in
+            Lwt.return (before, after))
+      - : string * string = ("old", "new")
+      # run (fun () ->
+            let barrier = Barrier.create 2 and over = Latch.create 2 in
+            let party () =
+              let+ () = Barrier.await barrier in
+              Latch.count_down over
+            in
+            Lwt.join [ party (); party (); Latch.await over ])
+      - : unit = ()
+    ]} *)
 
 include Concord.Monadic.S with type 'a promise := 'a Lwt.t
 (** @inline *)

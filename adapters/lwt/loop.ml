@@ -53,8 +53,49 @@ and refuse () =
         "Concord_lwt: another thread runs Lwt's loop; in this one use the \
          direct-style operation (Concord.Mvar.take for Concord_lwt.Mvar.take)"
 
+(* --- The thread that is in a turn ------------------------------------------ *)
+
+(* [turn_of]
+
+   State    Left by         To       By whom
+   nobody   start_of_turn   t        the thread t, at the start of a turn of Lwt's loop
+   t        end_turn_of     nobody   t, at the end of the turn
+            start_of_turn   t'       the thread t', after an exception has ended the loop
+                                     of t in the middle of a turn
+            is_in_turn      nobody   t, which finds that this has happened
+
+   Lwt calls code only in a turn. A thread asks about itself only, so it need not see
+   what another one writes. *)
+let nobody = -1
+let turn_of = Atomic.make nobody
+let end_turn_of () = Atomic.set turn_of nobody
+
+(* [a_loop_runs] would disturb another thread that starts a loop at this moment. So it is
+   asked only where the calling thread was seen to begin a turn. [Sys_error]: a signal
+   handler in Lwt's own critical section. *)
+let is_in_turn () =
+  Atomic.get turn_of = this_thread ()
+  && ((match a_loop_runs () with runs -> runs | exception Sys_error _ -> true)
+     || begin
+       end_turn_of ();
+       false
+     end)
+
+(* The tasks of [Lwt_direct] run in a hook, after [start_of_turn] and before the loop waits
+   for the kernel. If one ends the last promise, nothing else ends that wait. A task sets
+   Lwt's storage, and so takes the mark out of it. *)
+let no_task_ran : unit Lwt.key = Lwt.new_key ()
+
+let tasks_ran () =
+  let ran = Option.is_none (Lwt.get no_task_ran) in
+  Lwt_direct.Storage.remove no_task_ran;
+  ran
+
 let start_of_turn () =
   let me = this_thread () in
+  Atomic.set turn_of me;
+  Lwt_direct.Storage.set no_task_ran ();
+  Jobs.reopen ();
   match Atomic.get owner with
   | (Used thread | Run thread) when thread = me -> ()
   | Nobody | Used _ | Run _ -> Atomic.set owner (Used me)
@@ -65,14 +106,19 @@ let rec run f =
       failwith "Concord_lwt.run: it runs already, and Lwt has one loop only"
   | (Nobody | Used _) as before ->
       let mine = Run (this_thread ()) in
-      if Atomic.compare_and_set owner before mine then
+      if Atomic.compare_and_set owner before mine then begin
+        Jobs.reopen ();
         Fun.protect f ~finally:(fun () ->
+            if Atomic.get owner == mine then Jobs.close ();
             ignore (Atomic.compare_and_set owner mine Nobody : bool))
+      end
       else (* another thread, or a loop has begun a turn *) run f
 
 (* --- Waking --------------------------------------------------------------- *)
 
-type wake = Wake : 'a Lwt.t * 'a Lwt.u * ('a, exn) result -> wake
+type wake =
+  | Wake : 'a Lwt.t * 'a Lwt.u * ('a, exn) result -> wake
+  | Ring  (** Look at the jobs. *)
 
 let wakes : wake Inbox.t = Inbox.create ()
 
@@ -89,10 +135,24 @@ let resume decision outcome promise waker result =
       Lwt_unix.send_notification notification;
       true
 
+let ring () =
+  match Inbox.post wakes Ring with
+  | Refused | Posted -> ()
+  | Posted_to_sleeper -> Lwt_unix.send_notification notification
+
+let post job = Jobs.post ~ring job
+
+(* How many waits have begun and were not ended otherwise: a wake ends each. *)
+let waits = ref 0
+let begin_wait () = incr waits
+let end_wait () = decr waits
+
 (* A callback may raise, or exit, which runs another loop. Then [wake] is called again,
    and finds the promise resolved; so it does if the promise was cancelled. *)
-let wake (Wake (promise, waker, result)) =
-  if Lwt.is_sleeping promise then Lwt.wakeup_result waker result
+let wake = function
+  | Ring -> (* it ends no wait *) begin_wait ()
+  | Wake (promise, waker, result) ->
+      if Lwt.is_sleeping promise then Lwt.wakeup_result waker result
 
 (* Serves at most [left] messages. Returns how many more it might have served. *)
 let rec serve left =
@@ -100,11 +160,6 @@ let rec serve left =
 
 (* How many messages one turn serves: the loop has other things to do as well. *)
 let max_wakes = 1_000
-
-(* How many waits have begun and were not ended otherwise: a wake ends each. *)
-let waits = ref 0
-let begin_wait () = incr waits
-let end_wait () = decr waits
 let tasks_wait () = !waits > Inbox.served wakes
 
 (* --- Turns ---------------------------------------------------------------- *)
@@ -160,16 +215,25 @@ let rec serve_and_spin left spins =
 (* What was called may have made work for others, [Lwt_direct] for one, whose hook
    has had its turn: then the loop must not wait. *)
 let before_waiting () =
+  let tasks_ran = tasks_ran () in
   let something = serve_and_spin max_wakes max_spins < max_wakes in
+  let something = Jobs.serve () || something in
+  let something = tasks_ran || something in
   begin_turn ();
   if Lwt.paused_count () = 0 && (something || not (Inbox.fall_asleep wakes))
   then ignore (Lwt.pause () : unit Lwt.t)
 
 let after_waiting () =
   Inbox.wake_up wakes;
-  ignore (serve max_wakes : int)
+  ignore (serve max_wakes : int);
+  ignore (Jobs.serve () : bool)
 
+(* The tasks of [Lwt_direct] run in hooks, which it adds in front of all others with the
+   first task. These hooks are to be between ours, so that its tasks run in a turn, and
+   that those which are woken at the end of one go on before it is over. *)
 let () =
+  Lwt_direct.spawn_in_the_background ignore;
   ignore (Lwt_main.Enter_iter_hooks.add_first start_of_turn);
   ignore (Lwt_main.Enter_iter_hooks.add_last before_waiting);
-  ignore (Lwt_main.Leave_iter_hooks.add_first after_waiting)
+  ignore (Lwt_main.Leave_iter_hooks.add_first after_waiting);
+  ignore (Lwt_main.Leave_iter_hooks.add_last end_turn_of)

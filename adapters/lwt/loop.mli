@@ -14,6 +14,11 @@ val run : (unit -> 'a) -> 'a
 val is_running : unit -> bool
 (** Is the calling thread in {!run}? *)
 
+val is_in_turn : unit -> bool
+(** Was the calling thread called by Lwt's loop, {!run} or [Lwt_main.run], which
+    goes on when it returns? (Not known of what [Lwt_main.at_exit] calls.)
+    - {b Cost}: a few nanoseconds, if the answer is [false]. *)
+
 val enter : unit -> unit
 (** The calling thread is going to touch Lwt's state.
     @raise Invalid_argument if another thread runs Lwt's loop. *)
@@ -35,6 +40,9 @@ val resume :
     If it raises what a signal handler raises, then nothing has happened, or all
     of it.
     - {b Cost}: O(1). A system call only if the loop may sleep. *)
+
+val post : Jobs.job -> unit
+(** {!Jobs.post}, for this loop. *)
 
 (** {2 How many tasks wait for others to wake them}
 

@@ -44,7 +44,17 @@ type t = Trigger.handler
 
 let create () = Trigger.{ up = false; asked = false }
 
-let using ?(outside = Park.suspend_thread) t loop =
+(* The loop cannot go on before the caller returns. So if there is no other thread, domain
+   or timeout, nothing can resume the caller. No signal handler runs in a thread that is
+   parked. *)
+let park_or_refuse block =
+  if Others.may_wake ~asleep:0 then Park.suspend_thread block
+  else
+    match block (fun _ -> false) with
+    | Some () -> ()
+    | None -> Reach.refuse Park.In_handler
+
+let using ?(outside = park_or_refuse) t loop =
   Innermost.prepare_domain ~is_inside:Probe.is_inside;
   Domain_local_await.using ~prepare_for_await:(Trigger.prepare t outside)
     ~while_running:(fun () ->

@@ -61,7 +61,8 @@ val using :
 
     [outside block] handles a wait by code that runs in the loop but in none of
     its tasks: a callback from C. [outside] does what a host does, or calls
-    {!refuse} where that would suspend. By default it parks the thread.
+    {!refuse} where that would suspend. By default it parks the thread, or
+    raises {!Concord.Suspend.In_handler} if nothing is left that could wake it.
 
     - {b Suspends} the calling task before [loop] begins, for a moment and only
       if it is not known whether the scheduler registered on the domain runs in

@@ -182,3 +182,18 @@ let protect_thread f =
       let backtrace = Printexc.get_raw_backtrace () in
       leave_protected thread;
       Printexc.raise_with_backtrace e backtrace
+
+(* --- In a loop, outside of its tasks ---------------------------------------- *)
+
+exception In_handler
+
+let () =
+  Printexc.register_printer (function
+    | In_handler ->
+        Some
+          "Concord.Suspend.In_handler: an operation has to wait, but was \
+           called in a signal handler, a finaliser or a callback from C, which \
+           runs in a scheduler's loop, and nothing is left that could resume \
+           it; let the handler fill a promise or put into a mailbox, and a \
+           task wait for that"
+    | _ -> None)

@@ -25,3 +25,6 @@ val protect_thread : (unit -> 'a) -> 'a
 (** [protect_thread f] is [f ()], in which what a signal handler raises does not
     end a wait of the calling thread. The next wait after [protect_thread]
     raises the exception. *)
+
+exception In_handler
+(** {!Concord.Suspend.In_handler}. *)

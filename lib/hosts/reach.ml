@@ -232,7 +232,12 @@ let question question ~otherwise = ask (Question (question, otherwise))
 
 type _ Effect.t += Refusing : unit Effect.t
 
+(* Exceptions without arguments, so that they can be compared. *)
+let last_refusal = Atomic.make Not_found
+let is_refusal e = e == Atomic.get last_refusal
+
 let refuse e =
+  Atomic.set last_refusal e;
   (try Effect.perform (Ask { question = Refusing; otherwise = () })
    with Effect.Unhandled (Ask _) -> ());
   raise e

@@ -28,6 +28,9 @@ val refuse : exn -> 'a
 (** {!Concord.Host_kit.refuse}. It asks {!Refusing} of whatever lies between the
     caller and its host. *)
 
+val is_refusal : exn -> bool
+(** Was the exception given to {!refuse} last? By address. *)
+
 (** {2 What lies between a task and its host} *)
 
 type host =

@@ -1,6 +1,7 @@
 include Concord_suspend
 
 exception Never_resumed = Leaks.Never_resumed
+exception In_handler = Park.In_handler
 
 let suspend = Reach.suspend
 let protect = Reach.protect

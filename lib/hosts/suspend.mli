@@ -94,3 +94,17 @@ val is_cancelled : unit -> bool
 
     - {b Suspends} no task, but a host may let others take their turn.
     - {b Cost}: that of a suspension which goes on at once. *)
+
+exception In_handler
+(** An operation had to wait in code that a scheduler's loop runs outside of its
+    tasks: a signal handler, a finaliser, a callback from C. No task can be
+    suspended there, so that the thread waits, and the loop with it; and nothing
+    was left that could have resumed it: no other thread or domain, and no
+    timeout. The operation has changed nothing.
+
+    Told by {!Concord_fifo}, and by what runs in {!Concord.Host_kit.using}, on
+    Linux. If there is another thread, it is not known that this does not help:
+    the loop stands still until that resumes the operation. Lwt and Async refuse
+    to wait in any case ([Concord_lwt.In_callback], [Concord_async.In_job]). In
+    Eio's loop the thread waits, for ever if only a fiber of that loop could
+    resume it. *)

@@ -1,5 +1,5 @@
-module type Style = Style.Style
-module type Style_with_wait = Style.Style_with_wait
+module type Style = Promises.Style
+module type Style_with_wait = Promises.Style_with_wait
 module type S = Style.S
 
 module Make_with_wait (Style : Style_with_wait) = struct
@@ -309,6 +309,12 @@ module Make_with_wait (Style : Style_with_wait) = struct
     end)
   end
 
+  module Bvar = struct
+    include Bvar
+
+    let wait t = sync (wait_evt t)
+  end
+
   module Mutex = struct
     include Mutex
 
@@ -338,12 +344,14 @@ module Make_with_wait (Style : Style_with_wait) = struct
       include Semaphore.Counting
 
       let acquire t = sync (acquire_evt t)
+      let with_permit t f = during try_acquire acquire_evt release t f
     end
 
     module Binary = struct
       include Semaphore.Binary
 
       let acquire t = sync (acquire_evt t)
+      let with_permit t f = during try_acquire acquire_evt release t f
     end
   end
 

@@ -12,10 +12,10 @@
     it suspends. So order, cancellation and cost are those of the direct
     operation. *)
 
-module type Style = Style.Style
+module type Style = Promises.Style
 (** A library of promises. *)
 
-module type Style_with_wait = Style.Style_with_wait
+module type Style_with_wait = Promises.Style_with_wait
 (** A library of promises that also tells when a wait was cancelled too late,
     gives way to others, and waits for one operation faster. *)
 

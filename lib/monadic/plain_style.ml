@@ -1,4 +1,4 @@
-module Make (S : Style.Style) = struct
+module Make (S : Promises.Style) = struct
   include S
 
   (* The outcome of the resumer or of [block], as against the host's cancellation. *)

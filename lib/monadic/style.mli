@@ -1,97 +1,4 @@
-(** The two sides of {!Monadic}. *)
-
-(** What all styles have. *)
-module type Promises = sig
-  type 'a t
-
-  val return : 'a -> 'a t
-  val fail : exn -> Printexc.raw_backtrace -> 'a t
-  val bind : 'a t -> ('a -> 'b t) -> 'b t
-
-  val try_bind : (unit -> 'a t) -> ('a -> 'b t) -> (exn -> 'b t) -> 'b t
-  (** [try_bind f return fail] goes on with [return v] when [f ()] has the value
-      [v], or with [fail e] when it has failed with [e]. *)
-
-  val enter : unit -> unit
-  (** Called before [suspend] and [wait].
-      @raise e
-        if the calling thread does not belong to the style, and so cannot
-        suspend in it. *)
-
-  val isolate : (unit -> 'a t) -> 'a t
-  (** [isolate f] is [f ()]. What the library keeps for the code that it runs
-      (its storage, its context) is afterwards as it was, although [f] may have
-      been suspended in the middle. *)
-
-  val host : unit -> Host_kit.t option
-  (** The calling thread's loop, if it was registered by
-      {!Concord.Host_kit.using}. *)
-end
-
-(** A library of promises. *)
-module type Style = sig
-  include Promises
-
-  val suspend :
-    protected:bool ->
-    ('a Suspend.resumer -> 'a option) ->
-    (('a, exn) result -> 'b t) ->
-    'b t
-  (** [suspend ~protected block go_on] does what a host does, by the contract of
-      {!Concord.Suspend}, and then goes on with the outcome. The exception of a
-      cancellation is an outcome too, unless [protected]. A cancellation that
-      comes after the outcome, or is protected, is lost: see {!Style_with_wait}.
-  *)
-end
-
-(** A library whose promises can be cancelled, or whose loop calls code until
-    there is none left to be called; or that waits for one operation faster than
-    by [suspend]. *)
-module type Style_with_wait = sig
-  include Promises
-
-  val suspend :
-    protected:bool ->
-    late:(exn -> unit) ->
-    cancelled:(exn -> 'b t) ->
-    ('a Suspend.resumer -> 'a option) ->
-    (('a, exn) result -> 'b t) ->
-    'b t
-  (** [suspend ~protected ~late ~cancelled block go_on] goes on with the outcome
-      of the resumer, or of [block]. If the promise is cancelled while it waits,
-      [suspend] goes on with [cancelled e] instead, where [e] is the exception
-      of the cancellation. If it is [protected], or has been resumed before,
-      [suspend] calls [late e] at once, and goes on with the outcome. *)
-
-  val wait :
-    late:('b -> exn -> 'b t) ->
-    ('t, 'x, 'a) Structure_kit.operation ->
-    't ->
-    ('x, 'a) Structure_kit.waiter ->
-    ('a -> 'b) ->
-    'b t
-  (** [wait ~late operation t waiter result] does that with
-      [Structure_kit.block operation t waiter], unprotected. It gives
-      [result v], where [v] is the outcome, or goes on with [late (result v) e]
-      if it was cancelled after it had been resumed; or it fails, after
-      [Structure_kit.withdraw operation t waiter].
-
-      [result] only changes the type of what it is given, and is called by the
-      thread that resumes. *)
-
-  val cancel : 'a t -> unit
-  (** Cancels what the promise waits for. *)
-
-  val at_once : int ref
-  (** How many operations may still be done at once before {!turn} is asked:
-      each that does not wait takes one. Otherwise tasks whose operations never
-      wait would stop the loop. *)
-
-  val turn : unit -> unit t option
-  (** Asked before an operation when {!at_once} is used up. [None]: the
-      operation is begun now. Else it is begun after that promise, which is
-      resolved, or cancelled, when others have had their turn. *)
-end
+(** The two sides of {!Monadic}: here the side of the structures. *)
 
 (** All structures, in that style. *)
 module type S = sig
@@ -111,98 +18,144 @@ module type S = sig
         {!Make} it is lost, if the style's library does not repeat it.) *)
 
   val sync : 'a Event.t -> 'a promise
-  (** {!Concord.Event.sync}. *)
+  (** [sync event] performs [event]: {!Concord.Event.sync}. Functions of
+      {!Concord.Event.wrap} run as in {!direct}. *)
 
   val select : 'a Event.t list -> 'a promise
-  (** {!Concord.Event.select}. *)
+  (** [select events] performs exactly one of [events], the first that can be;
+      nothing is lost of the others: {!Concord.Event.select}. *)
 
   val sync_before : float -> 'a Event.t -> 'a option promise
-  (** {!Concord.Event.sync_before}. *)
+  (** [sync_before seconds event] performs [event], or has the value [None] and
+      has not performed it: {!Concord.Event.sync_before}. *)
 
   val loop : 'a Event.t list -> ('a -> 'b option promise) -> 'b promise
   (** {!Concord.Event.loop}, where the function may wait. *)
 
   (** {2 The structures}
 
-      All functions of each structure. Those that may suspend give a promise
-      here; their order, cancellation and cost are those of the direct
-      functions. A function argument whose result is a promise (that of
-      [with_lock]) may wait. *)
+      All functions of each structure. Those that may have to wait give a
+      promise here. It is resolved at once if they need not. Who is
+      {b cancelled} while waiting has changed nothing, unless it is said below;
+      {b order} and {b cost} are those of the direct functions. A function
+      argument whose result is a promise may wait. *)
 
+  (** A value that will be there later. *)
   module Promise : sig
+    (** @closed *)
     include module type of struct
       include Promise
     end
 
     val await : 'a t -> 'a promise
+    (** [await t] has the value of [t] as soon as [t] is filled, or fails with
+        what [t] failed with. *)
+
     val await_result : 'a t -> ('a, exn) result promise
   end
 
+  (** A box for one value. *)
   module Mvar : sig
+    (** @closed *)
     include module type of struct
       include Mvar
     end
 
     val put : 'a t -> 'a -> unit promise
+    (** [put t v] puts [v] into [t], and waits while [t] is full. *)
+
     val take : 'a t -> 'a promise
+    (** [take t] removes the value of [t], and waits while [t] is empty. *)
+
     val read : 'a t -> 'a promise
+    (** [read t] leaves the value in [t], and waits while [t] is empty. *)
+
     val swap : 'a t -> 'a -> 'a promise
+    (** [swap t v] replaces the value of [t] by [v], and has the old one. It
+        waits while [t] is empty. *)
+
     val modify : 'a t -> ('a -> 'a * 'b) -> 'b promise
+    (** [modify t f] replaces the value [v] by the first part of [f v], and has
+        the second. It waits while [t] is empty. [f] runs as in {!direct}; if it
+        fails, [v] is put back. *)
   end
 
+  (** A value that is computed when it is first wanted. *)
   module Lazy : sig
+    (** @closed *)
     include module type of struct
       include Lazy
     end
 
     val force : 'a t -> 'a promise
-    (** The computation runs as in {!direct}. *)
+    (** [force t] has the value of [t], or fails with what its computation
+        raised. It waits while another task computes. The computation runs as in
+        {!direct}. *)
 
     val force_val : 'a t -> 'a promise
     (** {!force}. *)
   end
 
+  (** Sender and receiver meet. *)
   module Channel : sig
+    (** @closed *)
     include module type of struct
       include Channel
     end
 
     val send : 'a t -> 'a -> unit promise
+    (** [send t v] waits for a receiver. Fails with {!Closed}. *)
+
     val receive : 'a t -> 'a promise
+    (** [receive t] waits for a sender. Fails with {!Closed}. *)
 
     (** @inline *)
     include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
+  (** A bounded queue. *)
   module Stream : sig
+    (** @closed *)
     include module type of struct
       include Stream
     end
 
     val add : 'a t -> 'a -> unit promise
+    (** [add t v] waits while [t] is full. Fails with {!Closed}. *)
+
     val take : 'a t -> 'a promise
+    (** [take t] waits while [t] is empty. Fails with {!Closed} if [t] is closed
+        as well. *)
 
     (** @inline *)
     include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
+  (** An unbounded queue. *)
   module Mailbox : sig
+    (** @closed *)
     include module type of struct
       include Mailbox
     end
 
     val take : 'a t -> 'a promise
+    (** [take t] waits while [t] is empty. Fails with {!Closed} if [t] is closed
+        as well. *)
 
     (** @inline *)
     include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
+  (** Every subscriber sees every value. *)
   module Broadcast : sig
+    (** @closed *)
     include module type of struct
       include Broadcast
     end
 
     val receive : 'a subscription -> 'a promise
+    (** [receive s] has the next value that [s] has not seen, and waits for it.
+        Fails with {!Closed} after the last one. *)
 
     (** @inline *)
     include
@@ -212,12 +165,26 @@ module type S = sig
          and type 'a sink := 'a t
   end
 
+  (** A condition that carries a value. *)
+  module Bvar : sig
+    (** @closed *)
+    include module type of struct
+      include Bvar
+    end
+
+    val wait : 'a t -> 'a promise
+    (** [wait t] has the next value that is given to those who wait. *)
+  end
+
+  (** Mutual exclusion. *)
   module Mutex : sig
+    (** @closed *)
     include module type of struct
       include Mutex
     end
 
     val lock : t -> unit promise
+    (** [lock t] waits while [t] is locked. *)
 
     val with_lock : t -> (unit -> 'a promise) -> 'a promise
     (** [with_lock t f] locks [t], and unlocks it when [f ()] has its value or
@@ -230,13 +197,18 @@ module type S = sig
     (** {!with_lock}, under the name of Stdlib's function. *)
   end
 
+  (** Condition variables. *)
   module Condition : sig
+    (** @closed *)
     include module type of struct
       include Condition
     end
 
     val wait : t -> Mutex.t -> unit promise
-    (** - {b Cancelled}: it fails when it has locked the mutex again. If it had
+    (** [wait t mutex] unlocks [mutex], waits for a signal, and has [mutex]
+        locked again when it is resolved.
+
+        - {b Cancelled}: it fails when it has locked the mutex again. If it had
           been signalled, it passes the signal on, to the task that has waited
           longest then. In that it differs from {!Condition.wait}, as the
           promise may have no other wait that could raise the cancellation.
@@ -250,50 +222,76 @@ module type S = sig
     (** The function runs as in {!direct}. *)
   end
 
+  (** Permits. *)
   module Semaphore : sig
     module Counting : sig
+      (** @closed *)
       include module type of struct
         include Semaphore.Counting
       end
 
       val acquire : t -> unit promise
+      (** [acquire t] takes a permit, and waits while there is none. *)
+
+      val with_permit : t -> (unit -> 'a promise) -> 'a promise
+      (** [with_permit t f] has a permit until [f ()] has its value or has
+          failed. Cancelled as {!Mutex.with_lock}. *)
     end
 
     module Binary : sig
+      (** @closed *)
       include module type of struct
         include Semaphore.Binary
       end
 
       val acquire : t -> unit promise
+      (** [acquire t] takes the permit, and waits while there is none. *)
+
+      val with_permit : t -> (unit -> 'a promise) -> 'a promise
+      (** As {!Counting.with_permit}. *)
     end
   end
 
+  (** Many readers, or one writer. *)
   module Rwlock : sig
+    (** @closed *)
     include module type of struct
       include Rwlock
     end
 
     val read_lock : t -> unit promise
+    (** [read_lock t] waits while there is a writer. *)
+
     val write_lock : t -> unit promise
+    (** [write_lock t] waits while there are others. *)
+
     val read : t -> (unit -> 'a promise) -> 'a promise
+    (** [read t f] is a reader until [f ()] has its value or has failed.
+        Cancelled as {!Mutex.with_lock}. *)
 
     val write : t -> (unit -> 'a promise) -> 'a promise
-    (** Both are cancelled as {!Mutex.with_lock}. *)
+    (** [write t f] is the writer, as {!read}. *)
   end
 
+  (** Tasks wait for each other, again and again. *)
   module Barrier : sig
+    (** @closed *)
     include module type of struct
       include Barrier
     end
 
     val await : t -> unit promise
+    (** [await t] waits until all parties have arrived. *)
   end
 
+  (** A gate that opens once. *)
   module Latch : sig
+    (** @closed *)
     include module type of struct
       include Latch
     end
 
     val await : t -> unit promise
+    (** [await t] waits until the count of [t] is 0. *)
   end
 end

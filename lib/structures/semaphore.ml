@@ -83,6 +83,17 @@ let waiters t =
   | Free _ -> 0
   | Queue waiters -> Waiters.length waiters
 
+let with_permit release t f =
+  acquire t;
+  match f () with
+  | v ->
+      release t;
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      release t;
+      Printexc.raise_with_backtrace e backtrace
+
 module Counting = struct
   type nonrec t = t
 
@@ -97,6 +108,7 @@ module Counting = struct
   let acquire_evt = acquire_evt
   let get_value = get_value
   let waiters = waiters
+  let with_permit t f = with_permit release t f
 end
 
 module Binary = struct
@@ -108,4 +120,5 @@ module Binary = struct
   let acquire = acquire
   let acquire_evt = acquire_evt
   let waiters = waiters
+  let with_permit t f = with_permit release t f
 end

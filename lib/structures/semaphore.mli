@@ -44,6 +44,14 @@ module Counting : sig
   val waiters : t -> int
   (** How many tasks wait, for diagnosis. One that was cancelled counts until it
       is unwound. *)
+
+  val with_permit : t -> (unit -> 'a) -> 'a
+  (** [with_permit t f] is [f ()] with a permit of [t], which is released
+      however [f] ends.
+
+      - {b Suspends}, {b Cancelled}: as {!acquire}, and as [f].
+
+      @raise e if [f] raises [e], after the release. *)
 end
 
 (** One permit or none. *)
@@ -71,4 +79,9 @@ module Binary : sig
   val waiters : t -> int
   (** How many tasks wait, for diagnosis. One that was cancelled counts until it
       is unwound. *)
+
+  val with_permit : t -> (unit -> 'a) -> 'a
+  (** As {!Counting.with_permit}.
+
+      - {b Suspends}, {b Cancelled}: as {!acquire}, and as [f]. *)
 end

@@ -21,8 +21,20 @@ let withdraw operation t w =
     operation.withdraw t w
   end
 
+type refused = Refused : ('t, 'x, 'a) t * 'x -> refused
+
+let refused : refused option Atomic.t = Atomic.make None
+
 let withdraw_and_raise operation t w e =
   let backtrace = Printexc.get_raw_backtrace () in
+  if Reach.is_refusal e then
+    Atomic.set refused
+      (* an argument may be large, and is kept *)
+      (Some
+         (Refused
+            ( operation,
+              if Identity.is_immediate w.Waiter.arg then w.Waiter.arg
+              else Identity.nothing () )));
   withdraw operation t w;
   Printexc.raise_with_backtrace e backtrace
 

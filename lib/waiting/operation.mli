@@ -45,3 +45,9 @@ val withdraw : ('t, 'x, 'a) t -> 't -> ('x, 'a) Waiter.t -> unit
 (** Marks the waiter as gone, and withdraws it from the structure; does nothing
     if it is gone already. To be called when a suspension by {!block} has
     raised. *)
+
+type refused = Refused : ('t, 'x, 'a) t * 'x -> refused
+
+val refused : refused option Atomic.t
+(** The operation that a host refused last ({!Reach.refuse}), in any thread, and
+    its argument, if that is an immediate value: for messages. *)

@@ -16,6 +16,8 @@ let protect f =
 
 type _ Effect.t += Refusing : unit Effect.t
 
+let is_refusal (_ : exn) = false
+
 let question question ~otherwise =
   Some (Effect.perform (Ask { question; otherwise }))
 

@@ -180,6 +180,29 @@ module Make (S : Style) = struct
       operation "Lazy.force_val" Shares (forced S.Lazy.force_val);
     ]
 
+  let bvar =
+    let given give _ =
+      let t = Bvar.create () in
+      {
+        wait = (fun _ -> S.Bvar.wait t);
+        event = Some (fun _ -> Bvar.wait_evt t);
+        wake =
+          (fun () ->
+            give t 1;
+            1);
+        left = (fun () -> []);
+        waiters = (fun () -> Bvar.waiters t);
+        words = (fun () -> words t);
+        ends = None;
+      }
+    in
+    [
+      operation "Bvar.wait, signal" Takes ~remembers:false
+        (given (fun t v -> ignore (Bvar.signal t v : bool)));
+      operation "Bvar.wait, broadcast" Shares ~remembers:false ~repeats:false
+        (given Bvar.broadcast);
+    ]
+
   let barrier =
     [
       operation "Barrier.await" Meets ~remembers:false (fun n ->
@@ -619,6 +642,7 @@ module Make (S : Style) = struct
       [
         promise;
         latch;
+        bvar;
         lazy_;
         barrier;
         mvar;

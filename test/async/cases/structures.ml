@@ -443,7 +443,7 @@ let lazy_computed_there () =
 
 let run () =
   run "concord-async"
-    (tests @ Jobs.tests @ Backtraces.suites @ Scopes.suites
+    (tests @ Jobs.tests @ Flows.tests @ Backtraces.suites @ Scopes.suites
     @ [
         ( "failures",
           [

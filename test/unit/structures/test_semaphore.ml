@@ -151,6 +151,46 @@ let as_a_lock kind make =
   let name, tests = Lock_cases.suite make in
   (kind ^ ", " ^ name, tests)
 
+(* However the function ends, and if its task is cancelled in it, or before. *)
+let with_permit () =
+  let each (name, with_permit, try_acquire, release) =
+    int (name ^ ": the value") 1
+      (with_permit (fun () ->
+           no (name ^ ": it has it") (try_acquire ());
+           1));
+    raises (name ^ ": raises") Exit (fun () ->
+        with_permit (fun () -> raise Exit));
+    yes (name ^ ": released") (try_acquire ());
+    let begun = ref false in
+    let waiting =
+      Hand.start (fun () ->
+          with_permit (fun () ->
+              begun := true;
+              2))
+    in
+    Hand.unwind waiting;
+    no (name ^ ": cancelled before") !begun;
+    release ();
+    let inside =
+      Hand.start (fun () ->
+          with_permit (fun () -> Promise.await (Promise.create ())))
+    in
+    no (name ^ ": it has it") (try_acquire ());
+    Hand.unwind inside;
+    yes (name ^ ": released by a cancelled one") (try_acquire ())
+  in
+  let c = Counting.make 1 and b = Binary.make true in
+  each
+    ( "Counting",
+      (fun f -> Counting.with_permit c f),
+      (fun () -> Counting.try_acquire c),
+      fun () -> Counting.release c );
+  each
+    ( "Binary",
+      (fun f -> Binary.with_permit b f),
+      (fun () -> Binary.try_acquire b),
+      fun () -> Binary.release b )
+
 let () =
   run "Semaphore"
     (( "operations",
@@ -161,6 +201,7 @@ let () =
          test "no permit is lost" permits_are_kept;
          test "no more tasks than permits" limit;
          test "binary" binary;
+         test "with_permit" with_permit;
        ] )
     :: Outside.suite no_effect
     :: as_a_lock "counting" counting

@@ -1,0 +1,81 @@
+exception No_loop
+
+let () =
+  Printexc.register_printer (function
+    | No_loop ->
+        Some
+          "Concord_lwt.No_loop: the Concord_lwt.run that was to run this job, \
+           or ran it, has ended"
+    | _ -> None)
+
+type job = { run : finally:(unit -> unit) -> unit; refuse : unit -> unit }
+
+(* [state], the jobs that were posted and have not begun, latest first
+
+   State     Left by   To           By whom
+   Open js   post      Open (j, js) any thread; if [js] is empty it rings after that
+             serve     Open []      the loop, which then begins all of js
+             close     Ended        the end of Concord_lwt.run, which then refuses js
+   Ended     reopen    Open []      a loop, at the start of a turn
+
+   Debt: who adds to an empty list rings. The loop serves before it falls asleep, and
+   what comes after that finds it asleep (H4). A signal handler that raises in between
+   does not spare the debt. *)
+type state = Open of job list | Ended
+
+let state = Atomic.make (Open [])
+
+let rec post ~ring job =
+  match Atomic.get state with
+  | Ended -> job.refuse ()
+  | Open jobs as before ->
+      if not (Atomic.compare_and_set state before (Open (job :: jobs))) then
+        (* another job, or the loop *) post ~ring job
+      else if List.is_empty jobs then ring ()
+
+let post ~ring job =
+  match post ~ring job with
+  | () -> ()
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      ring ();
+      Printexc.raise_with_backtrace e backtrace
+
+let reopen () =
+  match Atomic.get state with
+  | Ended -> ignore (Atomic.compare_and_set state Ended (Open []) : bool)
+  | Open _ -> ()
+
+(* --- In the loop's thread --------------------------------------------------- *)
+
+(* Those that have begun, and not ended. *)
+let running : (int, job) Hashtbl.t = Hashtbl.create 16
+let next = ref 0
+
+let begin_ job =
+  let number = !next in
+  incr next;
+  Hashtbl.replace running number job;
+  job.run ~finally:(fun () -> Hashtbl.remove running number)
+
+let serve () =
+  match Atomic.get state with
+  | Ended | Open [] -> false
+  | Open (_ :: _) -> (
+      match Atomic.exchange state (Open []) with
+      | Open jobs ->
+          List.iter begin_ (List.rev jobs);
+          true
+      | Ended ->
+          (* by another thread, whose loop was over when this one's began *)
+          false)
+
+let close () =
+  let begun = Hashtbl.fold (fun _ job jobs -> job :: jobs) running [] in
+  Hashtbl.reset running;
+  let posted =
+    match Atomic.exchange state Ended with
+    | Open jobs -> List.rev jobs
+    | Ended -> []
+  in
+  List.iter (fun job -> job.refuse ()) (begun @ posted)

@@ -1,0 +1,27 @@
+(** What other threads want to have run in Lwt's loop. *)
+
+exception No_loop
+
+type job = {
+  run : finally:(unit -> unit) -> unit;
+      (** Begins the job, and calls [finally] in the loop's thread when it has
+          ended. Raises nothing. *)
+  refuse : unit -> unit;
+      (** Called if the loop ends first. Does nothing if the job has ended. *)
+}
+
+val post : ring:(unit -> unit) -> job -> unit
+(** From any thread, also in a signal handler. [ring] wakes the loop, if that
+    sleeps. If the loop has ended, the job is refused. Before the first loop it
+    waits for that. O(1). *)
+
+(** {2 For the loop} *)
+
+val serve : unit -> bool
+(** Begins what was posted, in that order. [false] if there was nothing. *)
+
+val close : unit -> unit
+(** The loop has ended: refuses the jobs that have not. *)
+
+val reopen : unit -> unit
+(** A loop goes on after all. *)

@@ -1,0 +1,288 @@
+(* Direct style under Lwt_main.run, of which this library knows by its hooks only. *)
+
+open Concord
+open Concord_test_support
+open Check
+open Lwt.Syntax
+
+let plain f = Lwt_main.run (f ())
+
+(* --- Plain callbacks ------------------------------------------------------ *)
+
+(* Refused wherever Lwt calls something, and nothing is left. *)
+let refused what =
+  let box : unit Mvar.t = Mvar.create_empty () in
+  raises what Concord_lwt.In_callback (fun () -> Mvar.take box);
+  raises (what ^ ": select") Concord_lwt.In_callback (fun () ->
+      Event.select [ Mvar.take_evt box; Event.timeout 100. ]);
+  int (what ^ ": nobody waits") 0 (Mvar.waiters box);
+  Mvar.put box ();
+  Mvar.take box;
+  no (what ^ ": it is not cancelled") (Suspend.is_cancelled ());
+  int (what ^ ": protect") 1 (Suspend.protect (fun () -> 1))
+
+let each_operation () =
+  let each (name, make) =
+    let { Cases.wait; waiters; wake; kept; _ } = make () in
+    let* () = Lwt.pause () in
+    raises name Concord_lwt.In_callback wait;
+    int (name ^ ": withdrawn") 0 (waiters ());
+    wake ();
+    yes (name ^ ": nothing is lost") (kept ());
+    Lwt.pause ()
+  in
+  plain (fun () -> Lwt_list.iter_s each Cases.direct)
+
+let everywhere () =
+  let in_hook = ref (fun () -> ()) in
+  let call () = !in_hook () in
+  let enter = Lwt_main.Enter_iter_hooks.add_last call
+  and leave = Lwt_main.Leave_iter_hooks.add_first call in
+  plain (fun () ->
+      let* () = Lwt.pause () in
+      refused "after a pause";
+      let* () = Lwt_unix.sleep 0.001 in
+      refused "after a timer";
+      let input, output = Lwt_unix.pipe () in
+      let* (_ : int) = Lwt_unix.write_string output "." 0 1 in
+      let* () = Lwt_unix.wait_read input in
+      refused "after input";
+      let* () = Lwt_unix.close input in
+      let* () = Lwt_unix.close output in
+      let box = Mvar.create_empty () in
+      let taken = Concord_lwt.Mvar.take box in
+      in_domain (fun () -> Mvar.put box ());
+      let* () = taken in
+      refused "after an operation";
+      let seen = ref 0 in
+      (in_hook :=
+         fun () ->
+           incr seen;
+           refused "in a hook");
+      let* () = Lwt.pause () in
+      let+ () = Lwt.pause () in
+      in_hook := ignore;
+      yes "the hooks were called" (!seen >= 2));
+  Lwt_main.Enter_iter_hooks.remove enter;
+  Lwt_main.Leave_iter_hooks.remove leave
+
+(* A handler that runs while the loop sleeps, and a finaliser. *)
+let signal_handler () =
+  plain @@ fun () ->
+  let signal = Sys.sigusr1 in
+  let handled = ref false in
+  let handle _ =
+    refused "a signal handler";
+    handled := true
+  in
+  let before = Sys.signal signal (Signal_handle handle) in
+  let* () = Lwt.pause () in
+  Unix.kill (Unix.getpid ()) signal;
+  let* () = Lwt_unix.sleep 0.001 in
+  Sys.set_signal signal before;
+  yes "handled" !handled;
+  let finalised = ref false in
+  let finalise _ =
+    refused "a finaliser";
+    finalised := true
+  in
+  Gc.finalise finalise (ref 0);
+  Gc.full_major ();
+  Gc.full_major ();
+  yes "finalised" !finalised;
+  Lwt.return_unit
+
+(* The message says what to use. *)
+let message () =
+  let says name wait =
+    raises name Concord_lwt.In_callback wait;
+    let text = Printexc.to_string Concord_lwt.In_callback in
+    yes
+      (name ^ ": " ^ text)
+      (contains text ("use Concord_lwt." ^ name)
+      || contains text ("or Concord_lwt." ^ name))
+  in
+  let full = Stream.create 1 and mutex = Mutex.create () in
+  Stream.add full ();
+  Mutex.lock mutex;
+  let rwlock = Rwlock.create () in
+  Rwlock.write_lock rwlock;
+  let each run =
+    run @@ fun () ->
+    let* () = Lwt.pause () in
+    says "Mvar.take" (fun () -> Mvar.take (Mvar.create_empty ()));
+    says "Mvar.read" (fun () -> Mvar.read (Mvar.create_empty ()));
+    says "Mvar.put" (fun () -> Mvar.put (Mvar.create "a") "b");
+    says "Mvar.put" (fun () -> Mvar.put (Mvar.create 1) 2);
+    says "Promise.await" (fun () -> Promise.await (Promise.create ()));
+    says "Channel.send" (fun () -> Channel.send (Channel.create ()) "a");
+    says "Channel.receive" (fun () -> Channel.receive (Channel.create ()));
+    says "Stream.add" (fun () -> Stream.add full ());
+    says "Stream.take" (fun () -> Stream.take (Stream.create 1));
+    says "Mailbox.take" (fun () -> Mailbox.take (Mailbox.create ()));
+    says "Broadcast.receive" (fun () ->
+        Broadcast.(receive (subscribe (create ()))));
+    says "Mutex.lock" (fun () -> Mutex.lock mutex);
+    says "Rwlock.read_lock" (fun () -> Rwlock.read_lock rwlock);
+    says "Rwlock.write_lock" (fun () -> Rwlock.write_lock rwlock);
+    says "Bvar.wait" (fun () -> Bvar.wait (Bvar.create ()));
+    says "Latch.await" (fun () -> Latch.await (Latch.create 1));
+    says "Semaphore.Counting.acquire" (fun () ->
+        Semaphore.Counting.(acquire (make 0)));
+    says "Semaphore.Binary.acquire" (fun () ->
+        Semaphore.Binary.(acquire (make false)));
+    says "Promise.await" (fun () ->
+        Lazy.force (Lazy.from_fun (fun () -> Promise.await (Promise.create ()))));
+    Lwt.return_unit
+  in
+  each plain;
+  each Concord_lwt.run
+
+(* --- Tasks ---------------------------------------------------------------- *)
+
+(* As any task: each operation, woken from another domain; others go on. *)
+let tasks () =
+  let each (name, make) =
+    let { Cases.wait; waiters; wake; _ } = make () in
+    let task = Lwt_direct.spawn wait in
+    let rec until deadline condition =
+      if condition () then Lwt.return_unit
+      else if Unix.gettimeofday () > deadline then
+        Alcotest.fail (name ^ ": it never waits")
+      else Lwt.bind (Lwt.pause ()) (fun () -> until deadline condition)
+    in
+    let* () = until (Unix.gettimeofday () +. 20.) (fun () -> waiters () = 1) in
+    yes (name ^ ": it waits") (Lwt.state task = Lwt.Sleep);
+    in_domain wake;
+    let+ ok = task in
+    yes (name ^ ": its value") ok
+  in
+  plain (fun () -> Lwt_list.iter_s each Cases.direct)
+
+(* In the very first turn, and nothing else wakes the loop. *)
+let first_task () =
+  let start = Unix.gettimeofday () in
+  let box = Mvar.create_empty () in
+  let join = Check.domain (fun () -> Mvar.put box 1) in
+  int "the value" 1
+    (plain (fun () -> Lwt_direct.spawn (fun () -> Mvar.take box)));
+  join ();
+  yes "at once" (Unix.gettimeofday () -. start < 30.)
+
+(* The task ends the loop's promise just before the loop would sleep: woken by the loop's
+   own code, or without having waited. *)
+let last_promise () =
+  let start = Unix.gettimeofday () in
+  let v =
+    Lwt_main.run
+      (let box = Mvar.create_empty () in
+       let task = Lwt_direct.spawn (fun () -> Mvar.take box) in
+       let* () = Lwt.pause () in
+       int "it waits" 1 (Mvar.waiters box);
+       let* () = Concord_lwt.Mvar.put box 1 in
+       task)
+  in
+  int "the value" 1 v;
+  int "the value" 2 (Lwt_main.run (Lwt_direct.spawn (fun () -> 2)));
+  let task =
+    Lwt_direct.spawn (fun () ->
+        Lwt_direct.yield ();
+        3)
+  in
+  int "the value" 3 (Lwt_main.run task);
+  yes "at once" (Unix.gettimeofday () -. start < 30.)
+
+(* The operation fails in the task, by what the structure says. *)
+let failures () =
+  plain @@ fun () ->
+  let mailbox : unit Mailbox.t = Mailbox.create () in
+  let task =
+    Lwt_direct.spawn (fun () ->
+        match Mailbox.take mailbox with
+        | () -> false
+        | exception Mailbox.Closed -> true)
+  in
+  let* () = Lwt.pause () in
+  let* () = Lwt.pause () in
+  Mailbox.close mailbox;
+  let+ closed = task in
+  yes "closed" closed
+
+(* --- Where no loop is ------------------------------------------------------ *)
+
+let waits () =
+  let box = Mvar.create_empty () in
+  let join = Check.domain (fun () -> Mvar.put box 3) in
+  int "the value" 3 (Mvar.take box);
+  join ()
+
+(* Before and after a loop, however it ended, a thread waits as any. *)
+let outside () =
+  waits ();
+  plain Lwt.pause;
+  waits ();
+  raises "what fails" Exit (fun () ->
+      plain (fun () -> Lwt.bind (Lwt.pause ()) (fun () -> raise Exit)));
+  waits ();
+  let hook = ref None in
+  hook := Some (Lwt_main.Enter_iter_hooks.add_last (fun () -> raise Exit));
+  raises "what a hook raises" Exit (fun () -> plain Lwt.pause);
+  Option.iter Lwt_main.Enter_iter_hooks.remove !hook;
+  waits ();
+  in_thread waits;
+  in_domain waits
+
+(* Beside a loop too. *)
+let beside () =
+  plain @@ fun () ->
+  let* () = Lwt.pause () in
+  in_thread waits;
+  in_domain waits;
+  refused "here";
+  Lwt.return_unit
+
+(* In one thread, then in another, as often as one likes. *)
+let one_after_the_other () =
+  let each run =
+    let body () =
+      run (fun () ->
+          let* () = Lwt.pause () in
+          refused "in the loop";
+          let box = Mvar.create_empty () in
+          let task = Lwt_direct.spawn (fun () -> Mvar.take box) in
+          let* () = Concord_lwt.Mvar.put box 1 in
+          let+ v = task in
+          int "the value" 1 v);
+      waits ()
+    in
+    body ();
+    in_thread body;
+    in_domain body;
+    body ()
+  in
+  List.iter each [ plain; Concord_lwt.run; plain ]
+
+let () =
+  Check.run "Concord_lwt, under Lwt_main.run"
+    [
+      ( "plain callbacks",
+        [
+          test "each operation raises In_callback" each_operation;
+          test "wherever Lwt calls something" everywhere;
+          test "a signal handler, a finaliser" signal_handler;
+          test "the message names what to use" message;
+        ] );
+      ( "tasks of Lwt_direct",
+        [
+          test "the first of the program" first_task;
+          test "that ends the last promise" last_promise;
+          test "each operation" tasks;
+          test "failures" failures;
+        ] );
+      ( "elsewhere",
+        [
+          test "a thread waits before and after" outside;
+          test "and beside" beside;
+          test "one loop after the other" one_after_the_other;
+        ] );
+    ]

@@ -1,0 +1,74 @@
+open Concord
+open Concord_test_support
+open Check
+
+let signalled_in_order () =
+  traced [ "a 1"; "b 2"; "c 3"; "d 3" ] @@ fun say ->
+  let t = Bvar.create () in
+  no "nobody waits" (Bvar.signal t 0);
+  Bvar.broadcast t 0;
+  let wait name =
+    Hand.start (fun () -> say (Printf.sprintf "%s %d" name (Bvar.wait t)))
+  in
+  let tasks = List.map wait [ "a"; "b"; "c"; "d" ] in
+  int "they wait" 4 (Bvar.waiters t);
+  yes "a" (Bvar.signal t 1);
+  yes "b" (Bvar.signal t 2);
+  Bvar.broadcast t 3;
+  int "nobody waits" 0 (Bvar.waiters t);
+  Hand.settle ();
+  List.iter Hand.result tasks
+
+(* The value goes to the next one. *)
+let cancelled () =
+  let t = Bvar.create () in
+  let first = Hand.start (fun () -> Bvar.wait t) in
+  let second = Hand.start (fun () -> Bvar.wait t) in
+  yes "cancelled" (Hand.cancel first);
+  yes "signalled" (Bvar.signal t 1);
+  Hand.settle ();
+  Hand.unwound first;
+  int "the second" 1 (Hand.result second);
+  no "nobody is left" (Bvar.signal t 2)
+
+let failing () =
+  let t = Bvar.create () in
+  let tasks =
+    List.init 2 (fun _ -> Hand.start (fun () -> (Bvar.wait t : int)))
+  in
+  Bvar.broadcast_exn t Exit;
+  Hand.settle ();
+  List.iter (fun task -> raises "both" Exit (fun () -> Hand.result task)) tasks
+
+(* Each signal that was accepted has arrived. *)
+let domains () =
+  let n = 2_000 and t = Bvar.create () in
+  let received = Atomic.make 0 and over = Atomic.make 0 in
+  let wait () =
+    while Bvar.wait t >= 0 do
+      Atomic.incr received
+    done;
+    Atomic.incr over
+  in
+  let joins = List.init 2 (fun _ -> domain (fun () -> Concord_fifo.run wait)) in
+  for i = 1 to n do
+    while not (Bvar.signal t i) do
+      Domain.cpu_relax ()
+    done
+  done;
+  eventually "all end" (fun () ->
+      Bvar.broadcast t (-1);
+      Atomic.get over = 2);
+  List.iter (fun join -> join ()) joins;
+  int "all arrive" n (Atomic.get received)
+
+let () =
+  Check.run "Bvar"
+    (( "operations",
+       [
+         test "in order" signalled_in_order;
+         test "cancelled" cancelled;
+         test "an exception" failing;
+         test "domains" domains;
+       ] )
+    :: Battery.suites Operations.bvar)
