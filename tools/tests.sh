@@ -3,12 +3,12 @@
 # Uses of ./dev's: top (the project), say, die, dune, command (for messages).
 # shellcheck disable=SC2154  # those are assigned in ./dev
 
-# Prints "FOLDER NAME ALIAS" for each program of a test stanza and each cram test. Dune's own list (dune describe tests)
-# cannot be had while ./dev watch runs, nor from a dune before 3.21.
+# Prints "FOLDER NAME ALIAS" for each program of a test stanza and each cram test, a file NAME.t or a folder of that name.
+# Dune's own list (dune describe tests) cannot be had while ./dev watch runs, nor from a dune before 3.21.
 list_tests() {
   (
     cd "$top" || exit
-    find . -name '[_.]?*' -prune -o -name dune -type f -exec awk '
+    find . -name '[_.]?*' -prune -o -name '*.t' -prune -o -name dune -type f -exec awk '
       FNR == 1 { depth = head = 0; dir = FILENAME; sub(/^\.\//, "", dir); if (!sub(/\/dune$/, "", dir)) dir = "." }
       {
         gsub(/"([^"\\]|\\.)*"/, "_"); sub(/;.*/, ""); gsub(/[()]/, " & ")
@@ -18,7 +18,7 @@ list_tests() {
           else if (head) { word[depth] = $i; head = 0 }
           else if (depth == 2 && word[1] ~ /^tests?$/ && word[2] ~ /^names?$/) print dir, $i, "@" dir "/runtest-" $i
       }' {} +
-    find . -name '[_.]?*' -prune -o -name '*.t' -print | sed -n 's|^\./\(.*\)/\([^/]*\)\.t$|\1 \2 @\1/\2|p'
+    find . -name '[_.]?*' -prune -o -name '*.t' -prune -print | sed -n 's|^\./\(.*\)/\([^/]*\)\.t$|\1 \2 @\1/\2|p'
   ) | sort
 }
 
@@ -120,6 +120,7 @@ failed_in() {
   local file line from to name dir found
   sed -nE $'s/\033\\[[0-9;]*m//g; s|^File "(.*)", lines? ([0-9]+)[-0-9]*, characters ([0-9]+)-([0-9]+):.*|\\1 \\2 \\3 \\4|p' "$1" |
     while read -r file line from to; do
+      case $file in *.t/run.t) file=${file%/run.t} ;; esac
       dir=$(dirname "$file")
       name=${file##*/} name=${name%.*}
       if [ "$name" = dune ]; then name=$(sed -n "${line}p" "$top/$file" | cut -c"$((from + 1))-$to" 2>/dev/null) || name=; fi

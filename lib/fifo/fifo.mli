@@ -45,10 +45,11 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
 
     - {b Suspends} the calling task, whatever its host, while all tasks wait.
       Before it puts a thread or domain to sleep it spins for some microseconds.
-      An effect that a handler around [run] handles, an operation of Eio in a
-      fiber that called [run] for example, suspends all of its tasks; and to Eio
-      they are one fiber, so that switches or [Eio.Fiber.first] of two of them
-      must not overlap.
+      If the program has nothing else that could resume a task, one of them is
+      told ({!Concord.Suspend.Never_resumed}). An effect that a handler around
+      [run] handles, an operation of Eio in a fiber that called [run] for
+      example, suspends all of its tasks; and to Eio they are one fiber, so that
+      switches or [Eio.Fiber.first] of two of them must not overlap.
     - {b Cancelled} by the host of the calling task while suspended: cancels all
       tasks, waits for them, and re-raises the host's exception. (In an Eio
       fiber this needs [concord-eio]; without it [run] can no more suspend the

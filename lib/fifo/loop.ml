@@ -151,16 +151,58 @@ let suspend_protected s =
    Eio, without its plug-in. Then the thread waits. A signal handler does not raise
    twice, or rarely. *)
 let sleep_cancelled s =
-  try suspend_protected s
-  with _ -> (
-    try suspend_protected s with _ -> Park.suspend_thread (block s))
+  try suspend_protected s with
+  | Leaks.Never_resumed as e -> raise_notrace e
+  | _ -> (
+      try suspend_protected s with
+      | Leaks.Never_resumed as e -> raise_notrace e
+      | _ -> Park.suspend_thread (block s))
 
 (* Suspends the task in which the loop runs, or polls. A poller that was interrupted polls
    on while the tasks unwind: only there do they get what they wait for. *)
-let rec sleep s =
+let rec wait s =
   if not (is_interrupted s) then s.poller.wait (block s)
   else if s.poller == no_poller then sleep_cancelled s
-  else try s.poller.wait (block s) with _ -> sleep s
+  else
+    try s.poller.wait (block s) with
+    | Leaks.Never_resumed as e -> raise_notrace e
+    | _ -> wait s
+
+(* The task that waits and is innermost: others wait for it, to end a scope or to join it.
+   Of several it is the one with the highest number, mostly the one that was forked last. *)
+let innermost_wait s =
+  let depth number = (home s.tasks.(number)).depth in
+  let rec from number found =
+    if number = s.used then found
+    else
+      match Guarded.of_task s number with
+      | Wait { decision; _ }
+        when Decision.is_undecided (Decision.outcome decision)
+             && (found < 0 || depth number >= depth found) ->
+          from (number + 1) number
+      | _ -> from (number + 1) found
+  in
+  from 0 (-1)
+
+let tell s number =
+  match Guarded.of_task s number with
+  | Wait { decision; continuation } ->
+      if Ready.resume s.tasks.(number) decision (Error Leaks.Never_resumed) then
+        Leaks.report_last (fun frames -> get_callstack continuation frames)
+  | _ -> ()
+
+(* The host says that nothing is left that could wake the loop. One task is told so, and
+   unwinds or goes on: others may have waited for just that. Those that then still wait are
+   told when the loop sleeps the next time. *)
+let sleep s =
+  match wait s with
+  | () -> ()
+  | exception Leaks.Never_resumed ->
+      Atomic.set s.sleep Awake;
+      if is_idle s then begin
+        let number = innermost_wait s in
+        if number >= 0 then tell s number else Park.suspend_thread (block s)
+      end
 
 (* --- Foreign effects ------------------------------------------------------ *)
 

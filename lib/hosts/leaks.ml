@@ -2,7 +2,11 @@ exception Never_resumed
 
 let () =
   Printexc.register_printer (function
-    | Never_resumed -> Some "Concord.Suspend.Never_resumed"
+    | Never_resumed ->
+        Some
+          "Concord.Suspend.Never_resumed: nothing is left that could resume \
+           the task (does it wait for itself, as for a mutex that it has \
+           locked?)"
     | _ -> None)
 
 let is_on =
@@ -43,10 +47,13 @@ let guard waits_at resumer =
     guard;
   guard
 
-let tell_last_thread resumer =
-  if resumer (Error Never_resumed) then
+let report_last waits_at =
+  if is_on then
     report "no other thread is left that could resume a task"
-      (Printexc.get_callstack max_frames)
+      (waits_at max_frames)
+
+let tell_last_thread resumer =
+  if resumer (Error Never_resumed) then report_last Printexc.get_callstack
 
 let[@inline never] guarded_here resumer =
   let waits_at = Printexc.get_callstack max_frames in

@@ -32,6 +32,10 @@ val tell_last_thread : 'a Concord_suspend.resumer -> unit
 (** Resumes the calling thread, which has no other one to wait for, and reports
     it. *)
 
+val report_last : (int -> Printexc.raw_backtrace) -> unit
+(** Reports a task of the last thread that was told so, with its innermost
+    frames; nothing if the report is off. *)
+
 val held_by_resumer :
   (('a, exn) result -> unit) -> (('a, exn) result -> unit) * (unit -> unit)
 (** [held_by_resumer go_on] is [(go_on', hold)]: [go_on'] does not keep [go_on]

@@ -76,3 +76,33 @@ let handle_signals () =
   in
   try In_channel.with_open_bin "/proc/self/status" line_of
   with Sys_error _ | Failure _ -> true
+
+(* --- A program with nothing else -------------------------------------------- *)
+
+(* Set once another thread, domain or signal handler was seen. So a program that has them
+   looks once, and from then on a thread that waits reads this only. *)
+let was_seen = Atomic.make false
+let[@inline] may_be_alone () = not (Atomic.get was_seen)
+
+(* More careful than [other_threads]: nobody asked for this. While no thread is known that
+   OCaml runs, there is none that takes turns either: then a second one, of C, may call
+   OCaml later. One that a thread of the program has left counts as another one. *)
+let has_another_thread () =
+  let all = threads () in
+  let { idle; _ } = ask_helpers () in
+  let known = idle + Bool.to_int (Timer.has_thread ()) in
+  all > if known = 0 then 1 else 2 + known
+
+(* A timeout that is pending is no company for long: it is looked for first. And last, as
+   in [may_wake]. *)
+let is_alone () =
+  may_be_alone () && Timer.is_idle ()
+  &&
+  if
+    Atomic.get domains_were_spawned
+    || has_another_thread () || handle_signals ()
+  then begin
+    Atomic.set was_seen true;
+    false
+  end
+  else Timer.is_idle ()

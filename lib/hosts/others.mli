@@ -8,6 +8,18 @@ val handle_signals : unit -> bool
 (** Has the program a signal handler, which might wake a task? [true] where that
     is not known. *)
 
+(** {2 A program with nothing else} *)
+
+val may_be_alone : unit -> bool
+(** [false] once {!is_alone} has found company. One read. *)
+
+val is_alone : unit -> bool
+(** Has the program one thread, the calling one, no timeout that is pending, and
+    no signal handler? Then nobody will ever resume what waits in this thread.
+    [false] where that is not known, and for good once a second thread, a domain
+    or a signal handler was there: the answer costs some microseconds at first,
+    later one read. *)
+
 (** {2 Helpers}
 
     Threads of a library that resume tasks, and do nothing else. *)

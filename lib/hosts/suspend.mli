@@ -35,15 +35,31 @@ val suspend : ('a resumer -> 'a option) -> 'a
     @raise e if the resumer was called with [Error e], or [block] raised [e]. *)
 
 exception Never_resumed
-(** Raised where a task waits that nobody can resume any more, as the last
-    reference to its resumer was dropped; only if the environment variable
-    [CONCORD_DEBUG] is [leaks] when the program starts. The frames of the task
-    are written to the standard error too. Also reported there is a host that
-    breaks H3: one whose resumer answers [true] twice. That a resumer is called
-    again, and answers [false], is no fault (H2).
+(** Raised where a task waits that nobody can resume any more.
 
-    Without the variable such a task is lost, and what it holds is never given
-    back. With it, a suspension costs some microseconds.
+    {b Always}: on Linux a thread that runs no scheduler, or {!Concord_fifo}, is
+    told where the program has nothing else: no other thread or domain, now or
+    before, no pending timeout, no signal handler. What waits there would wait
+    for ever: a task that locks its own mutex, the reader of a promise that
+    nobody has, [Event.select []]. Of the tasks of {!Concord_fifo} one is told
+    at a time, the innermost scope's and latest first: those that wait for it,
+    or for what it holds, go on when it unwinds. It costs a thread that waits a
+    few microseconds until a second thread, a domain or a signal handler was
+    seen; then one read.
+
+    {v
+    let mutex = Mutex.create ()
+    let () = Mutex.protect mutex (fun () -> Mutex.lock mutex)
+    Fatal error: exception Concord.Suspend.Never_resumed: ...
+    v}
+
+    {b To look for lost tasks}: elsewhere such a task is lost in silence, and
+    what it holds is never given back, unless the environment variable
+    [CONCORD_DEBUG] is [leaks] when the program starts. Then a task is told
+    whose resumer nothing refers to any more, and the frames of the task are
+    written to the standard error too. Also reported there is a host that breaks
+    H3: one whose resumer answers [true] twice. That a resumer is called again,
+    and answers [false], is no fault (H2). A suspension costs some microseconds.
 
     What is found, when the garbage collector has finished a cycle (a thread
     that is about to sleep starts one; the loops of Eio, Lwt and Async do not):
@@ -55,8 +71,8 @@ exception Never_resumed
       promise or a deferred: those fail with the exception. But not what the
       main promise of Lwt's loop waits for by [Lwt.bind], as the result of a
       bind leads to what it waits for, to cancel it;
-    - the last system thread of a program, on Linux, when it is about to wait in
-      whatever, no timeout is pending, and the program handles no signal;
+    - the last system thread of a program, and the tasks of {!Concord_fifo} in
+      it, as above, also if there were others before;
     - other system threads only if nothing that their stack refers to has the
       resumer: not in a structure of this library, since the stack of an
       operation, and that of its caller, refers to it. The runtime takes the

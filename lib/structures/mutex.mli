@@ -8,7 +8,9 @@
     not know who locked it. Where Stdlib's raises [Sys_error] in a thread that
     locks it twice, the task waits here (until another one unlocks it); and any
     task may unlock it. Nothing is poisoned when the function of {!protect}
-    raises.
+    raises. A task that locks its own mutex is told only where the whole program
+    has nothing else that could unlock it ({!Concord.Suspend.Never_resumed}): to
+    remember the owner would cost more than to lock and unlock.
 
     An operation without a {b Suspends} line never suspends and performs no
     effect: signal handlers, finalisers and callbacks may use it. Without a
@@ -29,7 +31,8 @@ val create : unit -> t
 val lock : t -> unit
 (** [lock t] locks [t].
 
-    - {b Suspends} while [t] is locked.
+    - {b Suspends} while [t] is locked: for ever, if the task locked it itself
+      and no other one unlocks it.
     - {b Cancelled} while suspended: [t] was not locked by this call, and no
       other task loses its turn. A task that was given the lock returns with it,
       even if it is cancelled right after.

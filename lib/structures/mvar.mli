@@ -68,7 +68,8 @@ val modify : 'a t -> ('a -> 'a * 'b) -> 'b
     is in [t] again, and the exception is re-raised.
 
     - {b Suspends} while [t] is empty or held, and where [f] does. An operation
-      on [t] in [f] waits for itself, for ever.
+      on [t] in [f], another [modify] too, waits for itself, for ever (but see
+      {!Concord.Suspend.Never_resumed}).
 
     @raise e if [f] raises [e]. *)
 

@@ -73,7 +73,11 @@ val always : 'a -> 'a t
 (** [always v] is ready at once, with [v]. *)
 
 val never : 'a t
-(** An event that is never ready. *)
+(** An event that is never ready: [sync never] and [select []] wait until the
+    host cancels the task. Threads, domains, and the tasks of Domainslib and
+    Async are never cancelled, and wait for ever, as does a fiber or promise
+    that nobody cancels. Only where the whole program has nothing else is the
+    task told, by {!Concord.Suspend.Never_resumed}. *)
 
 val choose : 'a t list -> 'a t
 (** [choose ts] performs exactly one of [ts]; [choose []] is {!never}. A

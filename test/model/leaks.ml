@@ -7,3 +7,4 @@ let max_frames = 0
 let guard _ resumer = resumer
 let is_of_loop _ = false
 let before_sleep () = ()
+let report_last _ = ()

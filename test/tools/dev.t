@@ -13,6 +13,7 @@ A project with a few tests, and programs that stand for the toolchain's.
   > END
   $ echo '(tests (names test_stream test_mvar))' >test/unit/queues/dune
   $ touch test/ppx/errors.t test/unit/test_mvar.ml
+  $ mkdir test/ppx/whole.t; echo '(test (name no))' >test/ppx/whole.t/dune; touch test/ppx/whole.t/run.t
   $ cat >bin/dune <<'END'
   > #!/bin/sh
   > echo "dune $*" | sed "s|--root [^ ]*|--root ROOT|" >&2
@@ -30,7 +31,7 @@ A project with a few tests, and programs that stand for the toolchain's.
 Which tests there are.
 
   $ dev test --list
-  test/ppx: errors
+  test/ppx: errors whole
   test/unit: test_latch test_mutex test_mvar
   test/unit/queues: test_mvar test_stream
 
@@ -92,25 +93,25 @@ Everything is built before it is tested.
 What cannot be.
 
   $ dev test test_mvra
-  test/ppx: errors
+  test/ppx: errors whole
   test/unit: test_latch test_mutex test_mvar
   test/unit/queues: test_mvar test_stream
   dev: test: nothing above, and no folder, is named 'test_mvra' (did you mean test_mvar?)
   [1]
   $ dev test mvar test_latch
-  test/ppx: errors
+  test/ppx: errors whole
   test/unit: test_latch test_mutex test_mvar
   test/unit/queues: test_mvar test_stream
   dev: test: nothing above, and no folder, is named 'mvar' (did you mean test_mvar?)
   [1]
   $ dev test nothing_like_it
-  test/ppx: errors
+  test/ppx: errors whole
   test/unit: test_latch test_mutex test_mvar
   test/unit/queues: test_mvar test_stream
   dev: test: nothing above, and no folder, is named 'nothing_like_it'
   [1]
   $ dev watch test/unti
-  test/ppx: errors
+  test/ppx: errors whole
   test/unit: test_latch test_mutex test_mvar
   test/unit/queues: test_mvar test_stream
   dev: watch: nothing above, and no folder, is named 'test/unti' (did you mean test/unit?)
@@ -155,6 +156,7 @@ Those that failed are recorded: a program, a cram test, a page, and what does no
   >       ^^^^^^^^^^
   > File "somewhere", line 3, characters 0-0:
   > File "test/ppx/errors.t", line 1, characters 0-0:
+  > File "test/ppx/whole.t/run.t", line 1, characters 0-0:
   > File "lib/mvar.mli", line 1, characters 0-0:
   > File "test/unit/queues/test_stream.ml", lines 3-4, characters 1-12:
   > END
@@ -166,21 +168,23 @@ Those that failed are recorded: a program, a cram test, a page, and what does no
         ^^^^^^^^^^
   File "somewhere", line 3, characters 0-0:
   File "test/ppx/errors.t", line 1, characters 0-0:
+  File "test/ppx/whole.t/run.t", line 1, characters 0-0:
   File "lib/mvar.mli", line 1, characters 0-0:
   File "test/unit/queues/test_stream.ml", lines 3-4, characters 1-12:
-  dev: failed: lib, test/ppx/errors, test/unit/queues/test_stream, test/unit/test_latch
+  dev: failed: lib, test/ppx/errors, test/ppx/whole, test/unit/queues/test_stream, test/unit/test_latch
   dev: ./dev test --failed runs these again
   [1]
   $ dev test --failed
-  dune build --root ROOT --no-print-directory @@lib/runtest @test/ppx/errors @test/unit/queues/runtest-test_stream @test/unit/runtest-test_latch
+  dune build --root ROOT --no-print-directory @@lib/runtest @test/ppx/errors @test/ppx/whole @test/unit/queues/runtest-test_stream @test/unit/runtest-test_latch
   File "test/unit/dune", line 4, characters 2-12:
   4 |   test_latch)
         ^^^^^^^^^^
   File "somewhere", line 3, characters 0-0:
   File "test/ppx/errors.t", line 1, characters 0-0:
+  File "test/ppx/whole.t/run.t", line 1, characters 0-0:
   File "lib/mvar.mli", line 1, characters 0-0:
   File "test/unit/queues/test_stream.ml", lines 3-4, characters 1-12:
-  dev: failed: lib, test/ppx/errors, test/unit/queues/test_stream, test/unit/test_latch
+  dev: failed: lib, test/ppx/errors, test/ppx/whole, test/unit/queues/test_stream, test/unit/test_latch
   dev: ./dev test --failed runs these again
   [1]
 

@@ -30,6 +30,23 @@ let told () =
   check "nobody waits" (Mvar.waiters box = 0);
   check "the mutex is free" (Mutex.try_lock mutex)
 
+(* A structure that the program refers to, so that the collector does not find the task. *)
+let mutex = Mutex.create ()
+
+let[@inline never] locks_twice () =
+  Mutex.protect mutex (fun () -> Mutex.protect mutex ignore);
+  ignore (Sys.opaque_identity mutex : Mutex.t)
+
+let told_in_fifo () =
+  let was_told, report =
+    with_report (fun () -> Lost.told (fun () -> Concord_fifo.run locks_twice))
+  in
+  check "the task was told" was_told;
+  check "one report of a task" (count report last = 1);
+  check "it shows where the task waits" (count report "locks_twice" >= 1);
+  check "the task's mutex is free" (Mutex.try_lock mutex);
+  Mutex.unlock mutex
+
 let nothing what f =
   let (), report = with_report f in
   check (what ^ ": " ^ report) (count report last = 0)
@@ -38,6 +55,7 @@ let () =
   restart ();
   Printexc.record_backtrace true;
   told ();
+  told_in_fifo ();
   nothing "a timeout" (fun () ->
       Event.select [ Mvar.take_evt (Mvar.create_empty ()); Event.timeout 0.01 ]);
   told ();
@@ -51,6 +69,7 @@ let () =
       let domain = Domain.spawn (fun () -> Mvar.put box ()) in
       Mvar.take box;
       Domain.join domain);
+  told_in_fifo ();
   nothing "a task of fifo" (fun () ->
       Concord_fifo.run (fun () -> Event.sync (Event.timeout 0.01)));
   (* Then the thread is not told. *)

@@ -1,0 +1,11 @@
+A server in Eio that has a pool of domains compute, over sockets.
+
+  $ . ../project.sh
+  $ install concord concord-suspend concord-domainslib concord-eio
+  $ build
+  $ run primes
+  4, 9592
+  25, not a number
+  168, too large
+  primes: 7 requests
+  stopped

@@ -1,0 +1,46 @@
+# Sourced by each run.t: install, build and run, as somebody does who starts a project of their own. The shell is sh.
+
+# Dune has built the packages that the test depends on, and tells where. All tests have one TMPDIR.
+built=${OCAMLPATH%%:*} mine=$(mktemp -d)
+installed=$mine/installed
+
+# What belongs to the dune that runs the tests does not reach the one that builds the project. An OCAMLPATH of the
+# toolchain's own stays.
+case $OCAMLPATH in *:*) OCAMLPATH=$installed/lib:${OCAMLPATH#*:} ;; *) OCAMLPATH=$installed/lib ;; esac
+export OCAMLPATH
+unset INSIDE_DUNE OCAMLFIND_IGNORE_DUPS_IN OCAMLTOP_INCLUDE_PATH CAML_LD_LIBRARY_PATH
+unset DUNE_WORKSPACE DUNE_BUILD_DIR DUNE_PROFILE CONCORD_DEBUG
+
+# A command that does not end has failed, and says so.
+bounded() {
+  limit=$1 result=0
+  shift
+  timeout "$limit" "$@" 2>&1 || result=$?
+  [ $result != 124 ] || echo "no end after $limit s: $*"
+  return $result
+}
+
+# Installs these packages, and no others of the project, as dune install does, where what follows sees them. Those that
+# dune did not build (-p) are in its OCAMLPATH. The root has the packages and no sources: in a repository dune install
+# asks git for a version, and a toolchain may have no git.
+install() {
+  root=$mine/root known=
+  mkdir -p "$root/_build/default" "$root/_build/install"
+  cp ../../../dune-project "$root"
+  ln -sfn "${built%/lib}" "$root/_build/install/default"
+  for package; do
+    [ -e "$built/$package/META" ] || continue
+    sed 's|"[^"]*/install/[^/"]*/|"_build/install/default/|' "../../../$package.install" \
+      >"$root/_build/default/$package.install"
+    known="$known $package"
+  done
+  [ -z "$known" ] || bounded 60 dune install --root "$root" --prefix "$installed" --display=quiet $known
+}
+
+build() { bounded 120 dune build --root . --display=quiet "$@"; }
+
+run() {
+  program=$1
+  shift
+  bounded 20 "./_build/default/$program.exe" "$@"
+}

@@ -1,0 +1,172 @@
+(* A program that has one thread and nothing else: who waits is told. Without the library's
+   support for tests, which has a thread of its own; a signal that nobody handles ends what
+   hangs. *)
+
+open Concord
+
+let check what condition =
+  if not condition then begin
+    Printf.eprintf "FAIL %s\n%!" what;
+    exit 1
+  end
+
+let is_told f =
+  match f () with _ -> false | exception Suspend.Never_resumed -> true
+
+let never () = Event.sync (Event.never : unit Event.t)
+
+(* --- What nobody can bring about --- *)
+
+let locks_twice () =
+  let mutex = Mutex.create () in
+  let told =
+    Mutex.protect mutex (fun () -> is_told (fun () -> Mutex.lock mutex))
+  in
+  told && Mutex.try_lock mutex
+
+let modifies_within () =
+  let box = Mvar.create 1 in
+  let told =
+    is_told (fun () ->
+        Mvar.modify box (fun n -> (n, Mvar.modify box (fun m -> (m, m)))))
+  in
+  told && Mvar.take_available box = Some 1
+
+let waits_for_a_condition () =
+  let mutex = Mutex.create () and changed = Condition.create () in
+  Mutex.protect mutex (fun () ->
+      is_told (fun () -> Condition.wait changed mutex) && Mutex.is_locked mutex)
+
+let cases =
+  [
+    ("never", fun () -> is_told never);
+    ("no alternative", fun () -> is_told (fun () -> Event.select []));
+    ( "a promise",
+      fun () -> is_told (fun () -> Promise.await (Promise.create ())) );
+    ( "never, within a choice",
+      fun () ->
+        is_told (fun () ->
+            Event.select [ Event.never; Mailbox.take_evt (Mailbox.create ()) ])
+    );
+    ("locked twice", locks_twice);
+    ("modified within", modifies_within);
+    ("a condition", waits_for_a_condition);
+    ("protected", fun () -> is_told (fun () -> Suspend.protect never));
+  ]
+
+let on host run =
+  List.iter (fun (what, case) -> check (host ^ ": " ^ what) (run case)) cases
+
+(* --- Tasks of Fifo --- *)
+
+(* One of them is told; the other one has its lock then. *)
+let circle () =
+  let first = Mutex.create () and second = Mutex.create () in
+  let told = ref 0 and done_ = ref 0 in
+  let lock_both a b () =
+    Mutex.protect a (fun () ->
+        Concord_fifo.yield ();
+        match Mutex.protect b ignore with
+        | () -> incr done_
+        | exception Suspend.Never_resumed -> incr told)
+  in
+  Concord_fifo.run (fun () ->
+      ignore (Concord_fifo.fork (lock_both first second));
+      ignore (Concord_fifo.fork (lock_both second first)));
+  check "one of two that wait for one another" (!told = 1 && !done_ = 1);
+  check "both are free" (Mutex.try_lock first && Mutex.try_lock second)
+
+let not_observed () =
+  check "run raises it"
+    (is_told (fun () ->
+         Concord_fifo.run (fun () ->
+             ignore (Concord_fifo.fork never);
+             Concord_fifo.yield ())))
+
+(* The task that was forked last is told first: so those that wait for its end, or for what
+   it does then, are not. *)
+let unwinding () =
+  let released = Promise.create () in
+  Concord_fifo.run (fun () ->
+      let waiter =
+        Concord_fifo.fork_promise (fun () -> Promise.await released)
+      in
+      let task =
+        Concord_fifo.fork (fun () ->
+            try never ()
+            with Suspend.Never_resumed -> Promise.fill released ())
+      in
+      Concord_fifo.join task;
+      Promise.await waiter)
+
+let interrupted () =
+  let cancelled_in_protect () =
+    Concord_fifo.run (fun () ->
+        let task = Concord_fifo.fork (fun () -> Suspend.protect never) in
+        Concord_fifo.cancel task;
+        Concord_fifo.join task)
+  in
+  check "cancelled, protected" (is_told cancelled_in_protect)
+
+(* --- Not told --- *)
+
+let passes what f = check what (not (is_told f))
+
+let in_time () =
+  let sleep () = Event.sync (Event.timeout 0.01) in
+  passes "a timeout" sleep;
+  passes "a timeout of Fifo" (fun () -> Concord_fifo.run sleep);
+  passes "a wait until" (fun () -> Event.sync_before 0.01 Event.never);
+  passes "woken by a task" (fun () ->
+      Concord_fifo.run (fun () ->
+          let box = Mvar.create_empty () in
+          ignore
+            (Concord_fifo.fork (fun () ->
+                 sleep ();
+                 Mvar.put box ()));
+          Mvar.take box));
+  check "and then nothing is left" (is_told never)
+
+(* In a process of its own: what was there once is remembered. *)
+let with_handler () =
+  match Unix.fork () with
+  | 0 ->
+      Sys.set_signal Sys.sigusr1 (Sys.Signal_handle ignore);
+      Unix._exit (if Concord__Others.is_alone () then 1 else 0)
+  | child ->
+      check "a signal is handled" (snd (Unix.waitpid [] child) = WEXITED 0)
+
+let with_company () =
+  check "alone until now" (Concord__Others.may_be_alone ());
+  let box = Mvar.create_empty () in
+  let thread = Thread.create (fun () -> Mvar.put box (Unix.sleepf 0.01)) () in
+  passes "another thread" (fun () -> Mvar.take box);
+  Thread.join thread;
+  passes "another domain" (fun () ->
+      let domain = Domain.spawn (fun () -> Mvar.put box ()) in
+      Mvar.take box;
+      Domain.join domain);
+  check "not alone any more" (not (Concord__Others.may_be_alone ()))
+
+let () =
+  ignore (Unix.alarm 60 : int);
+  if Sys.file_exists "/proc/self/task" then begin
+    with_handler ();
+    on "a thread" (fun case -> case ());
+    on "Fifo" (fun case -> Concord_fifo.run case);
+    on "Fifo, lazily" (fun case -> Concord_fifo.run ~cancellation:`Lazy case);
+    on "Fifo in Fifo" (fun case ->
+        Concord_fifo.run (fun () -> Concord_fifo.run case));
+    on "a scope" (fun case -> fst (both case ignore));
+    on "a scope in a scope" (fun case ->
+        Concord_fifo.run (fun () ->
+            snd (both ignore (fun () -> fst (both case ignore)))));
+    circle ();
+    not_observed ();
+    unwinding ();
+    interrupted ();
+    in_time ();
+    on "a thread, after a timeout" (fun case -> case ());
+    with_company ()
+  end;
+  print_endline "OK"
