@@ -43,10 +43,8 @@ val submit : Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t
 
     - {b Order}: jobs are started in the order of submission from one domain.
     - {b Cost}: O(1); the first [submit] to a pool also starts a task there.
-
-    @raise Invalid_argument
-      if [pool] was torn down, or if its place is taken by another domain and
-      {!attach} was never called. *)
+    - {b Raises} [Invalid_argument] if [pool] was torn down, or if its place is
+      taken by another domain and {!attach} was never called. *)
 
 val submit_cancellable :
   Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t * (unit -> bool)
@@ -60,5 +58,5 @@ val attach : Domainslib.Task.pool -> unit
     pool's place for an outside domain, if that is free, for the calling domain.
     Calling it again does nothing. It does not suspend.
 
-    @raise Invalid_argument
-      if [pool] was torn down, or if another domain has the place. *)
+    - {b Raises} [Invalid_argument] if [pool] was torn down, or if another
+      domain has the place. *)

@@ -14,9 +14,9 @@ module type Promises = sig
 
   val enter : unit -> unit
   (** Called before [suspend] and [wait].
-      @raise e
-        if the calling thread does not belong to the style, and so cannot
-        suspend in it. *)
+
+      - {b Raises} [e] if the calling thread does not belong to the style, and
+        so cannot suspend in it. *)
 
   val isolate : (unit -> 'a t) -> 'a t
   (** [isolate f] is [f ()]. What the library keeps for the code that it runs
@@ -108,7 +108,7 @@ module type S = sig
         {!Concord.Suspend.protect}. A cancellation that comes in there, or after
         the operation was resumed, is raised by the next operation that has to
         wait. If there is none, the promise has the value of [f ()]. (With
-        {!Make} it is lost, if the style's library does not repeat it.) *)
+        [Make] it is lost, if the style's library does not repeat it.) *)
 
   val sync : 'a Event.t -> 'a promise
   (** {!Concord.Event.sync}. *)

@@ -15,10 +15,8 @@ val both : (unit -> 'a) -> (unit -> 'b) -> 'a * 'b
         both (fun () -> Mvar.take box) (fun () -> Mvar.put box "hello")
       - : string * unit = ("hello", ())
     ]}
-
-    @raise e
-      if one of them raised [e], after the other was cancelled and has ended; if
-      both raised, then what the first one did. *)
+    - {b Raises} [e] if one of them raised [e], after the other was cancelled
+      and has ended; if both raised, then what the first one did. *)
 
 val all : (unit -> 'a) list -> 'a list
 (** [all fs] runs the functions of the list at once, and returns their values in
@@ -34,10 +32,8 @@ val all : (unit -> 'a) list -> 'a list
         all (List.map double [ 1; 2; 3 ])
       - : int list = [2; 4; 6]
     ]}
-
-    @raise e
-      if one of them raised [e], after the others were cancelled and have ended;
-      if several raised, then what the first one did. *)
+    - {b Raises} [e] if one of them raised [e], after the others were cancelled
+      and have ended; if several raised, then what the first one did. *)
 
 val yield : unit -> unit
 (** Lets other ready tasks of the caller's host have their turn; in a thread
