@@ -136,6 +136,15 @@ What cannot be.
   dev: doc: takes no arguments (got 'here')
   [1]
 
+The toplevel, in the folder from which it is called.
+
+  $ mkdir -p _build/default/tools/toplevel
+  $ printf '#!/bin/sh\necho "$0 $*, in $PWD"\n' >_build/default/tools/toplevel/concord_top.exe
+  $ chmod +x _build/default/tools/toplevel/concord_top.exe
+  $ (cd test; bash ../dev utop -noinit)
+  dune build --root ROOT --no-print-directory ./tools/toplevel/concord_top.exe
+  $TESTCASE_ROOT/project/_build/default/tools/toplevel/concord_top.exe -short-paths -noinit, in $TESTCASE_ROOT/project/test
+
 One program with arguments of its own.
 
   $ mkdir -p _build/default/test/unit
