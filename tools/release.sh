@@ -50,7 +50,7 @@ for package in $packages; do
   dune build -p "$package" @install ${tests:+@runtest} || die "$package: failed; the sources are in $folder/$name"
   dune install -p "$package" --prefix "$prefix" >/dev/null 2>&1 || die "$package: cannot be installed"
   grep -q "^version = \"$version\"$" "$prefix/lib/$package/META" || die "$package: its META has no version"
-  grep -q '^description = ' "$prefix/lib/$package/META" || [ "$package" = concord-async ] || die "$package: its META has no description"
+  grep -q '^description =' "$prefix/lib/$package/META" || [ "$package" = concord-async ] || die "$package: its META has no description"
   rm -rf _build
 done
 
