@@ -49,8 +49,12 @@ for package in $packages; do
   # shellcheck disable=SC2086  # tests is a list of words
   dune build -p "$package" @install ${tests:+@runtest} || die "$package: failed; the sources are in $folder/$name"
   dune install -p "$package" --prefix "$prefix" >/dev/null 2>&1 || die "$package: cannot be installed"
-  grep -q "^version = \"$version\"$" "$prefix/lib/$package/META" || die "$package: its META has no version"
-  grep -q '^description =' "$prefix/lib/$package/META" || [ "$package" = concord-async ] || die "$package: its META has no description"
+  meta=$prefix/lib/$package/META
+  # Without Async there is nothing of concord-async.
+  if [ "$package" != concord-async ] || ocamlfind query async >/dev/null 2>&1; then
+    grep -q "^version = \"$version\"$" "$meta" || die "$package: its META has no version"
+    grep -q '^description =' "$meta" || die "$package: its META has no description"
+  fi
   rm -rf _build
 done
 
