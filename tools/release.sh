@@ -29,8 +29,10 @@ for package in $packages; do
   if grep -q 'warning' lint.log; then cat lint.log >&2; die "opam lint: $package.opam"; fi
 done
 rm lint.log
-# Whoever installs all packages of a checkout gets nothing of Async's.
-if sed '/^depopts/,$d' ./*.opam | grep -E '^ *"(async|core)[a-z_]*"'; then die "a package depends on Async"; fi
+# Whoever installs all packages of a checkout gets nothing of Async's: it is among the depopts only.
+for package in $packages; do
+  if sed -n '/^depends:/,/^]/p' "$package.opam" | grep -E '"(async|core)'; then die "$package depends on Async"; fi
+done
 
 say "$name.tbz"
 cd ..
