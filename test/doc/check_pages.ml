@@ -19,7 +19,7 @@ let layout_script =
         const text = cell.innerText.trim()
         if (cell.scrollWidth > cell.clientWidth)
           faults.push(`text outside of its cell: ${text}`)
-        if (window.innerWidth > 1000 && text.length > 40 && cell.clientWidth < 150)
+        if (window.innerWidth > 1000 && text.length > 40 && cell.clientWidth < 130)
           faults.push(`a column of ${cell.clientWidth} pixels: ${text}`)
       }
       return faults
