@@ -111,6 +111,7 @@ let notice browser message =
 
 (* What happens meanwhile is noticed. *)
 let call browser name params =
+  ignore (Unix.alarm patience_s : int);
   let id = browser.last_id + 1 in
   browser.last_id <- id;
   let session =
@@ -237,7 +238,6 @@ let run f =
   Sys.set_signal Sys.sigalrm
     (Signal_handle
        (fun _ -> failwith (Printf.sprintf "no answer in %d s" patience_s)));
-  ignore (Unix.alarm patience_s : int);
   Fun.protect ~finally:end_browser (fun () ->
       open_tab browser;
       f browser)
