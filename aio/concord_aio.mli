@@ -96,8 +96,8 @@ val run : (unit -> 'a) -> 'a
 
     Otherwise as [Concord_fifo.run].
 
-    @raise Unix.Unix_error if no descriptor is left for the loop to be woken by.
-*)
+    - {b Raises} [Unix.Unix_error] if no descriptor is left for the loop to be
+      woken by. *)
 
 (** {1 Events} *)
 
@@ -109,10 +109,9 @@ val readable_evt : file_descr -> unit Concord.Event.t
     - {b Suspends} until then. {b Cancelled}: nothing has happened.
     - {b Order}: all that wait are resumed. {b Cost}: O(1), and a system call;
       to withdraw is O(1) amortised.
-
-    @raise Unix.Unix_error
-      with [EBADF] if [fd] is not open, or is closed by {!close} meanwhile; with
-      [EMFILE] or the like if the thread that polls cannot be started. *)
+    - {b Raises} [Unix.Unix_error] with [EBADF] if [fd] is not open, or is
+      closed by {!close} meanwhile; with [EMFILE] or the like if the thread that
+      polls cannot be started. *)
 
 val writable_evt : file_descr -> unit Concord.Event.t
 (** As {!readable_evt}, for a descriptor that can be written to. *)
@@ -125,10 +124,10 @@ val accept_evt :
 (** {1 Descriptors and sockets} *)
 
 val read : file_descr -> bytes -> int -> int -> int
-(** As {!Unix.read}. *)
+(** As [Unix.read]. *)
 
 val write : file_descr -> bytes -> int -> int -> int
-(** As {!Unix.write}: all of it. {b Cancelled}, or on an error, the first part
+(** As [Unix.write]: all of it. {b Cancelled}, or on an error, the first part
     may have been written. *)
 
 val single_write : file_descr -> bytes -> int -> int -> int
@@ -145,17 +144,18 @@ val sendto :
   file_descr -> bytes -> int -> int -> msg_flag list -> sockaddr -> int
 
 val accept : ?cloexec:bool -> file_descr -> file_descr * sockaddr
-(** As {!Unix.accept}, but close-on-exec unless told otherwise. A connection
+(** As [Unix.accept], but close-on-exec unless told otherwise. A connection
     whose peer is gone before it was accepted is passed over.
-    @raise Unix.Unix_error
-      with [EMFILE] if no descriptor is left: the connection still waits. *)
+
+    - {b Raises} [Unix.Unix_error] with [EMFILE] if no descriptor is left: the
+      connection still waits. *)
 
 val connect : file_descr -> sockaddr -> unit
-(** As {!Unix.connect}. {b Cancelled}: the connection may be made nevertheless;
+(** As [Unix.connect]. {b Cancelled}: the connection may be made nevertheless;
     close the socket. *)
 
 val close : file_descr -> unit
-(** As {!Unix.close}. A task that waits for the descriptor gets
+(** As [Unix.close]. A task that waits for the descriptor gets
     [Unix_error (EBADF, _, _)], whatever its host. ([Unix.close] would let it
     wait, perhaps for ever.) An operation that begins on another domain at the
     same time may find the number taken by another file, as ever; channels are
@@ -163,8 +163,8 @@ val close : file_descr -> unit
     polls. *)
 
 val openfile : string -> open_flag list -> file_perm -> file_descr
-(** As {!Unix.openfile}, by a system thread, and close-on-exec. {b Cancelled}:
-    at once; what is opened nevertheless is closed. *)
+(** As [Unix.openfile], by a system thread, and close-on-exec. {b Cancelled}: at
+    once; what is opened nevertheless is closed. *)
 
 val with_file :
   string -> open_flag list -> file_perm -> (file_descr -> 'a) -> 'a
@@ -172,17 +172,17 @@ val with_file :
     if [f] raised, the descriptor is closed. [f] does not close it. *)
 
 val getaddrinfo : string -> string -> getaddrinfo_option list -> addr_info list
-(** As {!Unix.getaddrinfo}, by a system thread. {b Cancelled}: at once; its
+(** As [Unix.getaddrinfo], by a system thread. {b Cancelled}: at once; its
     answer is dropped. *)
 
 val getnameinfo : sockaddr -> getnameinfo_option list -> name_info
 (** As {!getaddrinfo}. *)
 
 val sleep : int -> unit
-(** As {!Unix.sleep}; see [Concord.Event.timeout]. *)
+(** As [Unix.sleep]; see [Concord.Event.timeout]. *)
 
 val sleepf : float -> unit
-(** As {!Unix.sleepf}. *)
+(** As [Unix.sleepf]. *)
 
 (** {1 Channels}
 

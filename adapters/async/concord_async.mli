@@ -58,13 +58,15 @@ exception In_job
 
 val to_deferred : 'a Concord.Promise.t -> 'a Async.Deferred.t
 (** {!Promise.await}, as a conversion. Suspends, orders and costs as that.
-    @raise Invalid_argument
-      in a thread that does not run Async, if it has to wait. *)
+
+    - {b Raises} [Invalid_argument] in a thread that does not run Async, if it
+      has to wait. *)
 
 val of_deferred : 'a Async.Deferred.t -> 'a Concord.Promise.t
 (** A promise that is filled when the deferred is determined. A deferred does
     not fail: [of_deferred (Monitor.try_with f)] promises a result.
-    @raise Invalid_argument in a thread that does not run Async. *)
+
+    - {b Raises} [Invalid_argument] in a thread that does not run Async. *)
 
 val post : (unit -> 'a Async.Deferred.t) -> 'a Concord.Promise.t
 (** [post f] has Async call [f ()] as a job, in its main monitor, and is a

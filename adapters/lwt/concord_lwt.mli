@@ -58,8 +58,8 @@ val run : (unit -> 'a Lwt.t) -> 'a
     structures, and may be given what others wait for too. It goes on in the
     next loop.
 
-    @raise e if the promise of [f ()] fails with [e], or [f] raises [e].
-    @raise Failure if a [run] is running already. *)
+    - {b Raises} [e] if the promise of [f ()] fails with [e], or [f] raises [e].
+    - {b Raises} [Failure] if a [run] is running already. *)
 
 exception In_callback
 (** A direct-style operation had to wait in a callback of Lwt, which cannot; or
@@ -70,12 +70,14 @@ exception In_callback
 
 val to_lwt : 'a Concord.Promise.t -> 'a Lwt.t
 (** {!Promise.await}, as a conversion. Suspends, orders and costs as that.
-    @raise Invalid_argument
-      if another thread runs Lwt's loop, and it has to wait. *)
+
+    - {b Raises} [Invalid_argument] if another thread runs Lwt's loop, and it
+      has to wait. *)
 
 val of_lwt : 'a Lwt.t -> 'a Concord.Promise.t
 (** A promise that is filled, or fails, when Lwt's does.
-    @raise Invalid_argument if another thread runs Lwt's loop. *)
+
+    - {b Raises} [Invalid_argument] if another thread runs Lwt's loop. *)
 
 val to_lwt_stream : 'a Concord.Event.t -> 'a Lwt_stream.t
 (** [to_lwt_stream event] performs [event] for each item that is asked of it,

@@ -54,7 +54,7 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
       tasks, waits for them, and re-raises the host's exception. (In an Eio
       fiber this needs [concord-eio]; without it [run] can no more suspend the
       cancelled fiber, and blocks its domain while the tasks unwind.)
-    - {b Signals}: a handler that raises ({!Sys.catch_break}), or a finaliser,
+    - {b Signals}: a handler that raises ([Sys.catch_break]), or a finaliser,
       interrupts whatever runs. If that is a task, or an operation in which a
       task is about to suspend, it is raised there, and the operation has done
       nothing. If it is the scheduler, or the scheduler waits in its host, then
@@ -63,13 +63,12 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
       (The bytecode interpreter runs handlers at more places. There a task that
       is interrupted just as it suspends or goes on may end without being
       unwound, and what it was given is lost.)
+    - {b Raises} [e] if [f] raised [e], after the other tasks were cancelled and
+      have ended; or if a task raised [e] and no task called {!join} on it. The
+      backtrace is that of the task. A task whose exception nobody has observed
+      by a join also cancels the others, as soon as no task is ready to run: so
+      a failure is seen even if all others wait for the task that failed.
 
-    @raise e
-      if [f] raised [e], after the other tasks were cancelled and have ended; or
-      if a task raised [e] and no task called {!join} on it. The backtrace is
-      that of the task. A task whose exception nobody has observed by a join
-      also cancels the others, as soon as no task is ready to run: so a failure
-      is seen even if all others wait for the task that failed.
     @raise Cancelled if the first task was cancelled, whatever [f] returned. *)
 
 val fork : (unit -> unit) -> handle
@@ -80,8 +79,7 @@ val fork : (unit -> unit) -> handle
     - {b Suspends} the caller as {!yield} does.
     - {b Cancelled}: raises {!Cancelled} before [f] is called, or not at all.
     - {b Cost}: O(1), and a stack for the task.
-
-    @raise Invalid_argument outside of {!run}. *)
+    - {b Raises} [Invalid_argument] outside of {!run}. *)
 
 val fork_promise : (unit -> 'a) -> 'a Promise.t
 (** [fork_promise f] forks a task that fills the promise with [f ()], or makes
@@ -118,13 +116,12 @@ val yield : unit -> unit
     - {b Cancelled}: raises {!Cancelled}.
     - {b Order}: the caller goes on after the tasks that are ready now.
     - {b Cost}: O(1).
-
-    @raise Invalid_argument outside of {!run}. *)
+    - {b Raises} [Invalid_argument] outside of {!run}. *)
 
 val self : unit -> handle
 (** The calling task. Never suspends; O(1).
 
-    @raise Invalid_argument outside of {!run}. *)
+    - {b Raises} [Invalid_argument] outside of {!run}. *)
 
 val cancel : handle -> unit
 (** [cancel h] asks the task [h] to stop: {!Cancelled} is raised where it waits,
@@ -149,9 +146,8 @@ val join : handle -> unit
     - {b Cancelled} while suspended: raises the host's exception; [h] goes on.
     - {b Order}: tasks that wait for [h] go on in the order of their arrival.
     - {b Cost}: O(1), also to withdraw (amortised).
-
-    @raise e if [h] raised [e], with its backtrace.
-    @raise Invalid_argument if [h] is the calling task. *)
+    - {b Raises} [e] if [h] raised [e], with its backtrace.
+    - {b Raises} [Invalid_argument] if [h] is the calling task. *)
 
 val join_evt : handle -> unit Event.t
 (** The event of {!join}: to choose among the ends of several tasks, or an end
@@ -170,15 +166,14 @@ val join_evt : handle -> unit Event.t
     ]} *)
 
 val protect : (unit -> 'a) -> 'a
-(** {!Suspend.protect}: [protect f] is [f ()], during which no cancellation is
-    delivered to the calling task. Scopes that are made inside are protected
-    with it. A cancellation that comes meanwhile is raised by the first
-    suspension after [protect].
+(** {!Concord.Suspend.protect}: [protect f] is [f ()], during which no
+    cancellation is delivered to the calling task. Scopes that are made inside
+    are protected with it. A cancellation that comes meanwhile is raised by the
+    first suspension after [protect].
 
     - {b Suspends} only where [f] does.
     - {b Cost}: that of one effect.
-
-    @raise e if [f] raises [e]. *)
+    - {b Raises} [e] if [f] raises [e]. *)
 
 (** Groups of tasks that end together. *)
 module Scope : sig
@@ -193,13 +188,12 @@ module Scope : sig
       - {b Suspends} the caller until the tasks of the scope have ended.
       - {b Cancelled}: the tasks of the scope are cancelled, and [run] raises
         {!Cancelled} after they have ended.
+      - {b Raises} [e] if [body] raised [e], after the scope's tasks were
+        cancelled and have ended; or if a task of the scope raised [e] and no
+        task joined it, as in {!val:run}.
+      - {b Raises} [Invalid_argument] outside of {!val:run}.
 
-      @raise e
-        if [body] raised [e], after the scope's tasks were cancelled and have
-        ended; or if a task of the scope raised [e] and no task joined it, as in
-        {!val:run}.
-      @raise Cancelled if {!cancel} was called on the scope.
-      @raise Invalid_argument outside of {!val:run}. *)
+      @raise Cancelled if {!cancel} was called on the scope. *)
 
   val cancel : t -> unit
   (** Cancels the tasks and the body of the scope, as {!val:cancel} does a task;
@@ -261,8 +255,8 @@ val run_as_guest : (unit -> 'a) -> 'a
 
 type poller = {
   wait : (unit Suspend.resumer -> unit option) -> unit;
-      (** As {!Suspend.suspend}, but may return too early, and blocks the
-          thread. What it raises stops all tasks. *)
+      (** As {!Concord.Suspend.suspend}, but may return too early, and blocks
+          the thread. What it raises stops all tasks. *)
   look : unit -> unit;
       (** Called by a loop that is busy. Neither waits nor raises. *)
   every : int;  (** Turns between two looks. *)

@@ -38,20 +38,20 @@ val push : ('a, 'r) t -> 'a -> unit
     end. If it has ended, [v] is dropped: see {!result}.
 
     - {b Suspends} only where the code does.
-
-    @raise e if the code raises [e]; and again by {!finish}.
-    @raise Invalid_argument if the code is running. *)
+    - {b Raises} [e] if the code raises [e]; and again by {!finish}.
+    - {b Raises} [Invalid_argument] if the code is running. *)
 
 val finish : ('a, 'r) t -> 'r
 (** [finish t] tells the code that there is no more: [read ()] is [None] from
     now on. The result is that of the code.
 
-    @raise e if the code raises [e], or has raised it.
-    @raise Invalid_argument if the code is running. *)
+    - {b Raises} [e] if the code raises [e], or has raised it.
+    - {b Raises} [Invalid_argument] if the code is running. *)
 
 val result : ('a, 'r) t -> 'r option
 (** What the code has given, if it has ended.
-    @raise e if it has raised [e]. *)
+
+    - {b Raises} [e] if it has raised [e]. *)
 
 exception Closed
 (** Raised by {!close} where the code reads, and by {!finish} and {!result}
@@ -61,5 +61,5 @@ val close : ('a, 'r) t -> unit
 (** [close t] ends the code, by raising {!Closed} where it reads: its finalisers
     run. Nothing happens if it has ended.
 
-    @raise e if the code raises [e] instead of {!Closed}.
-    @raise Invalid_argument if the code is running. *)
+    - {b Raises} [e] if the code raises [e] instead of {!Closed}.
+    - {b Raises} [Invalid_argument] if the code is running. *)

@@ -48,8 +48,7 @@ val of_iter : ?ahead:int -> (('a -> unit) -> unit) -> 'a t
 
     - {b Cost}: an effect for each element, some 40 ns; with [~ahead:n] for each
       [n] of them.
-
-    @raise Invalid_argument if [ahead < 0]. *)
+    - {b Raises} [Invalid_argument] if [ahead < 0]. *)
 
 val next : 'a t -> 'a option
 (** [next t] is the next element; [None] after the last one, and from then on.
@@ -58,11 +57,10 @@ val next : 'a t -> 'a option
       host's exception is raised in the traversal, and by [next] if that does
       not catch it.
     - {b Cost}: that of the traversal up to the element, and see {!of_iter}.
-
-    @raise e if the traversal raises [e], with its backtrace. Then it has ended.
-    @raise Invalid_argument
-      if the traversal is running: [next] was called in it, or by another task
-      at the same time. *)
+    - {b Raises} [e] if the traversal raises [e], with its backtrace. Then it
+      has ended.
+    - {b Raises} [Invalid_argument] if the traversal is running: [next] was
+      called in it, or by another task at the same time. *)
 
 exception Closed
 (** Raised by {!close} where the traversal stands. *)
@@ -73,11 +71,10 @@ val close : 'a t -> unit
     traversal has ended, or has not begun.
 
     - {b Suspends} only where the finalisers do.
-
-    @raise e if the traversal raises [e] instead of {!Closed}.
-    @raise Invalid_argument
-      if the traversal is running; or if it goes on to another element, although
-      it was closed. That element is dropped, and [t] is not closed. *)
+    - {b Raises} [e] if the traversal raises [e] instead of {!Closed}.
+    - {b Raises} [Invalid_argument] if the traversal is running; or if it goes
+      on to another element, although it was closed. That element is dropped,
+      and [t] is not closed. *)
 
 val with_iter : ?ahead:int -> (('a -> unit) -> unit) -> ('a t -> 'b) -> 'b
 (** [with_iter iter f] is [f (of_iter iter)], and closes the generator when [f]
@@ -125,7 +122,8 @@ val of_seq : 'a Seq.t -> 'a t
 
 val to_seq : 'a t -> 'a Seq.t
 (** The elements that are still to come, each when it is forced.
-    @raise Seq.Forced_twice if a node is forced twice. *)
+
+    - {b Raises} [Seq.Forced_twice] if a node is forced twice. *)
 
 val iter : ('a -> unit) -> 'a t -> unit
 (** [iter f t] calls [f] for each element that is still to come. If [f] raises,

@@ -32,8 +32,8 @@ val suspend_thread : ('a Concord_suspend.resumer -> 'a option) -> 'a
     - {b Suspends} the thread; the domain's other threads go on.
     - {b Cancelled} by what a signal handler raises while the thread waits. If
       the thread was resumed before, its next wait raises the exception.
-
-    @raise e if the resumer was called with [Error e], or [block] raised [e]. *)
+    - {b Raises} [e] if the resumer was called with [Error e], or [block] raised
+      [e]. *)
 
 (** {1 Schedulers that handle [Suspend]}
 
@@ -162,14 +162,16 @@ val using_plugin : plugin -> (unit -> 'a) -> 'a
 val scopes : unit -> Concord_suspend.scopes option
 (** How the calling task's host starts tasks; [None] if the host does not say
     so. Suspends no task, but a host may let others take their turn.
-    @raise e the host's exception, if the task is cancelled. *)
+
+    - {b Raises} the host's exception, if the task is cancelled. *)
 
 val ask : 'a Effect.t -> otherwise:'a -> 'a option
 (** [ask question ~otherwise] performs {!Concord.Suspend.extension-Ask}, and is
     [otherwise] if nobody answers. It is [None], and nobody was asked, if the
     calling task's scheduler may be one that {{!type-plugin}takes every effect}.
     Suspends no task.
-    @raise e what a handler answers by raising [e]. *)
+
+    - {b Raises} what a handler answers by raising [e]. *)
 
 type passing = Probe.passing = { passing : 'b. 'b Effect.t -> unit }
 (** What to do before an effect is performed. *)
@@ -189,7 +191,7 @@ val probe : passing -> host
     thread without performing an effect, then the answer is {!Parks}, after 10
     ms.
 
-    @raise e the host's exception, if the task is cancelled. *)
+    - {b Raises} the host's exception, if the task is cancelled. *)
 
 val may_be_woken : asleep:int -> bool
 (** Could anything still resume a task that waits on the calling thread? [false]

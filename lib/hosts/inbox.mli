@@ -45,7 +45,8 @@ val serve : 'a t -> ('a -> unit) -> bool
     none. The message leaves the queue when [f] has returned. If [f] raises, or
     does not return, the next [serve] calls [f] for the same message again, also
     a [serve] in [f] itself: so [f] has to do nothing the second time.
-    @raise e if [f] raises [e]. *)
+
+    - {b Raises} [e] if [f] raises [e]. *)
 
 val served : 'a t -> int
 (** How many messages have left the queue. *)

@@ -46,17 +46,13 @@ val case :
     - {b Suspends} only where [handle], or the computation as it unwinds, does.
     - {b Cost}: one more stack frame: [continue] as the last thing in [handle]
       is no tail call. So use it for the cases that may drop.
-
-    @raise e
-      if [handle k] raises [e], whatever the computation raises while it
-      unwinds; else as {!drop}. *)
+    - {b Raises} [e] if [handle k] raises [e], whatever the computation raises
+      while it unwinds; else as {!drop}. *)
 
 val drop : ('a, 'b) Effect.Deep.continuation -> unit
 (** [drop k] discontinues [k] with {!Dropped}, so that the computation unwinds;
     nothing, if [k] was resumed before. What the computation returns, or what
     the handler makes of {!Dropped}, is dropped; it may perform further effects.
     - {b Suspends} only where the computation does.
-
-    @raise e
-      if the computation raises [e], other than its {!Dropped}, also as wrapped
-      by [Fun.protect] where a finaliser was dropped. *)
+    - {b Raises} [e] if the computation raises [e], other than its {!Dropped},
+      also as wrapped by [Fun.protect] where a finaliser was dropped. *)

@@ -14,7 +14,8 @@ val create : unit -> t
 val until : t -> (unit -> bool) -> bool
 (** [until t ready] looks whether [ready ()], up to a thousand times, some
     microseconds long, and returns whether it came to be. [ready] is cheap.
-    @raise e if [ready ()] raises [e]. *)
+
+    - {b Raises} [e] if [ready ()] raises [e]. *)
 
 val never : t -> unit
 (** From now on {!until} does not look. For models, in which each look is one

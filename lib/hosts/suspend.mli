@@ -31,8 +31,8 @@ val suspend : ('a resumer -> 'a option) -> 'a
     - {b Cancelled} while suspended: raises the host's exception; see H3.
     - {b Cost}: on {!Concord_fifo} three to four times that of performing an
       effect.
-
-    @raise e if the resumer was called with [Error e], or [block] raised [e]. *)
+    - {b Raises} [e] if the resumer was called with [Error e], or [block] raised
+      [e]. *)
 
 exception Never_resumed
 (** Raised where a task waits that nobody can resume any more.
@@ -98,8 +98,7 @@ val protect : (unit -> 'a) -> 'a
     - {b Cost}: one effect. On a host that does not know {!extension-Protect} it
       comes back as an exception, and then the host is looked for as in
       {!suspend}.
-
-    @raise e if [f] raises [e]. *)
+    - {b Raises} [e] if [f] raises [e]. *)
 
 val yield : unit -> unit
 (** {!Concord.yield}: lets other ready tasks have their turn. *)

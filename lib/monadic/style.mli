@@ -15,7 +15,7 @@ module type S = sig
         {!Concord.Suspend.protect}. A cancellation that comes in there, or after
         the operation was resumed, is raised by the next operation that has to
         wait. If there is none, the promise has the value of [f ()]. (With
-        {!Make} it is lost, if the style's library does not repeat it.) *)
+        [Make] it is lost, if the style's library does not repeat it.) *)
 
   val sync : 'a Event.t -> 'a promise
   (** [sync event] performs [event]: {!Concord.Event.sync}. Functions of

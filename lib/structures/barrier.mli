@@ -8,7 +8,7 @@ type t
 val create : int -> t
 (** [create n] lets tasks through [n] at a time.
 
-    @raise Invalid_argument if [n] is less than 1. *)
+    - {b Raises} [Invalid_argument] if [n] is less than 1. *)
 
 val await : t -> unit
 (** [await t] returns once [n] tasks have called it since the last [n] of them

@@ -21,8 +21,7 @@ val wait : t -> Mutex.t -> unit
       raises without it.
     - {b Order}: that of arrival, and the same for [mutex].
     - {b Cost}: O(1), also to withdraw (amortised).
-
-    @raise Sys_error if [mutex] is not locked. *)
+    - {b Raises} [Sys_error] if [mutex] is not locked. *)
 
 val signal : t -> unit
 (** [signal t] wakes the task that has waited longest, if there is one. It never
@@ -63,9 +62,10 @@ val wait_evt : t -> Mutex.t -> unit Event.t
     that also waits for a {!Barrier} may perform it without a signal: if the
     barrier woke the task in vain, a signal may have come meanwhile.
 
-    @raise Sys_error if [mutex] is not locked, when the event is performed.
-    @raise Invalid_argument
-      if one choice has two such alternatives of the same mutex. *)
+    - {b Raises} [Sys_error] if [mutex] is not locked, when the event is
+      performed.
+    - {b Raises} [Invalid_argument] if one choice has two such alternatives of
+      the same mutex. *)
 
 val waiters : t -> int
 (** How many tasks wait for a signal, for diagnosis. One that was cancelled

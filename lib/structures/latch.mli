@@ -8,15 +8,14 @@ type t
 val create : int -> t
 (** [create n] opens after [n] calls of {!count_down}; it is open if [n] is 0.
 
-    @raise Invalid_argument if [n] is negative. *)
+    - {b Raises} [Invalid_argument] if [n] is negative. *)
 
 val count_down : t -> unit
 (** [count_down t] lowers the count; at zero [t] opens, for ever, and all tasks
     that wait go on, in the order of their arrival.
 
     - {b Cost}: O(1), and at zero O(n) for the [n] tasks that wait.
-
-    @raise Invalid_argument if [t] is open. *)
+    - {b Raises} [Invalid_argument] if [t] is open. *)
 
 val await : t -> unit
 (** [await t] returns once [t] is open.

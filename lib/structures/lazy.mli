@@ -99,8 +99,8 @@ val force : 'a t -> 'a
       (amortised). A wait of a task that is itself forcing [n] lazy values costs
       O(n) more, and so does each of its computations that raises. Each wait
       also costs O(m) for [m] tasks that wait for one another in a row.
+    - {b Raises} [e] if the computation raised [e].
 
-    @raise e if the computation raised [e].
     @raise Undefined if the value is needed to compute itself. *)
 
 val force_val : 'a t -> 'a

@@ -46,15 +46,14 @@ val try_lock : t -> bool
 val unlock : t -> unit
 (** [unlock t] passes [t] to the first task that waits, or unlocks it.
 
-    @raise Sys_error if [t] is not locked. *)
+    - {b Raises} [Sys_error] if [t] is not locked. *)
 
 val protect : t -> (unit -> 'a) -> 'a
 (** [protect t f] is [f ()] with [t] locked, and unlocks it however [f] ends.
 
     - {b Suspends}, {b Cancelled}: as {!lock}, and as [f].
-
-    @raise e if [f] raises [e], after [t] was unlocked.
-    @raise Sys_error if [t] is not locked when [f] ends. *)
+    - {b Raises} [e] if [f] raises [e], after [t] was unlocked.
+    - {b Raises} [Sys_error] if [t] is not locked when [f] ends. *)
 
 val lock_evt : t -> unit Event.t
 (** The event of {!lock}. *)

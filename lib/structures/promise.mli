@@ -81,8 +81,7 @@ val await : 'a t -> 'a
       host's exception is raised.
     - {b Order}: waiters are resumed in the order of their arrival.
     - {b Cost}: O(1), also to withdraw (amortised); allocates only to suspend.
-
-    @raise e if [t] failed with [e], with the backtrace given there. *)
+    - {b Raises} [e] if [t] failed with [e], with the backtrace given there. *)
 
 val await_evt : 'a t -> 'a Event.t
 (** The event of {!await}. Performing it raises [e] if [t] failed with [e]. *)

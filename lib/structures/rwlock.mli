@@ -26,7 +26,7 @@ val read_lock : t -> unit
       But [t] learns that the task does not wait any more only when the task is
       unwound: until then a cancelled writer keeps out the readers behind it,
       also {!try_read_lock}. Its host decides when that is: Eio and an eager
-      {!Concord_fifo} in the task's next turn, a lazy one later.
+      [Concord_fifo] in the task's next turn, a lazy one later.
     - {b Order}: see {!create}.
     - {b Cost}: O(1), also to withdraw (amortised). *)
 
@@ -48,28 +48,26 @@ val read_unlock : t -> unit
 (** Ends one {!read_lock}, and serves the tasks that can hold [t] then. O(n) for
     [n] tasks that are served.
 
-    @raise Sys_error if nobody holds [t] to read. *)
+    - {b Raises} [Sys_error] if nobody holds [t] to read. *)
 
 val write_unlock : t -> unit
 (** Ends a {!write_lock}, and serves the tasks that can hold [t] then. O(n) for
     [n] tasks that are served.
 
-    @raise Sys_error if nobody holds [t] to write. *)
+    - {b Raises} [Sys_error] if nobody holds [t] to write. *)
 
 val read : t -> (unit -> 'a) -> 'a
 (** [read t f] is [f ()] while [t] is held to read, and unlocks it however [f]
     ends.
 
     - {b Suspends}, {b Cancelled}: as {!read_lock}, and as [f].
-
-    @raise e if [f] raises [e], after [t] was unlocked. *)
+    - {b Raises} [e] if [f] raises [e], after [t] was unlocked. *)
 
 val write : t -> (unit -> 'a) -> 'a
 (** The same with {!write_lock}.
 
     - {b Suspends}, {b Cancelled}: as {!write_lock}, and as [f].
-
-    @raise e if [f] raises [e], after [t] was unlocked. *)
+    - {b Raises} [e] if [f] raises [e], after [t] was unlocked. *)
 
 val read_lock_evt : t -> unit Event.t
 (** The event of {!read_lock}. *)

@@ -15,7 +15,7 @@ module Counting : sig
   val make : int -> t
   (** [make n] has [n] permits.
 
-      @raise Invalid_argument if [n] is negative. *)
+      - {b Raises} [Invalid_argument] if [n] is negative. *)
 
   val acquire : t -> unit
   (** [acquire t] takes a permit.
@@ -33,7 +33,7 @@ module Counting : sig
   val release : t -> unit
   (** [release t] passes a permit to the first task that waits, or returns it.
 
-      @raise Sys_error if there are already [max_int] permits. *)
+      - {b Raises} [Sys_error] if there are already [max_int] permits. *)
 
   val get_value : t -> int
   (** How many permits there are. *)

@@ -29,7 +29,7 @@ val create : int -> 'a t
 (** [create capacity] is empty, and holds at most [capacity] items. It takes
     memory only for the items that are there.
 
-    @raise Invalid_argument if [capacity] is less than 1. *)
+    - {b Raises} [Invalid_argument] if [capacity] is less than 1. *)
 
 val add : 'a t -> 'a -> unit
 (** [add t x] appends [x] to [t].

@@ -11,7 +11,7 @@
       - : unit = ()
     ]}
 
-    A continuation is used at most once ({!Effect.Continuation_already_resumed}
+    A continuation is used at most once ([Effect.Continuation_already_resumed]
     is raised the second time), by {!throw}, or by the return of [f]. One that
     is never used is not unwound: its finalisers do not run. *)
 
@@ -21,12 +21,15 @@ type 'a t
 val run : (unit -> unit) -> unit
 (** [run f] is [f ()]. A continuation reaches as far as the end of [run]: it
     stands for what remains to be done up to there.
-    @raise e if [f], or the continuation to which it has thrown, raises [e]. *)
+
+    - {b Raises} [e] if [f], or the continuation to which it has thrown, raises
+      [e]. *)
 
 val callcc : ('a t -> 'a) -> 'a
 (** [callcc f] is [f k], where [k] is the continuation of this call; and to
     {!throw} a value to [k] lets this call return it.
-    @raise Invalid_argument outside of {!run}. *)
+
+    - {b Raises} [Invalid_argument] outside of {!run}. *)
 
 val throw : 'a t -> 'a -> 'b
 (** [throw k v] goes on with [k], with the value [v]. What would have come after

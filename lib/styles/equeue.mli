@@ -3,8 +3,8 @@
     OCamlnet.)
 
     An {e event} is an occasion of which handlers are told. It is made by
-    {!event}, happens by {!add}, any number of times, each time with a value,
-    and is presented to its handlers by {!run}, in the order of {!add}.
+    {!val-event}, happens by {!add}, any number of times, each time with a
+    value, and is presented to its handlers by {!run}, in the order of {!add}.
 
     {[
       # let system = Equeue.create ()
@@ -68,9 +68,9 @@ val same : 'a event -> 'b event -> ('a, 'b) Type.eq option
 val run : t -> unit
 (** Presents what has happened to the handlers, until nothing is left and the
     source adds nothing.
-    @raise e
-      if a handler raises [e]: the event is dealt with, the handler stays, and
-      the rest is left for the next [run]. *)
+
+    - {b Raises} [e] if a handler raises [e]: the event is dealt with, the
+      handler stays, and the rest is left for the next [run]. *)
 
 val clear : t -> unit
 (** Forgets what has happened, and the handlers of {!on_any}. *)

@@ -17,18 +17,20 @@ val blocked : unit -> 'a t
 val fulfill : 'a t -> 'a -> unit
 (** [fulfill t v] makes [t] ready, and goes on with those who wait for it, in
     the order in which they came.
-    @raise Invalid_argument if [t] is ready. *)
+
+    - {b Raises} [Invalid_argument] if [t] is ready. *)
 
 val connect : 'a t -> 'a t -> unit
 (** [connect t t'] makes [t] the same promise as [t']: at once if [t'] is
     blocked, whose state is a link from then on; else by fulfilling [t].
-    @raise Invalid_argument if [t] is ready. *)
+
+    - {b Raises} [Invalid_argument] if [t] is ready. *)
 
 val claim : 'a t -> 'a
 (** The value of the promise, for code in direct style that is in no thread of
     this style: the main program, a fiber on the same system thread.
 
     - {b Suspends} the calling task until the promise is fulfilled.
+    - {b Raises} [Invalid_argument] in a thread of this style: use {!val-(>>=)}.
 
-    @raise Invalid_argument in a thread of this style: use {!val-(>>=)}.
-    @raise Group.Deadlock if nothing could fulfil it. *)
+    @raise Concord_styles.Deadlock if nothing could fulfil it. *)

@@ -13,7 +13,7 @@
       - : int = 30
     ]}
 
-    A continuation is used at most once ({!Effect.Continuation_already_resumed}
+    A continuation is used at most once ([Effect.Continuation_already_resumed]
     is raised the second time). One that is never used is not unwound: its
     finalisers do not run. *)
 
@@ -32,7 +32,8 @@ val push_prompt : 'b t -> (unit -> 'b) -> 'b
 val take_subcont : 'b t -> (('a, 'b) subcont -> 'b) -> 'a
 (** [take_subcont p f] takes from the stack what is above the last [p], and [p]
     itself, and calls [f] with the part above [p] in what is left.
-    @raise Effect.Unhandled if [p] is not on the stack. *)
+
+    - {b Raises} [Effect.Unhandled] if [p] is not on the stack. *)
 
 val push_subcont : ('a, 'b) subcont -> (unit -> 'a) -> 'b
 (** [push_subcont k f] pushes [k] onto the stack, and calls [f] on top of that:

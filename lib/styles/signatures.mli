@@ -36,9 +36,11 @@ module type Direct = sig
 
   val yield : unit -> unit
   (** Goes on after the threads that are ready now. O(1).
-      @raise Concord_styles.Ended if the set was stopped meanwhile.
-      @raise Invalid_argument
-        outside of threads ([Threads.yield] lets other system threads run). *)
+
+      - {b Raises} [Invalid_argument] outside of threads ([Threads.yield] lets
+        other system threads run).
+
+      @raise Concord_styles.Ended if the set was stopped meanwhile. *)
 
   val skip : unit
   (** Nothing. *)
@@ -53,11 +55,11 @@ module type Direct = sig
       - {b Suspends} the calling task while all threads wait.
       - {b Cancelled} then: the threads are ended, and the host's exception is
         raised.
+      - {b Raises} [e] if a thread raised [e].
+      - {b Raises} [Invalid_argument] if a thread of this style calls it.
 
-      @raise e if a thread raised [e].
       @raise Concord_styles.Deadlock
-        if threads are left that nothing could resume.
-      @raise Invalid_argument if a thread of this style calls it. *)
+        if threads are left that nothing could resume. *)
 
   val stop : unit -> unit
   (** Ends all threads of the set, the calling one by an exception.
@@ -76,8 +78,7 @@ module type Direct = sig
 
   val sync : 'a Concord.Event.t -> 'a
   (** - {b Suspends} while the event must wait.
-
-      @raise e if the event raises [e]. *)
+      - {b Raises} [e] if the event raises [e]. *)
 end
 
 (** Trampolined style (Figure 5): a thread says what is to be done next. Each
@@ -86,7 +87,8 @@ end
     ends the set; no [try] of the thread is around it any more.
 
     An operation that has to wait may be called by threads only.
-    @raise Invalid_argument elsewhere. *)
+
+    - {b Raises} [Invalid_argument] elsewhere. *)
 module type Trampolined = sig
   include Boxes
 
@@ -128,13 +130,15 @@ module type Trampolined = sig
 
   val sync : 'a Concord.Event.t -> ('a -> unit) -> unit
   (** Waits while the event must wait.
-      @raise e if the event raises [e]. *)
+
+      - {b Raises} [e] if the event raises [e]. *)
 
   val direct : (unit -> 'a) -> ('a -> unit) -> unit
   (** [direct f k] calls [f], which is written in direct style and may wait in
       any structure: the thread waits, on a small stack. Then [k] is called. If
       the set is stopped meanwhile, [Concord_styles.Ended] is raised in [f].
-      @raise e if [f] raises [e]. *)
+
+      - {b Raises} [e] if [f] raises [e]. *)
 end
 
 (** Monadic style (Figure 6): what a thread does is a value. *)
@@ -190,11 +194,13 @@ module type Monadic = sig
 
   val sync : 'a Concord.Event.t -> 'a t
   (** Waits while the event must wait.
-      @raise e if the event raises [e]. *)
+
+      - {b Raises} [e] if the event raises [e]. *)
 
   val direct : (unit -> 'a) -> 'a t
   (** [direct f] calls [f], which is written in direct style and may wait in any
       structure: the thread waits, on a small stack. If the set is stopped
       meanwhile, [Concord_styles.Ended] is raised in [f].
-      @raise e if [f] raises [e]. *)
+
+      - {b Raises} [e] if [f] raises [e]. *)
 end

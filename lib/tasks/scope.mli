@@ -57,8 +57,8 @@ val run : (t -> 'a) -> 'a
     - {b Cost}: on {!Concord_fifo} and Eio that of asking the host, and of a
       scope or switch there; on other hosts that of a {!Concord_fifo.run}, some
       microseconds.
+    - {b Raises} [e] if [body] or a task of the scope raised [e]; see above.
 
-    @raise e if [body] or a task of the scope raised [e]; see above.
     @raise Cancelled if {!cancel} was called, and then [body] was cancelled. *)
 
 val fork : t -> (unit -> unit) -> unit
@@ -89,8 +89,8 @@ val fork : t -> (unit -> unit) -> unit
     ]}
 
     - {b Cost}: that of a task of the host.
-
-    @raise Invalid_argument if [t] has ended, or if the caller may not fork. *)
+    - {b Raises} [Invalid_argument] if [t] has ended, or if the caller may not
+      fork. *)
 
 val fork_promise : t -> (unit -> 'a) -> 'a Promise.t
 (** [fork_promise t f] forks a task that fills the promise with [f ()]. If [f]

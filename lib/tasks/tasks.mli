@@ -35,10 +35,8 @@ val both : (unit -> 'a) -> (unit -> 'b) -> 'a * 'b
         both (fun () -> Mvar.take box) (fun () -> Mvar.put box "hello")
       - : string * unit = ("hello", ())
     ]}
-
-    @raise e
-      if one of them raised [e], after the other was cancelled and has ended; if
-      both raised, then what the first one did. *)
+    - {b Raises} [e] if one of them raised [e], after the other was cancelled
+      and has ended; if both raised, then what the first one did. *)
 
 val all : (unit -> 'a) list -> 'a list
 (** [all fs] runs the functions of the list at once, and returns their values in
@@ -54,10 +52,8 @@ val all : (unit -> 'a) list -> 'a list
         all (List.map double [ 1; 2; 3 ])
       - : int list = [2; 4; 6]
     ]}
-
-    @raise e
-      if one of them raised [e], after the others were cancelled and have ended;
-      if several raised, then what the first one did. *)
+    - {b Raises} [e] if one of them raised [e], after the others were cancelled
+      and have ended; if several raised, then what the first one did. *)
 
 val first : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) -> (unit -> 'a) -> 'a
 (** [first f g] runs [f ()] and [g ()] at once, and returns the value of the one

@@ -41,8 +41,8 @@ val sync : 'a t -> 'a
 
     - {b Suspends} while [t] must wait; cancellation, order and cost are those
       of the operation.
-
-    @raise e if the operation, or a function given to {!wrap}, raises [e]. *)
+    - {b Raises} [e] if the operation, or a function given to {!wrap}, raises
+      [e]. *)
 
 val select : 'a t list -> 'a
 (** [select ts] is [sync (choose ts)]: it waits until one of [ts] can be
@@ -53,7 +53,7 @@ val poll : 'a t -> 'a option
     [None]. Suspends only where a function given to {!wrap}, {!wrap_abort} or
     {!guard} does.
 
-    @raise e as {!sync}. *)
+    - {b Raises} [e] as {!sync}. *)
 
 val sync_before : float -> 'a t -> 'a option
 (** [sync_before seconds t] is [Some (sync t)], unless [t] must wait for longer
@@ -64,8 +64,7 @@ val sync_before : float -> 'a t -> 'a option
       mutex of {!Condition.wait_evt}. {!poll} if [seconds] is not positive.
     - {b Cancelled} while suspended: [t] was not performed.
     - {b Cost}: that of a choice, and of a timeout.
-
-    @raise Invalid_argument if [seconds] is not a number. *)
+    - {b Raises} [Invalid_argument] if [seconds] is not a number. *)
 
 (** {2 Building events} *)
 
@@ -121,13 +120,13 @@ val timeout : float -> unit t
     prefer the others use {!sync_before}, {!prefer} or {!poll}.
     [sync (timeout seconds)] sleeps.
 
-    @raise Invalid_argument if [seconds] is not a number. *)
+    - {b Raises} [Invalid_argument] if [seconds] is not a number. *)
 
 val at : float -> unit t
 (** [at time] is ready from [time] on, in seconds as [Unix.gettimeofday] gives
     them. A task that waits for it does not notice if the clock is set.
 
-    @raise Invalid_argument if [time] is not a number. *)
+    - {b Raises} [Invalid_argument] if [time] is not a number. *)
 
 (** {2 Rendezvous channels}
 

@@ -44,7 +44,7 @@ val resume : (_, 'a) t -> ('a, exn) result -> bool
     then there is no polling point between that and the resumer's decision, and
     an exception out of [resume] means that the waiter was resumed.
 
-    @raise e what a signal handler raises, after the decision. *)
+    - {b Raises} what a signal handler raises, after the decision. *)
 
 val is_alternative : _ t -> bool
 (** Is it one of a choice's? *)

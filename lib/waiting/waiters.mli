@@ -23,12 +23,14 @@ val push : ('x, 'a) t -> ('x, 'a) Waiter.t -> ('x, 'a) t
 
 val head : ('x, 'a) t -> ('x, 'a) Waiter.t
 (** The waiter that came first. O(1).
-    @raise Invalid_argument if the queue is empty. *)
+
+    - {b Raises} [Invalid_argument] if the queue is empty. *)
 
 val tail : ('x, 'a) t -> ('x, 'a) t
 (** The queue without {!head}. If the head was gone, the count is one less. If
     all that remain are gone, the result is empty. O(1) amortised.
-    @raise Invalid_argument if the queue is empty. *)
+
+    - {b Raises} [Invalid_argument] if the queue is empty. *)
 
 val count_gone : ('x, 'a) t -> ('x, 'a) t
 (** Counts one more waiter of the queue as gone, after {!Waiter.mark_gone}. O(1)
@@ -62,7 +64,8 @@ val round : ('x, 'a) t -> ('a, exn) result -> ('x, 'a) round
 
 val resume_all : ('x, 'a) round -> unit
 (** Resumes the waiters of the round; some may refuse. O(n).
-    @raise e what a signal handler raised, after all were resumed. *)
+
+    - {b Raises} what a signal handler raised, after all were resumed. *)
 
 val resumed : ('x, 'a) round -> int
 (** How many have been resumed, and, with these, how many were cancelled and not

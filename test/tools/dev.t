@@ -137,6 +137,37 @@ What cannot be.
   dev: doc: takes no arguments (got 'here')
   [1]
 
+The toplevel, in the folder from which it is called.
+
+  $ mkdir -p _build/default/tools/toplevel
+  $ printf '#!/bin/sh\necho "$0 $*, in $PWD"\n' >_build/default/tools/toplevel/concord_top.exe
+  $ chmod +x _build/default/tools/toplevel/concord_top.exe
+  $ (cd test; bash ../dev utop -noinit)
+  dune build --root ROOT --no-print-directory ./tools/toplevel/concord_top.exe
+  $TESTCASE_ROOT/project/_build/default/tools/toplevel/concord_top.exe -short-paths -noinit, in $TESTCASE_ROOT/project/test
+
+What a release needs before anything is made.
+
+  $ dev release
+  dev: release: which version? (./dev release 1.0.0)
+  [1]
+  $ dev release 1/0
+  dev: release: '1/0' is no version
+  [1]
+  $ dev release 1.0 --fast
+  dev: release: unknown option '--fast' (there is --quick)
+  [1]
+  $ printf '#!/bin/sh\n[ ! -e changed ]\n' >bin/git; chmod +x bin/git
+  $ echo '# Unreleased' >CHANGES.md
+  $ dev release 1.0
+  dev: release: CHANGES.md does not begin with '# 1.0' (--quick does not ask for that)
+  [1]
+  $ touch changed
+  $ dev release 1.0 --quick
+  dev: release: there are changes that are not committed
+  [1]
+  $ rm changed bin/git
+
 One program with arguments of its own.
 
   $ mkdir -p _build/default/test/unit

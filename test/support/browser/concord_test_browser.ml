@@ -1,16 +1,11 @@
-(* Opens its first argument, a page, in Chromium without a window, and fails if the console shows an
-   error, if a picture is not drawn, or if anything is asked for that is not on
-   the disk; and fails if it finds none of these in the second one. Where Chromium
-   is not installed it says so and passes.
-
-   It speaks the browser's debugging protocol: JSON objects, each of which ends
-   with a null character, through descriptors 3 and 4. *)
+(* The protocol: JSON objects, each of which ends with a null character, through
+   the browser's descriptors 3 and 4. *)
 
 open Yojson.Safe.Util
 
 let patience_s = 60
 
-(* --- The browser --- *)
+(* --- The process --- *)
 
 let program = "chromium"
 
@@ -31,7 +26,17 @@ let switches =
     "--remote-debugging-pipe";
   ]
 
-type t = { pid : int; requests : out_channel; answers : in_channel }
+type t = {
+  pid : int;
+  requests : out_channel;
+  answers : in_channel;
+  mutable session : string option;
+  mutable last_id : int;
+  (* What happened since the last visit *)
+  mutable errors : string list;
+  mutable urls : string list;
+  mutable loaded : bool;
+}
 
 let start profile =
   let command =
@@ -52,7 +57,17 @@ let start profile =
     pid;
     requests = Unix.out_channel_of_descr requests;
     answers = Unix.in_channel_of_descr answers;
+    session = None;
+    last_id = 0;
+    errors = [];
+    urls = [];
+    loaded = false;
   }
+
+let send browser text =
+  output_string browser.requests text;
+  output_char browser.requests '\000';
+  flush browser.requests
 
 let receive browser =
   let buffer = Buffer.create 1024 in
@@ -67,21 +82,15 @@ let receive browser =
 
 (* --- What happens on the page --- *)
 
-type seen = {
-  mutable errors : string list;
-  mutable urls : string list;
-  mutable loaded : bool;
-}
-
 let text json path = List.fold_left (fun json key -> member key json) json path
 
-let notice seen message =
+let notice browser message =
   let params = member "params" message in
   let error kind what =
-    seen.errors <- Printf.sprintf "%s: %s" kind what :: seen.errors
+    browser.errors <- Printf.sprintf "%s: %s" kind what :: browser.errors
   in
   match to_string_option (member "method" message) with
-  | Some "Page.loadEventFired" -> seen.loaded <- true
+  | Some "Page.loadEventFired" -> browser.loaded <- true
   | Some "Runtime.exceptionThrown" ->
       error "exception"
         (Yojson.Safe.to_string (member "exceptionDetails" params))
@@ -96,27 +105,27 @@ let notice seen message =
         (to_string (text params [ "entry"; "level" ]))
         (to_string (text params [ "entry"; "text" ]))
   | Some "Network.requestWillBeSent" ->
-      seen.urls <- to_string (text params [ "request"; "url" ]) :: seen.urls
+      browser.urls <-
+        to_string (text params [ "request"; "url" ]) :: browser.urls
   | Some _ | None -> ()
 
-let last_id = ref 0
-
 (* What happens meanwhile is noticed. *)
-let call ?session browser seen name params =
-  incr last_id;
-  let id = !last_id in
+let call browser name params =
+  ignore (Unix.alarm patience_s : int);
+  let id = browser.last_id + 1 in
+  browser.last_id <- id;
   let session =
-    Option.fold ~none:[] ~some:(fun s -> [ ("sessionId", `String s) ]) session
+    match browser.session with
+    | None -> []
+    | Some session -> [ ("sessionId", `String session) ]
   in
-  output_string browser.requests
+  send browser
     (Yojson.Safe.to_string
        (`Assoc
           ([
              ("id", `Int id); ("method", `String name); ("params", `Assoc params);
            ]
           @ session)));
-  output_char browser.requests '\000';
-  flush browser.requests;
   let rec answer () =
     let message = receive browser in
     if member "id" message = `Int id then
@@ -124,58 +133,63 @@ let call ?session browser seen name params =
       | `Null -> member "result" message
       | error -> failwith (name ^ ": " ^ Yojson.Safe.to_string error)
     else begin
-      notice seen message;
+      notice browser message;
       answer ()
     end
   in
   answer ()
 
-(* Its processes write into the profile until it has ended; if it does not end when it
-   is asked to, it is killed. *)
-let ask_to_end browser =
-  ignore (Unix.alarm 10 : int);
-  try
-    output_string browser.requests {|{"id":0,"method":"Browser.close"}|};
-    output_char browser.requests '\000';
-    flush browser.requests;
-    while true do
-      ignore (receive browser : Yojson.Safe.t)
-    done
-  with Failure _ | Sys_error _ -> (
-    try Unix.kill browser.pid Sys.sigkill with Unix.Unix_error _ -> ())
-
-let pictures_script =
-  {|Promise.all(Array.from(document.images, image =>
-      image.decode().catch(() => {}).then(() => [image.src, image.naturalWidth])))|}
-
-(* The sources of the pictures, with their widths. *)
-let look browser seen page =
-  let call ?session = call ?session browser seen in
+let open_tab browser =
   let target =
-    call "Target.createTarget" [ ("url", `String "about:blank") ]
+    call browser "Target.createTarget" [ ("url", `String "about:blank") ]
     |> member "targetId" |> to_string
   in
   let session =
-    call "Target.attachToTarget"
+    call browser "Target.attachToTarget"
       [ ("targetId", `String target); ("flatten", `Bool true) ]
     |> member "sessionId" |> to_string
   in
+  browser.session <- Some session;
   List.iter
-    (fun domain -> ignore (call ~session (domain ^ ".enable") []))
-    [ "Page"; "Runtime"; "Log"; "Network" ];
-  ignore (call ~session "Page.navigate" [ ("url", `String ("file://" ^ page)) ]);
-  while not seen.loaded do
-    notice seen (receive browser)
-  done;
+    (fun domain ->
+      ignore (call browser (domain ^ ".enable") [] : Yojson.Safe.t))
+    [ "Page"; "Runtime"; "Log"; "Network" ]
+
+let visit ?(width = 1280) browser page =
+  ignore
+    (call browser "Emulation.setDeviceMetricsOverride"
+       [
+         ("width", `Int width);
+         ("height", `Int 1000);
+         ("deviceScaleFactor", `Int 1);
+         ("mobile", `Bool false);
+       ]
+      : Yojson.Safe.t);
+  browser.errors <- [];
+  browser.urls <- [];
+  browser.loaded <- false;
+  ignore
+    (call browser "Page.navigate" [ ("url", `String ("file://" ^ page)) ]
+      : Yojson.Safe.t);
+  while not browser.loaded do
+    notice browser (receive browser)
+  done
+
+let ask browser expression =
   let evaluated =
-    call ~session "Runtime.evaluate"
+    call browser "Runtime.evaluate"
       [
-        ("expression", `String pictures_script);
+        ("expression", `String expression);
         ("awaitPromise", `Bool true);
         ("returnByValue", `Bool true);
       ]
   in
   text evaluated [ "result"; "value" ]
+
+let pictures browser =
+  ask browser
+    {|Promise.all(Array.from(document.images, image =>
+        image.decode().catch(() => {}).then(() => [image.src, image.naturalWidth])))|}
   |> to_list
   |> List.map (function
     | `List [ source; width ] -> (to_string source, to_int width)
@@ -186,22 +200,37 @@ let is_on_disk url =
     (fun prefix -> String.starts_with ~prefix url)
     [ "file:"; "data:" ]
 
-let faults seen pictures =
-  List.rev seen.errors
+let faults browser =
+  let pictures = pictures browser in
+  List.rev browser.errors
   @ List.filter_map
       (fun (source, width) ->
         if width > 0 then None else Some ("not drawn: " ^ source))
       pictures
   @ List.filter_map
       (fun url -> if is_on_disk url then None else Some ("asked for: " ^ url))
-      (List.rev seen.urls)
+      (List.rev browser.urls)
 
-let check page =
+(* --- Running --- *)
+
+(* Its processes write into the profile until it has ended; if it does not end when it
+   is asked to, it is killed. *)
+let ask_to_end browser =
+  ignore (Unix.alarm 10 : int);
+  try
+    send browser {|{"id":0,"method":"Browser.close"}|};
+    while true do
+      ignore (receive browser : Yojson.Safe.t)
+    done
+  with Failure _ | Sys_error _ -> (
+    try Unix.kill browser.pid Sys.sigkill with Unix.Unix_error _ -> ())
+
+let run f =
   let profile = Filename.temp_dir "browser" "" in
   let browser = start profile in
-  let seen = { errors = []; urls = []; loaded = false } in
   let end_browser () =
     ask_to_end browser;
+    ignore (Unix.alarm 0 : int);
     ignore (Unix.waitpid [] browser.pid : int * Unix.process_status);
     ignore (Sys.command ("rm -rf " ^ Filename.quote profile) : int)
   in
@@ -209,39 +238,6 @@ let check page =
   Sys.set_signal Sys.sigalrm
     (Signal_handle
        (fun _ -> failwith (Printf.sprintf "no answer in %d s" patience_s)));
-  ignore (Unix.alarm patience_s : int);
   Fun.protect ~finally:end_browser (fun () ->
-      let pictures = look browser seen page in
-      (List.length pictures, faults seen pictures))
-
-let absolute file =
-  if Filename.is_relative file then Filename.concat (Sys.getcwd ()) file
-  else file
-
-let stop_with lines =
-  List.iter print_endline lines;
-  exit 1
-
-(* That it would see them. *)
-let check_that_it_sees_faults page =
-  let _, faults = check page in
-  let is_seen start = List.exists (String.starts_with ~prefix:start) faults in
-  let unseen =
-    List.filter
-      (fun start -> not (is_seen start))
-      [ "console.error"; "not drawn: file"; "asked for: http" ]
-  in
-  if unseen <> [] then stop_with ("not seen:" :: unseen)
-
-let () =
-  let page = absolute Sys.argv.(1) and broken = absolute Sys.argv.(2) in
-  if not (is_installed ()) then
-    print_endline (program ^ " is not installed: the page was not opened")
-  else begin
-    check_that_it_sees_faults broken;
-    match check page with
-    | 0, [] when Bench_page.Plot.is_possible () ->
-        stop_with [ "the page has no picture" ]
-    | _, [] -> ()
-    | _, faults -> stop_with faults
-  end
+      open_tab browser;
+      f browser)

@@ -1,0 +1,100 @@
+(* Is the built documentation, the folder that is the first argument, fit to be
+   read? Each link leads somewhere; and in a browser nothing fails, every picture
+   is drawn, no page is wider than the window, and the cells of tables have room
+   for their text. In the second argument it must find each of these faults.
+   Where Chromium is not installed only the links are looked at, and it says so. *)
+
+module Browser = Concord_test_browser
+
+let narrow = 400
+let wide = 1280
+
+(* Text that is longer than this is not to stand in a column that is narrower than that. *)
+let layout_script =
+  {|(() => {
+      const faults = [], page = document.documentElement
+      if (page.scrollWidth > window.innerWidth)
+        faults.push(`wider than the window: ${page.scrollWidth} > ${window.innerWidth}`)
+      for (const cell of document.querySelectorAll('.odoc-table td, .odoc-table th')) {
+        const text = cell.innerText.trim()
+        if (cell.scrollWidth > cell.clientWidth)
+          faults.push(`text outside of its cell: ${text}`)
+        if (window.innerWidth > 1000 && text.length > 40 && cell.clientWidth < 130)
+          faults.push(`a column of ${cell.clientWidth} pixels: ${text}`)
+      }
+      return faults
+    })()|}
+
+let faults_in_browser browser ~width page =
+  Browser.visit ~width browser page;
+  let layout =
+    Browser.ask browser layout_script
+    |> Yojson.Safe.Util.to_list
+    |> List.map Yojson.Safe.Util.to_string
+  in
+  Browser.faults browser @ layout
+  |> List.map (Printf.sprintf "%s, %d pixels wide: %s" page width)
+
+let absolute file =
+  if Filename.is_relative file then Filename.concat (Sys.getcwd ()) file
+  else file
+
+let contains sub text = Option.is_some (Links.find sub text 0)
+
+exception Stop of string list
+
+(* Not [exit]: the browser has to be ended before. *)
+let stop_with lines = raise (Stop lines)
+
+(* That it would see them. *)
+let check_that_it_sees faults expected =
+  match
+    List.filter (fun e -> not (List.exists (contains e) faults)) expected
+  with
+  | [] -> ()
+  | unseen -> stop_with ("not seen:" :: unseen)
+
+(* The pages of packages, and of their main modules. Those of the modules in them are
+   laid out by odoc alike. *)
+let is_opened root page =
+  let rec depth folder =
+    if folder = root then 0 else 1 + depth (Filename.dirname folder)
+  in
+  depth page <= 3
+
+(* What is written by hand is also looked at in the window of a telephone. *)
+let is_by_hand page = Filename.basename (Filename.dirname page) = "concord"
+
+let main () =
+  let root = absolute Sys.argv.(1) in
+  let pages = Links.pages root in
+  let faulty = Links.pages (absolute Sys.argv.(2)) in
+  check_that_it_sees (Links.broken faulty)
+    [ "no such file"; "no such place"; "missing.svg" ];
+  let broken = Links.broken pages in
+  if broken <> [] then stop_with broken;
+  if List.length pages < 50 then stop_with [ "these are not all pages" ];
+  if not (Browser.is_installed ()) then
+    print_endline "chromium is not installed: the pages were not opened"
+  else
+    Browser.run (fun browser ->
+        check_that_it_sees
+          (List.concat_map (faults_in_browser browser ~width:wide) faulty)
+          [ "not drawn"; "wider than the window"; "a column of" ];
+        let faults =
+          List.concat_map
+            (fun page ->
+              faults_in_browser browser ~width:wide page
+              @
+              if is_by_hand page then
+                faults_in_browser browser ~width:narrow page
+              else [])
+            (List.filter (is_opened root) pages)
+        in
+        if faults <> [] then stop_with faults)
+
+let () =
+  try main ()
+  with Stop lines ->
+    List.iter print_endline lines;
+    exit 1

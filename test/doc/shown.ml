@@ -1,0 +1,33 @@
+(* Does the page that is the first argument show programs of the file that is the
+   second one as they are? They are the blocks which define [theirs] or [ours]. *)
+
+let read file = In_channel.with_open_bin file In_channel.input_all
+let contains sub text = Option.is_some (Links.find sub text 0)
+
+let blocks page =
+  let start = "{@ocaml skip[\n" in
+  let rec from i =
+    match Links.find start page i with
+    | None -> []
+    | Some j ->
+        let first = j + String.length start in
+        let last = Option.get (Links.find "\n]}" page first) in
+        String.sub page first (last - first) :: from last
+  in
+  from 0
+
+let () =
+  let file = read Sys.argv.(2) in
+  let shown =
+    List.filter
+      (fun block ->
+        contains "let theirs ()" block || contains "let ours ()" block)
+      (blocks (read Sys.argv.(1)))
+  in
+  let wrong = List.filter (fun block -> not (contains block file)) shown in
+  List.iter
+    (fun block ->
+      Printf.printf "%s has no such program:\n%s\n" Sys.argv.(2) block)
+    wrong;
+  if List.length shown < 4 then print_endline "where are the programs?";
+  if wrong <> [] || List.length shown < 4 then exit 1

@@ -1,0 +1,1 @@
+let () = Async_pairs.run ()

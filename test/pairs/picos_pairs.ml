@@ -1,0 +1,87 @@
+(* The programs of doc/picos.mld, which shows those that are called [theirs] or [ours]: test/doc compares the texts. *)
+
+open Picos_std_structured
+open Picos_std_sync
+
+let theirs () =
+  Picos_mux_fifo.run @@ fun () ->
+  let answer = Ivar.create () in
+  Flock.join_after @@ fun () ->
+  Flock.fork (fun () -> Ivar.fill answer 42);
+  Ivar.read answer
+
+let promise_theirs = theirs
+
+open Concord
+
+let ours () =
+  Concord_fifo.run @@ fun () ->
+  let answer = Promise.create () in
+  Scope.run @@ fun scope ->
+  Scope.fork scope (fun () -> Promise.fill answer 42);
+  Promise.await answer
+
+let promise_ours = ours
+
+let theirs () =
+  Picos_mux_fifo.run @@ fun () ->
+  let open Picos_std_event in
+  let open Picos_std_sync in
+  let news = Ivar.create () and stop = Ivar.create () in
+  Flock.join_after @@ fun () ->
+  Flock.fork (fun () -> Ivar.fill stop ());
+  Event.select
+    [
+      Event.wrap (Ivar.read_evt news) (fun text -> "news: " ^ text);
+      Event.wrap (Ivar.read_evt stop) (fun () -> "stopped");
+    ]
+
+let choice_theirs = theirs
+
+let ours () =
+  Concord_fifo.run @@ fun () ->
+  let news = Promise.create () and stop = Promise.create () in
+  Scope.run @@ fun scope ->
+  Scope.fork scope (fun () -> Promise.fill stop ());
+  Event.select
+    [
+      Event.wrap (Promise.await_evt news) (fun text -> "news: " ^ text);
+      Event.wrap (Promise.await_evt stop) (fun () -> "stopped");
+    ]
+
+let choice_ours = ours
+
+let theirs () =
+  let open Picos_std_sync in
+  let mutex = Mutex.create () and total = ref 0 in
+  let add () =
+    for _ = 1 to 100 do
+      Mutex.protect mutex (fun () -> incr total)
+    done
+  in
+  Picos_mux_fifo.run (fun () -> Run.all [ add; add ]);
+  !total
+
+let lock_theirs = theirs
+
+let ours () =
+  let mutex = Mutex.create () and total = ref 0 in
+  let add () =
+    for _ = 1 to 100 do
+      Mutex.protect mutex (fun () -> incr total)
+    done
+  in
+  let thread = Thread.create add () in
+  Concord_fifo.run (fun () -> ignore (all [ add; add ] : unit list));
+  Thread.join thread;
+  !total
+
+let check name theirs ours expected_theirs expected_ours =
+  if theirs () <> expected_theirs then failwith ("theirs: " ^ name);
+  if ours () <> expected_ours then failwith ("ours: " ^ name);
+  print_endline (name ^ ": both work")
+
+let run () =
+  check "a promise" promise_theirs promise_ours 42 42;
+  check "a choice" choice_theirs choice_ours "stopped" "stopped";
+  check "a lock" lock_theirs ours 200 300
