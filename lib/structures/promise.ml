@@ -16,7 +16,9 @@ let watch t call =
 
 let refusal =
   Invalid_argument
-    "Promise: a function that is called when a promise is resolved may not wait"
+    "Promise.on_resolve, map: the function has to wait, but is run by whatever \
+     resolves the promise, which may not; fork a task that waits, and await \
+     the promise there"
 
 (* Whoever resolves a promise would wait, perhaps the loop of a scheduler. *)
 let refusing f =
