@@ -23,7 +23,8 @@ type 'a t
 (** A broadcast of values of type ['a]. *)
 
 exception Closed
-(** The same exception for all structures that can be closed. *)
+(** The same exception for all structures that can be closed. In a choice
+    {!next_evt} and {!Concord.Event.to_result} tell whose it is. *)
 
 val create : unit -> 'a t
 (** An open broadcast without subscriptions. *)

@@ -23,7 +23,8 @@ type 'a t
 (** A queue of items of type ['a]. *)
 
 exception Closed
-(** The same exception for all structures that can be closed. *)
+(** The same exception for all structures that can be closed. In a choice
+    {!next_evt} and {!Concord.Event.to_result} tell whose it is. *)
 
 val create : int -> 'a t
 (** [create capacity] is empty, and holds at most [capacity] items. It takes

@@ -1,4 +1,4 @@
-(* Several at once: [prefer], [select_default], [loop]. *)
+(* Several at once: [loop]. *)
 
 open Concord
 open Concord_test_support
@@ -7,7 +7,6 @@ open Check
 exception Boom
 
 let ints = Alcotest.(check (list int))
-let times n f = List.init n (fun _ -> f ())
 
 let boxes n =
   List.init n (fun i ->
@@ -28,111 +27,6 @@ let rounds ?(n = 100) ts events =
       refill ts i;
       decr left;
       if !left = 0 then Some (List.rev !seen) else None)
-
-(* --- prefer ----------------------------------------------------------------- *)
-
-let first_ready () =
-  let ts = boxes 3 in
-  let next () = Event.sync (Event.prefer (takes ts)) in
-  ints "in the order of the list" [ 0; 1; 2 ] (times 3 next);
-  let ts = boxes 3 in
-  let nested =
-    match takes ts with
-    | [ a; b; c ] -> Event.prefer [ Event.choose [ a; b ]; c ]
-    | _ -> assert false
-  in
-  ignore (Event.sync nested : int);
-  ignore (Event.sync nested : int);
-  int "the last one" 2 (Event.sync nested);
-  yes "none" (Event.poll nested = None);
-  yes "of none" (Event.poll (Event.prefer []) = None)
-
-let as_likely () =
-  let ts = boxes 3 in
-  let event =
-    match takes ts with
-    | [ a; b; c ] -> Event.choose [ Event.prefer [ a; b ]; c ]
-    | _ -> assert false
-  in
-  let counts = Array.make 3 0 in
-  for _ = 1 to 2000 do
-    let i = Event.sync event in
-    counts.(i) <- counts.(i) + 1;
-    refill ts i
-  done;
-  int "never the second" 0 counts.(1);
-  yes "half of them" (abs (counts.(0) - counts.(2)) < 400);
-  (* What a choice inside has, is not in an order. *)
-  let ts = boxes 2 in
-  let inner = Event.prefer [ Event.choose (takes ts) ] in
-  let zeros = ref 0 in
-  for _ = 1 to 2000 do
-    let i = Event.sync inner in
-    if i = 0 then incr zeros;
-    refill ts i
-  done;
-  yes "each as often" (abs (!zeros - 1000) < 200)
-
-let waits () =
-  let ts = List.init 3 (fun _ -> Mailbox.create ()) in
-  let start () = Hand.start (fun () -> Event.sync (Event.prefer (takes ts))) in
-  for i = 0 to 2 do
-    let task = start () in
-    int "it waits for all" 3 (waiting ts);
-    in_domain (fun () -> refill ts i);
-    Hand.settle ();
-    int "the first to come" i (Hand.result task);
-    int "nobody waits" 0 (waiting ts)
-  done;
-  let task = start () in
-  Hand.unwind task;
-  int "nobody waits" 0 (waiting ts);
-  let task = start () in
-  Mailbox.close (List.nth ts 1);
-  Hand.settle ();
-  raises "the end" Mailbox.Closed (fun () -> Hand.result task);
-  let task = start () in
-  raises "at once" Mailbox.Closed (fun () -> Hand.result task)
-
-let wrapped () =
-  traced [ "aborted"; "wrapped" ] @@ fun say ->
-  let ts = boxes 1 in
-  let a = Event.wrap_abort Event.never (fun () -> say "aborted") in
-  let event =
-    Event.prefer
-      [
-        a;
-        List.hd (takes ts);
-        (Event.timeout 0. |> fun t -> Event.wrap t (fun () -> 7));
-      ]
-  in
-  int "twice that" 0 (Event.sync (Event.wrap event (fun i -> 2 * i)));
-  int "the timeout" 8
-    (Event.sync
-       (Event.wrap
-          (Event.prefer
-             [ Event.never; Event.wrap (Event.timeout 0.) (fun () -> 7) ])
-          (fun i ->
-            say "wrapped";
-            i + 1)));
-  int "handled" 9
-    (Event.sync
-       (Event.wrap_handler
-          (Event.prefer [ Event.wrap (Event.always 1) (fun _ -> raise Boom) ])
-          (fun _ -> 9)))
-
-let default () =
-  let ts = boxes 2 in
-  let next () = Event.select_default (takes ts) (fun () -> -1) in
-  ints "what is there" [ 0; 1 ] (List.sort Int.compare (times 2 next));
-  int "nothing" (-1) (next ());
-  int "nobody waits" 0 (waiting ts);
-  raises "its own" Boom (fun () ->
-      Event.select_default (takes ts) (fun () -> raise Boom));
-  Mailbox.close (List.hd ts);
-  raises "the end" Mailbox.Closed next
-
-(* --- loop ------------------------------------------------------------------- *)
 
 (* All are ready all the time: each has its turn. *)
 let in_turn () =
@@ -307,16 +201,8 @@ let memory () =
   yes "a select makes its alternatives" (select > 10. *. many)
 
 let () =
-  run "Several at once"
+  run "Event.loop"
     [
-      ( "prefer",
-        [
-          test "the first that is ready" first_ready;
-          test "as likely as each other alternative" as_likely;
-          test "waits as a choice" waits;
-          test "what is wrapped around it" wrapped;
-        ] );
-      ("select_default", [ test "what is ready, or else" default ]);
       ( "loop",
         [
           test "each in its turn" in_turn;
