@@ -51,8 +51,9 @@ val go : ?raise_unhandled_exn:bool -> unit -> Core.never_returns
     otherwise they would freeze Async. *)
 
 exception In_job
-(** A direct-style operation had to wait in a job of Async, which cannot. Use
-    the operation of that name in this module, or {!direct}. A lazy value whose
+(** A direct-style operation had to wait in a job of Async, which cannot; or in
+    a signal handler or a finaliser that ran in the scheduler's thread. Use the
+    operation of that name in this module, or {!direct}. A lazy value whose
     computation got this exception has not failed: it is computed again where it
     is forced next. *)
 

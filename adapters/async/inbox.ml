@@ -19,12 +19,20 @@ let is_here () =
 let this_thread () = Thread.id (Thread.self ())
 let initial_thread = this_thread ()
 
+(* The thread that ended the last cycle, until the next one. If it runs the cycles of Async
+   then it has no lock now, and sleeps: only a signal handler or a finaliser can call
+   from there. Written by that thread; a thread looks for itself. *)
+let nobody = -1
+let between_cycles = Atomic.make nobody
+
 let is_in_async () =
   Domain.self () = domain
   && Async.Scheduler.is_running ()
-  && Async.Thread_safe.am_holding_async_lock ()
-  && (this_thread () <> initial_thread
-     || Scheduler.Private.in_cycle (Scheduler.Private.t ()))
+  &&
+  if Async.Thread_safe.am_holding_async_lock () then
+    this_thread () <> initial_thread
+    || Scheduler.Private.in_cycle (Scheduler.Private.t ())
+  else Atomic.get between_cycles = this_thread ()
 
 (* --- Waking --------------------------------------------------------------- *)
 
@@ -90,12 +98,14 @@ let rec serve left = if left > 0 && Inbox.serve wakes wake then serve (left - 1)
 let max_wakes = 10_000
 
 let start_cycle () =
+  Atomic.set between_cycles nobody;
   Inbox.wake_up wakes;
   serve max_wakes
 
 let end_cycle () =
   serve max_wakes;
-  if not (Inbox.fall_asleep wakes) then Option.iter ring !pipe
+  if not (Inbox.fall_asleep wakes) then Option.iter ring !pipe;
+  Atomic.set between_cycles (this_thread ())
 
 (* [Async.Fd] would make [input] non-blocking only when it reads itself. Its jobs may
    find that an earlier one has emptied the pipe. *)

@@ -11,7 +11,8 @@ val is_here : unit -> bool
 
 val is_in_async : unit -> bool
 (** Does the calling thread run code of Async for whose return Async waits: a
-    job, or the function of [Thread_safe.run_in_async]? *)
+    job, or the function of [Thread_safe.run_in_async]; or a signal handler or a
+    finaliser in the thread that runs the cycles, after the first {!enter}? *)
 
 val enter : unit -> unit
 (** Must be called before the first {!resume}.

@@ -64,17 +64,17 @@ and refuse () =
                                      of t in the middle of a turn
             is_in_turn      nobody   t, which finds that this has happened
 
-   Lwt calls code only in a turn. A thread asks about itself only, so it need not see
-   what another one writes. *)
+   Lwt calls code only in a turn. No atomic: a thread asks about itself only, so it need
+   not see in time what another one writes; and an integer is not torn. *)
 let nobody = -1
-let turn_of = Atomic.make nobody
-let end_turn_of () = Atomic.set turn_of nobody
+let turn_of = ref nobody
+let end_turn_of () = turn_of := nobody
 
 (* [a_loop_runs] would disturb another thread that starts a loop at this moment. So it is
    asked only where the calling thread was seen to begin a turn. [Sys_error]: a signal
    handler in Lwt's own critical section. *)
 let is_in_turn () =
-  Atomic.get turn_of = this_thread ()
+  !turn_of = this_thread ()
   && ((match a_loop_runs () with runs -> runs | exception Sys_error _ -> true)
      || begin
        end_turn_of ();
@@ -83,18 +83,27 @@ let is_in_turn () =
 
 (* The tasks of [Lwt_direct] run in a hook, after [start_of_turn] and before the loop waits
    for the kernel. If one ends the last promise, nothing else ends that wait. A task sets
-   Lwt's storage, and so takes the mark out of it. *)
+   Lwt's storage, and so takes the mark out of it. If a promise is paused then the loop
+   does not wait, and no mark is needed. *)
 let no_task_ran : unit Lwt.key = Lwt.new_key ()
+let is_marked = ref false
+
+let mark () =
+  is_marked := Lwt.paused_count () = 0;
+  if !is_marked then Lwt_direct.Storage.set no_task_ran ()
 
 let tasks_ran () =
-  let ran = Option.is_none (Lwt.get no_task_ran) in
-  Lwt_direct.Storage.remove no_task_ran;
-  ran
+  !is_marked
+  && begin
+    let ran = Option.is_none (Lwt.get no_task_ran) in
+    Lwt_direct.Storage.remove no_task_ran;
+    ran
+  end
 
 let start_of_turn () =
   let me = this_thread () in
-  Atomic.set turn_of me;
-  Lwt_direct.Storage.set no_task_ran ();
+  turn_of := me;
+  mark ();
   Jobs.reopen ();
   match Atomic.get owner with
   | (Used thread | Run thread) when thread = me -> ()
@@ -229,11 +238,11 @@ let after_waiting () =
   ignore (Jobs.serve () : bool)
 
 (* The tasks of [Lwt_direct] run in hooks, which it adds in front of all others with the
-   first task. These hooks are to be between ours, so that its tasks run in a turn, and
-   that those which are woken at the end of one go on before it is over. *)
+   first task. These hooks are to be between ours, so that its tasks run in a turn. What
+   they wake at the end of one is served there, and goes on at the start of the next. *)
 let () =
+  ignore (Lwt_main.Leave_iter_hooks.add_first after_waiting);
   Lwt_direct.spawn_in_the_background ignore;
   ignore (Lwt_main.Enter_iter_hooks.add_first start_of_turn);
   ignore (Lwt_main.Enter_iter_hooks.add_last before_waiting);
-  ignore (Lwt_main.Leave_iter_hooks.add_first after_waiting);
   ignore (Lwt_main.Leave_iter_hooks.add_last end_turn_of)

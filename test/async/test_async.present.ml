@@ -3,6 +3,7 @@
 let () =
   match Sys.argv with
   | [| _; "go" |] -> Async_cases.Going.run ()
+  | [| _; "asleep" |] -> Async_cases.Asleep.run ()
   | [| _; "matrix" |] -> Async_cases.In_matrix.run ()
   | [| name; "leaks" |] ->
       Unix.putenv "CONCORD_DEBUG" "leaks";

@@ -21,7 +21,11 @@ let is_unwound what p =
 
 let each_case f =
   run @@ fun () ->
-  Lwt_list.iter_s (fun (name, make) -> f name (make ())) Cases.monadic
+  (* Each in a turn of its own: in a long one an operation is not begun at once. *)
+  let each (name, make) =
+    Lwt.bind (Lwt.pause ()) (fun () -> f name (make ()))
+  in
+  Lwt_list.iter_s each Cases.monadic
 
 let withdrawn () =
   each_case @@ fun name { Cases.wait; waiters; wake; kept; _ } ->
