@@ -327,15 +327,14 @@ module Make_with_wait (Style : Style_with_wait) = struct
     include Condition
 
     (* Cancelled after a signal: another task is to have the signal. *)
-    let or_signal t wait =
+    let wait t mutex =
       let late () e =
         signal t;
         Style.fail e (Printexc.get_callstack 0)
       in
-      run (code ()) ~late wait
+      run (code ()) ~late (fun () -> wait t mutex)
 
-    let wait t mutex = or_signal t (fun () -> wait t mutex)
-    let wait_no_mutex t = or_signal t (fun () -> wait_no_mutex t)
+    let wait_no_mutex t = sync (wait_no_mutex_evt t)
     let loop_no_mutex t f = direct (fun () -> loop_no_mutex t f)
   end
 

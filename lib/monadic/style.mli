@@ -216,7 +216,6 @@ module type S = sig
           later.) *)
 
     val wait_no_mutex : t -> unit promise
-    (** Cancelled as {!wait}. *)
 
     val loop_no_mutex : t -> (unit -> 'a option) -> 'a promise
     (** The function runs as in {!direct}. *)
