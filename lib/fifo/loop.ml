@@ -131,7 +131,8 @@ let enter s =
    Awake       block     Asleep r    the loop
    Asleep r    wake      Awake       any thread, after it posted; it calls r
                block     Awake       the loop, which found something to do
-               run       Awake       the loop, in which its host raised
+               run,      Awake       the loop, in which its host raised
+               sleep
 
    The loop announces that it sleeps before it looks for the last time, and who posts
    looks at [s.sleep] after: one of them sees the other (H4). A signal handler in the
