@@ -5,6 +5,8 @@
 # them. This runs inside the toolchain. Nothing is published.
 set -euo pipefail
 
+# Read as a whole before it runs: it takes minutes, in which this file may change.
+{
 folder=$1 version=$2 tests=$3
 name=concord-$version
 say() { printf 'release: %s\n' "$*" >&2; }
@@ -76,3 +78,5 @@ dune build --root . @runtest || die "the program of README.md does not work with
 
 say "ready: $folder/$name.tbz"
 sha256sum "$folder/$name.tbz"
+exit
+}
