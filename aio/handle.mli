@@ -16,15 +16,17 @@ val read : t -> bytes -> int -> int -> int
     - {b Suspends} until there is something to read; or, on a file, until a
       worker has read it.
     - {b Cancelled} while suspended: nothing was read. On a file not cancelled.
-
-    @raise Unix.Unix_error with [EBADF] if it is closed, also meanwhile. *)
+    - {b Raises} [Unix.Unix_error] with [EBADF] if it is closed, also meanwhile.
+*)
 
 val write : t -> bytes -> int -> int -> int
 (** As {!Unix.single_write}; otherwise as {!read}. *)
 
 val length : t -> int
 (** Of the file.
-    @raise Unix.Unix_error with [ESPIPE] if there is none. Never suspends. *)
+
+    - {b Raises} [Unix.Unix_error] with [ESPIPE] if there is none. Never
+      suspends. *)
 
 val position : t -> int
 (** In the file; 0 if it is none. Never suspends. *)

@@ -7,8 +7,8 @@
 type 'a t
 
 val create : unit -> 'a t
-(** @raise Unix.Unix_error if no descriptor is left.
-    @raise Failure if [CONCORD_AIO] asks for what there is not. *)
+(** - {b Raises} [Unix.Unix_error] if no descriptor is left.
+    - {b Raises} [Failure] if [CONCORD_AIO] asks for what there is not. *)
 
 val close : 'a t -> unit
 (** Of a multiplexer in which nothing is waited for. *)

@@ -6,7 +6,8 @@ type t
 
 val create : unit -> t
 (** A poller that no loop serves yet.
-    @raise Unix.Unix_error if no descriptor is left. *)
+
+    - {b Raises} [Unix.Unix_error] if no descriptor is left. *)
 
 val close : t -> unit
 (** Closes what {!create} opened. No other thread has used the poller: one that
@@ -55,7 +56,8 @@ val poll : t -> block:bool -> unit
 (** Resumes the waiters whose descriptors are ready. With [~block:true] it waits
     until there is one, or until {!wake}; it may return too early. O(n) for [n]
     descriptors that are waited for.
-    @raise e what a signal handler raises. *)
+
+    - {b Raises} [e] what a signal handler raises. *)
 
 val has_waiters : t -> bool
 (** Does any waiter wait that is not gone? O(1) if there is none. Files for

@@ -3,9 +3,10 @@
 val wait :
   ?is_closing:(unit -> bool) -> Unix.file_descr -> Poller.direction -> unit
 (** Suspends the calling task until the descriptor may be ready.
-    @raise Unix.Unix_error
-      with [EBADF] if {!forget} is called meanwhile; or was called before, by a
-      thread that had made [is_closing ()] true. *)
+
+    - {b Raises} [Unix.Unix_error] with [EBADF] if {!forget} is called
+      meanwhile; or was called before, by a thread that had made [is_closing ()]
+      true. *)
 
 val evt : Unix.file_descr -> Poller.direction -> unit Concord.Event.t
 

@@ -8,7 +8,8 @@ type 'a watch
 
 val create : unit -> 'a t option
 (** [None] where the system has none, or does not allow it.
-    @raise Unix.Unix_error if no descriptor is left. *)
+
+    - {b Raises} [Unix.Unix_error] if no descriptor is left. *)
 
 val close : 'a t -> unit
 (** Nothing is waited for any more. *)

@@ -14,8 +14,7 @@ val run : ?drop:('a -> unit) -> (unit -> 'a) -> 'a
     - {b Cancelled} while suspended: raises at once. [f] goes on, and what it
       returns is given to [drop].
     - {b Order}: that of the calls.
-
-    @raise e if [f] raised [e], with its backtrace. *)
+    - {b Raises} [e] if [f] raised [e], with its backtrace. *)
 
 val run_protected : (unit -> 'a) -> 'a
 (** As {!run}, but the calling task is not cancelled before [f] has ended: for

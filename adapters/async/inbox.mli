@@ -16,7 +16,8 @@ val is_in_async : unit -> bool
 
 val enter : unit -> unit
 (** Must be called before the first {!resume}.
-    @raise Invalid_argument unless {!is_here}. *)
+
+    - {b Raises} [Invalid_argument] unless {!is_here}. *)
 
 val resume :
   'a Concord.Host_kit.Decision.t ->

@@ -37,10 +37,9 @@ val with_pool :
       [concord-eio]) the exception is raised at once, and the thread waits for
       the jobs and tears the pool down.
     - {b Cost}: a thread and [num_domains] domains, some milliseconds.
-
-    @raise e if [f] raised [e].
-    @raise Invalid_argument if [num_domains < 1].
-    @raise Sys_error if the thread cannot be started. *)
+    - {b Raises} [e] if [f] raised [e].
+    - {b Raises} [Invalid_argument] if [num_domains < 1].
+    - {b Raises} [Sys_error] if the thread cannot be started. *)
 
 val drain : Domainslib.Task.pool -> unit
 (** [drain pool] waits until no job of [pool] waits, runs or is suspended: it
@@ -59,9 +58,8 @@ val teardown : Domainslib.Task.pool -> unit
     others submit meanwhile fail with {!Torn_down}.
 
     - {b Suspends}, {b Cancelled}: as {!drain}; the pool is not torn down then.
-
-    @raise Invalid_argument
-      if [pool] was torn down, or was attached by another domain. *)
+    - {b Raises} [Invalid_argument] if [pool] was torn down, or was attached by
+      another domain. *)
 
 exception Torn_down
 (** What the promise of a job fails with if the job has not ended when the pool
@@ -107,11 +105,9 @@ val submit : Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t
 
     - {b Order}: jobs are started in the order of submission from one domain.
     - {b Cost}: O(1); the first [submit] to a pool also starts a task there.
-
-    @raise Invalid_argument
-      if [pool] was torn down; if its place is taken by another domain and
-      {!attach} was never called; or if [pool] has no domain of its own, and the
-      caller is in no task of a pool. *)
+    - {b Raises} [Invalid_argument] if [pool] was torn down; if its place is
+      taken by another domain and {!attach} was never called; or if [pool] has
+      no domain of its own, and the caller is in no task of a pool. *)
 
 val run : Domainslib.Task.pool -> (unit -> 'a) -> 'a
 (** [run pool f] is the result of [f ()], a job of [pool]. [Domainslib.Task.run]
@@ -131,9 +127,8 @@ val run : Domainslib.Task.pool -> (unit -> 'a) -> 'a
       [Eio.Executor_pool.submit]); {!drain} waits for it. For a caller that has
       to wait for the end of its job, there is {!Concord.Suspend.protect}.
     - {b Order}, {b Cost}: as {!submit}; one suspension.
-
-    @raise e if [f] raised [e], with its backtrace.
-    @raise Invalid_argument as {!submit}. *)
+    - {b Raises} [e] if [f] raised [e], with its backtrace.
+    - {b Raises} [Invalid_argument] as {!submit}. *)
 
 val submit_cancellable :
   Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t * (unit -> bool)
@@ -164,8 +159,7 @@ val submit_all :
           Concord.Promise.await (Concord_domainslib.submit_all pool jobs))
       - : int list = [2; 4; 6]
     ]}
-
-    @raise Invalid_argument as {!submit}. *)
+    - {b Raises} [Invalid_argument] as {!submit}. *)
 
 val parallel_for :
   ?chunk_size:int ->
@@ -193,8 +187,7 @@ val parallel_for :
           squares)
       - : int array = [|0; 1; 4; 9; 16|]
     ]}
-
-    @raise Invalid_argument as {!submit}. *)
+    - {b Raises} [Invalid_argument] as {!submit}. *)
 
 (** {1 Pools that others made} *)
 
@@ -203,8 +196,8 @@ val attach : Domainslib.Task.pool -> unit
     pool's place for an outside domain, if that is free, for the calling domain.
     Calling it again does nothing. It does not suspend.
 
-    @raise Invalid_argument
-      if [pool] was torn down, or if another domain has the place. *)
+    - {b Raises} [Invalid_argument] if [pool] was torn down, or if another
+      domain has the place. *)
 
 (** {2 Promises} *)
 

@@ -55,8 +55,7 @@ val of_eio : sw:Eio.Switch.t -> 'a Eio.Promise.t -> 'a Concord.Promise.t
 
     - {b Suspends} as [Eio.Fiber.fork]: the caller goes on in its next turn.
     - {b Cost}: that of a fiber.
-
-    @raise e if [sw] was cancelled. *)
+    - {b Raises} [e] if [sw] was cancelled. *)
 
 val of_eio_exn :
   sw:Eio.Switch.t -> 'a Eio.Promise.or_exn -> 'a Concord.Promise.t

@@ -9,7 +9,8 @@
 
 val run : (unit -> 'a) -> 'a
 (** [run f] is [f ()], in which the calling thread runs Lwt's loop.
-    @raise Failure in another [run], of whatever thread. *)
+
+    - {b Raises} [Failure] in another [run], of whatever thread. *)
 
 val is_running : unit -> bool
 (** Is the calling thread in {!run}? *)
@@ -21,7 +22,8 @@ val is_in_turn : unit -> bool
 
 val enter : unit -> unit
 (** The calling thread is going to touch Lwt's state.
-    @raise Invalid_argument if another thread runs Lwt's loop. *)
+
+    - {b Raises} [Invalid_argument] if another thread runs Lwt's loop. *)
 
 (** {2 Waking} *)
 

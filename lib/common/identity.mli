@@ -2,7 +2,8 @@
 
     When the program starts, the library checks what it relies on of the
     compiler's representation of functions.
-    @raise Failure if the compiler represents them otherwise. *)
+
+    - {b Raises} [Failure] if the compiler represents them otherwise. *)
 
 val equal : 'a -> 'b -> bool
 (** Physical equality of values whose types are not known to be equal. *)
@@ -19,5 +20,6 @@ val same_code : ('a -> 'b) -> ('a -> 'b) -> bool
 
 val check : same_code:((int -> int) -> (int -> int) -> bool) -> unit
 (** What is checked when the program starts.
-    @raise Failure if [same_code] does not tell the same code from another one.
-*)
+
+    - {b Raises} [Failure] if [same_code] does not tell the same code from
+      another one. *)

@@ -107,7 +107,7 @@ val fork_daemon : (unit -> unit) -> handle
     On other hosts {!Concord.Scope.cancel}, called at the end of the body, ends
     what runs beside it.
 
-    @raise Invalid_argument outside of {!run}. *)
+    - {b Raises} [Invalid_argument] outside of {!run}. *)
 
 val yield : unit -> unit
 (** Lets the other ready tasks have their turn.
@@ -232,16 +232,15 @@ val get : 'a key -> 'a option
             Promise.await seen))
       - : string option = Some "Ada"
     ]}
-
-    @raise Invalid_argument outside of {!run}. *)
+    - {b Raises} [Invalid_argument] outside of {!run}. *)
 
 val with_binding : 'a key -> 'a -> (unit -> 'b) -> 'b
 (** [with_binding key v f] is [f ()], in which [key] is bound to [v], for the
     calling task and those that it forks there. These keep the binding for as
     long as they run. Cost as {!get}.
 
-    @raise Invalid_argument outside of {!run}.
-    @raise e if [f] raises [e]. *)
+    - {b Raises} [Invalid_argument] outside of {!run}.
+    - {b Raises} [e] if [f] raises [e]. *)
 
 val without_binding : 'a key -> (unit -> 'b) -> 'b
 (** [without_binding key f] is [f ()], in which nothing is bound to [key].

@@ -16,8 +16,7 @@ type found =
 val find : unit -> found
 (** - {b Cost}: one question to [Domain_local_await], and no more in a program
       without plug-ins and other domains.
-
-    @raise e if the scheduler's [prepare_for_await] raises [e]. *)
+    - {b Raises} [e] if the scheduler's [prepare_for_await] raises [e]. *)
 
 val forget : unit -> unit
 (** Drops the note: the calling thread asks again, until a scheduler is

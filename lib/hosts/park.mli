@@ -16,10 +16,9 @@ val suspend_thread : ((('a, exn) result -> bool) -> 'a option) -> 'a
 (** As {!suspend}, but parks the thread, whatever runs in it, on a condition
     variable of its own, so that no other waiting thread is woken.
 
-    @raise e
-      what a signal handler raises meanwhile. If the thread has been resumed, or
-      is in {!protect_thread}, the exception is kept, and the thread's next wait
-      outside of {!protect_thread} raises it. *)
+    - {b Raises} [e] what a signal handler raises meanwhile. If the thread has
+      been resumed, or is in {!protect_thread}, the exception is kept, and the
+      thread's next wait outside of {!protect_thread} raises it. *)
 
 val protect_thread : (unit -> 'a) -> 'a
 (** [protect_thread f] is [f ()], in which what a signal handler raises does not

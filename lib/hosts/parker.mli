@@ -11,7 +11,7 @@ val create : unit -> t
 val await : t -> unit
 (** Blocks the calling thread until {!release} was called, and no longer.
 
-    @raise e what a signal handler raises meanwhile. *)
+    - {b Raises} [e] what a signal handler raises meanwhile. *)
 
 val release : t -> unit
 (** Lets {!await} return, now or later. Any thread may call it, several times;

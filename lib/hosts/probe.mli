@@ -15,8 +15,7 @@ val await_at_once : Domain_local_await.t -> release:(unit -> unit) ref -> found
 val is_inside : Domain_local_await.t -> bool
 (** Does the calling task run in the scheduler of that fresh trigger?
     - {b Suspends} the task for a moment, perhaps.
-
-    @raise e the host's exception, if the task is cancelled. *)
+    - {b Raises} [e] the host's exception, if the task is cancelled. *)
 
 (** {2 Effects that pass} *)
 

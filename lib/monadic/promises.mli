@@ -14,9 +14,9 @@ module type Promises = sig
 
   val enter : unit -> unit
   (** Called before [suspend] and [wait].
-      @raise e
-        if the calling thread does not belong to the style, and so cannot
-        suspend in it. *)
+
+      - {b Raises} [e] if the calling thread does not belong to the style, and
+        so cannot suspend in it. *)
 
   val isolate : (unit -> 'a t) -> 'a t
   (** [isolate f] is [f ()]. What the library keeps for the code that it runs

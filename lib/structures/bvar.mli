@@ -33,8 +33,7 @@ val wait : 'a t -> 'a
       given a value returns it, even if it is cancelled right after.
     - {b Order}: that of arrival.
     - {b Cost}: O(1), also to withdraw (amortised).
-
-    @raise e if {!broadcast_exn} gives [e]. *)
+    - {b Raises} [e] if {!broadcast_exn} gives [e]. *)
 
 val signal : 'a t -> 'a -> bool
 (** [signal t v] gives [v] to the task that has waited longest. [false] if none

@@ -112,8 +112,7 @@ val loop_no_mutex : t -> (unit -> 'a option) -> 'a
     - {b Order}: that of the last looks. A task that has looked in vain goes to
       the end of the queue.
     - {b Cost}: O(1) for each wake-up, also to withdraw (amortised), and [f].
-
-    @raise e if [f] raises [e]. *)
+    - {b Raises} [e] if [f] raises [e]. *)
 
 val loop_no_mutex_evt : t -> (unit -> 'a option) -> 'a Event.t
 (** The event of {!loop_no_mutex}: performed when [f ()] is [Some v]. Here [f]

@@ -70,8 +70,7 @@ val modify : 'a t -> ('a -> 'a * 'b) -> 'b
     - {b Suspends} while [t] is empty or held, and where [f] does. An operation
       on [t] in [f], another [modify] too, waits for itself, for ever (but see
       {!Concord.Suspend.Never_resumed}).
-
-    @raise e if [f] raises [e]. *)
+    - {b Raises} [e] if [f] raises [e]. *)
 
 val try_put : 'a t -> 'a -> bool
 (** As {!put}, but [false] if it would wait. *)

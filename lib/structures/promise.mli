@@ -209,8 +209,7 @@ val any : 'a t list -> 'a t
         Promise.await answer
       - : string = "third"
     ]}
-
-    @raise Invalid_argument if [ts] is empty. *)
+    - {b Raises} [Invalid_argument] if [ts] is empty. *)
 
 val to_result : 'a t -> ('a, exn) result t
 (** [to_result t] is a promise of the outcome of [t], which does not fail. *)
@@ -237,8 +236,7 @@ val in_thread : (unit -> 'a) -> 'a t
     these functions takes none.
 
     - {b Cost}: that of a thread.
-
-    @raise Failure or [Sys_error], if no thread can be started. *)
+    - {b Raises} [Failure] or [Sys_error], if no thread can be started. *)
 
 val in_domain : (unit -> 'a) -> 'a t
 (** As {!in_thread}, in a new domain: [f] runs in parallel. The domain need not
@@ -251,5 +249,4 @@ val in_domain : (unit -> 'a) -> 'a t
       # Promise.await (Promise.in_domain (fun () -> 6 * 7))
       - : int = 42
     ]}
-
-    @raise Failure if no domain can be started. *)
+    - {b Raises} [Failure] if no domain can be started. *)

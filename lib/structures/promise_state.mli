@@ -53,6 +53,7 @@ val is_resolved : 'a t -> bool
 
 val get_resolved : 'a t -> 'a
 (** The value of a promise that is resolved.
-    @raise e if it failed with [e]. *)
+
+    - {b Raises} [e] if it failed with [e]. *)
 
 val waiters : 'a t -> int

@@ -50,8 +50,7 @@ module Counting : sig
       however [f] ends.
 
       - {b Suspends}, {b Cancelled}: as {!acquire}, and as [f].
-
-      @raise e if [f] raises [e], after the release. *)
+      - {b Raises} [e] if [f] raises [e], after the release. *)
 end
 
 (** One permit or none. *)

@@ -49,7 +49,7 @@ type 'a t = {
 }
 
 val create : int -> 'a t
-(** @raise Invalid_argument if the capacity is less than 1. *)
+(** - {b Raises} [Invalid_argument] if the capacity is less than 1. *)
 
 val front : 'a first -> 'a node
 (** The first node, whatever happens at the front. *)

@@ -28,4 +28,5 @@ val over : t -> unit
 val has_passed : t -> bool
 (** Suspends until the trial has passed or is {!over}. If the task is cancelled
     meanwhile, the trial fails, unless it has passed: then the result is [true].
-    @raise e the host's exception, if the trial fails so. *)
+
+    - {b Raises} [e] the host's exception, if the trial fails so. *)

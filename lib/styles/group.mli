@@ -32,9 +32,11 @@ val start :
 (** [start style run] calls [run t] until there is no thread left. [run]
     performs turns until nobody is ready. When nobody is, [start] suspends its
     caller until a task of another host makes somebody ready.
-    @raise e if a turn raised [e], after the other threads have ended.
-    @raise Deadlock if nothing could make somebody ready.
-    @raise Invalid_argument if a thread of the style calls it. *)
+
+    - {b Raises} [e] if a turn raised [e], after the other threads have ended.
+    - {b Raises} [Invalid_argument] if a thread of the style calls it.
+
+    @raise Deadlock if nothing could make somebody ready. *)
 
 val stop : 'd style -> unit
 (** Ends the threads of the group.
@@ -44,7 +46,8 @@ val stop : 'd style -> unit
 
 val running : 'd style -> 'd t
 (** The calling thread's group.
-    @raise Invalid_argument if it has none, or that was not started. *)
+
+    - {b Raises} [Invalid_argument] if it has none, or that was not started. *)
 
 val host : 'd t -> Concord.Host_kit.t
 
@@ -84,11 +87,12 @@ val finally : (unit -> 'a) -> finally:(unit -> unit) -> 'a
     exception goes on as it is. *)
 
 val refuse_to_start : string -> 'a
-(** @raise Invalid_argument with the name of the style. *)
+(** - {b Raises} [Invalid_argument] with the name of the style. *)
 
 val is_in_host : unit -> bool
 (** Is the calling task one of several of a host?
-    @raise e the host's exception, if the task is cancelled. *)
+
+    - {b Raises} [e] the host's exception, if the task is cancelled. *)
 
 val look_again : in_host:bool -> (unit -> unit) -> unit -> unit
 (** [let forget = look_again look]: for a loop that is about to sleep. [look ()]

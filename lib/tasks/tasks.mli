@@ -76,10 +76,8 @@ val first : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) -> (unit -> 'a) -> 'a
         first (fun () -> Mvar.take box) (fun () -> "nobody was faster")
       - : string = "nobody was faster"
     ]}
-
-    @raise e
-      if one of them raised [e]: the first one to raise, also if the other one
-      has returned before. *)
+    - {b Raises} [e] if one of them raised [e]: the first one to raise, also if
+      the other one has returned before. *)
 
 val any : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) list -> 'a
 (** [any fs] is {!first} of any number of functions. They begin in the order of
@@ -90,8 +88,7 @@ val any : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) list -> 'a
         any [ after 60. "slow"; after 0.001 "fast"; after 60. "slow" ]
       - : string = "fast"
     ]}
-
-    @raise Invalid_argument if [fs] is empty. *)
+    - {b Raises} [Invalid_argument] if [fs] is empty. *)
 
 val with_timeout : float -> (unit -> 'a) -> 'a option
 (** [with_timeout seconds f] is [Some (f ())], unless that takes longer than
@@ -121,15 +118,14 @@ val with_timeout : float -> (unit -> 'a) -> 'a option
       # with_timeout 60. (fun () -> 6 * 7)
       - : int option = Some 42
     ]}
-
-    @raise e if [f] raised [e], also while it was unwound.
-    @raise Invalid_argument if [seconds] is not a number. *)
+    - {b Raises} [e] if [f] raised [e], also while it was unwound.
+    - {b Raises} [Invalid_argument] if [seconds] is not a number. *)
 
 val sleep : float -> unit
 (** [sleep seconds] is [Event.sync (Event.timeout seconds)]: it suspends the
     calling task for so long, and not its thread.
 
-    @raise Invalid_argument if [seconds] is not a number. *)
+    - {b Raises} [Invalid_argument] if [seconds] is not a number. *)
 
 val yield : unit -> unit
 (** Lets other ready tasks of the caller's host have their turn; in a thread
@@ -177,9 +173,8 @@ val iter : ?max_tasks:int -> ('a -> unit) -> 'a list -> unit
         !most
       - : int = 3
     ]}
-
-    @raise e as {!all}.
-    @raise Invalid_argument if [max_tasks < 1]. *)
+    - {b Raises} [e] as {!all}.
+    - {b Raises} [Invalid_argument] if [max_tasks < 1]. *)
 
 val map : ?max_tasks:int -> ('a -> 'b) -> 'a list -> 'b list
 (** As {!iter}, and gives the values in the order of the list.

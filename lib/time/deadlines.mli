@@ -42,7 +42,8 @@ val cancel : 'wake t -> key -> unit
 val run_due : 'wake t -> now:(unit -> int) -> unit
 (** Removes the actions that are due, one after the other in the order of their
     deadlines, and calls each.
-    @raise e if an action raises [e]; the later ones are left. *)
+
+    - {b Raises} [e] if an action raises [e]; the later ones are left. *)
 
 val may_be_due : 'wake t -> now:int -> bool
 (** Whether {!run_due} may find something. One read. *)
@@ -71,4 +72,5 @@ val has_sleeper : 'wake t -> bool
 
 val check : 'wake t -> unit
 (** For tests.
-    @raise Failure if an invariant does not hold. *)
+
+    - {b Raises} [Failure] if an invariant does not hold. *)

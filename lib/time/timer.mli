@@ -27,10 +27,9 @@ val after : float -> (unit -> unit) -> unit -> unit
       timeout is to be the first. To cancel is O(log n).
     - {b Fork}: in a child process, the next [after] starts a thread again. What
       was pending is then pending in both processes.
-
-    @raise Unix.Unix_error
-      or [Sys_error] if the thread cannot be started (no file descriptor, or no
-      thread, is left): then the timeout is not set. *)
+    - {b Raises} [Unix.Unix_error] or [Sys_error] if the thread cannot be
+      started (no file descriptor, or no thread, is left): then the timeout is
+      not set. *)
 
 (** {2 The same in two steps} *)
 

@@ -60,7 +60,8 @@ val perform_any : 'a alternative array -> 'a chosen
 val conclude : abort list -> 'a chosen -> 'a
 (** Finishes the operation, runs those of the aborts that are not around it, and
     what is wrapped around it. Suspends where these do.
-    @raise e if the operation or one of these functions raised [e]. *)
+
+    - {b Raises} [e] if the operation or one of these functions raised [e]. *)
 
 (** {2 Again and again} *)
 

@@ -27,9 +27,8 @@ val wait : ('t, 'x, 'a) t -> 't -> 'x -> 'a
       exception is raised.
     - {b Order}, {b Cost}: those of the structure's queue; one suspension, and
       one waiter.
-
-    @raise e
-      if [attempt] raises [e], or if the waiter is resumed with [Error e]. *)
+    - {b Raises} [e] if [attempt] raises [e], or if the waiter is resumed with
+      [Error e]. *)
 
 val block :
   ('t, 'x, 'a) t ->
