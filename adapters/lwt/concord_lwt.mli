@@ -197,7 +197,8 @@ exception No_loop
       - : int = 6
       # run (fun () ->
             let mailbox = Mailbox.create () in
-            let printed = Mailbox.iter_s Lwt_io.printl mailbox in
+            let print word = Lwt.return (print_endline word) in
+            let printed = Mailbox.iter_s print mailbox in
             List.iter (Mailbox.put mailbox) [ "one"; "two" ];
             Mailbox.close mailbox;
             printed)
