@@ -150,12 +150,17 @@ plain() { printf '%s\n' "$@" | sed 's|^@*||; s|runtest-||; s|/runtest$||' | past
 # Builds these aliases (dune's options come first), shows what dune prints, and records what failed. The last line of a
 # run without failures is the count of tests, as alcotest and qcheck print them.
 run_tests() {
-  local result=0 failed='' count
+  local result=0 failed='' count limit
+  late=
   output=$(mktemp)
-  trap 'rm -f "$output"' EXIT
+  # What hangs is killed, and dune then says where it is defined. Longer tests have limits of their own.
+  limit=${CONCORD_TEST_LIMIT:-900}
+  [ -z "${CONCORD_LONG:-}" ] || limit=0
+  if [ "$limit" != 0 ]; then bash "$top/tools/late.sh" $$ "$limit" >&2 & late=$!; fi
+  trap 'rm -f "$output"; [ -z "$late" ] || kill "$late"' EXIT
   # Behind tee, dune sees no terminal.
   if [ -t 2 ] && [ -z "${NO_COLOR:-}" ]; then export CLICOLOR_FORCE=1; fi
-  { (dune build "$@") 2>&1 >&3 | tee "$output" >&2; } 3>&1 || result=$?
+  { (dune build "$@") 2>&1 >&3 3>&- | tee "$output" >&2; } 3>&1 || result=$?
   if [ $result != 0 ]; then
     failed=$(failed_in "$output")
     # Where no test is reported, the build failed, and none of these ran.

@@ -90,6 +90,27 @@ Everything is built before it is tested.
   $ dev watch
   dune build --root ROOT --no-print-directory --watch @all @runtest
 
+What takes too long is killed, with what came of it, and told.
+
+  $ cat >bin/slow <<'END'
+  > #!/bin/sh
+  > sleep 1000 & wait
+  > echo "it ended"
+  > END
+  $ cp bin/dune dune.before
+  $ printf '%s\n' '#!/bin/sh' 'slow || { echo "the test was killed" >&2; exit 1; }' >bin/dune
+  $ chmod +x bin/slow
+  $ CONCORD_TEST_LIMIT=2 dev test test_mvar 2>&1 | grep -E 'no end|slow|sleep|the test' | sed -E 's|/bin/sh .*/slow|sh slow|; s/^(    [a-z]+) .*/\1 (where)/' | sort
+      sleep (where)
+      slow (where)
+    sh slow 
+    sleep 1000 
+  dev: no end after 2 s, so killed:
+  the test was killed
+  $ mv dune.before bin/dune
+  $ dev test test_mvar 2>/dev/null
+  25 passed, 0 failed
+
 What cannot be.
 
   $ dev test test_mvra
