@@ -16,6 +16,11 @@ let threads () =
   | exception Sys_error _ -> max_int
   | threads -> Array.length threads
 
+(* The calling one, and the one with which OCaml takes turns. The child of a fork has none
+   that takes turns, if its parent had one: OCaml takes it for running. *)
+let started_in = Unix.getpid ()
+let own () = if Unix.getpid () = started_in then 2 else 1
+
 type helpers = { idle : int; busy : int }
 
 let helpers : (unit -> helpers) list Atomic.t = Atomic.make []
@@ -35,19 +40,30 @@ let turns = 20
 let let_go_on ~turns =
   if turns > 10 then Thread.yield () else Thread.delay 0.000_1
 
-(* The threads are counted first: one that was there may have given a helper something to
-   do, or set a timeout, and have ended since. Then the helper, or the timeout, is seen.
-   A helper that has resumed somebody and is idle since is the caller's to see, who looks
-   again whether anybody is ready. *)
-let rec other_threads ?(turns = turns) ~asleep () =
-  let all = threads () in
+type known = { idle_or_asleep : int; may_soon : int }
+
+(* Threads that will wake nobody. *)
+let known () =
   let { idle; busy } = ask_helpers () in
+  let timers = Bool.to_int (Timer.has_thread ()) in
+  { idle_or_asleep = idle + timers; may_soon = busy }
+
+(* Those that are known are looked at before the threads are counted, and again after it. One
+   that begins in between is not among all. One that does not do nothing any more was asked
+   by a thread that is, and that may have ended since, as may one that has set a timeout:
+   the helper, or the timeout, is seen then. A helper that has resumed somebody and is idle
+   since is the caller's to see, who looks again whether anybody is ready. *)
+let rec other_threads ?(turns = turns) ~asleep () =
+  let were_spawned = Atomic.get domains_were_spawned in
+  let before = known () in
+  let all = threads () in
+  let after = known () in
   let waiting =
-    2 + asleep + idle
-    + Bool.to_int (Timer.has_thread ())
-    + Bool.to_int (Atomic.get domains_were_spawned)
+    own () + asleep
+    + Int.min before.idle_or_asleep after.idle_or_asleep
+    + Bool.to_int were_spawned
   in
-  if all > waiting && all <= waiting + busy && turns > 0 then begin
+  if all > waiting && all <= waiting + after.may_soon && turns > 0 then begin
     let_go_on ~turns;
     other_threads ~turns:(turns - 1) ~asleep ()
   end
@@ -88,10 +104,8 @@ let[@inline] may_be_alone () = not (Atomic.get was_seen)
    OCaml runs, there is none that takes turns either: then a second one, of C, may call
    OCaml later. One that a thread of the program has left counts as another one. *)
 let has_another_thread () =
-  let all = threads () in
-  let { idle; _ } = ask_helpers () in
-  let known = idle + Bool.to_int (Timer.has_thread ()) in
-  all > if known = 0 then 1 else 2 + known
+  let { idle_or_asleep; _ } = known () in
+  threads () > if idle_or_asleep = 0 then 1 else own () + idle_or_asleep
 
 (* A timeout that is pending is no company for long: it is looked for first. And last, as
    in [may_wake]. *)
@@ -99,8 +113,9 @@ let is_alone () =
   may_be_alone () && Timer.is_idle ()
   &&
   if
-    Atomic.get domains_were_spawned
-    || has_another_thread () || handle_signals ()
+    has_another_thread () || handle_signals ()
+    (* Last: to count the threads lets others run, which may spawn one. *)
+    || Atomic.get domains_were_spawned
   then begin
     Atomic.set was_seen true;
     false

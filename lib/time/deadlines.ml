@@ -146,9 +146,6 @@ let rec start_failed t key =
 let length t = Actions.cardinal (Atomic.get t).actions
 let is_empty t = Actions.is_empty (Atomic.get t).actions
 
-let has_sleeper t =
-  match (Atomic.get t).sleeper with Nobody -> false | Awake | Asleep _ -> true
-
 let check t =
   let { actions; until; next; _ } = Atomic.get t in
   if until > first actions then failwith "the sleeper sleeps for too long";

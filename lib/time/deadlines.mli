@@ -67,9 +67,6 @@ val length : 'wake t -> int
 val is_empty : 'wake t -> bool
 (** Whether there are no actions. O(1). *)
 
-val has_sleeper : 'wake t -> bool
-(** Whether a sleeper was started. *)
-
 val check : 'wake t -> unit
 (** For tests.
 

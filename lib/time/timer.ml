@@ -8,7 +8,12 @@ let pending () = Deadlines.length deadlines
    [deadlines] is empty. *)
 let is_serving = Atomic.make false
 let is_idle () = Deadlines.is_empty deadlines && not (Atomic.get is_serving)
-let has_thread () = Deadlines.has_sleeper deadlines
+
+(* The process that has a timers' thread. It is set when the thread is there, not before; the
+   child of a fork has none. *)
+let runs_in = Atomic.make 0
+let is_there () = Atomic.set runs_in (Unix.getpid ())
+let has_thread () = Atomic.get runs_in = Unix.getpid ()
 
 (* --- The sleeper ---------------------------------------------------------- *)
 
@@ -60,7 +65,10 @@ let start () =
   let to_read, to_write =
     Unix.socketpair ~cloexec:true Unix.PF_UNIX Unix.SOCK_STREAM 0
   in
-  let run () = serve ~to_read ~to_write in
+  let run () =
+    is_there ();
+    serve ~to_read ~to_write
+  in
   let signals = Thread.sigmask SIG_BLOCK all_signals in
   let unblock () = ignore (Thread.sigmask SIG_SETMASK signals : int list) in
   Fun.protect ~finally:unblock @@ fun () ->
@@ -68,7 +76,8 @@ let start () =
     if Domain.is_main_domain () then ignore (Thread.create run () : Thread.t)
     else
       (* A thread would keep this domain from ending. *)
-      ignore (Domain.spawn run : unit Domain.t)
+      ignore (Domain.spawn run : unit Domain.t);
+    is_there ()
   with e ->
     let backtrace = Printexc.get_raw_backtrace () in
     Unix.close to_read;

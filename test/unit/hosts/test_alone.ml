@@ -128,13 +128,49 @@ let in_time () =
   check "and then nothing is left" (is_told never)
 
 (* In a process of its own: what was there once is remembered. *)
-let with_handler () =
+let in_child what f =
   match Unix.fork () with
-  | 0 ->
+  | 0 -> Unix._exit (match f () with true -> 0 | false | (exception _) -> 1)
+  | child -> check what (snd (Unix.waitpid [] child) = WEXITED 0)
+
+let with_handler () =
+  in_child "a signal is handled" (fun () ->
       Sys.set_signal Sys.sigusr1 (Sys.Signal_handle ignore);
-      Unix._exit (if Concord__Others.is_alone () then 1 else 0)
-  | child ->
-      check "a signal is handled" (snd (Unix.waitpid [] child) = WEXITED 0)
+      not (Concord__Others.is_alone ()))
+
+let by_thread f () =
+  match Promise.await (Promise.in_thread f) with
+  | () -> true
+  | exception Suspend.Never_resumed -> false
+
+(* The parent has a timers' thread, which the child has not. *)
+let after_fork () =
+  in_child "a child, which has nobody else" (fun () -> is_told never);
+  in_child "a thread of the child"
+    (by_thread (fun () ->
+         (* The other one looks meanwhile. *)
+         Unix.sleepf 0.05));
+  in_child "a handler's wait, a thread of the child" (fun () ->
+      let box = Mvar.create_empty () in
+      let taken = ref false in
+      let take (_ : int) = taken := Mvar.take box in
+      Concord_fifo.run (fun () ->
+          let fill () =
+            Unix.sleepf 0.05;
+            Mvar.put box true
+          in
+          let thread = Thread.create fill () in
+          Sys.set_signal Sys.sigusr1 (Signal_handle take);
+          Unix.kill (Unix.getpid ()) Sys.sigusr1;
+          Thread.join thread);
+      !taken)
+
+(* When the first domain is spawned, the library starts a thread. *)
+let first_domain () =
+  let spawn () = Domain.join (Domain.spawn (fun () -> Unix.sleepf 0.001)) in
+  for _ = 1 to 100 do
+    in_child "a thread that spawns the first domain" (by_thread spawn)
+  done
 
 let with_company () =
   check "alone until now" (Concord__Others.may_be_alone ());
@@ -152,6 +188,7 @@ let () =
   ignore (Unix.alarm 60 : int);
   if Sys.file_exists "/proc/self/task" then begin
     with_handler ();
+    first_domain ();
     on "a thread" (fun case -> case ());
     on "Fifo" (fun case -> Concord_fifo.run case);
     on "Fifo, lazily" (fun case -> Concord_fifo.run ~cancellation:`Lazy case);
@@ -167,6 +204,7 @@ let () =
     interrupted ();
     in_time ();
     on "a thread, after a timeout" (fun case -> case ());
+    after_fork ();
     with_company ()
   end;
   print_endline "OK"
