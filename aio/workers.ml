@@ -38,10 +38,15 @@ let create process =
    t      here     t of this process  any thread, in a process that is not [t]'s *)
 let current = Atomic.make (create (Unix.getpid ()))
 
+(* Those of the parents of this process. A condition variable on which a thread waited when
+   the process was forked must not be collected: to destroy it would block for ever. *)
+let inherited = Atomic.make []
+
 let rec here () =
   let t = Atomic.get current and process = Unix.getpid () in
   if t.process = process then t
   else begin
+    Concord__Atomically.update inherited (List.cons t);
     ignore (Atomic.compare_and_set current t (create process) : bool);
     here ()
   end

@@ -168,11 +168,35 @@ let forks () =
   Parker.release t;
   join ()
 
+(* --- Fork --------------------------------------------------------------------- *)
+
+(* What the child collects is not what a thread of the parent waits on. *)
+let waits_while_it_forks () =
+  let t = Parker.create () and sleeps = Atomic.make false in
+  once before_sleeping (fun () -> Atomic.set sleeps true);
+  let join = thread (fun () -> Parker.await t) in
+  eventually "it sleeps" (fun () -> Atomic.get sleeps);
+  (* It has let the mutex go when this one has it. *)
+  Parker.release (Parker.create ());
+  match Unix.fork () with
+  | 0 ->
+      ignore (Unix.alarm 10 : int);
+      Gc.full_major ();
+      Unix._exit 0
+  | child ->
+      yes "the child ends" (snd (Unix.waitpid [] child) = Unix.WEXITED 0);
+      Parker.release t;
+      join ()
+
 let () =
   run "Parker"
     [
       (* Not after a domain was made. *)
-      ("processes", [ test "a child can wait" forks ]);
+      ( "processes",
+        [
+          test "a child can wait" forks;
+          test "a child, a thread of the parent waits" waits_while_it_forks;
+        ] );
       ( "releasing",
         [
           test "before: does not wait" released_before;
