@@ -159,7 +159,12 @@ let no_descriptor_to_accept () =
 
 let pass_through () =
   with_pipe @@ fun from to_ ->
-  let join = thread (fun () -> put to_ "child") in
+  let before = waiting () in
+  let join =
+    thread (fun () ->
+        eventually "it waits" (fun () -> waiting () > before);
+        put to_ "child")
+  in
   strings "in the child" [ "child" ] [ get from ];
   join ();
   temp (fun name ->
