@@ -1,33 +1,8 @@
+open Poller_inbox
 module Waiter = Concord.Structure_kit.Waiter
 
-type direction = Read | Write
-type wait = Wait : { waiter : ('x, 'a) Waiter.t; value : 'a } -> wait
-
-type message =
-  | Add of { fd : int; direction : direction; wait : wait }
-  | Gone of int
-  | Forget of int
-  | Wake
-
-(* [inbox], the only Atomic here: what other threads, and tasks of the loop's own, have
-   for the loop
-
-   State              Left by    To              By whom
-   asleep = a, ms     post       awake, m :: ms  any thread; it rings unless a = awake
-                      announce   n, []           the loop, for which n wait, if it was
-                                                 awake and ms = []
-                      take       awake, []       the loop, which serves ms; after it
-                                                 polled also if ms = []
-
-   Debt: the thread that leaves [asleep] by a post rings the bell. A signal handler that
-   raises out of the loop's poll leaves the loop [asleep]: then one ring is in vain. *)
-type inbox = {
-  asleep : int;  (** How many waited when the loop fell asleep; or {!awake}. *)
-  latest_first : message list;  (** [[]] if it is asleep. *)
-}
-
-let awake = -1
-let empty = { asleep = awake; latest_first = [] }
+type nonrec direction = direction = Read | Write
+type nonrec rest = rest = Idle | Busy | Waiting
 
 (* One descriptor, while anybody waits for it. The bell is one, too. *)
 type slot = {
@@ -42,13 +17,12 @@ type slot = {
 }
 
 type t = {
-  inbox : inbox Atomic.t;
-  mutable bell_in : Unix.file_descr;
-  mutable bell_out : Unix.file_descr;
+  inbox : Poller_inbox.t;
+  mutable bell : Bell.t;
   mutable process : int;
   mutable multiplexer : slot Multiplexer.t;
   table : (int, slot) Hashtbl.t;
-  mutable bell : slot;
+  mutable bell_slot : slot;
   mutable stale : bool;  (** Has the multiplexer to be told all of it again? *)
   mutable waiting : int;  (** The sum of all [total]. *)
   mutable woken : bool;  (** Since {!poll} last returned. *)
@@ -61,12 +35,6 @@ type t = {
 let fd_of_int : int -> Unix.file_descr = Iomux.Util.unix_of_fd
 let int_of_fd : Unix.file_descr -> int = Iomux.Util.fd_of_unix
 
-let bell () =
-  let out, in_ = Unix.pipe ~cloexec:true () in
-  Unix.set_nonblock out;
-  Unix.set_nonblock in_;
-  (in_, out)
-
 let slot multiplexer fd =
   let slot =
     { fd; watch = None; readers = []; writers = []; total = 0; gone = 0 }
@@ -74,22 +42,23 @@ let slot multiplexer fd =
   slot.watch <- Some (Multiplexer.watch multiplexer (fd_of_int fd) slot);
   slot
 
+let bell_slot multiplexer bell = slot multiplexer (int_of_fd (Bell.descr bell))
+
 let create () =
   let multiplexer = Multiplexer.create () in
-  let bell_in, bell_out =
-    try bell ()
+  let bell =
+    try Bell.create ()
     with Unix.Unix_error _ as e ->
       Multiplexer.close multiplexer;
       raise e
   in
   {
-    inbox = Atomic.make empty;
-    bell_in;
-    bell_out;
+    inbox = Poller_inbox.create ();
+    bell;
     process = Unix.getpid ();
     multiplexer;
     table = Hashtbl.create 16;
-    bell = slot multiplexer (int_of_fd bell_out);
+    bell_slot = bell_slot multiplexer bell;
     stale = true;
     waiting = 0;
     woken = false;
@@ -97,31 +66,13 @@ let create () =
     owed = [];
   }
 
-let close_bell t =
-  Unix.close t.bell_in;
-  Unix.close t.bell_out
-
 let close t =
   Multiplexer.close t.multiplexer;
-  close_bell t
+  Bell.close t.bell
 
 (* --- For any thread ------------------------------------------------------- *)
 
-(* A pipe that is full rings anyway. *)
-let rec ring t =
-  try ignore (Unix.single_write_substring t.bell_in "!" 0 1 : int) with
-  | Unix.Unix_error ((EAGAIN | EWOULDBLOCK), _, _) -> ()
-  | Unix.Unix_error (EINTR, _, _) -> ring t
-
-let rec post t message =
-  let before = Atomic.get t.inbox in
-  let after =
-    { asleep = awake; latest_first = message :: before.latest_first }
-  in
-  if Atomic.compare_and_set t.inbox before after then
-    begin if before.asleep <> awake then ring t
-    end
-  else (* another thread posted, or the loop took *) post t message
+let post t message = if Poller_inbox.post t.inbox message then Bell.ring t.bell
 
 let enlist t fd direction waiter value =
   let wait = Wait { waiter; value } in
@@ -133,21 +84,7 @@ let count_gone t fd = post t (Gone (int_of_fd fd))
 let forget t fd = post t (Forget (int_of_fd fd))
 let wake t = post t Wake
 let waiting t = t.waiting
-
-type rest = Idle | Busy | Waiting
-
-let is_live (Wait { waiter; _ }) = Waiter.is_live waiter
-
-let adds_somebody = function
-  | Add { wait; _ } -> is_live wait
-  | Gone _ | Forget _ | Wake -> false
-
-let rest t =
-  match Atomic.get t.inbox with
-  | { asleep = 0; _ } -> Idle
-  | { asleep; _ } when asleep <> awake -> Waiting
-  | { latest_first; _ } ->
-      if List.exists adds_somebody latest_first then Waiting else Busy
+let rest t = Poller_inbox.rest t.inbox
 
 (* --- Slots, for the loop alone -------------------------------------------- *)
 
@@ -159,12 +96,12 @@ let set t slot =
     ~read:(not (List.is_empty slot.readers))
     ~write:(not (List.is_empty slot.writers))
 
-let set_bell t = tell t t.bell ~read:true ~write:false
+let set_bell t = tell t t.bell_slot ~read:true ~write:false
 
 (* What the multiplexer had found when a signal handler raised is lost. *)
 let refresh t =
   let forget slot = tell t slot ~read:false ~write:false in
-  forget t.bell;
+  forget t.bell_slot;
   set_bell t;
   Hashtbl.iter
     (fun _ slot ->
@@ -254,14 +191,17 @@ let rec serve_due t =
 let take t =
   pay t;
   serve_due t;
-  match Atomic.get t.inbox with
-  | { latest_first = []; asleep } when asleep = awake -> false
-  | before ->
-      let due = List.rev before.latest_first in
-      if Atomic.compare_and_set t.inbox before empty then t.due <- due;
-      (* else another thread posted, and will be found next *)
-      serve_due t;
-      true
+  let before = Poller_inbox.state t.inbox in
+  (not (Poller_inbox.is_quiet before))
+  && begin
+    let due = Poller_inbox.oldest_first before in
+    (* No polling point comes between the two: a signal handler that raised there
+       would lose the messages. *)
+    if Poller_inbox.take t.inbox before then t.due <- due;
+    (* else another thread posted, and will be found next *)
+    serve_due t;
+    true
+  end
 
 let rec take_all t = if take t then take_all t
 
@@ -303,12 +243,11 @@ let own_all t =
   let process = Unix.getpid () in
   if process <> t.process then begin
     let multiplexer = Multiplexer.create () in
-    let bell_in, bell_out = bell () in
-    close_bell t;
-    t.bell_in <- bell_in;
-    t.bell_out <- bell_out;
+    let bell = Bell.create () in
+    Bell.close t.bell;
+    t.bell <- bell;
     t.multiplexer <- multiplexer;
-    t.bell <- slot multiplexer (int_of_fd bell_out);
+    t.bell_slot <- bell_slot multiplexer bell;
     Hashtbl.iter
       (fun fd slot ->
         slot.watch <- Some (Multiplexer.watch multiplexer (fd_of_int fd) slot))
@@ -317,16 +256,10 @@ let own_all t =
     t.process <- process
   end
 
-let rec listen t =
-  match Unix.read t.bell_out (Bytes.create 64) 0 64 with
-  | 64 -> listen t
-  | _ -> ()
-  | exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK | EINTR), _, _) -> ()
-
 (* A slot that is left was emptied meanwhile: the descriptor may be another file now. *)
 let respond t (slot, (ready : Revents.t)) =
-  if slot == t.bell then begin
-    listen t;
+  if slot == t.bell_slot then begin
+    Bell.listen t.bell;
     set_bell t
   end
   else if slot.total > 0 then
@@ -345,10 +278,10 @@ let poll t ~block =
   if t.stale then refresh t;
   t.stale <- true;
   take_all t;
-  if block && not t.woken then begin
-    let asleep = { asleep = t.waiting; latest_first = [] } in
-    if Atomic.compare_and_set t.inbox empty asleep then look t ~block:true
-  end
+  if block && not t.woken then
+    begin if Poller_inbox.announce t.inbox ~waiting:t.waiting then
+      look t ~block:true
+    end
   else if Hashtbl.length t.table > 0 then look t ~block:false
   else Multiplexer.flush t.multiplexer;
   if block then t.woken <- false;

@@ -15,7 +15,7 @@ val close : t -> unit
 
 (** {2 For any thread} *)
 
-type direction = Read | Write
+type direction = Poller_inbox.direction = Read | Write
 
 val enlist :
   t ->
@@ -43,7 +43,7 @@ val waiting : t -> int
 (** How many waiters the loop knew when it last polled, with some of those that
     are gone. For tests, on any thread. *)
 
-type rest =
+type rest = Poller_inbox.rest =
   | Idle  (** The loop resumes nobody before {!enlist}. *)
   | Busy  (** It does not sleep, or is about to look who is gone. *)
   | Waiting  (** Some wait, or will as soon as it looks. *)

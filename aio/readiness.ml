@@ -3,110 +3,6 @@ module Event = Concord.Event
 module Host_kit = Concord.Host_kit
 module Poll = Iomux.Poll
 
-(* --- The thread ----------------------------------------------------------- *)
-
-(* It blocks all signals: the program's handlers may raise, which would end it. *)
-let all_signals = List.init 64 succ
-
-let rec serve poller =
-  begin try Poller.poll poller ~block:true
-  with e ->
-    (* A resumer raised, against the contract. *)
-    let backtrace = Printexc.get_raw_backtrace () in
-    Printexc.default_uncaught_exception_handler e backtrace
-  end;
-  serve poller
-
-(* The poller, and how many threads serve it that are idle together with it. *)
-let start () =
-  let poller = Poller.create () in
-  let signals = Thread.sigmask SIG_BLOCK all_signals in
-  let unblock () = ignore (Thread.sigmask SIG_SETMASK signals : int list) in
-  Fun.protect ~finally:unblock @@ fun () ->
-  try
-    if Domain.is_main_domain () then begin
-      ignore (Thread.create serve poller : Thread.t);
-      (poller, 1)
-    end
-    else begin
-      (* A thread would keep this domain from ending. *)
-      ignore (Domain.spawn (fun () -> serve poller) : unit Domain.t);
-      (* a domain has threads of its own, of which nothing is known *)
-      (poller, 0)
-    end
-  with e ->
-    let backtrace = Printexc.get_raw_backtrace () in
-    Poller.close poller;
-    Printexc.raise_with_backtrace e backtrace
-
-(* [shared]
-
-   State     Left by  To        By whom
-   Nobody    start    Starting  any thread, which then starts the other thread
-   Starting  start    Serving   that one
-             start    Nobody    that one, which could not start it
-   Serving   start    Starting  any thread of a child process, in which no thread serves
-
-   A thread that finds [Starting] lets the others have a turn, and looks again. In a child
-   process that was forked while another thread was starting, [process] tells that
-   nobody is. *)
-type shared =
-  | Nobody
-  | Starting of { process : int }
-  | Serving of { process : int; poller : Poller.t; threads : int }
-
-let shared = Atomic.make Nobody
-
-let start_from before process =
-  let starting = Starting { process } in
-  if Atomic.compare_and_set shared before starting then
-    match start () with
-    | poller, threads ->
-        Atomic.set shared (Serving { process; poller; threads })
-    | exception e ->
-        let backtrace = Printexc.get_raw_backtrace () in
-        Atomic.set shared Nobody;
-        Printexc.raise_with_backtrace e backtrace
-
-let rec shared_poller () =
-  let here = Unix.getpid () in
-  match Atomic.get shared with
-  | Serving { process; poller; _ } when process = here -> poller
-  | Starting { process } when process = here ->
-      Thread.yield ();
-      shared_poller ()
-  | before ->
-      start_from before here;
-      shared_poller ()
-
-let served_here () =
-  match Atomic.get shared with
-  | Serving { process; poller; _ } when process = Unix.getpid () -> Some poller
-  | Serving _ | Starting _ | Nobody -> None
-
-let helpers () : Concord__Others.helpers =
-  match Atomic.get shared with
-  | Serving { process; poller; threads } when process = Unix.getpid () -> (
-      match Poller.rest poller with
-      | Idle -> { idle = threads; busy = 0 }
-      | Busy -> { idle = 0; busy = threads }
-      | Waiting -> { idle = 0; busy = 0 })
-  | Serving _ | Starting _ | Nobody -> { idle = 0; busy = 0 }
-
-let () = Concord__Others.add_helpers helpers
-let has_thread () = Option.is_some (served_here ())
-
-(* Only the main domain can start a thread of its own. A domain for the poller would slow
-   each minor collection of the others. *)
-let start_early () =
-  (* If it cannot be started, the first wait will tell why. *)
-  try ignore (shared_poller () : Poller.t)
-  with Unix.Unix_error _ | Sys_error _ | Failure _ -> ()
-
-let () =
-  try Domain.before_first_spawn start_early
-  with Invalid_argument _ -> (* the library was loaded late *) start_early ()
-
 (* --- Loops that poll themselves ------------------------------------------- *)
 
 type loop = {
@@ -132,7 +28,7 @@ let own_loop () =
 let poller () =
   match own_loop () with
   | Some loop when loop.is_innermost () -> loop.poller
-  | Some _ | None -> shared_poller ()
+  | Some _ | None -> Shared_poller.get ()
 
 (* Every poller, of every domain: any may have a waiter for a descriptor. *)
 let all_loops : loop list Atomic.t = Atomic.make []
@@ -142,15 +38,17 @@ let forget fd =
   List.iter
     (fun { poller; _ } -> Poller.forget poller fd)
     (Atomic.get all_loops);
-  match served_here () with
+  match Shared_poller.served () with
   | Some poller -> Poller.forget poller fd
   | None -> ()
+
+let has_thread () = Option.is_some (Shared_poller.served ())
 
 let waiting () =
   let of_loop { poller; _ } = Poller.waiting poller in
   let of_loops = List.map of_loop (Atomic.get all_loops) in
   let of_thread =
-    match served_here () with
+    match Shared_poller.served () with
     | Some poller ->
         Poller.wake poller;
         Poller.waiting poller
@@ -294,7 +192,7 @@ let run_here f =
     Structure_kit.update (Domain.DLS.get loops) remove;
     (* what waits for no task of the loop *)
     if Poller.has_waiters poller then
-      Poller.move poller ~into:(shared_poller ());
+      Poller.move poller ~into:(Shared_poller.get ());
     (* last: [forget] finds a waiter in the one or the other *)
     Structure_kit.update all_loops remove;
     Structure_kit.update spares (List.cons poller)

@@ -94,13 +94,20 @@ include Concord.Monadic.Make (struct
   let bind t f =
     match Deferred.peek t with Some v -> f v | None -> Deferred.bind t ~f
 
+  (* The end of a queue is recognised by its exception. Any other one stays in that of the
+     monitor, which has the place where it was raised. *)
+  let closed_or e =
+    match Monitor.extract_exn e with
+    | Concord.Mailbox.Closed as closed -> closed
+    | _ -> e
+
   let try_bind f return fail =
     match Inbox.enter () with
     | exception e -> fail e
     | () ->
         Deferred.bind (Monitor.try_with ~run:`Now ~rest:`Raise f) ~f:(function
           | Ok v -> return v
-          | Error e -> fail e)
+          | Error e -> fail (closed_or e))
 
   (* Async has no cancellation. However many jobs are ready, it serves timers and input
      between its cycles. *)

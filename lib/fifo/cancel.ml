@@ -50,7 +50,7 @@ let rec stop_task s outer task =
 (* Those of the scopes of one task, from [scope] to before [outer]. *)
 and stop_members s outer scope =
   if scope != outer then begin
-    iter_members (stop_task s scope) scope;
+    Members.iter (stop_task s scope) scope;
     stop_members s outer scope.parent
   end
 
@@ -62,7 +62,7 @@ let stop s scope =
   (* else it has ended *)
   if is_inside scope scope.owner.scope then begin
     stop_task s scope scope.owner;
-    iter_members (stop_task s scope) scope
+    Members.iter (stop_task s scope) scope
   end
 
 let stop_all s scope = surely stop s scope
@@ -73,7 +73,8 @@ let task_here s task =
   if not (was_cancelled task || Promise.is_resolved task.ended) then
     surely deliver s task
 
-let daemons s scope = if is_over scope then iter_members (task_here s) scope
+let daemons s scope =
+  if Members.is_over scope then Members.iter (task_here s) scope
 
 (* The inbox of a scheduler that has ended is not emptied any more. *)
 let ask s message =

@@ -23,7 +23,7 @@ val scope_here : Task.scheduler -> Task.scope -> unit
 (** {!scope}, of a scope of that scheduler. *)
 
 val daemons : Task.scheduler -> Task.scope -> unit
-(** If the scope is over ({!Task.is_over}), cancels what is left of it. *)
+(** If the scope is over ({!Members.is_over}), cancels what is left of it. *)
 
 val is_inside : Task.scope -> Task.scope -> bool
 (** [is_inside outer scope]: is [scope] the same, or a scope within? *)

@@ -33,6 +33,14 @@ type handler = {
     'a. 'a Effect.t -> ('a, unit) Effect.Deep.continuation -> last_fiber -> unit;
 }
 
+let no_handler =
+  {
+    returned = ignore;
+    raised = raise;
+    handles = (fun _ -> false);
+    performed = reperform;
+  }
+
 let is_of version = String.starts_with ~prefix:version Sys.ocaml_version
 
 let is_release =

@@ -26,6 +26,9 @@ type handler = {
       (** First it must {!accept} the continuation, or {!reperform}. *)
 }
 
+val no_handler : handler
+(** Handles no effect. What a task raises is raised by {!run}. *)
+
 val run : handler -> ('x -> unit) -> 'x -> unit
 (** [run handler f x] is
     [Effect.Deep.match_with f x { retc = handler.returned; ... }]. *)

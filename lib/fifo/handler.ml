@@ -9,93 +9,16 @@ type _ Effect.t +=
 
 (* --- The end of a task ---------------------------------------------------- *)
 
-(* A task's end is several steps, each of which does nothing if it was done. They
-   are repeated until no signal handler raises. *)
-
 (* A function of another module, called last, would bring a polling point to the
    beginning of the function that calls it. *)
 let[@inline never] go_on s = Loop.dispatch s
 
-let leave s task =
-  let home = Task.home task in
-  if s.current >= 0 then Task.remove_member task home;
-  if home.live = 0 then
-    if has_members home then
-      (* daemons, which were cancelled before if the task is one of them *)
-      begin if not (is_daemon task) then Cancel.daemons s home
-      end
-    else
-      match home.on_empty with
-      | None -> ()
-      | Some resumer ->
-          ignore (resumer (Ok ()) : bool);
-          home.on_empty <- None
-
-(* Those who joined the task go on before the owner of its scope, which then finds
-   the failure observed. *)
-let rec end_returned s task =
-  match
-    ignore (Promise.try_fill task.ended () : bool);
-    leave s task
-  with
-  | () -> ()
-  | exception e ->
-      note s e;
-      end_returned s task;
-      ()
-
 let returned s =
-  end_returned s (Task.current s);
+  Termination.returned s;
   go_on s
 
-(* Drops those at the head that were observed since: so the list stays
-   short even if the loop is never idle. *)
-let rec drop_observed = function
-  | { task; _ } :: rest when is_observed task -> drop_observed rest
-  | failures -> failures
-
-(* Recorded before a task can observe it, and forget that. *)
-let record s home ({ task; _ } as failure) =
-  match home.failures with
-  | { task = latest; _ } :: _ when latest == task -> ()
-  | failures ->
-      let failures = failure :: drop_observed failures
-      and failed = if home.has_failed then s.failed else home :: s.failed in
-      home.failures <- failures;
-      home.has_failed <- true;
-      s.failed <- failed
-
-let settle s task exn backtrace =
-  let home = Task.home task in
-  (* What the outermost task raises is the result of [run]. *)
-  if task == home.owner then begin
-    Cancel.scope_here s home;
-    s.first_failure <- Some { task; exn; backtrace }
-  end;
-  if not (Promise.is_resolved task.ended) then
-    match exn with
-    | Cancelled when was_cancelled task || home.stopped ->
-        Promise.fill task.ended ()
-    | _ when task == home.owner -> Promise.fail ~backtrace task.ended exn
-    | _ ->
-        record s home { task; exn; backtrace };
-        if Promise.fail_waiters ~backtrace task.ended exn > 0 then
-          mark_observed task
-
-let rec end_raised s task exn backtrace =
-  match
-    if s.current >= 0 then settle s task exn backtrace;
-    leave s task
-  with
-  | () -> ()
-  | exception e ->
-      note s e;
-      end_raised s task exn backtrace;
-      ()
-
 let raised s exn =
-  let backtrace = Printexc.get_raw_backtrace () in
-  end_raised s (Task.current s) exn backtrace;
+  Termination.raised s exn;
   go_on s
 
 (* --- The effects ---------------------------------------------------------- *)
@@ -160,13 +83,13 @@ let yield s continuation =
   | exception e -> if s.current >= 0 then fail s continuation e else raise e
 
 let prepare_fork s scope parent f continuation =
-  let child = Task.prepare scope in
+  let child = Members.prepare scope in
   let start = Start f and wait = Parent { continuation; child } in
   Task.inherit_locals s parent child;
   Array.unsafe_set s.waits child.number start;
   Array.unsafe_set s.waits parent.number wait;
   Ready.push s parent.number;
-  Task.add_member s child
+  Members.add s child
 
 let[@inline never] start s = Loop.start s
 

@@ -172,7 +172,7 @@ let rec wait s =
 (* The task that waits and is innermost: others wait for it, to end a scope or to join it.
    Of several it is the one with the highest number, mostly the one that was forked last. *)
 let innermost_wait s =
-  let depth number = (home s.tasks.(number)).depth in
+  let depth number = (Members.home s.tasks.(number)).depth in
   let rec from number found =
     if number = s.used then found
     else
@@ -266,6 +266,6 @@ let run s f =
   s.waits.(0) <- Start f;
   push s 0;
   run_to_end s;
-  Task.release s;
+  Members.release s;
   if is_interrupted s then
     Printexc.raise_with_backtrace s.interruption s.interruption_backtrace

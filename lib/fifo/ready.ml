@@ -9,7 +9,7 @@ let this_thread () = Thread.id (Thread.self ())
    the ring. A thread never changes its domain, so that the caller may ask for it
    before.
 
-   Why no index is out of bounds is said in [Task]. *)
+   Why no index is out of bounds is said in [Members]. *)
 
 (* There must be room. *)
 let[@inline always] unsafe_store s number =

@@ -12,8 +12,8 @@ type t = {
   number : int;
       (** Its place in the scheduler's [tasks], until it has ended. *)
   mutable scope : scope;
-      (** The innermost scope that the task is in: its {!home}, the scope that
-          waits for it, or one that the task owns. *)
+      (** The innermost scope that the task is in: its home ({!Members.home}),
+          the scope that waits for it, or one that the task owns. *)
   mutable marks : int;
       (** See {!shields}, {!was_cancelled}, {!is_daemon} and {!is_observed}: a
           word of memory for each task. *)
@@ -220,27 +220,6 @@ val is_interrupted : scheduler -> bool
 
 (** {2 Tasks} *)
 
-val prepare : scope -> t
-(** A task that can become a member of the scope. *)
-
-val add_member : scheduler -> t -> unit
-(** Makes the task that was prepared last the last member of its scope, and the
-    current task. *)
-
-val home : t -> scope
-(** The scope that waits for the task. *)
-
-val remove_member : t -> scope -> unit
-(** Removes a task that has ended from the members of its home. Does nothing if
-    it raises. *)
-
-val release : scheduler -> unit
-(** The scheduler has ended, and handles of its tasks may be kept: gives up what
-    grew with the number of tasks. *)
-
-val iter_members : (t -> unit) -> scope -> unit
-(** In the order of forking. The function removes no member. *)
-
 val shields : t -> int
 (** How many [protect]s of its own the task is in. *)
 
@@ -281,9 +260,6 @@ val is_daemon : t -> bool
 
 val has_members : scope -> bool
 (** Daemons included. *)
-
-val is_over : scope -> bool
-(** Are no members left but daemons, and does its owner wait for the end? *)
 
 (** {2 Bindings} *)
 

@@ -3,14 +3,7 @@ module type Style_with_wait = Promises.Style_with_wait
 module type S = Style.S
 
 module Make_with_wait (Style : Style_with_wait) = struct
-  open Effect.Deep
-
-  (* If [f] has started a scheduler's loop, that loop is the host: see
-     [Host_kit.is_innermost]. *)
-  let is_innermost () =
-    match Style.host () with
-    | None -> true
-    | Some host -> Host_kit.is_innermost host
+  module Code = Direct_code.Make (Style)
 
   let failed e = Style.fail e (Printexc.get_raw_backtrace ())
 
@@ -32,78 +25,13 @@ module Make_with_wait (Style : Style_with_wait) = struct
 
   (* --- Direct style ------------------------------------------------------- *)
 
-  (* The cancellation of one run of direct code. It is permanent, as on other hosts: once
-     it has been raised, every later suspension raises it. [Suspend.is_cancelled] relies
-     on that. *)
-  type cancellation =
-    | None_yet
-    | Late of exn  (** The next suspension that is not protected raises it. *)
-    | Raised of exn
-
-  type code = { mutable shields : int; mutable cancellation : cancellation }
-
-  let code () = { shields = 0; cancellation = None_yet }
-
-  let note code e =
-    match code.cancellation with
-    | None_yet -> code.cancellation <- Late e
-    | Late _ | Raised _ -> ()
-
-  let cancelled code k e =
-    code.cancellation <- Raised e;
-    discontinue k e
-
-  let suspend code block k =
-    let protected = code.shields > 0 in
-    match code.cancellation with
-    | (Late e | Raised e) when not protected -> cancelled code k e
-    | None_yet | Late _ | Raised _ -> (
-        let go_on = function
-          | Ok v -> continue k v
-          | Error e -> discontinue k e
-        in
-        (* A tail call: the code may suspend again and again without waiting. *)
-        match Style.enter () with
-        | () ->
-            Style.suspend ~protected
-              ~late:(fun e -> note code e)
-              ~cancelled:(fun e -> cancelled code k e)
-              block go_on
-        | exception e ->
-            let backtrace = Printexc.get_raw_backtrace () in
-            ignore (discontinue k e : _ Style.t);
-            Printexc.raise_with_backtrace e backtrace)
-
-  let shield code k =
-    code.shields <- code.shields + 1;
-    continue k (fun () -> code.shields <- code.shields - 1)
-
   (* An operation that was performed before the cancellation has its value all the same.
      *)
   let performed v (_ : exn) = Style.return v
 
-  (* [late v e] is for code that returned [v] after it was cancelled, but was not told,
-     as it did not suspend any more. *)
-  let run code ~late f =
-    let effc (type a) (effect_ : a Effect.t) : ((a, _) continuation -> _) option
-        =
-      match effect_ with
-      | Suspend.Suspend block when is_innermost () ->
-          Some (fun k -> suspend code block k)
-      | Suspend.Protect when is_innermost () -> Some (fun k -> shield code k)
-      | Suspend.Ask { otherwise; _ } -> Some (fun k -> continue k otherwise)
-      | _ -> None
-    in
-    let retc v =
-      match code.cancellation with
-      | Late e -> late v e
-      | None_yet | Raised _ -> at_once (Style.return v)
-    and exnc e = at_once (failed e) in
-    Style.isolate (fun () -> match_with f () { retc; exnc; effc })
-
   let direct f =
-    if may_begin () then run (code ()) ~late:performed f
-    else in_turn (fun () -> run (code ()) ~late:performed f)
+    if may_begin () then Code.start ~late:performed f
+    else in_turn (fun () -> Code.start ~late:performed f)
 
   (* --- Operations --------------------------------------------------------- *)
 
@@ -111,7 +39,7 @@ module Make_with_wait (Style : Style_with_wait) = struct
     Style.enter ();
     Style.wait ~late operation structure (Waiter.make arg) result
 
-  (* As [run], without a stack while it waits. *)
+  (* As [Code.start], without a stack while it waits. *)
   let rec sync_with : type a.
       late:(a -> exn -> a Style.t) -> a Event.t -> a Style.t =
    fun ~late event ->
@@ -122,14 +50,14 @@ module Make_with_wait (Style : Style_with_wait) = struct
         | exception e -> at_once (failed e)
         | None -> wait_for ~late operation structure arg result)
     | Some (Then (event, f)) ->
-        let code = code () in
+        let code = Code.create () in
         let too_late v e =
-          note code e;
+          Code.note code e;
           Style.return v
         in
         Style.bind (sync_with ~late:too_late event) (fun v ->
-            run code ~late (fun () -> f v))
-    | None -> run (code ()) ~late (fun () -> Event.sync event)
+            Code.run code ~late (fun () -> f v))
+    | None -> Code.start ~late (fun () -> Event.sync event)
 
   let sync event =
     if may_begin () then sync_with ~late:performed event
@@ -150,23 +78,13 @@ module Make_with_wait (Style : Style_with_wait) = struct
         wait_for ~late operation structure arg result
     | Some (Then _) | None -> sync_with ~late event
 
-  let select events = direct (fun () -> Event.select events)
+  module Style_with_direct = struct
+    include Style
 
-  let sync_before seconds event =
-    direct (fun () -> Event.sync_before seconds event)
+    let direct = direct
+  end
 
-  let loop events f =
-    let next = Event.rounds events in
-    let rec go () =
-      Style.bind (direct next) (fun v ->
-          match f v with
-          | result ->
-              Style.bind result (function
-                | Some v -> Style.return v
-                | None -> go ())
-          | exception e -> failed e)
-    in
-    go ()
+  include Choices.Make (Style_with_direct)
 
   let holding release f =
     Style.try_bind f
@@ -241,12 +159,6 @@ module Make_with_wait (Style : Style_with_wait) = struct
 
     let force t = direct (fun () -> force t)
     let force_val = force
-  end
-
-  module Style_with_direct = struct
-    include Style
-
-    let direct = direct
   end
 
   module Queue = Queues.Make (Style_with_direct)
@@ -332,7 +244,7 @@ module Make_with_wait (Style : Style_with_wait) = struct
         signal t;
         Style.fail e (Printexc.get_callstack 0)
       in
-      run (code ()) ~late (fun () -> wait t mutex)
+      Code.start ~late (fun () -> wait t mutex)
 
     let wait_no_mutex t = sync (wait_no_mutex_evt t)
     let loop_no_mutex t f = direct (fun () -> loop_no_mutex t f)

@@ -50,10 +50,10 @@ let yield () =
 
 let skip = ()
 let halt = Direct.halt
-let stop () = Group.stop style
+let stop () = Loop.stop style
 
 let start () =
-  Group.start style (fun group ->
+  Loop.start style (fun group ->
       Cont.run (fun () ->
           Cont.leave (fun exit ->
               (Group.data group).exit <- Some exit;

@@ -32,7 +32,7 @@ let skip k = k ()
 let halt () _ = ()
 
 let stop () =
-  Group.stop style;
+  Loop.stop style;
   halt ()
 
 let rec run group = if Group.turn group then run group

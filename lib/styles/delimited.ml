@@ -23,9 +23,9 @@ let yield () =
 
 let skip = ()
 let halt = Direct.halt
-let stop () = Group.stop style
+let stop () = Loop.stop style
 let rec run group = if Group.turn group then run group
-let start () = Group.start style run
+let start () = Loop.start style run
 
 (* --- Waiting ---------------------------------------------------------------- *)
 

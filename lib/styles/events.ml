@@ -33,7 +33,7 @@ let close operation () = operation ignore
 let yield k = await (Group.enqueue (Group.running style)) k
 let skip k = k ()
 let halt () = ()
-let stop () = Group.stop style
+let stop () = Loop.stop style
 
 let rec run group =
   if Group.turn group then begin

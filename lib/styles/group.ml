@@ -5,7 +5,6 @@ module Spin = Host_kit.Spin
 module Timer = Concord__Timer
 module Atomically = Concord__Atomically
 module Leaks = Concord__Leaks
-module Reach = Concord__Reach
 
 exception Deadlock of int
 exception Ended
@@ -21,8 +20,7 @@ let () =
     | Ended -> Some "Concord_styles.Ended"
     | _ -> None)
 
-(* Once the group is stopped, a [Call] is dropped. The others are not: a stack is to be
-   unwound, and an outcome that was promised (H3) is delivered. *)
+(* The interface explains the fields. *)
 type turn =
   | Call of { f : unit -> unit; mutable has_begun : bool }
   | Go_on of { f : unit -> unit; mutable has_begun : bool }
@@ -32,31 +30,25 @@ and 'a wait = {
   decision : 'a Decision.t;
   go_on : ('a, exn) result -> unit;
   protected : bool;
-  mutable index : int;  (** In [waits], or [delivered]. *)
+  mutable index : int;
 }
 
 type any_wait = Wait : 'a wait -> any_wait [@@unboxed]
-
-(* Where a group is found: in its thread before [start], and while its loop runs. *)
 type place = Before_start | Running | Away
 type ending = Not_yet | Stopping | Failing of exn * Printexc.raw_backtrace
 
-(* Only the thread that started the group touches it; but any thread posts to [turns],
-   and reads [bell], which is written before the loop announces that it sleeps. *)
 type 'd t = {
   data : 'd;
-  mutable thread : int;  (** That runs it: a host may go on in another one. *)
+  mutable thread : int;
   host : Host_kit.t;
   turns : turn Inbox.t;
-  mutable has_performed : bool;  (** Since {!val-turn} was called. *)
+  mutable has_performed : bool;
   mutable bell : unit Suspend.resumer;
   mutable place : place;
   mutable ending : ending;
-  mutable waits : any_wait array;  (** The first [n_waits] of them. *)
+  mutable waits : any_wait array;
   mutable n_waits : int;
   mutable in_host : bool option;
-      (** Is the task that called [start] one of several of a host? Once it is
-          known. *)
   spin : Spin.t;
 }
 
@@ -65,9 +57,6 @@ type 'd style = {
   create : unit -> 'd;
   clear : 'd -> unit;
   groups : 'd t list Atomic.t Domain.DLS.key;
-      (** The groups of the domain's threads, but for those whose loops sleep.
-          Each thread adds and removes its own, and may be switched at any time.
-      *)
 }
 
 let style ?(clear = ignore) ~name create =
@@ -191,6 +180,16 @@ let resume t wait outcome =
       ignore (t.bell (Ok ()) : bool);
       true
 
+(* Whoever waits goes on with [Ended], unless it was resumed before. *)
+let resume_all t ~even_protected =
+  for i = 0 to t.n_waits - 1 do
+    let (Wait wait) = t.waits.(i) in
+    if even_protected || not wait.protected then begin
+      if Leaks.is_on then wait.go_on (Error Leaks.Hold);
+      ignore (resume t wait (Error Ended) : bool)
+    end
+  done
+
 let[@inline] begin_wait t ~protected go_on =
   let decision = Decision.create () in
   let wait = { decision; go_on; protected; index = t.n_waits } in
@@ -255,149 +254,3 @@ let rec turn t =
     turn t)
 
 let is_ready t = not (Inbox.is_empty t.turns)
-
-(* --- The end ---------------------------------------------------------------- *)
-
-(* Whoever waits goes on with [Ended], unless it was resumed before. *)
-let resume_all t ~even_protected =
-  for i = 0 to t.n_waits - 1 do
-    let (Wait wait) = t.waits.(i) in
-    if even_protected || not wait.protected then begin
-      if Leaks.is_on then wait.go_on (Error Leaks.Hold);
-      ignore (resume t wait (Error Ended) : bool)
-    end
-  done
-
-let end_with style t ending =
-  if not (is_ending t) then begin
-    t.ending <- ending;
-    style.clear t.data;
-    resume_all t ~even_protected:false
-  end
-
-let stop style =
-  match find style with
-  | Some ({ place = Running; _ } as t) ->
-      end_with style t Stopping;
-      raise_notrace Ended
-  | Some t -> (* what was spawned is forgotten *) leave style t
-  | None -> ()
-
-(* --- The loop --------------------------------------------------------------- *)
-
-(* Unlike that of [Fun.protect], [finally] may raise: it is interrupted by a signal
-   handler. *)
-let finally f ~finally =
-  match f () with
-  | v ->
-      finally ();
-      v
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      finally ();
-      Printexc.raise_with_backtrace e backtrace
-
-let is_in_host () =
-  match Host_kit.probe { passing = ignore } with
-  | Suspends -> true
-  | Parks -> false
-
-let in_host t =
-  match t.in_host with
-  | Some in_host -> in_host
-  | None ->
-      let in_host = is_in_host () in
-      t.in_host <- Some in_host;
-      in_host
-
-(* A thread or a domain that could have woken the loop may end without a word. In a task
-   of a host there is always something that could; and a timeout of the inner loop would
-   make the outer one, of another style, think so of itself. *)
-let look_every = 1.
-
-let look_again ~in_host look =
-  if in_host then ignore else Timer.after look_every look
-
-let sleep t ~in_host suspend =
-  let block resumer =
-    t.bell <- resumer;
-    if Inbox.fall_asleep t.turns then None else Some ()
-  in
-  let forget = look_again ~in_host (fun () -> ignore (t.bell (Ok ()) : bool)) in
-  finally
-    (fun () -> suspend block)
-    ~finally:(fun () ->
-      forget ();
-      Inbox.wake_up t.turns)
-
-let rec wait_for_turn t suspend =
-  if not (Spin.until t.spin (fun () -> is_ready t)) then begin
-    (* [Deadlock] says less of a thread that is lost. *)
-    Leaks.before_sleep ();
-    let in_host = in_host t in
-    (* The last one who could may have done so meanwhile. *)
-    if not (in_host || Host_kit.may_be_woken ~asleep:0 || is_ready t) then
-      raise (Deadlock t.n_waits);
-    sleep t ~in_host suspend;
-    if not (is_ready t) then wait_for_turn t suspend
-  end
-
-(* Those that are protected are waited for although the caller may be cancelled; if its
-   host refuses to suspend it, the system thread waits. *)
-let wait_for_protected t =
-  try Suspend.protect (fun () -> wait_for_turn t Reach.suspend_loop) with
-  | Deadlock _ as e -> raise_notrace e
-  | _ -> wait_for_turn t Host_kit.suspend_thread
-
-let run_turns style t ~outside run =
-  Host_kit.using ?outside t.host @@ fun () ->
-  finally
-    (fun () ->
-      t.place <- Running;
-      enter style t;
-      try run t with Ended -> ())
-    ~finally:(fun () -> leave style t)
-
-let rec loop style t ~outside run =
-  begin match
-    (* again: a signal handler may have raised the first time *)
-    if is_ending t then resume_all t ~even_protected:false;
-    run_turns style t ~outside run;
-    if t.n_waits > 0 && not (is_ready t) then
-      if is_ending t then wait_for_protected t
-      else wait_for_turn t Reach.suspend_loop
-  with
-  | () -> ()
-  | exception Deadlock _ when is_ending t ->
-      (* nothing can wake those that are protected *)
-      resume_all t ~even_protected:true
-  | exception _ when is_ending t -> ()
-  | exception e -> end_with style t (Failing (e, Printexc.get_raw_backtrace ()))
-  end;
-  if t.n_waits > 0 || is_ready t then loop style t ~outside run
-
-(* The loop catches everything, but for what a signal handler raises meanwhile. *)
-let rec insist style t ~outside run =
-  match loop style t ~outside run with
-  | () -> ()
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      if not (is_ending t) then t.ending <- Failing (e, backtrace);
-      insist style t ~outside run
-
-let refuse_to_start name =
-  Printf.ksprintf invalid_arg
-    "Concord_styles.%s.start: called by a thread of this style; what a thread \
-     spawns runs without"
-    name
-
-let start ?outside style run =
-  match find style with
-  | None -> ()
-  | Some { place = Running; _ } -> refuse_to_start style.name
-  | Some t -> (
-      leave style t;
-      insist style t ~outside run;
-      match t.ending with
-      | Not_yet | Stopping -> ()
-      | Failing (e, backtrace) -> Printexc.raise_with_backtrace e backtrace)

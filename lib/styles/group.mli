@@ -2,16 +2,69 @@
     turns that they take, and how they wait.
 
     Each system thread has a group of its own for each style. It comes to be
-    with the first {!spawn}, and is gone when {!start} returns. *)
+    with the first {!spawn}, and is gone when {!Loop.start} returns. *)
+
+open Concord
 
 exception Deadlock of int
 exception Ended
 
-type 'd style
-(** A style; its groups each have a ['d] of their own. *)
+(** {2 The records}
 
-type 'd t
+    Only the thread that started a group touches it; but any thread posts to
+    [turns], and reads [bell], which is written before the loop announces that
+    it sleeps. *)
+
+(** Once the group is stopped, a [Call] is dropped. The others are not: a stack
+    is to be unwound, and an outcome that was promised (H3) is delivered. *)
+type turn =
+  | Call of { f : unit -> unit; mutable has_begun : bool }
+  | Go_on of { f : unit -> unit; mutable has_begun : bool }
+  | Deliver : 'a wait -> turn
+
+and 'a wait = {
+  decision : 'a Host_kit.Decision.t;
+  go_on : ('a, exn) result -> unit;
+  protected : bool;
+  mutable index : int;  (** In [waits]; -1 once it is delivered. *)
+}
+
+type any_wait = Wait : 'a wait -> any_wait [@@unboxed]
+
+(** Where a group is found: in its thread before it is started, and while its
+    loop runs. *)
+type place = Before_start | Running | Away
+
+type ending = Not_yet | Stopping | Failing of exn * Printexc.raw_backtrace
+
+type 'd t = {
+  data : 'd;
+  mutable thread : int;  (** That runs it: a host may go on in another one. *)
+  host : Host_kit.t;
+  turns : turn Host_kit.Inbox.t;
+  mutable has_performed : bool;  (** Since {!val-turn} was called. *)
+  mutable bell : unit Suspend.resumer;
+  mutable place : place;
+  mutable ending : ending;
+  mutable waits : any_wait array;  (** The first [n_waits] of them. *)
+  mutable n_waits : int;
+  mutable in_host : bool option;
+      (** Is the task that started it one of several of a host? Once it is
+          known. *)
+  spin : Host_kit.Spin.t;
+}
 (** A group. *)
+
+type 'd style = {
+  name : string;
+  create : unit -> 'd;
+  clear : 'd -> unit;
+  groups : 'd t list Atomic.t Domain.DLS.key;
+      (** The groups of the domain's threads, but for those whose loops sleep.
+          Each thread adds and removes its own, and may be switched at any time.
+      *)
+}
+(** A style; its groups each have a ['d] of their own. *)
 
 val style : ?clear:('d -> unit) -> name:string -> (unit -> 'd) -> 'd style
 (** [clear d] is called when the group with [d] is stopped. *)
@@ -24,24 +77,6 @@ val spawn : 'd style -> (unit -> unit) -> unit
 (** The function is called in a turn of its own, once the group is started. A
     thread of the group may call it too. *)
 
-val start :
-  ?outside:((unit Concord.Suspend.resumer -> unit option) -> unit) ->
-  'd style ->
-  ('d t -> unit) ->
-  unit
-(** [start style run] calls [run t] until there is no thread left. [run]
-    performs turns until nobody is ready. When nobody is, [start] suspends its
-    caller until a task of another host makes somebody ready.
-
-    - {b Raises} [e] if a turn raised [e], after the other threads have ended.
-    - {b Raises} [Invalid_argument] if a thread of the style calls it.
-
-    @raise Deadlock if nothing could make somebody ready. *)
-
-val stop : 'd style -> unit
-(** Ends the threads of the group.
-    @raise Ended if a thread calls it. *)
-
 (** {2 For threads} *)
 
 val running : 'd style -> 'd t
@@ -49,9 +84,9 @@ val running : 'd style -> 'd t
 
     - {b Raises} [Invalid_argument] if it has none, or that was not started. *)
 
-val host : 'd t -> Concord.Host_kit.t
+val host : 'd t -> Host_kit.t
 
-val host_of_caller : 'd style -> Concord.Host_kit.t option
+val host_of_caller : 'd style -> Host_kit.t option
 (** That of the calling thread's group, if there is one that was started. *)
 
 val data : 'd t -> 'd
@@ -73,28 +108,26 @@ val raise_if_stopped : 'd t -> unit
 val wait :
   'd t ->
   protected:bool ->
-  ('a Concord.Suspend.resumer -> 'a option) ->
+  ('a Suspend.resumer -> 'a option) ->
   (('a, exn) result -> unit) ->
   unit
 (** [wait t ~protected block go_on] does what a host does with [Suspend block]:
     [go_on] is called with the outcome, at once or in a turn. If the group is
     stopped first, that is [Error Ended], unless the wait is [protected]. *)
 
-(** {2 For all styles} *)
+(** {2 For the loop} *)
 
-val finally : (unit -> 'a) -> finally:(unit -> unit) -> 'a
-(** {!Fun.protect}, for a [finally] that a signal handler may interrupt: its
-    exception goes on as it is. *)
+val find : 'd style -> 'd t option
+(** The calling thread's group. *)
 
-val refuse_to_start : string -> 'a
-(** - {b Raises} [Invalid_argument] with the name of the style. *)
+val enter : 'd style -> 'd t -> unit
+(** The calling thread has the group, until {!leave}. *)
 
-val is_in_host : unit -> bool
-(** Is the calling task one of several of a host?
+val leave : 'd style -> 'd t -> unit
+val is_ready : 'd t -> bool
 
-    - {b Raises} [e] the host's exception, if the task is cancelled. *)
+val is_ending : 'd t -> bool
+(** Was it stopped? *)
 
-val look_again : in_host:bool -> (unit -> unit) -> unit -> unit
-(** [let forget = look_again look]: for a loop that is about to sleep. [look ()]
-    is called after a second, if something that could resume a thread now may
-    have ended by then; unless [forget ()] came before. *)
+val resume_all : 'd t -> even_protected:bool -> unit
+(** Whoever waits goes on with [Ended], unless it was resumed before. *)

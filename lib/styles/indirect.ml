@@ -91,5 +91,5 @@ struct
     then refuse ()
     else match Decision.outcome decision with Ok () -> () | Error e -> raise e
 
-  let start run = Group.start style ~outside run
+  let start run = Loop.start style ~outside run
 end

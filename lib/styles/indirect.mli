@@ -16,6 +16,6 @@ end) : sig
   val direct : (unit -> 'a) -> ('a -> unit) -> unit
 
   val start : (Style.data Group.t -> unit) -> unit
-  (** {!Group.start}. An operation in direct style that a thread calls, and that
+  (** {!Loop.start}. An operation in direct style that a thread calls, and that
       must wait, raises [Invalid_argument] instead. *)
 end

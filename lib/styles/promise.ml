@@ -88,7 +88,7 @@ let skip = ready ()
 let halt () = blocked ()
 
 let stop () =
-  Group.stop style;
+  Loop.stop style;
   halt ()
 
 let rec run group = if Group.turn group then run group
@@ -107,12 +107,12 @@ let is_ready t =
 
 (* Until [t] is ready, or until it is time to look again whether it may be. *)
 let sleep t bell =
-  let in_host = Group.is_in_host () in
+  let in_host = Loop.is_in_host () in
   let forget =
-    Group.look_again ~in_host (fun () ->
+    Loop.look_again ~in_host (fun () ->
         ignore ((Atomic.get bell) (Ok ()) : bool))
   in
-  Group.finally ~finally:forget (fun () ->
+  Loop.finally ~finally:forget (fun () ->
       Concord.Suspend.suspend (fun resumer ->
           Atomic.set bell resumer;
           if is_ready t then Some () else None))

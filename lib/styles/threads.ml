@@ -211,9 +211,9 @@ let yield () =
 
 let sleep group ~rings =
   let wake () = ignore ((Atomic.get group.bell) (Ok ()) : bool) in
-  let in_host = Group.is_in_host () in
-  let forget = Group.look_again ~in_host wake in
-  Group.finally ~finally:forget (fun () ->
+  let in_host = Loop.is_in_host () in
+  let forget = Loop.look_again ~in_host wake in
+  Loop.finally ~finally:forget (fun () ->
       Suspend.suspend (fun resumer ->
           Atomic.set group.bell resumer;
           if Atomic.get group.rings = rings then None else Some ()))
@@ -251,7 +251,7 @@ let rec to_the_end group f =
 let start () =
   match find () with
   | None -> ()
-  | Some { is_running = true; _ } -> Group.refuse_to_start "Threads"
+  | Some { is_running = true; _ } -> Loop.refuse_to_start "Threads"
   | Some group -> (
       locked (fun () -> Hashtbl.remove groups (this_thread ()));
       group.is_running <- true;

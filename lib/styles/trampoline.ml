@@ -26,7 +26,7 @@ let close operation () = operation ignore
 let yield k = Group.enqueue (Group.running style) k
 let skip k = k ()
 let halt () = ()
-let stop () = Group.stop style
+let stop () = Loop.stop style
 let rec run group = if Group.turn group then run group
 let start () = Wait.start run
 

@@ -1,5 +1,5 @@
 (* The loop of [run], in a process without other domains: no second thread, signals,
-   fork, and many connections. *)
+   and many connections. *)
 
 open Concord_test_support
 open Check
@@ -103,24 +103,6 @@ let struck () =
 
 (* --- Exhaustion ------------------------------------------------------------- *)
 
-(* In a process of its own, so that no poller was made before. *)
-let in_child f =
-  flush_all ();
-  match Unix.fork () with
-  | 0 ->
-      let code =
-        match f () with
-        | () -> 0
-        | exception e ->
-            prerr_endline (Printexc.to_string e);
-            1
-      in
-      Unix._exit code
-  | child -> (
-      match Unix.waitpid [] child with
-      | _, WEXITED 0 -> ()
-      | _ -> Alcotest.fail "the child failed")
-
 let no_descriptor () =
   with_pipe @@ fun from to_ ->
   let is_full name f =
@@ -128,7 +110,7 @@ let no_descriptor () =
     | _ -> Alcotest.fail name
     | exception Unix.Unix_error (EMFILE, _, _) -> ()
   in
-  in_child (fun () ->
+  Children.in_child (fun () ->
       exhausted (fun () ->
           is_full "a thread cannot be started" (fun () -> get from);
           is_full "nor a choice" (fun () ->
@@ -155,77 +137,6 @@ let no_descriptor_to_accept () =
   strings "it still waited" [ "x" ] [ get peer ];
   List.iter Aio.close [ connection; peer; listener ]
 
-(* --- Fork ------------------------------------------------------------------- *)
-
-let pass_through () =
-  with_pipe @@ fun from to_ ->
-  let before = waiting () in
-  let join =
-    thread (fun () ->
-        eventually "it waits" (fun () -> waiting () > before);
-        put to_ "child")
-  in
-  strings "in the child" [ "child" ] [ get from ];
-  join ();
-  temp (fun name ->
-      let oc = Aio.open_out name in
-      Aio.output_string oc "a line\n";
-      Aio.close_out oc;
-      strings "a file" [ "a line" ]
-        [ Aio.with_open_in name (fun ic -> Aio.input_line ic) ])
-
-(* The child has the loop, and the task that waits, too. *)
-let fork_in_run () =
-  Aio.run @@ fun () ->
-  with_pipe @@ fun from to_ ->
-  let got = ref "" in
-  let reader = Fifo.fork (fun () -> got := get from) in
-  pass_through ();
-  in_child pass_through;
-  put to_ "parent";
-  Fifo.join reader;
-  strings "in the parent" [ "parent" ] [ !got ];
-  Unix.close from;
-  Unix.close to_
-
-let fork_beside_the_thread () =
-  in_child (fun () ->
-      pass_through ();
-      yes "a thread" (has_thread ());
-      in_child (fun () ->
-          no "none yet" (has_thread ());
-          pass_through ();
-          yes "another thread" (has_thread ())))
-
-(* The child must not hear what rings for the parent. *)
-let bells () =
-  Aio.run @@ fun () ->
-  with_pipe @@ fun from to_ ->
-  flush_all ();
-  match Unix.fork () with
-  | 0 ->
-      Unix.close to_;
-      (try ignore (get from : string) with _ -> ());
-      Unix._exit 0
-  | child ->
-      let ping = Concord.Mvar.create_empty ()
-      and pong = Concord.Mvar.create_empty () in
-      let n = 5000 in
-      let join =
-        thread (fun () ->
-            for _ = 1 to n do
-              Concord.Mvar.put pong (Concord.Mvar.take ping)
-            done)
-      in
-      for i = 1 to n do
-        Concord.Mvar.put ping i;
-        if Concord.Mvar.take pong <> i then Alcotest.fail "another answer"
-      done;
-      join ();
-      Unix.close to_;
-      ignore (Unix.waitpid [] child : int * Unix.process_status);
-      Unix.close from
-
 (* --- Standard output ------------------------------------------------------- *)
 
 exception Failing
@@ -233,7 +144,7 @@ exception Failing
 (* What is printed by a task that ends last, and before an exception. *)
 let standard_output () =
   with_pipe @@ fun from to_ ->
-  in_child (fun () ->
+  Children.in_child (fun () ->
       Unix.dup2 to_ Unix.stdout;
       Aio.run (fun () ->
           let late () =
@@ -366,9 +277,9 @@ let () =
           test "busy, it lets go" (lets_go ~busy:true);
           test "a signal handler that raises" struck;
           test "no descriptor is left to accept" no_descriptor_to_accept;
-          test "fork, in a task" fork_in_run;
-          test "fork, and bells" bells;
-          test "fork, with a thread" fork_beside_the_thread;
+          test "fork, in a task" Children.fork_in_run;
+          test "fork, and bells" Children.bells;
+          test "fork, with a thread" Children.fork_beside_the_thread;
           test "standard output" standard_output;
           test "10,000 idle connections" many_idle;
         ] );

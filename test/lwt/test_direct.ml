@@ -4,11 +4,9 @@ open Concord
 open Concord_test_support
 open Check
 open Lwt.Syntax
+open Support
 
 let run = Concord_lwt.run
-
-(* Lets all others go on. *)
-let turns n = Lwt_list.iter_s Lwt.pause (List.init n ignore)
 
 let until what condition =
   let deadline = Unix.gettimeofday () +. 20. in

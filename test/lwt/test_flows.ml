@@ -4,10 +4,9 @@ open Concord
 open Concord_test_support
 open Check
 open Lwt.Syntax
+open Support
 
 let run = Concord_lwt.run
-let is_cancelled p = Lwt.state p = Lwt.Fail Lwt.Canceled
-let turns n = Lwt_list.iter_s Lwt.pause (List.init n ignore)
 
 let failure p =
   Lwt.try_bind
@@ -26,43 +25,28 @@ type 'a flow = {
   waiters : unit -> int;
 }
 
+let flow name sink source ~send ~close ~iter_s ~fold_s ~waiters =
+  {
+    name;
+    send = send sink;
+    close = (fun () -> close sink);
+    iter_s = (fun f -> iter_s f source);
+    fold_s = (fun f acc -> fold_s f acc source);
+    waiters = (fun () -> waiters source);
+  }
+
 let flows () =
   let m = Mailbox.create () and s = Stream.create 1 in
   let c = Channel.create () and b = Broadcast.create () in
-  let sub = Broadcast.subscribe b in
   [
-    {
-      name = "Mailbox";
-      send = Mailbox.put m;
-      close = (fun () -> Mailbox.close m);
-      iter_s = (fun f -> Concord_lwt.Mailbox.iter_s f m);
-      fold_s = (fun f acc -> Concord_lwt.Mailbox.fold_s f acc m);
-      waiters = (fun () -> Mailbox.waiters m);
-    };
-    {
-      name = "Stream";
-      send = Stream.add s;
-      close = (fun () -> Stream.close s);
-      iter_s = (fun f -> Concord_lwt.Stream.iter_s f s);
-      fold_s = (fun f acc -> Concord_lwt.Stream.fold_s f acc s);
-      waiters = (fun () -> Stream.waiters s);
-    };
-    {
-      name = "Channel";
-      send = Channel.send c;
-      close = (fun () -> Channel.close c);
-      iter_s = (fun f -> Concord_lwt.Channel.iter_s f c);
-      fold_s = (fun f acc -> Concord_lwt.Channel.fold_s f acc c);
-      waiters = (fun () -> Channel.waiters c);
-    };
-    {
-      name = "Broadcast";
-      send = Broadcast.send b;
-      close = (fun () -> Broadcast.close b);
-      iter_s = (fun f -> Concord_lwt.Broadcast.iter_s f sub);
-      fold_s = (fun f acc -> Concord_lwt.Broadcast.fold_s f acc sub);
-      waiters = (fun () -> Broadcast.waiters sub);
-    };
+    Concord_lwt.Mailbox.(
+      flow "Mailbox" m m ~send:Mailbox.put ~close ~iter_s ~fold_s ~waiters);
+    Concord_lwt.Stream.(
+      flow "Stream" s s ~send:Stream.add ~close ~iter_s ~fold_s ~waiters);
+    Concord_lwt.Channel.(
+      flow "Channel" c c ~send:Channel.send ~close ~iter_s ~fold_s ~waiters);
+    Concord_lwt.Broadcast.(
+      flow "Broadcast" b (subscribe b) ~send ~close ~iter_s ~fold_s ~waiters);
   ]
 
 let each f = run (fun () -> Lwt_list.iter_s f (flows ()))

@@ -18,8 +18,8 @@ let scheduler where ~is_lazy ~daemons works =
   let tasks =
     List.mapi
       (fun i _ ->
-        let task = Task.prepare s.root in
-        Task.add_member s task;
+        let task = Members.prepare s.root in
+        Members.add s task;
         if i < daemons then Task.become_daemon task;
         task)
       works
@@ -63,7 +63,7 @@ let check name ?(where = Other_domain) ?(is_lazy = false) ?(asleep = false)
     scheduler where ~is_lazy ~daemons (List.init takers take)
   in
   if asleep then run host;
-  let root = Task.home (List.hd tasks) in
+  let root = Members.home (List.hd tasks) in
   let putters = ref [] in
   let process = function
     | Host -> fun () -> run host

@@ -37,14 +37,15 @@ type process =
   | Move_and_loop
 
 let rests poller =
-  let { Poller.asleep; latest_first } = Atomic.get poller.Poller.inbox in
-  if asleep = Poller.awake then failwith "the loop sleeps, and does not say so";
+  let { Poller_inbox.asleep; latest_first } = Atomic.get poller.Poller.inbox in
+  if asleep = Poller_inbox.awake then
+    failwith "the loop sleeps, and does not say so";
   if latest_first <> [] then failwith "the loop sleeps, and was not woken"
 
 let live poller =
   Hashtbl.fold
     (fun _ { Poller.readers; _ } n ->
-      n + List.length (List.filter Poller.is_live readers))
+      n + List.length (List.filter Poller_inbox.is_live readers))
     poller.Poller.table 0
 
 let all poller =

@@ -36,10 +36,13 @@ let () =
     (Cases.cases (program "composed") ~hint:"try /fib/30 or /ping"
     @ [
         ( "accept",
-          [ Alcotest.test_case "given up" `Quick (Cases.given_up in_eio) ] );
-        ( "failure",
-          [ Alcotest.test_case "handler" `Quick (Cases.failing_handler in_eio) ]
+          [ Alcotest.test_case "given up" `Quick (In_process.given_up in_eio) ]
         );
+        ( "failure",
+          [
+            Alcotest.test_case "handler" `Quick
+              (In_process.failing_handler in_eio);
+          ] );
       ]
     @ List.filter_map of_variant Variants.all
     @ [ ("other domains", List.map reach Variants.all) ])

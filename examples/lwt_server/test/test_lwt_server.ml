@@ -2,10 +2,9 @@
 
 open Http_cases
 open Process
-open Cases
+open Asking
+open In_process
 
-let check_int = Alcotest.(check int)
-let check_string = Alcotest.(check string)
 let program = Process.program "lwt_server" []
 let hint = "try /ping, /fib/30, /ticket or /table"
 

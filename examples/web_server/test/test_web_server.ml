@@ -13,12 +13,14 @@ let () =
     @ [
         ("eio", Cases.of_variant (program "eio"));
         ( "failure",
-          [ Alcotest.test_case "handler" `Quick (Cases.failing_handler in_aio) ]
-        );
+          [
+            Alcotest.test_case "handler" `Quick
+              (In_process.failing_handler in_aio);
+          ] );
         ( "accept",
           [
             Alcotest.test_case "at once" `Quick
-              (Cases.accepted_at_once in_aio ~yield:Concord_fifo.yield);
-            Alcotest.test_case "given up" `Quick (Cases.given_up in_aio);
+              (In_process.accepted_at_once in_aio ~yield:Concord_fifo.yield);
+            Alcotest.test_case "given up" `Quick (In_process.given_up in_aio);
           ] );
       ])

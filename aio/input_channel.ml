@@ -1,0 +1,178 @@
+open Channel_file
+module Mutex = Concord.Mutex
+
+(* An operation first sees to it that what it takes is in [buffer], between [first] and
+   [next], and takes it last: if it is cancelled before, it has taken nothing. *)
+type in_channel = {
+  source : Handle.t;
+  in_lock : Mutex.t;
+  in_size : int;  (** Of [buffer], unless one operation takes more. *)
+  mutable buffer : bytes;
+  mutable first : int;
+  mutable next : int;
+  mutable read_to : int;  (** The position in the file of what is at [next]. *)
+}
+
+let in_channel ?at ~shared fd =
+  as_sys_error @@ fun () ->
+  let source = Handle.create ~shared fd in
+  {
+    source;
+    in_lock = Mutex.create ();
+    in_size = buffer_size source;
+    buffer = Bytes.empty;
+    first = 0;
+    next = 0;
+    read_to = first_position source at;
+  }
+
+let in_channel_of_descr fd = in_channel ~shared:false fd
+let descr_of_in_channel t = Handle.descr t.source
+
+let open_in_gen flags perm name =
+  open_ flags perm name (in_channel ~at:0 ~shared:false)
+
+let open_in = open_in_gen [ Open_rdonly; Open_text ] 0
+let open_in_bin = open_in_gen [ Open_rdonly; Open_binary ] 0
+let buffered t = t.next - t.first
+
+(* There is room behind [next] then. *)
+let make_room t =
+  if t.first = t.next then begin
+    t.first <- 0;
+    t.next <- 0;
+    if Bytes.length t.buffer <> t.in_size then
+      t.buffer <- Bytes.create t.in_size
+  end
+  else if t.next = Bytes.length t.buffer then begin
+    let n = buffered t in
+    let buffer =
+      if 2 * n <= Bytes.length t.buffer then t.buffer
+      else Bytes.create (2 * Bytes.length t.buffer)
+    in
+    Bytes.blit t.buffer t.first buffer 0 n;
+    t.buffer <- buffer;
+    t.first <- 0;
+    t.next <- n
+  end
+
+(* [false] at the end of the file. *)
+let refill t =
+  make_room t;
+  let n =
+    Handle.read t.source t.buffer t.next (Bytes.length t.buffer - t.next)
+  in
+  t.next <- t.next + n;
+  t.read_to <- t.read_to + n;
+  n > 0
+
+let take t n =
+  let s = Bytes.sub_string t.buffer t.first n in
+  t.first <- t.first + n;
+  s
+
+let reading t f =
+  as_sys_error @@ fun () ->
+  Mutex.protect t.in_lock @@ fun () ->
+  if Handle.is_closed t.source then raise (Unix.Unix_error (EBADF, "read", ""));
+  f ()
+
+let input_char t =
+  reading t @@ fun () ->
+  if buffered t > 0 || refill t then begin
+    let c = Bytes.get t.buffer t.first in
+    t.first <- t.first + 1;
+    c
+  end
+  else raise End_of_file
+
+let input_byte t = Char.code (input_char t)
+
+let rec newline t i =
+  if i = t.next then None
+  else if Bytes.unsafe_get t.buffer i = '\n' then Some i
+  else newline t (i + 1)
+
+(* The first [seen] bytes have no newline. *)
+let rec line t seen =
+  match newline t (t.first + seen) with
+  | Some i ->
+      let line = take t (i - t.first) in
+      t.first <- t.first + 1;
+      line
+  | None ->
+      let seen = buffered t in
+      if refill t then line t seen
+      else if seen > 0 then take t seen
+      else raise End_of_file
+
+let input_line t = reading t (fun () -> line t 0)
+
+let input t b pos len =
+  check "input" (Bytes.length b) pos len;
+  reading t @@ fun () ->
+  if len > 0 && buffered t = 0 then ignore (refill t : bool);
+  let n = Int.min len (buffered t) in
+  Bytes.blit t.buffer t.first b pos n;
+  t.first <- t.first + n;
+  n
+
+let rec fill t n =
+  if buffered t < n then
+    if refill t then fill t n
+    else begin
+      t.first <- t.next;
+      raise End_of_file
+    end
+
+let really_input_string t n =
+  if n < 0 then invalid_arg "really_input_string";
+  reading t @@ fun () ->
+  fill t n;
+  take t n
+
+let really_input t b pos len =
+  check "really_input" (Bytes.length b) pos len;
+  reading t @@ fun () ->
+  fill t len;
+  Bytes.blit t.buffer t.first b pos len;
+  t.first <- t.first + len
+
+let input_binary_int t =
+  reading t @@ fun () ->
+  fill t 4;
+  Int32.to_int (String.get_int32_be (take t 4) 0)
+
+let truncated () = failwith "input_value: truncated object"
+
+let input_value t =
+  reading t @@ fun () ->
+  if buffered t = 0 && not (refill t) then raise End_of_file;
+  let fill n = try fill t n with End_of_file -> truncated () in
+  fill Marshal.header_size;
+  match Marshal.total_size t.buffer t.first with
+  | total ->
+      fill total;
+      Marshal.from_string (take t total) 0
+  | exception Failure _ -> failwith "input_value: bad object"
+
+let pos_in t = t.read_to - buffered t
+
+(* What is in the buffer, from its beginning to [next], is not read again. *)
+let seek_in t position =
+  reading t @@ fun () ->
+  let back = t.read_to - position in
+  if 0 <= back && back <= t.next then t.first <- t.next - back
+  else begin
+    Handle.seek t.source position;
+    t.read_to <- position;
+    t.first <- 0;
+    t.next <- 0
+  end
+
+let in_channel_length t = as_sys_error (fun () -> Handle.length t.source)
+
+(* Unix has one mode. *)
+let set_binary_mode_in (_ : in_channel) (_ : bool) = ()
+let close_in t = as_sys_error (fun () -> ignore (Handle.close t.source : bool))
+let close_in_noerr t = try close_in t with Sys_error _ -> ()

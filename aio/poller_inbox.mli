@@ -1,0 +1,55 @@
+(** What other threads, and tasks of the loop's own, have for the loop that
+    polls; and whether it sleeps. *)
+
+type t
+
+val create : unit -> t
+
+(** {2 Messages} *)
+
+type direction = Read | Write
+
+(** A waiter, and what it is resumed with. *)
+type wait =
+  | Wait : {
+      waiter : ('x, 'a) Concord.Structure_kit.waiter;
+      value : 'a;
+    }
+      -> wait
+
+val is_live : wait -> bool
+
+(** See {!Poller}. *)
+type message =
+  | Add of { fd : int; direction : direction; wait : wait }
+  | Gone of int
+  | Forget of int
+  | Wake
+
+(** {2 For any thread} *)
+
+val post : t -> message -> bool
+(** [true] if the loop has announced that it sleeps: the caller wakes it. *)
+
+type rest = Idle | Busy | Waiting  (** {!Poller.rest}. *)
+
+val rest : t -> rest
+
+(** {2 For the loop} *)
+
+type state
+
+val state : t -> state
+
+val is_quiet : state -> bool
+(** The loop is awake, and there is no message. *)
+
+val oldest_first : state -> message list
+
+val take : t -> state -> bool
+(** The loop is awake, and has these messages. [false], and nothing has changed,
+    if another thread has posted since. *)
+
+val announce : t -> waiting:int -> bool
+(** The loop is about to sleep, and so many wait for it. [false], and nothing
+    has changed, if there is a message. *)

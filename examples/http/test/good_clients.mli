@@ -1,0 +1,10 @@
+(** What clients see that keep to the protocol. *)
+
+val answers : Process.t -> unit
+val keep_alive : Process.t -> unit
+val bodies : Process.t -> unit
+val expectations : Process.t -> unit
+val last_answer : Process.t -> unit
+
+val load : string -> Process.t -> unit
+(** Many clients, which all ask for this path. *)

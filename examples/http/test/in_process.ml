@@ -1,0 +1,112 @@
+open Asking
+
+(* --- A handler that fails --- *)
+
+let listener ~backlog =
+  let socket = Unix.(socket ~cloexec:true PF_INET SOCK_STREAM 0) in
+  Unix.bind socket (ADDR_INET (Unix.inet_addr_loopback, 0));
+  Unix.listen socket backlog;
+  match Unix.getsockname socket with
+  | ADDR_INET (_, port) -> (socket, port)
+  | ADDR_UNIX _ -> assert false (* see [bind] *)
+
+let failing_handler with_listener () =
+  let open Http_service in
+  let socket, port = listener ~backlog:5 in
+  let drain = Concord.Promise.create () and complaints = ref [] in
+  let ask () =
+    let client = Raw.connect port in
+    Raw.send client (get "/ping" ^ get "/ping");
+    let first = Raw.receive client in
+    let second = Raw.receive client in
+    Raw.close client;
+    (first.status, second.status)
+  in
+  let statuses = Concord.Promise.create () in
+  let client () =
+    (match ask () with
+    | given -> Concord.Promise.fill statuses given
+    | exception e -> Concord.Promise.fail statuses e);
+    Concord.Promise.fill drain ()
+  in
+  let thread = Thread.create client () in
+  with_listener socket (fun host ->
+      Server.run
+        {
+          idle_timeout = 10.;
+          transfer_timeout = 10.;
+          drain;
+          log = (fun line -> complaints := line :: !complaints);
+        }
+        ~max_connections:10 ~grace:10. host
+        (fun _ -> failwith "oh no"));
+  Thread.join thread;
+  Alcotest.(check (pair int int))
+    "statuses" (500, 500)
+    (Concord.Promise.await statuses);
+  let complaint = "GET \"/ping\": Failure(\"oh no\")" in
+  Alcotest.(check (list string)) "log" [ complaint; complaint ] !complaints
+
+(* --- Many who wait to be accepted --- *)
+
+(* The other tasks had few turns meanwhile: else the last one waits for as many rounds
+   of all connections as there are clients before it. *)
+let accepted_at_once with_listener ~yield () =
+  let open Http_service in
+  let clients = 100 in
+  let socket, port = listener ~backlog:clients in
+  let connections = List.init clients (fun _ -> Raw.connect port) in
+  let drain = Concord.Promise.create () in
+  let accepted = ref 0 and turns = ref 0 in
+  let rec count_turns () =
+    if !accepted < clients then begin
+      if !accepted > 0 then incr turns;
+      yield ();
+      count_turns ()
+    end
+    else Concord.Promise.fill drain ()
+  in
+  with_listener socket (fun (host : Host.t) ->
+      let accept ~unless =
+        let connection = host.accept ~unless in
+        if Option.is_some connection then incr accepted;
+        connection
+      in
+      host.fork count_turns;
+      Server.run
+        { idle_timeout = 10.; transfer_timeout = 10.; drain; log = ignore }
+        ~max_connections:clients ~grace:10. { host with accept } (fun _ ->
+          Message.answer `OK "pong"));
+  List.iter Raw.close connections;
+  Alcotest.(check bool) "few turns" true (!turns < 10)
+
+(* --- An accept that is given up --- *)
+
+let give_up (host : Http_service.Host.t) =
+  let accepted = host.accept ~unless:(Concord.Event.always ()) in
+  Alcotest.(check bool) "gave up" true (Option.is_none accepted)
+
+(* Were the accept that is given up to go on, it would take the client of one of the two
+   that follow: each client comes while an accept waits. *)
+let give_up_then_accept port (host : Http_service.Host.t) =
+  give_up host;
+  for i = 1 to 2 do
+    let client = ref None in
+    let too_late =
+      Concord.Event.guard @@ fun () ->
+      client := Some (Raw.connect port);
+      Concord.Event.timeout 10.
+    in
+    (match host.accept ~unless:too_late with
+    | Some connection -> connection.close ()
+    | None -> Alcotest.failf "client %d was taken by another accept" i);
+    Option.iter Raw.close !client
+  done;
+  host.close ()
+
+(* Many, as it may depend on the order of two threads. *)
+let given_up with_listener () =
+  for _ = 1 to 50 do
+    let socket, port = listener ~backlog:5 in
+    with_listener socket (give_up_then_accept port)
+  done

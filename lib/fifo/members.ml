@@ -1,0 +1,108 @@
+open Task
+
+(* Each switch between tasks goes through the scheduler's arrays, with [unsafe_get] and
+   [unsafe_set]: here, in [Task], [Ready], [Loop] and [Handler]. No index is out of
+   bounds:
+
+   - The number of a task is less than the length of [tasks], and of [waits], which is
+     the same: [free_number] makes both longer before it gives out a number, and
+     neither gets shorter before [release], when no task is left. [current], the
+     members of scopes, and what is in [free] and [ring] are such numbers, or -1, which
+     is compared before.
+   - [n_free] is less than the length of [free]: [remove] sees to that.
+   - A position in [ring] is taken modulo its length, by [mask]. [ring] and [mask]
+     change in one step, as threads of one domain see it. *)
+
+(* As in [Task]. Its function would be called where modules are not inlined into each
+   other, and a call is a polling point. *)
+let[@inline] has_locals s = Array.length s.locals > 0
+let larger size = size + Int.max 16 size
+
+let[@inline never] grow_tasks s =
+  let size = Array.length s.tasks in
+  let more = larger size - size in
+  let tasks = Array.append s.tasks (Array.make more s.root.owner)
+  and waits = Array.append s.waits (Array.make more Nowhere)
+  and locals =
+    if has_locals s then Array.append s.locals (Array.make more Local.none)
+    else s.locals
+  in
+  s.locals <- locals;
+  s.tasks <- tasks;
+  s.waits <- waits
+
+(* The number is not taken yet. *)
+let free_number s =
+  if s.n_free > 0 then s.free.(s.n_free - 1)
+  else begin
+    if s.used = Array.length s.tasks then grow_tasks s;
+    s.used
+  end
+
+let prepare home =
+  let number = free_number home.scheduler in
+  let ended = Promise.create () in
+  { number; scope = home; marks = 0; ended; previous = -1; next = -1 }
+
+let[@poll error] [@inline never] add s task =
+  let number = task.number and home = task.scope in
+  if s.n_free > 0 then s.n_free <- s.n_free - 1 else s.used <- s.used + 1;
+  Array.unsafe_set s.tasks number task;
+  task.previous <- home.last;
+  if home.last = -1 then home.first <- number
+  else (Array.unsafe_get s.tasks home.last).next <- number;
+  home.last <- number;
+  home.live <- home.live + 1;
+  s.current <- number
+
+let rec outwards task scope =
+  if scope.owner == task && scope != scope.parent then
+    outwards task scope.parent
+  else scope
+
+let home task = outwards task task.scope
+
+let[@inline never] grow_free s =
+  let size = Array.length s.free in
+  s.free <- Array.append s.free (Array.make (larger size - size) 0)
+
+let[@poll error] [@inline never] unlink s task home =
+  let { number; previous; next; _ } = task in
+  if previous = -1 then home.first <- next
+  else (Array.unsafe_get s.tasks previous).next <- next;
+  if next = -1 then home.last <- previous
+  else (Array.unsafe_get s.tasks next).previous <- previous;
+  home.live <- home.live - 1 + ((task.marks lsr 1) land 1);
+  Array.unsafe_set s.tasks number s.root.owner;
+  Array.unsafe_set s.waits number Nowhere;
+  if has_locals s then Array.unsafe_set s.locals number Local.none;
+  Array.unsafe_set s.free s.n_free number;
+  s.n_free <- s.n_free + 1;
+  s.current <- -1
+
+let remove task home =
+  let s = home.scheduler in
+  if s.n_free = Array.length s.free then grow_free s;
+  unlink s task home
+
+let release s =
+  s.tasks <- [||];
+  s.waits <- [||];
+  s.locals <- [||];
+  s.free <- [||];
+  s.ring <- [||]
+
+let iter f scope =
+  let s = scope.scheduler in
+  let rec from number =
+    if number <> -1 then begin
+      let task = s.tasks.(number) in
+      f task;
+      from task.next
+    end
+  in
+  from scope.first
+
+(* The owner of the outermost scope is a member of it. *)
+let is_over scope =
+  scope.live = 0 && (scope == scope.parent || Option.is_some scope.on_empty)

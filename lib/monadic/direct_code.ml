@@ -1,0 +1,82 @@
+module Make (Style : Promises.Style_with_wait) = struct
+  open Effect.Deep
+
+  (* If [f] has started a scheduler's loop, that loop is the host: see
+     [Host_kit.is_innermost]. *)
+  let is_innermost () =
+    match Style.host () with
+    | None -> true
+    | Some host -> Host_kit.is_innermost host
+
+  (* The cancellation of one run of direct code. It is permanent, as on other hosts: once
+     it has been raised, every later suspension raises it. [Suspend.is_cancelled] relies
+     on that. *)
+  type cancellation =
+    | None_yet
+    | Late of exn  (** The next suspension that is not protected raises it. *)
+    | Raised of exn
+
+  type t = { mutable shields : int; mutable cancellation : cancellation }
+
+  let create () = { shields = 0; cancellation = None_yet }
+
+  let note code e =
+    match code.cancellation with
+    | None_yet -> code.cancellation <- Late e
+    | Late _ | Raised _ -> ()
+
+  let cancelled code k e =
+    code.cancellation <- Raised e;
+    discontinue k e
+
+  let suspend code block k =
+    let protected = code.shields > 0 in
+    match code.cancellation with
+    | (Late e | Raised e) when not protected -> cancelled code k e
+    | None_yet | Late _ | Raised _ -> (
+        let go_on = function
+          | Ok v -> continue k v
+          | Error e -> discontinue k e
+        in
+        (* A tail call: the code may suspend again and again without waiting. *)
+        match Style.enter () with
+        | () ->
+            Style.suspend ~protected
+              ~late:(fun e -> note code e)
+              ~cancelled:(fun e -> cancelled code k e)
+              block go_on
+        | exception e ->
+            let backtrace = Printexc.get_raw_backtrace () in
+            ignore (discontinue k e : _ Style.t);
+            Printexc.raise_with_backtrace e backtrace)
+
+  let shield code k =
+    code.shields <- code.shields + 1;
+    continue k (fun () -> code.shields <- code.shields - 1)
+
+  (* What ends counts as done at once. *)
+  let[@inline] counted result =
+    decr Style.at_once;
+    result
+
+  (* [late v e] is for code that returned [v] after it was cancelled, but was not told,
+     as it did not suspend any more. *)
+  let run code ~late f =
+    let effc (type a) (effect_ : a Effect.t) : ((a, _) continuation -> _) option
+        =
+      match effect_ with
+      | Suspend.Suspend block when is_innermost () ->
+          Some (fun k -> suspend code block k)
+      | Suspend.Protect when is_innermost () -> Some (fun k -> shield code k)
+      | Suspend.Ask { otherwise; _ } -> Some (fun k -> continue k otherwise)
+      | _ -> None
+    in
+    let retc v =
+      match code.cancellation with
+      | Late e -> late v e
+      | None_yet | Raised _ -> counted (Style.return v)
+    and exnc e = counted (Style.fail e (Printexc.get_raw_backtrace ())) in
+    Style.isolate (fun () -> match_with f () { retc; exnc; effc })
+
+  let start ~late f = run (create ()) ~late f
+end

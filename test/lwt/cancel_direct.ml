@@ -1,0 +1,145 @@
+(* [Lwt.cancel] of code in direct style: where it is told, and what is protected. *)
+
+open Concord
+open Concord_test_support
+open Check
+open Lwt.Syntax
+open Support
+
+let run = Concord_lwt.run
+
+(* The code in [direct] sees the exception where it waits. *)
+let direct () =
+  traced [ "waits"; "cancelled"; "finally" ] @@ fun say ->
+  run @@ fun () ->
+  let box = Mvar.create_empty () in
+  let p =
+    Concord_lwt.direct @@ fun () ->
+    Fun.protect ~finally:(fun () -> say "finally") @@ fun () ->
+    say "waits";
+    try Mvar.take box
+    with Lwt.Canceled as e ->
+      say "cancelled";
+      raise e
+  in
+  Lwt.cancel p;
+  yes "cancelled" (is_cancelled p);
+  int "withdrawn" 0 (Mvar.waiters box);
+  Lwt.return_unit
+
+(* As in other hosts, where a cancelled task can wait in [Suspend.protect] only. *)
+let for_good () =
+  run @@ fun () ->
+  let box = Mvar.create_empty () and p = Promise.create () in
+  let again = ref false and told = ref false in
+  let code () =
+    (try Promise.await p
+     with Lwt.Canceled -> told := not (Suspend.is_cancelled ()));
+    try Mvar.take box
+    with Lwt.Canceled ->
+      again := Suspend.is_cancelled ();
+      Suspend.protect (fun () -> Mvar.take box)
+  in
+  let task = Concord_lwt.direct code in
+  (* It is told the exception, and not cancelled. *)
+  Promise.fail p Lwt.Canceled;
+  let* () = Lwt.pause () in
+  let* () = Lwt.pause () in
+  int "it goes on waiting" 1 (Mvar.waiters box);
+  yes "not cancelled" !told;
+  Lwt.cancel task;
+  yes "cancelled" !again;
+  int "protected" 1 (Mvar.waiters box);
+  Mvar.put box ();
+  task
+
+(* What comes under [protect] arrives where the task waits next. *)
+let protected () =
+  run @@ fun () ->
+  let first = Mvar.create_empty () and second = Mvar.create_empty () in
+  let told = ref false in
+  let p =
+    Concord_lwt.direct (fun () ->
+        let one = Suspend.protect (fun () -> Mvar.take first) in
+        told := Suspend.is_cancelled ();
+        one + Mvar.take second)
+  in
+  Lwt.cancel p;
+  int "it waits" 1 (Mvar.waiters first);
+  Lwt.cancel p;
+  int "it waits on" 1 (Mvar.waiters first);
+  Mvar.put first 1;
+  let* () = is_unwound "cancelled" p in
+  yes "it was told" !told;
+  int "it does not wait again" 0 (Mvar.waiters second);
+  Lwt.return_unit
+
+(* Also if its wait was protected from an exception, and over several of them. *)
+let protected_on () =
+  run @@ fun () ->
+  let boxes = List.init 3 (fun _ -> Mvar.create_empty ()) in
+  let cleaned = ref 0 in
+  let p =
+    Concord_lwt.direct (fun () ->
+        Suspend.protect (fun () ->
+            List.iter
+              (fun box ->
+                Mvar.take box;
+                incr cleaned)
+              boxes);
+        Mvar.take (Mvar.create_empty ()))
+  in
+  let* () =
+    Lwt_list.iter_s
+      (fun box ->
+        int "it waits" 1 (Mvar.waiters box);
+        Lwt.cancel p;
+        Mvar.put box ();
+        turns 2)
+      boxes
+  in
+  let* () = is_unwound "cancelled" p in
+  int "all was cleaned" 3 !cleaned;
+  Lwt.return_unit
+
+(* Code that does not wait any more returns. *)
+let protected_last () =
+  run @@ fun () ->
+  let box = Mvar.create_empty () in
+  let p =
+    Concord_lwt.direct (fun () -> Suspend.protect (fun () -> Mvar.take box))
+  in
+  Lwt.cancel p;
+  Mvar.put box 1;
+  let+ v = p in
+  int "its value" 1 v
+
+(* Resumed, and then cancelled: it has its value (H3), and the next wait raises. *)
+let between () =
+  run @@ fun () ->
+  let first = Mvar.create_empty () and second = Mvar.create_empty () in
+  let got = ref 0 in
+  let task wait_again =
+    Concord_lwt.direct (fun () ->
+        got := Mvar.take first;
+        wait_again ();
+        ())
+  in
+  let cancelled what p =
+    Mvar.put first 7;
+    Lwt.cancel p;
+    let* () = is_unwound what p in
+    int (what ^ ": its value") 7 !got;
+    int (what ^ ": it does not wait again") 0 (Mvar.waiters second);
+    Lwt.return_unit
+  in
+  let* () = cancelled "direct" (task (fun () -> Mvar.take second)) in
+  let* () =
+    cancelled "wrap"
+      (Concord_lwt.sync
+         (Event.wrap (Mvar.take_evt first) (fun v ->
+              got := v;
+              Mvar.take second)))
+  in
+  int "nobody waits" 0 (Mvar.waiters first);
+  Lwt.return_unit
