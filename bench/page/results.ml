@@ -11,6 +11,7 @@ type row = {
   unit_ : string;
   more_is_better : bool;
   samples : float array;
+  offered : float array;
   quartiles : float * float * float;
   versions : (string * string) list;
 }
@@ -65,7 +66,7 @@ let versions_of ~impl ~host =
 
 let of_measured groups =
   let row (group : Case.group) i (comparison : Case.comparison)
-      ({ row; values } : Measure.result) =
+      ({ row; values; offered } : Measure.result) =
     {
       group = group.name;
       case = row.case;
@@ -77,6 +78,7 @@ let of_measured groups =
       unit_ = (Case.figure row).unit_;
       more_is_better = (Case.figure row).more_is_better;
       samples = values;
+      offered;
       quartiles = Measure.quartiles values;
       versions = versions_of ~impl:row.impl ~host:row.host;
     }

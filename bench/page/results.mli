@@ -14,6 +14,9 @@ type row = {
   samples : float array;
       (** Those of equal index, in one comparison, were taken one after the
           other. Empty in older files. *)
+  offered : float array;
+      (** The requests per second that were due while the sample of equal index
+          was taken. Empty where there is no such rate, and in older files. *)
   quartiles : float * float * float;
   versions : (string * string) list;  (** Of what the row runs. *)
 }
