@@ -152,6 +152,11 @@ let has_spread row =
   let n = Array.length row.samples in
   n = 0 || n >= fewest_samples
 
+let answered row =
+  if row.offered = [||] || Array.length row.offered <> Array.length row.samples
+  then None
+  else Some (Measure.quartiles (Array.map2 ( /. ) row.samples row.offered))
+
 let ratio row ~to_:base =
   let times better worse =
     if row.more_is_better then better /. worse else worse /. better

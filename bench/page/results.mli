@@ -55,6 +55,11 @@ val has_spread : row -> bool
 val groups : t -> (string * comparison list) list
 (** In the order of the file. *)
 
+val answered : row -> (float * float * float) option
+(** Of a row whose samples are requests answered per second: the quartiles of
+    what part of the requests that were due they are. [None] if these are not
+    known. *)
+
 val ratio : row -> to_:row -> (float * float * float) option
 (** [ratio row ~to_] is how many times better [row] is: the quartiles of the
     ratios of the single turns, if both were measured in turns; else those of
