@@ -10,31 +10,30 @@ open Fib_measure
 
 (* --- The load --- *)
 
-type machine = { n : int; cost_ms : float; capacity : float }
-
 let cores = Domain.recommended_domain_count ()
 
 (* Seconds. The requests of a short sample should be many, and the time that waking a
    process takes little of each. *)
 let enough = 0.02
 
-(* All rows have the same, and each is measured in a process of its own. *)
+(* All rows ask for the same number, and each is measured in a process of its own. *)
 let variable = "CONCORD_BENCH_FIB"
 
+(* Seconds, in each turn: ten measurements or more, whose median is right within some
+   percent, and a small part of what the turn takes. *)
+let calibration = 0.3
+
+type machine = { asked : Calibrate.t; capacity : unit -> float }
+
 let measure (effort : Measure.effort) =
-  if effort.sample_ms = None then { n = 20; cost_ms = 0.03; capacity = 4_000. }
+  if effort.sample_ms = None then
+    { asked = { n = 20; cost = 3e-5 }; capacity = (fun () -> 4_000.) }
   else
-    let { Calibrate.n; cost; capacity } =
-      Calibrate.measure ~enough ~domains:cores ()
+    let asked = Calibrate.measure ~enough () in
+    let capacity () =
+      Calibrate.capacity ~n:asked.n ~domains:cores ~seconds:calibration
     in
-    { n; cost_ms = 1e3 *. cost; capacity }
-
-let tell { n; cost_ms; capacity } =
-  Unix.putenv variable (Printf.sprintf "%d %h %h" n cost_ms capacity)
-
-let machine () =
-  Scanf.sscanf (Unix.getenv variable) "%d %h %h" (fun n cost_ms capacity ->
-      { n; cost_ms; capacity })
+    { asked; capacity }
 
 (* --- One sample --- *)
 
@@ -49,11 +48,11 @@ let connections = 200
 (* A percentile is one of so many latencies, or more. *)
 let fewest = 10.
 
-let answers variant ~domains ~percent ~crowd ~seconds =
-  let { n; capacity; _ } = machine () in
-  let path = Printf.sprintf "/fib/%d" n
-  and rate = float percent /. 100. *. capacity in
-  let seconds = Float.max seconds (fewest /. rate) in
+(* A whole number of requests: of few, the part of one would be some percent. *)
+let answers variant ~domains ~crowd ~seconds ~rate =
+  let path = "/fib/" ^ Unix.getenv variable in
+  let time_of requests = Float.round requests /. rate in
+  let seconds = time_of (Float.max fewest (rate *. seconds)) in
   let results =
     Eio_main.run @@ fun env ->
     Server_process.with_server env ~binary ~variant ~domains @@ fun server ->
@@ -62,7 +61,8 @@ let answers variant ~domains ~percent ~crowd ~seconds =
     in
     Http_load.Load.run ~clock:env#mono_clock ~connect
       ~connections:(Int.min crowd connections)
-      ~warm_up:(0.2 *. seconds) ~seconds
+      ~warm_up:(time_of (0.2 *. rate *. seconds))
+      ~seconds
       [ { path; rate } ]
   in
   match results with
@@ -101,13 +101,11 @@ let title machine ~what { domains; percent; _ } =
   let asked =
     match machine with
     | None -> "requests"
-    | Some { n; cost_ms; capacity } ->
-        Printf.sprintf
-          "%.1f requests per second for /fib/%d (%.1f ms of a core)"
-          (float percent /. 100. *. capacity)
-          n cost_ms
+    | Some { asked = { n; cost }; _ } ->
+        Printf.sprintf "requests for /fib/%d (%.1f ms of a core)" n (1e3 *. cost)
   in
-  Printf.sprintf "%s: %s, %d%% of what %d cores compute; on %d domain%s" what
+  Printf.sprintf
+    "%s: %s, %d%% of what %d cores compute at the time; on %d domain%s" what
     asked percent cores domains
     (if domains = 1 then "" else "s")
 
@@ -115,10 +113,16 @@ let title machine ~what { domains; percent; _ } =
 let ms = { full = 3_000; quick = 400; least = 20 }
 
 let comparison machine (prefix, what, figure, nth) load =
+  let { name; domains; percent } = load in
+  let rate () =
+    match machine with
+    | None -> invalid_arg "a load that was not prepared"
+    | Some { capacity; _ } -> float percent /. 100. *. capacity ()
+  in
   let row impl =
-    let { name; domains; percent } = load in
+    let run = answers impl ~domains in
     row ~case:(prefix ^ name) ~impl ~host:"eio"
-      (Load { figure; nth; name; ms; run = answers impl ~domains ~percent })
+      (Load { figure; nth; name; ms; rate; run })
   in
   let rows = List.map row variants in
   {
@@ -147,5 +151,5 @@ let group = group_for None
 
 let prepare effort =
   let machine = measure effort in
-  tell machine;
+  Unix.putenv variable (string_of_int machine.asked.n);
   group_for (Some machine)

@@ -4,7 +4,8 @@
       servers that compute on one domain, on as many as there are cores, and on
       twice as many;
     - [load-25], ..., [load-125]: so many percent of what the machine can
-      compute, for servers with one domain for each core.
+      compute, for servers with one domain for each core. That is measured anew
+      in each turn, for all rows of the turn.
 
     [impl] is the variant of the server, as in [Fib_service.Variants]; [host] is
     [eio]. All ask for the same number, the smallest that takes a core 20 ms:
@@ -14,5 +15,5 @@
 val group : Case.group
 
 val prepare : Measure.effort -> Case.group
-(** Finds out what the machine can compute, which takes some seconds; the
-    processes that this one starts from then on offer the same loads. *)
+(** Finds out which number to ask for; the processes that this one starts from
+    then on ask for it. *)

@@ -47,7 +47,7 @@ let wrk ~connections ~port ~seconds =
   lines
 
 (* What is refused at once would count as very fast. *)
-let throughput ~connections ~port ~seconds =
+let throughput ~connections ~port ~seconds ~rate:_ =
   let lines =
     List.map String.trim
       (wrk ~connections ~port ~seconds:(int_of_float (Float.ceil seconds)))
@@ -72,9 +72,9 @@ let throughput ~connections ~port ~seconds =
 (* --- Latency at a constant rate --- *)
 
 (* Less than what any of them can do, else one measures how long the run was. *)
-let rate = 10_000.
+let constant = 10_000.
 
-let latency ~connections ~port ~seconds =
+let latency ~connections ~port ~seconds ~rate =
   Eio_main.run @@ fun env ->
   let connect ~sw =
     Http_load.Client.connect ~sw env#net
@@ -105,10 +105,10 @@ let served ~connections { impl; host; command } measure =
     server := Some started;
     started
   in
-  fun ~crowd ~seconds ->
+  fun ~crowd ~seconds ~rate ->
     let connections = Int.min connections crowd in
     let measure server =
-      measure ~connections ~port:(Web_server.port server) ~seconds
+      measure ~connections ~port:(Web_server.port server) ~seconds ~rate
     in
     match !server with
     | Some server -> [ measure server ]
@@ -117,7 +117,7 @@ let served ~connections { impl; host; command } measure =
         if seconds > 1e-3 *. float ms.least then ignore (measure server : float);
         [ measure server ]
 
-let comparison ~name ~what figure measure connections =
+let comparison ~name ~what figure ~rate measure connections =
   let case = Printf.sprintf "%s-%d" name connections in
   let row server =
     row ~case ~impl:server.impl ~host:server.host
@@ -127,6 +127,7 @@ let comparison ~name ~what figure measure connections =
            nth = 0;
            name = case;
            ms;
+           rate = (fun () -> rate);
            run = served ~connections server measure;
          })
   in
@@ -140,14 +141,11 @@ let comparison ~name ~what figure measure connections =
 
 let most =
   comparison ~name:"throughput" ~what:"requests answered to wrk"
-    Figure.throughput throughput
+    Figure.throughput ~rate:infinity throughput
 
 let tail =
-  comparison ~name:"p99"
-    ~what:
-      (Printf.sprintf
-         "p99 of the time since a request was due, %.0f of them per second" rate)
-    Figure.latency latency
+  comparison ~name:"p99" ~what:"p99 of the time since a request was due"
+    Figure.latency ~rate:constant latency
 
 let group =
   {

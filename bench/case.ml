@@ -33,12 +33,17 @@ type sample =
       nth : int;  (** Which of the answers it is, from 0. *)
       name : string;
       ms : amount;
-      run : crowd:int -> seconds:float -> float list;
+      rate : unit -> float;
+      run : crowd:int -> seconds:float -> rate:float -> float list;
     }
-      (** [run ~crowd ~seconds] is what so long a load was answered with, over
-          at most [crowd] connections. The comparisons of a group with a load of
-          the same name have the same rows but for [figure] and [nth]: what one
-          of them was measured with counts for the next one too. *)
+      (** [run ~crowd ~seconds ~rate] is what so long a load was answered with,
+          over at most [crowd] connections. Requests are due at [rate] per
+          second, or as fast as they are answered, if that is [infinity]. The
+          baseline's [rate ()] is called in the coordinator at the start of each
+          turn, for all rows of the turn: it may depend on what the machine can
+          do at the time. The comparisons of a group with a load of the same
+          name have the same rows but for [figure] and [nth]: what one of them
+          was measured with counts for the next one too. *)
 
 (** What a row is measured in. *)
 type program =

@@ -13,11 +13,18 @@ let values row =
       let noise = seed / (i + 1) mod 21 in
       base *. (0.9 +. (0.01 *. float_of_int noise)))
 
+let offered row =
+  match row.Case.sample with
+  | Load _ -> Array.make samples 500.
+  | Time _ | Crowd _ | Counted _ -> [||]
+
 let measured (group : Case.group) =
   ( group,
     List.map
       (fun comparison ->
-        let result row = { Measure.row; values = values row } in
+        let result row =
+          { Measure.row; values = values row; offered = offered row }
+        in
         (comparison, List.map result (Case.rows comparison)))
       group.comparisons )
 

@@ -49,7 +49,7 @@ let smoke =
     crowd = 100;
   }
 
-type result = { row : row; values : float array }
+type result = { row : row; values : float array; offered : float array }
 
 (* Calibrating a sample takes as long as some repetitions do. *)
 let calibration = 3
@@ -80,8 +80,8 @@ let calibrate ms sample =
 (* A large crowd takes much longer than what is measured among it. *)
 let calibration_crowd = 1_000
 
-(* What begins the next sample of [row], and gives what waits for it (per operation and
-   in its unit); and what ends them all. *)
+(* What begins the next sample of [row], at that rate if it is of a load, and gives what
+   waits for it (per operation and in its unit); and what ends them all. *)
 let prepare effort ms group row =
   let per n answers =
     let unit_ = float_of_int n *. (Case.figure row).per_unit in
@@ -92,11 +92,11 @@ let prepare effort ms group row =
       let worker = Worker.start group row in
       let crowd = min calibration_crowd effort.crowd in
       let n = calibrate ms (fun n -> List.hd (Worker.sample worker ~crowd n)) in
-      let next () () = per n (Worker.sample worker ~crowd:effort.crowd n) in
+      let next _ () = per n (Worker.sample worker ~crowd:effort.crowd n) in
       (next, fun () -> Worker.stop worker)
   | Counted { operations; _ } ->
       let n = Case.at effort.level operations in
-      let in_new_process () () =
+      let in_new_process _ () =
         let worker = Worker.start group row in
         let answers = Worker.sample worker ~crowd:effort.crowd n in
         Worker.stop worker;
@@ -106,7 +106,7 @@ let prepare effort ms group row =
   | Load { ms; _ } ->
       let worker = Worker.start group row in
       let ms = Case.at effort.level ms in
-      let next () = Worker.ask worker ~crowd:effort.crowd ms in
+      let next rate = Worker.ask worker ~crowd:effort.crowd ~rate ms in
       (next, fun () -> Worker.stop worker)
 
 let huge_crowd = 1_000_000
@@ -145,13 +145,20 @@ let is_measured effort row =
 (* What runs before a row is felt in it, and in a fixed order that would always be the
    same: the baseline, if it were always first, would always come after the last row and
    the end of a turn. So each turn has an order of its own. It is drawn, from the same
-   numbers in every run. *)
-let turn random subjects =
-  let samples = List.map Lazy.from_fun subjects in
+   numbers in every run. The rate is asked for in each turn, as what a machine can do
+   changes from minute to minute; and only once in each, so that ratios mean something. *)
+let turn random ~rate subjects =
+  let rate = rate () in
+  let samples = List.map (fun subject -> lazy (subject rate)) subjects in
   List.map (fun sample -> (Random.State.bits random, sample)) samples
   |> List.sort (fun (a, _) (b, _) -> Int.compare a b)
   |> List.iter (fun (_, sample) -> ignore (Lazy.force sample : _));
-  Array.of_list (List.map Lazy.force samples)
+  (rate, Array.of_list (List.map Lazy.force samples))
+
+let rate row =
+  match row.sample with
+  | Load { rate; _ } -> rate ()
+  | Time _ | Crowd _ | Counted _ -> infinity
 
 let measure ~progress effort group comparison =
   let rows = rows comparison and case = comparison.baseline.case in
@@ -163,15 +170,18 @@ let measure ~progress effort group comparison =
   let subjects = List.map (prepare effort ms group) rows in
   let repetitions = repetitions effort comparison.baseline in
   let random = Random.State.make [||] in
+  let rate () = rate comparison.baseline in
   let turn i =
     progress (Printf.sprintf "%s: repetition %d of %d" case i repetitions);
     match comparison.baseline.sample with
     | Load _ when effort.level = Least ->
         (* at the same time: wrk takes a second for each *)
-        List.map (fun (next, _) -> next ()) subjects
-        |> List.map (fun wait -> wait ())
-        |> Array.of_list
-    | _ -> turn random (List.map (fun (next, _) () -> next () ()) subjects)
+        let rate = rate () in
+        let waiting = List.map (fun (next, _) -> next rate) subjects in
+        (rate, Array.of_list (List.map (fun wait -> wait ()) waiting))
+    | _ ->
+        turn random ~rate
+          (List.map (fun (next, _) rate -> next rate ()) subjects)
   in
   let rec take turns i =
     let ns = Meter.ns_since start in
@@ -191,19 +201,19 @@ let measure ~progress effort group comparison =
   List.iter (fun (_, stop) -> stop ()) subjects;
   turns
 
-(* The turns of the loads that were offered, by group and name. *)
-let offered = Hashtbl.create 100
+(* The turns of the loads that were measured, by group and name. *)
+let loads = Hashtbl.create 100
 
 let turns ~progress effort group comparison =
   match comparison.baseline.sample with
   | Time _ | Crowd _ | Counted _ -> measure ~progress effort group comparison
   | Load { name; _ } -> (
       let key = (group.name, name) in
-      match Hashtbl.find_opt offered key with
+      match Hashtbl.find_opt loads key with
       | Some turns -> turns
       | None ->
           let turns = measure ~progress effort group comparison in
-          Hashtbl.add offered key turns;
+          Hashtbl.add loads key turns;
           turns)
 
 let comparison ?(progress = ignore) effort group comparison =
@@ -212,8 +222,15 @@ let comparison ?(progress = ignore) effort group comparison =
   | baseline :: others as rows ->
       let comparison = { comparison with baseline; others } in
       let turns = Array.of_list (turns ~progress effort group comparison) in
-      let values i nth = Array.map (fun turn -> List.nth turn.(i) nth) turns in
-      List.mapi (fun i row -> { row; values = values i (Case.nth row) }) rows
+      let values i nth =
+        Array.map (fun (_, answers) -> List.nth answers.(i) nth) turns
+      and rates = Array.map fst turns in
+      let offered =
+        if Array.for_all Float.is_finite rates then rates else [||]
+      in
+      List.mapi
+        (fun i row -> { row; values = values i (Case.nth row); offered })
+        rows
 
 let quartiles values =
   let sorted = Array.copy values in

@@ -33,9 +33,16 @@ val within : effort -> left_s:float -> rows:int -> of_rows:int -> effort
 val smoke : effort
 (** Only to see that everything runs. *)
 
-type result = { row : Case.row; values : float array }
-(** Each value is per operation, in the row's unit. Those of equal index, in one
-    comparison, were measured one after the other. *)
+type result = {
+  row : Case.row;
+  values : float array;
+      (** Each is per operation, in the row's unit. Those of equal index, in one
+          comparison, were measured one after the other. *)
+  offered : float array;
+      (** Of a {!Case.Load}: the requests per second that were due while the
+          value of equal index was measured, the same for all rows of a
+          comparison. Empty if there is no such rate. *)
+}
 
 val comparison :
   ?progress:(string -> unit) ->
@@ -49,9 +56,14 @@ val comparison :
 
     @raise Failure if a row could not be measured. *)
 
-val turn : Random.State.t -> (unit -> 'a) list -> 'a array
-(** What each of them returns, in their order; they are called in another, which
-    is drawn. *)
+val turn :
+  Random.State.t ->
+  rate:(unit -> float) ->
+  (float -> 'a) list ->
+  float * 'a array
+(** [rate ()], which is called first and once, and what each of the functions
+    returns for it, in their order; they are called in another, which is drawn.
+*)
 
 val quartiles : float array -> float * float * float
 (** The median is the second; they interpolate between samples. *)

@@ -43,6 +43,12 @@ let ratio ~baseline (result : Measure.result) =
     Printf.sprintf "%.2fx %s [%.2f %.2f]" (1. /. median) worse (1. /. third)
       (1. /. first)
 
+let offered = function
+  | [||] -> ""
+  | rates ->
+      let first, median, third = Measure.quartiles rates in
+      Printf.sprintf "; due per second: %.1f [%.1f %.1f]" median first third
+
 let comparison group { title; baseline; others } results =
   let line = Printf.sprintf "%-24s %-20s %10s %-5s %7s  %s\n" in
   let base = List.hd results in
@@ -60,7 +66,7 @@ let comparison group { title; baseline; others } results =
     else baseline.case
   in
   String.concat ""
-    (Printf.sprintf "\n%s: %s\n" group.name title
+    (Printf.sprintf "\n%s: %s%s\n" group.name title (offered base.offered)
     :: line "case" "impl@host" "value" "unit" "spread" ("against " ^ against)
     :: List.map row results)
 

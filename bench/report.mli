@@ -10,6 +10,10 @@ val comparison : Case.group -> Case.comparison -> Measure.result list -> string
 (** A table. The ratio is the median of those of the single repetitions, with
     its quartiles behind it. *)
 
+val offered : float array -> string
+(** What follows the title of a comparison whose rows were offered requests at
+    these rates: their median and quartiles. Nothing if there are none. *)
+
 val check_writable : string -> unit
 (** Finds out before anything is measured; leaves what the file holds.
 

@@ -670,6 +670,27 @@ Those of Lwt_eio, Picos and Async, likewise:
   $ rows_of Async 7 ' async \(ns\|us\)$'
   7
 
+What was due per second is known of each load of the Fibonacci server, and is the same for the rows of a case:
+
+  $ tr -d ' \n' <results.json | sed 's/},{/\n/g' | grep '"group":"fib"' >fib
+  $ sed 's/.*"case":"\([^"]*\)".*"offered":\[\([^]]*\)\].*/\1 \2/' fib | uniq -c | sed 's/^ *//'
+  7 throughput-domains-1 3000.0
+  7 throughput-domains-cores 3000.0
+  7 throughput-domains-2x-cores 3000.0
+  7 throughput-load-25 1000.0
+  7 throughput-load-50 2000.0
+  7 throughput-load-75 3000.0
+  7 throughput-load-100 4000.0
+  7 throughput-load-125 5000.0
+  7 p90-domains-1 3000.0
+  7 p90-domains-cores 3000.0
+  7 p90-domains-2x-cores 3000.0
+  7 p90-load-25 1000.0
+  7 p90-load-50 2000.0
+  7 p90-load-75 3000.0
+  7 p90-load-100 4000.0
+  7 p90-load-125 5000.0
+
 What cannot be measured is said before anything is:
 
   $ ./main.exe --smoke mvar no-such-group

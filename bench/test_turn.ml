@@ -1,17 +1,32 @@
-(* Turns of a comparison: results are by row, and no row has a place of its own. *)
+(* Turns of a comparison: results are by row, no row has a place of its own, and the rate
+   is asked for once in each turn, before its rows, which all get it. *)
 
 let rows = 4
 let turns = 200
 
+(* How many times the rate was asked for. *)
+let asked = ref 0
+
 (* The order in which the rows of one turn were measured. *)
 let order_of_turn random =
   let order = ref [] in
-  let row i () =
+  let row i rate =
     order := i :: !order;
-    i
+    (i, rate)
   in
-  let results = Concord_bench.Measure.turn random (List.init rows row) in
-  if results <> Array.init rows Fun.id then failwith "a result of another row";
+  let rate () =
+    if !order <> [] then failwith "the rate is asked for between two rows";
+    incr asked;
+    float !asked
+  in
+  let before = !asked in
+  let offered, results =
+    Concord_bench.Measure.turn random ~rate (List.init rows row)
+  in
+  if !asked <> before + 1 then failwith "the rate is not asked for once";
+  if offered <> float !asked then failwith "another rate than the turn's";
+  if results <> Array.init rows (fun i -> (i, offered)) then
+    failwith "a result of another row, or of another rate";
   List.rev !order
 
 let rec pairs = function

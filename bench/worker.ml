@@ -4,14 +4,14 @@ open Case
    then, and the coordinator reports it. No sample takes so long otherwise. *)
 let patience_s = 120
 
-let take_sample row ~crowd n =
+let take_sample row ~crowd ~rate n =
   match row.sample with
   | Time run -> [ warmed_up run n ]
   | Crowd (tasks, run) ->
       Gc.full_major ();
       [ run ~tasks:(min tasks crowd) n ]
   | Counted { run; _ } -> [ run n ]
-  | Load { run; _ } -> run ~crowd ~seconds:(1e-3 *. float n)
+  | Load { run; _ } -> run ~crowd ~seconds:(1e-3 *. float n) ~rate
 
 let print_answers answers =
   print_endline (String.concat " " (List.map (Printf.sprintf "%h") answers))
@@ -28,8 +28,9 @@ let serve_rows groups =
     | None -> ()
     | Some request ->
         ignore (Unix.alarm patience_s : int);
-        Scanf.sscanf request "%d %d" (fun n crowd ->
-            print_answers (take_sample row ~crowd n));
+        Scanf.sscanf request "%d %d %s" (fun n crowd rate ->
+            let rate = float_of_string rate in
+            print_answers (take_sample row ~crowd ~rate n));
         ignore (Unix.alarm 0 : int);
         loop ()
   in
@@ -92,9 +93,10 @@ let rec wait pid =
   | _, status -> status
   | exception Unix.Unix_error (EINTR, _, _) -> wait pid
 
-let ask t ~crowd n =
+let ask t ~crowd ?(rate = infinity) n =
   (* one that has ended gives no answer either *)
-  (try Printf.fprintf t.requests "%d %d\n%!" n crowd with Sys_error _ -> ());
+  (try Printf.fprintf t.requests "%d %d %h\n%!" n crowd rate
+   with Sys_error _ -> ());
   fun () ->
     match In_channel.input_line t.answers with
     | Some line -> List.map float_of_string (String.split_on_char ' ' line)

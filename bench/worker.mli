@@ -7,8 +7,8 @@
 
 val serve : Case.group list -> unit
 (** The program of the process: takes the samples that it is asked for, until
-    its standard input ends. A request is a line with the two numbers of
-    {!sample}, and the answer is a line with one, or with several of a load. *)
+    its standard input ends. A request is a line with the three numbers of
+    {!ask}, and the answer is a line with one, or with several of a load. *)
 
 val serve_rows : (string * Case.row list) list -> unit
 (** {!serve}, with the names of the groups and the rows of each that the program
@@ -24,13 +24,15 @@ type t
 val start : Case.group -> Case.row -> t
 
 val sample : t -> crowd:int -> int -> float list
-(** [sample t ~crowd n] is one sample of [n] operations, or of a {!Case.Load}
-    that takes [n] milliseconds, which may have several answers; {!Case.Crowd}
-    has at most [crowd] tasks.
+(** [sample t ~crowd n] is one sample of [n] operations; {!Case.Crowd} has at
+    most [crowd] tasks.
 
     @raise Failure if the process ended, or took minutes. *)
 
-val ask : t -> crowd:int -> int -> unit -> float list
-(** [ask t ~crowd n] is what waits for that sample, which is taken meanwhile. *)
+val ask : t -> crowd:int -> ?rate:float -> int -> unit -> float list
+(** [ask t ~crowd ~rate n] is what waits for such a sample, which is taken
+    meanwhile. That of a {!Case.Load} takes [n] milliseconds, and may have
+    several answers; [rate], which others do not need, is by default [infinity].
+*)
 
 val stop : t -> unit

@@ -21,6 +21,9 @@ val verdict : finding list -> verdict
 (** [Refuted] if one is; else [Missing] if one is or there is none; else
     [Undecided] if one is. *)
 
+val label : Results.row -> string
+(** The case, and [impl@host]. *)
+
 val verdict_of_ratio : limit:float -> float * float * float -> verdict
 
 (** {1 Making one} *)

@@ -11,6 +11,7 @@ type row = {
   unit_ : string;
   more_is_better : bool;
   samples : float array;
+  offered : float array;
   quartiles : float * float * float;
   versions : (string * string) list;
 }
@@ -65,7 +66,7 @@ let versions_of ~impl ~host =
 
 let of_measured groups =
   let row (group : Case.group) i (comparison : Case.comparison)
-      ({ row; values } : Measure.result) =
+      ({ row; values; offered } : Measure.result) =
     {
       group = group.name;
       case = row.case;
@@ -77,6 +78,7 @@ let of_measured groups =
       unit_ = (Case.figure row).unit_;
       more_is_better = (Case.figure row).more_is_better;
       samples = values;
+      offered;
       quartiles = Measure.quartiles values;
       versions = versions_of ~impl:row.impl ~host:row.host;
     }
@@ -149,6 +151,11 @@ let fewest_samples = 3
 let has_spread row =
   let n = Array.length row.samples in
   n = 0 || n >= fewest_samples
+
+let answered row =
+  if row.offered = [||] || Array.length row.offered <> Array.length row.samples
+  then None
+  else Some (Measure.quartiles (Array.map2 ( /. ) row.samples row.offered))
 
 let ratio row ~to_:base =
   let times better worse =

@@ -14,6 +14,9 @@ type row = {
   samples : float array;
       (** Those of equal index, in one comparison, were taken one after the
           other. Empty in older files. *)
+  offered : float array;
+      (** The requests per second that were due while the sample of equal index
+          was taken. Empty where there is no such rate, and in older files. *)
   quartiles : float * float * float;
   versions : (string * string) list;  (** Of what the row runs. *)
 }
@@ -51,6 +54,11 @@ val has_spread : row -> bool
 
 val groups : t -> (string * comparison list) list
 (** In the order of the file. *)
+
+val answered : row -> (float * float * float) option
+(** Of a row whose samples are requests answered per second: the quartiles of
+    what part of the requests that were due they are. [None] if these are not
+    known. *)
 
 val ratio : row -> to_:row -> (float * float * float) option
 (** [ratio row ~to_] is how many times better [row] is: the quartiles of the

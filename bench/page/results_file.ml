@@ -4,26 +4,35 @@ exception Malformed of string
 
 (* --- Written --- *)
 
+let json_of_floats floats =
+  `List (List.map (fun x -> `Float x) (Array.to_list floats))
+
 let json_of_row row =
+  let offered =
+    if row.offered = [||] then []
+    else [ ("offered", json_of_floats row.offered) ]
+  in
   `Assoc
-    [
-      ("group", `String row.group);
-      ("case", `String row.case);
-      ("impl", `String row.impl);
-      ("host", `String row.host);
-      ("title", `String row.title);
-      ( "comparison",
-        match row.comparison with None -> `Null | Some i -> `Int i );
-      ("baseline", `Bool row.is_baseline);
-      ("unit", `String row.unit_);
-      ("better", `String (if row.more_is_better then "more" else "less"));
-      ("value", `Float (median row));
-      ("spread", `Float (spread row));
-      ( "samples",
-        `List (List.map (fun v -> `Float v) (Array.to_list row.samples)) );
-      ( "versions",
-        `Assoc (List.map (fun (name, v) -> (name, `String v)) row.versions) );
-    ]
+    ([
+       ("group", `String row.group);
+       ("case", `String row.case);
+       ("impl", `String row.impl);
+       ("host", `String row.host);
+       ("title", `String row.title);
+       ( "comparison",
+         match row.comparison with None -> `Null | Some i -> `Int i );
+       ("baseline", `Bool row.is_baseline);
+       ("unit", `String row.unit_);
+       ("better", `String (if row.more_is_better then "more" else "less"));
+       ("value", `Float (median row));
+       ("spread", `Float (spread row));
+       ("samples", json_of_floats row.samples);
+     ]
+    @ offered
+    @ [
+        ( "versions",
+          `Assoc (List.map (fun (name, v) -> (name, `String v)) row.versions) );
+      ])
 
 let write_json file json =
   Out_channel.with_open_text file (fun channel ->
@@ -100,12 +109,13 @@ let row_of_json file i json =
   let where = Printf.sprintf "%s: row %d" file i in
   (match json with `Assoc _ -> () | _ -> malformed where "is no object");
   let text = text where json in
-  let samples =
-    optional json "samples" ~default:[||] (fun samples ->
-        list where "\"samples\"" samples
-        |> List.map (number where "a sample")
+  let numbers key what =
+    optional json key ~default:[||] (fun numbers ->
+        list where (Printf.sprintf "%S" key) numbers
+        |> List.map (number where what)
         |> Array.of_list)
   in
+  let samples = numbers "samples" "a sample" in
   let unit_ = text "unit" in
   let optional_text key ~default =
     optional json key ~default (fun _ -> text key)
@@ -138,6 +148,7 @@ let row_of_json file i json =
       optional_text "better" ~default:(if is_rate unit_ then "more" else "less")
       = "more";
     samples;
+    offered = numbers "offered" "a rate";
     quartiles = quartiles_of where json samples;
     versions;
   }

@@ -59,7 +59,11 @@ let comparison ?(printed = []) { title; baseline; others } =
   in
   el "section" ~attributes:(class_ "comparison")
     [
-      el "h4" [ el "code" [ text baseline.case ]; text (": " ^ title) ];
+      el "h4"
+        [
+          el "code" [ text baseline.case ];
+          text (": " ^ title ^ Concord_bench.Report.offered baseline.offered);
+        ];
       table ~head (List.map2 line rows from_paper);
     ]
 

@@ -27,12 +27,20 @@ let enough = 0.15
 let utilisation = 2. /. 3.
 let warm_up = 0.5
 
+(* Seconds, for the rate and again before each variant: all of them get the same rate, and
+   the machine may have become slower or faster meanwhile. *)
+let calibration = 1.
+
+let capacity options (asked : Calibrate.t) =
+  Calibrate.capacity ~n:asked.n ~domains:options.domains ~seconds:calibration
+
 (* More than enough for requests that pile up for seconds; and few enough for
    the usual limit on open files. *)
 let connections = 200
 
-let measure_variant env options (machine : Calibrate.t) ~rate variant =
+let measure_variant env options (asked : Calibrate.t) ~rate ~gap variant =
   Printf.eprintf "demo: %s...\n%!" variant;
+  let capacity = capacity options asked in
   Server_process.with_server env ~binary:options.binary ~variant
     ~domains:options.domains
   @@ fun server ->
@@ -40,11 +48,8 @@ let measure_variant env options (machine : Calibrate.t) ~rate variant =
   let connect ~sw =
     Client.connect ~sw env#net (Server_process.address server)
   in
-  let path = Printf.sprintf "/fib/%d" machine.n in
-  let timeline =
-    Timeline.capture ~clock ~connect ~title:variant ~path
-      ~gap:(1. /. machine.capacity /. 4.)
-  in
+  let path = Printf.sprintf "/fib/%d" asked.n in
+  let timeline = Timeline.capture ~clock ~connect ~title:variant ~path ~gap in
   let cpu_before = Server_process.cpu_seconds server in
   let start = Mtime_clock.counter () in
   let results =
@@ -58,10 +63,11 @@ let measure_variant env options (machine : Calibrate.t) ~rate variant =
     | _ -> None
   in
   match results with
-  | [ fib; ping ] -> ({ Report.variant; fib; ping; cores }, timeline)
+  | [ fib; ping ] ->
+      ({ Report.variant; load = rate /. capacity; fib; ping; cores }, timeline)
   | _ -> assert false (* one result for each of two streams *)
 
-let describe options (machine : Calibrate.t) ~rate =
+let describe options (asked : Calibrate.t) ~capacity ~rate =
   Printf.printf
     "%d cores. One /fib/%d takes %.0f ms of one core; %d domains, busy with \
      nothing else,\n\
@@ -69,21 +75,22 @@ let describe options (machine : Calibrate.t) ~rate =
      variant gets\n\
      %.1f /fib/%d per second (%.0f%% of that), and %.0f /ping per second \
      beside them, for %g s,\n\
-     at a constant rate. Latencies count from the time a request was due.\n\n"
+     at a constant rate. Latencies count from the time a request was due. The \
+     load is\n\
+     the part of what the machine computed when this was measured anew, right \
+     before the\n\
+     variant.\n\n"
     (Domain.recommended_domain_count ())
-    machine.n (machine.cost *. 1e3) options.domains machine.capacity rate
-    machine.n
-    (100. *. rate /. machine.capacity)
+    asked.n (asked.cost *. 1e3) options.domains capacity rate asked.n
+    (100. *. rate /. capacity)
     options.ping_rate options.seconds
 
 let compare_variants options =
-  let machine =
-    Calibrate.measure ?n:options.n ~enough ~domains:options.domains ()
-  in
-  let rate =
-    Option.value options.rate ~default:(utilisation *. machine.capacity)
-  in
-  describe options machine ~rate;
+  let asked = Calibrate.measure ?n:options.n ~enough () in
+  let capacity = capacity options asked in
+  let rate = Option.value options.rate ~default:(utilisation *. capacity) in
+  describe options asked ~capacity ~rate;
+  let gap = 1. /. capacity /. 4. in
   Out_channel.flush stdout;
   let interrupted = Concord.Promise.create () in
   List.iter
@@ -98,7 +105,7 @@ let compare_variants options =
       (fun () ->
         List.split
           (List.map
-             (measure_variant env options machine ~rate)
+             (measure_variant env options asked ~rate ~gap)
              options.variants))
       (fun () ->
         Concord.Promise.await interrupted;
@@ -108,7 +115,7 @@ let compare_variants options =
   (match Timeline_svg.write options.svg timelines with
   | () -> Printf.printf "%9s as a picture: %s\n\n" "" options.svg
   | exception Sys_error text -> Printf.printf "%9s no picture: %s\n\n" "" text);
-  Report.print_table ~n:machine.n rows;
+  Report.print_table ~n:asked.n rows;
   Report.print_ratio rows;
   Report.print_json rows
 

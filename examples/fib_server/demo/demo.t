@@ -1,4 +1,4 @@
-Each variant is loaded, and has its object in the last line:
+Each variant is loaded, and has its object in the last line, and a row with the load at its time:
 
   $ ./demo.exe --seconds 0.2 --fib 20 --rate 50 --svg picture.svg >output 2>/dev/null
   $ tail -n 1 output | tr '{' '\n' | sed -E 's/:[0-9.]+/:N/g'
@@ -8,6 +8,12 @@ Each variant is loaded, and has its object in the last line:
   "variant":"domain-manager","throughput_rps":N,"fib_p99_ms":N,"ping_p50_ms":N,"ping_p99_ms":N},
   "variant":"executor-pool","throughput_rps":N,"fib_p99_ms":N,"ping_p50_ms":N,"ping_p99_ms":N},
   "variant":"eio-promise","throughput_rps":N,"fib_p99_ms":N,"ping_p50_ms":N,"ping_p99_ms":N}]
+  $ sed -n 's/^\([a-z-]*\) *| *[0-9]*% |.*/\1/p' output
+  blocking
+  composed
+  domain-manager
+  executor-pool
+  eio-promise
   $ grep -c '<rect' picture.svg
   43
 

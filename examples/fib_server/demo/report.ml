@@ -2,6 +2,7 @@
 
 type row = {
   variant : string;
+  load : float;
   fib : Http_load.Load.result;
   ping : Http_load.Load.result;
   cores : float option;
@@ -12,15 +13,16 @@ let columns (r : Http_load.Load.result) =
     (r.latency 0.9) (r.latency 0.99)
 
 let print_table ~n rows =
-  Printf.printf "%-15s| %-32s| %-32s| server\n" ""
+  Printf.printf "%-15s|      | %-32s| %-32s| server\n" ""
     (Printf.sprintf "/fib/%d" n)
     "/ping";
   let names = "  per s     p50     p90     p99 " in
-  Printf.printf "%-15s|%s|%s| cores\n" "latency in ms" (" " ^ names)
+  Printf.printf "%-15s| load |%s|%s| cores\n" "latency in ms" (" " ^ names)
     (" " ^ names);
   List.iter
-    (fun { variant; fib; ping; cores } ->
-      Printf.printf "%-15s| %s | %s | %s\n" variant (columns fib) (columns ping)
+    (fun { variant; load; fib; ping; cores } ->
+      Printf.printf "%-15s| %3.0f%% | %s | %s | %s\n" variant (100. *. load)
+        (columns fib) (columns ping)
         (match cores with
         | Some c -> Printf.sprintf "%5.2f" c
         | None -> "    ?"))

@@ -2,6 +2,9 @@
 
 type row = {
   variant : string;
+  load : float;
+      (** What part of the /fib that the machine computes per second was
+          offered, by what was measured right before. *)
   fib : Http_load.Load.result;
   ping : Http_load.Load.result;
   cores : float option;  (** That the server kept busy, on average. *)

@@ -4,10 +4,7 @@
 
 module Task = Domainslib.Task
 
-type t = { n : int; cost : float; capacity : float }
-
-(* Seconds that the measurement of the capacity may take. *)
-let budget = 1.5
+type t = { n : int; cost : float }
 
 let timed clock f =
   let start = clock () in
@@ -21,7 +18,13 @@ let rec choose ~enough n =
   let cost = cost_of n in
   if cost >= enough then (n, cost) else choose ~enough (n + 1)
 
-let capacity_for n ~domains =
+let measure ?n ~enough () =
+  let n, cost =
+    match n with Some n -> (n, cost_of n) | None -> choose ~enough 25
+  in
+  { n; cost }
+
+let capacity ~n ~domains ~seconds =
   let pool = Task.setup_pool ~num_domains:(domains - 1) () in
   Fun.protect ~finally:(fun () -> Task.teardown_pool pool) @@ fun () ->
   let compute_batch () =
@@ -29,15 +32,9 @@ let capacity_for n ~domains =
     List.init domains (fun _ -> Task.async pool (fun () -> Fib.parallel pool n))
     |> List.iter (fun task -> ignore (Task.await pool task : int))
   in
-  let deadline = Unix.gettimeofday () +. budget in
+  let deadline = Unix.gettimeofday () +. seconds in
   let rec repeat elapsed =
     if List.length elapsed >= 3 && Unix.gettimeofday () > deadline then elapsed
     else repeat (timed Unix.gettimeofday compute_batch :: elapsed)
   in
   float domains /. Http_load.Percentiles.of_list (repeat []) 0.5
-
-let measure ?n ~enough ~domains () =
-  let n, cost =
-    match n with Some n -> (n, cost_of n) | None -> choose ~enough 25
-  in
-  { n; cost; capacity = capacity_for n ~domains }

@@ -61,7 +61,7 @@ let send_all ~clock ~connect ~connections stream requests =
 
 let schedule ~start ~seconds { rate; _ } =
   List.init
-    (int_of_float (rate *. seconds))
+    (int_of_float (Float.round (rate *. seconds)))
     (fun i -> { due = start + of_seconds (float i /. rate); outcome = Pending })
 
 let summarise ~first ~seconds ~given_up requests =
