@@ -1,30 +1,22 @@
 open Concord
 
-(* Three tasks and two boxes, on whatever host calls. *)
+(* Two tasks and a box, on whatever host calls. *)
 let sum_of_squares n =
-  let numbers = Mvar.create_empty () and squares = Mvar.create_empty () in
-  Scope.run (fun scope ->
-      Scope.fork scope (fun () ->
-          for i = 1 to n do
-            Mvar.put numbers i
-          done);
-      Scope.fork scope (fun () ->
-          for _ = 1 to n do
-            let i = Mvar.take numbers in
-            Mvar.put squares (i * i)
-          done);
-      List.fold_left ( + ) 0 (List.init n (fun _ -> Mvar.take squares)))
+  let squares = Mvar.create_empty () in
+  let put i = Mvar.put squares (i * i) in
+  let rec sum i = if i = 0 then 0 else Mvar.take squares + sum (i - 1) in
+  snd (both (fun () -> List.iter put (List.init n succ)) (fun () -> sum n))
 
-let report host sum = Printf.printf "%-30s %d\n%!" host sum
+let report host = Printf.printf "%-30s %d\n%!" host (sum_of_squares 100)
 
 let () =
-  report "a plain thread:" (sum_of_squares 100);
-  Concord_fifo.run (fun () ->
-      report "tasks of Concord_fifo:" (sum_of_squares 100));
-  let pool = Domainslib.Task.setup_pool ~num_domains:1 () in
+  report "a plain thread:";
+  Concord_fifo.run (fun () -> report "a task of Concord_fifo:");
+  Concord_lwt.run (fun () ->
+      Concord_lwt.direct (fun () -> report "a task in Lwt's loop:"));
   Eio_main.run (fun _ ->
-      report "Eio fibers:" (sum_of_squares 100);
-      (* A fiber waits for a task of the pool. *)
-      let sum = Concord_domainslib.submit pool (fun () -> sum_of_squares 100) in
-      report "a task of a Domainslib pool:" (Promise.await sum));
-  Domainslib.Task.teardown_pool pool
+      report "an Eio fiber:";
+      (* The fiber waits for a job of the pool, and other fibers run meanwhile. *)
+      Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
+          Concord_domainslib.run pool (fun () ->
+              report "a job of a Domainslib pool:")))

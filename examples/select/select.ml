@@ -2,9 +2,9 @@ open Concord
 
 (* What comes first: a message, the signal to stop, or the end of patience. The
    other two remain as if nobody had waited for them. *)
-(* $MDX part-begin=next *)
 type news = Message of string | Stop | Silence
 
+(* $MDX part-begin=next *)
 let next inbox stop ~patience =
   Event.select
     [

@@ -101,3 +101,72 @@ type _ Effect.t +=
         (** Asks the handlers between the calling task and its host. A handler
             that knows [question] may answer it; a host answers [otherwise]. So
             a question goes no further than to the host. *)
+
+(** {1:alone Without a host}
+
+    In a thread that runs no host nobody handles [Suspend], and performing it
+    raises [Effect.Unhandled]. A structure, or a scheduler that sleeps, then
+    blocks the thread. [Concord.Suspend.suspend] does so, after it has asked for
+    schedulers that do not handle the effect (Eio, Domainslib, and those with a
+    plug-in). What has this library alone needs the following:
+
+    {[
+      # open Concord_suspend
+      # let block_thread block =
+          let mutex = Mutex.create () and resumed = Condition.create () in
+          let outcome = Atomic.make None in
+          let rec wake () =
+            match Mutex.lock mutex with
+            | () -> Condition.signal resumed; Mutex.unlock mutex
+            | exception Sys_error _ -> (* a signal handler's, on top of [wait] *)
+                ignore (Thread.create wake () : Thread.t)
+          in
+          let resumer result =
+            Atomic.compare_and_set outcome None (Some result) && (wake (); true)
+          in
+          let decide result = ignore (resumer result : bool) in
+          let wait () =
+            while Option.is_none (Atomic.get outcome) do
+              Condition.wait resumed mutex
+            done
+          in
+          (match block resumer with
+           | Some v -> decide (Ok v)
+           | None -> (try Mutex.protect mutex wait with e -> decide (Error e))
+           | exception e -> decide (Error e));
+          match Option.get (Atomic.get outcome) with
+          | Ok v -> v
+          | Error e -> raise e
+      val block_thread : ((('a, exn) result -> bool) -> 'a option) -> 'a = <fun>
+      # let suspend block =
+          let called = ref false in
+          let block resumer = called := true; block resumer in
+          match Effect.perform (Suspend block) with
+          | v -> v
+          | exception Effect.Unhandled (Suspend _) when not !called ->
+              block_thread block
+      val suspend : ('a resumer -> 'a option) -> 'a = <fun>
+    ]}
+
+    The first of [block]'s value or exception, the resumer, and what a signal
+    handler raises while the thread waits is the outcome (H3). An [Unhandled]
+    that comes after [block] was called is an outcome too, of this wait or of
+    what [block] did, and not the answer that nobody handles the effect.
+
+    {[
+      # suspend (fun resumer ->
+            ignore (Thread.create (fun () -> resumer (Ok 42)) () : Thread.t);
+            None)
+      - : int = 42
+      # suspend (fun _ -> Some 42)
+      - : int = 42
+    ]}
+
+    What it does not do:
+
+    - It does not find a host that does not handle [Suspend]: in a fiber of Eio
+      or a task of Domainslib it blocks the whole domain. Depend on
+      [domain-local-await], or on [concord], to suspend these too.
+    - A signal handler that raises between the decision of a resumer and the end
+      of [wake] loses the wake-up, against H2; one that raises while the thread
+      waits, but after it was resumed, is not heard of. [concord] keeps both. *)

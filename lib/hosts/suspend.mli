@@ -72,7 +72,8 @@ exception Never_resumed
       main promise of Lwt's loop waits for by [Lwt.bind], as the result of a
       bind leads to what it waits for, to cancel it;
     - the last system thread of a program, and the tasks of {!Concord_fifo} in
-      it, as above, also if there were others before;
+      it, as above, also if there were others before, and have ended when it
+      begins to wait: the system may list one for a moment after it was joined;
     - other system threads only if nothing that their stack refers to has the
       resumer: not in a structure of this library, since the stack of an
       operation, and that of its caller, refers to it. The runtime takes the
