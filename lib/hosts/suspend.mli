@@ -53,6 +53,11 @@ exception Never_resumed
     Fatal error: exception Concord.Suspend.Never_resumed: ...
     v}
 
+    A thread that C code has started counts as any other. Signal handlers count
+    for the signals 1 to 31: one of a real-time signal is not seen, as the C
+    library may have some for itself, nor is one of [SIGSEGV] if it is the only
+    one, as OCaml has one to notice that the stack is used up.
+
     {b To look for lost tasks}: elsewhere such a task is lost in silence, and
     what it holds is never given back, unless the environment variable
     [CONCORD_DEBUG] is [leaks] when the program starts. Then a task is told
@@ -74,6 +79,9 @@ exception Never_resumed
     - the last system thread of a program, and the tasks of {!Concord_fifo} in
       it, as above, also if there were others before, and have ended when it
       begins to wait: the system may list one for a moment after it was joined;
+      but a thread of C's is overlooked as by {!In_handler}. In the child of a
+      fork, whose parent had a second thread, they are told only until the child
+      has one;
     - other system threads only if nothing that their stack refers to has the
       resumer: not in a structure of this library, since the stack of an
       operation, and that of its caller, refers to it. The runtime takes the
@@ -120,7 +128,12 @@ exception In_handler
 
     Told by {!Concord_fifo}, and by what runs in {!Concord.Host_kit.using}, on
     Linux. If there is another thread, it is not known that this does not help:
-    the loop stands still until that resumes the operation. Lwt and Async refuse
-    to wait in any case ([Concord_lwt.In_callback], [Concord_async.In_job]). In
+    the loop stands still until that resumes the operation. A thread that C code
+    has started before OCaml had a second thread is overlooked as long as there
+    is no other, although it might call OCaml, and resume the operation: it
+    cannot be told from the thread that OCaml has for itself as soon as it has
+    two. ({!Never_resumed} is more careful where nobody has asked for it: there
+    such a thread counts.) Signal handlers do not count. Lwt and Async refuse to
+    wait in any case ([Concord_lwt.In_callback], [Concord_async.In_job]). In
     Eio's loop the thread waits, for ever if only a fiber of that loop could
     resume it. *)

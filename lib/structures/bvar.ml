@@ -49,9 +49,9 @@ let waiting =
   {
     Operation.attempt = (fun _ () -> None);
     enlist;
-    withdraw = (fun t _ -> Atomically.update t Waiters.count_gone);
+    withdraw = (fun t _ -> Atomically.update_surely t Waiters.count_gone);
   }
 
 let wait t = Operation.wait waiting t ()
-let wait_evt t = Event.make waiting t ()
+let wait_evt t = Event.make ~last:true waiting t ()
 let waiters t = Waiters.length (Atomic.get t)

@@ -48,7 +48,10 @@ val broadcast_exn : 'a t -> exn -> unit
 
 val wait_evt : 'a t -> 'a Event.t
 (** The event of {!wait}. To give it a value is to choose it: who signals goes
-    on to the next task if another alternative was chosen. *)
+    on to the next task if another alternative was chosen. A choice begins to
+    wait for it after its other alternatives; one that also waits for a
+    {!Barrier}, or by {!Condition.loop_no_mutex_evt}, may miss a value, if that
+    woke it in vain. {!Concord.Event.poll} never performs it. *)
 
 val waiters : 'a t -> int
 (** How many tasks wait, for diagnosis. One that was cancelled counts until it

@@ -1,46 +1,9 @@
-(* [t], the only Atomic here: the tasks that wait
-
-   Left by           To            By whom
-   wait              ws, w         the task that waits, which then unlocks
-   cancelled wait    ws - w        the task that enlisted w
-   signal          * ws - w        anyone, if ws = w::_; it calls w
-   broadcast       * []            anyone; it calls all of ws
-
-   * linearises the operation, if the resumer answers [true]; if it refuses, [signal]
-   goes on to the next one. *)
-type wake = Signal | Broadcast
-type t = (unit, wake) Waiters.t Atomic.t
-
-let create () = Atomic.make Waiters.empty
-
-let rec signal t =
-  let waiters = Atomic.get t in
-  if not (Waiters.is_empty waiters) then
-    let w = Waiters.head waiters in
-    if
-      not
-        (Atomic.compare_and_set t waiters (Waiters.tail waiters)
-        && Waiter.resume w (Ok Signal))
-    then (* a waiter came or withdrew; or [w] refused *) signal t
-
-let rec broadcast t =
-  let waiters = Atomic.get t in
-  if not (Waiters.is_empty waiters) then
-    let round = Waiters.round waiters (Ok Broadcast) in
-    if Atomic.compare_and_set t waiters Waiters.empty then
-      Waiters.resume_all round
-    else (* a waiter came or withdrew, or a signal *) broadcast t
+include Wakes
 
 (* --- Waiting -------------------------------------------------------------- *)
 
 (* One call of [wait]. Only the task that waits touches [unlocked]. *)
 type wait = { condition : t; mutex : Mutex.t; mutable unlocked : bool }
-
-let rec push t w =
-  let waiters = Atomic.get t in
-  if not (Atomic.compare_and_set t waiters (Waiters.push waiters w)) then
-    (* another waiter, a signal, or a withdrawal *)
-    push t w
 
 (* A signal that comes after the mutex is unlocked finds the waiter.
 
@@ -76,7 +39,7 @@ let waiting =
     Operation.attempt;
     enlist;
     withdraw =
-      (fun wait _ -> Atomically.update wait.condition Waiters.count_gone);
+      (fun wait _ -> Atomically.update_surely wait.condition Waiters.count_gone);
   }
 
 (* The task may have been cancelled, and must have the mutex all the same. *)
@@ -111,8 +74,6 @@ let wait_evt condition mutex =
        waiting wait ())
     lock_again
 
-let waiters t = Waiters.length (Atomic.get t)
-
 (* --- Without a mutex ------------------------------------------------------- *)
 
 let waiting_only =
@@ -122,7 +83,7 @@ let waiting_only =
       (fun t w ->
         push t w;
         true);
-    withdraw = (fun t _ -> Atomically.update t Waiters.count_gone);
+    withdraw = (fun t _ -> Atomically.update_surely t Waiters.count_gone);
   }
 
 let wait_no_mutex t = ignore (Operation.wait waiting_only t () : wake)
@@ -130,158 +91,118 @@ let wait_no_mutex t = ignore (Operation.wait waiting_only t () : wake)
 let wait_no_mutex_evt t =
   Event.make_with ~last:true ~finish:ignore waiting_only t ()
 
-(* [state] of a place in the queue, which a task takes before it looks at what it waits
-   for: so it misses no wake that comes after it has looked
-
-   State      Left by         To         By whom
-   Looking    a wake        * Woken      any task
-              enlist          Waiting w  the task
-              leave           Left       the task; it then withdraws the place
-   Waiting w  withdraw        Left       the task; it then withdraws the place
-   Woken, Left  never (terminal)
-
-   * accepts the wake. In [Waiting w] a wake calls [w], which accepts or refuses: the
-   state stays, and the place is out of the queue. A signal may have been accepted after
-   the task has looked for the last time: the task that leaves a place that is [Woken]
-   passes a signal on. *)
-type state = Looking | Waiting of (unit, wake) Waiter.t | Woken of wake | Left
-
-type place = {
-  condition : t;
-  state : state Atomic.t;
-  waiter : (unit, wake) Waiter.t;
-}
-
-let rec wake state outcome =
-  match (Atomic.get state, outcome) with
-  | Looking, Ok wake_ ->
-      Atomic.compare_and_set state Looking (Woken wake_)
-      ||
-      (* the task waits or leaves, or another wake *)
-      wake state outcome
-  | Waiting w, _ -> Waiter.resume w outcome
-  | (Woken _ | Left), _ -> false
-  | Looking, Error _ -> assert false (* a condition resumes with [Ok] *)
-
-let take_place condition =
-  let state = Atomic.make Looking and waiter = Waiter.make () in
-  waiter.resumer <- wake state;
-  push condition waiter;
-  { condition; state; waiter }
-
-let withdraw_place place =
-  if Waiter.is_live place.waiter then begin
-    Waiter.mark_gone place.waiter;
-    Atomically.update place.condition Waiters.count_gone
-  end
-
-let pass_on condition = function
-  | Signal -> signal condition
-  | Broadcast -> (* it woke all others too *) ()
-
-let leave place =
-  if Atomic.compare_and_set place.state Looking Left then withdraw_place place
-  else
-    match Atomic.get place.state with
-    | Woken wake -> pass_on place.condition wake
-    | Waiting _ | Left -> ()
-    | Looking -> assert false (* only the task itself comes to look *)
-
-let in_place =
-  {
-    Operation.attempt =
-      (fun place () ->
-        match Atomic.get place.state with
-        | Woken wake -> Some wake
-        | Looking | Waiting _ | Left -> None);
-    enlist =
-      (fun place w -> Atomic.compare_and_set place.state Looking (Waiting w));
-    withdraw =
-      (fun place _ ->
-        Atomic.set place.state Left;
-        withdraw_place place);
-  }
-
-(* [owed]: the wake after which the task looks. *)
-let rec look_and_wait condition f owed =
-  let place = take_place condition in
-  match f () with
-  | Some v ->
-      leave place;
-      v
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      leave place;
-      pass_on condition owed;
-      Printexc.raise_with_backtrace e backtrace
-  | None -> (
-      match Operation.wait in_place place () with
-      | owed -> look_and_wait condition f owed
-      | exception e ->
-          let backtrace = Printexc.get_raw_backtrace () in
-          leave place;
-          Printexc.raise_with_backtrace e backtrace)
-
-let loop_no_mutex condition f =
-  match f () with Some v -> v | None -> look_and_wait condition f Broadcast
-
-(* One synchronisation of [loop_no_mutex_evt]. Only its task touches the fields. *)
-type 'a loop = {
+(* One call of [loop_no_mutex], or one synchronisation of its event. Only its task
+   touches the fields. *)
+type 'a visit = {
   condition : t;
   f : unit -> 'a option;
-  mutable place : place;
-  mutable owed : wake;  (** What it was woken by since it waited last. *)
-  mutable got : 'a option;
+  mutable place : Place.t;
+  mutable before : Place.t;
+      (** The place whose wake-up made the task look. It is used when the look
+          was not in vain, or the task waits again. *)
+  mutable got : unit -> 'a;  (** What the last look gives, or raises. *)
 }
 
-let nowhere =
-  { condition = create (); state = Atomic.make Left; waiter = Waiter.make () }
+(* [got] is not called before [f] has ended the visit. *)
+let visit condition f =
+  let got () = assert false in
+  { condition; f; place = Place.nowhere; before = Place.nowhere; got }
 
-let look loop =
-  match loop.f () with
-  | Some _ as got ->
-      leave loop.place;
-      loop.got <- got;
+let use visit =
+  Place.use visit.before;
+  visit.before <- Place.nowhere
+
+(* Nothing is allocated once the place is in the queue: there a signal handler may
+   raise. *)
+let take_place visit =
+  let place = Place.make visit.condition in
+  Place.enter place;
+  if visit.place != Place.nowhere then begin
+    use visit;
+    visit.before <- visit.place
+  end;
+  visit.place <- place
+
+let rec leave visit =
+  try
+    Place.leave visit.before;
+    Place.leave visit.place
+  with e ->
+    (* a signal handler's *)
+    leave visit;
+    raise e
+
+let look visit =
+  let found = visit.f () in
+  if Option.is_some found then begin
+    use visit;
+    leave visit
+  end;
+  found
+
+let rec look_and_wait visit =
+  take_place visit;
+  match look visit with
+  | Some v -> v
+  | None ->
+      use visit;
+      ignore (Operation.wait Place.waiting visit.place () : wake);
+      look_and_wait visit
+
+let loop_no_mutex condition f =
+  match f () with
+  | Some v -> v
+  | None -> (
+      let visit = visit condition f in
+      match look_and_wait visit with
+      | v -> v
+      | exception e ->
+          let backtrace = Printexc.get_raw_backtrace () in
+          leave visit;
+          Printexc.raise_with_backtrace e backtrace)
+
+(* Has [f] ended the visit? What it raises, it raises where the event is performed, as
+   the functions around the event are to see it. *)
+let is_over visit =
+  match look visit with
+  | Some v ->
+      visit.got <- (fun () -> v);
       true
   | None -> false
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
-      leave loop.place;
-      pass_on loop.condition loop.owed;
-      Printexc.raise_with_backtrace e backtrace
+      leave visit;
+      visit.got <- (fun () -> Printexc.raise_with_backtrace e backtrace);
+      true
 
 (* A place that was taken for an earlier look is there for this one too, unless it was
    woken or withdrawn. *)
-let look_from_place loop () =
-  (match Atomic.get loop.place.state with
-  | Looking -> ()
-  | Woken wake ->
-      loop.owed <- wake;
-      loop.place <- take_place loop.condition
-  | Waiting _ | Left -> loop.place <- take_place loop.condition);
-  if look loop then Some loop.owed else None
+let look_from_place visit () =
+  if not (Place.is_unwoken visit.place) then take_place visit;
+  if is_over visit then Some Signal else None
 
-let looping =
+let looking =
   {
     Operation.attempt = look_from_place;
     enlist =
-      (fun loop w ->
-        in_place.enlist loop.place w
+      (fun visit w ->
+        Place.waiting.enlist visit.place w
         && begin
-          loop.owed <- Broadcast;
+          use visit;
           true
         end);
-    withdraw = (fun loop w -> in_place.withdraw loop.place w);
+    withdraw = (fun visit w -> Place.waiting.withdraw visit.place w);
   }
 
 let loop_no_mutex_evt condition f =
   Event.guard @@ fun () ->
-  let loop = { condition; f; place = nowhere; owed = Broadcast; got = None } in
-  let confirm wake =
-    loop.owed <- wake;
-    look loop
+  let visit = visit condition f in
+  let confirm (_ : wake) =
+    visit.before <- visit.place;
+    visit.place <- Place.nowhere;
+    is_over visit
   in
-  let event = Event.make_tentative ~confirm looping loop () in
+  let event = Event.make_tentative ~confirm looking visit () in
   Event.wrap_withdraw
-    (Event.wrap event (fun _ -> Option.get loop.got))
-    (fun () -> leave loop.place)
+    (Event.wrap event (fun _ -> visit.got ()))
+    (fun () -> leave visit)

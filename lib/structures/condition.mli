@@ -59,8 +59,9 @@ val wait_evt : t -> Mutex.t -> unit Event.t
     task is cancelled: so a choice may end later than a timeout in it, while
     others hold [mutex]. It must have no other alternative that waits with the
     same mutex, or locks it. {!Concord.Event.poll} never performs it. A choice
-    that also waits for a {!Barrier} may perform it without a signal: if the
-    barrier woke the task in vain, a signal may have come meanwhile.
+    that also waits for a {!Barrier}, or by {!loop_no_mutex_evt}, may perform it
+    without a signal: if that woke the task in vain, a signal may have come
+    meanwhile.
 
     - {b Raises} [Sys_error] if [mutex] is not locked, when the event is
       performed.
@@ -104,7 +105,9 @@ val loop_no_mutex : t -> (unit -> 'a option) -> 'a
     [Eio.Condition]'s.)
 
     A signal is not used up by a task that needs none: if it may have come after
-    [f] has found what it wants, or if [f] raises after it, it is passed on.
+    [f] has found what it wants, or if [f] raises after it, it is passed on. So
+    is a signal that has woken a task in which a signal handler then raises, at
+    whichever moment.
 
     - {b Suspends} while [f ()] is [None], and where [f] does.
     - {b Cancelled} while suspended: it has consumed no signal, and the host's
@@ -118,7 +121,9 @@ val loop_no_mutex_evt : t -> (unit -> 'a option) -> 'a Event.t
 (** The event of {!loop_no_mutex}: performed when [f ()] is [Some v]. Here [f]
     must not suspend, nor perform an effect, and be short: a choice calls it
     also where it may not wait. Once [f] has given [Some v], no other
-    alternative is performed. *)
+    alternative is performed; nor once it has raised [e], in whichever look:
+    then performing the event raises [e], as {!Event.wrap_handler} and
+    {!Event.to_result} see. *)
 
 val wait_no_mutex : t -> unit
 (** [wait_no_mutex t] waits for a wake-up that comes after it has begun to wait.
@@ -133,5 +138,6 @@ val wait_no_mutex : t -> unit
 
 val wait_no_mutex_evt : t -> unit Event.t
 (** The event of {!wait_no_mutex}. A choice begins to wait for it after its
-    other alternatives; one that also waits for a {!Barrier} may miss a wake-up,
-    if the barrier woke it in vain. {!Concord.Event.poll} never performs it. *)
+    other alternatives; one that also waits for a {!Barrier}, or by
+    {!loop_no_mutex_evt}, may miss a wake-up, if that woke it in vain.
+    {!Concord.Event.poll} never performs it. *)

@@ -31,27 +31,28 @@ type +'a alternative =
   | In_order of 'a alternative list  (** Tried in this order. *)
   | In_any_order of 'a alternative list
 
-type 'a chosen =
-  | Chosen : {
-      result : ('b, exn) result;
-      finish : 'b -> 'c;
-      post : ('c, 'a) post;
-      within : abort list;
-    }
-      -> 'a chosen
-  | Unconfirmed of { confirm : unit -> bool; chosen : 'a chosen }
+type ('b, 'c, 'a) performed = {
+  mutable result : ('b, exn) result;
+  finish : 'b -> 'c;
+  post : ('c, 'a) post;
+  within : abort list;
+  kind : 'b kind;
+}
+
+type 'a chosen = Chosen : ('b, 'c, 'a) performed -> 'a chosen [@@unboxed]
 
 let rec attempt = function
   | In_order alternatives -> List.find_map attempt alternatives
   | In_any_order alternatives -> attempt_any (Array.of_list alternatives)
   | Alternative { operation; structure; arg; finish; post; within; _ } -> (
       match operation.attempt structure arg with
-      | Some v -> Some (Chosen { result = Ok v; finish; post; within })
+      | Some v ->
+          Some (Chosen { result = Ok v; finish; post; within; kind = Plain })
       | None -> None
       | exception e ->
           let backtrace = Printexc.get_raw_backtrace () in
           let finish () = Printexc.raise_with_backtrace e backtrace in
-          Some (Chosen { result = Ok (); finish; post; within }))
+          Some (Chosen { result = Ok (); finish; post; within; kind = Plain }))
 
 (* Tries all, in an order in which each is equally likely before each other. *)
 and attempt_any alternatives = attempt_shuffled alternatives 0
@@ -77,12 +78,21 @@ type enlisted =
     }
       -> enlisted
 
-let withdraw_all enlisted =
-  let withdraw (Enlisted { operation; structure; waiter }) =
-    Operation.withdraw operation structure waiter
-  in
-  List.iter withdraw !enlisted;
-  enlisted := []
+let rec withdraw_each enlisted =
+  match !enlisted with
+  | [] -> ()
+  | Enlisted { operation; structure; waiter } :: rest ->
+      Operation.withdraw operation structure waiter;
+      enlisted := rest;
+      withdraw_each enlisted
+
+(* All of them, also if a signal handler raises meanwhile. A waiter that was withdrawn
+   is gone, and not withdrawn again. *)
+let rec withdraw_all enlisted =
+  try withdraw_each enlisted
+  with e ->
+    withdraw_all enlisted;
+    raise e
 
 (* [choice], for one attempt to choose
 
@@ -104,6 +114,9 @@ let decide choice = Atomic.compare_and_set choice false true
 let is_last (type b) (kind : b kind) =
   match kind with Last -> true | Plain | Tentative _ -> false
 
+(* Until an alternative is resumed. *)
+let nothing_yet = Error Not_found
+
 (* The one that is ready, if any; those behind it are not enlisted. *)
 let rec enlist choice resumer enlisted ~last = function
   | In_order alternatives | In_any_order alternatives ->
@@ -111,30 +124,35 @@ let rec enlist choice resumer enlisted ~last = function
   | Alternative a when is_last a.kind <> last -> None
   | Alternative a as alternative ->
       let waiter = Waiter.make_alternative choice a.arg in
+      let performed =
+        {
+          result = nothing_yet;
+          finish = a.finish;
+          post = a.post;
+          within = a.within;
+          kind = a.kind;
+        }
+      in
+      let outcome = Ok (Chosen performed) in
+      let all =
+        Enlisted { operation = a.operation; structure = a.structure; waiter }
+        :: !enlisted
+      in
+      (* Nothing is allocated from here on, and no call is a tail call: a signal handler
+         may raise where something is allocated, and before a function that ends in a
+         tail call. Before the decision that would lose a waiter which was taken out of
+         its queue; after it the resumption is owed. *)
       waiter.resumer <-
         (fun result ->
-          (* Made before the decision: a signal handler may raise where something is
-             allocated, and after the decision the resumption is owed. *)
-          let chosen =
-            Chosen
-              { result; finish = a.finish; post = a.post; within = a.within }
-          in
-          let chosen =
-            match (a.kind, result) with
-            | (Plain | Last), _ | Tentative _, Error _ -> Ok chosen
-            | Tentative confirm, Ok v ->
-                Ok (Unconfirmed { confirm = (fun () -> confirm v); chosen })
-          in
           decide choice
           && begin
+            performed.result <- result;
             (* so that [withdraw_all] has nothing to do for it *)
             Waiter.mark_gone waiter;
-            resumer chosen
+            Sys.opaque_identity (resumer outcome)
           end);
       if a.operation.enlist a.structure waiter then begin
-        enlisted :=
-          Enlisted { operation = a.operation; structure = a.structure; waiter }
-          :: !enlisted;
+        enlisted := all;
         None
       end
       else Some alternative
@@ -165,29 +183,44 @@ let rec block alternatives enlisted resumer =
       end
       else (* resumed meanwhile *) None
 
-(* An abort that raises, or is cancelled, must not keep the others from running: one of
-   them may have to lock a mutex again. The first exception is raised. *)
-let rec run_aborts aborts ~chosen =
-  match aborts with
-  | [] -> ()
-  | a :: aborts when List.memq a chosen -> run_aborts aborts ~chosen
-  | a :: aborts -> and_then a.run aborts ~chosen
+(* --- Aborts ---------------------------------------------------------------- *)
 
-(* [f ()], and then the aborts. *)
-and and_then : 'a. (unit -> 'a) -> abort list -> chosen:abort list -> 'a =
- fun f aborts ~chosen ->
-  match f () with
-  | v ->
-      run_aborts aborts ~chosen;
-      v
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      (try run_aborts aborts ~chosen with _ -> ());
-      Printexc.raise_with_backtrace e backtrace
+type due = { mutable left : abort list }
 
-(* [before aborts ~chosen f] runs [f ()] and then the aborts, and gives what [f] gave or
+let nothing_due = { left = [] }
+
+let rec run_each due ~all =
+  match due.left with
+  | a :: rest when all || a.first ->
+      due.left <- rest;
+      a.run ();
+      run_each due ~all
+  | _ -> ()
+
+(* An abort that raises, or is cancelled, must not keep the others from running, nor must
+   a signal handler: one of them may have to lock a mutex again. The first exception is
+   raised. *)
+let rec run due ~all =
+  try run_each due ~all
+  with e ->
+    let backtrace = Printexc.get_raw_backtrace () in
+    (try run due ~all with _ -> ());
+    Printexc.raise_with_backtrace e backtrace
+
+let run_due due = run due ~all:true
+let run_first due = run due ~all:false
+
+let with_due aborts f =
+  let due = { left = aborts } in
+  try f due
+  with e ->
+    let backtrace = Printexc.get_raw_backtrace () in
+    (try run_due due with _ -> ());
+    Printexc.raise_with_backtrace e backtrace
+
+(* [before due f] runs [f ()] and then the first aborts, and gives what [f] gave or
    raised once more. An abort's exception is raised at once: handlers are for [f]'s. *)
-let before (type a) aborts ~chosen (f : unit -> a) : unit -> a =
+let before (type a) due (f : unit -> a) : unit -> a =
   let again =
     match f () with
     | v -> fun () -> v
@@ -195,7 +228,7 @@ let before (type a) aborts ~chosen (f : unit -> a) : unit -> a =
         let backtrace = Printexc.get_raw_backtrace () in
         fun () -> Printexc.raise_with_backtrace e backtrace
   in
-  match run_aborts aborts ~chosen with
+  match run_first due with
   | () -> again
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
@@ -203,27 +236,31 @@ let before (type a) aborts ~chosen (f : unit -> a) : unit -> a =
       Printexc.raise_with_backtrace e backtrace
 
 (* The operation is finished first: it may hold what others wait for. *)
-let rec conclude : type a. abort list -> a chosen -> a =
- fun aborts -> function
-  | Unconfirmed { chosen; _ } -> conclude aborts chosen
-  | Chosen { result; finish; post; within = chosen } ->
-      let finish () =
-        match result with Ok v -> finish v | Error e -> raise e
-      in
-      if List.is_empty aborts then
-        match post with Then f -> f (finish ()) | Handled f -> f finish
-      else
-        let first, others = List.partition (fun a -> a.first) aborts in
-        let post () =
-          match post with
-          | Then f -> f (and_then finish first ~chosen)
-          | Handled f -> f (before first ~chosen finish)
-        in
-        and_then post others ~chosen
+let conclude (type a) due
+    (Chosen { result; finish; post; within; _ } : a chosen) : a =
+  let finish () = match result with Ok v -> finish v | Error e -> raise e in
+  if List.is_empty due.left then
+    match post with Then f -> f (finish ()) | Handled f -> f finish
+  else begin
+    let others = List.filter (fun a -> not (List.memq a within)) due.left in
+    let first, last = List.partition (fun a -> a.first) others in
+    due.left <- first @ last;
+    let v =
+      match post with
+      | Then f ->
+          let v = finish () in
+          run_first due;
+          f v
+      | Handled f -> f (before due finish)
+    in
+    run_due due;
+    v
+  end
 
-let is_confirmed = function
-  | Chosen _ -> true
-  | Unconfirmed { confirm; _ } -> confirm ()
+let is_confirmed (Chosen { kind; result; _ }) =
+  match (kind, result) with
+  | Tentative confirm, Ok v -> confirm v
+  | (Plain | Last), _ | Tentative _, Error _ -> true
 
 let wait_for_any alternatives =
   let enlisted = ref [] in

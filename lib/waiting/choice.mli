@@ -57,7 +57,10 @@ val perform_any : 'a alternative array -> 'a chosen
     - {b Order}: that of arrival at each structure.
     - {b Cost}: O(1) for each alternative (amortised). *)
 
-val conclude : abort list -> 'a chosen -> 'a
+type due
+(** Aborts that are still to be run. *)
+
+val conclude : due -> 'a chosen -> 'a
 (** Finishes the operation, runs those of the aborts that are not around it, and
     what is wrapped around it. Suspends where these do.
 
@@ -81,10 +84,15 @@ val next : 'a rounds -> int
 
 (** {2 Aborts}
 
-    All are run, also if some raise; then the first exception is raised. *)
+    All are run, also if some raise, or a signal handler does, at any moment;
+    then the first exception is raised. *)
 
-val run_aborts : abort list -> chosen:abort list -> unit
-(** Runs all but the [chosen]. *)
+val nothing_due : due
+(** No aborts. *)
 
-val and_then : (unit -> 'a) -> abort list -> chosen:abort list -> 'a
-(** [and_then f aborts ~chosen] is [f ()], and then {!run_aborts}. *)
+val with_due : abort list -> (due -> 'a) -> 'a
+(** [with_due aborts f] is [f due]. If that raises, the aborts that are left are
+    run. *)
+
+val run_due : due -> unit
+(** Runs all that are left. *)

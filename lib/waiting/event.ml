@@ -116,12 +116,8 @@ let flatten t =
 (* --- Performing ----------------------------------------------------------- *)
 
 let perform how alternatives aborts =
-  match how alternatives with
-  | chosen -> conclude aborts chosen
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      let raise () = Printexc.raise_with_backtrace e backtrace in
-      and_then raise aborts ~chosen:[]
+  if List.is_empty aborts then conclude nothing_due (how alternatives)
+  else with_due aborts (fun due -> conclude due (how alternatives))
 
 let sync_choice t =
   let alternatives, aborts = flatten t in
@@ -194,10 +190,11 @@ let simple = function
 
 let poll t =
   let alternatives, aborts = flatten t in
+  with_due aborts @@ fun due ->
   match attempt_any alternatives with
-  | Some chosen -> Some (conclude aborts chosen)
+  | Some chosen -> Some (conclude due chosen)
   | None ->
-      run_aborts aborts ~chosen:[];
+      run_due due;
       None
 
 (* --- Time ----------------------------------------------------------------- *)

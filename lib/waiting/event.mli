@@ -26,7 +26,8 @@
       likely as any other ({!prefer} and {!loop} have an order).
     - {b Order}. A choice that waits takes its turn in the queue of each
       alternative, as any other waiter there. (A {!Barrier} that wakes it in
-      vain makes it take new places.)
+      vain makes it take new places, and so does
+      {!Condition.loop_no_mutex_evt}.)
     - {b Cancelled} while suspended: no alternative was or will be performed.
     - {b Cost}: O(1) for each alternative, also to withdraw (amortised). *)
 
@@ -93,8 +94,9 @@ val wrap_abort : 'a t -> (unit -> unit) -> 'a t
 (** [wrap_abort t f] is [t]; but when an alternative that is not in [t] was
     performed instead, or the task was cancelled while it waited, or {!poll} is
     [None], [f ()] runs in the task: after the functions given to {!wrap}, also
-    if one of these raises. If one of several such functions raises, the others
-    run all the same, and then the first exception is raised. *)
+    if one of these raises. If one of several such functions raises, or a signal
+    handler does meanwhile, the others run all the same, and then the first
+    exception is raised. *)
 
 val guard : (unit -> 'a t) -> 'a t
 (** [guard f] is the event [f ()], made anew for each {!sync}, {!select} and

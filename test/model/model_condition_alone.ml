@@ -29,6 +29,33 @@ let wait name c =
       Condition.wait_no_mutex c;
       "woken")
 
+(* The first look of an event is from its place: so [f] looks once more. *)
+let twice f =
+  let looked = ref false in
+  fun () ->
+    if !looked then f ()
+    else begin
+      looked := true;
+      match f () with None -> f () | found -> found
+    end
+
+(* A signal handler raises in it when it was resumed, before it goes on. *)
+let interrupt_resumed f =
+  let open Effect.Deep in
+  let exception Interrupt in
+  let effc (type a) (e : a Effect.t) :
+      ((a, string) continuation -> string) option =
+    match e with
+    | Suspend.Suspend _ ->
+        Some
+          (fun k ->
+            match Effect.perform e with
+            | (_ : a) -> discontinue k Interrupt
+            | exception e -> discontinue k e)
+    | _ -> None
+  in
+  try try_with f () { effc } with Interrupt -> "interrupted"
+
 let put c items =
   Do
     (fun () ->
@@ -117,15 +144,7 @@ let () =
   unneeded "a signal that the first one does not need, direct"
     Condition.loop_no_mutex;
   unneeded "a signal that the first one does not need, an event" (fun c f ->
-      let looked = ref false in
-      let look () =
-        if not !looked then begin
-          looked := true;
-          ignore (f () : string option)
-        end;
-        f ()
-      in
-      Event.sync (Condition.loop_no_mutex_evt c look));
+      Event.sync (Condition.loop_no_mutex_evt c (twice f)));
   check "a choice with a box comes, an item and the box is filled"
     (fun c items ->
       let box = Mvar.create_empty () in
@@ -139,4 +158,37 @@ let () =
       let a = choice "a" c items box and b = direct "b" c items in
       ([ a; b ], [ put c items; Do (fun () -> ignore (Mvar.try_put box ())) ]))
     [ "a=box b=ok | 0"; "a=ok b=waits | 0" ];
+  (* A signal handler raises in the first task as soon as that was resumed, and another one
+     waits behind it. Whatever comes first, the exception or that the waker sees that the
+     resumer has accepted: the signal reaches the other one. *)
+  check "one that waits is interrupted when resumed or cancelled, one behind it"
+    (fun c items ->
+      let loop () = Condition.loop_no_mutex c (take items) in
+      let a = make "a" (fun () -> interrupt_resumed loop)
+      and b = direct "b" c items in
+      ([ a; b ], [ put c items; Cancel a ]))
+    [ "a=cancelled b=ok | 0"; "a=interrupted b=ok | 0" ];
+  let interrupted name loop =
+    Model.check name ~expect:[ "a=interrupted b=woken"; "a=waits b=waits" ]
+    @@ fun () ->
+    let c = Condition.create () in
+    let b = wait "b" c and looks = ref 0 in
+    let look () =
+      incr looks;
+      (* in direct style the first look is from no place *)
+      if !looks = 2 then run b;
+      None
+    in
+    let a = make "a" (fun () -> interrupt_resumed (fun () -> loop c look)) in
+    let signal () = Condition.signal c in
+    let processes, actors = start [] [ Run a; Do signal ] in
+    ( processes,
+      fun () ->
+        all_queued (b :: actors) [ live (Atomic.get c) ];
+        describe (actors @ [ b ]) )
+  in
+  interrupted "one that comes is interrupted when resumed, direct"
+    Condition.loop_no_mutex;
+  interrupted "one that comes is interrupted when resumed, an event" (fun c f ->
+      Event.sync (Condition.loop_no_mutex_evt c (twice f)));
   Model.finish ()

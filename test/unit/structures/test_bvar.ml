@@ -62,6 +62,31 @@ let domains () =
   List.iter (fun join -> join ()) joins;
   int "all arrive" n (Atomic.get received)
 
+(* A choice that finds another alternative ready while it begins to wait, and is too late
+   there: what comes then is for who counts as waiting. *)
+let enlisted_last () =
+  let t = Bvar.create () and tries = ref 0 and waiting = ref (-1) in
+  let event enlist withdraw =
+    let attempt () () = None in
+    Event.make { Structure_kit.attempt; enlist; withdraw } () ()
+  in
+  let look () _ = waiting := Bvar.waiters t in
+  let looks = event (fun () _ -> true) look in
+  let taken () _ =
+    incr tries;
+    !tries > 1
+  in
+  let contended = event taken (fun () _ -> ()) in
+  let task =
+    Hand.start (fun () ->
+        Event.sync (Event.prefer [ Bvar.wait_evt t; looks; contended ]))
+  in
+  int "it did not wait before it had to" 0 !waiting;
+  int "it waits" 1 (Bvar.waiters t);
+  Bvar.broadcast t 7;
+  Hand.settle ();
+  int "the value" 7 (Hand.result task)
+
 let () =
   Check.run "Bvar"
     (( "operations",
@@ -69,6 +94,7 @@ let () =
          test "in order" signalled_in_order;
          test "cancelled" cancelled;
          test "an exception" failing;
+         test "in a choice, enlisted last" enlisted_last;
          test "domains" domains;
        ] )
     :: Battery.suites Operations.bvar)

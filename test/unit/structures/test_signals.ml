@@ -70,15 +70,13 @@ let closes () =
 
 (* Whoever unlocks and is interrupted may do it again if nothing has happened: never
    is a mutex locked by nobody while one waits for it. *)
-let hand_overs () =
+let hand_overs ?(rounds = rounds) lock () =
   with_signals @@ fun () ->
   let hits = ref 0 in
   for round = 1 to rounds do
     let m = Mutex.create () in
     Mutex.lock m;
-    let ready =
-      List.init crowd (fun _ -> Hand.watch (fun () -> Mutex.lock m))
-    in
+    let ready = List.init crowd (fun _ -> Hand.watch (fun () -> lock m)) in
     let served () = List.length (List.filter ( ! ) ready) in
     for i = 1 to crowd do
       if interrupted (fun () -> Mutex.unlock m) then begin
@@ -92,6 +90,8 @@ let hand_overs () =
   Printf.printf "Mutex.unlock: interrupted %d times of %d\n%!" !hits
     (rounds * crowd)
 
+let choose m = Event.select [ Mutex.lock_evt m; Event.never ]
+
 let () =
   run "signals"
     [
@@ -99,6 +99,7 @@ let () =
         [
           test "Promise.fill" fills;
           test "Stream.close" closes;
-          test "Mutex.unlock" hand_overs;
+          test "Mutex.unlock" (hand_overs Mutex.lock);
+          test "Mutex.unlock, choices" (hand_overs ~rounds:2_000 choose);
         ] );
     ]

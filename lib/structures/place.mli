@@ -1,0 +1,36 @@
+(** A place in the queue of a condition, which a task takes before it looks at
+    what it waits for: a wake-up that comes while it looks is not missed.
+
+    One task owns a place, and calls the functions below. None of them suspends
+    or performs an effect. *)
+
+type t
+
+val make : Wakes.t -> t
+(** A place that is not in the queue yet. *)
+
+val enter : t -> unit
+(** Puts the place at the end of the queue. From then on it is to be {!use}d, or
+    to be {!leave}d.
+
+    - {b Raises} what a signal handler raises, and then is not in the queue. *)
+
+val nowhere : t
+(** For a task that has no place. It may be used, and left. *)
+
+val is_unwoken : t -> bool
+(** Is it in the queue, and was it never waited in? Then the task may look from
+    it once more. *)
+
+val waiting : (t, unit, Wakes.wake) Operation.t
+(** To wait in a place for its wake-up. *)
+
+val use : t -> unit
+(** The task needed the wake-up. *)
+
+val leave : t -> unit
+(** The task needs no wake-up, or none any more. A signal that it has got is
+    passed on; one that comes later does not come to it. It has no effect if it
+    is called again.
+
+    - {b Raises} what a signal handler raises. Then it is to be called again. *)
