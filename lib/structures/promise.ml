@@ -14,29 +14,6 @@ let watch t call =
   if not (enlist t w) then call ();
   w
 
-let refusal =
-  Invalid_argument
-    "Promise.on_resolve, map: the function has to wait, but is run by whatever \
-     resolves the promise, which may not; fork a task that waits, and await \
-     the promise there"
-
-(* Whoever resolves a promise would wait, perhaps the loop of a scheduler. *)
-let refusing f =
-  let open Effect.Deep in
-  let effc (type a) (e : a Effect.t) : ((a, _) continuation -> _) option =
-    match e with
-    | Suspend.Suspend _ -> Some (fun k -> discontinue k refusal)
-    | _ -> None
-  in
-  match_with f ()
-    {
-      retc = (fun v -> v);
-      exnc =
-        (fun e ->
-          Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ()));
-      effc;
-    }
-
 (* [called], of one callback
 
    State  Left by     To    By whom
@@ -51,7 +28,7 @@ let on_resolve_cancellable t f =
   let call () =
     if not (Atomic.get called) then
       let result = Option.get (peek t) in
-      refusing (fun () -> if decide () then f result)
+      Callback.run (fun () -> if decide () then f result)
   in
   let w = watch t call in
   let cancel () =
@@ -80,7 +57,7 @@ let map f t =
   let mapped = create () and result = ref unresolved in
   let compute () =
     match Atomic.get t with
-    | Value v -> refusing (fun () -> Value (f v))
+    | Value v -> Callback.run (fun () -> Value (f v))
     | Failed (e, backtrace) -> Failed (e, backtrace)
     | Waiting _ -> unresolved (* cannot be: it is called when [t] is resolved *)
   in
