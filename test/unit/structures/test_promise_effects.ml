@@ -99,8 +99,10 @@ let allowed () =
       let effc (type a) (e : a Effect.t) :
           ((a, _) Effect.Deep.continuation -> _) option =
         match e with
-        | Mine -> Some (fun (k : (a, _) Effect.Deep.continuation) ->
-            Effect.Deep.continue k 1)
+        | Mine ->
+            Some
+              (fun (k : (a, _) Effect.Deep.continuation) ->
+                Effect.Deep.continue k 1)
         | _ -> None
       in
       let perform () = int "mine" 1 (Effect.perform Mine) in
