@@ -178,22 +178,20 @@ let any ts =
 
 (* --- Threads and domains --------------------------------------------------- *)
 
-(* Whatever a signal handler raises, the promise is resolved. What a callback raises is
-   raised. *)
-let rec fail_surely t e =
-  let backtrace = Printexc.get_raw_backtrace () in
-  match try_fail ~backtrace t e with
-  | failed -> failed
-  | exception e -> fail_surely t e
-
-let fill_with t f () =
-  match
+(* Whatever a signal handler raises, and wherever, the promise is resolved: the thread
+   blocks all signals but here, under [mask]. What a callback raises is raised. *)
+let rec fill_with mask t f =
+  let fill () =
     match f () with
     | v -> ignore (try_fill t v : bool)
     | exception e -> ignore (try_fail t e : bool)
-  with
+  in
+  match Signals.under mask fill with
   | () -> ()
-  | exception e -> if not (fail_surely t e) then raise e
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      let fail () = Printexc.raise_with_backtrace e backtrace in
+      if is_resolved t then fail () else fill_with mask t fail
 
 (* Whether backtraces are recorded is not inherited. *)
 let recording f =
@@ -202,12 +200,14 @@ let recording f =
     Printexc.record_backtrace status;
     f ()
 
-let in_thread f =
+let started start f =
   let t = create () in
-  ignore (Thread.create (recording (fill_with t f)) () : Thread.t);
+  Signals.while_blocked (fun mask ->
+      start (recording (fun () -> fill_with mask t f)));
   t
 
+let in_thread f =
+  started (fun run -> ignore (Thread.create run () : Thread.t)) f
+
 let in_domain f =
-  let t = create () in
-  ignore (Domain.spawn (recording (fill_with t f)) : unit Domain.t);
-  t
+  started (fun run -> ignore (Domain.spawn run : unit Domain.t)) f

@@ -242,6 +242,10 @@ val in_thread : (unit -> 'a) -> 'a t
     that waits for it: the runtime can tell it in no other way. To start them by
     these functions takes none.
 
+    - {b Signals}: [f] runs with the signal mask of the caller. A handler that
+      raises in the new thread interrupts [f], and the promise fails with what
+      it raised, also if [f] had not begun or had just returned. If one raises
+      in the caller, so does [in_thread], and [f] may run nevertheless.
     - {b Cost}: that of a thread.
     - {b Raises} [Failure] or [Sys_error], if no thread can be started. *)
 
