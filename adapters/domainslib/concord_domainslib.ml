@@ -82,13 +82,42 @@ let parallel_for ?chunk_size pool ~start ~finish body =
 let drain = Attached.drain
 let teardown = Attached.teardown "teardown"
 
+(* A domain begins with the signals blocked that its maker blocks. A signal handler that
+   raises in [Domain.spawn], or where a domain begins, can end the program by a fault of
+   memory (OCaml 5.4.1). So the pool is made while all are blocked, and then each domain
+   takes one of these tasks: none goes on before all have begun. *)
+let set_masks pool num_domains mask =
+  let mutex = Stdlib.Mutex.create ()
+  and changed = Stdlib.Condition.create ()
+  and begun = ref 0 in
+  let wait_for_all () =
+    while !begun < num_domains do
+      Stdlib.Condition.wait changed mutex
+    done
+  in
+  let begin_and_wait () =
+    incr begun;
+    if !begun = num_domains then Stdlib.Condition.broadcast changed;
+    wait_for_all ()
+  in
+  let task () =
+    Stdlib.Mutex.protect mutex begin_and_wait;
+    Concord__Signals.set mask
+  in
+  for _ = 1 to num_domains do
+    ignore (Task.async pool task : unit Task.promise)
+  done;
+  Stdlib.Mutex.protect mutex wait_for_all
+
 (* Only a domain that has a place in the pool can tear the pool down, and a task may go
    on on another domain. So a thread of the calling domain has the pool: it sets it up,
    waits until the caller has done, and tears it down. The caller's task only waits
-   for the thread. *)
-let keep_pool name num_domains ~ready ~leave ~over =
+   for the thread, which blocks all signals: a handler that raises would keep it from
+   telling that task. *)
+let keep_pool mask name num_domains ~ready ~leave ~over =
   match
     let pool = Task.setup_pool ?name ~num_domains () in
+    set_masks pool num_domains mask;
     attach pool;
     pool
   with
@@ -108,6 +137,16 @@ let keep_pool name num_domains ~ready ~leave ~over =
           let backtrace = Printexc.get_raw_backtrace () in
           Promise.fail ~backtrace over e)
 
+(* No loop: a signal handler would run at its beginning, and raise outside of the exception
+   handler. *)
+let rec fill_surely promise =
+  match Promise.try_fill promise () with
+  | (_ : bool) -> ()
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      fill_surely promise;
+      Printexc.raise_with_backtrace e backtrace
+
 let with_pool ?name ~num_domains f =
   if num_domains < 1 then
     invalid_arg
@@ -118,16 +157,31 @@ let with_pool ?name ~num_domains f =
   let await promise =
     Concord.Suspend.protect (fun () -> Promise.await promise)
   in
-  let close () =
-    ignore (Promise.try_fill leave () : bool);
-    await over
+  let keep mask () = keep_pool mask name num_domains ~ready ~leave ~over in
+  let start () =
+    Concord__Signals.while_blocked (fun mask ->
+        ignore (Thread.create (keep mask) () : Thread.t))
   in
-  let keep () = keep_pool name num_domains ~ready ~leave ~over in
-  ignore (Thread.create keep () : Thread.t);
-  match await ready with
+  let close () =
+    match
+      fill_surely leave;
+      await over
+    with
+    | () -> ()
+    | exception e ->
+        (* a signal handler's, perhaps: then it has not waited *)
+        let backtrace = Printexc.get_raw_backtrace () in
+        fill_surely leave;
+        if not (Promise.is_resolved over) then await over;
+        Printexc.raise_with_backtrace e backtrace
+  in
+  match
+    start ();
+    await ready
+  with
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
-      ignore (Promise.try_fill leave () : bool);
+      fill_surely leave;
       Printexc.raise_with_backtrace e backtrace
   | pool -> (
       match f pool with

@@ -36,6 +36,14 @@ val with_pool :
       the jobs. Where a host cannot defer a cancellation (Eio without
       [concord-eio]) the exception is raised at once, and the thread waits for
       the jobs and tears the pool down.
+    - {b Signals}: what runs in the pool has the caller's signal mask. If a
+      handler raises in the caller, then [with_pool] raises that, after it has
+      waited for the jobs (but for a second one that raises while it does). The
+      thread runs no handlers. A handler that raises in a job makes it fail; in
+      a domain of the pool that runs no job it ends the domain, as in every pool
+      of Domainslib, and [with_pool] may wait for ever. So it may if a handler
+      raises in {!submit} while that wakes the pool: what Domainslib does there
+      cannot be interrupted.
     - {b Cost}: a thread and [num_domains] domains, some milliseconds.
     - {b Raises} [e] if [f] raised [e].
     - {b Raises} [Invalid_argument] if [num_domains < 1].

@@ -13,7 +13,7 @@ type handle = Task.t
 (* --- The operations ------------------------------------------------------- *)
 
 let outside name =
-  invalid_arg
+  Reach.misused
     ("Concord_fifo." ^ name ^ ": the caller is not a task of Concord_fifo.run")
 
 let self_of name =
@@ -195,7 +195,7 @@ let fork_into scope f =
   match Effect.perform (Fork_into (scope, f)) with
   | (_ : handle) -> ()
   | exception Effect.Unhandled (Fork_into (_, unhandled)) when unhandled == f ->
-      invalid_arg "Scope.fork: the caller is not a task of the scope"
+      Reach.misused "Scope.fork: the caller is not a task of the scope"
 
 (* A scope that a task of it has cancelled still has what its body returned. *)
 let open_scope s body =

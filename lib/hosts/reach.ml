@@ -243,7 +243,14 @@ let yield () = ask Turn
 let scopes () = ask (Fork (ref ignore))
 let question question ~otherwise = ask (Question (question, otherwise))
 
-type _ Effect.t += Refusing : unit Effect.t
+type _ Effect.t +=
+  | Refusing : unit Effect.t
+  | Refused_effects : exn option Effect.t
+
+let misused message =
+  match question Refused_effects ~otherwise:None with
+  | Some (Some e) -> raise e
+  | Some None | None -> invalid_arg message
 
 (* Exceptions without arguments, so that they can be compared. *)
 let last_refusal = Atomic.make Not_found

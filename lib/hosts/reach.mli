@@ -22,7 +22,11 @@ val scopes : unit -> scopes option
 val question : 'a Effect.t -> otherwise:'a -> 'a option
 (** {!Concord.Host_kit.ask}. *)
 
-type _ Effect.t += Refusing : unit Effect.t  (** A question of {!refuse}. *)
+type _ Effect.t +=
+  | Refusing : unit Effect.t  (** A question of {!refuse}. *)
+  | Refused_effects : exn option Effect.t
+        (** A question of {!misused}. Is the caller a function in which no
+            effect is handled, and what is then to be raised? *)
 
 val refuse : exn -> 'a
 (** {!Concord.Host_kit.refuse}. It asks {!Refusing} of whatever lies between the
@@ -30,6 +34,11 @@ val refuse : exn -> 'a
 
 val is_refusal : exn -> bool
 (** Was the exception given to {!refuse} last? By address. *)
+
+val misused : string -> 'a
+(** [misused message], called where the effect of an operation was unhandled:
+    raises what a function around the caller that refuses all effects says of
+    itself, else [Invalid_argument message]. *)
 
 (** {2 What lies between a task and its host} *)
 

@@ -79,9 +79,8 @@ exception Never_resumed
     - the last system thread of a program, and the tasks of {!Concord_fifo} in
       it, as above, also if there were others before, and have ended when it
       begins to wait: the system may list one for a moment after it was joined;
-      but a thread of C's is overlooked as by {!In_handler}. In the child of a
-      fork, whose parent had a second thread, they are told only until the child
-      has one;
+      but a thread of C's is overlooked as by {!In_handler}; in the child of a
+      fork they may not be told once the child has had a second thread;
     - other system threads only if nothing that their stack refers to has the
       resumer: not in a structure of this library, since the stack of an
       operation, and that of its caller, refers to it. The runtime takes the

@@ -14,29 +14,6 @@ let watch t call =
   if not (enlist t w) then call ();
   w
 
-let refusal =
-  Invalid_argument
-    "Promise.on_resolve, map: the function has to wait, but is run by whatever \
-     resolves the promise, which may not; fork a task that waits, and await \
-     the promise there"
-
-(* Whoever resolves a promise would wait, perhaps the loop of a scheduler. *)
-let refusing f =
-  let open Effect.Deep in
-  let effc (type a) (e : a Effect.t) : ((a, _) continuation -> _) option =
-    match e with
-    | Suspend.Suspend _ -> Some (fun k -> discontinue k refusal)
-    | _ -> None
-  in
-  match_with f ()
-    {
-      retc = (fun v -> v);
-      exnc =
-        (fun e ->
-          Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ()));
-      effc;
-    }
-
 (* [called], of one callback
 
    State  Left by     To    By whom
@@ -51,7 +28,7 @@ let on_resolve_cancellable t f =
   let call () =
     if not (Atomic.get called) then
       let result = Option.get (peek t) in
-      refusing (fun () -> if decide () then f result)
+      Callback.run (fun () -> if decide () then f result)
   in
   let w = watch t call in
   let cancel () =
@@ -80,7 +57,7 @@ let map f t =
   let mapped = create () and result = ref unresolved in
   let compute () =
     match Atomic.get t with
-    | Value v -> refusing (fun () -> Value (f v))
+    | Value v -> Callback.run (fun () -> Value (f v))
     | Failed (e, backtrace) -> Failed (e, backtrace)
     | Waiting _ -> unresolved (* cannot be: it is called when [t] is resolved *)
   in
@@ -201,22 +178,20 @@ let any ts =
 
 (* --- Threads and domains --------------------------------------------------- *)
 
-(* Whatever a signal handler raises, the promise is resolved. What a callback raises is
-   raised. *)
-let rec fail_surely t e =
-  let backtrace = Printexc.get_raw_backtrace () in
-  match try_fail ~backtrace t e with
-  | failed -> failed
-  | exception e -> fail_surely t e
-
-let fill_with t f () =
-  match
+(* Whatever a signal handler raises, and wherever, the promise is resolved: the thread
+   blocks all signals but here, under [mask]. What a callback raises is raised. *)
+let rec fill_with mask t f =
+  let fill () =
     match f () with
     | v -> ignore (try_fill t v : bool)
     | exception e -> ignore (try_fail t e : bool)
-  with
+  in
+  match Signals.under mask fill with
   | () -> ()
-  | exception e -> if not (fail_surely t e) then raise e
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      let fail () = Printexc.raise_with_backtrace e backtrace in
+      if is_resolved t then fail () else fill_with mask t fail
 
 (* Whether backtraces are recorded is not inherited. *)
 let recording f =
@@ -225,12 +200,14 @@ let recording f =
     Printexc.record_backtrace status;
     f ()
 
-let in_thread f =
+let started start f =
   let t = create () in
-  ignore (Thread.create (recording (fill_with t f)) () : Thread.t);
+  Signals.while_blocked (fun mask ->
+      start (recording (fun () -> fill_with mask t f)));
   t
 
+let in_thread f =
+  started (fun run -> ignore (Thread.create run () : Thread.t)) f
+
 let in_domain f =
-  let t = create () in
-  ignore (Domain.spawn (recording (fill_with t f)) : unit Domain.t);
-  t
+  started (fun run -> ignore (Domain.spawn run : unit Domain.t)) f

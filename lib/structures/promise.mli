@@ -113,6 +113,12 @@ val waiters : 'a t -> int
     - It {b may not suspend}: an operation of this library that has to wait
       raises [Invalid_argument] in it. It should be short, as it delays those
       who wait behind it.
+    - It performs {b no effects}, as nobody can say whose handlers would be
+      around it: no effect leaves the function, which runs as if in a thread
+      without a scheduler. So what forks, yields or asks for the calling task
+      ([Concord_fifo.fork], [Eio.Fiber.yield]) raises [Invalid_argument] too, on
+      whatever host, and a handler of yours is not reached. To do such a thing,
+      fork a task that awaits the promise.
     - {b If it raises}, all others are resumed and called nevertheless; then the
       call that resolved the promise raises the exception, although the promise
       is resolved. Of several exceptions one is raised.
@@ -170,8 +176,9 @@ val on_resolve_cancellable : 'a t -> (('a, exn) result -> unit) -> unit -> bool
 
 val map : ('a -> 'b) -> 'a t -> 'b t
 (** [map f t] is a promise of [f v], for the value [v] of [t]. It fails as [t]
-    does, or with what [f v] raises. [f] is called once, may not suspend, and is
-    called also if nobody waits for the new promise.
+    does, or with what [f v] raises. [f] is called once, may neither suspend nor
+    perform effects, as above, and is called also if nobody waits for the new
+    promise.
 
     {[
       # Promise.await (Promise.map String.length (Promise.of_value "seven"))
@@ -235,6 +242,10 @@ val in_thread : (unit -> 'a) -> 'a t
     that waits for it: the runtime can tell it in no other way. To start them by
     these functions takes none.
 
+    - {b Signals}: [f] runs with the signal mask of the caller. A handler that
+      raises in the new thread interrupts [f], and the promise fails with what
+      it raised, also if [f] had not begun or had just returned. If one raises
+      in the caller, so does [in_thread], and [f] may run nevertheless.
     - {b Cost}: that of a thread.
     - {b Raises} [Failure] or [Sys_error], if no thread can be started. *)
 

@@ -7,19 +7,49 @@ let () =
 
 type t = { host : Suspend.scope; ending : Ending.t }
 
-(* A host raises one exception, with whatever arguments, in a task that it has
-   cancelled: so a further suspension shows whether [e] is of that kind. *)
-let is_of_host e =
-  match Suspend.suspend (fun _ -> Some ()) with
-  | () -> false
-  | exception host's -> Printexc.exn_slot_id host's = Printexc.exn_slot_id e
+let check_cancelled () = Suspend.suspend (fun _ -> Some ())
 
+type cause =
+  | Cancellation of exn * Printexc.raw_backtrace
+  | Failure of exn * Printexc.raw_backtrace
+
+let is_like (e, _) (other, _) =
+  Printexc.exn_slot_id e = Printexc.exn_slot_id other
+
+(* A host raises one exception, with whatever arguments, in a task that it has
+   cancelled: so a further suspension shows whether what the task raised is of that
+   kind. But each of the two may be a signal handler's. The host raises in every
+   suspension, a handler once: so what two in a row raise is the host's. All else that
+   was raised is a failure.
+
+   [raised] is what the suspensions raised, the latest first, behind it what the task
+   did. *)
+let rec look raised =
+  let oldest_first = List.rev raised in
+  match check_cancelled () with
+  | () ->
+      let e, backtrace = List.hd oldest_first in
+      Failure (e, backtrace)
+  | exception e -> (
+      let again = (e, Printexc.get_raw_backtrace ()) in
+      match raised with
+      | latest :: _ :: _ when is_like latest again -> (
+          let is_other r = not (is_like again r) in
+          match List.find_opt is_other oldest_first with
+          | Some (e, backtrace) -> Failure (e, backtrace)
+          | None ->
+              let e, backtrace = List.hd oldest_first in
+              Cancellation (e, backtrace))
+      | _ -> look (again :: raised))
+
+let cause e backtrace = look [ (e, backtrace) ]
 let change t after = if Ending.change t.ending after then t.host.cancel ()
 
 let raised t e =
-  let backtrace = Printexc.get_raw_backtrace () in
   change t
-    (if is_of_host e then Unwound (e, backtrace) else Failed (e, backtrace))
+    (match cause e (Printexc.get_raw_backtrace ()) with
+    | Cancellation (e, backtrace) -> Unwound (e, backtrace)
+    | Failure (e, backtrace) -> Failed (e, backtrace))
 
 let cancel t = change t Stopped
 
@@ -29,10 +59,12 @@ let fork t f =
   t.host.fork (fun () -> try f () with e -> raised t e)
 
 let fail promise e =
-  let backtrace = Printexc.get_raw_backtrace () in
-  ignore
-    (Promise.try_fail ~backtrace promise (if is_of_host e then Cancelled else e)
-      : bool)
+  let e, backtrace =
+    match cause e (Printexc.get_raw_backtrace ()) with
+    | Cancellation (_, backtrace) -> (Cancelled, backtrace)
+    | Failure (e, backtrace) -> (e, backtrace)
+  in
+  ignore (Promise.try_fail ~backtrace promise e : bool)
 
 let fork_promise t f =
   let promise = Promise.create () in

@@ -36,9 +36,9 @@
       tasks of {!Concord_fifo}. On a host that answers for itself and cannot
       cancel, the tasks run to their end after a failure.
     - {b Signal handlers} that raise: if a task or the body is interrupted, that
-      is a failure. If {!run} itself is interrupted, while it waits for the
-      tasks, then they are cancelled, and {!run} raises the exception when they
-      have ended. *)
+      is a failure, also where it was cancelled before. If {!run} itself is
+      interrupted, while it waits for the tasks, then they are cancelled, and
+      {!run} raises the exception when they have ended. *)
 
 type t
 (** A scope: a body and tasks. *)
@@ -144,5 +144,15 @@ type 'a outcome =
 val run_to_end : (t -> 'a) -> 'a outcome
 (** {!run}, which raises what the outcome says. *)
 
-val is_of_host : exn -> bool
-(** Is it what the host raises in a cancelled task, and is the caller one? *)
+val check_cancelled : unit -> unit
+(** Raises what the host of the calling task raises, if that was cancelled. *)
+
+type cause =
+  | Cancellation of exn * Printexc.raw_backtrace  (** of the host *)
+  | Failure of exn * Printexc.raw_backtrace
+      (** of the task, or what a signal handler raised *)
+
+val cause : exn -> Printexc.raw_backtrace -> cause
+(** [cause e backtrace] says what ends the calling task, which has raised [e].
+    It is another exception if the task was cancelled, and a signal handler
+    raised after that. *)

@@ -33,9 +33,11 @@ let conclude (outcome : unit Scope.outcome) result =
   | Failed (e, backtrace), _ -> Printexc.raise_with_backtrace e backtrace
   | Interrupted (e, backtrace), None | Unwound (e, backtrace), None ->
       Printexc.raise_with_backtrace e backtrace
-  | Interrupted (e, backtrace), Some _ when not (Scope.is_of_host e) ->
-      Printexc.raise_with_backtrace e backtrace
-  | (Interrupted _ | Unwound _ | Returned () | Stopped), result -> result
+  | Interrupted (e, backtrace), Some v -> (
+      match Scope.cause e backtrace with
+      | Cancellation _ -> Some v
+      | Failure (e, backtrace) -> Printexc.raise_with_backtrace e backtrace)
+  | (Unwound _ | Returned () | Stopped), result -> result
 
 (* [result], of [any]
 
@@ -96,48 +98,58 @@ let with_timeout seconds f =
 (* [rest], what no task has begun yet
 
    State    Left by  To  By whom
-   x :: xs  work     xs  a task of the scope, which then calls [f x]
-            work     []  a task that fails
+   x :: xs  next     xs  a task of the scope, which then calls [f x]
+            task     []  a task that fails
    []       never (terminal)
 *)
-let rec work rest f =
+let rec next rest =
   match Atomic.get rest with
-  | [] -> ()
+  | [] -> None
   | x :: others as before ->
-      if Atomic.compare_and_set rest before others then
-        begin match f x with
-        | () -> ()
-        | exception e ->
-            let backtrace = Printexc.get_raw_backtrace () in
-            give_up rest;
-            Printexc.raise_with_backtrace e backtrace
-        end;
-      work rest f
+      if Atomic.compare_and_set rest before others then Some x
+      else (* another task, on another domain *) next rest
 
-(* Also where the others cannot be cancelled. *)
-and give_up rest = Atomic.set rest []
+(* If there is one, the task first looks whether it was cancelled: what it has called may
+   have taken no notice of that, or not have waited. *)
+let begin_next rest f =
+  if not (List.is_empty (Atomic.get rest)) then Scope.check_cancelled ();
+  match next rest with
+  | Some x ->
+      f x;
+      true
+  | None -> false
 
-let iter_some ~tasks f xs =
+let rec begin_all rest f = if begin_next rest f then begin_all rest f
+
+(* A task that fails takes the rest away, as the others cannot always be cancelled. *)
+let task rest work =
+  try work ()
+  with e ->
+    let backtrace = Printexc.get_raw_backtrace () in
+    Atomic.set rest [];
+    Printexc.raise_with_backtrace e backtrace
+
+let iter_in ~tasks work xs =
   let rest = Atomic.make xs in
-  let task () = work rest f in
+  let task () = task rest (fun () -> work rest) in
   Scope.run (fun scope ->
       for _ = 2 to tasks do
         Scope.fork scope task
       done;
       task ())
 
-let rec iter_all scope f = function
-  | [] -> ()
-  | [ x ] -> f x
-  | x :: rest ->
-      Scope.fork scope (fun () -> f x);
-      iter_all scope f rest
+let iter_some ~tasks f xs = iter_in ~tasks (fun rest -> begin_all rest f) xs
+
+(* Each in a task of its own. *)
+let iter_all f xs =
+  let one rest = ignore (begin_next rest f : bool) in
+  iter_in ~tasks:(List.length xs) one xs
 
 let iter_as name ?(max_tasks = max_int) f xs =
   if max_tasks < 1 then invalid_arg (name ^ ": max_tasks < 1");
   if List.compare_length_with xs max_tasks > 0 then
     iter_some ~tasks:max_tasks f xs
-  else Scope.run (fun scope -> iter_all scope f xs)
+  else iter_all f xs
 
 let iter ?max_tasks f xs = iter_as "Tasks.iter" ?max_tasks f xs
 

@@ -154,12 +154,18 @@ val yield : unit -> unit
 val iter : ?max_tasks:int -> ('a -> unit) -> 'a list -> unit
 (** [iter ~max_tasks f xs] calls [f x] for each [x] of the list, for up to
     [max_tasks] of them at once (by default for all): in so many tasks, the
-    calling task among them. They begin in the order of the list. After a
-    failure or a cancellation no other one begins.
+    calling task among them. They begin in the order of the list.
+
+    Once one has failed, or the whole was cancelled, no other one begins: also
+    if [f] computes, or takes no notice of its cancellation. (A {!Concord_fifo}
+    inside a task of another host is cancelled when it next waits, or gives that
+    host a turn.) If all have begun by then, and each returns, then [iter] may
+    return.
 
     - {b Suspends} until all have ended.
     - {b Cancelled}: so are all; then the host's exception is raised.
-    - {b Cost}: that of {!Scope.run}, and of the tasks.
+    - {b Cost}: that of {!Scope.run}, of the tasks, and for each [x] that of one
+      effect; on Eio each [x] waits for its turn.
 
     {[
       # let at_once = ref 0 and most = ref 0 in

@@ -56,11 +56,8 @@ let rec serve ~to_read ~to_write =
 
 (* --- Starting it ---------------------------------------------------------- *)
 
-(* The sleeper blocks all signals: the program's handlers may raise, which would end
-   it. *)
-let all_signals = List.init 64 succ
-
-(* The descriptors are never closed: a thread may be about to wake the sleeper. *)
+(* The sleeper blocks all signals: the program's handlers may raise, which would end it.
+   The descriptors are never closed: a thread may be about to wake the sleeper. *)
 let start () =
   let to_read, to_write =
     Unix.socketpair ~cloexec:true Unix.PF_UNIX Unix.SOCK_STREAM 0
@@ -69,9 +66,7 @@ let start () =
     is_there ();
     serve ~to_read ~to_write
   in
-  let signals = Thread.sigmask SIG_BLOCK all_signals in
-  let unblock () = ignore (Thread.sigmask SIG_SETMASK signals : int list) in
-  Fun.protect ~finally:unblock @@ fun () ->
+  Signals.while_blocked @@ fun _ ->
   try
     if Domain.is_main_domain () then ignore (Thread.create run () : Thread.t)
     else

@@ -14,8 +14,11 @@ let protect f =
   | exception Effect.Unhandled Protect -> f ()
   | unprotect -> Fun.protect ~finally:unprotect f
 
-type _ Effect.t += Refusing : unit Effect.t
+type _ Effect.t +=
+  | Refusing : unit Effect.t
+  | Refused_effects : exn option Effect.t
 
+let misused message = invalid_arg message
 let is_refusal (_ : exn) = false
 
 let question question ~otherwise =

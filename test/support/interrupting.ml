@@ -30,3 +30,11 @@ let run ~by ~count f =
       armed := false;
       every 0.;
       Sys.set_signal Sys.sigalrm before)
+
+let others ~by ~in_thread f =
+  let handle _ = if in_thread () then raise by in
+  let before = Sys.signal Sys.sigalrm (Signal_handle handle) in
+  every 0.000_05;
+  Fun.protect f ~finally:(fun () ->
+      every 0.;
+      Sys.set_signal Sys.sigalrm before)

@@ -1,4 +1,4 @@
-(* Conversions of promises: of Eio, and of Domainslib. *)
+(* Conversions of promises, and their functions: of Eio, and of Domainslib. *)
 
 open Concord
 open Concord_test_support
@@ -150,6 +150,44 @@ let to_task pool =
       Pool.run pool (fun () ->
           Pool.await pool (Concord_domainslib.to_task pool failed)))
 
+(* --- Functions that are called when a promise is resolved ------------------ *)
+
+(* What is logged there finds that it is in no fiber. *)
+let effects_of_eio _ =
+  let p = Promise.create () and logged = ref false in
+  Promise.on_resolve p (fun _ ->
+      Eio.traceln "%s" "";
+      logged := true);
+  Promise.fill p ();
+  yes "logged" !logged;
+  let refuses what f =
+    match Promise.peek (Promise.map f p) with
+    | Some (Error (Invalid_argument text)) ->
+        yes what (contains text "Promise.on_resolve")
+    | Some _ | None -> Alcotest.failf "%s: it is not refused" what
+  in
+  refuses "yield" Eio.Fiber.yield;
+  refuses "a fiber" (fun () -> Eio.Fiber.both ignore ignore);
+  refuses "a scope" (fun () -> ignore (both ignore ignore : unit * unit));
+  refuses "a switch" (fun () -> Eio.Switch.run ignore);
+  refuses "another promise" (fun () ->
+      Eio.Promise.await (fst (Eio.Promise.create ())));
+  Suspend.yield ()
+
+let effects_of_domainslib pool =
+  Pool.run pool @@ fun () ->
+  let gate = Promise.create () in
+  let task = Pool.async pool (fun () -> Promise.await gate) in
+  match
+    Promise.peek
+      (Promise.map (fun () -> Pool.await pool task) (Promise.of_value ()))
+  with
+  | Some (Error (Invalid_argument text)) ->
+      yes "await" (contains text "Promise.on_resolve");
+      Promise.fill gate ();
+      Pool.await pool task
+  | Some _ | None -> Alcotest.fail "await: it is not refused"
+
 let () =
   run "Conversions of promises"
     [
@@ -165,5 +203,10 @@ let () =
       ( "Domainslib",
         [
           test "of_task" (with_pool of_task); test "to_task" (with_pool to_task);
+        ] );
+      ( "effects in functions of promises",
+        [
+          test "Eio" (in_switch effects_of_eio);
+          test "Domainslib" (with_pool effects_of_domainslib);
         ] );
     ]

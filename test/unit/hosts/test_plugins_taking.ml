@@ -115,6 +115,26 @@ let lazy_of_another_task () =
   T.all [ force x; force y; force y; force x; (fun () -> Promise.fill gate 1) ];
   yes "all have it" (List.sort compare !got = [ 1; 1; 2; 2 ])
 
+(* The function of a promise: nothing of it reaches the scheduler. *)
+let in_a_function_of_a_promise () =
+  let refused what f =
+    match Promise.peek (Promise.map f (Promise.of_value ())) with
+    | Some (Error (Invalid_argument text)) ->
+        yes what (contains text "Promise.on_resolve")
+    | Some _ | None -> Alcotest.failf "%s: it is not refused" what
+  in
+  let all_refused () =
+    refused "wait" (fun () -> Promise.await (Promise.create ()));
+    refused "yield" T.yield;
+    refused "scope" (fun () ->
+        Scope.run (fun _ -> Promise.await (Promise.create ())));
+    waits ()
+  in
+  T.run all_refused;
+  T.run_registered all_refused;
+  T.run_registered (fun () -> eio all_refused);
+  T.run_registered (fun () -> fifo all_refused)
+
 let () =
   run "Plug-ins, one of which takes every effect"
     [
@@ -144,6 +164,7 @@ let () =
           test "threads beside" threads;
           test "users of Domain_local_await" users_of_domain_local_await;
           test "a lazy value of another task" lazy_of_another_task;
+          test "a function of a promise" in_a_function_of_a_promise;
         ] );
       Lazy_policies.suite "Lazy in t" T.cancelling;
       ("Lazy in t, undefined", Lazy_undefined.within T.run);

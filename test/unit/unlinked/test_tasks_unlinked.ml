@@ -10,7 +10,9 @@ let () =
         (fun (name, place) ->
           Tasks_first.everywhere (name ^ ": first, timeouts, lists", place))
         places
+    @ List.map Tasks_begun.everywhere places
     @ [
+        Tasks_begun.take_no_notice "Eio" (Cancelling.eio ~protects:false);
         from_outside "Eio" (Cancelling.eio ~protects:false);
         ("beside others", [ test "Eio" (beside_others both_in_eio) ]);
       ])

@@ -1,0 +1,45 @@
+type mask = int list
+
+let all = List.init 64 succ
+
+(* Windows has no masks: it has no signals from outside of the program either. *)
+let sigmask command signals =
+  if Sys.win32 then [] else Thread.sigmask command signals
+
+let set mask = ignore (sigmask SIG_SETMASK mask : mask)
+
+(* What was pending is handled before the mask is set. *)
+let rec block () =
+  match sigmask SIG_BLOCK all with
+  | (_ : mask) -> ()
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      block ();
+      Printexc.raise_with_backtrace e backtrace
+
+let while_blocked f =
+  let mask = sigmask SIG_BLOCK [] in
+  match
+    block ();
+    f mask
+  with
+  | v ->
+      set mask;
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      set mask;
+      Printexc.raise_with_backtrace e backtrace
+
+let under mask f =
+  match
+    set mask;
+    f ()
+  with
+  | v ->
+      block ();
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      block ();
+      Printexc.raise_with_backtrace e backtrace

@@ -1,0 +1,36 @@
+let refused what =
+  Invalid_argument
+    ("Promise.on_resolve, map: the function " ^ what
+   ^ ", but is run by whatever resolves the promise, which may not; fork a \
+      task that awaits the promise, and do it there")
+
+let waits = refused "has to wait"
+
+let performs =
+  refused "performs an effect (it forks, yields or asks its scheduler)"
+
+(* Whoever resolves a promise would wait or fork, perhaps the loop of a scheduler. So [f]
+   runs as in a thread of its own, where nobody handles an effect. A question may pass:
+   it gets its answer at once. *)
+let run f =
+  let open Effect.Deep in
+  let unhandled = ref Not_found in
+  let effc (type a) (e : a Effect.t) : ((a, _) continuation -> _) option =
+    match e with
+    | Suspend.Suspend _ -> Some (fun k -> discontinue k waits)
+    | Suspend.Protect -> Some (fun k -> continue k ignore)
+    | Suspend.Ask { question = Reach.Refused_effects; _ } ->
+        Some (fun k -> continue k (Some performs))
+    | Suspend.Ask _ -> None
+    | _ ->
+        Some
+          (fun k ->
+            unhandled := Effect.Unhandled e;
+            discontinue k !unhandled)
+  in
+  let exnc e =
+    let backtrace = Printexc.get_raw_backtrace () in
+    let e = if e == !unhandled then performs else e in
+    Printexc.raise_with_backtrace e backtrace
+  in
+  match_with f () { retc = Fun.id; exnc; effc }

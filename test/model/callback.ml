@@ -1,0 +1,3 @@
+(* The traced atomics of a model are effects. *)
+
+let run f = f ()
