@@ -21,6 +21,23 @@ let refused what =
   no (what ^ ": it is not cancelled") (Suspend.is_cancelled ());
   int (what ^ ": protect") 1 (Suspend.protect (fun () -> 1))
 
+(* The message says what to use. *)
+let message () =
+  let says name wait =
+    raises name A.In_job wait;
+    let text = Printexc.to_string A.In_job in
+    yes (name ^ ": " ^ text) (contains text ("use Concord_async." ^ name))
+  in
+  async @@ fun () ->
+  let* () = Scheduler.yield () in
+  let mutex = Mutex.create () in
+  Mutex.lock mutex;
+  says "Mvar.take" (fun () -> Mvar.take (Mvar.create_empty ()));
+  says "Mvar.put" (fun () -> Mvar.put (Mvar.create 1) 2);
+  says "Promise.await" (fun () -> Promise.await (Promise.create ()));
+  says "Mutex.lock" (fun () -> Mutex.lock mutex);
+  Deferred.return ()
+
 (* Not [Concord_async.go]'s. *)
 let in_a_job () =
   async @@ fun () ->
@@ -236,6 +253,7 @@ let tests =
     ( "direct style in Async",
       [
         test "a job" in_a_job;
+        test "the message" message;
         test "run_in_async" in_run_in_async;
         test "a thread" in_a_thread;
         test "the initial thread" between;
