@@ -122,8 +122,8 @@ val loop_no_mutex_evt : t -> (unit -> 'a option) -> 'a Event.t
     must not suspend, nor perform an effect, and be short: a choice calls it
     also where it may not wait. Once [f] has given [Some v], no other
     alternative is performed; nor once it has raised [e], in whichever look:
-    then performing the event raises [e], as {!Event.wrap_handler} and
-    {!Event.to_result} see. *)
+    then performing the event raises [e], as {!Concord.Event.wrap_handler} and
+    {!Concord.Event.to_result} see. *)
 
 val wait_no_mutex : t -> unit
 (** [wait_no_mutex t] waits for a wake-up that comes after it has begun to wait.
