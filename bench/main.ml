@@ -89,7 +89,7 @@ let run_of effort rows : Results.t =
     date = date ();
     command = command_line ();
     effort = Report.effort effort;
-    left_out = Groups.left_out;
+    left_out = Groups.left_out @ Measure.failures ();
     rows;
   }
 
@@ -124,7 +124,11 @@ let measure_and_save names (effort : Measure.effort) json report =
       report
   in
   match measure ~save effort groups with
-  | () -> Option.iter (fun folder -> show folder (run_of effort !found)) report
+  | () -> (
+      Option.iter (fun folder -> show folder (run_of effort !found)) report;
+      match Measure.failures () with
+      | [] -> ()
+      | reasons -> stop ~code:1 (String.concat "\nbench: " reasons))
   | exception (Failure reason | Sys_error reason) -> stop ~code:1 reason
 
 let compare_files = function

@@ -91,16 +91,21 @@ let prepare effort ms group row =
   | Time _ | Crowd _ ->
       let worker = Worker.start group row in
       let crowd = min calibration_crowd effort.crowd in
-      let n = calibrate ms (fun n -> List.hd (Worker.sample worker ~crowd n)) in
+      let n =
+        try calibrate ms (fun n -> List.hd (Worker.sample worker ~crowd n))
+        with e ->
+          Worker.stop worker;
+          raise e
+      in
       let next _ () = per n (Worker.sample worker ~crowd:effort.crowd n) in
       (next, fun () -> Worker.stop worker)
   | Counted { operations; _ } ->
       let n = Case.at effort.level operations in
       let in_new_process _ () =
         let worker = Worker.start group row in
-        let answers = Worker.sample worker ~crowd:effort.crowd n in
-        Worker.stop worker;
-        per n answers
+        Fun.protect
+          (fun () -> per n (Worker.sample worker ~crowd:effort.crowd n))
+          ~finally:(fun () -> Worker.stop worker)
       in
       (in_new_process, ignore)
   | Load { ms; _ } ->
@@ -167,7 +172,15 @@ let measure ~progress effort group comparison =
   let start = Meter.now () in
   progress (case ^ ": calibration");
   let ms = sample_ms effort ~rows:of_rows in
-  let subjects = List.map (prepare effort ms group) rows in
+  let stops = ref [] in
+  let prepare row =
+    let next, stop = prepare effort ms group row in
+    stops := stop :: !stops;
+    next
+  in
+  Fun.protect ~finally:(fun () -> List.iter (fun stop -> stop ()) !stops)
+  @@ fun () ->
+  let subjects = List.map prepare rows in
   let repetitions = repetitions effort comparison.baseline in
   let random = Random.State.make [||] in
   let rate () = rate comparison.baseline in
@@ -177,11 +190,9 @@ let measure ~progress effort group comparison =
     | Load _ when effort.level = Least ->
         (* at the same time: wrk takes a second for each *)
         let rate = rate () in
-        let waiting = List.map (fun (next, _) -> next rate) subjects in
+        let waiting = List.map (fun next -> next rate) subjects in
         (rate, Array.of_list (List.map (fun wait -> wait ()) waiting))
-    | _ ->
-        turn random ~rate
-          (List.map (fun (next, _) rate -> next rate ()) subjects)
+    | _ -> turn random ~rate (List.map (fun next rate -> next rate ()) subjects)
   in
   let rec take turns i =
     let ns = Meter.ns_since start in
@@ -197,9 +208,7 @@ let measure ~progress effort group comparison =
     then List.rev turns
     else take (turn i :: turns) (i + 1)
   in
-  let turns = take [] 1 in
-  List.iter (fun (_, stop) -> stop ()) subjects;
-  turns
+  take [] 1
 
 (* The turns of the loads that were measured, by group and name. *)
 let loads = Hashtbl.create 100
@@ -216,21 +225,48 @@ let turns ~progress effort group comparison =
           Hashtbl.add loads key turns;
           turns)
 
-let comparison ?(progress = ignore) effort group comparison =
-  match List.filter (is_measured effort) (rows comparison) with
+let results rows turns =
+  let values i nth =
+    Array.map (fun (_, answers) -> List.nth answers.(i) nth) turns
+  and rates = Array.map fst turns in
+  let offered = if Array.for_all Float.is_finite rates then rates else [||] in
+  List.mapi
+    (fun i row -> { row; values = values i (Case.nth row); offered })
+    rows
+
+(* Those that gave no result, and why. A load has several comparisons. *)
+let failed = ref []
+
+let same_measurement (a : row) (b : row) =
+  let load row =
+    match row.sample with
+    | Load { name; _ } -> name
+    | Time _ | Crowd _ | Counted _ -> row.case
+  in
+  load a = load b && a.impl = b.impl && a.host = b.host
+
+let has_failed (group : group) row =
+  List.exists
+    (fun (of_group, failed_row, _) ->
+      of_group = group.name && same_measurement failed_row row)
+    !failed
+
+let failures () = List.rev_map (fun (_, _, reason) -> reason) !failed
+
+(* A row without a result is left out, and with a baseline the comparison. *)
+let rec comparison ?(progress = ignore) effort (group : group) all =
+  let is_wanted row = is_measured effort row && not (has_failed group row) in
+  let baseline_failed = has_failed group all.baseline in
+  match List.filter is_wanted (rows all) with
   | [] -> []
-  | baseline :: others as rows ->
-      let comparison = { comparison with baseline; others } in
-      let turns = Array.of_list (turns ~progress effort group comparison) in
-      let values i nth =
-        Array.map (fun (_, answers) -> List.nth answers.(i) nth) turns
-      and rates = Array.map fst turns in
-      let offered =
-        if Array.for_all Float.is_finite rates then rates else [||]
-      in
-      List.mapi
-        (fun i row -> { row; values = values i (Case.nth row); offered })
-        rows
+  | _ when baseline_failed -> []
+  | baseline :: others as rows -> (
+      match turns ~progress effort group { all with baseline; others } with
+      | turns -> results rows (Array.of_list turns)
+      | exception Worker.No_result { row; reason } ->
+          progress (reason ^ ": it is left out");
+          failed := (group.name, row, reason) :: !failed;
+          comparison ~progress effort group all)
 
 let quartiles values =
   let sorted = Array.copy values in

@@ -52,9 +52,11 @@ val comparison :
   result list
 (** Measures the rows in turns (A B C, C A B, ...), each a {!turn}. The baseline
     is the first of the results. There are none if so little effort leaves them
-    out.
+    out. A row that gives no result is left out, and the others are measured
+    again; if it is the baseline, there are no results. *)
 
-    @raise Failure if a row could not be measured. *)
+val failures : unit -> string list
+(** The rows that gave no result until now, and why. *)
 
 val turn :
   Random.State.t ->

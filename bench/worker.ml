@@ -2,7 +2,7 @@ open Case
 
 (* A scheduler that lost a wake-up waits for ever; the alarm ends the process
    then, and the coordinator reports it. No sample takes so long otherwise. *)
-let patience_s = 120
+let patience_s = 300
 
 let take_sample row ~crowd ~rate n =
   match row.sample with
@@ -17,9 +17,13 @@ let print_answers answers =
   print_endline (String.concat " " (List.map (Printf.sprintf "%h") answers))
 
 let find groups name case impl host =
-  List.find
-    (fun row -> row.case = case && row.impl = impl && row.host = host)
-    (List.assoc name groups)
+  try
+    List.find
+      (fun row -> row.case = case && row.impl = impl && row.host = host)
+      (List.assoc name groups)
+  with Not_found ->
+    Printf.eprintf "there is no row %s %s %s@%s\n" name case impl host;
+    exit 1
 
 let serve_rows groups =
   let row = find groups Sys.argv.(1) Sys.argv.(2) Sys.argv.(3) Sys.argv.(4) in
@@ -40,7 +44,10 @@ let serve groups =
   let rows group = (group.name, List.concat_map rows group.comparisons) in
   serve_rows (List.map rows groups)
 
+exception No_result of { row : row; reason : string }
+
 type t = {
+  row : row;
   name : string;
   pid : int;
   requests : out_channel;
@@ -82,6 +89,7 @@ let start (group : group) row =
   Unix.close input;
   Unix.close output;
   {
+    row;
     name = Printf.sprintf "%s %s %s@%s" group.name row.case row.impl row.host;
     pid;
     requests = Unix.out_channel_of_descr requests;
@@ -108,11 +116,13 @@ let ask t ~crowd ?(rate = infinity) n =
           | WEXITED _ | WSIGNALED _ | WSTOPPED _ ->
               "the process ended before its result"
         in
-        failwith (t.name ^ ": " ^ reason)
+        raise (No_result { row = t.row; reason = t.name ^ ": " ^ reason })
 
 let sample t ~crowd n = ask t ~crowd n ()
 
+(* One that gave no result has been waited for. *)
 let stop t =
   close_out_noerr t.requests;
   close_in_noerr t.answers;
-  ignore (wait t.pid : Unix.process_status)
+  try ignore (wait t.pid : Unix.process_status)
+  with Unix.Unix_error (ECHILD, _, _) -> ()

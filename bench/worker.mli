@@ -23,16 +23,19 @@ type t
 
 val start : Case.group -> Case.row -> t
 
+exception No_result of { row : Case.row; reason : string }
+(** The process ended, or took minutes. *)
+
 val sample : t -> crowd:int -> int -> float list
 (** [sample t ~crowd n] is one sample of [n] operations; {!Case.Crowd} has at
     most [crowd] tasks.
 
-    @raise Failure if the process ended, or took minutes. *)
+    @raise No_result as the result of {!ask} does. *)
 
 val ask : t -> crowd:int -> ?rate:float -> int -> unit -> float list
 (** [ask t ~crowd ~rate n] is what waits for such a sample, which is taken
-    meanwhile. That of a {!Case.Load} takes [n] milliseconds, and may have
-    several answers; [rate], which others do not need, is by default [infinity].
-*)
+    meanwhile; it raises {!No_result} if there is none. That of a {!Case.Load}
+    takes [n] milliseconds, and may have several answers; [rate], which others
+    do not need, is by default [infinity]. *)
 
 val stop : t -> unit
