@@ -42,13 +42,24 @@ let waiting =
       (fun wait _ -> Atomically.update_surely wait.condition Waiters.count_gone);
   }
 
-(* The task may have been cancelled, and must have the mutex all the same. *)
+(* No signal handler runs between locking and writing that down. *)
+let lock_now wait =
+  if Mutex.try_lock wait.mutex then wait.unlocked <- false
+  else
+    Suspend.protect (fun () ->
+        Mutex.lock wait.mutex;
+        wait.unlocked <- false)
+
+(* The task may have been cancelled, or a signal handler raise meanwhile, and it must have
+   the mutex all the same. Tried once more only, as where the host protects nothing each
+   wait of a cancelled task raises. *)
 let lock_again wait =
-  if wait.unlocked then begin
-    wait.unlocked <- false;
-    if not (Mutex.try_lock wait.mutex) then
-      Suspend.protect (fun () -> Mutex.lock wait.mutex)
-  end
+  if wait.unlocked then (
+    try lock_now wait
+    with e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      (try if wait.unlocked then lock_now wait with _ -> ());
+      Printexc.raise_with_backtrace e backtrace)
 
 let start condition mutex = { condition; mutex; unlocked = false }
 
