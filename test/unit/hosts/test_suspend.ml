@@ -310,7 +310,13 @@ let interrupted_at_any_moment () =
                   once ()
                 done)
           done));
-  int "each value arrives" !said_true !got
+  int "each value arrives" !said_true !got;
+  (* The last one may have come too late. *)
+  try
+    Suspend.suspend (fun resumer ->
+        ignore (resumer (Ok ()) : bool);
+        None)
+  with Interrupt -> ()
 
 let () =
   run "Suspend"
@@ -338,8 +344,10 @@ let () =
             interrupted_in_condition;
           test "a signal handler raises before a thread waits"
             interrupted_in_block;
-          test "a signal handler raises at any moment" interrupted_at_any_moment;
         ]
+        @ Interrupting.only
+            (test "a signal handler raises at any moment"
+               interrupted_at_any_moment)
         @
         if Sys.file_exists "/proc/thread-self/status" then
           [ test "waking one wakes no other" wakes_no_other_thread ]
