@@ -12,8 +12,9 @@ type 'a wait = {
   decision : 'a Decision.t;
   trigger : Domain_local_await.t Atomic.t;
   thread : Thread.t;
-  mutable by_itself : bool;
-      (** Was it resumed in the thread that waits? Only that writes it. *)
+  (* Only the thread that waits touches these. *)
+  mutable in_block : bool;
+  mutable by_itself : bool;  (** Has it resumed itself there? *)
 }
 
 (* A scheduler's trigger may need a lock that the calling thread has, if this is a
@@ -32,7 +33,8 @@ let release (trigger : Domain_local_await.t) =
 let resume wait outcome =
   Decision.decide wait.decision outcome
   && begin
-    if Thread.self () == wait.thread then wait.by_itself <- true;
+    if Thread.self () == wait.thread && wait.in_block then
+      wait.by_itself <- true;
     release (Atomic.get wait.trigger);
     true
   end
@@ -81,6 +83,7 @@ and rearm wait prepare =
 let wait_until wait trigger block =
   match block (resume wait) with
   | None ->
+      wait.in_block <- false;
       Leaks.before_sleep ();
       await wait trigger
   | Some v -> give_up wait (Ok v)
@@ -97,6 +100,7 @@ let suspend_until trigger block ~too_late =
       decision = Decision.create ();
       trigger = Atomic.make trigger;
       thread = Thread.self ();
+      in_block = true;
       by_itself = false;
     }
   in
@@ -107,7 +111,7 @@ let suspend_until trigger block ~too_late =
       match give_up wait given_up with
       | Error Given_up -> Printexc.raise_with_backtrace e backtrace
       | resumed ->
-          if not wait.by_itself then too_late e backtrace;
+          if not (wait.in_block && wait.by_itself) then too_late e backtrace;
           value resumed)
 
 let suspend trigger block =
