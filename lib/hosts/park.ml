@@ -11,6 +11,10 @@
 type 'a wait = {
   decision : 'a Decision.t;
   trigger : Domain_local_await.t Atomic.t;
+  thread : Thread.t;
+  (* Only the thread that waits touches these. *)
+  mutable in_block : bool;
+  mutable by_itself : bool;  (** Has it resumed itself there? *)
 }
 
 (* A scheduler's trigger may need a lock that the calling thread has, if this is a
@@ -29,6 +33,8 @@ let release (trigger : Domain_local_await.t) =
 let resume wait outcome =
   Decision.decide wait.decision outcome
   && begin
+    if Thread.self () == wait.thread && wait.in_block then
+      wait.by_itself <- true;
     release (Atomic.get wait.trigger);
     true
   end
@@ -38,15 +44,15 @@ let resume wait outcome =
 exception Given_up
 
 let given_up = Error Given_up
+let value = function Ok v -> v | Error e -> raise e
 
-(* The task goes on with [f ()], unless it was resumed before. *)
-let give_up wait f =
-  if Decision.decide wait.decision given_up then f ()
+(* What the task goes on with if it gives up: [outcome], unless it was resumed before. *)
+let give_up wait outcome =
+  if Decision.decide wait.decision given_up then outcome
   else
     match Decision.outcome wait.decision with
-    | Ok v -> v
-    | Error Given_up -> (* interrupted after it had given up *) f ()
-    | Error e -> raise e
+    | Error Given_up -> (* interrupted after it had given up *) outcome
+    | resumed -> resumed
 
 (* The trigger of a thread in which no scheduler runs. *)
 let thread_trigger () =
@@ -64,10 +70,8 @@ let rec await wait (trigger : Domain_local_await.t) =
 
 (* Woken, and possibly not by a resumption: the contract of [await] allows it. *)
 and look wait prepare =
-  match Decision.outcome wait.decision with
-  | Ok v -> v
-  | Error _ as outcome when Decision.is_undecided outcome -> rearm wait prepare
-  | Error e -> raise e
+  let outcome = Decision.outcome wait.decision in
+  if Decision.is_undecided outcome then rearm wait prepare else outcome
 
 and rearm wait prepare =
   let trigger = prepare () in
@@ -76,24 +80,39 @@ and rearm wait prepare =
     await wait trigger
   else look wait prepare
 
-let suspend_until trigger block ~too_late =
-  let wait = { decision = Decision.create (); trigger = Atomic.make trigger } in
+let wait_until wait trigger block =
   match block (resume wait) with
-  | None -> (
+  | None ->
+      wait.in_block <- false;
       Leaks.before_sleep ();
-      match await wait trigger with
-      | v -> v
-      | exception e ->
-          (* the host's cancellation, or a signal handler's *)
-          let backtrace = Printexc.get_raw_backtrace () in
-          let raise_it () = Printexc.raise_with_backtrace e backtrace in
-          let v = give_up wait raise_it in
-          too_late e backtrace;
-          v)
-  | Some v -> give_up wait (fun () -> v)
-  | exception e ->
+      await wait trigger
+  | Some v -> give_up wait (Ok v)
+
+(* An exception is that of [block], the host's cancellation, or a signal handler's, which
+   may come at any moment. Nothing is allocated before the task gives up: another handler
+   would raise there, and the outcome of the wait be lost.
+
+   A [block] that has registered its resumer raises nothing of its own (S1). One that calls
+   the resumer itself and raises then does so against S1, and is told nothing. *)
+let suspend_until trigger block ~too_late =
+  let wait =
+    {
+      decision = Decision.create ();
+      trigger = Atomic.make trigger;
+      thread = Thread.self ();
+      in_block = true;
+      by_itself = false;
+    }
+  in
+  match wait_until wait trigger block with
+  | outcome -> value outcome
+  | exception e -> (
       let backtrace = Printexc.get_raw_backtrace () in
-      give_up wait (fun () -> Printexc.raise_with_backtrace e backtrace)
+      match give_up wait given_up with
+      | Error Given_up -> Printexc.raise_with_backtrace e backtrace
+      | resumed ->
+          if not (wait.in_block && wait.by_itself) then too_late e backtrace;
+          value resumed)
 
 let suspend trigger block =
   (* The host knows that it has cancelled the task. *)
@@ -120,11 +139,13 @@ let is_protected () =
   | [] -> false
   | threads -> List.mem (this_thread ()) threads
 
+(* Another one that comes meanwhile is dropped: the thread goes on with what it was
+   given. *)
 let rec keep exn backtrace =
-  let before = Atomic.get overdue in
-  let kept = { thread = this_thread (); exn; backtrace } in
-  if not (Atomic.compare_and_set overdue before (kept :: before)) then
-    keep exn backtrace
+  try
+    let kept = { thread = this_thread (); exn; backtrace } in
+    Atomically.update overdue (List.cons kept)
+  with _ -> keep exn backtrace
 
 (* Raises the first one, and drops the others: a thread that was interrupted twice is
    interrupted once. *)

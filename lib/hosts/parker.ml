@@ -112,8 +112,9 @@ let rec release t =
   | () ->
       (* No handler runs before the mutex is unlocked. *)
       t.released <- true;
+      let condition = t.condition in
       Stdlib.Mutex.unlock t.mutex;
-      Stdlib.Condition.signal t.condition
+      Stdlib.Condition.signal condition
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
       release t;

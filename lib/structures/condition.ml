@@ -42,13 +42,24 @@ let waiting =
       (fun wait _ -> Atomically.update_surely wait.condition Waiters.count_gone);
   }
 
-(* The task may have been cancelled, and must have the mutex all the same. *)
+(* No signal handler runs between locking and writing that down. *)
+let lock_now wait =
+  if Mutex.try_lock wait.mutex then wait.unlocked <- false
+  else
+    Suspend.protect (fun () ->
+        Mutex.lock wait.mutex;
+        wait.unlocked <- false)
+
+(* The task may have been cancelled, or a signal handler raise meanwhile, and it must have
+   the mutex all the same. Tried once more only, as where the host protects nothing each
+   wait of a cancelled task raises. *)
 let lock_again wait =
-  if wait.unlocked then begin
-    wait.unlocked <- false;
-    if not (Mutex.try_lock wait.mutex) then
-      Suspend.protect (fun () -> Mutex.lock wait.mutex)
-  end
+  if wait.unlocked then (
+    try lock_now wait
+    with e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      (try if wait.unlocked then lock_now wait with _ -> ());
+      Printexc.raise_with_backtrace e backtrace)
 
 let start condition mutex = { condition; mutex; unlocked = false }
 
@@ -98,29 +109,26 @@ type 'a visit = {
   f : unit -> 'a option;
   mutable place : Place.t;
   mutable before : Place.t;
-      (** The place whose wake-up made the task look. It is used when the look
-          was not in vain, or the task waits again. *)
+      (** The place whose wake-up made the task look. It is forgotten when the
+          look was not in vain, or the task waits again. *)
   mutable got : unit -> 'a;  (** What the last look gives, or raises. *)
 }
 
 (* [got] is not called before [f] has ended the visit. *)
-let visit condition f =
+let visit condition f place =
   let got () = assert false in
-  { condition; f; place = Place.nowhere; before = Place.nowhere; got }
+  { condition; f; place; before = Place.nowhere; got }
 
+(* Most often there is nothing to write. *)
 let use visit =
-  Place.use visit.before;
-  visit.before <- Place.nowhere
+  if visit.before != Place.nowhere then visit.before <- Place.nowhere
 
 (* Nothing is allocated once the place is in the queue: there a signal handler may
    raise. *)
 let take_place visit =
   let place = Place.make visit.condition in
   Place.enter place;
-  if visit.place != Place.nowhere then begin
-    use visit;
-    visit.before <- visit.place
-  end;
+  if visit.place != Place.nowhere then visit.before <- visit.place;
   visit.place <- place
 
 let rec leave visit =
@@ -132,28 +140,26 @@ let rec leave visit =
     leave visit;
     raise e
 
-let look visit =
-  let found = visit.f () in
-  if Option.is_some found then begin
-    use visit;
-    leave visit
-  end;
-  found
-
+(* Whoever calls it leaves if it raises. *)
 let rec look_and_wait visit =
-  take_place visit;
-  match look visit with
-  | Some v -> v
+  match visit.f () with
+  | Some v ->
+      use visit;
+      Place.leave visit.place;
+      v
   | None ->
       use visit;
       ignore (Operation.wait Place.waiting visit.place () : wake);
+      take_place visit;
       look_and_wait visit
 
 let loop_no_mutex condition f =
   match f () with
   | Some v -> v
   | None -> (
-      let visit = visit condition f in
+      let place = Place.make condition in
+      let visit = visit condition f place in
+      Place.enter place;
       match look_and_wait visit with
       | v -> v
       | exception e ->
@@ -164,8 +170,10 @@ let loop_no_mutex condition f =
 (* Has [f] ended the visit? What it raises, it raises where the event is performed, as
    the functions around the event are to see it. *)
 let is_over visit =
-  match look visit with
+  match visit.f () with
   | Some v ->
+      use visit;
+      leave visit;
       visit.got <- (fun () -> v);
       true
   | None -> false
@@ -196,7 +204,7 @@ let looking =
 
 let loop_no_mutex_evt condition f =
   Event.guard @@ fun () ->
-  let visit = visit condition f in
+  let visit = visit condition f Place.nowhere in
   let confirm (_ : wake) =
     visit.before <- visit.place;
     visit.place <- Place.nowhere;

@@ -6,24 +6,24 @@
               enlist          Waiting w  the task
               leave           Left       the task; it then withdraws the place
    Waiting w  a wake        * Woken      any task, once [w] has accepted
-              use             Used       the task, resumed by [w]
               leave           Left       the task; it then withdraws the place
-   Woken      use             Used       the task, which has looked since
-              leave           Used       the task; a signal is passed on
+   Woken      leave           Passed_on  the task; a signal is passed on
    Left       a wake          Woken      a task whose own signal handler has raised after
                                          [w] had accepted; it then leaves the place
-   Used       never (terminal)
+   Passed_on  never (terminal)
 
    * linearises the wake. One task at most wakes a place, as it has taken the place out of
-   the queue. A task may leave although it was resumed: a signal handler has raised in it.
-   It leaves before it was seen that [w] has accepted, and then the wake is refused, so
-   that the signal goes on; or after it, and then the task finds the signal, and owes it
-   to the others. So does a task to which a signal comes after its last look. *)
+   the queue. A task that needs the wake forgets the place, and has nothing to write.
+
+   A task may leave although it was resumed: a signal handler has raised in it. It leaves
+   before it was seen that [w] has accepted, and then the wake is refused, so that the
+   signal goes on; or after it, and then the task finds the signal, and owes it to the
+   others. So does a task to which a signal comes after its last look. *)
 type state =
   | Looking
   | Waiting of (unit, Wakes.wake) Waiter.t
   | Woken of Wakes.wake
-  | Used
+  | Passed_on
   | Left
 
 type t = {
@@ -40,82 +40,93 @@ let woken : Wakes.wake -> state = function
   | Broadcast -> Woken Broadcast
 
 (* As [Wakes.signal]. What is still owed stands in the state, as a handler may raise. *)
-let rec pass_on place =
-  let waiters = Atomic.get place.wakes in
-  if Waiters.is_empty waiters then Atomic.set place.state Used
+let rec pass_on wakes state =
+  let waiters = Atomic.get wakes in
+  if Waiters.is_empty waiters then Atomic.set state Passed_on
   else
     let w = Waiters.head waiters and rest = Waiters.tail waiters in
-    if Atomic.compare_and_set place.wakes waiters rest then begin
-      Atomic.set place.state Used;
+    if Atomic.compare_and_set wakes waiters rest then begin
+      Atomic.set state Passed_on;
       if not (Waiter.resume w (Ok Wakes.Signal)) then begin
-        Atomic.set place.state (woken Signal);
-        pass_on place
+        Atomic.set state (woken Signal);
+        pass_on wakes state
       end
     end
-    else (* a waiter came or withdrew, or another wake *) pass_on place
+    else (* a waiter came or withdrew, or another wake *) pass_on wakes state
+
+let rec count_gone wakes =
+  let waiters = Atomic.get wakes in
+  if not (Atomic.compare_and_set wakes waiters (Waiters.count_gone waiters))
+  then (* another waiter, a wake, or a withdrawal *) count_gone wakes
+
+(* As [Atomically.update_surely], of a function that is known. *)
+let rec count_gone_surely wakes =
+  try count_gone wakes
+  with e ->
+    (* a signal handler's, before the waiter was counted *)
+    count_gone_surely wakes;
+    raise e
 
 let withdraw_place place =
   if Waiter.is_live place.waiter then begin
     Waiter.mark_gone place.waiter;
-    Atomically.update_surely place.wakes Waiters.count_gone
+    count_gone_surely place.wakes
   end
 
 (* If a handler raises, it is to be called again. *)
 let rec leave place =
   match Atomic.get place.state with
-  | Woken Signal -> pass_on place
-  | Woken Broadcast | Used -> ()
+  | Woken Signal -> pass_on place.wakes place.state
+  | Woken Broadcast | Passed_on -> ()
   | Left -> withdraw_place place
   | (Looking | Waiting _) as state ->
-      ignore (Atomic.compare_and_set place.state state Left : bool);
-      leave place
+      if Atomic.compare_and_set place.state state Left then withdraw_place place
+      else (* a wake *) leave place
 
 (* Has the task not left meanwhile? *)
-let accepted place waiting wake =
-  Atomic.compare_and_set place.state waiting (woken wake)
-  || Atomic.get place.state != Left
+let accepted state waiting wake =
+  Atomic.compare_and_set state waiting (woken wake) || Atomic.get state != Left
 
 (* If the resumer raises, which is a handler's exception, it has accepted. *)
-let wake_waiting place waiting w outcome wake =
+let wake_waiting wakes state waiting w outcome wake =
   match Waiter.resume w outcome with
-  | accepts -> accepts && accepted place waiting wake
+  | accepts -> accepts && accepted state waiting wake
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
-      if not (accepted place waiting wake) then begin
-        Atomic.set place.state (woken wake);
-        leave place
+      if not (accepted state waiting wake) then begin
+        Atomic.set state (woken wake);
+        match wake with Wakes.Signal -> pass_on wakes state | Broadcast -> ()
       end;
       Printexc.raise_with_backtrace e backtrace
 
-let wake place outcome =
+let wake wakes state outcome =
   match outcome with
   | Error _ -> assert false (* a condition resumes with [Ok] *)
   | Ok wake -> (
-      Atomic.compare_and_set place.state Looking (woken wake)
+      Atomic.get state == Looking
+      && Atomic.compare_and_set state Looking (woken wake)
       ||
-      match Atomic.get place.state with
-      | Waiting w as waiting -> wake_waiting place waiting w outcome wake
+      match Atomic.get state with
+      | Waiting w as waiting -> wake_waiting wakes state waiting w outcome wake
       | Woken _ -> (* by this wake, before a handler raised *) false
-      | Used | Left -> false
+      | Passed_on | Left -> false
       | Looking -> assert false (* the task does not come back to look *))
 
 let make wakes =
-  let place = { wakes; state = Atomic.make Looking; waiter = Waiter.make () } in
-  place.waiter.resumer <- (fun outcome -> wake place outcome);
-  place
+  let state = Atomic.make Looking in
+  let resumer outcome = wake wakes state outcome in
+  { wakes; state; waiter = Waiter.make_live resumer }
 
 let enter place = Wakes.push place.wakes place.waiter
 
 (* Shared: nothing is written to it. *)
 let nowhere =
-  { wakes = Wakes.create (); state = Atomic.make Used; waiter = Waiter.make () }
-
-let use place = if place != nowhere then Atomic.set place.state Used
+  { wakes = Wakes.create (); state = Atomic.make Left; waiter = Waiter.make () }
 
 let is_unwoken place =
   match Atomic.get place.state with
   | Looking -> true
-  | Waiting _ | Woken _ | Used | Left -> false
+  | Waiting _ | Woken _ | Passed_on | Left -> false
 
 let waiting =
   {
@@ -123,7 +134,7 @@ let waiting =
       (fun place () ->
         match Atomic.get place.state with
         | Woken wake -> Some wake
-        | Looking | Waiting _ | Used | Left -> None);
+        | Looking | Waiting _ | Passed_on | Left -> None);
     enlist =
       (fun place w -> Atomic.compare_and_set place.state Looking (Waiting w));
     withdraw = (fun place _ -> leave place);

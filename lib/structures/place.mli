@@ -10,13 +10,13 @@ val make : Wakes.t -> t
 (** A place that is not in the queue yet. *)
 
 val enter : t -> unit
-(** Puts the place at the end of the queue. From then on it is to be {!use}d, or
-    to be {!leave}d.
+(** Puts the place at the end of the queue. From then on it is to be left, or to
+    be forgotten by a task that was woken in it and needs that.
 
     - {b Raises} what a signal handler raises, and then is not in the queue. *)
 
 val nowhere : t
-(** For a task that has no place. It may be used, and left. *)
+(** For a task that has no place. It may be left. *)
 
 val is_unwoken : t -> bool
 (** Is it in the queue, and was it never waited in? Then the task may look from
@@ -24,9 +24,6 @@ val is_unwoken : t -> bool
 
 val waiting : (t, unit, Wakes.wake) Operation.t
 (** To wait in a place for its wake-up. *)
-
-val use : t -> unit
-(** The task needed the wake-up. *)
 
 val leave : t -> unit
 (** The task needs no wake-up, or none any more. A signal that it has got is

@@ -78,7 +78,10 @@ let node value index : _ node =
   Node { value; next = Atomic.make (Next End); index }
 
 let create capacity =
-  if capacity < 1 then invalid_arg "Stream.create: capacity < 1";
+  if capacity < 1 then
+    invalid_arg
+      "Stream.create: capacity < 1 (to pass items on without a buffer there is \
+       Channel)";
   (* Nobody reads the value of the first node. *)
   let first = node (Identity.nothing ()) 0 in
   {

@@ -10,6 +10,7 @@ let no_choice = Atomic.make false
 let gone (_ : (_, exn) result) = false
 let make_alternative choice arg = { arg; choice; resumer = gone }
 let make arg = make_alternative no_choice arg
+let make_live resumer = { arg = (); choice = no_choice; resumer }
 let[@inline] is_live w = w.resumer != gone
 let[@inline] mark_gone w = w.resumer <- gone
 

@@ -24,6 +24,9 @@ val no_choice : choice
 val make : 'x -> ('x, 'a) t
 (** A waiter in no choice, which is not live yet: [resumer] is to be set. *)
 
+val make_live : (('a, exn) result -> bool) -> (unit, 'a) t
+(** A waiter in no choice, with its resumer. *)
+
 val make_alternative : choice -> 'x -> ('x, 'a) t
 (** As {!make}, for an alternative of the choice. *)
 

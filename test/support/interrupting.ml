@@ -38,3 +38,7 @@ let others ~by ~in_thread f =
   Fun.protect f ~finally:(fun () ->
       every 0.;
       Sys.set_signal Sys.sigalrm before)
+
+let only test =
+  if Sys.backend_type = Sys.Native && not Check.instrumented then [ test ]
+  else []

@@ -9,3 +9,7 @@ val run : by:exn -> count:int ref -> (unit -> unit) -> unit
 val others : by:exn -> in_thread:(unit -> bool) -> (unit -> 'a) -> 'a
 (** [others ~by ~in_thread f] calls [f]. Meanwhile a signal handler raises [by]
     about every 50 us in each thread in which [in_thread ()]. Uses [SIGALRM]. *)
+
+val only : 'a -> 'a list
+(** A test in which handlers raise: none in bytecode nor with ThreadSanitizer,
+    for the reasons in [tools/bytecode.sh] and [tools/tsan/run.sh]. *)

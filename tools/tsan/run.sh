@@ -16,7 +16,7 @@ say() { printf 'tsan: %s\n' "$*" >&2; }
 # ThreadSanitizer has one of its own.
 is_wanted() {
   case $1 in
-  *_memory | test_signals | test_fifo_signals | test_styles_signals | test_styles | test_styles_deadlock | test_wakers)
+  *_memory | test_signals | test_fifo_signals | test_styles_signals | test_*interrupted | test_styles | test_styles_deadlock | test_wakers)
     [ "${#names[@]}" = 0 ] || [[ " ${names[*]} " != *" $1 "* ]] || say "$1: left out; tools/tsan/run.sh says why"
     return 1
     ;;

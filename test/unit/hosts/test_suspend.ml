@@ -256,6 +256,68 @@ let interrupted_in_condition () =
   Domain.join domain;
   Sys.set_signal Sys.sigusr1 before
 
+(* What a handler raises in [block], when another thread has resumed the one that is about
+   to wait, is kept too. *)
+let interrupted_in_block () =
+  let once outcome =
+    Suspend.suspend (fun resumer ->
+        in_domain (fun () -> yes "resumed" (resumer outcome));
+        raise Boom)
+  and next_wait () =
+    raises "the next wait" Boom (fun () ->
+        Suspend.suspend (fun resumer ->
+            ignore (resumer (Ok ()) : bool);
+            None))
+  in
+  int "the value" 1 (once (Ok 1));
+  next_wait ();
+  raises "the exception" Exit (fun () -> once (Error Exit));
+  next_wait ();
+  int "no more" 2
+    (Suspend.suspend (fun resumer ->
+         in_domain (fun () -> yes "resumed" (resumer (Ok 2)));
+         None))
+
+exception Interrupt
+
+(* A thread to which a resumer has said [true] gets the value, at whichever moment a signal
+   handler raises. *)
+let interrupted_at_any_moment () =
+  let resumers = Atomic.make None and stop = ref false in
+  let said_true = ref 0 and got = ref 0 and interrupts = ref 0 in
+  let resume () =
+    while not !stop do
+      match Atomic.exchange resumers None with
+      | Some resumer -> if resumer (Ok ()) then incr said_true
+      | None -> Thread.yield ()
+    done
+  in
+  let once () =
+    Suspend.suspend (fun resumer ->
+        Atomic.set resumers (Some resumer);
+        None);
+    incr got
+  in
+  beside resume (fun () ->
+      Fun.protect
+        ~finally:(fun () -> stop := true)
+        (fun () ->
+          while !interrupts < 500 do
+            let calls = ref 0 in
+            Interrupting.run ~by:Interrupt ~count:interrupts (fun () ->
+                while !calls < 200 do
+                  incr calls;
+                  once ()
+                done)
+          done));
+  int "each value arrives" !said_true !got;
+  (* The last one may have come too late. *)
+  try
+    Suspend.suspend (fun resumer ->
+        ignore (resumer (Ok ()) : bool);
+        None)
+  with Interrupt -> ()
+
 let () =
   run "Suspend"
     [
@@ -280,7 +342,12 @@ let () =
         [
           test "a signal handler raises in Condition.wait"
             interrupted_in_condition;
+          test "a signal handler raises before a thread waits"
+            interrupted_in_block;
         ]
+        @ Interrupting.only
+            (test "a signal handler raises at any moment"
+               interrupted_at_any_moment)
         @
         if Sys.file_exists "/proc/thread-self/status" then
           [ test "waking one wakes no other" wakes_no_other_thread ]

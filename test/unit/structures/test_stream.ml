@@ -42,7 +42,11 @@ let operations () =
   no "open" (Stream.is_closed t)
 
 let invalid () =
-  let misuse = Invalid_argument "Stream.create: capacity < 1" in
+  let misuse =
+    Invalid_argument
+      "Stream.create: capacity < 1 (to pass items on without a buffer there is \
+       Channel)"
+  in
   List.iter
     (fun n -> raises "create" misuse (fun () -> Stream.create n))
     [ 0; -1; min_int ]
