@@ -64,13 +64,11 @@ let () =
   run "Threads and domains of promises"
     [
       ( "in_thread",
-        [
-          test "masks" (masks Promise.in_thread);
-          test "interrupted" (interrupted Promise.in_thread);
-        ] );
+        test "masks" (masks Promise.in_thread)
+        :: Interrupting.only
+             (test "interrupted" (interrupted Promise.in_thread)) );
       ( "in_domain",
-        [
-          test "masks" (masks Promise.in_domain);
-          test "interrupted" (interrupted Promise.in_domain);
-        ] );
+        test "masks" (masks Promise.in_domain)
+        :: Interrupting.only
+             (test "interrupted" (interrupted Promise.in_domain)) );
     ]
