@@ -10,17 +10,25 @@ end
 module Actions = Map.Make (Key)
 
 type key = Key.t
-type 'wake sleeper = Nobody | Awake | Asleep of 'wake
+
+(* [is_woken] changes once, to [true], when a thread has woken the sleeper from this sleep. A
+   thread that sees it late wakes the sleeper once more. *)
+type 'wake asleep = {
+  wake : 'wake;
+  sleeps_until : int;
+  mutable is_woken : bool;
+}
+
+type 'wake sleeper = Nobody | Awake | Asleep of 'wake asleep
 
 (* [t], the only Atomic here; the states of [sleeper]
 
    State       Left by        To         By whom
    Nobody      add            Awake      any thread; it starts the sleeper
                start_sleeper  Awake      any thread; it starts the sleeper
-   Awake       fall_asleep    Asleep w   the sleeper; it sleeps until [until]
+   Awake       fall_asleep    Asleep a   the sleeper
                start_failed   Nobody     the thread that could not start the sleeper
-   Asleep w    add            Awake      any thread, if the new deadline is before
-                                         [until]; it wakes the sleeper
+   Asleep a    fall_asleep    Asleep a'  the sleeper
    *           add            Awake      a child process; it starts the sleeper
                start_sleeper  Awake      a child process; it starts the sleeper
 
@@ -28,10 +36,12 @@ type 'wake sleeper = Nobody | Awake | Asleep of 'wake
    [run_due], which calls the action afterwards: the compare-and-set that removes
    the action decides who calls it.
 
-   [until] is when the sleeper will look again without being woken, or must look
-   since it was woken. It is not after the first deadline. Cancelling does not move
-   [until]; setting and cancelling in a loop therefore wakes the sleeper once per
-   timeout length, not each time. *)
+   [until] is when the sleeper must look again. It is not after the first deadline. Debt: as
+   long as it is before [sleeps_until], whoever adds an action wakes the sleeper, unless that
+   [is_woken]. So a signal handler that raises before one has done so leaves that to the next; only its own action,
+   which nobody waits for any more, is late. Cancelling does not move [until]; setting and
+   cancelling in a loop therefore wakes the sleeper once per timeout length, not each
+   time. *)
 type 'wake state = {
   actions : (unit -> unit) Actions.t;
   sleeper : 'wake sleeper;
@@ -67,10 +77,13 @@ let sleeper state ~process =
 
 let rec add t ~process ~deadline action =
   let before = Atomic.get t in
-  let sleeper = sleeper before ~process in
+  let sleeper = sleeper before ~process
+  and until = Int.min deadline before.until in
   let owed =
     match sleeper with
-    | Asleep _ when deadline >= before.until -> Awake
+    | Asleep { sleeps_until; is_woken; _ }
+      when until >= sleeps_until || is_woken ->
+        Awake
     | Nobody | Awake | Asleep _ -> sleeper
   in
   let key = Key.{ deadline; number = before.next } in
@@ -78,14 +91,16 @@ let rec add t ~process ~deadline action =
     {
       actions = Actions.add key action before.actions;
       sleeper =
-        (match owed with Awake -> sleeper | Nobody | Asleep _ -> Awake);
-      until = Int.min deadline before.until;
+        (match sleeper with Nobody -> Awake | Awake | Asleep _ -> sleeper);
+      until;
       next = before.next + 1;
       process;
     }
   in
   if Atomic.compare_and_set t before after then (key, owed)
   else (* another action came or went *) add t ~process ~deadline action
+
+let woken asleep = asleep.is_woken <- true
 
 let rec cancel t key =
   let before = Atomic.get t in
@@ -102,10 +117,22 @@ let rec run_due t ~now =
   if before.until < never (* else there is nothing *) then
     match Actions.min_binding_opt before.actions with
     | Some (key, action) when key.deadline <= now () ->
-        let actions = Actions.remove key before.actions in
-        if Atomic.compare_and_set t before { before with actions } then
-          action ()
-        else (* another action came or went, or this one *) ();
+        let after =
+          { before with actions = Actions.remove key before.actions }
+        in
+        let is_mine = ref false in
+        begin match
+          is_mine := Atomic.compare_and_set t before after;
+          if !is_mine then action ()
+          else (* another action came or went, or this one *) ()
+        with
+        | () -> ()
+        | exception e ->
+            (* a signal handler's: whoever waits for the action must not miss it *)
+            let backtrace = Printexc.get_raw_backtrace () in
+            if !is_mine then action ();
+            Printexc.raise_with_backtrace e backtrace
+        end;
         run_due t ~now
     | Some _ | None -> ()
 
@@ -120,9 +147,15 @@ let fall_asleep t ~now wake =
   in
   if until <= now then None
   else
-    let after = { before with sleeper = Asleep wake; until } in
+    let sleeper = Asleep { wake; sleeps_until = until; is_woken = false } in
+    let after = { before with sleeper; until } in
     if Atomic.compare_and_set t before after then Some until
     else (* an action came or went *) None
+
+let lacks_sleeper t ~process =
+  match sleeper (Atomic.get t) ~process with
+  | Nobody -> true
+  | Awake | Asleep _ -> false
 
 let rec start_sleeper t ~process =
   let before = Atomic.get t in

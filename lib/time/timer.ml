@@ -86,12 +86,17 @@ let start_for key =
     Deadlines.start_failed deadlines key;
     Printexc.raise_with_backtrace e backtrace
 
+(* The others take it for started: no signal handler may come between. *)
+let start_surely ~process =
+  Signals.while_blocked @@ fun _ ->
+  if Deadlines.start_sleeper deadlines ~process then start_for None
+
 (* Only the main domain can start a thread of its own. A domain for the sleeper
    would slow each minor collection of the others. *)
 let start_early () =
-  if Deadlines.start_sleeper deadlines ~process:(Unix.getpid ()) then
-    (* If it cannot be started, [after] will tell. *)
-    try start_for None with Unix.Unix_error _ | Sys_error _ -> ()
+  (* If it cannot be started, [after] will tell. *)
+  try start_surely ~process:(Unix.getpid ())
+  with Unix.Unix_error _ | Sys_error _ -> ()
 
 let () =
   try Domain.before_first_spawn start_early
@@ -134,11 +139,14 @@ let at deadline action =
   else begin
     let now = now () in
     let process = current_process ~now in
+    if Deadlines.lacks_sleeper deadlines ~process then start_surely ~process;
     let key, owed = Deadlines.add deadlines ~process ~deadline action in
     begin match owed with
     | Nobody -> start_for (Some key)
     | Awake -> ()
-    | Asleep fd -> wake fd
+    | Asleep asleep ->
+        wake asleep.wake;
+        Deadlines.woken asleep
     end;
     (* The sleeper waits for its turn, perhaps for long. *)
     if Deadlines.may_be_due deadlines ~now then run_due ();

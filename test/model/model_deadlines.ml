@@ -21,7 +21,9 @@ let add sleeper t deadline action =
   begin match owed with
   | Nobody -> sleeper.started <- sleeper.started + 1
   | Awake -> ()
-  | Asleep () -> sleeper.woken <- true
+  | Asleep asleep ->
+      sleeper.woken <- true;
+      Deadlines.woken asleep
   end;
   key
 
@@ -42,12 +44,19 @@ let check name ?until processes expect =
       Deadlines.cancel t key)
     until;
   let called = Array.make 2 0 in
-  let must = ref [] in
+  let must = ref [] and late = ref 0 in
   let call i () = called.(i) <- called.(i) + 1 in
   let process = function
     | `Set (i, deadline) ->
         must := i :: !must;
         fun () -> ignore (add sleeper t deadline (call i) : Deadlines.key)
+    | `Interrupted deadline ->
+        (* before it wakes anybody; nobody waits for its action any more *)
+        late := deadline;
+        fun () ->
+          ignore
+            (Deadlines.add t ~process:1 ~deadline ignore
+              : Deadlines.key * unit Deadlines.sleeper)
     | `Unset (i, deadline) ->
         fun () ->
           let key = add sleeper t deadline (call i) in
@@ -63,7 +72,10 @@ let check name ?until processes expect =
   let outcome () =
     Deadlines.check t;
     if sleeper.started <> 1 then failwith "not one sleeper";
-    let first = Deadlines.first (Atomic.get t).actions in
+    let awaited (key : Deadlines.Key.t) _ = key.deadline <> !late in
+    let first =
+      Deadlines.(first (Actions.filter awaited (Atomic.get t).actions))
+    in
     if until <> None && (not sleeper.woken) && sleeper.until > first then
       failwith "sleeps for too long";
     let is_called i = if called.(i) > 0 then string_of_int i else "-" in
@@ -83,6 +95,12 @@ let () =
   check "the first two" [ `Set (0, 20); `Set (1, 15); `Start ] [ "--" ];
   check "sooner than the sleep" ~until:20
     [ `Set (0, 15); `Set (1, 12); `Serve ]
+    [ "woken --"; "--" ];
+  check "sooner than the sleep, one is interrupted" ~until:20
+    [ `Interrupted 12; `Set (0, 15) ]
+    [ "woken --" ];
+  check "the same, beside the sleeper" ~until:20
+    [ `Interrupted 12; `Set (0, 15); `Serve ]
     [ "woken --"; "--" ];
   check "later than the sleep" ~until:20
     [ `Set (0, 20); `Set (1, 25); `Serve ]

@@ -460,6 +460,37 @@ let not_idle_in_an_action () =
   yes "not idle" (Atomic.get seen = Some false);
   eventually "idle" Timer.is_idle
 
+exception Tick
+
+(* Whoever sets the next timeout wakes the sleeper, if the one before was interrupted. *)
+let interrupted () =
+  let interrupts = ref 0 and others = Atomic.make 0 and set = ref 0 in
+  let ends = now () +. 1. in
+  Interrupting.run ~by:Tick ~count:interrupts (fun () ->
+      while now () < ends do
+        (Timer.after 0.000_1 ignore) ();
+        (* It falls asleep, until nothing. *)
+        Thread.delay 0.000_2
+      done);
+  yes "interrupted" (!interrupts > 0);
+  pass 0.001;
+  (* What is due is called by any thread, and must not get lost in it. *)
+  let by_others () =
+    while now () < ends +. 1. do
+      after 0.000_02 (count others);
+      incr set;
+      Thread.yield ()
+    done
+  in
+  let join = thread by_others in
+  Interrupting.run ~by:Tick ~count:interrupts (fun () ->
+      while now () < ends +. 1. do
+        (Timer.after 0.000_01 ignore) ();
+        Thread.yield ()
+      done);
+  join ();
+  eventually "each is called" (fun () -> Atomic.get others >= !set)
+
 let () =
   match Sys.argv with
   | [| _; name |] when List.exists (fun (n, _, _) -> n = name) programs ->
@@ -488,7 +519,8 @@ let () =
               test "cancel against fire" race;
               test "run_due by all" run_by_all;
               test "a busy domain" busy;
-            ] );
+            ]
+            @ Interrupting.only (test "a signal handler raises" interrupted) );
           ( "programs",
             List.map
               (fun (name, before, _) -> test name (succeeds name before))
