@@ -37,7 +37,7 @@ let all =
      ])
 
 (* Some operations are one, with different arguments; others are shared by structures. *)
-let find ~same_arg (Operation.Refused (refused, refused_arg)) =
+let find ~same_arg refused refused_arg =
   List.filter_map
     (function
       | Named (name, operation, arg)
@@ -47,13 +47,19 @@ let find ~same_arg (Operation.Refused (refused, refused_arg)) =
       | Named _ | Unnamed -> None)
     (Stdlib.Lazy.force all)
 
+let select = "Event.select"
+
 let refused () =
   match Atomic.get Operation.refused with
   | None -> []
-  | Some refused -> (
-      match find ~same_arg:true refused with
-      | [] -> find ~same_arg:false refused
+  | Some Refused_choice -> [ select ]
+  | Some (Refused (operation, arg)) -> (
+      match find ~same_arg:true operation arg with
+      | [] -> find ~same_arg:false operation arg
       | found -> found)
+
+(* Each style has it beside its structures. *)
+let in_style style name = style ^ "." ^ if name = select then "select" else name
 
 let advice style =
   match refused () with
@@ -62,4 +68,4 @@ let advice style =
       let all names = String.concat " or " names in
       Printf.sprintf ". The operation that was refused last is %s: use %s"
         (all names)
-        (all (List.map (fun name -> style ^ "." ^ name) names))
+        (all (List.map (in_style style) names))

@@ -4,8 +4,9 @@
 val refused : unit -> string list
 (** The operation that was refused last, in any thread, as [["Mvar.take"]].
     Several, if they are one to the library, such as [Stream.take] and
-    [Mailbox.take]. [[]] if it has no name here: a choice, [Condition.wait],
-    [Barrier.await], an operation of another library. *)
+    [Mailbox.take]; [["Event.select"]] for a choice of several. [[]] if it has
+    no name here: [Condition.wait], [Barrier.await], an operation of another
+    library. *)
 
 val advice : string -> string
 (** [advice style]: a sentence for the end of a message, which names that

@@ -262,6 +262,8 @@ let is_confirmed (Chosen { kind; result; _ }) =
   | Tentative confirm, Ok v -> confirm v
   | (Plain | Last), _ | Tentative _, Error _ -> true
 
+let refused = Some Operation.Refused_choice
+
 let wait_for_any alternatives =
   let enlisted = ref [] in
   match Suspend.suspend (block alternatives enlisted) with
@@ -270,6 +272,7 @@ let wait_for_any alternatives =
       chosen
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
+      if Reach.is_refusal e then Atomic.set Operation.refused refused;
       withdraw_all enlisted;
       Printexc.raise_with_backtrace e backtrace
 

@@ -21,7 +21,7 @@ let withdraw operation t w =
     operation.withdraw t w
   end
 
-type refused = Refused : ('t, 'x, 'a) t * 'x -> refused
+type refused = Refused : ('t, 'x, 'a) t * 'x -> refused | Refused_choice
 
 let refused : refused option Atomic.t = Atomic.make None
 

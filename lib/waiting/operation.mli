@@ -45,7 +45,9 @@ val withdraw : ('t, 'x, 'a) t -> 't -> ('x, 'a) Waiter.t -> unit
     if it is gone already. To be called when a suspension by {!block} has
     raised. *)
 
-type refused = Refused : ('t, 'x, 'a) t * 'x -> refused
+type refused =
+  | Refused : ('t, 'x, 'a) t * 'x -> refused
+  | Refused_choice  (** A choice of several. *)
 
 val refused : refused option Atomic.t
 (** The operation that a host refused last ({!Reach.refuse}), in any thread, and

@@ -133,6 +133,8 @@ let message () =
         Semaphore.Binary.(acquire (make false)));
     says "Promise.await" (fun () ->
         Lazy.force (Lazy.from_fun (fun () -> Promise.await (Promise.create ()))));
+    says "select" (fun () ->
+        Event.select [ Mvar.take_evt (Mvar.create_empty ()); Event.timeout 9. ]);
     Lwt.return_unit
   in
   each plain;

@@ -36,6 +36,8 @@ let message () =
   says "Mvar.put" (fun () -> Mvar.put (Mvar.create 1) 2);
   says "Promise.await" (fun () -> Promise.await (Promise.create ()));
   says "Mutex.lock" (fun () -> Mutex.lock mutex);
+  says "select" (fun () ->
+      Event.select [ Mvar.take_evt (Mvar.create_empty ()); Event.timeout 9. ]);
   Deferred.return ()
 
 (* Not [Concord_async.go]'s. *)
