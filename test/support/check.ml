@@ -5,6 +5,10 @@ let current = Atomic.make ("(start)", infinity)
 (* Alcotest redirects the standard error during a test. *)
 let stderr_of_program = Unix.dup Unix.stderr
 
+(* No handler of a test runs in it, which might raise. *)
+let block_signals () =
+  ignore (Thread.sigmask SIG_BLOCK (List.init 64 succ) : int list)
+
 let rec watch () =
   Thread.delay 0.5;
   let name, deadline = Atomic.get current in
@@ -22,6 +26,10 @@ let test name f =
 
 let run name suites =
   Printexc.record_backtrace true;
+  let watch () =
+    block_signals ();
+    watch ()
+  in
   ignore (Thread.create watch () : Thread.t);
   Alcotest.run name suites
 
