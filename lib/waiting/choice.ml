@@ -1,8 +1,3 @@
-type abort = {
-  run : unit -> unit;
-  first : bool;  (** Before the functions that are wrapped around others. *)
-}
-
 type 'b kind =
   | Plain
   | Last  (** To be enlisted after the others. *)
@@ -24,7 +19,7 @@ type +'a alternative =
       arg : 'x;
       finish : 'b -> 'c;  (** What is left of the operation itself. *)
       post : ('c, 'a) post;
-      within : abort list;  (** The [wrap_abort]s around it. *)
+      within : Aborts.t list;  (** The [wrap_abort]s around it. *)
       kind : 'b kind;
     }
       -> 'a alternative
@@ -35,7 +30,7 @@ type ('b, 'c, 'a) performed = {
   mutable result : ('b, exn) result;
   finish : 'b -> 'c;
   post : ('c, 'a) post;
-  within : abort list;
+  within : Aborts.t list;
   kind : 'b kind;
 }
 
@@ -183,40 +178,7 @@ let rec block alternatives enlisted resumer =
       end
       else (* resumed meanwhile *) None
 
-(* --- Aborts ---------------------------------------------------------------- *)
-
-type due = { mutable left : abort list }
-
-let nothing_due = { left = [] }
-
-let rec run_each due ~all =
-  match due.left with
-  | a :: rest when all || a.first ->
-      due.left <- rest;
-      a.run ();
-      run_each due ~all
-  | _ -> ()
-
-(* An abort that raises, or is cancelled, must not keep the others from running, nor must
-   a signal handler: one of them may have to lock a mutex again. The first exception is
-   raised. *)
-let rec run due ~all =
-  try run_each due ~all
-  with e ->
-    let backtrace = Printexc.get_raw_backtrace () in
-    (try run due ~all with _ -> ());
-    Printexc.raise_with_backtrace e backtrace
-
-let run_due due = run due ~all:true
-let run_first due = run due ~all:false
-
-let with_due aborts f =
-  let due = { left = aborts } in
-  try f due
-  with e ->
-    let backtrace = Printexc.get_raw_backtrace () in
-    (try run_due due with _ -> ());
-    Printexc.raise_with_backtrace e backtrace
+(* --- Concluding ------------------------------------------------------------ *)
 
 (* [before due f] runs [f ()] and then the first aborts, and gives what [f] gave or
    raised once more. An abort's exception is raised at once: handlers are for [f]'s. *)
@@ -228,7 +190,7 @@ let before (type a) due (f : unit -> a) : unit -> a =
         let backtrace = Printexc.get_raw_backtrace () in
         fun () -> Printexc.raise_with_backtrace e backtrace
   in
-  match run_first due with
+  match Aborts.run_first due with
   | () -> again
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
@@ -239,21 +201,19 @@ let before (type a) due (f : unit -> a) : unit -> a =
 let conclude (type a) due
     (Chosen { result; finish; post; within; _ } : a chosen) : a =
   let finish () = match result with Ok v -> finish v | Error e -> raise e in
-  if List.is_empty due.left then
+  if Aborts.is_empty due then
     match post with Then f -> f (finish ()) | Handled f -> f finish
   else begin
-    let others = List.filter (fun a -> not (List.memq a within)) due.left in
-    let first, last = List.partition (fun a -> a.first) others in
-    due.left <- first @ last;
+    Aborts.leave_out within due;
     let v =
       match post with
       | Then f ->
           let v = finish () in
-          run_first due;
+          Aborts.run_first due;
           f v
       | Handled f -> f (before due finish)
     in
-    run_due due;
+    Aborts.run_due due;
     v
   end
 

@@ -4,12 +4,6 @@
 
 (** {2 What an event consists of} *)
 
-type abort = {
-  run : unit -> unit;
-  first : bool;  (** Before the functions that are wrapped around others. *)
-}
-(** What to run if none of the alternatives inside was performed. *)
-
 type 'b kind =
   | Plain  (** Performed once a waiter is resumed. *)
   | Last  (** To be enlisted after the others. *)
@@ -31,7 +25,7 @@ type +'a alternative =
       arg : 'x;
       finish : 'b -> 'c;  (** What is left of the operation itself. *)
       post : ('c, 'a) post;
-      within : abort list;  (** The [wrap_abort]s around it. *)
+      within : Aborts.t list;  (** The [wrap_abort]s around it. *)
       kind : 'b kind;
     }
       -> 'a alternative  (** One operation that can be chosen. *)
@@ -57,10 +51,7 @@ val perform_any : 'a alternative array -> 'a chosen
     - {b Order}: that of arrival at each structure.
     - {b Cost}: O(1) for each alternative (amortised). *)
 
-type due
-(** Aborts that are still to be run. *)
-
-val conclude : due -> 'a chosen -> 'a
+val conclude : Aborts.due -> 'a chosen -> 'a
 (** Finishes the operation, runs those of the aborts that are not around it, and
     what is wrapped around it. Suspends where these do.
 
@@ -81,18 +72,3 @@ val perform_next : 'a rounds -> 'a chosen
 
 val next : 'a rounds -> int
 (** Where the next round begins. *)
-
-(** {2 Aborts}
-
-    All are run, also if some raise, or a signal handler does, at any moment;
-    then the first exception is raised. *)
-
-val nothing_due : due
-(** No aborts. *)
-
-val with_due : abort list -> (due -> 'a) -> 'a
-(** [with_due aborts f] is [f due]. If that raises, the aborts that are left are
-    run. *)
-
-val run_due : due -> unit
-(** Runs all that are left. *)

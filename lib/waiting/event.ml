@@ -5,7 +5,7 @@ type +_ t =
   | Wrap : 'b t * ('b -> 'a) -> 'a t
   | Choose : 'a t list -> 'a t
   | Guard : (unit -> 'a t) -> 'a t
-  | Wrap_abort : 'a t * abort -> 'a t
+  | Wrap_abort : 'a t * Aborts.t -> 'a t
   | Wrap_handler : 'a t * (exn -> 'a) -> 'a t
   | Prefer : 'a t list -> 'a t
 
@@ -47,8 +47,8 @@ let never = Choose []
 let choose ts = Choose ts
 let wrap t f = Wrap (t, f)
 let guard f = Guard f
-let wrap_abort t run = Wrap_abort (t, { run; first = false })
-let wrap_withdraw t run = Wrap_abort (t, { run; first = true })
+let wrap_abort t run = Wrap_abort (t, { Aborts.run; first = false })
+let wrap_withdraw t run = Wrap_abort (t, { Aborts.run; first = true })
 
 (* --- What an event consists of -------------------------------------------- *)
 
@@ -87,7 +87,7 @@ let flatten t =
   let aborts = ref [] in
   let rec collect : type a b.
       (a, b) around ->
-      abort list ->
+      Aborts.t list ->
       b alternative list ->
       a t ->
       b alternative list =
@@ -98,7 +98,7 @@ let flatten t =
      | Guard f -> collect post within found (f ())
      | Wrap_abort (t, { run; first }) ->
          (* a fresh one for each place in the event: they are compared by address *)
-         let abort = { run; first } in
+         let abort = { Aborts.run; first } in
          aborts := abort :: !aborts;
          collect post (abort :: within) found t
      | Wrap_handler (t, f) -> collect (inside post (handled f)) within found t
@@ -116,8 +116,8 @@ let flatten t =
 (* --- Performing ----------------------------------------------------------- *)
 
 let perform how alternatives aborts =
-  if List.is_empty aborts then conclude nothing_due (how alternatives)
-  else with_due aborts (fun due -> conclude due (how alternatives))
+  if List.is_empty aborts then conclude Aborts.nothing_due (how alternatives)
+  else Aborts.with_due aborts (fun due -> conclude due (how alternatives))
 
 let sync_choice t =
   let alternatives, aborts = flatten t in
@@ -190,11 +190,11 @@ let simple = function
 
 let poll t =
   let alternatives, aborts = flatten t in
-  with_due aborts @@ fun due ->
+  Aborts.with_due aborts @@ fun due ->
   match attempt_any alternatives with
   | Some chosen -> Some (conclude due chosen)
   | None ->
-      run_due due;
+      Aborts.run_due due;
       None
 
 (* --- Time ----------------------------------------------------------------- *)

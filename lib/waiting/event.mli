@@ -3,8 +3,7 @@
     An event can be performed later, by tasks of any host, any number of times:
     {!sync} waits for it, {!poll} tries it now, {!select} waits for one of
     several. Every blocking operation [x] of every structure has its event
-    [x_evt]. All that Stdlib's [Event] has is here under the same names. (The
-    idea is Reppy's, in Concurrent ML.)
+    [x_evt]. All names of Stdlib's [Event] are here. (The idea is Reppy's.)
 
     {[
       # let box = Mvar.create 6
@@ -25,9 +24,8 @@
     - {b No bias}. Of the alternatives that are ready when it begins, each is as
       likely as any other ({!prefer} and {!loop} have an order).
     - {b Order}. A choice that waits takes its turn in the queue of each
-      alternative, as any other waiter there. (A {!Barrier} that wakes it in
-      vain makes it take new places, and so does
-      {!Condition.loop_no_mutex_evt}.)
+      alternative, as others there. (A {!Barrier} or
+      {!Condition.loop_no_mutex_evt} that wakes it in vain gives it new places.)
     - {b Cancelled} while suspended: no alternative was or will be performed.
     - {b Cost}: O(1) for each alternative, also to withdraw (amortised). *)
 
