@@ -37,11 +37,11 @@ type 'wake sleeper = Nobody | Awake | Asleep of 'wake asleep
    the action decides who calls it.
 
    [until] is when the sleeper must look again. It is not after the first deadline. Debt: as
-   long as it is before [sleeps_until], whoever adds an action wakes the sleeper, unless that
-   [is_woken]. So a signal handler that raises before one has done so leaves that to the next; only its own action,
-   which nobody waits for any more, is late. Cancelling does not move [until]; setting and
-   cancelling in a loop therefore wakes the sleeper once per timeout length, not each
-   time. *)
+   long as it is before [sleeps_until], whoever adds an action wakes the sleeper, unless
+   that [is_woken]. So a signal handler that raises before one has done so leaves that to
+   the next; only its own action, which nobody waits for any more, is late. Cancelling does
+   not move [until]; setting and cancelling in a loop therefore wakes the sleeper once per
+   timeout length, not each time. *)
 type 'wake state = {
   actions : (unit -> unit) Actions.t;
   sleeper : 'wake sleeper;
