@@ -155,6 +155,7 @@ run_tests() {
   output=$(mktemp)
   # What hangs is killed, and dune then says where it is defined. Longer tests have limits of their own.
   limit=${CONCORD_TEST_LIMIT:-900}
+  [[ $limit =~ ^[0-9]+$ ]] || die "test: CONCORD_TEST_LIMIT=$limit: give a whole number of seconds, or 0 for no limit"
   [ -z "${CONCORD_LONG:-}" ] || limit=0
   if [ "$limit" != 0 ]; then bash "$top/tools/late.sh" $$ "$limit" >&2 & late=$!; fi
   trap 'rm -f "$output"; [ -z "$late" ] || kill "$late"' EXIT

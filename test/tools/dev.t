@@ -108,6 +108,9 @@ What takes too long is killed, with what came of it, and told.
   dev: no end after 2 s, so killed:
   the test was killed
   $ mv dune.before bin/dune
+  $ CONCORD_TEST_LIMIT=soon dev test test_mvar
+  dev: test: CONCORD_TEST_LIMIT=soon: give a whole number of seconds, or 0 for no limit
+  [1]
   $ dev test test_mvar 2>/dev/null
   25 passed, 0 failed
 
