@@ -11,8 +11,8 @@ end) : Concord_styles.Direct = struct
   type 'a mvar = 'a Concord.Mvar.t
   type 'a fifo = 'a Concord.Mailbox.t
 
-  let make_mvar = Concord.Mvar.create_empty
-  let make_fifo = Concord.Mailbox.create
+  let make_mvar () = Concord.Mvar.create_empty ()
+  let make_fifo () = Concord.Mailbox.create ()
   let put_fifo = Concord.Mailbox.put
 
   exception Halted

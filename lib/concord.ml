@@ -29,3 +29,5 @@ module Rwlock = Rwlock
 module Barrier = Barrier
 module Latch = Latch
 module Monadic = Monadic
+module Debug = Debug
+module Trace = Trace

@@ -1,6 +1,17 @@
 (** Synchronisation between tasks of any concurrency library.
 
-    [open Concord] and use the structures; nothing needs to be set up. *)
+    [open Concord] and use the structures; nothing needs to be set up.
+
+    The [open] hides what has the same name and was there before. Of Stdlib that
+    is [Lazy], [Mutex], [Condition], [Semaphore] and the [Event] of its threads:
+    the first four are meant to be replaced, as they have the same functions
+    here, and [Stdlib.Mutex] is still there. Of [Eio.Std] it is [Promise]. A
+    program's own modules are hidden too if they are called as one of these:
+    [Trace], [Debug], [Scope], [Tasks], [Stream], [Channel] are likely names.
+    Then open the program's after this one ([open Concord open My_program]),
+    give it another name before ([module My_trace = Trace open Concord]), or do
+    not open: [Concord.Mvar.put] is no longer than [Eio.Stream.add]. The values
+    are {!both}, {!all}, {!first}, {!any}, {!with_timeout} and {!yield}. *)
 
 module Event = Event
 (** Blocking operations as values, choice among them, timeouts. *)
@@ -100,6 +111,14 @@ module Host_kit = Host_kit
 
 module Structure_kit = Structure_kit
 (** What structures are made of. *)
+
+(** {2 Finding faults} *)
+
+module Debug = Debug
+(** Who waits for whom. *)
+
+module Trace = Trace
+(** What tasks do, told while they do it. *)
 
 (** {2 Other styles} *)
 

@@ -6,6 +6,8 @@ module Suspend = Concord.Suspend
 module Host_kit = Concord.Host_kit
 module Decision = Host_kit.Decision
 
+let name = "async"
+
 exception In_job
 
 let () =
@@ -65,9 +67,10 @@ let () =
   let or_elsewhere f x =
     if Inbox.is_in_async () then f x else raise_notrace Host_kit.Elsewhere
   in
-  Host_kit.plug_in
+  let who () = Concord__Who.(asked_or (fun () -> unknown name)) in
+  Host_kit.plug_in ~who:(or_elsewhere who)
     {
-      name = "async";
+      name;
       sample = None;
       takes_every_effect = false;
       suspend = (fun block -> or_elsewhere refuse block);
@@ -79,59 +82,68 @@ let () =
 
 (* Threads that must not touch Async's state may call them too. There an operation that
    need not wait is done, and one that fails raises. *)
-include Concord.Monadic.Make (struct
-  type 'a t = 'a Deferred.t
+module Host = struct
+  let name = name
+end
 
-  let return = Deferred.return
+include
+  Concord.Monadic.Make_plain_named
+    (Host)
+    (struct
+      type 'a t = 'a Deferred.t
 
-  let fail e backtrace =
-    if Inbox.is_here () then begin
-      Monitor.send_exn (Monitor.current ()) e ~backtrace:(`This backtrace);
-      Deferred.never ()
-    end
-    else Printexc.raise_with_backtrace e backtrace
+      let return = Deferred.return
 
-  let bind t f =
-    match Deferred.peek t with Some v -> f v | None -> Deferred.bind t ~f
+      let fail e backtrace =
+        if Inbox.is_here () then begin
+          Monitor.send_exn (Monitor.current ()) e ~backtrace:(`This backtrace);
+          Deferred.never ()
+        end
+        else Printexc.raise_with_backtrace e backtrace
 
-  (* The end of a queue is recognised by its exception. Any other one stays in that of the
+      let bind t f =
+        match Deferred.peek t with Some v -> f v | None -> Deferred.bind t ~f
+
+      (* The end of a queue is recognised by its exception. Any other one stays in that of the
      monitor, which has the place where it was raised. *)
-  let closed_or e =
-    match Monitor.extract_exn e with
-    | Concord.Mailbox.Closed as closed -> closed
-    | _ -> e
+      let closed_or e =
+        match Monitor.extract_exn e with
+        | Concord.Mailbox.Closed as closed -> closed
+        | _ -> e
 
-  let try_bind f return fail =
-    match Inbox.enter () with
-    | exception e -> fail e
-    | () ->
-        Deferred.bind (Monitor.try_with ~run:`Now ~rest:`Raise f) ~f:(function
-          | Ok v -> return v
-          | Error e -> fail (closed_or e))
+      let try_bind f return fail =
+        match Inbox.enter () with
+        | exception e -> fail e
+        | () ->
+            Deferred.bind (Monitor.try_with ~run:`Now ~rest:`Raise f)
+              ~f:(function
+              | Ok v -> return v
+              | Error e -> fail (closed_or e))
 
-  (* Async has no cancellation. However many jobs are ready, it serves timers and input
+      (* Async has no cancellation. However many jobs are ready, it serves timers and input
      between its cycles. *)
-  let enter = Inbox.enter
-  let suspend ~protected:_ block go_on = suspend block go_on
+      let enter = Inbox.enter
+      let suspend ~protected:_ block go_on = suspend block go_on
 
-  (* [f] may have changed the context, and be suspended before it restores it. *)
-  let isolate f =
-    if Inbox.is_here () then begin
-      let context = Scheduler.current_execution_context () in
-      let restore () = Scheduler.Expert.set_execution_context context in
-      match f () with
-      | t ->
-          restore ();
-          t
-      | exception e ->
-          let backtrace = Printexc.get_raw_backtrace () in
-          restore ();
-          Printexc.raise_with_backtrace e backtrace
-    end
-    else f ()
+      (* [f] may have changed the context, and be suspended before it restores it. *)
+      let isolate f =
+        if Inbox.is_here () then begin
+          let context = Scheduler.current_execution_context () in
+          let restore () = Scheduler.Expert.set_execution_context context in
+          match f () with
+          | t ->
+              restore ();
+              t
+          | exception e ->
+              let backtrace = Printexc.get_raw_backtrace () in
+              restore ();
+              Printexc.raise_with_backtrace e backtrace
+        end
+        else f ()
 
-  let host () = if Atomic.get going = this_thread () then Some host else None
-end)
+      let host () =
+        if Atomic.get going = this_thread () then Some host else None
+    end)
 
 (* --- Promises ------------------------------------------------------------- *)
 

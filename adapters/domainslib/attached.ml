@@ -8,6 +8,7 @@ let invalid name message =
 (* The porter keeps its pool alive. *)
 type entry = {
   pool : Task.pool Weak.t;
+  name : string option;
   porter_of : (Task.pool, Porter.t) Ephemeron.K1.t;
 }
 
@@ -20,10 +21,18 @@ let find pool =
   let query entry = Ephemeron.K1.query entry.porter_of pool in
   List.find_map query (Atomic.get entries)
 
-let add pool porter =
+let name_of pool =
+  let name entry =
+    match Weak.get entry.pool 0 with
+    | Some p when p == pool -> entry.name
+    | Some _ | None -> None
+  in
+  List.find_map name (Atomic.get entries)
+
+let add pool name porter =
   let key = Weak.create 1 in
   Weak.set key 0 (Some pool);
-  let entry = { pool = key; porter_of = Ephemeron.K1.make pool porter } in
+  let entry = { pool = key; name; porter_of = Ephemeron.K1.make pool porter } in
   let used = List.filter (fun e -> Weak.check e.pool 0) (Atomic.get entries) in
   Atomic.set entries (entry :: used)
 
@@ -71,28 +80,89 @@ let create pool =
   porter := Some created;
   created
 
+(* --- Which task it is ------------------------------------------------------- *)
+
+(* A trigger of Domainslib's, once a pool was attached: other tasks of its pools are told
+   from those of other schedulers by it, but not from one another. *)
+let trigger = Atomic.make None
+
+let note_trigger () =
+  if Option.is_none (Atomic.get trigger) then
+    Atomic.set trigger (Some (Domain_local_await.prepare_for_await ()))
+
+let host = "domainslib"
+
+let who_of_trigger (other : Domain_local_await.t) =
+  match Atomic.get trigger with
+  | Some (known : Domain_local_await.t)
+    when Concord__Identity.same_code known.await other.await ->
+      Some (Concord__Who.unknown host)
+  | Some _ | None -> None
+
+let () = Concord__Plugin.add_who_of_trigger who_of_trigger
+
+(* A job is one task, whatever domain it is on. *)
+let[@inline never] with_identity pool promise f =
+  let job = ref (Concord__Who.new_number ()) in
+  let name = Concord__Who.numbered "job" !job in
+  let name =
+    match name_of pool with
+    | Some pool -> Printf.sprintf "%s of pool %s" name pool
+    | None -> name
+  in
+  let who () = Concord__Who.make ~host ~name job in
+  let has_begun = Atomic.make false in
+  let filler () =
+    let who = who () in
+    if Atomic.get has_begun then who
+    else { who with name = name ^ ", which has not begun" }
+  in
+  if Concord__Waits.are_kept () then
+    Concord__Filler.add filler ~is_resolved:Concord.Promise.is_resolved promise;
+  let f =
+    if Concord__Tracing.is_on () then
+      let parent = Concord__Identify.waker () in
+      fun () -> Concord__Tracing.forked ~parent ~ask:who f
+    else f
+  in
+  fun () ->
+    Atomic.set has_begun true;
+    Concord__Who.answering who f
+
+let[@inline] known_job pool promise f =
+  if Concord__Waits.are_kept () || Concord__Tracing.is_on () then
+    with_identity pool promise f
+  else f
+
 (* --- Attaching ------------------------------------------------------------ *)
 
-let start name pool =
+let start name pool_name pool =
   let porter = create pool in
-  match Task.async pool (fun () -> Porter.serve pool porter) with
+  let serve () =
+    note_trigger ();
+    Porter.serve pool porter
+  in
+  match Task.async pool serve with
   | (_ : unit Task.promise) ->
-      add pool porter;
+      add pool pool_name porter;
       porter
   | exception Assert_failure _ ->
       invalid name
         "the pool has no place for the calling domain; call attach before, \
          from the domain that uses Domainslib.Task.run or async"
 
-let porter name pool =
+let porter ?pool_name name pool =
   if not (Porter.is_alive pool) then invalid name "the pool was torn down";
   match find pool with
   | Some porter -> porter
   | None ->
       Mutex.protect mutex (fun () ->
-          match find pool with Some porter -> porter | None -> start name pool)
+          match find pool with
+          | Some porter -> porter
+          | None -> start name pool_name pool)
 
-let attach name pool = ignore (porter name pool : Porter.t)
+let attach ?pool_name name pool =
+  ignore (porter ?pool_name name pool : Porter.t)
 
 (* --- Pools without domains ------------------------------------------------ *)
 

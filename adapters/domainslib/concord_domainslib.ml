@@ -12,12 +12,13 @@ let () =
          had ended; use Concord_domainslib.with_pool, drain or teardown"
   | _ -> None
 
-let attach = Attached.attach "attach"
+let attach pool = Attached.attach "attach" pool
 
 (* --- One job -------------------------------------------------------------- *)
 
 let submit_as name pool f =
   let promise = Promise.create () in
+  let f = Attached.known_job pool promise f in
   Attached.post name pool (Porter.job (Porter.work promise f));
   promise
 
@@ -25,6 +26,7 @@ let submit pool f = submit_as "submit" pool f
 
 let submit_cancellable_as name pool f =
   let promise = Promise.create () in
+  let f = Attached.known_job pool promise f in
   let job, cancel = Porter.cancellable ~cancelled:Cancelled promise f in
   Attached.post name pool job;
   (promise, cancel)
@@ -109,6 +111,12 @@ let set_masks pool num_domains mask =
   done;
   Stdlib.Mutex.protect mutex wait_for_all
 
+(* Of a thread that is no task of the program's: not a wait for its reports. *)
+let wait_until_resolved promise =
+  Concord__Reach.suspend_unlisted (fun resumer ->
+      Promise.on_resolve promise (fun _ -> ignore (resumer (Ok ()) : bool));
+      None)
+
 (* Only a domain that has a place in the pool can tear the pool down, and a task may go
    on on another domain. So a thread of the calling domain has the pool: it sets it up,
    waits until the caller has done, and tears it down. The caller's task only waits
@@ -118,7 +126,7 @@ let keep_pool mask name num_domains ~ready ~leave ~over =
   match
     let pool = Task.setup_pool ?name ~num_domains () in
     set_masks pool num_domains mask;
-    attach pool;
+    Attached.attach ?pool_name:name "attach" pool;
     pool
   with
   | exception e ->
@@ -127,7 +135,7 @@ let keep_pool mask name num_domains ~ready ~leave ~over =
   | pool -> (
       Promise.fill ready pool;
       match
-        Promise.await leave;
+        wait_until_resolved leave;
         drain pool;
         (* The caller may have torn it down. *)
         if Porter.is_alive pool then Task.teardown_pool pool

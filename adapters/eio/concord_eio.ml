@@ -37,6 +37,8 @@ let suspend (type a) (block : a Concord.Suspend.resumer -> a option) : a =
           enqueue outcome
         end
   in
+  (* What Eio's own waits tell: eio-trace shows the fiber as suspended. *)
+  Trace.suspend_fiber "Concord";
   match Effect.perform (Effects.Suspend enter) with
   | v -> v
   | exception e -> (
@@ -50,6 +52,17 @@ let suspend (type a) (block : a Concord.Suspend.resumer -> a option) : a =
 let protect f =
   match Effect.perform Effects.Get_context with
   | (_ : Fiber_context.t) -> Eio.Cancel.protect f
+  | exception Effect.Unhandled Effects.Get_context ->
+      raise_notrace Host_kit.Elsewhere
+
+(* [Get_context] is answered by the innermost loop of Eio. *)
+let who () =
+  match Effect.perform Effects.Get_context with
+  | fiber ->
+      let number = (Fiber_context.tid fiber :> int) in
+      Host_kit.Who.make ~host:name
+        ~name:(Printf.sprintf "fiber %d" number)
+        fiber
   | exception Effect.Unhandled Effects.Get_context ->
       raise_notrace Host_kit.Elsewhere
 
@@ -94,7 +107,7 @@ let scope body =
   | exception Stopped when Option.is_some !result -> Option.get !result
 
 let () =
-  Host_kit.plug_in
+  Host_kit.plug_in ~who
     {
       name;
       sample = Some (Eio_utils.Dla.prepare_for_await ());

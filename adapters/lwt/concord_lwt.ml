@@ -4,6 +4,8 @@ module Decision = Host_kit.Decision
 module Leaks = Concord__Leaks
 module Suspend = Concord.Suspend
 
+let name = "lwt"
+
 exception In_callback
 
 let () =
@@ -79,6 +81,11 @@ let conclude operation t w = function
       Structure_kit.withdraw operation t w;
       Lwt.fail e
 
+let[@inline never] block_kept place woken block resumer =
+  let block, ended = Concord__Noted.operation ~host:name place block in
+  Lwt.on_any woken (fun _ -> ended None) (fun e -> ended (Some e));
+  block resumer
+
 (* As [suspend], with less between Lwt and the structure: what was promised is the
    value of the promise as it is. *)
 let wait ~late operation t w result =
@@ -97,7 +104,15 @@ let wait ~late operation t w result =
       | Ok v -> late v e
       | Error _ as error -> conclude operation t w error
   in
-  match Structure_kit.block operation t w (Leaks.guard_operation resumer) with
+  let block resumer =
+    Structure_kit.block operation t w (Leaks.guard_operation resumer)
+  in
+  match
+    if Concord__Reach.needs_care () then
+      let place = Concord__Operation.place operation t w.Concord__Waiter.arg in
+      block_kept place woken block resumer
+    else block resumer
+  with
   | Some v -> conclude operation t w (outcome decision (Ok (result v)))
   | exception e -> conclude operation t w (outcome decision (Error e))
   | None -> Lwt.catch (fun () -> woken) rejected
@@ -144,9 +159,10 @@ let () =
   let or_elsewhere f x =
     if Loop.is_in_turn () then f x else raise_notrace Host_kit.Elsewhere
   in
-  Host_kit.plug_in
+  let who () = Concord__Who.(asked_or (fun () -> unknown name)) in
+  Host_kit.plug_in ~who:(or_elsewhere who)
     {
-      name = "lwt";
+      name;
       sample = None;
       takes_every_effect = false;
       suspend = (fun block -> or_elsewhere outside block);
@@ -156,24 +172,31 @@ let () =
 
 let no_key : unit Lwt.key = Lwt.new_key ()
 
-include Concord.Monadic.Make_with_wait (struct
-  type 'a t = 'a Lwt.t
+module Host = struct
+  let name = name
+end
 
-  let return = Lwt.return
-  let fail e (_ : Printexc.raw_backtrace) = Lwt.fail e
-  let bind = Lwt.bind
-  let try_bind = Lwt.try_bind
-  let at_once = Loop.at_once
-  let turn = Loop.turn
-  let cancel = Lwt.cancel
-  let enter = Loop.enter
-  let suspend = suspend
-  let wait = wait
+include
+  Concord.Monadic.Make_named
+    (Host)
+    (struct
+      type 'a t = 'a Lwt.t
 
-  (* [Lwt.with_value] restores all of the storage, not only its key. *)
-  let isolate f = Lwt.with_value no_key None f
-  let host () = if Loop.is_running () then Some host else None
-end)
+      let return = Lwt.return
+      let fail e (_ : Printexc.raw_backtrace) = Lwt.fail e
+      let bind = Lwt.bind
+      let try_bind = Lwt.try_bind
+      let at_once = Loop.at_once
+      let turn = Loop.turn
+      let cancel = Lwt.cancel
+      let enter = Loop.enter
+      let suspend = suspend
+      let wait = wait
+
+      (* [Lwt.with_value] restores all of the storage, not only its key. *)
+      let isolate f = Lwt.with_value no_key None f
+      let host () = if Loop.is_running () then Some host else None
+    end)
 
 let run f =
   Loop.run @@ fun () ->

@@ -17,6 +17,83 @@ let[@inline] is_immediate v = Obj.is_int (Obj.repr v)
    does in a field of type [int]. No code looks at the slot again. *)
 let[@inline] nothing () = Obj.magic 0
 
+(* --- Pointers -------------------------------------------------------------- *)
+
+(* Tells which of many things of any types a thing is, while those that nobody else needs
+   are collected. [Obj.repr] only changes the type; what comes out is compared by address,
+   and is never given back with a type. *)
+type pointer = Obj.t Weak.t
+
+let pointer v =
+  let pointer = Weak.create 1 in
+  Weak.set pointer 0 (Some (Obj.repr v));
+  pointer
+
+let nowhere : pointer = Weak.create 1
+let is_nowhere pointer = pointer == nowhere
+let is_collected pointer = not (Weak.check pointer 0)
+
+let same_target a b =
+  match (Weak.get a 0, Weak.get b 0) with
+  | Some a, Some b -> a == b
+  | None, _ | _, None -> false
+
+let points_to pointer v =
+  match Weak.get pointer 0 with
+  | Some target -> target == Obj.repr v
+  | None -> false
+
+(* What is attached to a thing may refer to it, and does not keep it alive either. *)
+type 'a attached = { to_ : pointer; attached : (Obj.t, 'a) Ephemeron.K1.t }
+
+let attach v attached =
+  { to_ = pointer v; attached = Ephemeron.K1.make (Obj.repr v) attached }
+
+let attach_to_target pointer attached =
+  let attach v = { to_ = pointer; attached = Ephemeron.K1.make v attached } in
+  Option.map attach (Weak.get pointer 0)
+
+let attached_to pointer { attached; _ } =
+  Option.bind (Weak.get pointer 0) (Ephemeron.K1.query attached)
+
+let is_useless { to_; _ } = not (Weak.check to_ 0)
+let owner { to_; _ } = to_
+let attached { to_; attached } = attached_to to_ { to_; attached }
+
+(* Many pointers are told apart by the addresses of what they point to. What the minor
+   collection leaves does not move any more, unless the program compacts the heap. *)
+let address = function
+  | None -> 0
+  | Some _ as thing ->
+      Nativeint.to_int
+        (Nativeint.shift_right_logical (Obj.raw_field (Obj.repr thing) 0) 1)
+
+let compactions () = (Gc.quick_stat ()).compactions
+
+let rec addresses things =
+  Gc.minor ();
+  let before = compactions () in
+  let found = Array.map address things in
+  if compactions () = before then found else addresses things
+
+let numbers pointers =
+  let things = Array.map (fun pointer -> Weak.get pointer 0) pointers in
+  let known = Hashtbl.create (Array.length things) in
+  let number thing address =
+    if Option.is_none thing then -1
+    else
+      match Hashtbl.find_opt known address with
+      | Some number -> number
+      | None ->
+          let number = Hashtbl.length known in
+          Hashtbl.add known address number;
+          number
+  in
+  let numbers = Array.map2 number things (addresses things) in
+  (* they are alive until here, so that no address is used again *)
+  ignore (Sys.opaque_identity things : Obj.t option array);
+  numbers
+
 (* --- Closures ------------------------------------------------------------- *)
 
 (* Tells whose trigger it is without calling it. The first field of a closure is its

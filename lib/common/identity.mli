@@ -15,6 +15,56 @@ val nothing : unit -> 'a
 (** What a slot holds while it holds nothing. Never to be looked at; not for a
     slot of an array, nor of a record that has only this field or floats. *)
 
+(** {2 Pointers} *)
+
+type pointer
+(** To a value of any type, which it does not keep alive. *)
+
+val pointer : 'a -> pointer
+
+val nowhere : pointer
+(** To nothing, from the start. *)
+
+val is_nowhere : pointer -> bool
+(** Is it {!nowhere}, physically? *)
+
+val is_collected : pointer -> bool
+(** Does it point to nothing any more, or did it never? *)
+
+val same_target : pointer -> pointer -> bool
+(** [false] if what either points to was collected. *)
+
+val points_to : pointer -> 'a -> bool
+(** Is this the value, physically? *)
+
+val numbers : pointer array -> int array
+(** Numbers from 0 on, the same for the same target, and -1 for what was
+    collected. {b Cost}: O(n), and a minor collection. *)
+
+type 'a attached
+(** Something of type ['a] that belongs to a value of any type. It may refer to
+    that value, and does not keep it alive. *)
+
+val attach : 'v -> 'a -> 'a attached
+
+val attach_to_target : pointer -> 'a -> 'a attached option
+(** [None] if what is pointed to was collected. *)
+
+val attached_to : pointer -> 'a attached -> 'a option
+(** [None] if it belongs to another value than the one that is pointed to, or if
+    that was collected. *)
+
+val owner : 'a attached -> pointer
+(** To the value that it belongs to. *)
+
+val attached : 'a attached -> 'a option
+(** [None] if that was collected. *)
+
+val is_useless : 'a attached -> bool
+(** Was the value that it belongs to collected? *)
+
+(** {2 Closures} *)
+
 val same_code : ('a -> 'b) -> ('a -> 'b) -> bool
 (** Do two closures of one argument run the same code? *)
 

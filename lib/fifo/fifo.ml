@@ -56,7 +56,8 @@ let fork_promise f =
         | Some (Error kept) when kept == e -> ()
         | Some _ | None -> raise e)
   in
-  ignore (fork_as "fork_promise" fill : handle);
+  let task = fork_as "fork_promise" fill in
+  if Waits.are_kept () then Joins.fills task promise;
   promise
 
 (* It becomes one in its own stack, before [f] begins: so the other tasks need know
@@ -155,7 +156,11 @@ module Scope = struct
     end
 
   let wait_until_empty scope =
-    if has_members scope then Suspend.suspend (block scope)
+    if has_members scope then
+      let block resumer = block scope resumer in
+      if Reach.needs_care () then
+        Reach.suspend_with_care [ Joins.place scope ] block
+      else Reach.suspend_at_once block
 
   (* Returns or raises when the scope is empty, not before. *)
   let rec close scope =

@@ -109,6 +109,15 @@ let shield s (continuation : (unit -> unit, unit) continuation) =
       continue continuation unshield
   | exception e -> fail s continuation e
 
+let answer (type a) s (question : a Effect.t) (otherwise : a)
+    (continuation : (a, unit) continuation) =
+  match question with
+  | Who.Who -> (
+      match Some (Joins.who (Task.current s)) with
+      | who -> continue continuation who
+      | exception e -> fail s continuation e)
+  | _ -> continue continuation otherwise
+
 let refuse s effect_ continuation =
   match Effect.Unhandled effect_ with
   | unhandled -> discontinue continuation unhandled
@@ -148,7 +157,7 @@ let perform (type a) s (scopes : Suspend.scopes) (e : a Effect.t)
       | Self -> continue k (Task.current s)
       | Suspend.Protect -> shield s k
       | Suspend.Scopes -> continue k scopes
-      | Suspend.Ask { otherwise; _ } -> continue k otherwise
+      | Suspend.Ask { question; otherwise } -> answer s question otherwise k
       | _ -> pass s e k)
   | false -> (
       match e with
@@ -211,6 +220,36 @@ let perform_guarded (type a) s scopes (e : a Effect.t)
       suspend_guarded s block k
   | _ -> perform s scopes e k last_fiber
 
+(* --- While the program is traced ------------------------------------------- *)
+
+let forked s parent f () =
+  let child () = Joins.who_is (Task.current s) in
+  Tracing.forked ~parent ~ask:child f
+
+(* What is allocated here has the polling point inside of the exception handler. *)
+let[@inline never] perform_traced (type a) s (handler : Fiber.handler)
+    (e : a Effect.t) (k : (a, unit) continuation) last_fiber =
+  match
+    ignore (Sys.opaque_identity (ref ()) : unit ref);
+    if Tracing.is_on () && Host_kit.is_innermost s.host then
+      match e with
+      | Fork f ->
+          (Fork (forked s (Joins.who_is (Task.current s)) f) : a Effect.t)
+      | Suspend.Suspend block when not (Identify.is_question block) ->
+          Tracing.queue "fifo: ready tasks" (s.next_free - s.first_ready);
+          e
+      | _ -> e
+    else e
+  with
+  | traced -> handler.performed traced k last_fiber
+  | exception another ->
+      Fiber.accept k last_fiber;
+      fail s k another
+
+let traced s (handler : Fiber.handler) =
+  let performed e k last_fiber = perform_traced s handler e k last_fiber in
+  { handler with performed }
+
 (* One handler serves all tasks of a scheduler: a task costs its stack, and
    [s.current] tells whose effect it is. *)
 let make scopes s =
@@ -223,10 +262,13 @@ let make scopes s =
         performed = (fun e k last_fiber -> perform s scopes e k last_fiber);
       }
   in
-  if Leaks.is_on then
-    {
-      handler with
-      performed =
-        (fun e k last_fiber -> perform_guarded s scopes e k last_fiber);
-    }
-  else handler
+  let handler =
+    if Leaks.is_on then
+      {
+        handler with
+        performed =
+          (fun e k last_fiber -> perform_guarded s scopes e k last_fiber);
+      }
+    else handler
+  in
+  if Tracing.is_on () then traced s handler else handler

@@ -162,7 +162,7 @@ let sleep_cancelled s =
 (* Suspends the task in which the loop runs, or polls. A poller that was interrupted polls
    on while the tasks unwind: only there do they get what they wait for. *)
 let rec wait s =
-  if not (is_interrupted s) then s.poller.wait (block s)
+  if not (is_interrupted s) then Joins.sleep s s.poller.wait (block s)
   else if s.poller == no_poller then sleep_cancelled s
   else
     try s.poller.wait (block s) with

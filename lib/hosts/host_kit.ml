@@ -1,6 +1,7 @@
 module Decision = Decision
 module Inbox = Inbox
 module Spin = Spin
+module Who = Who
 
 let suspend_thread = Park.suspend_thread
 

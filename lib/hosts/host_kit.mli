@@ -17,6 +17,27 @@ module Inbox = Inbox
 module Spin = Spin
 (** How long a loop looks before it sleeps. *)
 
+(** Which task is this? For reports of who waits for whom ({!Concord.Debug}). *)
+module Who : sig
+  type t = Who.t
+  (** A task. *)
+
+  val make : ?domain:int -> host:string -> name:string -> 'identity -> t
+  (** [make ~host:"eio" ~name:"fiber 12" identity]: [identity] is something that
+      only this task has, and always the same; it is not kept alive. An integer
+      or the like tells no task from another. The domain is by default the
+      calling one. *)
+
+  val unknown : string -> t
+  (** [unknown host] is a task of that host, the same as no other. *)
+
+  val answer : 'a Effect.t -> otherwise:'a -> (unit -> t) -> 'a
+  (** [answer question ~otherwise who] is what a scheduler that handles
+      {!Concord.Suspend} continues [Ask { question; otherwise }] with, so that
+      its tasks are told apart. [who ()] is the task that asked. A scheduler
+      that answers [otherwise] has unknown tasks. *)
+end
+
 val weakly : 'a Concord_suspend.resumer -> 'a Concord_suspend.resumer
 (** [weakly resumer] is [resumer]. But while the program looks for leaks (see
     {!Concord.Suspend.Never_resumed}) it does not keep [resumer] alive, and
@@ -140,9 +161,11 @@ type plugin = Plugin.t = {
     whatever host, first asks [Domain_local_await] (50 to 100 ns), except where
     a scheduler of {!using} is known to be the innermost. *)
 
-val plug_in : plugin -> unit
+val plug_in : ?who:(unit -> Who.t) -> plugin -> unit
 (** Adds a plug-in, for the whole program; plug-ins cannot be removed. Call it
-    when your library is initialised. O(n) for [n] plug-ins. *)
+    when your library is initialised. O(n) for [n] plug-ins. [who ()] tells
+    which task of the scheduler the calling one is, for {!Concord.Debug};
+    without it they are not told apart. *)
 
 val using_plugin : plugin -> (unit -> 'a) -> 'a
 (** [using_plugin plugin loop] is [loop ()], with the scheduler registered as

@@ -1,19 +1,12 @@
 exception Never_resumed
 
 let () =
-  Printexc.register_printer (function
-    | Never_resumed ->
-        Some
-          "Concord.Suspend.Never_resumed: nothing is left that could resume \
-           the task (does it wait for itself, as for a mutex that it has \
-           locked?)"
-    | _ -> None)
+  Labels.tell Never_resumed
+    ~otherwise:
+      "Concord.Suspend.Never_resumed: nothing is left that could resume the \
+       task (does it wait for itself, as for a mutex that it has locked?)"
 
-let is_on =
-  match Sys.getenv_opt "CONCORD_DEBUG" with
-  | None -> false
-  | Some words -> List.mem "leaks" (String.split_on_char ',' words)
-
+let is_on = Debugging.has "leaks"
 let max_frames = 100
 
 (* Not through the channel: a finaliser may run in a thread that has locked it. What

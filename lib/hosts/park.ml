@@ -170,11 +170,15 @@ let protected_trigger () =
   in
   Domain_local_await.{ release = (fun () -> Parker.release parker); await }
 
+let raise_kept () =
+  if not (List.is_empty (Atomic.get overdue) || is_protected ()) then
+    raise_overdue ()
+
 let suspend_thread block =
   if is_protected () then
     suspend_until (protected_trigger ()) block ~too_late:keep
   else begin
-    if not (List.is_empty (Atomic.get overdue)) then raise_overdue ();
+    raise_kept ();
     suspend_until (thread_trigger ()) block ~too_late:keep
   end
 

@@ -25,5 +25,13 @@ val protect_thread : (unit -> 'a) -> 'a
     end a wait of the calling thread. The next wait after [protect_thread]
     raises the exception. *)
 
+val keep : exn -> Printexc.raw_backtrace -> unit
+(** For what a signal handler raised where it is too late, as an operation has
+    been performed: the thread's next wait outside of {!protect_thread} raises
+    the exception, unless {!raise_kept} does. *)
+
+val raise_kept : unit -> unit
+(** Raises what is kept for the calling thread, outside of {!protect_thread}. *)
+
 exception In_handler
 (** {!Concord.Suspend.In_handler}. *)

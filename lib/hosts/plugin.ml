@@ -17,10 +17,40 @@ let takers_ : t list Atomic.t = Atomic.make []
 let unregistered_ : t list Atomic.t = Atomic.make []
 
 (* The one thing that each suspension looks at. *)
-let needs_care_ = Atomic.make Leaks.is_on
+let needs_care_ =
+  Atomic.make (Leaks.is_on || Waits.are_kept () || Tracing.is_on ())
+
 let[@inline] needs_care () = Atomic.get needs_care_
 
-let add plugin =
+let keep_waits () =
+  Waits.keep ();
+  Atomic.set needs_care_ true
+
+let trace () =
+  Tracing.start ();
+  Atomic.set needs_care_ true
+
+let identities : (t * (unit -> Who.t)) list Atomic.t = Atomic.make []
+
+let who plugin =
+  match List.assq_opt plugin (Atomic.get identities) with
+  | Some who -> Some (who ())
+  | None -> None
+
+let of_triggers : (Domain_local_await.t -> Who.t option) list Atomic.t =
+  Atomic.make []
+
+let add_who_of_trigger who = Atomically.update of_triggers (List.cons who)
+
+let who_of_trigger trigger =
+  match List.find_map (fun who -> who trigger) (Atomic.get of_triggers) with
+  | Some who -> who
+  | None -> Who.unknown "a scheduler"
+
+let add ?who plugin =
+  Option.iter
+    (fun who -> Atomically.update identities (List.cons (plugin, who)))
+    who;
   let append list = list @ [ plugin ] in
   Atomically.update plugins (fun before -> Array.append before [| plugin |]);
   if plugin.takes_every_effect then begin

@@ -13,15 +13,33 @@ type t = {
   scopes : scopes option;
 }
 
-val add : t -> unit
+val add : ?who:(unit -> Who.t) -> t -> unit
 (** {!Concord.Host_kit.plug_in}. *)
+
+val who : t -> Who.t option
+(** The calling task, which is one of that plug-in's scheduler; [None] if the
+    plug-in does not tell its tasks apart.
+    @raise Elsewhere if it is in none of them. *)
+
+val add_who_of_trigger : (Domain_local_await.t -> Who.t option) -> unit
+(** For a scheduler that is reached by its trigger alone, in whose task the
+    function is called. *)
+
+val who_of_trigger : Domain_local_await.t -> Who.t
 
 val all : unit -> t array
 (** All plug-ins, in the order in which they were added. A plug-in keeps its
     index. *)
 
 val needs_care : unit -> bool
-(** {!some_takes_every_effect}, or the program looks for leaks. *)
+(** {!some_takes_every_effect}, or the program looks for leaks, or keeps waits.
+*)
+
+val keep_waits : unit -> unit
+(** From now on. *)
+
+val trace : unit -> unit
+(** Has {!Tracing} told of each suspension, from now on. *)
 
 val some_takes_every_effect : unit -> bool
 (** {b Cost}: one read. *)

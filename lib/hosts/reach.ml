@@ -14,6 +14,7 @@ type _ request =
   | Question : 'a Effect.t * 'a -> 'a option request
   | Fork : (unit -> unit) ref -> scopes option request
   | Turn : unit request
+  | Who : Who.t request
 
 (* A closure of its own for each request: [Lazy] looks for the very effect. *)
 let at_once (_ : (unit -> unit) ref) _ = Some Suspends
@@ -33,6 +34,8 @@ let await_turn (trigger : Domain_local_await.t) =
           try trigger.await () with Effect.Unhandled _ -> Thread.yield ())
   | exception (Unix.Unix_error _ | Sys_error _) -> Thread.yield ()
 
+(* --- By other means than the effect ------------------------------------------- *)
+
 let by_plugin (type a) (plugin : Plugin.t) (request : a request) : a =
   match request with
   | Wait block -> plugin.suspend block
@@ -45,6 +48,7 @@ let by_plugin (type a) (plugin : Plugin.t) (request : a request) : a =
         ignore (plugin.suspend (at_once release) : host);
       plugin.scopes
   | Turn -> plugin.suspend (resume_at_once ())
+  | Who -> Identify.by_plugin plugin
 
 let by_trigger (type a) trigger (request : a request) : a =
   match request with
@@ -58,42 +62,22 @@ let by_trigger (type a) trigger (request : a request) : a =
   | Question _ -> None
   | Fork _ -> None
   | Turn -> await_turn trigger
-
-(* Its stack keeps alive what a thread waits in: so the collector cannot find it. But the
-   last thread of a program is known to be lost. A loop that sleeps tells its tasks; those
-   that the collector finds are resumed before, and the loop with them. *)
-let[@inline never] or_tell_last_thread block resumer =
-  let found = block resumer in
-  if
-    Option.is_none found
-    && not (Others.may_wake ~asleep:0 || Others.handle_signals ())
-  then
-    if Leaks.is_of_loop block then begin
-      Leaks.before_sleep ();
-      ignore (resumer (Error Leaks.Never_resumed) : bool)
-    end
-    else Leaks.tell_last_thread resumer;
-  found
-
-(* The same where nobody asked for it: in a program that has never had anything else. *)
-let[@inline never] or_tell_only_thread block resumer =
-  let found = block resumer in
-  if Option.is_none found && Others.is_alone () then
-    ignore (resumer (Error Leaks.Never_resumed) : bool);
-  found
+  | Who -> Who.asked_or (fun () -> Plugin.who_of_trigger trigger)
 
 let by_thread (type a) (request : a request) : a =
   match request with
   | Wait block when Leaks.is_on ->
-      Park.suspend_thread (fun resumer -> or_tell_last_thread block resumer)
+      Park.suspend_thread (fun resumer -> Last_thread.or_tell block resumer)
   | Wait block when Others.may_be_alone () ->
-      Park.suspend_thread (fun resumer -> or_tell_only_thread block resumer)
+      Park.suspend_thread (fun resumer ->
+          Last_thread.or_tell_only block resumer)
   | Wait block -> Park.suspend_thread block
   | Shield f -> Park.protect_thread f
   | Reach _ -> Parks
   | Question _ -> None
   | Fork _ -> None
   | Turn -> Thread.yield ()
+  | Who -> Who.asked_or Who.of_thread
 
 let rec by_first_of plugins request ~otherwise =
   match plugins with
@@ -164,6 +148,24 @@ let scopes_or request ~unhandled =
         | Some scopes, Some others when scopes == others -> None
         | scopes, _ -> scopes)
 
+(* Protected, as the caller may hold what others wait for. *)
+let shield_if_handled f =
+  match Effect.perform Protect with
+  | unshield -> shielded f unshield
+  | exception Effect.Unhandled Protect -> f ()
+
+let who_or request ~unhandled =
+  let suspend block =
+    match shield_if_handled (fun () -> Effect.perform (Suspend block)) with
+    | around -> Some around
+    | exception Effect.Unhandled (Suspend unhandled)
+      when Identity.equal unhandled block ->
+        None
+  in
+  match Identify.by_effect suspend with
+  | Some who -> who
+  | None -> unhandled request
+
 let suspend_or block request =
   match Effect.perform (Suspend block) with
   | v -> v
@@ -185,6 +187,7 @@ let perform (type a) (request : a request) : a =
       | v -> Some v
       | exception Effect.Unhandled (Ask _) -> Some otherwise)
   | Fork _ -> scopes_or request ~unhandled
+  | Who -> who_or request ~unhandled
 
 (* Some plug-in's scheduler takes every effect: so nothing may be performed where
    such a scheduler could be the innermost one, or the one around it. Notes do not help
@@ -216,27 +219,40 @@ let suspend_guarded block =
   suspend_unguarded (fun resumer ->
       block (Leaks.guard (fun () -> waits_at) resumer))
 
-let[@inline never] suspend_with_care block =
-  if Leaks.is_on then suspend_guarded block else carefully (Wait block)
-
-(* If no care is needed, this is [suspend_or block (Wait block)] without a call and
-   without the request. *)
-let[@inline] suspend block =
-  if Plugin.needs_care () then suspend_with_care block
-  else
-    match Effect.perform (Suspend block) with
-    | v -> v
-    | exception Effect.Unhandled (Suspend unhandled_)
-      when Identity.equal unhandled_ block ->
-        unhandled (Wait block)
-
-let suspend_loop block =
-  if Leaks.is_on then Leaks.of_loop block (fun () -> suspend_unguarded block)
-  else suspend block
-
 let ask request =
   if Plugin.some_takes_every_effect () then carefully request
   else perform request
+
+(* A host that handles [Suspend] alone passes questions, and [Protect], to the scheduler
+   around it, which may be one that takes every effect. Who waits is not worth that. *)
+let who () =
+  if Plugin.some_takes_every_effect () then Who.unknown "a scheduler"
+  else ask Who
+
+let suspend_unlisted block =
+  if Leaks.is_on then suspend_guarded block else suspend_unguarded block
+
+let[@inline never] suspend_with_care places block =
+  if Waits.are_kept () || Tracing.is_on () then
+    Noted.wait ~who:(who ()) places suspend_unlisted block
+  else suspend_unlisted block
+
+let[@inline] needs_care () = Plugin.needs_care ()
+
+(* [suspend_or block (Wait block)] without a call and without the request. *)
+let[@inline] suspend_at_once block =
+  match Effect.perform (Suspend block) with
+  | v -> v
+  | exception Effect.Unhandled (Suspend unhandled_)
+    when Identity.equal unhandled_ block ->
+      unhandled (Wait block)
+
+let[@inline] suspend block =
+  if needs_care () then suspend_with_care [] block else suspend_at_once block
+
+let suspend_loop block =
+  if Leaks.is_on then Leaks.of_loop block (fun () -> suspend_unguarded block)
+  else suspend_unguarded block
 
 let protect f = ask (Shield f)
 let yield () = ask Turn

@@ -7,8 +7,21 @@ open Concord_suspend
 val suspend : ('a resumer -> 'a option) -> 'a
 (** {!Concord.Suspend.suspend}. *)
 
+val needs_care : unit -> bool
+(** If not, {!suspend_at_once} does what {!suspend_with_care} does. {b Cost}:
+    one read. *)
+
+val suspend_at_once : ('a resumer -> 'a option) -> 'a
+
+val suspend_with_care : Waits.place list -> ('a resumer -> 'a option) -> 'a
+(** The places are those in which the task waits, if waits are kept. *)
+
 val suspend_loop : (unit resumer -> unit option) -> unit
-(** As {!suspend}, for a loop that sleeps: see {!Leaks.of_loop}. *)
+(** As {!suspend}, for a loop that sleeps: see {!Leaks.of_loop}. It is not kept
+    as a wait: its tasks are. *)
+
+val suspend_unlisted : ('a resumer -> 'a option) -> 'a
+(** As {!suspend}, for one that waits for work: it is not kept as a wait. *)
 
 val protect : (unit -> 'a) -> 'a
 (** {!Concord.Suspend.protect}. *)
@@ -18,6 +31,12 @@ val yield : unit -> unit
 
 val scopes : unit -> scopes option
 (** {!Concord.Host_kit.scopes}. *)
+
+val who : unit -> Who.t
+(** The calling task. The host that suspends it is asked, and whatever lies
+    between: a host that does not answer is unknown, although one around it
+    does. Cancellation is deferred as by {!protect}. Suspends no task, but a
+    host may let others take their turn. *)
 
 val question : 'a Effect.t -> otherwise:'a -> 'a option
 (** {!Concord.Host_kit.ask}. *)

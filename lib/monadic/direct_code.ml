@@ -1,4 +1,4 @@
-module Make (Style : Promises.Style_with_wait) = struct
+module Make (Host : Promises.Host) (Style : Promises.Style_with_wait) = struct
   open Effect.Deep
 
   (* If [f] has started a scheduler's loop, that loop is the host: see
@@ -16,9 +16,17 @@ module Make (Style : Promises.Style_with_wait) = struct
     | Late of exn  (** The next suspension that is not protected raises it. *)
     | Raised of exn
 
-  type t = { mutable shields : int; mutable cancellation : cancellation }
+  type t = {
+    mutable shields : int;
+    mutable cancellation : cancellation;
+    mutable number : int;  (** Once somebody has asked for it. *)
+  }
 
-  let create () = { shields = 0; cancellation = None_yet }
+  let create () = { shields = 0; cancellation = None_yet; number = 0 }
+
+  let who code () =
+    if code.number = 0 then code.number <- Who.new_number ();
+    Who.make ~host:Host.name ~name:(Who.numbered "task" code.number) code
 
   let note code e =
     match code.cancellation with
@@ -68,6 +76,8 @@ module Make (Style : Promises.Style_with_wait) = struct
       | Suspend.Suspend block when is_innermost () ->
           Some (fun k -> suspend code block k)
       | Suspend.Protect when is_innermost () -> Some (fun k -> shield code k)
+      | Suspend.Ask { question; otherwise } when is_innermost () ->
+          Some (fun k -> continue k (Who.answer question ~otherwise (who code)))
       | Suspend.Ask { otherwise; _ } -> Some (fun k -> continue k otherwise)
       | _ -> None
     in
@@ -78,5 +88,11 @@ module Make (Style : Promises.Style_with_wait) = struct
     and exnc e = counted (Style.fail e (Printexc.get_raw_backtrace ())) in
     Style.isolate (fun () -> match_with f () { retc; exnc; effc })
 
-  let start ~late f = run (create ()) ~late f
+  let[@inline never] traced code f =
+    let parent = Identify.waker () in
+    fun () -> Tracing.forked ~parent ~ask:(who code) f
+
+  let start ~late f =
+    let code = create () in
+    run code ~late (if Tracing.is_on () then traced code f else f)
 end

@@ -1,7 +1,7 @@
 (** Code in direct style, in a library of promises: up to where it suspends it
     runs at once, and a promise is made of the rest. *)
 
-module Make (Style : Promises.Style_with_wait) : sig
+module Make (_ : Promises.Host) (Style : Promises.Style_with_wait) : sig
   type t
   (** One run of such code: is it protected, and was it cancelled? *)
 

@@ -1,9 +1,10 @@
 module type Style = Promises.Style
 module type Style_with_wait = Promises.Style_with_wait
+module type Host = Promises.Host
 module type S = Style.S
 
-module Make_with_wait (Style : Style_with_wait) = struct
-  module Code = Direct_code.Make (Style)
+module Make_named (Host : Host) (Style : Style_with_wait) = struct
+  module Code = Direct_code.Make (Host) (Style)
 
   let failed e = Style.fail e (Printexc.get_raw_backtrace ())
 
@@ -288,4 +289,10 @@ module Make_with_wait (Style : Style_with_wait) = struct
   end
 end
 
-module Make (Style : Style) = Make_with_wait (Plain_style.Make (Style))
+module Make_with_wait (Style : Style_with_wait) =
+  Make_named (Plain_style.Unnamed) (Style)
+
+module Make_plain_named (Host : Host) (Style : Style) =
+  Make_named (Host) (Plain_style.Make (Host) (Style))
+
+module Make (Style : Style) = Make_plain_named (Plain_style.Unnamed) (Style)

@@ -26,3 +26,17 @@ module Make (Style : Style) : S with type 'a promise := 'a Style.t
 
 module Make_with_wait (Style : Style_with_wait) :
   S with type 'a promise := 'a Style.t
+
+(** {1 With a name}
+
+    The same, for {!Debug}'s reports: without one the tasks are those of "a
+    library of promises". *)
+
+module type Host = Promises.Host
+(** How its tasks are called in reports. *)
+
+module Make_plain_named (_ : Host) (Style : Style) :
+  S with type 'a promise := 'a Style.t
+
+module Make_named (_ : Host) (Style : Style_with_wait) :
+  S with type 'a promise := 'a Style.t

@@ -1,4 +1,8 @@
-module Make (S : Promises.Style) = struct
+module Unnamed = struct
+  let name = "a library of promises"
+end
+
+module Make (Host : Promises.Host) (S : Promises.Style) = struct
   include S
 
   (* The outcome of the resumer or of [block], as against the host's cancellation. *)
@@ -17,16 +21,25 @@ module Make (S : Promises.Style) = struct
       | Error (Told e) -> go_on (Error e)
       | Error e -> cancelled e)
 
+  let[@inline never] wait_kept place block go_on =
+    let block, ended = Noted.operation ~host:Host.name place block in
+    S.suspend ~protected:false block (fun outcome ->
+        ended (Result.fold ~ok:(fun _ -> None) ~error:Option.some outcome);
+        go_on outcome)
+
   let wait ~late:_ operation t w result =
-    S.suspend ~protected:false
-      (fun resumer ->
-        Operation.block operation t w (Leaks.guard_operation resumer))
-      (function
-        | Ok v -> S.return (result v)
-        | Error e ->
-            let backtrace = Printexc.get_raw_backtrace () in
-            Operation.withdraw operation t w;
-            S.fail e backtrace)
+    let block resumer =
+      Operation.block operation t w (Leaks.guard_operation resumer)
+    and go_on = function
+      | Ok v -> S.return (result v)
+      | Error e ->
+          let backtrace = Printexc.get_raw_backtrace () in
+          Operation.withdraw operation t w;
+          S.fail e backtrace
+    in
+    if Reach.needs_care () then
+      wait_kept (Operation.place operation t w.Waiter.arg) block go_on
+    else S.suspend ~protected:false block go_on
 
   let cancel (_ : _ S.t) = ()
   let at_once = ref max_int

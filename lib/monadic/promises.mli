@@ -92,3 +92,8 @@ module type Style_with_wait = sig
       operation is begun now. Else it is begun after that promise, which is
       resolved, or cancelled, when others have had their turn. *)
 end
+
+(** How its tasks are called in reports. *)
+module type Host = sig
+  val name : string
+end

@@ -55,17 +55,21 @@ type arrival = { initial : status; mutable place : place  (** The last one. *) }
 let nowhere : place = Waiter.make (Atomic.make Gone)
 let arrival initial = { initial; place = nowhere }
 let empty = { arrived = 0; away = 0; trying = false; places = Waiters.empty }
-
-let create parties =
-  if parties < 1 then invalid_arg "Barrier.create: fewer than 1 task";
-  { parties; state = Atomic.make empty }
-
 let parties t = t.parties
 
 (* Waiters in a trial are through, or will be back at once. *)
 let waiters t =
   let s = Atomic.get t.state in
   if s.trying then Waiters.length s.places else s.arrived
+
+let missing t () =
+  let missing = Int.max 0 (t.parties - waiters t) in
+  Printf.sprintf " (%d of %d parties missing)" missing t.parties
+
+let create ?name parties =
+  if parties < 1 then invalid_arg "Barrier.create: fewer than 1 task";
+  let t = { parties; state = Atomic.make empty } in
+  Labels.made ~kind:"barrier" ?name ~details:(missing t) t
 
 (* --- A trial -------------------------------------------------------------- *)
 

@@ -5,8 +5,9 @@
 
 type t
 
-val create : int -> t
-(** [create n] lets tasks through [n] at a time.
+val create : ?name:string -> int -> t
+(** [create n] lets tasks through [n] at a time. [name] is for reports, which
+    say how many tasks are missing.
 
     - {b Raises} [Invalid_argument] if [n] is less than 1. *)
 

@@ -60,7 +60,8 @@ and 'a subscription = 'a state Atomic.t
 
 type 'a t = { last : 'a link Atomic.t }
 
-let create () = { last = Atomic.make (Atomic.make End) }
+let create ?name () =
+  Labels.made ~kind:"broadcast" ?name { last = Atomic.make (Atomic.make End) }
 
 let advance t before after =
   ignore (Atomic.compare_and_set t.last before after : bool)
@@ -78,7 +79,9 @@ and read s before link =
       if Atomic.compare_and_set s before (Reading link) then Some value
       else (* another receive, or a waiter *) try_receive s
   | End | Waited _ -> None
-  | Sealed -> raise Closed
+  | Sealed ->
+      Closed.by s;
+      raise Closed
 
 (* --- Serving -------------------------------------------------------------- *)
 
@@ -234,7 +237,9 @@ let serve_all notices = Waiters.iter (fun n -> serve n.Waiter.arg) notices
 let send t value =
   let link = Atomic.make End in
   match extend t (Node { value; link }) with
-  | None -> raise Closed
+  | None ->
+      Closed.by t;
+      raise Closed
   | Some (last, notices) ->
       advance t last link;
       serve_all notices
@@ -256,7 +261,8 @@ let rec is_closed t =
 let rec subscribe t =
   let last = Atomic.get t.last in
   match Atomic.get last with
-  | End | Waited _ | Sealed -> Atomic.make (Reading last)
+  | End | Waited _ | Sealed ->
+      Labels.derived ~from:t (Atomic.make (Reading last))
   | Node { link; _ } ->
       advance t last link;
       subscribe t

@@ -10,7 +10,7 @@
    goes on to the next one. *)
 type 'a t = (unit, 'a) Waiters.t Atomic.t
 
-let create () = Atomic.make Waiters.empty
+let create ?name () = Labels.made ~kind:"bvar" ?name (Atomic.make Waiters.empty)
 
 let rec signal t v =
   let waiters = Atomic.get t in

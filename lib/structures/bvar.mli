@@ -21,8 +21,8 @@
 type 'a t
 (** A variable for values of type ['a]. *)
 
-val create : unit -> 'a t
-(** A variable for which no task waits. *)
+val create : ?name:string -> unit -> 'a t
+(** A variable for which no task waits. [name] is for reports. *)
 
 val wait : 'a t -> 'a
 (** [wait t] is the next value that {!broadcast} or {!signal} gives to the

@@ -12,10 +12,16 @@ type 'a t = 'a Event.channel
 
 exception Closed
 (** The same exception for all structures that can be closed. In a choice
-    {!next_evt} and {!Concord.Event.to_result} tell whose it is. *)
+    {!next_evt} and {!Concord.Event.to_result} tell whose it is.
 
-val create : unit -> 'a t
-(** An open channel, in which no task waits. *)
+    Its printer ([Printexc.to_string]) adds the structure that raised it last in
+    the thread that prints, if that structure has a name or was made while waits
+    are kept: which is the right one if it is printed before another one raises.
+    Nothing is added for a choice that was closed while it waited. *)
+
+val create : ?name:string -> unit -> 'a t
+(** An open channel, in which no task waits. [name] is for reports and for the
+    printer of {!Closed}. *)
 
 val send : 'a t -> 'a -> unit
 (** [send t v] gives [v] to a task that receives from [t].

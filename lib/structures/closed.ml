@@ -1,8 +1,5 @@
 exception Closed
 
 let outcome = Error Closed
-
-let () =
-  Printexc.register_printer (function
-    | Closed -> Some "Concord.Closed"
-    | _ -> None)
+let () = Labels.tell Closed ~otherwise:"Concord.Closed"
+let by structure = Labels.raises Closed structure

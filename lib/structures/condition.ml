@@ -16,7 +16,7 @@ let enlist wait w =
   end;
   push wait.condition w;
   if not wait.unlocked then begin
-    Mutex.unlock wait.mutex;
+    Mutex.release wait.mutex;
     wait.unlocked <- true
   end;
   true
@@ -61,7 +61,8 @@ let lock_again wait =
       (try if wait.unlocked then lock_now wait with _ -> ());
       Printexc.raise_with_backtrace e backtrace)
 
-let start condition mutex = { condition; mutex; unlocked = false }
+let start condition mutex =
+  Labels.waited_in ~from:condition { condition; mutex; unlocked = false }
 
 let wait condition mutex =
   let wait = start condition mutex in
@@ -117,7 +118,8 @@ type 'a visit = {
 (* [got] is not called before [f] has ended the visit. *)
 let visit condition f place =
   let got () = assert false in
-  { condition; f; place; before = Place.nowhere; got }
+  Labels.waited_in ~from:condition
+    { condition; f; place; before = Place.nowhere; got }
 
 (* Most often there is nothing to write. *)
 let use visit =

@@ -6,7 +6,8 @@
 type t
 
 val create : unit -> t
-(** A condition for which no task waits. *)
+(** A condition for which no task waits. It gets a name by
+    {!Concord.Debug.val-name}, as this is Stdlib's signature. *)
 
 val wait : t -> Mutex.t -> unit
 (** [wait t mutex] unlocks [mutex], waits for a signal, and locks [mutex] again.

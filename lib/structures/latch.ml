@@ -9,9 +9,11 @@
 type state = Shut of int * (unit, unit) Waiters.t | Open
 type t = state Atomic.t
 
-let create n =
+let make n = Atomic.make (if n = 0 then Open else Shut (n, Waiters.empty))
+
+let create ?name n =
   if n < 0 then invalid_arg "Latch.create: negative count";
-  Atomic.make (if n = 0 then Open else Shut (n, Waiters.empty))
+  Labels.made ~kind:"latch" ?name (make n)
 
 let rec count_down t =
   match Atomic.get t with

@@ -5,8 +5,9 @@
 
 type t
 
-val create : int -> t
+val create : ?name:string -> int -> t
 (** [create n] opens after [n] calls of {!count_down}; it is open if [n] is 0.
+    [name] is for reports.
 
     - {b Raises} [Invalid_argument] if [n] is negative. *)
 

@@ -29,6 +29,8 @@ type 'a t = 'a Forcing.t
 
 exception Undefined = Stdlib.Lazy.Undefined
 
+let () = Labels.tell Undefined
+
 type cancel = [ `Restart | `Record | `Protect ]
 
 (* --- Forcing -------------------------------------------------------------- *)
@@ -144,6 +146,7 @@ let wait_as frames t =
   needs frames (Some (Any t));
   if leads_to frames t then begin
     needs frames None;
+    Labels.raises Undefined t;
     raise Undefined
   end;
   match Operation.wait forcing t () with
@@ -178,6 +181,21 @@ let[@inline] force t =
 let force_val t = force t
 
 (* --- Making --------------------------------------------------------------- *)
+
+(* The task that forces is known while it computes. *)
+let make_known compute ~restarts =
+  let t = ref None in
+  let compute () =
+    Extent.within (fun by ->
+        Labels.holding (Option.get !t) (Waits.held by) compute)
+  in
+  let made = make compute ~restarts in
+  t := Some made;
+  Labels.made ~kind:"lazy value" made
+
+let make compute ~restarts =
+  if Waits.are_kept () then make_known compute ~restarts
+  else make compute ~restarts
 
 let from_val v = Atomic.make (Value v)
 let if_cancelled (_ : exn) = Suspend.is_cancelled ()
@@ -230,9 +248,16 @@ let of_stdlib l =
         await ();
         compute t ()
   in
-  let restarts = function Being_forced -> true | e -> if_cancelled e in
+  let self = ref None in
+  let restarts = function
+    | Being_forced ->
+        Option.iter (Labels.raises Being_forced) !self;
+        true
+    | e -> if_cancelled e
+  in
   let knot = ref (fun () -> assert false) in
   let t = make (fun () -> !knot ()) ~restarts in
+  self := Some t;
   knot := compute t;
   t
 

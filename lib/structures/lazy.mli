@@ -44,6 +44,10 @@
     - {b Order}: tasks that wait are resumed in the order of their arrival, and
       then the events in theirs.
 
+    While waits are kept ({!Concord.Debug.keep_waits}), a report says which task
+    forces a value that was made since. Its name is given by
+    {!Concord.Debug.val-name}, as {!from_val} and the others are Stdlib's.
+
     An operation without a {b Suspends} line never suspends and needs no running
     scheduler. Without a {b Cost} line it is O(1). *)
 
@@ -131,6 +135,9 @@ val waiters : 'a t -> int
     cancelled counts until it is unwound. *)
 
 (**/**)
+
+val forcing : ('a t, unit, Forcing.turn) Operation.t
+(** What {!force} waits with. *)
 
 val knot : unit -> 'a t * ((unit -> 'a) -> unit)
 (** For what [ppx_concord] makes of [let rec] only: a value, and a function that

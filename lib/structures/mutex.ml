@@ -12,51 +12,60 @@
 
    * linearises the operation of the task that does it. A lock that waited linearises
    when its resumer answers [true]: the mutex was never unlocked meanwhile, so that
-   no task overtakes. If the resumer refuses, the owner unlocks again. *)
-type state = Unlocked | Locked | Queue of (unit, unit) Waiters.t
+   no task overtakes. If the resumer refuses, the owner unlocks again.
+
+   A mutex that is made while waits are kept is always [Watched], so that it costs the
+   others nothing. It goes through the same states: *)
+
+(* Watched (owner, waiters)
+
+   State         Left by           To            By whom
+   None, []      lock            * Some a, []    any task, a
+                 an attempt in   * given, []     for the task that waits, outside of it:
+                 [block]                         there it cannot say who it is
+   owner, ws     a waiter          owner, (ws, w)   the task that waits
+                 cancelled waiter  owner, (ws - w)  the task that enlisted w
+                 unlock, ws = []   * None, []    the owner
+                 unlock, ws = w::_ given, (ws - w)
+                                                 the owner; it calls w
+   given, ws     note              Some a, ws    a, which was given it, when it goes on
+                 any of the above                after a misuse: another task unlocks
+
+   [note] changes nothing in any other state: the mutex may have been unlocked by another
+   task before. If the resumer refuses or raises, [given] stays, for the next hand-over or
+   unlock. *)
+type state =
+  | Unlocked
+  | Locked
+  | Queue of (unit, unit) Waiters.t
+  | Watched of { owner : Waits.holder option; waiters : (unit, unit) Waiters.t }
+
 type t = state Atomic.t
 
-let create () = Atomic.make Unlocked
+let owners t () =
+  match Atomic.get t with
+  | Watched { owner; _ } -> Option.to_list owner
+  | Unlocked | Locked | Queue _ -> []
+
+let create_watched () =
+  let t = Atomic.make (Watched { owner = None; waiters = Waiters.empty }) in
+  Labels.made ~kind:"mutex" ~holders:(owners t) t
+
+let create () =
+  if Waits.are_kept () then create_watched () else Atomic.make Unlocked
+
 let locked waiters = if Waiters.is_empty waiters then Locked else Queue waiters
 
-(* --- Locking -------------------------------------------------------------- *)
-
-let try_lock t = Atomic.compare_and_set t Unlocked Locked
-
-let rec enlist t w =
-  match Atomic.get t with
-  | Unlocked -> false
-  | Locked ->
-      Atomic.compare_and_set t Locked (Queue (Waiters.push Waiters.empty w))
-      ||
-      (* unlocked, or another waiter *)
-      enlist t w
-  | Queue waiters as before ->
-      Atomic.compare_and_set t before (Queue (Waiters.push waiters w))
-      ||
-      (* unlocked, another waiter, or a withdrawal *)
-      enlist t w
-
-let withdraw t _ =
-  Atomically.update t @@ function
-  | (Unlocked | Locked) as state -> state
-  | Queue waiters -> locked (Waiters.count_gone waiters)
-
-let locking =
-  {
-    Operation.attempt = (fun t () -> if try_lock t then Some () else None);
-    enlist;
-    withdraw;
-  }
-
-let lock t = if not (try_lock t) then Operation.wait locking t ()
-let lock_evt t = Event.make locking t ()
+(* Until the task goes on that was given the mutex. Compared by address. *)
+let given = Some Labels.given
 
 (* --- Unlocking ------------------------------------------------------------ *)
 
+let refused () = raise (Sys_error "Mutex.unlock: Operation not permitted")
+
 let rec hand_over t =
   match Atomic.get t with
-  | Unlocked -> raise (Sys_error "Mutex.unlock: Operation not permitted")
+  | Unlocked | Watched { owner = None; _ } -> refused ()
   | Locked ->
       if not (Atomic.compare_and_set t Locked Unlocked) then
         (* a waiter came *)
@@ -68,12 +77,186 @@ let rec hand_over t =
       then
         (* a waiter came or withdrew; or [w] refused *)
         hand_over t
+  | Watched { waiters; _ } as before when Waiters.is_empty waiters ->
+      let after = Watched { owner = None; waiters } in
+      if not (Atomic.compare_and_set t before after) then
+        (* a waiter came, or the owner was noted *)
+        hand_over t
+  | Watched { waiters; _ } as before ->
+      let w = Waiters.head waiters in
+      let after = Watched { owner = given; waiters = Waiters.tail waiters } in
+      if not (Atomic.compare_and_set t before after && Waiter.resume w (Ok ()))
+      then
+        (* as above; or [w] refused *)
+        hand_over t
 
-let unlock t =
+let release t =
   if not (Atomic.compare_and_set t Locked Unlocked) then hand_over t
 
-let protect t f =
-  lock t;
+let name t = Misuse.called "a mutex" t
+
+(* A thread may be the loop in which the owner runs, or that in which the caller does. *)
+let is_other (by : Who.t) (owner : Who.t) =
+  Who.is_known by && Who.is_known owner
+  && (not (Who.same by owner))
+  && (by.host <> "" || owner.host = "")
+  && not (by.host <> "" && Who.same owner (Who.of_thread ()))
+
+let tell_of_other t (owner : Waits.holder) =
+  let by = Extent.task () in
+  if is_other by owner.by then
+    Misuse.report
+      (Printf.sprintf
+         "Mutex.unlock: %s unlocks %s, which another task has locked: %s, \
+          here:%s\n\
+          It is unlocked all the same"
+         (Who.to_string by) (name t) (Who.to_string owner.by)
+         (Misuse.place owner.held_at))
+
+let[@inline never] unlock_kept t =
+  Misuse.told_before
+    (fun () -> List.iter (tell_of_other t) (owners t ()))
+    (fun () -> hand_over t)
+
+let[@inline never] unlock_slowly t =
+  if Waits.are_kept () then unlock_kept t else hand_over t
+
+let unlock t =
+  if not (Atomic.compare_and_set t Locked Unlocked) then unlock_slowly t
+
+(* --- Locking -------------------------------------------------------------- *)
+
+let rec lock_if_free t owner =
+  match Atomic.get t with
+  | Watched { owner = None; waiters } as before ->
+      Atomic.compare_and_set t before (Watched { owner; waiters })
+      ||
+      (* any other transition *)
+      lock_if_free t owner
+  | Watched _ | Unlocked | Locked | Queue _ -> false
+
+let held by = Some (Waits.held by)
+
+let try_lock_watched t =
+  match Atomic.get t with
+  | Watched { owner = None; _ } -> lock_if_free t (held (Extent.task ()))
+  | Watched _ | Unlocked | Locked | Queue _ -> false
+
+let try_lock t =
+  Atomic.compare_and_set t Unlocked Locked
+  || (Waits.are_kept () && try_lock_watched t)
+
+let rec enlist t w =
+  match Atomic.get t with
+  | Unlocked | Watched { owner = None; _ } -> false
+  | Locked ->
+      Atomic.compare_and_set t Locked (Queue (Waiters.push Waiters.empty w))
+      ||
+      (* unlocked, or another waiter *)
+      enlist t w
+  | Queue waiters as before ->
+      Atomic.compare_and_set t before (Queue (Waiters.push waiters w))
+      ||
+      (* unlocked, another waiter, or a withdrawal *)
+      enlist t w
+  | Watched { owner; waiters } as before ->
+      let waiters = Waiters.push waiters w in
+      Atomic.compare_and_set t before (Watched { owner; waiters })
+      ||
+      (* any other transition *)
+      enlist t w
+
+let withdraw t _ =
+  Atomically.update t @@ function
+  | (Unlocked | Locked) as state -> state
+  | Queue waiters -> locked (Waiters.count_gone waiters)
+  | Watched { owner; waiters } ->
+      Watched { owner; waiters = Waiters.count_gone waiters }
+
+(* [attempt] may run outside of the task, and performs no effect. *)
+let locking =
+  {
+    Operation.attempt =
+      (fun t () ->
+        if
+          Atomic.compare_and_set t Unlocked Locked
+          || (Waits.are_kept () && lock_if_free t given)
+        then Some ()
+        else None);
+    enlist;
+    withdraw;
+  }
+
+(* By the task that was given it. *)
+let note t by =
+  let owner = held by in
+  Atomically.update t @@ function
+  | Watched { owner = before; waiters } when before == given ->
+      Watched { owner; waiters }
+  | (Watched _ | Unlocked | Locked | Queue _) as state -> state
+
+(* A signal handler may raise in here: then the caller does not have the mutex. *)
+let note_or_release t who =
+  match note t (who ()) with
+  | () -> ()
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      release t;
+      Printexc.raise_with_backtrace e backtrace
+
+(* Nothing is allocated after the wait: a signal handler may raise there, and nobody would
+   have what was given. *)
+let lock_watched t by =
+  if not (lock_if_free t (held by)) then begin
+    let who () = by in
+    List.iter
+      (fun (owner : Waits.holder) ->
+        if Who.same owner.by by && Extent.is_certain by then
+          Misuse.locked_twice (name t) owner;
+        if Who.is_gone owner.by then
+          Misuse.tell_of_ended ("Mutex.lock: " ^ name t) owner)
+      (owners t ());
+    Operation.wait locking t ();
+    note_or_release t who
+  end
+
+let is_watched t =
+  Waits.are_kept ()
+  &&
+  match Atomic.get t with
+  | Watched _ -> true
+  | Unlocked | Locked | Queue _ -> false
+
+let[@inline never] lock_slowly t =
+  if is_watched t then lock_watched t (Extent.task ())
+  else Operation.wait locking t ()
+
+let lock t =
+  if not (Atomic.compare_and_set t Unlocked Locked) then lock_slowly t
+
+(* After this the caller has the mutex, whatever it raises: a signal handler's exception.
+   [try_lock] raises before it has locked, never after. *)
+let rec lock_again t =
+  match try_lock t with
+  | true -> ()
+  | false ->
+      Suspend.protect (fun () ->
+          if not (try_lock t) then begin
+            Operation.wait locking t ();
+            if is_watched t then note t (Extent.task ())
+          end)
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      lock_again t;
+      Printexc.raise_with_backtrace e backtrace
+
+let lock_evt t =
+  if Waits.are_kept () then
+    let finish () = note_or_release t Extent.task in
+    Event.make_with ~finish locking t ()
+  else Event.make locking t ()
+
+let[@inline] unlock_after t f =
   match f () with
   | v ->
       unlock t;
@@ -83,11 +266,28 @@ let protect t f =
       unlock t;
       Printexc.raise_with_backtrace e backtrace
 
+let[@inline never] protect_slowly t f =
+  if is_watched t then (
+    Extent.within @@ fun by ->
+    lock_watched t by;
+    unlock_after t f)
+  else begin
+    Operation.wait locking t ();
+    unlock_after t f
+  end
+
+let protect t f =
+  if Atomic.compare_and_set t Unlocked Locked then unlock_after t f
+  else protect_slowly t f
+
 (* --- Looking -------------------------------------------------------------- *)
 
-let is_locked t = Atomic.get t != Unlocked
+let is_locked t =
+  match Atomic.get t with
+  | Unlocked | Watched { owner = None; _ } -> false
+  | Locked | Queue _ | Watched _ -> true
 
 let waiters t =
   match Atomic.get t with
   | Unlocked | Locked -> 0
-  | Queue waiters -> Waiters.length waiters
+  | Queue waiters | Watched { waiters; _ } -> Waiters.length waiters

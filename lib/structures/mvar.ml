@@ -42,8 +42,9 @@ type 'a t = 'a state Atomic.t
 
 let empty = Empty Waiters.empty
 let full v = Full (v, Waiters.empty)
-let create_empty () = Atomic.make empty
-let create v = Atomic.make (full v)
+let made ?name state = Labels.made ~kind:"mvar" ?name (Atomic.make state)
+let create_empty ?name () = made ?name empty
+let create ?name v = made ?name (full v)
 
 (* --- For the holder ------------------------------------------------------- *)
 
@@ -228,7 +229,7 @@ let rec swap t v =
       else (* the box changed: look again *) swap t v
   | Empty _ | Held _ -> swap_held t v (Operation.wait using t Hold)
 
-let modify_held t f old =
+let[@inline] modify_held t f old =
   match f old with
   | v, result ->
       give t v;
@@ -238,9 +239,37 @@ let modify_held t f old =
       give t old;
       Printexc.raise_with_backtrace e backtrace
 
-let modify t f = modify_held t f (use t Hold)
+(* While waits are kept, the task that holds the box is known. What notes it is allocated
+   before the task has the box: a signal handler may raise there, and nobody would give the
+   box back. *)
+let noted t f by old = Labels.holding t (Waits.held by) (fun () -> f old)
+
+let[@inline never] modify_known t f =
+  Extent.within (fun by ->
+      let f = noted t f by in
+      modify_held t f (use t Hold))
+
+let modify t f =
+  if Waits.are_kept () then modify_known t f else modify_held t f (use t Hold)
+
+let[@inline never] finish_modify_known t f old =
+  let begun = ref false in
+  let modify by =
+    let f = noted t f by in
+    begun := true;
+    modify_held t f old
+  in
+  try Extent.within modify
+  with e when not !begun ->
+    (* a signal handler's *)
+    give t old;
+    raise e
+
+let finish_modify t f old =
+  if Waits.are_kept () then finish_modify_known t f old else modify_held t f old
+
 let swap_evt t v = Event.make_with ~finish:(swap_held t v) using t Hold
-let modify_evt t f = Event.make_with ~finish:(modify_held t f) using t Hold
+let modify_evt t f = Event.make_with ~finish:(finish_modify t f) using t Hold
 
 (* --- Looking -------------------------------------------------------------- *)
 

@@ -33,10 +33,10 @@
 type 'a t
 (** A box for one value of type ['a]. *)
 
-val create : 'a -> 'a t
-(** A full box. *)
+val create : ?name:string -> 'a -> 'a t
+(** A full box. [name] is for reports. *)
 
-val create_empty : unit -> 'a t
+val create_empty : ?name:string -> unit -> 'a t
 (** An empty box. *)
 
 val put : 'a t -> 'a -> unit
@@ -70,7 +70,10 @@ val modify : 'a t -> ('a -> 'a * 'b) -> 'b
     - {b Suspends} while [t] is empty or held, and where [f] does. An operation
       on [t] in [f], another [modify] too, waits for itself, for ever (but see
       {!Concord.Suspend.Never_resumed}).
-    - {b Raises} [e] if [f] raises [e]. *)
+    - {b Raises} [e] if [f] raises [e].
+
+    While waits are kept ({!Concord.Debug.keep_waits}), a report says which task
+    holds the box. *)
 
 val try_put : 'a t -> 'a -> bool
 (** As {!put}, but [false] if it would wait. *)

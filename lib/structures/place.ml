@@ -115,7 +115,8 @@ let wake wakes state outcome =
 let make wakes =
   let state = Atomic.make Looking in
   let resumer outcome = wake wakes state outcome in
-  { wakes; state; waiter = Waiter.make_live resumer }
+  Labels.waited_in ~from:wakes
+    { wakes; state; waiter = Waiter.make_live resumer }
 
 let enter place = Wakes.push place.wakes place.waiter
 

@@ -202,6 +202,10 @@ let recording f =
 
 let started start f =
   let t = create () in
+  let f () =
+    if Waits.are_kept () then Filler.add_thread ~is_resolved t;
+    f ()
+  in
   Signals.while_blocked (fun mask ->
       start (recording (fun () -> fill_with mask t f)));
   t

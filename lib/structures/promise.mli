@@ -25,10 +25,13 @@ type 'a t
 (** A promise of a value of type ['a]. *)
 
 exception Already_filled
-(** The promise was filled or had failed before. *)
+(** The promise was filled or had failed before. Its printer names the promise
+    that raised it last in the thread that prints, if that has a name or was
+    made while waits are kept. *)
 
-val create : unit -> 'a t
-(** A promise that is neither filled nor failed. *)
+val create : ?name:string -> unit -> 'a t
+(** A promise that is neither filled nor failed. [name] is for reports and for
+    the printer of {!Already_filled}. *)
 
 val of_value : 'a -> 'a t
 (** A promise that is filled from the start. *)

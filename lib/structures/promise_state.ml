@@ -25,13 +25,14 @@ type 'a t = 'a state Atomic.t
 
 exception Already_filled
 
-let () =
-  Printexc.register_printer (function
-    | Already_filled -> Some "Concord.Promise.Already_filled"
-    | _ -> None)
+let () = Labels.tell Already_filled ~otherwise:"Concord.Promise.Already_filled"
+
+let refuse t =
+  Labels.raises Already_filled t;
+  raise Already_filled
 
 let unresolved = Waiting Waiters.empty
-let create () = Atomic.make unresolved
+let create ?name () = Labels.made ~kind:"promise" ?name (Atomic.make unresolved)
 let of_value v = Atomic.make (Value v)
 
 (* How many were resumed, or -1 if [t] was resolved before. *)
@@ -51,7 +52,7 @@ let rec settle t outcome =
         settle t outcome
 
 let try_fill t v = settle t (Value v) >= 0
-let fill t v = if not (try_fill t v) then raise Already_filled
+let fill t v = if not (try_fill t v) then refuse t
 
 let resolve_failed backtrace t e =
   let backtrace =
@@ -65,15 +66,14 @@ let try_resolve ?backtrace t = function
   | Ok v -> try_fill t v
   | Error e -> try_fail ?backtrace t e
 
-let fail ?backtrace t e =
-  if not (try_fail ?backtrace t e) then raise Already_filled
+let fail ?backtrace t e = if not (try_fail ?backtrace t e) then refuse t
 
 let resolve ?backtrace t result =
-  if not (try_resolve ?backtrace t result) then raise Already_filled
+  if not (try_resolve ?backtrace t result) then refuse t
 
 let fail_waiters ?backtrace t e =
   let waiters = resolve_failed backtrace t e in
-  if waiters < 0 then raise Already_filled else waiters
+  if waiters < 0 then refuse t else waiters
 
 let is_resolved t =
   match Atomic.get t with Waiting _ -> false | Value _ | Failed _ -> true

@@ -13,7 +13,7 @@ exception Already_filled
 val unresolved : 'a state
 (** Nobody waits. *)
 
-val create : unit -> 'a t
+val create : ?name:string -> unit -> 'a t
 val of_value : 'a -> 'a t
 
 (** {2 Resolving} *)

@@ -19,17 +19,21 @@ type 'a state = Open of ('a, unit) Waiters.t * (unit, 'a) Waiters.t | Closed
 type 'a t = 'a state Atomic.t
 
 let idle = Open (Waiters.empty, Waiters.empty)
-let create () = Atomic.make idle
+let create ?name () = Labels.made ~kind:"channel" ?name (Atomic.make idle)
 
 let opened senders receivers =
   if Waiters.is_empty senders && Waiters.is_empty receivers then idle
   else Open (senders, receivers)
 
+let[@inline never] closed t =
+  Closed.by t;
+  raise Closed.Closed
+
 (* --- Sending -------------------------------------------------------------- *)
 
 let rec try_send t v =
   match Atomic.get t with
-  | Closed -> raise Closed.Closed
+  | Closed -> closed t
   | Open (senders, receivers) as before ->
       (not (Waiters.is_empty receivers))
       && begin
@@ -71,7 +75,7 @@ let send t v = if not (try_send t v) then Operation.wait sending t v
 
 let rec try_receive t =
   match Atomic.get t with
-  | Closed -> raise Closed.Closed
+  | Closed -> closed t
   | Open (senders, receivers) as before ->
       if Waiters.is_empty senders then None
       else

@@ -3,7 +3,7 @@
 
 type 'a t
 
-val create : unit -> 'a t
+val create : ?name:string -> unit -> 'a t
 val try_send : 'a t -> 'a -> bool
 val try_receive : 'a t -> 'a option
 val sending : ('a t, 'a, unit) Structure_kit.operation

@@ -2,18 +2,22 @@
 
     Tasks of any hosts may use it. Like a {!Mutex}, it does not know which task
     holds it: it cannot be locked twice by one task, nor turned from reading
-    into writing.
+    into writing. One that is made while waits are kept
+    ({!Concord.Debug.keep_waits}) remembers its holders, for reports, as far as
+    their hosts tell tasks apart; those that are in {!read} or {!write} in any
+    case. If a task ends what another one began, nobody is known to hold the
+    lock from then on but those who lock it later.
 
     An operation without a {b Suspends} line never suspends and performs no
     effect. Without a {b Cost} line it is O(1). *)
 
 type t
 
-val create : ?prefer:[ `Nobody | `Writers ] -> unit -> t
+val create : ?name:string -> ?prefer:[ `Nobody | `Writers ] -> unit -> t
 (** [create ()] is fair: readers and writers are served in the order of their
     arrival, and neither can starve. With [~prefer:`Writers] writers go before
     all readers that wait, and among themselves in the order of their arrival:
-    readers wait as long as there are writers. *)
+    readers wait as long as there are writers. [name] is for reports. *)
 
 val read_lock : t -> unit
 (** [read_lock t] holds [t] to read.
@@ -78,3 +82,8 @@ val write_lock_evt : t -> unit Event.t
 val waiters : t -> int
 (** How many tasks wait, for diagnosis. One that was cancelled counts until it
     is unwound. *)
+
+(**/**)
+
+val holders : t -> unit -> Waits.holder list
+(** Those that are noted, and others as unknown tasks. *)

@@ -17,7 +17,7 @@
 type state = Free of int | Queue of (unit, unit) Waiters.t
 type t = state Atomic.t
 
-let make n = Atomic.make (Free n)
+let make n = Labels.made ~kind:"semaphore" (Atomic.make (Free n))
 let none = Free 0
 let queue waiters = if Waiters.is_empty waiters then none else Queue waiters
 

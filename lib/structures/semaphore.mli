@@ -13,7 +13,9 @@ module Counting : sig
   type t
 
   val make : int -> t
-  (** [make n] has [n] permits.
+  (** [make n] has [n] permits. It gets a name by {!Concord.Debug.val-name}, as
+      this is Stdlib's signature. Reports do not say who has the permits: any
+      task may release one, so that no single task is waited for.
 
       - {b Raises} [Invalid_argument] if [n] is negative. *)
 
@@ -58,7 +60,9 @@ module Binary : sig
   type t
 
   val make : bool -> t
-  (** [make available] has a permit if [available]. *)
+  (** [make available] has a permit if [available]. Of the name and of reports
+      the same is true as of {!Counting.make}: a binary semaphore is often
+      released by another task than the one that acquired it. *)
 
   val acquire : t -> unit
   (** As {!Counting.acquire}.

@@ -1,12 +1,10 @@
 exception Being_forced
 
 let () =
-  Printexc.register_printer @@ function
-  | Being_forced ->
-      Some
-        "Concord.Lazy.Being_forced: Stdlib's lazy value is being forced by \
-         code that does not force it through Concord.Lazy.of_stdlib"
-  | _ -> None
+  Labels.tell Being_forced
+    ~otherwise:
+      "Concord.Lazy.Being_forced: Stdlib's lazy value is being forced by code \
+       that does not force it through Concord.Lazy.of_stdlib"
 
 (* A task that forces one of Stdlib's lazy values while another one does is told
    [Undefined]. So two values of [of_stdlib] that have the same one find each other here,

@@ -42,9 +42,14 @@ exception Closed = Closed.Closed
    nothing. *)
 type 'a t = 'a Stream_nodes.t
 
-let create = Stream_nodes.create
+let create capacity = Stream_nodes.create capacity
+let create_as ~kind ?name capacity = Stream_nodes.create ~kind ?name capacity
 
 (* --- Adding --------------------------------------------------------------- *)
+
+let[@inline never] closed t =
+  Closed.by t;
+  raise Closed
 
 (* Whether a node after the one of this index has room, unless others come first. *)
 let[@inline never] look_for_room t index =
@@ -54,10 +59,10 @@ let[@inline never] look_for_room t index =
       index - first < t.capacity
   | First (Full _) -> false
   | First (Moving { ended = false; _ }) -> false
-  | First (Moving { ended = true; _ }) -> raise Closed
+  | First (Moving { ended = true; _ }) -> closed t
   | First (Shut _) ->
       seal t;
-      raise Closed
+      closed t
 
 let[@inline] has_room t index =
   index - !(t.seen) < t.capacity || look_for_room t index
@@ -131,7 +136,7 @@ let rec try_take t =
           else try_take t)
   | Next End | Next (Takers _) -> None
   | Next Severed -> (* [first] is another one by now *) try_take t
-  | Next Sealed -> raise Closed
+  | Next Sealed -> closed t
 
 let taking =
   {

@@ -24,11 +24,17 @@ type 'a t
 
 exception Closed
 (** The same exception for all structures that can be closed. In a choice
-    {!next_evt} and {!Concord.Event.to_result} tell whose it is. *)
+    {!next_evt} and {!Concord.Event.to_result} tell whose it is.
+
+    Its printer ([Printexc.to_string]) adds the structure that raised it last in
+    the thread that prints, if that structure has a name or was made while waits
+    are kept: which is the right one if it is printed before another one raises.
+    Nothing is added for a choice that was closed while it waited. *)
 
 val create : int -> 'a t
 (** [create capacity] is empty, and holds at most [capacity] items. It takes
-    memory only for the items that are there.
+    memory only for the items that are there. It gets a name by
+    {!Concord.Debug.val-name}, as this is Eio's signature.
 
     - {b Raises} [Invalid_argument] if [capacity] is less than 1. *)
 
@@ -119,3 +125,8 @@ val add_seq : 'a t -> 'a Seq.t -> unit
 
 val drain : 'a t -> 'a list
 (** {!take_all}, under the name that all queues have for it. *)
+
+(**/**)
+
+val create_as : kind:string -> ?name:string -> int -> 'a t
+(** {!create}, for a structure of that kind. *)

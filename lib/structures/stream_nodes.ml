@@ -77,19 +77,20 @@ type 'a t = {
 let node value index : _ node =
   Node { value; next = Atomic.make (Next End); index }
 
-let create capacity =
+let create ?(kind = "stream") ?name capacity =
   if capacity < 1 then
     invalid_arg
       "Stream.create: capacity < 1 (to pass items on without a buffer there is \
        Channel)";
   (* Nobody reads the value of the first node. *)
   let first = node (Identity.nothing ()) 0 in
-  {
-    capacity;
-    first = Atomic.make (First first);
-    last = Atomic.make first;
-    seen = ref 0;
-  }
+  Labels.made ~kind ?name
+    {
+      capacity;
+      first = Atomic.make (First first);
+      last = Atomic.make first;
+      seen = ref 0;
+    }
 
 (* The first node, whatever happens at the front. *)
 let front (First cell) : _ node =
@@ -165,7 +166,9 @@ let rec add_if room t v =
       advance t last n;
       add_if room t v
   | Next Severed -> (* [last] is another one by now *) add_if room t v
-  | Next Sealed -> raise Closed.Closed
+  | Next Sealed ->
+      Closed.by t;
+      raise Closed.Closed
 
 let rec last_index t =
   let (Node { next; index; _ } as last : _ node) = Atomic.get t.last in

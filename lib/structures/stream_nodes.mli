@@ -48,7 +48,7 @@ type 'a t = {
           domain keep writing. Stores may be late, and old ones stay true. *)
 }
 
-val create : int -> 'a t
+val create : ?kind:string -> ?name:string -> int -> 'a t
 (** - {b Raises} [Invalid_argument] if the capacity is less than 1. *)
 
 val front : 'a first -> 'a node

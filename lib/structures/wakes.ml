@@ -11,7 +11,7 @@
 type wake = Signal | Broadcast
 type t = (unit, wake) Waiters.t Atomic.t
 
-let create () = Atomic.make Waiters.empty
+let create () = Labels.made ~kind:"condition" (Atomic.make Waiters.empty)
 
 let rec signal t =
   let waiters = Atomic.get t in

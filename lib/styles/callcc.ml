@@ -20,7 +20,7 @@ let dequeue group =
 
 (* A thread that waits in a structure performs an effect, which is a [callcc] too. *)
 let meaning group =
-  let { Prompt.meaning } = Direct.in_group group in
+  let { Prompt.meaning } = Direct.in_group style group in
   let meaning e =
     match meaning e with
     | None -> None

@@ -13,7 +13,7 @@ let prompt = Prompt.new_prompt ()
 (* A thread that waits in a structure performs an effect, which is a [shift0] too. *)
 let spawn f =
   Group.spawn style (fun () ->
-      let meaning = Direct.in_group (Group.running style) in
+      let meaning = Direct.in_group style (Group.running style) in
       Prompt.push_prompt_with meaning prompt (Direct.body f))
 
 let yield () =

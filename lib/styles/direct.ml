@@ -1,4 +1,5 @@
 open Concord
+module Who = Concord__Who
 
 let halt () = raise_notrace Group.Ended
 let body f () = try f () with Group.Ended -> ()
@@ -13,23 +14,36 @@ type wait = {
 }
 [@@unboxed]
 
-let shield shields k =
-  incr shields;
-  k (Ok (fun () -> decr shields))
+(* One thread: how often it is shielded, and its number, once somebody has asked for it.
+   *)
+type thread = { mutable shields : int; mutable number : int }
 
-let meaning host { wait } =
-  let shields = ref 0 in
+let shield thread k =
+  thread.shields <- thread.shields + 1;
+  k (Ok (fun () -> thread.shields <- thread.shields - 1))
+
+let who name thread () =
+  if thread.number = 0 then thread.number <- Who.new_number ();
+  Who.make ~host:("Concord_styles." ^ name)
+    ~name:(Who.numbered "thread" thread.number)
+    thread
+
+let meaning ~name host { wait } =
+  let thread = { shields = 0; number = 0 } in
   let meaning (type a) (e : a Effect.t) : (a, unit) Prompt.body option =
     match e with
     | Suspend.Suspend block when Host_kit.is_innermost host ->
-        Some (fun k -> wait ~protected:(!shields > 0) block k)
+        Some (fun k -> wait ~protected:(thread.shields > 0) block k)
     | Suspend.Protect when Host_kit.is_innermost host ->
-        Some (fun k -> shield shields k)
+        Some (fun k -> shield thread k)
+    | Suspend.Ask { question; otherwise } when Host_kit.is_innermost host ->
+        Some
+          (fun k -> k (Ok (Who.answer question ~otherwise (who name thread))))
     | Suspend.Ask { otherwise; _ } -> Some (fun k -> k (Ok otherwise))
     | _ -> None
   in
   { Prompt.meaning }
 
-let in_group group =
+let in_group style group =
   let wait ~protected block k = Group.wait group ~protected block k in
-  meaning (Group.host group) { wait }
+  meaning ~name:(Group.name style) (Group.host group) { wait }

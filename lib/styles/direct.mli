@@ -18,8 +18,9 @@ type wait = {
 [@@unboxed]
 (** As {!Group.wait}. *)
 
-val meaning : Concord.Host_kit.t -> wait -> unit Prompt.meaning
-(** What the effects of the contract mean, for one thread of that host. *)
+val meaning : name:string -> Concord.Host_kit.t -> wait -> unit Prompt.meaning
+(** What the effects of the contract mean, for one thread of that host, whose
+    style has this name. *)
 
-val in_group : 'd Group.t -> unit Prompt.meaning
+val in_group : 'd Group.style -> 'd Group.t -> unit Prompt.meaning
 (** That, for a thread of the group. *)

@@ -1,6 +1,7 @@
 open Concord
 module Decision = Host_kit.Decision
 module Leaks = Concord__Leaks
+module Operation = Concord__Operation
 
 module Make (Style : sig
   type data
@@ -10,33 +11,48 @@ end) =
 struct
   open Style
 
+  module Host = struct
+    let name = "Concord_styles." ^ Group.name style
+  end
+
   (* A promise is here a function that takes the rest of the thread, and tells it the
      outcome. *)
-  module Operations = Monadic.Make (struct
-    type 'a t = (('a, exn * Printexc.raw_backtrace) result -> unit) -> unit
+  module Operations =
+    Monadic.Make_plain_named
+      (Host)
+      (struct
+        type 'a t = (('a, exn * Printexc.raw_backtrace) result -> unit) -> unit
 
-    let return v k = k (Ok v)
-    let fail e backtrace k = k (Error (e, backtrace))
+        let return v k = k (Ok v)
+        let fail e backtrace k = k (Error (e, backtrace))
 
-    let try_bind f return fail k =
-      match f () with
-      | t -> t (function Ok v -> return v k | Error (e, _) -> fail e k)
-      | exception e -> fail e k
+        let try_bind f return fail k =
+          match f () with
+          | t -> t (function Ok v -> return v k | Error (e, _) -> fail e k)
+          | exception e -> fail e k
 
-    let bind t f k = t (function Ok v -> f v k | Error _ as error -> k error)
-    let enter () = ignore (Group.running style : data Group.t)
-    let isolate f = f ()
-    let host () = Group.host_of_caller style
+        let bind t f k =
+          t (function Ok v -> f v k | Error _ as error -> k error)
 
-    let suspend ~protected block go_on k =
-      Group.wait (Group.running style) ~protected block (fun outcome ->
-          go_on outcome k)
-  end)
+        let enter () = ignore (Group.running style : data Group.t)
+        let isolate f = f ()
+        let host () = Group.host_of_caller style
+
+        let suspend ~protected block go_on k =
+          Group.wait (Group.running style) ~protected block (fun outcome ->
+              go_on outcome k)
+      end)
 
   let next k = function
     | Ok v -> k v
     | Error (Group.Ended, _) -> ()
     | Error (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
+
+  let[@inline never] wait_kept place block go_on =
+    let block, ended = Concord__Noted.operation ~host:Host.name place block in
+    Group.wait (Group.running style) ~protected:false block (fun outcome ->
+        ended (Result.fold ~ok:(fun _ -> None) ~error:Option.some outcome);
+        go_on outcome)
 
   (* As [Operations.sync], for an event of one operation that was tried already: then
      neither promise nor stack is needed. *)
@@ -44,16 +60,19 @@ struct
     match Event.simple event with
     | Some (Simple { operation; structure; arg; result }) ->
         let waiter = Structure_kit.Waiter.make arg in
-        Group.wait (Group.running style) ~protected:false
-          (fun resumer ->
-            Structure_kit.block operation structure waiter
-              (Leaks.guard_operation resumer))
-          (function
-            | Ok v -> k (result v)
-            | Error e ->
-                let backtrace = Printexc.get_raw_backtrace () in
-                Structure_kit.withdraw operation structure waiter;
-                next k (Error (e, backtrace)))
+        let block resumer =
+          Structure_kit.block operation structure waiter
+            (Leaks.guard_operation resumer)
+        and go_on = function
+          | Ok v -> k (result v)
+          | Error e ->
+              let backtrace = Printexc.get_raw_backtrace () in
+              Structure_kit.withdraw operation structure waiter;
+              next k (Error (e, backtrace))
+        in
+        if Concord__Reach.needs_care () then
+          wait_kept (Operation.place operation structure arg) block go_on
+        else Group.wait (Group.running style) ~protected:false block go_on
     | Some (Then _) | None -> Operations.sync event (next k)
 
   let put_mvar m v k =

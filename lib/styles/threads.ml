@@ -6,6 +6,7 @@
 include Boxes
 open Concord
 module Lock = Stdlib.Mutex
+module Reach = Concord__Reach
 
 type ending = Not_yet | Stopping | Failing of exn * Printexc.raw_backtrace
 
@@ -142,7 +143,7 @@ let perform thread f =
       | v -> Ok v
       | exception e -> Error e)
   in
-  let meaning = Direct.meaning host { wait } in
+  let meaning = Direct.meaning ~name:"Threads" host { wait } in
   Host_kit.using host (fun () ->
       Prompt.push_prompt_with meaning prompt (Direct.body f))
 
@@ -214,7 +215,7 @@ let sleep group ~rings =
   let in_host = Loop.is_in_host () in
   let forget = Loop.look_again ~in_host wake in
   Loop.finally ~finally:forget (fun () ->
-      Suspend.suspend (fun resumer ->
+      Reach.suspend_unlisted (fun resumer ->
           Atomic.set group.bell resumer;
           if Atomic.get group.rings = rings then None else Some ()))
 

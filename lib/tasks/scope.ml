@@ -66,11 +66,18 @@ let fail promise e =
   in
   ignore (Promise.try_fail ~backtrace promise e : bool)
 
+let[@inline never] note_filler promise =
+  let task = Reach.who () in
+  Filler.add (fun () -> task) ~is_resolved:Promise.is_resolved promise
+
 let fork_promise t f =
   let promise = Promise.create () in
   let fill () =
     match
-      match f () with
+      match
+        if Waits.are_kept () then note_filler promise;
+        f ()
+      with
       | v -> ignore (Promise.try_fill promise v : bool)
       | exception e -> fail promise e
     with
@@ -94,10 +101,21 @@ let inside body =
       | Some { scope } -> scope body
       | None -> assert false (* it is a task of Fifo *))
 
-let open_scope body =
+let open_scope_untraced body =
   match Host_kit.scopes () with
   | Some { scope } -> scope body
   | None -> inside body
+
+let traced (host : Suspend.scope) =
+  let fork f =
+    let parent = Identify.waker () in
+    host.fork (fun () -> Tracing.forked ~parent ~ask:Identify.waker f)
+  in
+  { host with fork }
+
+let open_scope body =
+  if Tracing.is_on () then open_scope_untraced (fun host -> body (traced host))
+  else open_scope_untraced body
 
 type 'a outcome =
   | Returned of 'a

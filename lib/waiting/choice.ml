@@ -200,7 +200,13 @@ let before (type a) due (f : unit -> a) : unit -> a =
 (* The operation is finished first: it may hold what others wait for. *)
 let conclude (type a) due
     (Chosen { result; finish; post; within; _ } : a chosen) : a =
-  let finish () = match result with Ok v -> finish v | Error e -> raise e in
+  let finish () =
+    match result with
+    | Ok v -> finish v
+    | Error e ->
+        Labels.raises_unknown e;
+        raise e
+  in
   if Aborts.is_empty due then
     match post with Then f -> f (finish ()) | Handled f -> f finish
   else begin
@@ -222,17 +228,32 @@ let is_confirmed (Chosen { kind; result; _ }) =
   | Tentative confirm, Ok v -> confirm v
   | (Plain | Last), _ | Tentative _, Error _ -> true
 
+let rec places : type a. a alternative -> Waits.place list = function
+  | In_order alternatives | In_any_order alternatives ->
+      List.concat_map places alternatives
+  | Alternative { operation; structure; arg; _ } ->
+      [ Operation.place operation structure arg ]
+
+let[@inline never] suspend_with_care alternatives block =
+  let places = List.concat_map places (Array.to_list alternatives) in
+  Reach.suspend_with_care places block
+
 let refused = Some Operation.Refused_choice
 
 let wait_for_any alternatives =
   let enlisted = ref [] in
-  match Suspend.suspend (block alternatives enlisted) with
+  let block resumer = block alternatives enlisted resumer in
+  match
+    if Reach.needs_care () then suspend_with_care alternatives block
+    else Reach.suspend_at_once block
+  with
   | chosen ->
       withdraw_all enlisted;
       chosen
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
       if Reach.is_refusal e then Atomic.set Operation.refused refused;
+      Labels.raises_unknown e;
       withdraw_all enlisted;
       Printexc.raise_with_backtrace e backtrace
 

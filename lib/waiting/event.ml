@@ -223,7 +223,7 @@ let sync_before seconds t =
 
 type 'a channel = 'a Rendezvous.t
 
-let new_channel = Rendezvous.create
+let new_channel () = Rendezvous.create ()
 let send channel v = make Rendezvous.sending channel v
 let receive channel = make Rendezvous.receiving channel ()
 
@@ -275,3 +275,15 @@ let loop ts f =
   let next = rounds ts in
   let rec go () = match f (next ()) with Some v -> v | None -> go () in
   go ()
+
+(* --- For names -------------------------------------------------------------- *)
+
+let rec operations_of : type a. a alternative -> Operation.refused list =
+  function
+  | Alternative { operation; arg; _ } -> [ Refused (operation, arg) ]
+  | In_order alternatives | In_any_order alternatives ->
+      List.concat_map operations_of alternatives
+
+let operations t =
+  let alternatives, _ = flatten t in
+  List.concat_map operations_of (Array.to_list alternatives)

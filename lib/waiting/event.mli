@@ -298,3 +298,9 @@ val simple : 'a t -> 'a simple option
 val rounds : 'a t list -> unit -> 'a
 (** [rounds ts] is a function that performs a round of {!loop}. One task at a
     time may call it. *)
+
+(**/**)
+
+val operations : 'a t -> Operation.refused list
+(** Those that it chooses from, with their arguments; runs the functions of
+    {!guard}. *)

@@ -36,14 +36,30 @@ let withdraw_and_raise operation t w e =
               if Identity.is_immediate w.Waiter.arg then w.Waiter.arg
               else Identity.nothing () )));
   withdraw operation t w;
+  Labels.raises e t;
   Printexc.raise_with_backtrace e backtrace
 
 let[@inline] block operation t w resumer =
   w.Waiter.resumer <- resumer;
   if operation.enlist t w then None else attempt_or_enlist operation t w resumer
 
+let immediate arg =
+  (* it may be large, and is kept *)
+  if Identity.is_immediate arg then arg else Identity.nothing ()
+
+let place operation t arg =
+  Waits.Place { operation; arg = immediate arg; structure = Identity.pointer t }
+
+let[@inline never] wait_with_care operation t w =
+  Reach.suspend_with_care
+    [ place operation t w.Waiter.arg ]
+    (fun resumer -> block operation t w resumer)
+
 let wait operation t arg =
   let w = Waiter.make arg in
-  match Reach.suspend (fun resumer -> block operation t w resumer) with
+  match
+    if Reach.needs_care () then wait_with_care operation t w
+    else Reach.suspend_at_once (fun resumer -> block operation t w resumer)
+  with
   | v -> v
   | exception e -> withdraw_and_raise operation t w e

@@ -45,6 +45,9 @@ val withdraw : ('t, 'x, 'a) t -> 't -> ('x, 'a) Waiter.t -> unit
     if it is gone already. To be called when a suspension by {!block} has
     raised. *)
 
+val place : ('t, 'x, 'a) t -> 't -> 'x -> Waits.place
+(** For {!Reach.suspend_with_care}. *)
+
 type refused =
   | Refused : ('t, 'x, 'a) t * 'x -> refused
   | Refused_choice  (** A choice of several. *)

@@ -157,7 +157,7 @@ module Channels = struct
     | Waiters -> "waiters"
 
   let init_state = false
-  let init_sut = Channel.create
+  let init_sut () = Channel.create ()
   let cleanup _ = ()
 
   let arb_cmd _ =

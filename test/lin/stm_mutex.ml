@@ -31,7 +31,7 @@ module Spec = struct
     | Protect -> "protect"
 
   let init_state = false
-  let init_sut = Mutex.create
+  let init_sut () = Mutex.create ()
   let cleanup _ = ()
   let any_of cmds = Gen.oneof (List.map Gen.return cmds)
   let never_wait = [ Try_lock; Unlock; Is_locked; Poll_lock; Choose; Waiters ]

@@ -43,7 +43,7 @@ module Spec = struct
     | Modify v -> Printf.sprintf "modify (+ %d)" v
 
   let init_state = None
-  let init_sut = Mvar.create_empty
+  let init_sut () = Mvar.create_empty ()
   let cleanup _ = ()
   let value = Gen.int_bound 9
 

@@ -30,7 +30,7 @@ module Spec = struct
     | Waiters -> "waiters"
 
   let init_state = None
-  let init_sut = Promise.create
+  let init_sut () = Promise.create ()
   let cleanup _ = ()
 
   let arb_cmd state =

@@ -89,7 +89,7 @@ struct
 
   let show_cmd = show
   let init_state = { items = []; closed = false }
-  let init_sut = Adding.create
+  let init_sut () = Adding.create ()
   let cleanup _ = ()
   let value = Gen.int_bound 99
 
@@ -241,7 +241,7 @@ module Unbounded =
       type t = int Mailbox.t
 
       let capacity = max_int
-      let create = Mailbox.create
+      let create () = Mailbox.create ()
 
       let try_add t v =
         Mailbox.put t v;

@@ -40,6 +40,8 @@ let task () =
   let state = { phase = Running; shielded = false; doomed = false } in
   { state = Atomic.make state; waits = 0 }
 
+let who task = Who.make ~host:"model" ~name:"a task" task
+
 exception Unwound
 
 (* The stack of a continuation that nobody continues is never freed. So the process is
@@ -104,6 +106,10 @@ let rec handler : type x. task -> (x, unit) handler =
               (fun (k : (a, _) continuation) ->
                 shield task true;
                 continue_with k (fun () -> shield task false) (handler task))
+        | Suspend.Ask { question = Reach.Who; _ } ->
+            Some
+              (fun (k : (a, _) continuation) ->
+                continue_with k (who task) (handler task))
         | Suspend.Ask { otherwise; _ } ->
             Some
               (fun (k : (a, _) continuation) ->

@@ -29,7 +29,7 @@ let lock m =
   match Atomic.get m with
   | Mutex.Unlocked -> "unlocked"
   | Locked -> "locked"
-  | Queue waiters -> "locked?" ^ got (live waiters)
+  | Queue waiters | Watched { waiters; _ } -> "locked?" ^ got (live waiters)
 
 (* [make ()]: who waits first, the processes, and what shows the structures. *)
 (* A process may draw [most] times: four allow two choices of two to begin again

@@ -14,10 +14,29 @@ let keep name mutex =
   Mutex.lock mutex;
   "has"
 
+(* [Mutex.lock_evt] may be tried in [block], outside of the task. *)
+let choose name mutex =
+  make name @@ fun () ->
+  Event.select [ Mutex.lock_evt mutex; Promise.await_evt (Promise.create ()) ];
+  "has"
+
 let try_keep name mutex =
   make name (fun () -> if Mutex.try_lock mutex then "has" else "busy")
 
+let is_of (owner : Waits.holder) actor =
+  Who.same owner.by (Model.who actor.task)
+
+(* Who has the mutex is its owner; one who was given it has noted that. *)
+let check_owner owner owners =
+  match (owner, owners) with
+  | None, [] -> ()
+  | Some owner, [ actor ] when is_of owner actor -> ()
+  | Some (owner : Waits.holder), [] when not (Who.is_known owner.by) ->
+      (* the one outside of the tasks *) ()
+  | _ -> failwith "the owner is another one"
+
 let at_rest mutex actors () =
+  let owners = List.filter (fun a -> a.result = "has") actors in
   let content =
     match Atomic.get mutex with
     | Mutex.Unlocked ->
@@ -26,18 +45,26 @@ let at_rest mutex actors () =
     | Locked ->
         all_queued actors [];
         "locked"
+    | Watched { owner = None; waiters } ->
+        if not (Waiters.is_empty waiters) then failwith "a waiter stays";
+        all_queued actors [];
+        check_owner None owners;
+        "unlocked"
+    | Watched { owner; waiters } ->
+        all_queued actors [ live waiters ];
+        check_owner owner owners;
+        "locked"
     | Queue waiters ->
         all_queued actors [ live waiters ];
         "locked"
   in
-  let owners = List.filter (fun a -> a.result = "has") actors in
   if List.length owners > 1 then failwith "two have the mutex";
   describe actors ^ " " ^ Buffer.contents order ^ " " ^ content
 
-let check name make expect =
+let check_made create name make expect =
   Model.check name ~expect @@ fun () ->
   Buffer.clear order;
-  let mutex = Mutex.create () in
+  let mutex = create () in
   let first, processes = make mutex in
   let processes, actors = start first processes in
   (processes, at_rest mutex actors)
@@ -47,7 +74,14 @@ let owned mutex =
   Mutex.lock mutex;
   Do (fun () -> Mutex.unlock mutex)
 
-let () =
+let check_three check =
+  check "three lock"
+    (fun m -> ([], [ Run (lock "a" m); Run (lock "b" m); Run (lock "c" m) ]))
+    (List.map
+       (fun order -> "a=ok b=ok c=ok " ^ order ^ " unlocked")
+       [ "abc"; "acb"; "bac"; "bca"; "cab"; "cba" ])
+
+let check_all check =
   check "two lock, one is cancelled"
     (fun m ->
       let a = lock "a" m in
@@ -66,11 +100,6 @@ let () =
       "a=ok b=ok ab unlocked";
       "a=ok b=ok ba unlocked";
     ];
-  check "three lock"
-    (fun m -> ([], [ Run (lock "a" m); Run (lock "b" m); Run (lock "c" m) ]))
-    (List.map
-       (fun order -> "a=ok b=ok c=ok " ^ order ^ " unlocked")
-       [ "abc"; "acb"; "bac"; "bca"; "cab"; "cba" ]);
   check "two wait, the first is cancelled"
     (fun m ->
       let owner = owned m in
@@ -103,5 +132,37 @@ let () =
       "a=cancelled b=busy  unlocked";
       "a=cancelled b=has  locked";
       "a=has b=busy  locked";
+    ];
+  check "one waits for one of two, is cancelled"
+    (fun m ->
+      let owner = owned m in
+      let a = choose "a" m in
+      ([ a ], [ owner; Run (keep "b" m); Cancel a ]))
+    [ "a=cancelled b=has  locked"; "a=has b=waits  locked" ]
+
+let twice name m =
+  make name @@ fun () ->
+  Mutex.lock m;
+  match Mutex.lock m with
+  | () -> "twice"
+  | exception Sys_error _ ->
+      Buffer.add_string order name;
+      Mutex.unlock m;
+      "refused"
+
+(* Three that lock a watched one read it so often that it takes too long. *)
+let () =
+  check_three (check_made Mutex.create);
+  check_all (check_made Mutex.create);
+  Waits.kept := true;
+  check_all (fun name -> check_made Mutex.create_watched (name ^ ", watched"));
+  check_made Mutex.create_watched "two lock, one of them twice"
+    (fun m ->
+      let b = lock "b" m in
+      ([], [ Run (twice "a" m); Run b; Cancel b ]))
+    [
+      "a=refused b=cancelled a unlocked";
+      "a=refused b=ok ab unlocked";
+      "a=refused b=ok ba unlocked";
     ];
   Model.finish ()

@@ -28,3 +28,13 @@ let probe { Probe.passing } =
   let effect_ = Suspend (fun _ -> Some ()) in
   passing effect_;
   match Effect.perform effect_ with () -> Suspends
+
+let needs_care () = false
+let suspend_at_once = suspend
+let suspend_with_care (_ : Waits.place list) block = suspend block
+
+type _ Effect.t += Who : Who.t Effect.t
+
+let who () =
+  try Effect.perform (Ask { question = Who; otherwise = Who.unknown "" })
+  with Effect.Unhandled _ -> Who.unknown ""

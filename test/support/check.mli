@@ -4,6 +4,18 @@ val instrumented : bool
 (** [CONCORD_TSAN=1]: with ThreadSanitizer. Everything takes ten times as long,
     and an effect takes longer the deeper the stack is. *)
 
+val debugged : bool
+(** [CONCORD_DEBUG] has words: the library notes what happens, which takes time
+    and memory, and [Suspend] is performed more often than without. *)
+
+val debugged_with : string -> bool
+(** It has this word. *)
+
+val unless_debugged : 'test -> 'test list
+(** For a test of what happens between two steps, one of which is the only
+    [Suspend]: there is a further one before it where the program is
+    {!debugged}. *)
+
 val test : string -> (unit -> unit) -> unit Alcotest.test_case
 
 val run : string -> (string * unit Alcotest.test_case list) list -> unit

@@ -4,6 +4,13 @@ let every seconds =
   let timer = { Unix.it_interval = seconds; it_value = seconds } in
   ignore (Unix.setitimer ITIMER_REAL timer : Unix.interval_timer_status)
 
+let shortest = 0.000_05
+
+(* Where everything takes longer, what always begins again would never end. *)
+let slow_down in_vain =
+  if in_vain mod 20 = 0 then
+    every (Float.min 0.1 (shortest *. (2. ** float (in_vain / 20))))
+
 let run ~by ~count f =
   let this = this_thread () and armed = ref false in
   (* Not armed outside of the [try]. *)
@@ -14,6 +21,7 @@ let run ~by ~count f =
     end
   in
   let before = Sys.signal Sys.sigalrm (Signal_handle handle) in
+  let in_vain = ref 0 in
   let rec insist () =
     match
       armed := true;
@@ -23,9 +31,11 @@ let run ~by ~count f =
     | () -> ()
     | exception e when e == by ->
         incr count;
+        incr in_vain;
+        if Check.debugged then slow_down !in_vain;
         insist ()
   in
-  every 0.000_05;
+  every shortest;
   Fun.protect insist ~finally:(fun () ->
       armed := false;
       every 0.;
@@ -34,7 +44,7 @@ let run ~by ~count f =
 let others ~by ~in_thread f =
   let handle _ = if in_thread () then raise by in
   let before = Sys.signal Sys.sigalrm (Signal_handle handle) in
-  every 0.000_05;
+  every shortest;
   Fun.protect f ~finally:(fun () ->
       every 0.;
       Sys.set_signal Sys.sigalrm before)

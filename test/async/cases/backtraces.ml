@@ -1,9 +1,9 @@
 (* What Async's monitor is told when an exception ends a task, reduced to the frames of
    [Trace] that the text shows, in its order. *)
 
+open Trace
 open Concord
 open Concord_test_support
-open Trace
 open Wakers
 module A = Concord_async
 module Monitor = Async.Monitor

@@ -1,8 +1,8 @@
 (* Of tasks of Eio, with its plug-in and without; and what each host in direct style
    shows. *)
 
-open Concord
 open Trace
+open Concord
 
 let on host run what f = case (host ^ ": " ^ what) (fun () -> run f)
 

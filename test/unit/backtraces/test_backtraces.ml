@@ -1,8 +1,8 @@
 (* Of tasks of [concord.fifo], of threads and domains, and of the styles: what a program
    prints when an exception ends it. The text is in [test_backtraces.expected]. *)
 
-open Concord
 open Trace
+open Concord
 
 let fifo what f = case ("fifo: " ^ what) (fun () -> Concord_fifo.run f)
 let never () = Promise.await (Promise.create ())

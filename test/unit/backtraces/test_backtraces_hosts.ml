@@ -1,8 +1,8 @@
 (* Of tasks of Eio, Domainslib and Lwt: what a program prints when an exception ends it.
    The text is in [test_backtraces_hosts.expected]. *)
 
-open Concord
 open Trace
+open Concord
 open Eio_traces
 module Pool = Domainslib.Task
 

@@ -207,7 +207,9 @@ let raised_in_the_loop () =
         ((a, unit) Effect.Deep.continuation -> unit) option =
       match e with
       | Suspend.Suspend block ->
-          Some (fun _ -> ignore (block (fun _ -> culprit ())))
+          Some
+            (fun k ->
+              Option.iter (Effect.Deep.continue k) (block (fun _ -> culprit ())))
       | _ -> None
     in
     Effect.Deep.try_with Fifo.join handle { effc }

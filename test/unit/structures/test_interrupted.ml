@@ -160,7 +160,7 @@ let raises_when_resumed ~raises f =
                       true
                     end
                   in
-                  ignore (block resumer : a option))
+                  Option.iter (continue k) (block resumer))
           | _ -> None);
     };
   result

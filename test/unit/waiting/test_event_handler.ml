@@ -9,8 +9,13 @@ exception Bang
 
 let[@inline never] culprit () = if true then raise Boom
 
-(* What an event gave, or how it ended. *)
-let shown = function Ok v -> string_of_int v | Error e -> Printexc.to_string e
+(* What an event gave, or how it ended: the text of [Closed] may tell more while waits are
+   kept. *)
+let shown = function
+  | Ok v -> string_of_int v
+  | Error Stream.Closed -> "Concord.Closed"
+  | Error e -> Printexc.to_string e
+
 let string = Alcotest.(check string)
 
 let named name t =

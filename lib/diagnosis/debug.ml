@@ -1,0 +1,71 @@
+type task = Debug_report.task = { host : string; name : string }
+
+type holder = Debug_report.holder = {
+  by : task;
+  held_for : float;
+  held_at : Printexc.raw_backtrace;
+}
+
+type place = Debug_report.place = {
+  operation : string;
+  structure : string option;
+  made_at : Printexc.raw_backtrace option;
+  holders : holder list;
+}
+
+type wait = Debug_report.wait = {
+  number : int;
+  task : task;
+  domain : int;
+  places : place list;
+  waits_for : float;
+  waits_at : Printexc.raw_backtrace;
+}
+
+type report = Debug_report.t = {
+  cycles : wait list list;
+  behind : wait list;
+  waits : wait list;
+  woken : wait list;
+}
+
+let keep_waits = Plugin.keep_waits
+
+let name structure name =
+  if Identity.is_immediate structure then
+    invalid_arg "Debug.name: the value is no structure";
+  Labels.add ~name structure
+
+let named text structure =
+  name structure text;
+  structure
+
+let report = Debug_report.now
+let to_string = Debug_text.of_report
+let to_json = Debug_json.of_report
+
+let dump channel =
+  output_string channel (to_string (report ()));
+  flush channel
+
+let dump_on_signal = Debug_signal.dump_on
+
+(* --- What the variable asks for ------------------------------------------------- *)
+
+let tell sentence =
+  Debug_helpers.write (Printf.sprintf "concord: %s\n" sentence)
+
+let unless_impossible word f =
+  try f ()
+  with
+  | (Invalid_argument _ | Unix.Unix_error _ | Sys_error _ | Failure _) as e ->
+    tell (Printf.sprintf "CONCORD_DEBUG=%s: %s" word (Printexc.to_string e))
+
+let () =
+  List.iter tell (Debugging.mistakes ());
+  if Debugging.has "sigquit" then
+    unless_impossible "sigquit" (fun () -> dump_on_signal Sys.sigquit);
+  Option.iter
+    (fun seconds ->
+      unless_impossible "stall" (fun () -> Debug_stall.watch seconds))
+    (Debugging.seconds "stall")

@@ -1,0 +1,109 @@
+type t = { name : string; file : string; line : int; is_of_program : bool }
+
+(* As compilation units are called: [Lwt.Infix] is in [Lwt], and dune joins a library's
+   name and a module's by two underscores. *)
+let others =
+  [
+    "Concord";
+    "Stdlib__Fun";
+    "Stdlib__Domain";
+    "Stdlib__Effect";
+    "Thread";
+    "Eio";
+    "Eio_main";
+    "Eio_linux";
+    "Eio_posix";
+    "Eio_utils";
+    "Eio_unix";
+    "Lwt";
+    "Lwt_main";
+    "Lwt_unix";
+    "Lwt_direct";
+    "Domainslib";
+    "Async";
+    "Async_kernel";
+    "Async_unix";
+    "Base";
+  ]
+
+let starts_with prefix next name =
+  String.starts_with ~prefix name
+  && String.length name > String.length prefix
+  && next name.[String.length prefix]
+
+(* [Concord_fifo] is ours, [Concordance] is not. *)
+let is_of_program name =
+  let is_of other =
+    starts_with other (fun next -> next = '.') name
+    || String.starts_with ~prefix:(other ^ "__") name
+  in
+  (not (List.exists is_of others))
+  && (not (starts_with "Concord" (fun next -> next = '_') name))
+  && not
+       (List.exists
+          (fun part -> String.starts_with ~prefix:("Stdlib." ^ part ^ ".") name)
+          [ "Fun"; "Domain"; "Effect" ])
+
+(* [Dune__exe__Server.handle] is [Server.handle] to the one who wrote it. *)
+let shown name =
+  let prefix = "Dune__exe__" in
+  if String.starts_with ~prefix name then
+    let n = String.length prefix in
+    String.sub name n (String.length name - n)
+  else name
+
+let of_slot slot =
+  let name = Option.value (Printexc.Slot.name slot) ~default:"" in
+  let of_location ({ filename; line_number; _ } : Printexc.location) =
+    {
+      name = shown name;
+      file = filename;
+      line = line_number;
+      is_of_program = is_of_program name;
+    }
+  in
+  Option.map of_location (Printexc.Slot.location slot)
+
+let is_of_stdlib name =
+  String.starts_with ~prefix:"Stdlib__" name
+  || String.starts_with ~prefix:"Stdlib." name
+
+(* What the library calls of the standard library is no more the program's than it is. *)
+let all backtrace =
+  let add slot ((callers, callers_is_of_program) as before) =
+    match of_slot slot with
+    | None -> before
+    | Some frame ->
+        let is_of_program =
+          frame.is_of_program
+          && (callers_is_of_program || not (is_of_stdlib frame.name))
+        in
+        ({ frame with is_of_program } :: callers, is_of_program)
+  in
+  match Printexc.backtrace_slots backtrace with
+  | None -> []
+  | Some slots -> fst (Array.fold_right add slots ([], true))
+
+let of_program backtrace =
+  List.filter (fun frame -> frame.is_of_program) (all backtrace)
+
+module Table = Hashtbl.Make (struct
+  type t = Printexc.raw_backtrace
+
+  let equal (a : t) b = a = b
+  let hash (backtrace : t) = Hashtbl.hash_param 100 100 backtrace
+end)
+
+let remembering f =
+  let known = Table.create 100 in
+  fun backtrace ->
+    match Table.find_opt known backtrace with
+    | Some found -> found
+    | None ->
+        let found = f backtrace in
+        Table.add known backtrace found;
+        found
+
+let to_string { name; file; line; _ } =
+  if name = "" then Printf.sprintf "%s:%d" file line
+  else Printf.sprintf "%s:%d (%s)" file line name

@@ -1,0 +1,116 @@
+open Debug_report
+
+type t =
+  | Null
+  | Bool of bool
+  | Int of int
+  | Seconds of float
+  | String of string
+  | List of t list
+  | Object of (string * t) list
+  | Written of string  (** JSON *)
+
+(* A name may be any bytes, but JSON is UTF-8: what is not is replaced. *)
+let add_string buffer text =
+  Buffer.add_char buffer '"';
+  let rec from i =
+    if i < String.length text then begin
+      let char = String.get_utf_8_uchar text i in
+      begin match Uchar.to_int (Uchar.utf_decode_uchar char) with
+      | 0x22 -> Buffer.add_string buffer "\\\""
+      | 0x5c -> Buffer.add_string buffer "\\\\"
+      | code when code < 0x20 || code = 0x7f ->
+          Printf.bprintf buffer "\\u%04x" code
+      | code -> Buffer.add_utf_8_uchar buffer (Uchar.of_int code)
+      end;
+      from (i + Uchar.utf_decode_length char)
+    end
+  in
+  from 0;
+  Buffer.add_char buffer '"'
+
+let rec add buffer = function
+  | Null -> Buffer.add_string buffer "null"
+  | Bool b -> Printf.bprintf buffer "%b" b
+  | Int n -> Printf.bprintf buffer "%d" n
+  | Seconds s -> Printf.bprintf buffer "%.6f" s
+  | String text -> add_string buffer text
+  | Written text -> Buffer.add_string buffer text
+  | List items -> add_all buffer '[' add items ']'
+  | Object fields ->
+      let add_field buffer (name, value) =
+        add_string buffer name;
+        Buffer.add_char buffer ':';
+        add buffer value
+      in
+      add_all buffer '{' add_field fields '}'
+
+and add_all :
+    'a. Buffer.t -> char -> (Buffer.t -> 'a -> unit) -> 'a list -> char -> unit
+    =
+ fun buffer first add items last ->
+  Buffer.add_char buffer first;
+  List.iteri
+    (fun i item ->
+      if i > 0 then Buffer.add_char buffer ',';
+      add buffer item)
+    items;
+  Buffer.add_char buffer last
+
+let or_null f = function Some v -> f v | None -> Null
+
+let frame { Debug_frames.name; file; line; is_of_program } =
+  Object
+    [
+      ("function", String name);
+      ("file", String file);
+      ("line", Int line);
+      ("program", Bool is_of_program);
+    ]
+
+let frames () =
+  Debug_frames.remembering @@ fun backtrace ->
+  let buffer = Buffer.create 1_000 in
+  add buffer (List (List.map frame (Debug_frames.all backtrace)));
+  Written (Buffer.contents buffer)
+
+let task { host; name } =
+  Object [ ("host", String host); ("name", String name) ]
+
+let holder frames { by; held_for; held_at } =
+  Object
+    [ ("task", task by); ("seconds", Seconds held_for); ("at", frames held_at) ]
+
+let place frames { operation; structure; made_at; holders } =
+  Object
+    [
+      ("operation", String operation);
+      ("structure", or_null (fun name -> String name) structure);
+      ("made_at", or_null frames made_at);
+      ("holders", List (List.map (holder frames) holders));
+    ]
+
+let wait frames { number; task = who; domain; places; waits_for; waits_at } =
+  Object
+    [
+      ("number", Int number);
+      ("task", task who);
+      ("domain", Int domain);
+      ("seconds", Seconds waits_for);
+      ("places", List (List.map (place frames) places));
+      ("at", frames waits_at);
+    ]
+
+let numbers waits = List (List.map (fun { number; _ } -> Int number) waits)
+
+let of_report { cycles; behind; waits; woken } =
+  let buffer = Buffer.create 1_000 and wait = wait (frames ()) in
+  add buffer
+    (Object
+       [
+         ("cycles", List (List.map numbers cycles));
+         ("behind", numbers behind);
+         ("waits", List (List.map wait waits));
+         ("woken", List (List.map wait woken));
+       ]);
+  Buffer.contents buffer

@@ -1,0 +1,3 @@
+(** Who waits for whom, as JSON: see {!Concord.Debug}. *)
+
+val of_report : Debug_report.t -> string

@@ -1,0 +1,266 @@
+type task = { host : string; name : string }
+type holder = { by : task; held_for : float; held_at : Printexc.raw_backtrace }
+
+type place = {
+  operation : string;
+  structure : string option;
+  made_at : Printexc.raw_backtrace option;
+  holders : holder list;
+}
+
+type wait = {
+  number : int;
+  task : task;
+  domain : int;
+  places : place list;
+  waits_for : float;
+  waits_at : Printexc.raw_backtrace;
+}
+
+type t = {
+  cycles : wait list list;
+  behind : wait list;
+  waits : wait list;
+  woken : wait list;
+}
+
+(* --- What is known of the structures ------------------------------------------ *)
+
+(* A wait as it was at one moment. *)
+type seen = { wait : Waits.t; in_ : (Waits.place * Known.t) list }
+
+let see waits =
+  let pointer (Waits.Place { structure; _ }) = structure in
+  let places = List.concat_map (fun (w : Waits.t) -> w.places) waits in
+  let known =
+    Known.look_up (Array.of_list (List.map pointer places)) |> Array.to_seq
+  in
+  let next = Seq.to_dispenser known in
+  let find place = (place, Option.get (next ())) in
+  let see (wait : Waits.t) = { wait; in_ = List.map find wait.places } in
+  Array.of_list (List.map see waits)
+
+(* --- Who holds what ------------------------------------------------------------- *)
+
+(* Waits by their indices, structures by the numbers that they are known by; one that was
+   collected has none. *)
+type graph = {
+  seen : seen array;
+  holding : int list array;  (** By structure: the waits of its holders. *)
+  held : int list array;  (** By wait: the structures that its task holds. *)
+  waiting : int list array;  (** By structure: the waits in it. *)
+}
+
+let structures { in_; _ } = List.map (fun (_, (k : Known.t)) -> k) in_
+
+let table size numbered =
+  let table = Array.make size [] in
+  let add (number, item) =
+    if number >= 0 then table.(number) <- item :: table.(number)
+  in
+  List.iter add (List.rev numbered);
+  table
+
+let graph seen =
+  let n = Array.length seen in
+  let places =
+    List.concat
+      (List.mapi
+         (fun i w -> List.map (fun k -> (i, k)) (structures w))
+         (Array.to_list seen))
+  in
+  let size =
+    List.fold_left
+      (fun size (_, k) -> Int.max size (1 + k.Known.number))
+      0 places
+  in
+  let waiting =
+    table size (List.map (fun (i, k) -> (k.Known.number, i)) places)
+  in
+  let was_met = Array.make size false in
+  let is_first (_, { Known.number; _ }) =
+    number >= 0
+    && (not was_met.(number))
+    && begin
+      was_met.(number) <- true;
+      true
+    end
+  in
+  let holders =
+    List.filter is_first places
+    |> List.concat_map (fun (_, { Known.number; holders; _ }) ->
+        List.map (fun (h : Waits.holder) -> (number, h.by.identity)) holders)
+  in
+  let tasks =
+    Identity.numbers
+      (Array.append
+         (Array.map (fun { wait; _ } -> wait.who.identity) seen)
+         (Array.of_list (List.map snd holders)))
+  in
+  let waits_of =
+    table
+      (1 + Array.fold_left Int.max (-1) tasks)
+      (List.init n (fun i -> (tasks.(i), i)))
+  in
+  let hold i (structure, _) =
+    let task = tasks.(n + i) in
+    if task < 0 then []
+    else List.map (fun wait -> (structure, wait)) waits_of.(task)
+  in
+  let hold = List.concat (List.mapi hold holders) in
+  {
+    seen;
+    waiting;
+    holding = table size hold;
+    held = table n (List.map (fun (structure, wait) -> (wait, structure)) hold);
+  }
+
+(* --- Who can go on no more ------------------------------------------------------ *)
+
+(* The greatest set of those that wait in places of which each is held by one of them:
+   who is found to be none of them leaves the others with one less. [lost]: those that
+   may be in it. *)
+let leave_lost { seen; holding; held; waiting } lost =
+  let left =
+    Array.map
+      (fun waits -> List.length (List.filter (Array.get lost) waits))
+      holding
+  in
+  let is_held (k : Known.t) = k.number >= 0 && left.(k.number) > 0 in
+  let stays i =
+    (not (List.is_empty seen.(i).in_))
+    && List.for_all is_held (structures seen.(i))
+  in
+  let to_look_at = Stack.create () in
+  let let_go structure =
+    left.(structure) <- left.(structure) - 1;
+    if left.(structure) = 0 then
+      List.iter (fun i -> Stack.push i to_look_at) waiting.(structure)
+  in
+  let look i =
+    if lost.(i) && not (stays i) then begin
+      lost.(i) <- false;
+      List.iter let_go held.(i)
+    end
+  in
+  Array.iteri (fun i _ -> look i) seen;
+  while not (Stack.is_empty to_look_at) do
+    look (Stack.pop to_look_at)
+  done
+
+let next { seen; holding; _ } lost i =
+  List.find_map
+    (fun (k : Known.t) -> List.find_opt (Array.get lost) holding.(k.number))
+    (structures seen.(i))
+
+(* From any of those that are lost one comes to a cycle, and to one only. Each is visited
+   once, on the way from the [visited.(i)]th of them. *)
+let cycles graph lost =
+  let visited = Array.make (Array.length lost) (-1) in
+  let rec walk first path here =
+    if visited.(here) = first then
+      let rec until_here cycle = function
+        | [] -> cycle
+        | i :: _ when i = here -> i :: cycle
+        | i :: rest -> until_here (i :: cycle) rest
+      in
+      until_here [] path
+    else if visited.(here) >= 0 then []
+    else begin
+      visited.(here) <- first;
+      match next graph lost here with
+      | Some there -> walk first (here :: path) there
+      | None -> []
+    end
+  in
+  let from i is_lost = if is_lost then walk i [] i else [] in
+  Array.to_list (Array.mapi from lost)
+  |> List.filter (fun cycle -> not (List.is_empty cycle))
+
+(* --- As values ------------------------------------------------------------------- *)
+
+let task (who : Who.t) : task = { host = who.host; name = who.name }
+
+(* What began after [now] was read has waited for no time. *)
+let seconds ~now since =
+  Float.max 0. (Int64.to_float (Int64.sub now since) *. 1e-9)
+
+let holder ~now (holder : Waits.holder) =
+  {
+    by = task holder.by;
+    held_for = seconds ~now holder.since_ns;
+    held_at = holder.held_at;
+  }
+
+(* Those of one structure once, however many wait there. *)
+let all_holders ~now { seen; waiting; _ } =
+  let known = Array.make (Array.length waiting) [] in
+  let add { Known.number; holders; _ } =
+    if number >= 0 && List.is_empty known.(number) then
+      known.(number) <- List.map (holder ~now) holders
+  in
+  Array.iter (fun seen -> List.iter add (structures seen)) seen;
+  known
+
+let place holders (place, { Known.number; kind; name; made_at; details; _ }) =
+  {
+    operation = Names.operation ~kind place ^ details;
+    structure = name;
+    made_at;
+    holders = (if number < 0 then [] else holders.(number));
+  }
+
+let wait ~now ~since holders { wait; in_ } =
+  {
+    number = wait.number;
+    task = task wait.who;
+    domain = wait.who.domain;
+    places = List.map (place holders) in_;
+    waits_for = seconds ~now (since wait);
+    waits_at = wait.waits_at;
+  }
+
+module Numbers = Set.Make (Int)
+
+(* Who has waited all the while has neither taken nor given back anything meanwhile: so
+   what was seen of different structures, one after the other, fits together. *)
+let still_wait seen =
+  let waiting =
+    Numbers.of_list (List.map (fun (w : Waits.t) -> w.number) (Waits.all ()))
+  in
+  Array.map (fun { wait; _ } -> Numbers.mem wait.number waiting) seen
+
+let began (wait : Waits.t) = wait.begun_ns
+let was_woken (wait : Waits.t) = wait.resumed_ns
+
+(* One may have been woken since it was found to wait. *)
+let woken_besides waits =
+  let waiting =
+    Numbers.of_list (List.map (fun (w : Waits.t) -> w.number) waits)
+  in
+  List.filter
+    (fun (w : Waits.t) -> not (Numbers.mem w.number waiting))
+    (Waits.resumed ())
+
+let now () =
+  let now = Mtime_clock.now_ns () in
+  let waits = Waits.all () in
+  let graph = graph (see (waits @ woken_besides waits)) in
+  let lost = still_wait graph.seen in
+  leave_lost graph lost;
+  let cycles = cycles graph lost in
+  let all_holders = all_holders ~now graph and n = List.length waits in
+  let all =
+    Array.mapi
+      (fun i ->
+        wait ~now ~since:(if i < n then began else was_woken) all_holders)
+      graph.seen
+  in
+  let in_cycles = Numbers.of_list (List.concat cycles) in
+  let is_behind i _ = lost.(i) && not (Numbers.mem i in_cycles) in
+  {
+    cycles = List.map (List.map (Array.get all)) cycles;
+    behind = List.filteri is_behind (Array.to_list all);
+    waits = List.filteri (fun i _ -> i < n) (Array.to_list all);
+    woken = List.filteri (fun i _ -> i >= n) (Array.to_list all);
+  }

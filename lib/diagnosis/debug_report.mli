@@ -1,0 +1,31 @@
+(** Who waits for whom, as values: see {!Concord.Debug}. *)
+
+type task = { host : string; name : string }
+type holder = { by : task; held_for : float; held_at : Printexc.raw_backtrace }
+
+type place = {
+  operation : string;
+  structure : string option;
+  made_at : Printexc.raw_backtrace option;
+  holders : holder list;
+}
+
+type wait = {
+  number : int;
+  task : task;
+  domain : int;
+  places : place list;
+  waits_for : float;
+  waits_at : Printexc.raw_backtrace;
+}
+
+type t = {
+  cycles : wait list list;
+  behind : wait list;
+  waits : wait list;
+  woken : wait list;
+}
+
+val now : unit -> t
+(** Does not suspend. It may be called in any thread, and in a signal handler.
+    {b Cost}: O(n * s) for n waits in s structures. *)

@@ -1,0 +1,103 @@
+let report () =
+  match Debug_text.of_report (Debug_report.now ()) with
+  | text -> Debug_helpers.write text
+  | exception e ->
+      Debug_helpers.write
+        (Printf.sprintf "concord: no report: %s\n" (Printexc.to_string e))
+
+(* OCaml calls a signal handler in a thread that runs OCaml code. While all wait there is
+   none, but for this one, which takes the signal itself; for that all others block it. *)
+let rec serve signal =
+  match Thread.wait_signal [ signal ] with
+  | (_ : int) ->
+      report ();
+      serve signal
+  | exception Unix.Unix_error (EINTR, _, _) -> serve signal
+  | exception e ->
+      (* Were it to end, a thread would be counted that is not there. *)
+      Debug_helpers.write
+        (Printf.sprintf "concord: no reports on the signal: %s\n"
+           (Printexc.to_string e));
+      while true do
+        Thread.delay 1e6
+      done
+
+(* --- Do the other threads block it? --------------------------------------------- *)
+
+let blocked_by thread =
+  let file = Printf.sprintf "/proc/%s/status" thread in
+  let prefix = "SigBlk:" in
+  let rec find input =
+    match In_channel.input_line input with
+    | None -> None
+    | Some line when String.starts_with ~prefix line ->
+        let n = String.length prefix in
+        let mask = String.trim (String.sub line n (String.length line - n)) in
+        Int64.of_string_opt ("0x" ^ mask)
+    | Some _ -> find input
+  in
+  (* It has ended, or this is no Linux. *)
+  try In_channel.with_open_bin file find with Sys_error _ -> None
+
+let other_blocks_not bit thread =
+  match blocked_by ("self/task/" ^ thread) with
+  | Some blocked -> Int64.logand blocked bit = 0L
+  | None -> false
+
+let threads () =
+  try Array.to_list (Sys.readdir "/proc/self/task") with Sys_error _ -> []
+
+(* [f ()] has the calling thread block one signal more, which has this bit in the masks of
+   Linux. If that thread did block it the caller has seen to it. *)
+let all_block_what f =
+  let before = blocked_by "thread-self" in
+  f ();
+  match (before, blocked_by "thread-self") with
+  | Some before, Some after ->
+      let bit = Int64.logand after (Int64.lognot before) in
+      bit = 0L || not (List.exists (other_blocks_not bit) (threads ()))
+  | None, _ | _, None -> true
+
+(* --- Once for each signal --------------------------------------------------------- *)
+
+(* [served]: the signals for which this process has a thread, or is about to have one. *)
+type served = { process : int; signals : int list }
+
+let served = Atomic.make { process = 0; signals = [] }
+
+let rec begin_to_serve signal =
+  let before = Atomic.get served and process = Unix.getpid () in
+  let signals = if before.process = process then before.signals else [] in
+  (not (List.mem signal signals))
+  && (Atomic.compare_and_set served before
+        { process; signals = signal :: signals }
+     || begin_to_serve signal)
+
+let forget signal =
+  Atomically.update served (fun served ->
+      let signals = List.filter (fun other -> other <> signal) served.signals in
+      { served with signals })
+
+let start signal =
+  let mask = Thread.sigmask SIG_BLOCK [] in
+  try
+    let block () = ignore (Thread.sigmask SIG_BLOCK [ signal ] : int list) in
+    let all_block = all_block_what block in
+    let now = Thread.sigmask SIG_BLOCK [] in
+    (* The number may be the system's, for which there is another one in [now]. *)
+    if not (List.mem signal now || List.compare_lengths now mask > 0) then
+      invalid_arg "Debug.dump_on_signal: no signal that can be blocked";
+    if not all_block then
+      invalid_arg
+        "Debug.dump_on_signal: another thread does not block the signal";
+    Debug_helpers.start (fun () -> serve signal)
+  with e ->
+    let backtrace = Printexc.get_raw_backtrace () in
+    ignore (Thread.sigmask SIG_SETMASK mask : int list);
+    forget signal;
+    Printexc.raise_with_backtrace e backtrace
+
+let dump_on signal =
+  if Sys.win32 then invalid_arg "Debug.dump_on_signal: not on this system";
+  Plugin.keep_waits ();
+  if begin_to_serve signal then start signal

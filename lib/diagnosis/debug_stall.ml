@@ -1,0 +1,78 @@
+type progress = { begun : int; waiting : int list }
+
+(* Those that were woken, and do not go on, too: their loop may stand still. *)
+let progress () =
+  let numbers = List.map (fun (w : Waits.t) -> w.number) in
+  let waiting = numbers (Waits.all ()) @ numbers (Waits.resumed ()) in
+  { begun = Waits.begun (); waiting = List.sort_uniq Int.compare waiting }
+
+(* [progress] is as it was at [since]; a stall is reported once. *)
+type state = { progress : progress; since : float; was_reported : bool }
+
+let start ~now ~progress = { progress; since = now; was_reported = false }
+
+let step ~limit ~now ~progress state =
+  if progress <> state.progress then (start ~now ~progress, false)
+  else if
+    (not (List.is_empty progress.waiting))
+    && (not state.was_reported)
+    && now -. state.since >= limit
+  then ({ state with was_reported = true }, true)
+  else (state, false)
+
+(* --- Can anything wake them? ------------------------------------------------------ *)
+
+let threads (waits : Waits.t list) =
+  let is_thread (wait : Waits.t) = wait.who.host = "" in
+  let add known (wait : Waits.t) =
+    if List.exists (Who.same wait.who) known then known else wait.who :: known
+  in
+  List.length (List.fold_left add [] (List.filter is_thread waits))
+
+(* The calling thread, which [Others] leaves out, is among the idle helpers too. *)
+let can_wake () =
+  let before = progress () in
+  let asleep = threads (Waits.all ()) - 1 in
+  Others.may_wake ~asleep || Others.handle_signals () || progress () <> before
+
+(* --- Watching --------------------------------------------------------------------- *)
+
+let report seconds =
+  let company =
+    if not (List.is_empty (Waits.resumed ())) then
+      "Some tasks were woken, but their schedulers do not let them go on."
+    else if can_wake () then
+      "Another thread, a timeout or a signal may wake the tasks that wait."
+    else
+      "Nothing can wake the tasks that wait: all threads wait, no timeout is\n\
+       pending, and no signal is handled."
+  in
+  Debug_helpers.write
+    (Printf.sprintf "concord: no task has gone on for %.1f s.\n%s\n%s" seconds
+       company
+       (Debug_text.of_report (Debug_report.now ())))
+
+let now () = Int64.to_float (Mtime_clock.now_ns ()) *. 1e-9
+
+let look ~limit state =
+  let now = now () in
+  let state, is_due = step ~limit ~now ~progress:(progress ()) state in
+  if is_due then report (now -. state.since);
+  state
+
+let look ~limit state =
+  try look ~limit state
+  with e ->
+    Debug_helpers.write
+      (Printf.sprintf "concord: no report: %s\n" (Printexc.to_string e));
+    state
+
+let watch limit =
+  let pause = Float.max 0.005 (Float.min 1. (limit /. 4.)) in
+  let rec serve state =
+    Thread.delay pause;
+    serve (look ~limit state)
+  in
+  Plugin.keep_waits ();
+  Debug_helpers.start (fun () ->
+      serve (start ~now:(now ()) ~progress:(progress ())))

@@ -1,0 +1,262 @@
+open Debug_report
+
+let add = Printf.bprintf
+
+let counted n what =
+  if n = 1 then Printf.sprintf "1 %s" what
+  else
+    (* 12,000 *)
+    let digits = string_of_int n in
+    let grouped = Buffer.create 10 in
+    String.iteri
+      (fun i digit ->
+        if i > 0 && (String.length digits - i) mod 3 = 0 then
+          Buffer.add_char grouped ',';
+        Buffer.add_char grouped digit)
+      digits;
+    Printf.sprintf "%s %ss" (Buffer.contents grouped) what
+
+let wait_ n what =
+  Printf.sprintf "%s %s" (counted n what) (if n = 1 then "waits" else "wait")
+
+(* --- Parts of a wait ---------------------------------------------------------- *)
+
+let max_lines = 10
+
+let add_frames buffer ~indent backtrace =
+  match Debug_frames.of_program backtrace with
+  | [] ->
+      add buffer "%s(%s)\n" indent
+        (if List.is_empty (Debug_frames.all backtrace) then
+           "no frames: compile with -g"
+         else "no frame of the program: it called this last")
+  | frames ->
+      List.iteri
+        (fun i frame ->
+          if i < max_lines then
+            add buffer "%s%s\n" indent (Debug_frames.to_string frame))
+        frames;
+      let more = List.length frames - max_lines in
+      if more > 0 then add buffer "%s(and %s)\n" indent (counted more "frame")
+
+(* The name of a thread says its domain, where that is not the first one. *)
+let where { host; _ } domain =
+  if host = "" || domain = 0 then "" else Printf.sprintf " on domain %d" domain
+
+let named { host; name } = if host = "" then name else host ^ ", " ^ name
+
+let add_holder buffer { by; held_for; held_at } =
+  if Printexc.raw_backtrace_length held_at = 0 then
+    add buffer "    depends on %s\n" (named by)
+  else begin
+    add buffer "    held by %s for %.1f s, since:\n" (named by) held_for;
+    add_frames buffer ~indent:"      " held_at
+  end
+
+let add_holders buffer holders =
+  List.iteri
+    (fun i holder -> if i < max_lines then add_holder buffer holder)
+    holders;
+  let more = List.length holders - max_lines in
+  if more > 0 then add buffer "    (and by %s)\n" (counted more "other task")
+
+let operation { operation; structure; _ } =
+  let operation =
+    if operation = "" then "an operation without a name" else operation
+  in
+  match structure with
+  | Some name -> Printf.sprintf "%s of %S" operation name
+  | None -> operation
+
+(* [others]: the same of the other waits in the group. *)
+let add_place buffer before place others =
+  let is_like f other = other == place || f other = f place in
+  let all_like f = List.for_all (is_like f) others in
+  add buffer "  %s %s%s\n" before (operation place)
+    (if all_like (fun { structure; _ } -> structure) then "" else ", and others");
+  Option.iter
+    (fun made_at ->
+      add buffer "    made at:\n";
+      add_frames buffer ~indent:"      " made_at)
+    place.made_at;
+  add_holders buffer place.holders;
+  if not (all_like (fun { holders; _ } -> List.map (fun h -> h.by) holders))
+  then add buffer "    (that of the first task; other tasks hold the others)\n"
+
+(* What follows the first line. *)
+let add_rest buffer { places; waits_at; _ } others =
+  let same_place i =
+    List.filter_map (fun { places; _ } -> List.nth_opt places i) others
+  in
+  let add_place i before place = add_place buffer before place (same_place i) in
+  begin match places with
+  | [] -> add buffer "  in no structure\n"
+  | [ place ] -> add_place 0 "in" place
+  | places ->
+      List.iteri
+        (fun i place ->
+          add_place i (if i = 0 then "either in" else "or in") place)
+        places
+  end;
+  add buffer "  here:\n";
+  add_frames buffer ~indent:"    " waits_at
+
+type what = Waits | Was_woken
+
+let add_wait ?(what = Waits) buffer wait =
+  add buffer "%s%s" (named wait.task) (where wait.task wait.domain);
+  begin match what with
+  | Waits -> add buffer " waits for %.1f s\n" wait.waits_for
+  | Was_woken ->
+      add buffer " was woken %.1f s ago, and has not gone on\n" wait.waits_for
+  end;
+  add_rest buffer wait []
+
+(* --- Those that wait alike ------------------------------------------------------ *)
+
+(* Different structures that are made and held alike are one line: a promise for each
+   connection, say. *)
+type alike =
+  (int * int * string) * (string * string option * int * (task * int) list) list
+
+module By_alike = Hashtbl.Make (struct
+  type t = alike
+
+  let equal (a : t) b = a = b
+  let hash (alike : t) = Hashtbl.hash_param 50 100 alike
+end)
+
+(* [f v], found again for what is physically the last [v]: the holders of a structure in
+   which many tasks wait. *)
+let remembering f =
+  let last = ref None in
+  fun v ->
+    match !last with
+    | Some (before, found) when before == v -> found
+    | Some _ | None ->
+        let found = f v in
+        last := Some (v, found);
+        found
+
+let alike () =
+  let numbers = Hashtbl.create 100 in
+  let number backtrace =
+    let frames = Debug_frames.of_program backtrace in
+    match Hashtbl.find_opt numbers frames with
+    | Some number -> number
+    | None ->
+        let number = Hashtbl.length numbers in
+        Hashtbl.add numbers frames number;
+        number
+  in
+  let number = Debug_frames.remembering number in
+  let holder { by; held_at; _ } = (by, number held_at) in
+  let holders = remembering (List.map holder) in
+  let place { operation; structure; made_at; holders = held_by } =
+    ( operation,
+      structure,
+      Option.fold ~none:(-1) ~some:number made_at,
+      holders held_by )
+  in
+  fun wait ->
+    ( (number wait.waits_at, wait.domain, wait.task.host),
+      List.map place wait.places )
+
+(* But for the names of structures, and for who exactly holds them. *)
+let roughly (where, places) =
+  let place (operation, _, made_at, holders) =
+    let hosts = List.map (fun (by, _) -> (by.host, "", 0)) holders in
+    let hosts = List.sort_uniq compare hosts in
+    ( operation,
+      None,
+      made_at,
+      List.map (fun (host, name, at) -> ({ host; name }, at)) hosts )
+  in
+  (where, List.map place places)
+
+(* In the order of their first ones. *)
+let group key items =
+  let table = By_alike.create 100 in
+  let add keys item =
+    let key = key item in
+    match By_alike.find_opt table key with
+    | Some group ->
+        group := item :: !group;
+        keys
+    | None ->
+        By_alike.add table key (ref [ item ]);
+        key :: keys
+  in
+  List.fold_left add [] items
+  |> List.rev_map (fun key -> (key, List.rev !(By_alike.find table key)))
+
+(* Many groups that are roughly alike are one. *)
+let groups waits =
+  group (alike ()) waits
+  |> group (fun (key, _) -> roughly key)
+  |> List.concat_map (fun (_, groups) ->
+      let groups = List.map snd groups in
+      if List.compare_length_with groups max_lines <= 0 then groups
+      else [ List.concat groups ])
+
+let add_group what buffer = function
+  | [] -> ()
+  | [ wait ] -> add_wait ~what buffer wait
+  | first :: others as group ->
+      let waited = List.map (fun wait -> wait.waits_for) group in
+      let n = List.length group and { task; domain; _ } = first in
+      let who =
+        if task.host = "" then counted n "thread"
+        else counted n "task" ^ " of " ^ task.host
+      in
+      let on =
+        if domain = 0 then "" else Printf.sprintf " on domain %d" domain
+      in
+      let least = List.fold_left Float.min Float.infinity waited
+      and most = List.fold_left Float.max 0. waited in
+      begin match what with
+      | Waits -> add buffer "%s%s wait for %.1f to %.1f s\n" who on least most
+      | Was_woken ->
+          add buffer
+            "%s%s were woken %.1f to %.1f s ago, and have not gone on\n" who on
+            least most
+      end;
+      add_rest buffer first others
+
+(* --- All of it ------------------------------------------------------------------- *)
+
+let add_cycle buffer cycle =
+  add buffer "Cycle of %d: each waits for what the next one holds\n"
+    (List.length cycle);
+  List.iter (add_wait buffer) cycle;
+  add buffer "\n"
+
+let add_groups ?(what = Waits) buffer waits =
+  List.iter (add_group what buffer) (groups waits)
+
+let without some waits =
+  let numbers = Hashtbl.create 10 in
+  List.iter (fun { number; _ } -> Hashtbl.replace numbers number ()) some;
+  List.filter (fun { number; _ } -> not (Hashtbl.mem numbers number)) waits
+
+(* Each wait is shown once. *)
+let of_report { cycles; behind; waits; woken } =
+  let buffer = Buffer.create 1_000 in
+  add buffer "concord: %s\n" (wait_ (List.length waits) "task");
+  if not (List.is_empty woken) then
+    add buffer "Woken, while their schedulers run something else: %s\n"
+      (counted (List.length woken) "task");
+  add buffer "\n";
+  List.iter (add_cycle buffer) cycles;
+  let others = without behind (without (List.concat cycles) waits) in
+  if not (List.is_empty behind) then begin
+    add buffer "Behind them: %s for what those above hold, or one another\n"
+      (wait_ (List.length behind) "task");
+    add_groups buffer behind;
+    add buffer "\n"
+  end;
+  if not (List.is_empty cycles || List.is_empty others) then
+    add buffer "Not in a cycle: %s\n" (wait_ (List.length others) "task");
+  add_groups buffer others;
+  add_groups ~what:Was_woken buffer woken;
+  Buffer.contents buffer

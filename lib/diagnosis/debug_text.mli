@@ -1,0 +1,5 @@
+(** Who waits for whom, for people: see {!Concord.Debug}. *)
+
+val of_report : Debug_report.t -> string
+(** Its length grows with the number of different waits, not with that of tasks.
+*)

@@ -1,0 +1,86 @@
+type sought = Nothing | Sought : 'b Effect.t -> sought | Seen
+
+(* Used only by code on the stack above the extent. *)
+type t = { who : Who.t; identity : unit ref; mutable sought : sought }
+
+type _ Effect.t +=
+  | Innermost : t option Effect.t  (** A question: the extent itself answers. *)
+
+(* Does not touch the backtrace, which is still that of the function. *)
+let pass_exception e = raise_notrace e
+
+let run (type a) extent (f : Who.t -> a) =
+  let effc (type b) (effect_ : b Effect.t) :
+      ((b, a) Effect.Deep.continuation -> a) option =
+    match effect_ with
+    | Suspend.Ask { question = Who.Who; _ } ->
+        Some (fun k -> Effect.Deep.continue k (Some extent.who))
+    | Suspend.Ask { question = Innermost; _ } ->
+        Some (fun k -> Effect.Deep.continue k (Some extent))
+    | _ ->
+        (match extent.sought with
+        | Sought sought when Identity.equal sought effect_ ->
+            extent.sought <- Seen
+        | Nothing | Sought _ | Seen -> ());
+        None
+  in
+  let v =
+    Effect.Deep.match_with f extent.who
+      { retc = Fun.id; exnc = pass_exception; effc }
+  in
+  (* what [who] points to is alive until here *)
+  ignore (Sys.opaque_identity extent.identity : unit ref);
+  v
+
+let last_number = Atomic.make 0
+
+let fresh host =
+  let identity = ref () in
+  let n = 1 + Atomic.fetch_and_add last_number 1 in
+  let name = Printf.sprintf "a task, the holder %d" n in
+  { who = Who.make ~host ~name identity; identity; sought = Nothing }
+
+(* That of the scheduler's task in which the caller is, or of one around it. *)
+let innermost who =
+  if not (Who.is_known who) then None
+  else
+    match Reach.question Innermost ~otherwise:None with
+    | Some (Some extent) when Who.same extent.who who -> Some extent
+    | Some _ | None -> None
+
+(* The suspension of a task passes its own extent, and none around its scheduler. *)
+let is_of_caller extent =
+  let passing effect_ = extent.sought <- Sought effect_ in
+  let is_seen () =
+    let seen = extent.sought = Seen in
+    extent.sought <- Nothing;
+    seen
+  in
+  match Reach.probe { passing } with
+  | Suspends -> is_seen ()
+  | Parks ->
+      extent.sought <- Nothing;
+      false
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      extent.sought <- Nothing;
+      Printexc.raise_with_backtrace e backtrace
+
+let within f =
+  let who = Reach.who () in
+  if not (Who.is_known who) then run (fresh who.host) f
+  else
+    match innermost who with
+    | Some extent when not (is_of_caller extent) -> run (fresh who.host) f
+    | Some _ | None -> f who
+
+let task () =
+  let who = Reach.who () in
+  if Option.is_none (innermost who) then who else Who.unknown who.host
+
+let is_certain (who : Who.t) =
+  who.host <> ""
+  ||
+  match Reach.probe { passing = ignore } with
+  | Suspends -> false
+  | Parks -> true

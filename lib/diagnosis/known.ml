@@ -1,0 +1,108 @@
+type t = {
+  number : int;
+  kind : string option;
+  name : string option;
+  made_at : Printexc.raw_backtrace option;
+  holders : Waits.holder list;
+  details : string;
+}
+
+let unknown number =
+  {
+    number;
+    kind = None;
+    name = None;
+    made_at = None;
+    holders = [];
+    details = "";
+  }
+
+(* A task that ended while it held something does not come back. *)
+let as_it_is (holder : Waits.holder) =
+  if Who.is_gone holder.by then
+    let name = holder.by.name ^ " (which has ended)" in
+    { holder with by = { holder.by with name } }
+  else holder
+
+(* The items by their numbers, in the given order; -1 is none. *)
+let table size numbered =
+  let table = Array.make size [] in
+  let add (number, item) =
+    if number >= 0 then table.(number) <- item :: table.(number)
+  in
+  List.iter add (List.rev numbered);
+  table
+
+(* [labels]: by the number of the structure, each with the number of the whole. *)
+type tables = {
+  labels : (Labels.t * int) list array;
+  found : Waits.holder list array;
+}
+
+(* The labels of the structure, and of what it is a part of. *)
+let rec all_labels tables number =
+  let with_whole (label, whole) =
+    label :: (if whole < 0 then [] else all_labels tables whole)
+  in
+  List.concat_map with_whole tables.labels.(number)
+
+let of_number tables number =
+  let own = List.map fst tables.labels.(number) in
+  let all = all_labels tables number in
+  let told = List.concat_map (fun (l : Labels.t) -> l.holders ()) own in
+  {
+    number;
+    kind = List.find_map (fun (l : Labels.t) -> l.kind) all;
+    name = List.find_map (fun (l : Labels.t) -> l.name) all;
+    made_at = List.find_map (fun (l : Labels.t) -> l.made_at) all;
+    holders = List.map as_it_is (tables.found.(number) @ told);
+    details =
+      String.concat "" (List.map (fun (l : Labels.t) -> l.details ()) own);
+  }
+
+let numbered numbers ~from items =
+  List.mapi (fun i item -> (numbers.(from + i), item)) items
+
+let look_up pointers =
+  let labels = Labels.all () and found = Labels.found_now () in
+  let of_labels f = Array.of_list (List.map f labels) in
+  let numbers =
+    Identity.numbers
+      (Array.concat
+         [
+           pointers;
+           of_labels (fun (l : Labels.label) -> Identity.owner l.attached);
+           of_labels (fun (l : Labels.label) -> l.whole);
+           Array.of_list (List.map fst found);
+         ])
+  in
+  let n = Array.length pointers and n_labels = List.length labels in
+  let size = 1 + Array.fold_left Int.max (-1) numbers in
+  let with_whole i (l : Labels.label) =
+    Option.map
+      (fun label -> (numbers.(n + i), (label, numbers.(n + n_labels + i))))
+      (Identity.attached l.attached)
+  in
+  let tables =
+    {
+      labels = table size (List.filter_map Fun.id (List.mapi with_whole labels));
+      found =
+        table size
+          (numbered numbers ~from:(n + (2 * n_labels)) (List.map snd found));
+    }
+  in
+  (* Each once: many tasks wait in few structures. *)
+  let known = Array.make size None in
+  let once number =
+    if number < 0 then unknown number
+    else
+      match known.(number) with
+      | Some known -> known
+      | None ->
+          let found = of_number tables number in
+          known.(number) <- Some found;
+          found
+  in
+  Array.map once (Array.sub numbers 0 n)
+
+let holders pointer = (look_up [| pointer |]).(0).holders

@@ -1,0 +1,17 @@
+(** What is known of many structures, looked up at once. *)
+
+type t = {
+  number : int;  (** The same for the same structure; -1 if it was collected. *)
+  kind : string option;
+  name : string option;  (** The last name that was given. *)
+  made_at : Printexc.raw_backtrace option;
+  holders : Waits.holder list;  (** One that has ended is said to have. *)
+  details : string;
+}
+
+val look_up : Identity.pointer array -> t array
+(** Does not suspend. {b Cost}: O(n), for n pointers, labels and holders, and a
+    minor collection. *)
+
+val holders : Identity.pointer -> Waits.holder list
+(** Of one structure, likewise. *)

@@ -1,0 +1,238 @@
+type t = {
+  kind : string option;
+  name : string option;
+  made_at : Printexc.raw_backtrace option;
+  holders : unit -> Waits.holder list;
+  details : unit -> string;
+}
+
+(* [whole]: the structure of which the labelled one is a part, or nowhere. *)
+type label = { attached : t Identity.attached; whole : Identity.pointer }
+
+(* The newest first. Those whose structures are gone are dropped when there may be as many
+   of them as of the others. *)
+type labels = { all : label list; length : int; limit : int }
+
+let least = 1_000
+let labels = Atomic.make { all = []; length = 0; limit = least }
+let is_useful label = not (Identity.is_useless label.attached)
+
+let add_to { all; length; limit } label =
+  let all = label :: all and length = length + 1 in
+  if length <= limit then { all; length; limit }
+  else
+    let all = List.filter is_useful all in
+    let length = List.length all in
+    { all; length; limit = Int.max least (2 * length) }
+
+let attach ?(whole = Identity.nowhere) structure label =
+  let label = { attached = Identity.attach structure label; whole } in
+  Atomically.update labels (fun before -> add_to before label)
+
+let nobody () = []
+let nothing () = ""
+
+let add ?kind ?name ?made_at ?(holders = nobody) ?(details = nothing) structure
+    =
+  attach structure { kind; name; made_at; holders; details }
+
+(* A structure that was named later has several. *)
+let rec find pointer =
+  let of_ { attached; whole } =
+    match Identity.attached_to pointer attached with
+    | None -> []
+    | Some label when Identity.is_nowhere whole -> [ label ]
+    | Some label -> label :: find whole
+  in
+  List.concat_map of_ (Atomic.get labels).all
+
+let first_kind = List.find_map (fun { kind; _ } -> kind)
+let first_name = List.find_map (fun { name; _ } -> name)
+let first_made_at = List.find_map (fun { made_at; _ } -> made_at)
+
+(* To look through all labels takes so long that others may come at any time: they stay
+   before those that were looked through. If another thread has dropped some meanwhile,
+   it has done the same. *)
+let all () =
+  let { all = before; _ } = Atomic.get labels in
+  let useful = List.filter is_useful before in
+  let rec with_newer = function
+    | labels when labels == before -> Some useful
+    | [] -> None
+    | newest :: rest -> Option.map (List.cons newest) (with_newer rest)
+  in
+  let without_useless { all; length; limit } =
+    match with_newer all with
+    | Some all -> { all; length = List.length all; limit }
+    | None -> { all; length; limit }
+  in
+  if List.compare_lengths useful before < 0 then
+    Atomically.update labels without_useless;
+  useful
+
+let kind pointer = first_kind (find pointer)
+
+let details pointer =
+  String.concat "" (List.map (fun { details; _ } -> details ()) (find pointer))
+
+let given =
+  {
+    Waits.by = { (Who.unknown "") with name = "a task that was given it" };
+    since_ns = 0L;
+    held_at = Printexc.get_callstack 0;
+  }
+
+(* --- Held while a function runs ------------------------------------------------ *)
+
+module Numbers = Map.Make (Int)
+
+type held = { structure : Identity.pointer; holder : Waits.holder }
+
+(* Each is added and removed by the task that holds. *)
+let held : held Numbers.t Atomic.t = Atomic.make Numbers.empty
+let last_number = Atomic.make 0
+
+let holding structure holder f =
+  let number = Atomic.fetch_and_add last_number 1 in
+  let entry = { structure = Identity.pointer structure; holder } in
+  let ended () = Atomically.update_surely held (Numbers.remove number) in
+  match
+    Atomically.update held (Numbers.add number entry);
+    f ()
+  with
+  | v ->
+      ended ();
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      ended ();
+      Printexc.raise_with_backtrace e backtrace
+
+type found = Identity.pointer * Waits.holder
+
+let held_now () : found list =
+  Numbers.fold
+    (fun _ { structure; holder } found -> (structure, holder) :: found)
+    (Atomic.get held) []
+
+(* Of hosts that know who is waited for. *)
+let finders : (unit -> found list) list Atomic.t = Atomic.make []
+let add_finder finder = Atomically.update finders (List.cons finder)
+
+let found_now () =
+  held_now () @ List.concat_map (fun find -> find ()) (Atomic.get finders)
+
+(* --- At creation ------------------------------------------------------------- *)
+
+let max_frames = 20
+
+let[@inline never] add_made kind name holders details structure =
+  let made_at =
+    if Waits.are_kept () then Some (Printexc.get_callstack max_frames) else None
+  in
+  add ?kind ?name ?made_at ?holders ?details structure;
+  structure
+
+let[@inline] made ?kind ?name ?holders ?details structure =
+  match name with
+  | None when not (Waits.are_kept ()) -> structure
+  | name -> add_made kind name holders details structure
+
+let[@inline] are_any () = (Atomic.get labels).length > 0
+
+let[@inline never] add_part whole part =
+  attach ~whole:(Identity.pointer whole) part
+    {
+      kind = None;
+      name = None;
+      made_at = None;
+      holders = nobody;
+      details = nothing;
+    }
+
+let[@inline] derived ~from part =
+  if are_any () then add_part from part;
+  part
+
+let[@inline] waited_in ~from part =
+  if Waits.are_kept () then add_part from part;
+  part
+
+(* --- In words ------------------------------------------------------------------ *)
+
+let is_of_library slot =
+  match Printexc.Slot.name slot with
+  | Some name -> String.starts_with ~prefix:"Concord" name
+  | None -> false
+
+let line raw =
+  let slots = Option.value ~default:[||] (Printexc.backtrace_slots raw) in
+  let place slot =
+    if is_of_library slot then None
+    else
+      Option.map
+        (fun { Printexc.filename; line_number; _ } ->
+          Printf.sprintf "made in %s, line %d" filename line_number)
+        (Printexc.Slot.location slot)
+  in
+  List.find_map place (Array.to_list slots)
+
+let describe pointer =
+  let first = function Some kind -> kind | None -> "structure" in
+  let labels = find pointer in
+  match
+    ( first_kind labels,
+      first_name labels,
+      Option.bind (first_made_at labels) line )
+  with
+  | None, None, None -> None
+  | kind, name, made ->
+      let name = Option.map (Printf.sprintf " %S") name
+      and made = Option.map (fun made -> ", " ^ made) made in
+      Some
+        (first kind
+        ^ Option.value ~default:"" name
+        ^ Option.value ~default:"" made)
+
+(* --- Exceptions ------------------------------------------------------------------ *)
+
+type raised = { thread : int; e : exn; by : Identity.pointer }
+
+let told : exn list Atomic.t = Atomic.make []
+let is_told e = List.memq e (Atomic.get told)
+
+(* The newest first: one for each exception and thread. *)
+let raised_ : raised list Atomic.t = Atomic.make []
+let max_raised = 100
+let thread () = Thread.id (Thread.self ())
+
+let[@inline never] note_raised e structure =
+  if is_told e then
+    let thread = thread () in
+    let raised = { thread; e; by = Identity.pointer structure } in
+    let is_other other = other.thread <> thread || other.e != e in
+    Atomically.update raised_ (fun before ->
+        raised
+        :: List.filteri (fun i other -> i < max_raised && is_other other) before)
+
+let[@inline] raises e structure = if are_any () then note_raised e structure
+let not_by_a_structure = ref ()
+let[@inline] raises_unknown e = raises e not_by_a_structure
+
+let raised_by e =
+  let thread = thread () in
+  let is_it raised = raised.thread = thread && raised.e == e in
+  Option.bind
+    (List.find_opt is_it (Atomic.get raised_))
+    (fun raised -> describe raised.by)
+
+let tell ?otherwise e =
+  Atomically.update told (List.cons e);
+  Printexc.register_printer @@ fun raised ->
+  if raised != e then None
+  else
+    match (raised_by e, otherwise) with
+    | None, otherwise -> otherwise
+    | Some by, Some otherwise -> Some (Printf.sprintf "%s (%s)" otherwise by)
+    | Some by, None ->
+        Some (Printf.sprintf "%s (%s)" (Printexc.exn_slot_name e) by)

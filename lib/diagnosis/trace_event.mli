@@ -1,0 +1,31 @@
+(** Events of a trace, and the text that they are on their way to a reader. *)
+
+type task = { id : int; host : string; name : string }
+type outcome = Returned | Raised | Cancelled
+
+type event =
+  | Began of { program : string }
+  | Suspended of {
+      wait : int;
+      task : task;
+      domain : int;
+      operation : string;
+      at : string;
+    }
+  | Woken of {
+      wait : int;
+      by : task;
+      domain : int;
+      suspended_on : int;
+      ago_ns : int;
+    }
+  | Resumed of { wait : int; task : task; domain : int; outcome : outcome }
+  | Forked of { task : task; parent : task; domain : int }
+  | Ended of { task : task; domain : int }
+  | Queue of { name : string; domain : int; length : int }
+
+val to_string : event -> string
+(** At most 1000 bytes. *)
+
+val of_string : string -> event option
+(** [None] if another version of the library wrote it. *)

@@ -1,0 +1,271 @@
+include Trace_event
+
+(* --- Emitting ---------------------------------------------------------------- *)
+
+let tag_name = "concord"
+
+(* Text, so that between the first byte and the last no other code runs in the domain. *)
+let payload =
+  let encode buffer text =
+    let length = Int.min (String.length text) (Bytes.length buffer) in
+    Bytes.blit_string text 0 buffer 0 length;
+    length
+  and decode buffer length = Bytes.sub_string buffer 0 length in
+  Runtime_events.Type.register ~encode ~decode
+
+type Runtime_events.User.tag += Concord
+
+(* Not before the program is traced, or reads: what is not needed is not registered. *)
+let registered = Atomic.make (None : string Runtime_events.User.t option)
+
+(* What a signal handler raises in there comes out of [Fun.protect]. *)
+let emit event =
+  match Atomic.get registered with
+  | None -> ()
+  | Some user -> (
+      try Runtime_events.User.write user (to_string event)
+      with Fun.Finally_raised e ->
+        Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ()))
+
+let is_on_ = Atomic.make false
+let[@inline] is_on () = Atomic.get is_on_
+
+(* Twice by two threads at once does no harm. *)
+let register () =
+  if Option.is_none (Atomic.get registered) then
+    Atomic.set registered
+      (Some (Runtime_events.User.register tag_name Concord payload))
+
+let start () =
+  if not (is_on ()) then begin
+    register ();
+    Runtime_events.start ();
+    Atomic.set is_on_ true;
+    emit (Began { program = Sys.executable_name })
+  end
+
+let stop () = Atomic.set is_on_ false
+let () = if Debugging.has "trace" then start ()
+
+(* --- Tasks ------------------------------------------------------------------- *)
+
+module Names = Map.Make (struct
+  type t = string * string
+
+  let compare = compare
+end)
+
+(* The tasks of each host and name. A scheduler may give a name again when the task that had
+   it has ended, and another scheduler may have given it, too. *)
+type tasks = {
+  known : int Identity.attached list Names.t;
+  added : int;
+  limit : int;
+}
+
+let least = 1_000
+let tasks = Atomic.make { known = Names.empty; added = 0; limit = least }
+let last_task = Atomic.make 0
+let is_useful entry = not (Identity.is_useless entry)
+
+(* Those that have ended are dropped when there may be as many of them as of the others. *)
+let without_useless { known; _ } =
+  let useful entries =
+    match List.filter is_useful entries with [] -> None | some -> Some some
+  in
+  let known = Names.filter_map (fun _ entries -> useful entries) known in
+  let added = Names.cardinal known in
+  { known; added; limit = Int.max least (2 * added) }
+
+let find_task (who : Who.t) { known; _ } =
+  Option.bind
+    (Names.find_opt (who.host, who.name) known)
+    (List.find_map (Identity.attached_to who.identity))
+
+let add_task (who : Who.t) id tasks =
+  match Identity.attach_to_target who.identity id with
+  | None -> tasks
+  | Some entry ->
+      let { known; added; limit } =
+        if tasks.added <= tasks.limit then tasks else without_useless tasks
+      in
+      let add entries =
+        Some (entry :: List.filter is_useful (Option.value entries ~default:[]))
+      in
+      let known = Names.update (who.host, who.name) add known in
+      { known; added = added + 1; limit }
+
+let task (who : Who.t) =
+  let id =
+    match find_task who (Atomic.get tasks) with
+    | Some id -> id
+    | None ->
+        let id = 1 + Atomic.fetch_and_add last_task 1 in
+        Atomically.update tasks (add_task who id);
+        id
+  in
+  { id; host = who.host; name = who.name }
+
+(* --- Waits ------------------------------------------------------------------- *)
+
+let operation_of_place = Atomic.make (fun (_ : Waits.place) -> "")
+let last_wait = Atomic.make 0
+let this_domain () = (Domain.self () :> int)
+
+let operation places =
+  List.map (Atomic.get operation_of_place) places
+  |> List.filter (fun name -> name <> "")
+  |> List.sort_uniq String.compare
+  |> String.concat ", "
+
+let max_frames = 24
+
+let is_of_library slot =
+  match Printexc.Slot.name slot with
+  | Some name ->
+      String.starts_with ~prefix:"Stdlib" name
+      || not (Debug_frames.is_of_program name)
+  | None -> false
+
+(* The line of the program that waits: the innermost one that is not the library's. *)
+let line_of raw =
+  let rec from i =
+    if i = Printexc.raw_backtrace_length raw then ""
+    else
+      let slot =
+        Printexc.convert_raw_backtrace_slot
+          (Printexc.get_raw_backtrace_slot raw i)
+      in
+      match Printexc.Slot.location slot with
+      | Some { filename; line_number; _ } when not (is_of_library slot) ->
+          Printf.sprintf "%s:%d" filename line_number
+      | Some _ | None -> from (i + 1)
+  in
+  from 0
+
+(* What resumers were called with, be it in vain, and how far [block] came. *)
+type progress = {
+  errors : exn list Atomic.t;
+  mutable entered : bool;
+  mutable left : bool;
+}
+
+let outcome progress e =
+  if List.memq e (Atomic.get progress.errors) then Raised
+  else if progress.entered && not progress.left then Raised
+  else Cancelled
+
+(* The waker is asked for before the task may go on. Whatever happens there, the resumer is
+   called. *)
+let waking ~ask ~wait ~suspended_on progress resumer outcome =
+  match task (ask ()) with
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      ignore (resumer outcome : bool);
+      Printexc.raise_with_backtrace e backtrace
+  | by ->
+      (match outcome with
+      | Ok _ -> ()
+      | Error e -> Atomically.update progress.errors (List.cons e));
+      let before = Mtime_clock.now_ns () in
+      resumer outcome
+      && begin
+        let ago = Int64.sub (Mtime_clock.now_ns ()) before in
+        let domain = this_domain () and ago_ns = Int64.to_int ago in
+        emit (Woken { wait; by; domain; suspended_on; ago_ns });
+        true
+      end
+
+let during ~who ~ask places suspend block =
+  let wait = 1 + Atomic.fetch_and_add last_wait 1 in
+  let task = task who and suspended_on = this_domain () in
+  let at = line_of (Printexc.get_callstack max_frames) in
+  let progress = { errors = Atomic.make []; entered = false; left = false } in
+  let traced resumer =
+    progress.entered <- true;
+    let found = block (waking ~ask ~wait ~suspended_on progress resumer) in
+    progress.left <- true;
+    found
+  in
+  (* What is told has happened, and its value would be lost if a signal handler raised: its
+     exception comes in the thread's next wait. *)
+  let resumed outcome =
+    try emit (Resumed { wait; task; domain = this_domain (); outcome })
+    with e -> Park.keep e (Printexc.get_raw_backtrace ())
+  in
+  let operation = operation places in
+  Park.raise_kept ();
+  match
+    emit (Suspended { wait; task; domain = suspended_on; operation; at });
+    suspend traced
+  with
+  | v ->
+      resumed Returned;
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      resumed (outcome progress e);
+      Printexc.raise_with_backtrace e backtrace
+
+let operation ~host ~ask place block =
+  let wait = 1 + Atomic.fetch_and_add last_wait 1 in
+  let task = task { (Who.unknown host) with name = "an operation" } in
+  let suspended_on = this_domain () and is_over = Atomic.make false in
+  let progress = { errors = Atomic.make []; entered = false; left = false } in
+  let resumed outcome =
+    if not (Atomic.exchange is_over true) then
+      emit (Resumed { wait; task; domain = this_domain (); outcome })
+  in
+  let traced resumer =
+    let at = line_of (Printexc.get_callstack max_frames) in
+    let operation = operation [ place ] in
+    emit (Suspended { wait; task; domain = suspended_on; operation; at });
+    progress.entered <- true;
+    match block (waking ~ask ~wait ~suspended_on progress resumer) with
+    | None ->
+        progress.left <- true;
+        None
+    | Some _ as found ->
+        progress.left <- true;
+        resumed Returned;
+        found
+    | exception e ->
+        let backtrace = Printexc.get_raw_backtrace () in
+        resumed Raised;
+        Printexc.raise_with_backtrace e backtrace
+  and ended = function
+    | None -> resumed Returned
+    | Some e -> resumed (outcome progress e)
+  in
+  (traced, ended)
+
+(* --- Tasks that begin and end, and queues ------------------------------------ *)
+
+let began_by ~parent ~ask =
+  let task_ = task (ask ()) in
+  emit (Forked { task = task_; parent = task parent; domain = this_domain () });
+  task_
+
+let ended task =
+  try emit (Ended { task; domain = this_domain () })
+  with e -> Park.keep e (Printexc.get_raw_backtrace ())
+
+(* Whatever a signal handler raises here, [f] is called: others may wait for what it does.
+   Nor is it raised after [f] has returned: a task that has done all has not failed.
+   Between the first [match] and [f] there is no polling point. *)
+let forked ~parent ~ask f =
+  match began_by ~parent ~ask with
+  | task -> (
+      match f () with
+      | v ->
+          ended task;
+          v
+      | exception e ->
+          let backtrace = Printexc.get_raw_backtrace () in
+          ended task;
+          Printexc.raise_with_backtrace e backtrace)
+  | exception e ->
+      Park.keep e (Printexc.get_raw_backtrace ());
+      f ()
+
+let queue name length = emit (Queue { name; domain = this_domain (); length })

@@ -1,0 +1,61 @@
+(** What is told of each wait, while the program is traced: see
+    {!Concord.Trace}.
+
+    None of these functions suspends. All are safe from any domain and thread,
+    and in signal handlers. *)
+
+include module type of struct
+  include Trace_event
+end
+
+val is_on : unit -> bool
+(** Is [trace] one of the words in [CONCORD_DEBUG], or was {!start} called?
+    {b Cost}: one read. *)
+
+val start : unit -> unit
+(** Starts the runtime's events, too. Only {!Plugin.trace} calls it, which has
+    suspensions look. *)
+
+val stop : unit -> unit
+
+(** {2 Emitting}
+
+    Only while {!is_on}. *)
+
+val during :
+  who:Who.t ->
+  ask:(unit -> Who.t) ->
+  Waits.place list ->
+  (('a Concord_suspend.resumer -> 'a option) -> 'a) ->
+  ('a Concord_suspend.resumer -> 'a option) ->
+  'a
+(** [during ~who ~ask places suspend block] is [suspend block], told. [ask ()]
+    is the caller of a resumer; it must not suspend. *)
+
+val operation :
+  host:string ->
+  ask:(unit -> Who.t) ->
+  Waits.place ->
+  ('a Concord_suspend.resumer -> 'a option) ->
+  ('a Concord_suspend.resumer -> 'a option) * (exn option -> unit)
+(** As {!Waits.operation}, told. The second function is called with what the
+    operation failed with. *)
+
+val forked : parent:Who.t -> ask:(unit -> Who.t) -> (unit -> 'a) -> 'a
+(** [forked ~parent ~ask f] is [f ()], in a new task: it and its end are told.
+*)
+
+val queue : string -> int -> unit
+
+val operation_of_place : (Waits.place -> string) Atomic.t
+(** What knows the names of operations comes after the structures: it sets this
+    when it is linked. Until then they have none. *)
+
+(** {2 Reading} *)
+
+val register : unit -> unit
+(** To be called by a reader: the runtime gives it only events of types that it
+    knows. *)
+
+val tag_name : string
+val payload : string Runtime_events.Type.t

@@ -1,0 +1,162 @@
+let max_frames = 100
+
+type holder = { by : Who.t; since_ns : int64; held_at : Printexc.raw_backtrace }
+
+let held by =
+  {
+    by;
+    since_ns = Mtime_clock.now_ns ();
+    held_at = Printexc.get_callstack max_frames;
+  }
+
+let not_ended by = { (held by) with held_at = Printexc.get_callstack 0 }
+
+type place =
+  | Place : {
+      operation : 'operation;
+      arg : 'arg;
+      structure : Identity.pointer;
+    }
+      -> place
+
+(* [state], of one wait
+
+   State    Left by   To       By whom
+   Not_yet  resumed   Resumed  whoever resumes the task, already while it looks
+            began     Waiting  the task, once it has left its resumer in the structure
+            ended     Over     the task, which need not wait, or is not to
+   Waiting  resumed   Resumed  whoever resumes it
+            ended     Over     the task, which was cancelled, or interrupted
+   Resumed  ended     Over     the task, when its host lets it go on
+   Over     never (terminal)
+
+   [ended] is one store: no signal handler runs between it and what has ended the wait. *)
+type state = Not_yet | Waiting | Resumed | Over
+
+type t = {
+  number : int;
+  who : Who.t;
+  begun_ns : int64;
+  mutable resumed_ns : int64;
+  waits_at : Printexc.raw_backtrace;
+  places : place list;
+  state : state Atomic.t;
+}
+
+let are_kept_ = Atomic.make (Debugging.has "waits")
+let[@inline] are_kept () = Atomic.get are_kept_
+let keep () = Atomic.set are_kept_ true
+
+(* The newest first. Those that are over are dropped when there may be as many of them as
+   of the others. *)
+type waits = { all : t list; length : int; limit : int }
+
+let least = 100
+let waits = Atomic.make { all = []; length = 0; limit = least }
+let last_number = Atomic.make 0
+
+let is_over t =
+  match Atomic.get t.state with
+  | Over -> true
+  | Not_yet | Waiting | Resumed -> false
+
+let add_to { all; length; limit } t =
+  let all = t :: all and length = length + 1 in
+  if length <= limit then { all; length; limit }
+  else
+    let all = List.filter (fun t -> not (is_over t)) all in
+    let length = List.length all in
+    { all; length; limit = Int.max least (2 * length) }
+
+let add t = Atomically.update waits (fun before -> add_to before t)
+
+let of_state wanted =
+  (Atomic.get waits).all
+  |> List.filter (fun t -> Atomic.get t.state = wanted)
+  |> List.sort (fun a b -> Int.compare a.number b.number)
+
+let all () = of_state Waiting
+let resumed () = of_state Resumed
+let begun () = Atomic.get last_number
+
+(* --- One wait ---------------------------------------------------------------- *)
+
+let make who places =
+  {
+    number = Atomic.fetch_and_add last_number 1;
+    who;
+    begun_ns = Mtime_clock.now_ns ();
+    resumed_ns = 0L;
+    waits_at = Printexc.get_callstack max_frames;
+    places;
+    state = Atomic.make Not_yet;
+  }
+
+let ended t = Atomic.set t.state Over
+let began t = ignore (Atomic.compare_and_set t.state Not_yet Waiting : bool)
+
+(* In this order: nothing leads back to [Not_yet]. *)
+let was_resumed t =
+  t.resumed_ns <- Mtime_clock.now_ns ();
+  ignore
+    (Atomic.compare_and_set t.state Not_yet Resumed
+     || Atomic.compare_and_set t.state Waiting Resumed
+      : bool)
+
+let watch t resumer outcome =
+  resumer outcome
+  && begin
+    was_resumed t;
+    true
+  end
+
+let block t block resumer =
+  let found = block (watch t resumer) in
+  if Option.is_none found then began t;
+  found
+
+let during ~who places suspend block_ =
+  let t = make who places in
+  match
+    add t;
+    suspend (fun resumer -> block t block_ resumer)
+  with
+  | v ->
+      ended t;
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      ended t;
+      Printexc.raise_with_backtrace e backtrace
+
+(* --- Operations without a stack ----------------------------------------------- *)
+
+let operation ~host place block_ =
+  let who = Who.make ~host ~name:"an operation" (ref ()) in
+  let t = make who [ place ] in
+  let block resumer =
+    let found = block_ (watch t resumer) in
+    if Option.is_none found then begin
+      add t;
+      began t
+    end;
+    found
+  in
+  (block, fun () -> ended t)
+
+(* --- Names --------------------------------------------------------------------- *)
+
+type name = { name : string }
+
+let names : name list Atomic.t = Atomic.make []
+
+let name name =
+  let name = { name } in
+  Atomically.update names (List.cons name);
+  name
+
+let name_of (Place { operation; _ }) =
+  List.find_map
+    (fun known ->
+      if Identity.equal known operation then Some known.name else None)
+    (Atomic.get names)

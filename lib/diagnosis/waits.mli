@@ -1,0 +1,92 @@
+(** The tasks that wait, while the program keeps them.
+
+    None of these functions suspends. All are safe from any domain and thread,
+    and in signal handlers. *)
+
+val are_kept : unit -> bool
+(** Is [waits] one of the words in [CONCORD_DEBUG], or was {!keep} called?
+    {b Cost}: one read. *)
+
+val keep : unit -> unit
+(** From now on. *)
+
+type holder = {
+  by : Who.t;
+  since_ns : int64;
+  held_at : Printexc.raw_backtrace;  (** Where it took what it holds. *)
+}
+
+val held : Who.t -> holder
+(** From now on, at the caller's frames. *)
+
+val not_ended : Who.t -> holder
+(** A task that is waited for: it does so by not having ended. When it began is
+    not known, and there are no frames. *)
+
+type place =
+  | Place : {
+      operation : 'operation;  (** As a value, for {!Names}. *)
+      arg : 'arg;  (** Its argument, if that is an immediate value. *)
+      structure : Identity.pointer;
+    }
+      -> place  (** Where a task waits; one that chooses waits in several. *)
+
+type state =
+  | Not_yet  (** It looks whether it must wait. *)
+  | Waiting
+  | Resumed  (** Its host has not let it go on yet. *)
+  | Over
+
+type t = {
+  number : int;  (** In the order in which they began. *)
+  who : Who.t;
+  begun_ns : int64;
+  mutable resumed_ns : int64;  (** Of one that is {!constructor-Resumed}. *)
+  waits_at : Printexc.raw_backtrace;
+  places : place list;
+  state : state Atomic.t;
+}
+
+val during :
+  who:Who.t ->
+  place list ->
+  (('a Concord_suspend.resumer -> 'a option) -> 'a) ->
+  ('a Concord_suspend.resumer -> 'a option) ->
+  'a
+(** [during ~who places suspend block] is [suspend block], and is a wait from
+    when [block] has returned [None] until the resumer answers [true], or
+    [suspend] raises. It keeps nothing alive that the suspension does not. *)
+
+val all : unit -> t list
+(** Those that wait now, in the order of their numbers. *)
+
+val resumed : unit -> t list
+(** Those that were resumed, and have not gone on: tasks that are ready, of
+    which some may be of a loop that stands still. In the order of their
+    numbers. *)
+
+val begun : unit -> int
+(** How many have ever begun. *)
+
+(** {2 Operations that have no stack while they wait}
+
+    Those of the indirect styles. Who waits there is not known: each is a task
+    of its own. *)
+
+val operation :
+  host:string ->
+  place ->
+  ('a Concord_suspend.resumer -> 'a option) ->
+  ('a Concord_suspend.resumer -> 'a option) * (unit -> unit)
+(** [operation ~host place block] is [(block', ended)]. By [block'] it is a wait
+    as above, at the caller's frames, until [ended ()]: it has been performed,
+    has failed, or was cancelled. *)
+
+(** {2 Waits in what has no operations of {!Concord.Structure_kit}} *)
+
+type name
+
+val name : string -> name
+(** An [operation] of {!type-place} that is called so. To be made once. *)
+
+val name_of : place -> string option

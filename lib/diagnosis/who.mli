@@ -1,0 +1,60 @@
+(** Tasks, told apart: who waits, and who holds a lock. *)
+
+type t = {
+  host : string;  (** As ["fifo"]; [""] for a system thread. *)
+  name : string;  (** As ["task 12"]. *)
+  domain : int;  (** In which it was when this was made. *)
+  identity : Identity.pointer;  (** To something that only this task has. *)
+}
+
+type _ Effect.t +=
+  | Who : t option Effect.t
+        (** A question ({!Concord_suspend.Ask}): which task is this? A host
+            answers it, or whatever lies between the task and its host. *)
+
+val make : ?domain:int -> host:string -> name:string -> 'identity -> t
+(** The last argument is not kept alive. The domain is by default the calling
+    one. *)
+
+val same : t -> t -> bool
+(** Are they one task? [false] also where that is not known. *)
+
+val of_thread : unit -> t
+(** The calling system thread. *)
+
+val unknown : string -> t
+(** [unknown host] is a task of that host, the same as no other. *)
+
+val is_known : t -> bool
+(** [false] for {!unknown} ones. *)
+
+val to_string : t -> string
+(** The host and the name. *)
+
+val is_gone : t -> bool
+(** Was what only that task had collected? Then it has ended. *)
+
+(** {2 Asking}
+
+    Only where the effect of the question may be performed. *)
+
+val asked : unit -> t option
+(** The nearest answer, which may be that of a host around the task's own. *)
+
+val asked_or : (unit -> t) -> t
+
+(** {2 For those who answer} *)
+
+val answer : 'a Effect.t -> otherwise:'a -> (unit -> t) -> 'a
+(** What a host answers that knows no other question: [Who] by [Some (who ())],
+    the others by [otherwise]. *)
+
+val answering : (unit -> t) -> (unit -> 'a) -> 'a
+(** [answering who f] is [f ()], in which [who ()] is the answer: for a task
+    whose host does not tell its tasks apart. *)
+
+val new_number : unit -> int
+(** From 1 on, for the tasks of hosts that do not number them. *)
+
+val numbered : string -> int -> string
+(** [numbered "task" 12] is ["task 12"]. *)

@@ -1,0 +1,75 @@
+open Task
+
+(* --- Which task it is ----------------------------------------------------------- *)
+
+let who_is task =
+  Who.make ~domain:task.scope.scheduler.domain ~host:"fifo"
+    ~name:(Who.numbered "task" task.number)
+    task
+
+(* Those in which a task has waited while waits were kept; a scheduler that has ended is
+   collected. *)
+let known : scheduler Weak.t list Atomic.t = Atomic.make []
+
+let rec note s =
+  let before = Atomic.get known in
+  let is_it other =
+    match Weak.get other 0 with Some other -> other == s | None -> false
+  in
+  if not (List.exists is_it before) then begin
+    let is_alive other = Weak.check other 0 in
+    let weak = Weak.create 1 in
+    Weak.set weak 0 (Some s);
+    let after = weak :: List.filter is_alive before in
+    if not (Atomic.compare_and_set known before after) then note s
+  end
+
+let who task =
+  note task.scope.scheduler;
+  who_is task
+
+(* --- Who is waited for ---------------------------------------------------------- *)
+
+(* What is read here belongs to the thread that runs the scheduler, which may be changing
+   it. Each read gives what was there at some moment, and it is not more that is promised:
+   a task that has ended meanwhile is one that has just been waited for. A number that is
+   free has the outermost scope's owner. *)
+let holders_in s =
+  let held_by task =
+    let holder = Waits.not_ended (who_is task) in
+    let held = (Identity.pointer task.ended, holder) in
+    if is_daemon task then [ held ]
+    else [ held; (Identity.pointer (Members.home task), holder) ]
+  in
+  Array.to_list s.tasks
+  |> List.filteri (fun number task -> task.number = number)
+  |> List.filter (fun task -> not (Promise.is_resolved task.ended))
+  |> List.concat_map held_by
+
+let holders () =
+  List.concat_map
+    (fun weak ->
+      match Weak.get weak 0 with Some s -> holders_in s | None -> [])
+    (Atomic.get known)
+
+let () = Labels.add_finder holders
+
+(* --- In what is waited ----------------------------------------------------------- *)
+
+let scope_ends = Waits.name "Concord_fifo.Scope.run"
+let loop_ends = Waits.name "Concord_fifo.run"
+
+let place_in scope operation =
+  Waits.Place { operation; arg = (); structure = Identity.pointer scope }
+
+let place scope = place_in scope scope_ends
+
+let[@inline never] sleep_kept s suspend block =
+  note s;
+  Waits.during ~who:(Reach.who ()) [ place_in s.root loop_ends ] suspend block
+
+let[@inline] sleep s suspend block =
+  if Waits.are_kept () then sleep_kept s suspend block else suspend block
+
+let fills task promise =
+  Filler.add (fun () -> who_is task) ~is_resolved:Promise.is_resolved promise

@@ -1,0 +1,3 @@
+(* What the porter takes from the library's own modules. *)
+
+let suspend_unlisted = Reach.suspend

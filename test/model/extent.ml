@@ -1,0 +1,5 @@
+(* The host of the model knows its tasks. *)
+
+let task = Reach.who
+let within f = f (task ())
+let is_certain (_ : Who.t) = true

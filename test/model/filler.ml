@@ -1,0 +1,3 @@
+(* No waits are kept: see [Waits]. *)
+
+let add_thread ~is_resolved:_ _ = ()

@@ -1,0 +1,21 @@
+(* There are none: a model checks what programs run. *)
+
+let made ?kind:(_ : string option) ?name:(_ : string option)
+    ?holders:(_ : (unit -> Waits.holder list) option)
+    ?details:(_ : (unit -> string) option) structure =
+  structure
+
+let derived ~from:_ part = part
+let waited_in ~from:_ part = part
+let holding _ (_ : Waits.holder) f = f ()
+let describe (_ : Identity.pointer) : string option = None
+let raises (_ : exn) _ = ()
+let raises_unknown (_ : exn) = ()
+let tell ?otherwise:(_ : string option) (_ : exn) = ()
+
+let given =
+  {
+    Waits.by = { (Who.unknown "") with name = "a task that was given it" };
+    since_ns = 0L;
+    held_at = Printexc.get_callstack 0;
+  }
