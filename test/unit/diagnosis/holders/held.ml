@@ -1,0 +1,57 @@
+(* Who holds what, as a report says it. *)
+
+open Concord
+open Concord_test_support
+open Check
+
+let () = Debug.keep_waits ()
+
+(* Those that wait in a structure of this name. *)
+let waits_in name =
+  List.filter
+    (fun (wait : Debug.wait) ->
+      List.exists
+        (fun (place : Debug.place) -> place.structure = Some name)
+        wait.places)
+    (Debug.report ()).waits
+
+let eventually_waits ?(n = 1) name =
+  eventually ("a wait in " ^ name) (fun () -> List.length (waits_in name) = n)
+
+let place name =
+  match waits_in name with
+  | wait :: _ ->
+      List.find
+        (fun (place : Debug.place) -> place.structure = Some name)
+        wait.places
+  | [] -> Alcotest.failf "nobody waits in %s" name
+
+let holders name =
+  List.map (fun (holder : Debug.holder) -> holder.by.name) (place name).holders
+
+let this_thread () = Printf.sprintf "thread %d" (Thread.id (Thread.self ()))
+
+(* [f ()] in a thread, which waits in the structure of this name while [look] runs, until
+   [release]. *)
+let while_waiting name f ~release look =
+  let thread = Thread.create f () in
+  eventually_waits name;
+  Fun.protect look ~finally:(fun () ->
+      release ();
+      Thread.join thread)
+
+(* [f ()], and what it wrote to the standard error. *)
+let with_stderr f =
+  let file = Filename.temp_file "holders" ".txt" in
+  let kept = Unix.dup Unix.stderr in
+  let out = Unix.openfile file [ O_WRONLY; O_TRUNC ] 0o600 in
+  Unix.dup2 out Unix.stderr;
+  Unix.close out;
+  let restore () =
+    Unix.dup2 kept Unix.stderr;
+    Unix.close kept
+  in
+  let result = Fun.protect ~finally:restore f in
+  let written = In_channel.with_open_bin file In_channel.input_all in
+  Sys.remove file;
+  (result, written)

@@ -1,0 +1,109 @@
+(* Tasks of a pool, which nobody knows but by what they hold. *)
+
+open Concord
+open Concord_test_support
+open Check
+
+let () = Debug.keep_waits ()
+
+let named name =
+  let m = Mutex.create () in
+  Debug.name m name;
+  m
+
+let cycles () = (Debug.report ()).cycles
+
+(* A thread of the system has [a] and waits for [b]; a task of the pool the reverse. *)
+let cycle ~inner () =
+  Concord_domainslib.with_pool ~num_domains:1 @@ fun pool ->
+  let a = named "a" and b = named "b" in
+  let ready = Latch.create 2 in
+  let both () =
+    Latch.count_down ready;
+    Latch.await ready
+  in
+  let thread =
+    Thread.create
+      (fun () ->
+        Mutex.protect a (fun () ->
+            both ();
+            Mutex.protect b ignore))
+      ()
+  in
+  let job =
+    Concord_domainslib.submit pool (fun () ->
+        Mutex.protect b (fun () ->
+            both ();
+            inner a))
+  in
+  eventually "a cycle of two" (fun () ->
+      List.map List.length (cycles ()) = [ 2 ]);
+  (* a misuse breaks it *)
+  Mutex.unlock a;
+  ignore (Promise.await_result job : (unit, exn) result);
+  Thread.join thread
+
+(* The task is known by the outer one in the inner one. *)
+let nested () =
+  Concord_domainslib.with_pool ~num_domains:1 @@ fun pool ->
+  let a = named "a" and b = named "b" in
+  Concord_domainslib.run pool (fun () ->
+      Mutex.protect a (fun () ->
+          Mutex.protect b (fun () ->
+              yes "locked again by its holder"
+                (match Mutex.protect a ignore with
+                | () -> false
+                | exception Sys_error _ -> true))))
+
+exception Boom
+
+(* Effects of the task pass, and exceptions keep where they were raised. *)
+let transparent () =
+  Concord_domainslib.with_pool ~num_domains:1 @@ fun pool ->
+  let m = named "m" and rw = Rwlock.create () and box = Mvar.create 0 in
+  let promise = Promise.create () in
+  let job =
+    Concord_domainslib.submit pool (fun () ->
+        Mutex.protect m @@ fun () ->
+        Rwlock.read rw @@ fun () ->
+        Mvar.modify box @@ fun n ->
+        let lazily = Lazy.from_fun (fun () -> Promise.await promise + n) in
+        (Lazy.force lazily, Lazy.force lazily))
+  in
+  eventually "it waits" (fun () -> Promise.waiters promise = 1);
+  Promise.fill promise 42;
+  int "the result" 42 (Promise.await job);
+  int "in the box" 42 (Mvar.take box);
+  no "unlocked" (Mutex.is_locked m);
+  raises "it" Boom (fun () ->
+      Concord_domainslib.run pool (fun () ->
+          Mutex.protect m (fun () -> raise Boom)));
+  no "unlocked again" (Mutex.is_locked m)
+
+(* Outside of the functions it is unknown: nothing is said of it that is not so. *)
+let unknown () =
+  Concord_domainslib.with_pool ~num_domains:1 @@ fun pool ->
+  let m = named "plain" in
+  Concord_domainslib.run pool (fun () -> Mutex.lock m);
+  let job = Concord_domainslib.submit pool (fun () -> Mutex.protect m ignore) in
+  eventually "it waits" (fun () -> Mutex.waiters m = 1);
+  int "no cycle" 0 (List.length (cycles ()));
+  Concord_domainslib.run pool (fun () -> Mutex.unlock m);
+  Promise.await job
+
+let () =
+  run "extents"
+    [
+      ( "extents",
+        [
+          test "protect in protect"
+            (cycle ~inner:(fun a -> Mutex.protect a ignore));
+          test "lock in protect"
+            (cycle ~inner:(fun a ->
+                 Mutex.lock a;
+                 Mutex.unlock a));
+          test "nested" nested;
+          test "transparent" transparent;
+          test "unknown" unknown;
+        ] );
+    ]

@@ -1,0 +1,254 @@
+open Concord
+open Concord_test_support
+open Check
+open Held
+
+let me what name = strings what [ this_thread () ] (holders name)
+
+let mutex () =
+  let m = Mutex.create () in
+  Debug.name m "m";
+  let waiter () = Mutex.protect m ignore in
+  let release () = Mutex.unlock m in
+  Mutex.lock m;
+  while_waiting "m" waiter ~release (fun () -> me "lock" "m");
+  yes "try_lock" (Mutex.try_lock m);
+  while_waiting "m" waiter ~release (fun () -> me "try_lock" "m");
+  Event.select [ Mutex.lock_evt m; Promise.await_evt (Promise.create ()) ];
+  while_waiting "m" waiter ~release (fun () -> me "lock_evt" "m");
+  let leave = Promise.create () in
+  let protect () = Mutex.protect m (fun () -> Promise.await leave) in
+  let holder = Thread.create protect () in
+  eventually "protect" (fun () -> Mutex.is_locked m);
+  while_waiting "m" waiter
+    ~release:(fun () -> Promise.fill leave ())
+    (fun () ->
+      strings "protect"
+        [ Printf.sprintf "thread %d" (Thread.id holder) ]
+        (holders "m"));
+  Thread.join holder
+
+(* The one that was given it is the owner, whatever it waited with. *)
+let handed_over () =
+  let take name lock =
+    let m = Mutex.create () in
+    Debug.name m name;
+    Mutex.lock m;
+    let has = Promise.create () and leave = Promise.create () in
+    let next =
+      Thread.create
+        (fun () ->
+          lock m;
+          Promise.fill has ();
+          Promise.await leave;
+          Mutex.unlock m)
+        ()
+    in
+    eventually_waits name;
+    Mutex.unlock m;
+    Promise.await has;
+    let waiter () = Mutex.protect m ignore in
+    while_waiting name waiter
+      ~release:(fun () -> Promise.fill leave ())
+      (fun () ->
+        strings name
+          [ Printf.sprintf "thread %d" (Thread.id next) ]
+          (holders name));
+    Thread.join next
+  in
+  take "locked" Mutex.lock;
+  take "event" (fun m -> Event.sync (Mutex.lock_evt m));
+  take "choice" (fun m ->
+      Event.select [ Mutex.lock_evt m; Promise.await_evt (Promise.create ()) ])
+
+let condition_with signal name () =
+  let m = Mutex.create () and c = Condition.create () in
+  Debug.name m name;
+  Debug.name c (name ^ "'s condition");
+  let has = Promise.create () and leave = Promise.create () in
+  let sleeper =
+    Thread.create
+      (fun () ->
+        Mutex.lock m;
+        Condition.wait c m;
+        Promise.fill has ();
+        Promise.await leave;
+        Mutex.unlock m)
+      ()
+  in
+  eventually_waits (name ^ "'s condition");
+  no "unlocked meanwhile" (Mutex.is_locked m);
+  signal c m;
+  Promise.await has;
+  while_waiting name
+    (fun () -> Mutex.protect m ignore)
+    ~release:(fun () -> Promise.fill leave ())
+    (fun () ->
+      strings "the one that waited"
+        [ Printf.sprintf "thread %d" (Thread.id sleeper) ]
+        (holders name));
+  Thread.join sleeper
+
+(* The mutex is free when the task goes on. *)
+let free c _ = Condition.signal c
+
+(* It has to wait for the mutex, and is given it. *)
+let given c m =
+  Mutex.lock m;
+  Condition.signal c;
+  eventually "it waits again" (fun () -> Mutex.waiters m = 1);
+  Mutex.unlock m
+
+let rwlock () =
+  let t = Rwlock.create ~name:"rw" () in
+  let writer () = Rwlock.write t ignore and reader () = Rwlock.read t ignore in
+  Rwlock.write_lock t;
+  while_waiting "rw" reader
+    ~release:(fun () -> Rwlock.write_unlock t)
+    (fun () -> me "a writer" "rw");
+  Rwlock.read_lock t;
+  let leave = Promise.create () in
+  let other =
+    Thread.create (fun () -> Rwlock.read t (fun () -> Promise.await leave)) ()
+  in
+  eventually "two read" (fun () -> List.length (Rwlock.holders t ()) = 2);
+  while_waiting "rw" writer
+    ~release:(fun () ->
+      Promise.fill leave ();
+      Rwlock.read_unlock t)
+    (fun () ->
+      strings "both readers"
+        (List.sort compare
+           [ this_thread (); Printf.sprintf "thread %d" (Thread.id other) ])
+        (List.sort compare (holders "rw")));
+  Thread.join other;
+  Event.select [ Rwlock.write_lock_evt t; Event.never ];
+  while_waiting "rw" reader
+    ~release:(fun () -> Rwlock.write_unlock t)
+    (fun () -> me "an event" "rw");
+  int "nobody" 0 (List.length (Rwlock.holders t ()));
+  Rwlock.write_lock t;
+  Thread.join (Thread.create Rwlock.write_unlock t);
+  int "unlocked by another" 0 (List.length (Rwlock.holders t ()));
+  Rwlock.read_lock t;
+  Rwlock.read_lock t;
+  Thread.join (Thread.create Rwlock.read_unlock t);
+  strings "one is left"
+    [ this_thread () ]
+    (List.map
+       (fun (holder : Concord__Waits.holder) -> holder.by.name)
+       (Rwlock.holders t ()))
+
+let mvar () =
+  let t = Mvar.create ~name:"box" 1 in
+  let take () = ignore (Mvar.read t : int) in
+  let modify name modify =
+    let leave = Promise.create () in
+    let holder =
+      Thread.create
+        (fun () ->
+          modify (fun v ->
+              Promise.await leave;
+              (v, ())))
+        ()
+    in
+    eventually "held" (fun () -> Mvar.is_empty t);
+    while_waiting "box" take
+      ~release:(fun () -> Promise.fill leave ())
+      (fun () ->
+        strings name
+          [ Printf.sprintf "thread %d" (Thread.id holder) ]
+          (holders "box"));
+    Thread.join holder
+  in
+  modify "modify" (Mvar.modify t);
+  modify "modify_evt" (fun f -> Event.sync (Mvar.modify_evt t f));
+  raises "what it raises" Exit (fun () -> Mvar.modify t (fun _ -> raise Exit));
+  int "the old value" 1 (Mvar.take t);
+  while_waiting "box" take
+    ~release:(fun () -> Mvar.put t 2)
+    (fun () -> strings "nobody" [] (holders "box"))
+
+let lazy_value () =
+  let leave = Promise.create () in
+  let t =
+    Lazy.from_fun (fun () ->
+        Promise.await leave;
+        42)
+  in
+  Debug.name t "lazy";
+  let forcer = Thread.create (fun () -> int "forced" 42 (Lazy.force t)) () in
+  eventually "it is being forced" (fun () ->
+      Concord__Known.holders (Concord__Identity.pointer t) <> []);
+  while_waiting "lazy"
+    (fun () -> int "the same" 42 (Lazy.force t))
+    ~release:(fun () -> Promise.fill leave ())
+    (fun () ->
+      strings "the forcer"
+        [ Printf.sprintf "thread %d" (Thread.id forcer) ]
+        (holders "lazy"));
+  Thread.join forcer
+
+(* A lazy value, a lock and a box: each is held by one that waits for the next. *)
+let cycle () =
+  let m = Mutex.create ()
+  and rw = Rwlock.create ~name:"cycle's lock" ()
+  and box = Mvar.create ~name:"cycle's box" () in
+  Debug.name m "cycle's mutex";
+  let ready = Latch.create 3 in
+  let go f () =
+    Latch.count_down ready;
+    Latch.await ready;
+    f ()
+  in
+  let lazily =
+    Lazy.from_fun (go (fun () -> Mvar.modify box (fun () -> ((), ()))))
+  in
+  Debug.name lazily "cycle's lazy";
+  let a = Thread.create Lazy.force lazily in
+  let b =
+    Thread.create
+      (fun () ->
+        Mvar.modify box (fun () ->
+            go (fun () -> Rwlock.read rw ignore) ();
+            ((), ())))
+      ()
+  in
+  let c =
+    Thread.create
+      (fun () ->
+        try Rwlock.write rw (go (fun () -> Lazy.force lazily))
+        with Sys_error _ -> (* unlocked by the one that broke the cycle *) ())
+      ()
+  in
+  let lengths () = List.map List.length (Debug.report ()).cycles in
+  eventually "a cycle of three" (fun () -> lengths () = [ 3 ]);
+  let report = Debug.to_string (Debug.report ()) in
+  List.iter
+    (fun part -> yes part (contains report part))
+    [
+      "Mvar.swap or Mvar.modify";
+      "Rwlock.read_lock";
+      "Lazy.force";
+      "\"cycle's lock\"";
+      "held by";
+    ];
+  (* a misuse breaks it *)
+  Rwlock.write_unlock rw;
+  List.iter Thread.join [ a; b; c ]
+
+let () =
+  run "holders"
+    [
+      ( "holders",
+        [
+          test "mutex" mutex;
+          test "handed over" handed_over;
+          test "relocked" (condition_with free "relocked");
+          test "given again" (condition_with given "given again");
+          test "rwlock" rwlock;
+          test "mvar" mvar;
+          test "lazy" lazy_value;
+          test "cycle" cycle;
+        ] );
+    ]

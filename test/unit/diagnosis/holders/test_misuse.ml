@@ -1,0 +1,145 @@
+open Concord
+open Concord_test_support
+open Check
+open Held
+
+let sys_error f =
+  match f () with
+  | () -> Alcotest.fail "nothing was raised"
+  | exception Sys_error message -> message
+
+let[@inline never] locks_here m =
+  Mutex.lock m;
+  ignore (Sys.opaque_identity () : unit)
+
+let twice () =
+  let m = Mutex.create () in
+  Debug.name m "twice";
+  locks_here m;
+  let message = sys_error (fun () -> Mutex.lock m) in
+  List.iter
+    (fun part -> yes part (contains message part))
+    [ "Mutex.lock"; "mutex \"twice\""; "test_misuse.ml"; "locks_here" ];
+  (* a choice may have another way out *)
+  yes "a choice is not refused"
+    (Event.select
+       [
+         Event.wrap (Mutex.lock_evt m) (fun () -> false);
+         Event.wrap (Event.timeout 0.01) (fun () -> true);
+       ]);
+  Mutex.unlock m;
+  ignore
+    (sys_error (fun () -> Mutex.protect m (fun () -> Mutex.protect m ignore))
+      : string);
+  no "unlocked" (Mutex.is_locked m);
+  (* not again *)
+  Mutex.lock m;
+  Mutex.unlock m
+
+(* A host that handles [Suspend] and answers no question: its tasks are not the thread. *)
+let unanswered () =
+  let m = Mutex.create () in
+  Mutex.lock m;
+  let task = Hand.start (fun () -> Mutex.lock m) in
+  yes "another task waits" (Hand.waits task);
+  Mutex.unlock m;
+  Hand.settle ();
+  Hand.result task
+
+let by_another () =
+  let m = Mutex.create () in
+  Debug.name m "another's";
+  locks_here m;
+  let (), written =
+    with_stderr (fun () -> Thread.join (Thread.create Mutex.unlock m))
+  in
+  List.iter
+    (fun part -> yes part (contains written part))
+    [ "Mutex.unlock"; "mutex \"another's\""; this_thread (); "locks_here" ];
+  no "unlocked all the same" (Mutex.is_locked m);
+  let (), written =
+    with_stderr (fun () ->
+        Mutex.lock m;
+        Mutex.unlock m;
+        Mutex.protect m ignore)
+  in
+  Alcotest.(check string) "by the owner" "" written
+
+(* A thread has locked it in whose loop a task unlocks: that is the same thread. *)
+let in_the_same_thread () =
+  let m = Mutex.create () in
+  let (), written =
+    with_stderr (fun () ->
+        Mutex.lock m;
+        Concord_fifo.run (fun () -> Mutex.unlock m);
+        Concord_fifo.run (fun () -> Mutex.lock m);
+        Mutex.unlock m)
+  in
+  Alcotest.(check string) "nothing is told" "" written
+
+(* The frames are those of the program. *)
+let frames () =
+  let m = Mutex.create () in
+  let (), written =
+    with_stderr (fun () ->
+        locks_here m;
+        Thread.join
+          (Thread.create
+             (fun () ->
+               Mutex.unlock m;
+               ignore (Sys.opaque_identity () : unit))
+             ()))
+  in
+  yes written (contains written "test_misuse.ml");
+  List.iter
+    (fun part -> no (part ^ " in " ^ written) (contains written part))
+    [ "Concord__"; "list.ml"; "thread.ml" ]
+
+let ended () =
+  let m = Mutex.create () in
+  Debug.name m "left locked";
+  Thread.join (Thread.create locks_here m);
+  (* the thread's identity is collected, some time *)
+  eventually "its end is seen" (fun () ->
+      Gc.full_major ();
+      List.exists
+        (fun (holder : Concord__Waits.holder) ->
+          contains holder.by.name "has ended")
+        (Concord__Known.holders (Concord__Identity.pointer m)));
+  let (), written =
+    with_stderr (fun () ->
+        while_waiting "left locked"
+          (fun () -> Mutex.protect m ignore)
+          ~release:(fun () -> Mutex.unlock m)
+          (fun () ->
+            yes "in the report"
+              (contains (Debug.to_string (Debug.report ())) "has ended")))
+  in
+  yes "when somebody waits" (contains written "has ended since");
+  yes "where" (contains written "locks_here")
+
+let barrier () =
+  let t = Barrier.create ~name:"barrier" 3 in
+  let one = Thread.create Barrier.await t in
+  let two = Thread.create Barrier.await t in
+  eventually_waits ~n:2 "barrier";
+  yes "how many are missing"
+    (contains (place "barrier").operation
+       "Barrier.await (1 of 3 parties missing)");
+  Barrier.await t;
+  List.iter Thread.join [ one; two ]
+
+let () =
+  run "misuse"
+    [
+      ( "misuse",
+        [
+          test "locked twice" twice;
+          test "a host that does not answer" unanswered;
+          test "unlocked by another" by_another;
+          test "unlocked in the same thread" in_the_same_thread;
+          test "frames" frames;
+          test "held across the end" ended;
+          test "barrier" barrier;
+        ] );
+    ]

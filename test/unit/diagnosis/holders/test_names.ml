@@ -1,0 +1,174 @@
+open Concord
+open Concord_test_support
+open Check
+open Held
+
+(* While it waits, its place is called so. *)
+let operation expected name f ~release =
+  while_waiting name f ~release (fun () ->
+      Alcotest.(check string) expected expected (place name).operation)
+
+let operations () =
+  let mvar = Mvar.create_empty ~name:"mvar" () in
+  operation "Mvar.take" "mvar"
+    (fun () -> Mvar.take mvar)
+    ~release:(fun () -> Mvar.put mvar ());
+  let promise = Promise.create ~name:"promise" () in
+  operation "Promise.await" "promise"
+    (fun () -> Promise.await promise)
+    ~release:(fun () -> Promise.fill promise ());
+  let channel = Channel.create ~name:"channel" () in
+  operation "Channel.receive" "channel"
+    (fun () -> Channel.receive channel)
+    ~release:(fun () -> Channel.send channel ());
+  let mailbox = Mailbox.create ~name:"mailbox" () in
+  operation "Mailbox.take" "mailbox"
+    (fun () -> Mailbox.take mailbox)
+    ~release:(fun () -> Mailbox.put mailbox ());
+  let stream = Stream.create 1 in
+  Debug.name stream "stream";
+  operation "Stream.take" "stream"
+    (fun () -> Stream.take stream)
+    ~release:(fun () -> Stream.add stream ());
+  let broadcast = Broadcast.create ~name:"broadcast" () in
+  let subscription = Broadcast.subscribe broadcast in
+  operation "Broadcast.receive" "broadcast"
+    (fun () -> Broadcast.receive subscription)
+    ~release:(fun () -> Broadcast.send broadcast ());
+  let bvar = Bvar.create ~name:"bvar" () in
+  operation "Bvar.wait" "bvar"
+    (fun () -> Bvar.wait bvar)
+    ~release:(fun () -> Bvar.broadcast bvar ());
+  let latch = Latch.create ~name:"latch" 1 in
+  operation "Latch.await" "latch"
+    (fun () -> Latch.await latch)
+    ~release:(fun () -> Latch.count_down latch);
+  let rwlock = Rwlock.create ~name:"rwlock" () in
+  Rwlock.read_lock rwlock;
+  operation "Rwlock.write_lock" "rwlock"
+    (fun () -> Rwlock.write rwlock ignore)
+    ~release:(fun () -> Rwlock.read_unlock rwlock);
+  let mutex = Mutex.create () in
+  Debug.name mutex "mutex";
+  Mutex.lock mutex;
+  operation "Mutex.lock" "mutex"
+    (fun () -> Mutex.protect mutex ignore)
+    ~release:(fun () -> Mutex.unlock mutex);
+  let leave = Promise.create () in
+  let lazily = Lazy.from_fun (fun () -> Promise.await leave) in
+  Debug.name lazily "lazy";
+  let forcer = Thread.create Lazy.force lazily in
+  eventually "it is being forced" (fun () ->
+      Concord__Known.holders (Concord__Identity.pointer lazily) <> []);
+  operation "Lazy.force" "lazy"
+    (fun () -> Lazy.force lazily)
+    ~release:(fun () -> Promise.fill leave ());
+  Thread.join forcer
+
+let conditions () =
+  let condition = Condition.create () and mutex = Mutex.create () in
+  Debug.name condition "condition";
+  let release () = Condition.broadcast condition in
+  operation "Condition.wait" "condition" ~release (fun () ->
+      Mutex.protect mutex (fun () -> Condition.wait condition mutex));
+  operation "Condition.wait_no_mutex" "condition" ~release (fun () ->
+      Condition.wait_no_mutex condition);
+  let over = Atomic.make false in
+  let release () =
+    Atomic.set over true;
+    Condition.broadcast condition
+  in
+  operation "Condition.loop_no_mutex" "condition" ~release (fun () ->
+      Condition.loop_no_mutex condition (fun () ->
+          if Atomic.get over then Some () else None))
+
+let timeout () =
+  let mvar = Mvar.create_empty ~name:"with a timeout" () in
+  while_waiting "with a timeout"
+    (fun () -> Event.select [ Mvar.take_evt mvar; Event.timeout 1e6 ])
+    ~release:(fun () -> Mvar.put mvar ())
+    (fun () ->
+      let wait = List.hd (waits_in "with a timeout") in
+      strings "both"
+        [ "Event.timeout"; "Mvar.take" ]
+        (List.sort compare
+           (List.map (fun (p : Debug.place) -> p.operation) wait.places)))
+
+let made_at () =
+  let mvar = Mvar.create_empty ~name:"made" () in
+  while_waiting "made"
+    (fun () -> Mvar.take mvar)
+    ~release:(fun () -> Mvar.put mvar ())
+    (fun () ->
+      yes "the place of its creation"
+        (match (place "made").made_at with
+        | Some frames ->
+            contains (Printexc.raw_backtrace_to_string frames) "test_names.ml"
+        | None -> false))
+
+let printed e f =
+  match f () with
+  | () -> Alcotest.fail "nothing was raised"
+  | exception raised ->
+      yes "the same constant" (raised == e);
+      Printexc.to_string raised
+
+let says what parts text =
+  List.iter
+    (fun part -> yes (what ^ ": " ^ part ^ " in " ^ text) (contains text part))
+    parts
+
+let exceptions () =
+  let stream = Stream.create 1 in
+  Debug.name stream "jobs";
+  Stream.close stream;
+  let text = printed Stream.Closed (fun () -> Stream.take stream) in
+  says "take"
+    [ "Concord.Closed (stream \"jobs\", made in"; "test_names.ml" ]
+    text;
+  let channel = Channel.create ~name:"orders" () in
+  let told = ref "" in
+  let receiver () =
+    try Channel.receive channel with e -> told := Printexc.to_string e
+  in
+  while_waiting "orders" receiver
+    ~release:(fun () -> Channel.close channel)
+    ignore;
+  says "resumed" [ "Concord.Closed (channel \"orders\"" ] !told;
+  says "this thread's" [ "\"jobs\"" ] (Printexc.to_string Stream.Closed);
+  (* A choice that waited does not know: it must not name another one. *)
+  let other = Channel.create ~name:"others" () in
+  let chooser () =
+    let take () = try Stream.take stream with Stream.Closed -> () in
+    take ();
+    try Event.select [ Channel.receive_evt other; Event.never ]
+    with e -> told := Printexc.to_string e
+  in
+  while_waiting "others" chooser ~release:(fun () -> Channel.close other) ignore;
+  no "another one's name" (contains !told "jobs");
+  let promise = Promise.create ~name:"answer" () in
+  Promise.fill promise ();
+  let text =
+    printed Promise.Already_filled (fun () -> Promise.fill promise ())
+  in
+  says "fill" [ "Concord.Promise.Already_filled (promise \"answer\"" ] text;
+  let self = ref (Lazy.from_val ()) in
+  self := Lazy.from_fun (fun () -> Lazy.force !self);
+  Debug.name !self "itself";
+  let text = printed Lazy.Undefined (fun () -> Lazy.force !self) in
+  says "force" [ "Undefined (lazy value \"itself\"" ] text;
+  let rec stdlib = lazy (Lazy.force (Lazy.of_stdlib stdlib)) in
+  ignore (stdlib : unit Stdlib.Lazy.t)
+
+let () =
+  run "names"
+    [
+      ( "names",
+        [
+          test "operations" operations;
+          test "conditions" conditions;
+          test "timeout" timeout;
+          test "made at" made_at;
+          test "exceptions" exceptions;
+        ] );
+    ]

@@ -1,0 +1,236 @@
+open Concord
+open Concord_test_support
+open Check
+open Kept
+
+let fifo =
+  {
+    name = "fifo";
+    run =
+      (fun body ->
+        Concord_fifo.run (fun () ->
+            body
+              {
+                fork =
+                  (fun f -> ignore (Concord_fifo.fork f : Concord_fifo.handle));
+                pause = Concord_fifo.yield;
+              }));
+  }
+
+let pausing fork = { fork; pause = (fun () -> Unix.sleepf 0.001) }
+
+let threads =
+  {
+    name = "";
+    run = (fun body -> body (pausing (fun f -> ignore (Thread.create f ()))));
+  }
+
+let domains =
+  {
+    name = "";
+    run =
+      (fun body ->
+        let domains = ref [] in
+        body (pausing (fun f -> domains := Domain.spawn f :: !domains));
+        List.iter Domain.join !domains);
+  }
+
+let of_style name (module S : Concord_styles.Direct) =
+  {
+    name = "Concord_styles." ^ name;
+    run =
+      (fun body ->
+        S.spawn (fun () -> body { fork = S.spawn; pause = S.yield });
+        S.start ());
+  }
+
+let holder_names (wait : Debug.wait) =
+  List.concat_map (fun p -> p.Debug.holders) wait.places
+  |> List.map (fun h -> h.Debug.by.name)
+
+let the_wait pause is_it =
+  eventually ~pause "the wait" (fun () -> List.exists is_it (waits ()));
+  List.find is_it (waits ())
+
+let waits_by operation (wait : Debug.wait) = operations wait = [ operation ]
+
+let joined () =
+  Concord_fifo.run (fun () ->
+      let box = Mvar.create_empty () in
+      let task = Concord_fifo.fork (fun () -> Mvar.take box) in
+      let waiting = Concord_fifo.fork (fun () -> Concord_fifo.join task) in
+      let pause = Concord_fifo.yield in
+      let wait = the_wait pause (waits_by "Promise.await") in
+      let taker = the_wait pause (waits_by "Mvar.take") in
+      strings "who is waited for" [ taker.task.name ] (holder_names wait);
+      Mvar.put box ();
+      Concord_fifo.join waiting);
+  int "nobody waits" 0 (List.length (waits ()))
+
+let fork_promise () =
+  Concord_fifo.run (fun () ->
+      let box = Mvar.create_empty () in
+      let promise = Concord_fifo.fork_promise (fun () -> Mvar.take box) in
+      let waiting = Concord_fifo.fork (fun () -> Promise.await promise) in
+      let pause = Concord_fifo.yield in
+      let wait = the_wait pause (waits_by "Promise.await") in
+      let taker = the_wait pause (waits_by "Mvar.take") in
+      strings "who is waited for" [ taker.task.name ] (holder_names wait);
+      Mvar.put box ();
+      Concord_fifo.join waiting)
+
+(* The owner of the scope waits for both of its tasks, not for a daemon. *)
+let scope () =
+  Concord_fifo.run (fun () ->
+      let a = Mvar.create_empty () and b = Mvar.create_empty () in
+      let owner =
+        Concord_fifo.fork (fun () ->
+            Concord_fifo.Scope.run (fun _ ->
+                ignore (Concord_fifo.fork (fun () -> Mvar.take a));
+                ignore (Concord_fifo.fork (fun () -> Mvar.take b));
+                ignore
+                  (Concord_fifo.fork_daemon (fun () ->
+                       while true do
+                         Concord_fifo.yield ()
+                       done))))
+      in
+      let pause = Concord_fifo.yield in
+      let wait = the_wait pause (waits_by "Concord_fifo.Scope.run") in
+      int "who is waited for" 2 (List.length (holder_names wait));
+      Mvar.put a ();
+      eventually ~pause "one of them has ended" (fun () ->
+          let wait = the_wait pause (waits_by "Concord_fifo.Scope.run") in
+          List.length (holder_names wait) = 1);
+      Mvar.put b ();
+      Concord_fifo.join owner);
+  int "nobody waits" 0 (List.length (waits ()))
+
+(* The task that has opened the scope holds what a task of the scope waits for. *)
+let cycle_over_scope () =
+  Concord_fifo.run (fun () ->
+      let mutex = Mutex.create () in
+      let owner =
+        Concord_fifo.fork (fun () ->
+            try
+              Mutex.protect mutex (fun () ->
+                  Concord_fifo.Scope.run (fun _ ->
+                      ignore (Concord_fifo.fork (fun () -> Mutex.lock mutex))))
+            with Concord_fifo.Cancelled -> ())
+      in
+      let tasks = { fork = ignore; pause = Concord_fifo.yield } in
+      until tasks "a cycle" (fun () -> List.length (cycles ()) = 1);
+      int "two of them" 2 (List.length (List.hd (cycles ())));
+      yes "one waits for its tasks"
+        (List.exists (waits_by "Concord_fifo.Scope.run") (List.hd (cycles ())));
+      Concord_fifo.cancel owner;
+      Concord_fifo.join owner);
+  int "nobody waits" 0 (List.length (waits ()))
+
+let cancelled () =
+  Concord_fifo.run (fun () ->
+      let mvar = Mvar.create_empty () in
+      let name = named mvar in
+      let task =
+        Concord_fifo.fork (fun () ->
+            try Mvar.take mvar with Concord_fifo.Cancelled -> ())
+      in
+      let tasks = { fork = ignore; pause = Concord_fifo.yield } in
+      ignore (the_one tasks name : Debug.wait);
+      Concord_fifo.cancel task;
+      Concord_fifo.join task;
+      int "it is not listed" 0 (List.length (waits_in name)))
+
+(* A task that was resumed is ready, and its loop is busy. *)
+let resumed () =
+  Concord_fifo.run (fun () ->
+      let mvar = Mvar.create_empty () in
+      let name = named mvar in
+      let task = Concord_fifo.fork (fun () -> Mvar.take mvar) in
+      let tasks = { fork = ignore; pause = Concord_fifo.yield } in
+      ignore (the_one tasks name : Debug.wait);
+      let before = List.length (Concord__Waits.resumed ()) in
+      Mvar.put mvar ();
+      int "it does not wait" 0 (List.length (waits_in name));
+      int "it is ready" (before + 1) (List.length (Concord__Waits.resumed ()));
+      int "so the report says" (before + 1)
+        (List.length (Debug.report ()).woken);
+      Concord_fifo.join task;
+      int "it has gone on" before (List.length (Concord__Waits.resumed ())))
+
+let cancellable handles f =
+  handles :=
+    Concord_fifo.fork (fun () -> try f () with Concord_fifo.Cancelled -> ())
+    :: !handles
+
+let locks_of_tasks () =
+  Concord_fifo.run (fun () ->
+      let handles = ref [] in
+      let fork f = cancellable handles f in
+      two_locks fork fork ~hosts:[ "fifo"; "fifo" ]
+        { fork = ignore; pause = Concord_fifo.yield };
+      Concord_fifo.cancel (List.hd !handles));
+  int "nobody waits" 0 (List.length (waits ()));
+  int "no cycle" 0 (List.length (cycles ()))
+
+let locks_with_a_thread () =
+  let join = ref ignore in
+  Concord_fifo.run (fun () ->
+      let handles = ref [] in
+      two_locks
+        (fun f -> cancellable handles f)
+        (fun f -> join := Check.thread f)
+        ~hosts:[ "fifo"; "" ]
+        { fork = ignore; pause = Concord_fifo.yield };
+      Concord_fifo.cancel (List.hd !handles));
+  !join ();
+  int "nobody waits" 0 (List.length (waits ()))
+
+(* A loop that sleeps is not one more task: so it is said where the thread waits. *)
+let loops () =
+  let ready = Promise.create () and box = Mvar.create_empty () in
+  let join =
+    Check.thread (fun () ->
+        Concord_fifo.run (fun () ->
+            ignore (Concord_fifo.fork (fun () -> Promise.fill ready ()));
+            Mvar.take box))
+  in
+  Promise.await ready;
+  let tasks = { fork = ignore; pause = Thread.yield } in
+  until tasks "one waits" (fun () ->
+      List.exists (waits_by "Mvar.take") (waits ()));
+  until tasks "the loop sleeps" (fun () ->
+      List.exists (waits_by "Concord_fifo.run") (waits ()));
+  strings "the task, and where its thread is" [ ""; "fifo" ]
+    (List.sort String.compare
+       (List.map (fun (w : Debug.wait) -> w.task.host) (waits ())));
+  Mvar.put box ();
+  join ()
+
+let () =
+  run "waits, Fifo and threads"
+    [
+      cases fifo;
+      cases threads;
+      ("domains", snd (cases domains));
+      cases (of_style "Delimited" (module Concord_styles.Delimited));
+      cases (of_style "Callcc" (module Concord_styles.Callcc));
+      cases (of_style "Threads" (module Concord_styles.Threads));
+      ( "joins of Fifo",
+        [
+          test "join" joined;
+          test "fork_promise" fork_promise;
+          test "Scope.run" scope;
+          test "a cycle over a scope" cycle_over_scope;
+        ] );
+      ( "over",
+        [
+          test "cancelled" cancelled;
+          test "resumed" resumed;
+          test "loops that sleep" loops;
+        ] );
+      ( "two locks",
+        [
+          test "two tasks" locks_of_tasks;
+          test "a task and a thread" locks_with_a_thread;
+        ] );
+    ]

@@ -1,0 +1,200 @@
+(* Who waits for the end of another task, on the way to what that one waits for; and who
+   has another way out. *)
+
+open Concord
+open Concord_test_support
+open Check
+open Kept
+
+let with_pool f = Concord_domainslib.with_pool ~name:"workers" ~num_domains:2 f
+let pause () = Unix.sleepf 0.001
+let observer = { fork = ignore; pause }
+
+let a_cycle () =
+  until observer "a cycle" (fun () -> List.length (cycles ()) = 1)
+
+let hosts_of cycle =
+  List.sort String.compare
+    (List.map (fun (w : Debug.wait) -> w.task.host) cycle)
+
+(* [join f] forks [f], and waits for it by the promise. *)
+let joined ~hosts run_holder fork_promise =
+  let mutex = Mutex.create () and promise = Atomic.make None in
+  let hold () =
+    Mutex.protect mutex (fun () ->
+        let joined =
+          fork_promise (fun () ->
+              Mutex.lock mutex;
+              Mutex.unlock mutex)
+        in
+        Atomic.set promise (Some joined);
+        Promise.await joined)
+  in
+  run_holder hold (fun () ->
+      a_cycle ();
+      strings "hosts" hosts (hosts_of (List.hd (cycles ())));
+      (* it goes on, and unlocks *)
+      yes "filled" (Promise.try_fill (Option.get (Atomic.get promise)) ());
+      until observer "no cycle" (fun () -> cycles () = []))
+
+let thread hold look =
+  let thread = Thread.create hold () in
+  look ();
+  Thread.join thread
+
+let fiber hold look =
+  let looked = Domain.spawn look in
+  Eio_main.run (fun _ -> hold ());
+  Domain.join looked
+
+let thread_in_thread () = joined ~hosts:[ ""; "" ] thread Promise.in_thread
+
+let job_in_thread () =
+  with_pool (fun pool ->
+      joined ~hosts:[ ""; "domainslib" ] thread (Concord_domainslib.submit pool))
+
+let job_in_eio () =
+  with_pool (fun pool ->
+      joined ~hosts:[ "domainslib"; "eio" ] fiber
+        (Concord_domainslib.submit pool))
+
+let cancellable_job () =
+  with_pool (fun pool ->
+      joined ~hosts:[ ""; "domainslib" ] thread (fun f ->
+          fst (Concord_domainslib.submit_cancellable pool f)))
+
+let domain_in_thread () = joined ~hosts:[ ""; "" ] thread Promise.in_domain
+
+(* One that is resolved waits for nobody, whoever was to fill it. *)
+let resolved_early () =
+  Concord_fifo.run (fun () ->
+      let going_on = Promise.create () and filled = ref None in
+      Scope.run (fun scope ->
+          let promise =
+            Scope.fork_promise scope (fun () -> Promise.await going_on)
+          in
+          filled := Some promise;
+          let holders () =
+            Concord__Known.holders (Concord__Identity.pointer promise)
+          in
+          until { fork = ignore; pause = Suspend.yield } "its task is known"
+            (fun () -> List.length (holders ()) = 1);
+          Promise.fill promise ();
+          int "nobody" 0 (List.length (holders ()));
+          Promise.fill going_on ()))
+
+(* --- Other ways out ------------------------------------------------------------- *)
+
+(* Two that each hold a mutex, and wait for the other one's, or for [events ()]. *)
+let crossed ?(n = 2) events look =
+  let a = Mutex.create () and b = Mutex.create () in
+  let in_a = named a and in_b = named b in
+  let meet = Latch.create 2 in
+  let cross first second () =
+    Mutex.protect first (fun () ->
+        Latch.count_down meet;
+        Latch.await meet;
+        Event.select (Mutex.lock_evt second :: events ()))
+  in
+  let threads =
+    List.map (fun f -> Thread.create f ()) [ cross a b; cross b a ]
+  in
+  until observer "both wait" (fun () ->
+      List.length (waits_in in_a) + List.length (waits_in in_b) = n);
+  look ();
+  List.iter Thread.join threads
+
+let way_out () =
+  let out = Promise.create () in
+  crossed
+    (fun () -> [ Promise.await_evt out ])
+    (fun () ->
+      int "no cycle" 0 (List.length (cycles ()));
+      int "nobody behind" 0 (List.length (Debug.report ()).behind);
+      Promise.fill out ())
+
+let timeout_is_a_way_out () =
+  crossed
+    (fun () -> [ Event.timeout 0.5 ])
+    (fun () -> int "no cycle" 0 (List.length (cycles ())))
+
+(* What never happens is no way out; nor is what another one of them holds. *)
+let no_way_out () =
+  let third = Mutex.create () and ended = Latch.create 1 in
+  let holder =
+    Thread.create
+      (fun () ->
+        Mutex.lock third;
+        Latch.await ended;
+        Mutex.unlock third)
+      ()
+  in
+  until observer "it is locked" (fun () -> Mutex.is_locked third);
+  crossed
+    (fun () -> [ Event.never; Mutex.lock_evt third ])
+    (fun () ->
+      int "its holder can go on" 0 (List.length (cycles ()));
+      Latch.count_down ended);
+  Thread.join holder
+
+(* --- Who unlocks for another ------------------------------------------------------ *)
+
+let read_unlocked_by_another () =
+  let rwlock = Rwlock.create () and mutex = Mutex.create () in
+  let in_rwlock = named rwlock and in_mutex = named mutex in
+  let lent = Latch.create 1 and leave = Promise.create () in
+  let reads = Latch.create 1 in
+  let lender =
+    Thread.create (fun () ->
+        Rwlock.read_lock rwlock;
+        Latch.count_down lent;
+        Mutex.lock mutex;
+        Mutex.unlock mutex)
+  in
+  let reader () =
+    Rwlock.read_lock rwlock;
+    Latch.count_down reads;
+    Promise.await leave;
+    Rwlock.read_unlock rwlock
+  in
+  Mutex.lock mutex;
+  let lender = lender () in
+  Latch.await lent;
+  let reader = Thread.create reader () in
+  Latch.await reads;
+  until observer "the mutex" (fun () -> List.length (waits_in in_mutex) = 1);
+  (* for the lender *)
+  Thread.join (Thread.create Rwlock.read_unlock rwlock);
+  let looks =
+    Thread.create
+      (fun () ->
+        until observer "the lock" (fun () ->
+            List.length (waits_in in_rwlock) = 1);
+        int "the reader may leave" 0 (List.length (cycles ()));
+        Promise.fill leave ())
+      ()
+  in
+  Rwlock.write rwlock ignore;
+  Mutex.unlock mutex;
+  List.iter Thread.join [ lender; reader; looks ]
+
+let () =
+  run "waits, joins"
+    [
+      ( "joins",
+        [
+          test "a thread" thread_in_thread;
+          test "a domain" domain_in_thread;
+          test "a job, awaited in a thread" job_in_thread;
+          test "a job, awaited in Eio" job_in_eio;
+          test "a job that can be cancelled" cancellable_job;
+          test "resolved by another" resolved_early;
+        ] );
+      ( "ways out",
+        [
+          test "a promise" way_out;
+          test "a timeout" timeout_is_a_way_out;
+          test "a mutex" no_way_out;
+        ] );
+      ("for another", [ test "read_unlock" read_unlocked_by_another ]);
+    ]

@@ -1,0 +1,151 @@
+(* Programs that hang, each in its own way. They do not name Debug: the variable alone has
+   them report. What they print tells the test how far they are. *)
+
+open Concord
+
+let say text =
+  print_endline text;
+  flush stdout
+
+let rec until condition =
+  if not (condition ()) then begin
+    Thread.delay 0.001;
+    until condition
+  end
+
+let first = Mutex.create ()
+let second = Mutex.create ()
+
+(* Not the last call of its function, so that its frame is there. *)
+let[@inline never] locks_both a b meet =
+  Mutex.protect a (fun () ->
+      Barrier.await meet;
+      Mutex.protect b ignore;
+      ());
+  ()
+
+let inversion () =
+  let meet = Barrier.create 2 in
+  let thread a b = Thread.create (fun () -> locks_both a b meet) () in
+  let threads = [ thread first second; thread second first ] in
+  until (fun () -> Mutex.waiters first = 1 && Mutex.waiters second = 1);
+  threads
+
+let deadlock () =
+  let threads = inversion () in
+  say "ready";
+  List.iter Thread.join threads
+
+(* No thread waits outside of the library. *)
+let nothing_left () =
+  ignore (inversion () : Thread.t list);
+  say "ready";
+  Mutex.lock first
+
+(* The task is woken by another thread, and its loop computes. *)
+let woken () =
+  let box = Mvar.create_empty ~name:"box" () in
+  Concord_fifo.run (fun () ->
+      let take () = Mvar.take box in
+      ignore (Concord_fifo.fork take : Concord_fifo.handle);
+      Thread.join (Thread.create (fun () -> Mvar.put box ()) ());
+      say "ready";
+      while true do
+        Sys.opaque_identity ()
+      done)
+
+let computing () =
+  ignore (inversion () : Thread.t list);
+  say "ready";
+  while true do
+    Sys.opaque_identity ()
+  done
+
+let told name f =
+  match f () with
+  | () -> say (name ^ " went on")
+  | exception Suspend.Never_resumed -> say (name ^ " was told")
+
+let alone () =
+  told "the thread" (fun () -> Mvar.take (Mvar.create_empty ()));
+  told "the task" (fun () ->
+      Concord_fifo.run (fun () -> Mvar.take (Mvar.create_empty ())));
+  told "the thread again" (fun () -> Event.sync (Event.never : unit Event.t))
+
+(* The exception says what the task waited in, if that has a name; of a choice it does
+   not. *)
+let alone_named () =
+  let say_what f =
+    match f () with
+    | () -> say "went on"
+    | exception (Suspend.Never_resumed as e) -> say (Printexc.to_string e)
+  in
+  let answer = Promise.create ~name:"answer" () in
+  say_what (fun () -> Concord_fifo.run (fun () -> Promise.await answer));
+  say_what (fun () -> Promise.await answer);
+  say_what (fun () ->
+      Event.select [ Promise.await_evt answer; Promise.await_evt answer ])
+
+let threads () = Array.length (Sys.readdir "/proc/self/task")
+
+let counts () =
+  Printf.printf "%d threads, %s\n%!" (threads ())
+    (if Concord__Plugin.needs_care () then "cared for" else "no care")
+
+(* The child of a fork has no thread that reports: it is not counted there. *)
+let forked () =
+  match Unix.fork () with
+  | 0 ->
+      alone ();
+      exit 0
+  | child ->
+      ignore (Unix.waitpid [] child : int * Unix.process_status);
+      say "joined"
+
+(* Nor is a thread of the child taken for one of those. *)
+let forked_with_company () =
+  match Unix.fork () with
+  | 0 ->
+      (* Should it hang, nobody else ends it. *)
+      ignore (Unix.alarm 10 : int);
+      let box = Mvar.create_empty () in
+      let put () =
+        until (fun () -> Mvar.waiters box = 1);
+        Mvar.put box ()
+      in
+      let thread = Thread.create put () in
+      told "the child" (fun () -> Mvar.take box);
+      Thread.join thread;
+      exit 0
+  | child -> ignore (Unix.waitpid [] child : int * Unix.process_status)
+
+(* Goes on three times, as it is told on its standard input. *)
+let stalls () =
+  let box = Mvar.create_empty () in
+  let take () =
+    for _ = 1 to 3 do
+      Mvar.take box
+    done
+  in
+  let thread = Thread.create take () in
+  say "ready";
+  for _ = 1 to 3 do
+    ignore (read_line () : string);
+    Mvar.put box ()
+  done;
+  Thread.join thread;
+  say "ended"
+
+let () =
+  match Sys.argv.(1) with
+  | "deadlock" -> deadlock ()
+  | "nothing left" -> nothing_left ()
+  | "woken" -> woken ()
+  | "computing" -> computing ()
+  | "alone" -> alone ()
+  | "alone, named" -> alone_named ()
+  | "counts" -> counts ()
+  | "forked" -> forked ()
+  | "forked, with company" -> forked_with_company ()
+  | "stalls" -> stalls ()
+  | name -> failwith name

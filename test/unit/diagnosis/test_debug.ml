@@ -1,0 +1,299 @@
+(* How reports are written for people. *)
+
+open Concord
+open Concord_test_support
+open Check
+
+(* --- As text: of reports that are made here ------------------------------------- *)
+
+let no_frames = Printexc.get_callstack 0
+
+let[@inline never] somewhere () =
+  let here = Printexc.get_callstack 3 in
+  ignore (Sys.opaque_identity () : unit);
+  here
+
+let[@inline never] elsewhere () =
+  let here = Printexc.get_callstack 3 in
+  ignore (Sys.opaque_identity () : unit);
+  here
+
+let task ?(host = "fifo") n : Debug.task =
+  { host; name = Printf.sprintf "task %d" n }
+
+let place ?structure ?made_at ?(holders = []) operation : Debug.place =
+  { operation; structure; made_at; holders }
+
+let wait ?host ?(domain = 0) ?(for_ = 0.5) ?(at = no_frames) number places :
+    Debug.wait =
+  {
+    number;
+    task = task ?host number;
+    domain;
+    places;
+    waits_for = for_;
+    waits_at = at;
+  }
+
+let report ?(cycles = []) ?(behind = []) ?(woken = []) waits : Debug.report =
+  { cycles; behind; waits; woken }
+
+(* The line of a frame changes with each edit of this file. *)
+let without_lines text =
+  Str.global_replace (Str.regexp "[a-z_/]*test_debug.ml:[0-9]+") "FILE:N" text
+
+let text name expected report () =
+  Alcotest.(check string)
+    name
+    (String.concat "\n" (expected @ [ "" ]))
+    (without_lines (Debug.to_string report))
+
+let no_frames_line = "    (no frames: compile with -g)"
+
+let texts =
+  let take = place "Mvar.take" in
+  let lock by =
+    place ~structure:"accounts" "Mutex.lock"
+      ~holders:[ { by; held_for = 1.25; held_at = somewhere () } ]
+  in
+  [
+    ("nobody", report [], [ "concord: 0 tasks wait"; "" ]);
+    ( "one",
+      report [ wait 3 [ take ] ~at:(somewhere ()) ],
+      [
+        "concord: 1 task waits";
+        "";
+        "fifo, task 3 waits for 0.5 s";
+        "  in Mvar.take";
+        "  here:";
+        "    FILE:N (Test_debug.somewhere)";
+        "    FILE:N (Test_debug.texts)";
+      ] );
+    ( "a thread, without frames",
+      report [ wait 3 [ take ] ~host:"" ~domain:2 ],
+      [
+        "concord: 1 task waits";
+        "";
+        "task 3 waits for 0.5 s";
+        "  in Mvar.take";
+        "  here:";
+        no_frames_line;
+      ] );
+    ( "a choice, on a domain",
+      report
+        [
+          wait 1 ~domain:2
+            [ take; place "" ~structure:"b"; place "Latch.await" ];
+        ],
+      [
+        "concord: 1 task waits";
+        "";
+        "fifo, task 1 on domain 2 waits for 0.5 s";
+        "  either in Mvar.take";
+        "  or in an operation without a name of \"b\"";
+        "  or in Latch.await";
+        "  here:";
+        no_frames_line;
+      ] );
+    ( "no structure",
+      report [ wait 1 [] ],
+      [
+        "concord: 1 task waits";
+        "";
+        "fifo, task 1 waits for 0.5 s";
+        "  in no structure";
+        "  here:";
+        no_frames_line;
+      ] );
+    ( "made, and held",
+      report
+        [
+          wait 1
+            [
+              place "Rwlock.write_lock" ~made_at:(elsewhere ())
+                ~holders:
+                  [
+                    { by = task 7; held_for = 1.25; held_at = no_frames };
+                    {
+                      by = task 8 ~host:"";
+                      held_for = 1.25;
+                      held_at = somewhere ();
+                    };
+                  ];
+            ];
+        ],
+      [
+        "concord: 1 task waits";
+        "";
+        "fifo, task 1 waits for 0.5 s";
+        "  in Rwlock.write_lock";
+        "    made at:";
+        "      FILE:N (Test_debug.elsewhere)";
+        "      FILE:N (Test_debug.texts)";
+        "    depends on fifo, task 7";
+        "    held by task 8 for 1.2 s, since:";
+        "      FILE:N (Test_debug.somewhere)";
+        "      FILE:N (Test_debug.texts)";
+        "  here:";
+        no_frames_line;
+      ] );
+    (let a = wait 1 [ lock (task 2) ] and b = wait 2 [ lock (task 1) ] in
+     let behind = wait 3 [ lock (task 1) ] and other = wait 4 [ take ] in
+     let lock_by n =
+       [
+         "  in Mutex.lock of \"accounts\"";
+         Printf.sprintf "    held by fifo, task %d for 1.2 s, since:" n;
+         "      FILE:N (Test_debug.somewhere)";
+         "      FILE:N (Test_debug.texts.lock)";
+         "      FILE:N (Test_debug.texts)";
+         "  here:";
+         no_frames_line;
+       ]
+     in
+     ( "a cycle, one behind it, and another",
+       report [ a; b; behind; other ] ~cycles:[ [ a; b ] ] ~behind:[ behind ],
+       [
+         "concord: 4 tasks wait";
+         "";
+         "Cycle of 2: each waits for what the next one holds";
+         "fifo, task 1 waits for 0.5 s";
+       ]
+       @ lock_by 2
+       @ [ "fifo, task 2 waits for 0.5 s" ]
+       @ lock_by 1
+       @ [
+           "";
+           "Behind them: 1 task waits for what those above hold, or one another";
+           "fifo, task 3 waits for 0.5 s";
+         ]
+       @ lock_by 1
+       @ [
+           "";
+           "Not in a cycle: 1 task waits";
+           "fifo, task 4 waits for 0.5 s";
+           "  in Mvar.take";
+           "  here:";
+           no_frames_line;
+         ] ));
+    ( "woken",
+      (let at = somewhere () in
+       let woken n = wait n [ take ] ~at ~domain:1 ~for_:(float n) in
+       report [] ~woken:[ wait 1 [ take ]; woken 2; woken 3 ]),
+      [
+        "concord: 0 tasks wait";
+        "Woken, while their schedulers run something else: 3 tasks";
+        "";
+        "fifo, task 1 was woken 0.5 s ago, and has not gone on";
+        "  in Mvar.take";
+        "  here:";
+        no_frames_line;
+        "2 tasks of fifo on domain 1 were woken 2.0 to 3.0 s ago, and have not \
+         gone on";
+        "  in Mvar.take";
+        "  here:";
+        "    FILE:N (Test_debug.somewhere)";
+        "    FILE:N (Test_debug.texts)";
+      ] );
+    ( "those that wait alike",
+      (let at = somewhere () and other_at = elsewhere () in
+       let like_it n =
+         wait n [ take ] ~at ~for_:(0.1 +. (float n /. 12_000.))
+       in
+       report
+         (List.init 12_000 like_it
+         @ [
+             wait 12_001 [ take ] ~at ~domain:1;
+             wait 12_002 [ take ] ~at:other_at;
+             wait 12_003 [ place "Mvar.read" ] ~at;
+           ])),
+      let at name =
+        [
+          "  here:";
+          "    FILE:N (Test_debug." ^ name ^ ")";
+          "    FILE:N (Test_debug.texts)";
+        ]
+      in
+      [
+        "concord: 12,003 tasks wait";
+        "";
+        "12,000 tasks of fifo wait for 0.1 to 1.1 s";
+        "  in Mvar.take";
+      ]
+      @ at "somewhere"
+      @ [ "fifo, task 12001 on domain 1 waits for 0.5 s"; "  in Mvar.take" ]
+      @ at "somewhere"
+      @ [ "fifo, task 12002 waits for 0.5 s"; "  in Mvar.take" ]
+      @ at "elsewhere"
+      @ [ "fifo, task 12003 waits for 0.5 s"; "  in Mvar.read" ]
+      @ at "somewhere" );
+    ( "threads that wait alike",
+      report [ wait 1 [ take ] ~host:""; wait 2 [ take ] ~host:"" ],
+      [
+        "concord: 2 tasks wait";
+        "";
+        "2 threads wait for 0.5 to 0.5 s";
+        "  in Mvar.take";
+        "  here:";
+        no_frames_line;
+      ] );
+  ]
+
+(* --- When a stall is reported -------------------------------------------------------- *)
+
+module Stall = Concord__Debug_stall
+
+(* At each second what there was; the seconds in which a report is made. *)
+let stalls ~limit looks =
+  let progress (begun, waiting) = { Stall.begun; waiting } in
+  let look (state, second, reported) seen =
+    let now = float second in
+    let state, is_due =
+      Stall.step ~limit ~now ~progress:(progress seen) state
+    in
+    (state, second + 1, if is_due then second :: reported else reported)
+  in
+  let start = Stall.start ~now:0. ~progress:(progress (List.hd looks)) in
+  let _, _, reported = List.fold_left look (start, 0, []) looks in
+  List.rev reported
+
+let stall name expected looks () =
+  Alcotest.(check (list int)) name expected (stalls ~limit:2. looks)
+
+let one = (1, [ 1 ])
+let nobody = (1, [])
+
+let () =
+  run "Debug"
+    [
+      ( "text",
+        List.map
+          (fun (name, report, expected) ->
+            test name (text name expected report))
+          texts );
+      ( "stalls",
+        [
+          test "once" (stall "once" [ 2 ] [ one; one; one; one; one; one ]);
+          test "nobody waits"
+            (stall "none" [] [ nobody; nobody; nobody; nobody ]);
+          test "another began"
+            (stall "later" [ 4 ]
+               [
+                 one;
+                 one;
+                 (2, [ 1; 2 ]);
+                 (2, [ 1; 2 ]);
+                 (2, [ 1; 2 ]);
+                 (2, [ 1; 2 ]);
+               ]);
+          test "one began and ended in between"
+            (stall "later" [ 3 ] [ one; (2, [ 1 ]); (2, [ 1 ]); (2, [ 1 ]) ]);
+          test "one ended"
+            (stall "later" [ 4 ]
+               [
+                 (2, [ 1; 2 ]); (2, [ 1; 2 ]); (2, [ 2 ]); (2, [ 2 ]); (2, [ 2 ]);
+               ]);
+          test "twice"
+            (stall "both" [ 2; 5 ]
+               [ one; one; one; (2, [ 2 ]); (2, [ 2 ]); (2, [ 2 ]); (2, [ 2 ]) ]);
+        ] );
+    ]

@@ -1,0 +1,138 @@
+(* Reports as JSON, as another parser reads them. *)
+
+open Concord
+open Yojson.Safe.Util
+
+let[@inline never] somewhere () =
+  let here = Printexc.get_callstack 3 in
+  ignore (Sys.opaque_identity () : unit);
+  here
+
+let task name : Debug.task = { host = "fifo"; name }
+
+let wait number name places : Debug.wait =
+  {
+    number;
+    task = task name;
+    domain = 2;
+    places;
+    waits_for = 1.5;
+    waits_at = somewhere ();
+  }
+
+(* Yojson takes control characters within strings, JSON does not. *)
+let parsed report =
+  let json = Debug.to_json report in
+  Alcotest.(check bool)
+    "no control characters" true
+    (String.for_all (fun char -> char >= ' ' && char <> '\x7f') json);
+  Yojson.Safe.from_string json
+
+let string = Alcotest.(check string)
+let int = Alcotest.(check int)
+
+(* Each byte, quotes, and what is no UTF-8. *)
+let strange = String.init 256 Char.chr ^ "\"\\/\xe2\x82\xac\xff\xed\xa0\x80"
+
+let valid =
+  let buffer = Buffer.create 300 in
+  let rec from i =
+    if i < String.length strange then begin
+      let char = String.get_utf_8_uchar strange i in
+      Buffer.add_utf_8_uchar buffer (Uchar.utf_decode_uchar char);
+      from (i + Uchar.utf_decode_length char)
+    end
+  in
+  from 0;
+  Buffer.contents buffer
+
+let strings () =
+  let json =
+    parsed
+      { cycles = []; behind = []; waits = [ wait 1 strange [] ]; woken = [] }
+  in
+  string "the name" valid
+    (json |> member "waits" |> index 0 |> member "task" |> member "name"
+   |> to_string)
+
+let fields () =
+  let place : Debug.place =
+    {
+      operation = "Mutex.lock";
+      structure = Some "accounts";
+      made_at = Some (somewhere ());
+      holders =
+        [ { by = task "task 1"; held_for = 0.25; held_at = somewhere () } ];
+    }
+  in
+  let unknown : Debug.place =
+    { operation = ""; structure = None; made_at = None; holders = [] }
+  in
+  let a = wait 7 "task 7" [ place; unknown ] and b = wait 8 "task 8" [] in
+  let json =
+    parsed
+      {
+        cycles = [ [ a; b ]; [ b ] ];
+        behind = [ b ];
+        waits = [ a; b ];
+        woken = [ b ];
+      }
+  in
+  let numbers json = List.map to_int (to_list json) in
+  let check_numbers = Alcotest.(check (list int)) in
+  check_numbers "first cycle" [ 7; 8 ]
+    (numbers (index 0 (member "cycles" json)));
+  check_numbers "second cycle" [ 8 ] (numbers (index 1 (member "cycles" json)));
+  check_numbers "behind" [ 8 ] (numbers (member "behind" json));
+  int "woken" 8 (json |> member "woken" |> index 0 |> member "number" |> to_int);
+  let first = json |> member "waits" |> index 0 in
+  int "number" 7 (first |> member "number" |> to_int);
+  int "domain" 2 (first |> member "domain" |> to_int);
+  string "host" "fifo" (first |> member "task" |> member "host" |> to_string);
+  Alcotest.(check (float 1e-9))
+    "seconds" 1.5
+    (first |> member "seconds" |> to_float);
+  let frame = first |> member "at" |> index 0 in
+  string "function" "Test_debug_json.somewhere"
+    (frame |> member "function" |> to_string);
+  string "file" "test_debug_json.ml"
+    (frame |> member "file" |> to_string |> Filename.basename);
+  Alcotest.(check bool) "line" true (frame |> member "line" |> to_int > 0);
+  Alcotest.(check bool) "program" true (frame |> member "program" |> to_bool);
+  let place = first |> member "places" |> index 0 in
+  string "operation" "Mutex.lock" (place |> member "operation" |> to_string);
+  string "structure" "accounts" (place |> member "structure" |> to_string);
+  Alcotest.(check bool)
+    "made at" true
+    (place |> member "made_at" |> to_list <> []);
+  let holder = place |> member "holders" |> index 0 in
+  string "holder" "task 1"
+    (holder |> member "task" |> member "name" |> to_string);
+  Alcotest.(check (float 1e-9))
+    "held for" 0.25
+    (holder |> member "seconds" |> to_float);
+  Alcotest.(check bool) "held at" true (holder |> member "at" |> to_list <> []);
+  let unknown = first |> member "places" |> index 1 in
+  Alcotest.(check bool) "no name" true (member "structure" unknown = `Null);
+  Alcotest.(check bool) "not made" true (member "made_at" unknown = `Null)
+
+let real () =
+  Debug.keep_waits ();
+  let box = Debug.named "the \"box\"" (Mvar.create_empty ()) in
+  let thread = Thread.create Mvar.take box in
+  Concord_test_support.Check.eventually "it waits" (fun () ->
+      Mvar.waiters box = 1);
+  let json = parsed (Debug.report ()) in
+  string "the box" "the \"box\""
+    (json |> member "waits" |> index 0 |> member "places" |> index 0
+   |> member "structure" |> to_string);
+  Mvar.put box ();
+  Thread.join thread
+
+let () =
+  let test name f = Concord_test_support.Check.test name f in
+  Concord_test_support.Check.run "Debug: JSON"
+    [
+      ( "JSON",
+        [ test "strings" strings; test "fields" fields; test "real" real ] );
+    ]

@@ -1,0 +1,142 @@
+(* Reports of many tasks: in time, and to be read. *)
+
+open Concord
+open Concord_test_support
+open Check
+
+let () = Debug.keep_waits ()
+
+(* Far more than is needed, and far less than looking at all for each. *)
+let in_time what f =
+  let begun = Unix.gettimeofday () in
+  let v = f () in
+  let took = Unix.gettimeofday () -. begun in
+  yes (Printf.sprintf "%s: %.1f s" what took) (took < 15.);
+  v
+
+let fork f = ignore (Concord_fifo.fork f : Concord_fifo.handle)
+
+let until_wait n =
+  eventually ~pause:Suspend.yield "all wait" (fun () ->
+      List.compare_length_with (Concord__Waits.all ()) n = 0)
+
+let report_of n =
+  let report = in_time "report" Debug.report in
+  int "waits" n (List.length report.waits);
+  let text = in_time "to_string" (fun () -> Debug.to_string report) in
+  yes ("it can be read:\n" ^ text) (String.length text < 20_000);
+  ignore (in_time "to_json" (fun () -> Debug.to_json report) : string);
+  (report, text)
+
+let each_in_its_own () =
+  Concord_fifo.run (fun () ->
+      let mvars = Array.init 10_000 (fun _ -> Mvar.create_empty ()) in
+      Array.iteri
+        (fun i mvar ->
+          if i < 1_000 then Debug.name mvar (Printf.sprintf "mvar %d" i);
+          fork (fun () -> Mvar.take mvar))
+        mvars;
+      Suspend.yield ();
+      let _, text = report_of 10_000 in
+      yes text (contains text "in Mvar.take of \"mvar 1\", and others\n");
+      Array.iter (fun mvar -> Mvar.put mvar ()) mvars)
+
+let chain () =
+  Concord_fifo.run (fun () ->
+      let mvar = Mvar.create_empty () in
+      let rec wait n =
+        if n = 0 then Mvar.take mvar
+        else Promise.await (Concord_fifo.fork_promise (fun () -> wait (n - 1)))
+      in
+      fork (fun () -> wait 5_000);
+      until_wait 5_001;
+      let report, text = report_of 5_001 in
+      int "no cycle" 0 (List.length report.cycles);
+      yes text
+        (contains text
+           "    (that of the first task; other tasks hold the others)\n");
+      Mvar.put mvar ())
+
+(* The last one of a chain waits for what the first one holds. *)
+let cycle () =
+  Concord_fifo.run (fun () ->
+      let mutex = Mutex.create () in
+      let rec wait n =
+        if n = 0 then Mutex.lock mutex
+        else Promise.await (Concord_fifo.fork_promise (fun () -> wait (n - 1)))
+      in
+      fork (fun () ->
+          Mutex.lock mutex;
+          wait 5_000);
+      until_wait 5_001;
+      let report = in_time "report" Debug.report in
+      int "one cycle" 1 (List.length report.cycles);
+      int "of all" 5_001 (List.length (List.hd report.cycles));
+      Mutex.unlock mutex)
+
+let many_holders () =
+  Concord_fifo.run (fun () ->
+      let mvar = Mvar.create_empty () and rwlock = Rwlock.create () in
+      for _ = 1 to 3_000 do
+        fork (fun () -> Rwlock.read rwlock (fun () -> Mvar.take mvar))
+      done;
+      fork (fun () -> Rwlock.write rwlock ignore);
+      Suspend.yield ();
+      let report, text = report_of 3_001 in
+      yes text (contains text "    (and by 2,990 other tasks)\n");
+      let holders (wait : Debug.wait) =
+        List.concat_map (fun p -> p.Debug.holders) wait.places
+      in
+      int "all are in the value" 3_000
+        (List.fold_left
+           (fun n wait -> Int.max n (List.length (holders wait)))
+           0 report.waits);
+      for _ = 1 to 3_000 do
+        Mvar.put mvar ()
+      done)
+
+(* What a wait costs does not depend on how many structures there are. *)
+let condition_waits () =
+  let mvars = Array.init 20_000 (fun _ -> Mvar.create_empty ()) in
+  Concord_fifo.run (fun () ->
+      let condition = Condition.create () and mutex = Mutex.create () in
+      in_time "10,000 waits" @@ fun () ->
+      for _ = 1 to 10_000 do
+        fork (fun () ->
+            Mutex.lock mutex;
+            Condition.wait condition mutex;
+            Mutex.unlock mutex);
+        Condition.signal condition;
+        Suspend.yield ()
+      done);
+  ignore (Sys.opaque_identity mvars : unit Mvar.t array)
+
+(* A report drops what it knew of structures that are gone. *)
+let gone () =
+  let live () =
+    Gc.full_major ();
+    ignore (Debug.report () : Debug.report);
+    Gc.full_major ();
+    (Gc.stat ()).live_words
+  in
+  let before = live () in
+  let mutexes = Array.init 50_000 (fun _ -> Mutex.create ()) in
+  ignore (Debug.report () : Debug.report);
+  ignore (Sys.opaque_identity mutexes : Mutex.t array);
+  let grown = live () - before in
+  yes (Printf.sprintf "%d words" grown) (grown < 100_000)
+
+let () =
+  run "Debug, of many"
+    [
+      ( "tasks",
+        [
+          test "each in its own structure" each_in_its_own;
+          test "each in the next one" chain;
+          test "in a cycle" cycle;
+          test "that hold one structure" many_holders;
+        ] );
+      ( "structures",
+        [ test "beside a condition" condition_waits; test "that are gone" gone ]
+      );
+    ]

@@ -1,0 +1,211 @@
+(* Reports that a program that hangs makes on a signal, or by itself. *)
+
+open Concord_test_support
+open Check
+
+let hung_with debug = Child.during ~debug "hung.exe"
+let asked = Child.during "asked.exe"
+
+let count part text =
+  List.length (Str.split_delim (Str.regexp_string part) text) - 1
+
+(* --- On a signal ------------------------------------------------------------- *)
+
+let whole child =
+  List.iter (Child.reports child)
+    [
+      "concord: 2 tasks wait\n";
+      "Cycle of 2: each waits for what the next one holds\n";
+      "(Hung.locks_both)";
+    ]
+
+let sigquit () =
+  hung_with "sigquit" "deadlock" (fun child ->
+      Child.says child "ready";
+      Child.signal child Sys.sigquit;
+      whole child)
+
+(* Again, and it goes on. *)
+let sigquit_again () =
+  hung_with "sigquit" "stalls" (fun child ->
+      Child.says child "ready";
+      for _ = 1 to 3 do
+        let before = count "concord:" (Child.so_far child) in
+        Child.signal child Sys.sigquit;
+        eventually "a report" (fun () ->
+            count "concord:" (Child.so_far child) > before);
+        Child.tell child ""
+      done;
+      Child.says child "ended";
+      Child.ends child)
+
+let while_computing () =
+  hung_with "sigquit" "computing" (fun child ->
+      Child.says child "ready";
+      Child.signal child Sys.sigquit;
+      whole child)
+
+let asked_for () =
+  asked "frozen" (fun child ->
+      Child.says child "ready";
+      Child.signal child Sys.sigusr1;
+      Child.reports child "3 threads wait for ";
+      Child.reports child "in Mvar.take of \"the box\"\n")
+
+let once_for_each () =
+  asked "twice" (fun child ->
+      Child.says child "one thread";
+      Child.says child "ready";
+      Child.signal child Sys.sigusr1;
+      Child.reports child "3 threads wait for ")
+
+let too_late () =
+  asked "too late" (fun child ->
+      Child.says child "another thread does not block the signal\nnot blocked\n";
+      Child.says child "taken now\n";
+      Child.ends child)
+
+let wrong () =
+  asked "wrong" (fun child ->
+      Child.says child
+        (String.concat ""
+           (List.init 5 (fun _ ->
+                "Debug.dump_on_signal: no signal that can be blocked\n")));
+      Child.ends child)
+
+(* --- A stall ----------------------------------------------------------------- *)
+
+let stall () =
+  hung_with "stall=0.2" "deadlock" (fun child ->
+      Child.reports child "concord: no task has gone on for 0.";
+      Child.reports child " may wake the tasks that wait.\n";
+      whole child)
+
+let nothing_can_wake () =
+  hung_with "stall=0.2" "nothing left" (fun child ->
+      Child.reports child "Nothing can wake the tasks that wait:";
+      Child.reports child "concord: 3 tasks wait\n")
+
+let woken () =
+  hung_with "stall=0.2" "woken" (fun child ->
+      Child.says child "ready";
+      List.iter (Child.reports child)
+        [
+          "concord: no task has gone on for 0.";
+          "concord: 0 tasks wait\n";
+          "Woken, while their schedulers run something else: 1 task\n";
+          "fifo, task 1 was woken ";
+          "in Mvar.take of \"box\"\n";
+        ])
+
+let each_stall_once () =
+  hung_with "stall=0.1" "stalls" (fun child ->
+      for stalls = 1 to 3 do
+        eventually "a report" (fun () ->
+            count "no task has gone on" (Child.so_far child) = stalls);
+        Child.tell child ""
+      done;
+      Child.says child "ended";
+      Child.ends child;
+      int "reports" 3 (count "no task has gone on" (Child.reported child)))
+
+(* --- Alone ------------------------------------------------------------------- *)
+
+(* The threads that report are no company. *)
+let alone words role =
+  hung_with words role (fun child ->
+      List.iter (Child.says child)
+        [
+          "the thread was told\n";
+          "the task was told\n";
+          "the thread again was told\n";
+        ];
+      Child.ends child)
+
+let alone_named ?debug made =
+  Child.during ?debug "hung.exe" "alone, named" (fun child ->
+      let told =
+        "Concord.Suspend.Never_resumed: nothing is left that could resume the \
+         task (does it wait for itself, as for a mutex that it has locked?)"
+      in
+      let named = Printf.sprintf "%s (promise \"answer\"%s" told made in
+      Child.says child named;
+      Child.says child (")\n" ^ named);
+      Child.says child (")\n" ^ told ^ "\n");
+      Child.ends child)
+
+let not_alone () =
+  hung_with "sigquit,stall=60" "forked, with company" (fun child ->
+      Child.says child "the child went on\n";
+      Child.ends child)
+
+(* --- The words ---------------------------------------------------------------- *)
+
+let counts ?debug expected =
+  Child.during ?debug "hung.exe" "counts" (fun child ->
+      Child.says child (expected ^ "\n");
+      Child.ends child)
+
+let off () =
+  counts "1 threads, no care";
+  counts ~debug:"" "1 threads, no care"
+
+let mistakes () =
+  hung_with "wait, stall=x,stall=-1,leaks,sigquit =" "counts" (fun child ->
+      Child.says child "1 threads, cared for";
+      Child.ends child;
+      let known = "there are waits, leaks, trace, sigquit, stall=SECONDS" in
+      strings "each is told once"
+        [
+          "concord: CONCORD_DEBUG has \"wait\", which means nothing: " ^ known;
+          "concord: CONCORD_DEBUG has \"stall=x\": the seconds must be a \
+           positive number, as in stall=5";
+          "concord: CONCORD_DEBUG has \"stall=-1\": the seconds must be a \
+           positive number, as in stall=5";
+          "concord: CONCORD_DEBUG has \"sigquit =\", which means nothing: "
+          ^ known;
+          "";
+        ]
+        (String.split_on_char '\n' (Child.reported child)))
+
+let () =
+  run "Debug, from outside"
+    [
+      ( "on a signal",
+        [
+          test "while all threads wait" sigquit;
+          test "again and again" sigquit_again;
+          test "while one computes" while_computing;
+          test "of the program's choice" asked_for;
+          test "one thread for each" once_for_each;
+          test "a thread that does not block it" too_late;
+          test "none, or none that can be blocked" wrong;
+        ] );
+      ( "a stall",
+        [
+          test "a deadlock" stall;
+          test "nothing can wake them" nothing_can_wake;
+          test "one that was woken, and has no turn" woken;
+          test "once for each" each_stall_once;
+        ] );
+      ( "alone",
+        [
+          test "waits" (fun () -> alone "waits" "alone");
+          test "sigquit" (fun () -> alone "sigquit" "alone");
+          test "stall" (fun () -> alone "stall=60" "alone");
+          test "all" (fun () -> alone "waits,sigquit,stall=60" "alone");
+          test "in a forked child" (fun () -> alone "sigquit,stall=60" "forked");
+          test "by name" (fun () -> alone_named ")");
+          test "by name and place" (fun () ->
+              alone_named ~debug:"waits" ", made in test/unit/diagnosis/hung.ml");
+          test "not a forked child with a thread" not_alone;
+        ] );
+      ( "words",
+        [
+          test "none" off;
+          test "waits" (fun () -> counts ~debug:"waits" "1 threads, cared for");
+          test "spaces" (fun () ->
+              counts ~debug:" leaks ," "1 threads, cared for");
+          test "mistakes" mistakes;
+        ] );
+    ]

@@ -1,0 +1,285 @@
+(* Reports of tasks that wait. Threads of cycles are left behind: the program ends with
+   them. *)
+
+open Concord
+open Concord_test_support
+open Check
+
+let () = Debug.keep_waits ()
+let named_so name (p : Debug.place) = p.structure = Some name
+let waits_in name (wait : Debug.wait) = List.exists (named_so name) wait.places
+
+let all_in name (report : Debug.report) =
+  List.filter (waits_in name) report.waits
+
+let behind_in name (report : Debug.report) =
+  List.filter (waits_in name) report.behind
+
+let cycles_in name (report : Debug.report) =
+  List.filter (List.exists (waits_in name)) report.cycles
+
+(* The report in which so many wait there. *)
+let until_there name n =
+  let found = ref (Debug.report ()) in
+  eventually (Printf.sprintf "%d wait in %s" n name) (fun () ->
+      found := Debug.report ();
+      List.length (all_in name !found) = n);
+  !found
+
+let start f = ignore (Thread.create f () : Thread.t)
+
+(* [n] threads; each has one lock, and then waits as [wait] says, given the next one. *)
+let ring name n wait =
+  let locks = Array.init n (fun _ -> Debug.named name (Mutex.create ())) in
+  let meet = Barrier.create n in
+  for i = 0 to n - 1 do
+    start (fun () ->
+        Mutex.lock locks.(i);
+        Barrier.await meet;
+        wait i locks.((i + 1) mod n))
+  done;
+  locks
+
+let is_held_by (next : Debug.wait) (wait : Debug.wait) =
+  List.exists
+    (fun (p : Debug.place) ->
+      List.exists (fun (h : Debug.holder) -> h.by = next.task) p.holders)
+    wait.places
+
+let is_cycle = function
+  | [] -> false
+  | first :: _ as waits ->
+      let rec follows = function
+        | [] -> true
+        | [ last ] -> is_held_by first last
+        | a :: (b :: _ as rest) -> is_held_by b a && follows rest
+      in
+      follows waits
+
+let cycle n () =
+  let name = Printf.sprintf "cycle of %d" n in
+  ignore (ring name n (fun _ next -> Mutex.lock next) : Mutex.t array);
+  let report = until_there name n in
+  match cycles_in name report with
+  | [ cycle ] ->
+      int "all of them" n (List.length cycle);
+      yes "each waits for the next" (is_cycle cycle);
+      int "none is behind" 0 (List.length (behind_in name report))
+  | cycles -> Alcotest.failf "%d cycles" (List.length cycles)
+
+(* One waits for those of the cycle, and one for that one. *)
+let behind () =
+  let name = "cycle with a tail" in
+  let locks = ring name 2 (fun _ next -> Mutex.lock next) in
+  ignore (until_there name 2 : Debug.report);
+  let last = Debug.named name (Mutex.create ()) in
+  start (fun () ->
+      Mutex.lock last;
+      Mutex.lock locks.(0));
+  eventually "the last is locked" (fun () -> Mutex.is_locked last);
+  start (fun () -> Mutex.lock last);
+  let report = until_there name 4 in
+  int "one cycle" 1 (List.length (cycles_in name report));
+  int "of two" 2 (List.length (List.concat (cycles_in name report)));
+  int "two are behind" 2 (List.length (behind_in name report))
+
+(* One alternative that is not held is enough. *)
+let not_if name other () =
+  let wait i next =
+    if i = 0 then ignore (Event.select [ Mutex.lock_evt next; other () ])
+    else Mutex.lock next
+  in
+  ignore (ring name 2 wait : Mutex.t array);
+  let report = until_there name 2 in
+  int "no cycle" 0 (List.length (cycles_in name report));
+  int "none behind" 0 (List.length (behind_in name report))
+
+let if_all_are_held () =
+  let name = "choice of two" in
+  let mine = Debug.named name (Mutex.create ()) in
+  let wait i next =
+    if i = 0 then begin
+      eventually "the other one is locked" (fun () -> Mutex.is_locked mine);
+      ignore (Event.select [ Mutex.lock_evt next; Mutex.lock_evt mine ])
+    end
+    else begin
+      Mutex.lock mine;
+      Mutex.lock next
+    end
+  in
+  ignore (ring name 2 wait : Mutex.t array);
+  let report = until_there name 2 in
+  match cycles_in name report with
+  | [ ([ a; b ] as cycle) ] ->
+      yes "each waits for the next" (is_cycle cycle);
+      strings "alternatives" [ "1"; "2" ]
+        (List.sort compare
+           (List.map
+              (fun (w : Debug.wait) -> string_of_int (List.length w.places))
+              [ a; b ]))
+  | _ -> Alcotest.fail (Debug.to_string report)
+
+(* --- While others come and go ------------------------------------------------------ *)
+
+let is_over name box =
+  Mvar.put box ();
+  ignore (until_there name 0 : Debug.report);
+  eventually "it has gone on" (fun () ->
+      not (List.exists (waits_in name) (Debug.report ()).woken))
+
+(* Those that were there before and after are in each report; those that lock in the
+   same order are in no cycle. *)
+let storm () =
+  let box = Debug.named "the box" (Mvar.create_empty ()) in
+  start (fun () -> Mvar.take box);
+  let there = all_in "the box" (until_there "the box" 1) in
+  let a = Debug.named "storm" (Mutex.create ())
+  and b = Debug.named "storm" (Mutex.create ()) in
+  let stop = Atomic.make false in
+  let locks () =
+    while not (Atomic.get stop) do
+      Mutex.protect a (fun () -> Mutex.protect b Thread.yield);
+      Mutex.protect b Thread.yield
+    done
+  in
+  let full = Mvar.create_empty () in
+  let puts () =
+    while not (Atomic.get stop) do
+      Mvar.put full ()
+    done
+  and takes () =
+    while not (Atomic.get stop && Mvar.is_empty full) do
+      ignore (Mvar.take_available full : unit option);
+      if not (Atomic.get stop) then
+        ignore (Event.sync_before 0.001 (Mvar.take_evt full) : unit option)
+    done
+  in
+  let others =
+    [ thread locks; thread locks; domain locks; thread puts; domain takes ]
+  in
+  let numbers = List.map (fun (w : Debug.wait) -> w.number) in
+  let enough = Concord__Waits.begun () + 2_000 in
+  let dumps = ref 0 in
+  while !dumps < 200 || Concord__Waits.begun () < enough do
+    incr dumps;
+    let report = Debug.report () in
+    if numbers (all_in "the box" report) <> numbers there then
+      Alcotest.fail "the one that waits all the while is not there";
+    if not (List.is_empty (cycles_in "storm" report)) then
+      Alcotest.failf "a cycle:\n%s" (Debug.to_string report);
+    ignore (Debug.to_string report : string);
+    ignore (Debug.to_json report : string)
+  done;
+  Atomic.set stop true;
+  List.iter (fun join -> join ()) others;
+  ignore (until_there "storm" 0 : Debug.report);
+  is_over "the box" box
+
+(* Between two looks one of them goes on, and takes what the other one waits for: at no
+   moment did each wait for the other. *)
+let not_at_once () =
+  let name = "not at once" in
+  let x = Debug.named name (Mvar.create_empty ())
+  and y = Debug.named name (Mvar.create_empty ()) in
+  let takes box =
+    let who = Promise.create () in
+    start (fun () ->
+        Promise.fill who (Concord__Waits.held (Concord__Who.of_thread ()));
+        Mvar.take box);
+    let who = Promise.await who in
+    eventually "it waits" (fun () -> Mvar.waiters box = 1);
+    who
+  in
+  let first = takes x in
+  ignore (until_there name 1 : Debug.report);
+  let second = takes y in
+  ignore (until_there name 2 : Debug.report);
+  let was_looked_at = ref false in
+  Concord__Labels.add x ~holders:(fun () ->
+      was_looked_at := true;
+      [ second ]);
+  Concord__Labels.add y ~holders:(fun () ->
+      yes "the other one was looked at before" !was_looked_at;
+      if Mvar.waiters x = 1 then Mvar.put x ();
+      let is_first (wait : Concord__Waits.t) =
+        Concord__Who.same wait.who first.by
+      in
+      eventually "the first goes on" (fun () ->
+          not (List.exists is_first (Concord__Waits.all ())));
+      [ first ]);
+  int "no cycle" 0 (List.length (cycles_in name (Debug.report ())));
+  Mvar.put y ()
+
+(* --- The rest ---------------------------------------------------------------------- *)
+
+let dumps () =
+  let box = Debug.named "dumped" (Mvar.create_empty ()) in
+  start (fun () -> Mvar.take box);
+  ignore (until_there "dumped" 1 : Debug.report);
+  let text = printed (fun () -> Debug.dump stdout) in
+  yes text (contains text "in Mvar.take of \"dumped\"");
+  is_over "dumped" box;
+  (* it is ready before it goes on *)
+  eventually "it is not there any more" (fun () ->
+      not (contains (printed (fun () -> Debug.dump stdout)) "dumped"))
+
+let last_name_counts () =
+  let box = Debug.named "first" (Mvar.create_empty ()) in
+  Debug.name box "second";
+  start (fun () -> Mvar.take box);
+  ignore (until_there "second" 1 : Debug.report);
+  is_over "second" box
+
+let no_structure () =
+  raises "an integer" (Invalid_argument "Debug.name: the value is no structure")
+    (fun () -> Debug.name 3 "three")
+
+(* Not only of the innermost frames. *)
+let frames () =
+  let box = Debug.named "frames" (Mvar.create_empty ()) in
+  let[@inline never] waits () =
+    Fun.protect ~finally:ignore (fun () ->
+        Mvar.take box;
+        ignore (Sys.opaque_identity 0 : int))
+  in
+  start (fun () ->
+      Concord_fifo.run (fun () ->
+          waits ();
+          ignore (Sys.opaque_identity 0 : int)));
+  let report = until_there "frames" 1 in
+  let text = Debug.to_string { report with waits = all_in "frames" report } in
+  yes "the function" (contains text "Test_debug_waits.frames");
+  List.iter
+    (fun other -> no other (contains text other))
+    [ "Concord__"; "Stdlib__Fun"; "Thread."; "fifo.ml"; "fun.ml" ];
+  is_over "frames" box
+
+let () =
+  run "Debug: who waits"
+    [
+      ( "cycles",
+        [
+          test "of two" (cycle 2);
+          test "of three" (cycle 3);
+          test "of twenty" (cycle 20);
+          test "behind" behind;
+          test "not with a timeout"
+            (not_if "with a timeout" (fun () -> Event.timeout 1e6));
+          test "not with a box"
+            (not_if "with a box" (fun () ->
+                 Mvar.take_evt (Mvar.create_empty ())));
+          test "if all alternatives are held" if_all_are_held;
+        ] );
+      ( "storm",
+        [
+          test "all are there, no cycle is made up" storm;
+          test "not at once" not_at_once;
+        ] );
+      ( "the rest",
+        [
+          test "dump" dumps;
+          test "the last name counts" last_name_counts;
+          test "no structure" no_structure;
+          test "frames" frames;
+        ] );
+    ]
