@@ -23,7 +23,7 @@ for file in README.md CHANGES.md LICENSE dune-project; do [ -s "$file" ] || die 
 sed -i "s/^(name concord)$/&\n\n(version $version)/" dune-project
 grep -q "^(version $version)$" dune-project || die "dune-project has no line (name concord)"
 # In the order in which they can be installed.
-packages="concord-suspend concord ppx_concord concord-eio concord-domainslib concord-aio concord-lwt concord-async"
+packages="concord-suspend concord ppx_concord concord-eio concord-domainslib concord-trace concord-aio concord-lwt concord-async"
 [ "$(printf '%s.opam\n' $packages | sort)" = "$(ls -- *.opam)" ] || die "the packages are not those that tools/release.sh knows"
 for package in $packages; do
   # 35 and 36: no homepage and no tracker, as long as there is no public address.

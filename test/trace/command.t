@@ -1,0 +1,89 @@
+What the command prints, and how it ends.
+
+  $ unset CONCORD_DEBUG OCAMLRUNPARAM
+  $ concord-trace --no-table -o met.json ./meeting.exe 3
+  met
+  concord-trace: met.json can be opened in https://ui.perfetto.dev
+  $ grep -c '"name":"waits: Mvar.take"' met.json > takes
+  $ [ "$(cat takes)" -gt 0 ]
+
+The table comes at the end where there is no terminal.
+
+  $ concord-trace -o met.json ./meeting.exe 3 2> told | grep -v -E '^  (fifo|thread|a sched)' | sed 's/: .*//'
+  met
+  meeting.exe
+    host             domain   tasks  waiting  suspended/s    resumed/s
+
+The page is made by an option; a file that cannot be written is told before the program runs.
+
+  $ concord-trace --no-table --html met.html -o met.json ./meeting.exe 3 2> told
+  met
+  $ cat told
+  concord-trace: met.json can be opened in https://ui.perfetto.dev
+  concord-trace: met.html can be opened in a browser
+  $ concord-trace --no-table -o no/such/folder.json ./meeting.exe 3
+  concord-trace: cannot write no/such/folder.json: No such file or directory
+  [125]
+
+Programs that cannot be traced.
+
+  $ concord-trace no-such-program
+  concord-trace: there is no program no-such-program
+  [127]
+  $ concord-trace ./no-such-program
+  concord-trace: there is no program ./no-such-program
+  [127]
+  $ concord-trace --no-table -o none.json true
+  concord-trace: true has no events of OCaml's runtime: it is not a program of OCaml 5.1 or later
+  concord-trace: none.json can be opened in https://ui.perfetto.dev
+  $ concord-trace --no-table -o none.json ./alone.exe
+  alone
+  concord-trace: ./alone.exe told nothing: it does not use Concord, or it was linked with a version before Concord.Trace
+  concord-trace: none.json can be opened in https://ui.perfetto.dev
+
+It ends as the program does, whose options are its own.
+
+  $ concord-trace --no-table -o none.json sh -c 'exit 3' 2> told
+  [3]
+  $ concord-trace --no-table -o none.json sh -c 'kill -9 $$' 2> told
+  [137]
+
+Signals go to the program. Where there is a terminal, that sends some of them itself.
+
+  $ sent() {
+  >   rm -f ready
+  >   concord-trace --no-table -o none.json ./patient.exe < /dev/null 2> told &
+  >   while [ ! -e ready ]; do sleep 0.01; done
+  >   kill "-$1" $!
+  >   wait $!
+  > }
+  $ sent INT
+  interrupted
+  [7]
+  $ sent QUIT
+  asked to quit
+  [7]
+  $ sent USR1
+  told
+  [7]
+  $ sent TERM
+  [143]
+
+Nobody need read what it shows.
+
+  $ concord-trace -o met.json ./meeting.exe 3 2> told >&-
+  $ cat told
+  concord-trace: met.json can be opened in https://ui.perfetto.dev
+
+Processes that the program starts are traced, too.
+
+  $ concord-trace --no-table -o met.json sh -c './meeting.exe 3; ./meeting.exe 3' 2> told
+  met
+  met
+  $ grep -c '"process_name"' met.json
+  4
+
+  $ concord-trace > told 2>&1
+  [124]
+  $ tail -n 1 told
+  concord-trace: required argument PROGRAM is missing

@@ -1,0 +1,25 @@
+(* Is traced by the tests: fibers of Eio give work to a pool of Domainslib, of which a task
+   waits for another fiber. *)
+
+open Concord
+
+let fib = Mvar.create_empty ()
+let rec slow_fib n = if n < 2 then n else slow_fib (n - 1) + slow_fib (n - 2)
+
+let () =
+  Eio_main.run @@ fun _ ->
+  Concord_domainslib.with_pool ~num_domains:2 @@ fun pool ->
+  let ask n =
+    let promise =
+      Concord_domainslib.submit pool (fun () ->
+          Mvar.put fib (slow_fib n);
+          n)
+    in
+    ignore (Promise.await promise : int)
+  in
+  Eio.Fiber.all
+    ((fun () ->
+       for _ = 1 to 10 do
+         ignore (Mvar.take fib : int)
+       done)
+    :: List.init 10 (fun i () -> ask (15 + i)))

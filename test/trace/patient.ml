@@ -1,0 +1,17 @@
+(* Is traced by the tests: a program that says which signals it was sent, and ends at the
+   first. *)
+
+let () =
+  let told signal name =
+    Sys.set_signal signal
+      (Signal_handle
+         (fun _ ->
+           print_endline name;
+           exit 7))
+  in
+  told Sys.sigint "interrupted";
+  told Sys.sigquit "asked to quit";
+  told Sys.sigusr1 "told";
+  Concord.Scope.run ignore;
+  Out_channel.with_open_bin "ready" ignore;
+  Unix.sleepf 20.

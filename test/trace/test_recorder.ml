@@ -1,0 +1,123 @@
+(* Events are read from files that other processes write, at any moment. *)
+
+open Concord_test_support
+open Concord_trace
+
+let contents file = In_channel.with_open_bin file In_channel.input_all
+
+(* Runs it while it makes its file: what is in it afterwards. *)
+let events_of program args =
+  let folder = Filename.temp_dir "events" "" in
+  let set =
+    [|
+      "CONCORD_DEBUG=trace";
+      "OCAML_RUNTIME_EVENTS_START=1";
+      "OCAML_RUNTIME_EVENTS_PRESERVE=1";
+      "OCAML_RUNTIME_EVENTS_DIR=" ^ folder;
+      "OCAMLRUNPARAM=e=12,d=4";
+    |]
+  in
+  let null = Unix.openfile "/dev/null" [ O_RDWR ] 0 in
+  let pid =
+    Unix.create_process_env program
+      (Array.of_list (program :: args))
+      set null null Unix.stderr
+  in
+  Unix.close null;
+  Check.yes "status" (snd (Unix.waitpid [] pid) = WEXITED 0);
+  let file = Filename.concat folder (Printf.sprintf "%d.events" pid) in
+  let text = contents file in
+  Sys.remove file;
+  Unix.rmdir folder;
+  text
+
+(* [f folder recorder]: the program waits until [f] returns. *)
+let recording f =
+  let told = Filename.temp_file "folder" "" in
+  let input, output = Unix.pipe ~cloexec:true () in
+  let stdin = Unix.dup ~cloexec:true Unix.stdin in
+  Unix.dup2 ~cloexec:false input Unix.stdin;
+  let recorder =
+    Recorder.start "sh"
+      [
+        "-c"; {|printf '%s\n' "$OCAML_RUNTIME_EVENTS_DIR" > "$0"; read x|}; told;
+      ]
+  in
+  Unix.dup2 ~cloexec:false stdin Unix.stdin;
+  List.iter Unix.close [ stdin; input ];
+  let is_told () = String.ends_with ~suffix:"\n" (contents told) in
+  Check.eventually "the folder" is_told;
+  Fun.protect
+    ~finally:(fun () ->
+      Unix.close output;
+      Check.eventually "its end" (fun () ->
+          Option.is_some (Recorder.ended recorder));
+      Recorder.close recorder;
+      Sys.remove told)
+    (fun () -> f (String.trim (contents told)) recorder)
+
+let write file ~at text =
+  let fd = Unix.openfile file [ O_WRONLY; O_CREAT ] 0o600 in
+  ignore (Unix.lseek fd at SEEK_SET : int);
+  Check.int "bytes" (String.length text)
+    (Unix.write_substring fd text 0 (String.length text));
+  Unix.close fd
+
+let read recorder =
+  let items = ref [] in
+  Check.no "more" (Recorder.poll recorder (fun item -> items := item :: !items));
+  List.rev !items
+
+(* How many events of the library. *)
+let number_in text =
+  recording (fun folder recorder ->
+      write (Filename.concat folder "7.events") ~at:0 text;
+      List.length (read recorder))
+
+(* The head is eight words: the runtime writes one after the other, when the file has all of
+   its length already, and then the events. The recorder looks at each moment. *)
+let head = 8 * 8
+
+let growing () =
+  let text = events_of "./meeting.exe" [ "3" ] in
+  let length = String.length text and all = number_in text in
+  Check.yes "some" (all > 3);
+  recording (fun folder recorder ->
+      let file = Filename.concat folder "8.events" in
+      let none what = Check.int what 0 (List.length (read recorder)) in
+      write file ~at:0 "";
+      none "no byte";
+      Unix.truncate file length;
+      none "only zeros";
+      none "and again";
+      for word = 0 to (head / 8) - 1 do
+        write file ~at:(8 * word) (String.sub text (8 * word) 8);
+        none (Printf.sprintf "word %d" word)
+      done;
+      write file ~at:head (String.sub text head (length - head));
+      let found = read recorder in
+      Check.int "all of them" all (List.length found);
+      none "once")
+
+(* As if a program executed another one: that has its process, and its file. *)
+let in_one_process () =
+  let first = events_of "./meeting.exe" [ "9" ]
+  and second = events_of "./meeting.exe" [ "3" ] in
+  recording (fun folder recorder ->
+      let file = Filename.concat folder "7.events" in
+      write file ~at:0 first;
+      Check.int "the first" (number_in first) (List.length (read recorder));
+      Check.int "nothing" 0 (List.length (read recorder));
+      write file ~at:0 second;
+      Check.int "the second" (number_in second) (List.length (read recorder));
+      Check.int "lost" 0 (Recorder.lost recorder))
+
+let () =
+  Check.run "recorder"
+    [
+      ( "files",
+        [
+          Check.test "growing" growing;
+          Check.test "two programs in one process" in_one_process;
+        ] );
+    ]

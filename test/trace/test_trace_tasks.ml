@@ -1,0 +1,113 @@
+(* What is told of tasks of the hosts that need no other library. *)
+
+open Concord_test_support
+open Check
+open Concord
+open Kept
+open Traced
+
+let fork_in_fifo f = ignore (Concord_fifo.fork f : Concord_fifo.handle)
+
+let fifo =
+  {
+    name = "fifo";
+    run =
+      (fun body ->
+        Concord_fifo.run (fun () ->
+            body { fork = fork_in_fifo; pause = Concord_fifo.yield }));
+  }
+
+(* A scope in a task of a host. *)
+let scope host =
+  {
+    host with
+    run =
+      (fun body ->
+        host.run (fun tasks ->
+            Scope.run (fun scope ->
+                body { tasks with fork = (fun f -> Scope.fork scope f) })));
+  }
+
+let pausing fork = { fork; pause = (fun () -> Unix.sleepf 0.001) }
+
+let joining start join =
+  {
+    name = "";
+    run =
+      (fun body ->
+        let all = ref [] in
+        body (pausing (fun f -> all := start f :: !all));
+        List.iter join !all);
+  }
+
+let threads = joining (fun f -> Thread.create f ()) Thread.join
+let domains = joining Domain.spawn Domain.join
+
+let of_style name (module S : Concord_styles.Direct) =
+  {
+    name = "Concord_styles." ^ name;
+    run =
+      (fun body ->
+        S.spawn (fun () -> body { fork = S.spawn; pause = S.yield });
+        S.start ());
+  }
+
+let styles =
+  [
+    of_style "Delimited" (module Concord_styles.Delimited);
+    of_style "Callcc" (module Concord_styles.Callcc);
+    of_style "Threads" (module Concord_styles.Threads);
+  ]
+
+let waits_of events = suspensions "Mvar.take" events
+
+let the_end wait events =
+  match ends wait events with
+  | [ (_, outcome) ] -> outcome
+  | _ -> Alcotest.fail "not resumed once"
+
+(* Threads of a monadic style have no stack: each operation that waits is on its own. *)
+let operation_of_a_style () =
+  let open Concord_styles.Trampoline in
+  let mvar = Concord.Mvar.create_empty () in
+  let name = named mvar in
+  let events =
+    of_ (fun () ->
+        spawn (fun () -> take_mvar mvar >>= ignore);
+        spawn (fun () ->
+            int "it waits" 1 (List.length (waits_in name));
+            put_mvar mvar () >>= ignore);
+        start ())
+  in
+  match waits_of events with
+  | [ (wait, task, _) ] ->
+      strings "task"
+        [ "Concord_styles.Trampoline"; "an operation" ]
+        [ task.host; task.name ];
+      yes "returned" (the_end wait events = Trace.Returned);
+      int "woken" 1 (List.length (wakers wait events))
+  | all -> int "waits" 1 (List.length all)
+
+let cases (host : Kept.host) =
+  [
+    test (host.name ^ ", and itself") (alone host);
+    test (host.name ^ ", and a thread") (two_hosts host threads);
+    test ("a domain, and " ^ host.name) (two_hosts domains host);
+  ]
+
+let () =
+  run "Trace, tasks"
+    [
+      ("fifo", cases fifo);
+      ("threads", [ test "two" (alone threads) ]);
+      ("domains", [ test "two" (alone domains) ]);
+      ("styles", List.concat_map cases styles);
+      ( "from fork to end",
+        [
+          test "fifo" (alone_forked fifo);
+          test "a scope in fifo" (alone_forked (scope fifo));
+          test "a scope in a thread"
+            (alone_forked { (scope threads) with name = "fifo" });
+        ] );
+      ("operations", [ test "of a style" operation_of_a_style ]);
+    ]

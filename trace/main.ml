@@ -1,0 +1,238 @@
+(* concord-trace PROGRAM [ARG...]: see [description]. *)
+
+open Concord_trace
+
+type options = {
+  perfetto : string;
+  html : string option;
+  table : bool;
+  program : string;
+  args : string list;
+}
+
+exception Cannot of string
+
+let say format = Printf.ksprintf (Printf.eprintf "concord-trace: %s\n%!") format
+
+(* --- While it runs ------------------------------------------------------------ *)
+
+let seconds_between_looks = 0.02
+
+(* Programs that it started may go on when it has ended. *)
+let most_rests = 100
+
+(* The items, the newest first. *)
+let follow recorder { table; program; _ } =
+  let board = Board.create ~table ~program recorder and items = ref [] in
+  let take item =
+    items := item :: !items;
+    Board.add board item
+  in
+  let rec rest n = if Recorder.poll recorder take && n > 0 then rest (n - 1) in
+  let rec loop () =
+    let status = Recorder.ended recorder in
+    let is_more = Recorder.poll recorder take in
+    match status with
+    | None ->
+        Board.show board;
+        (if not is_more then
+           try Unix.sleepf seconds_between_looks
+           with Unix.Unix_error (EINTR, _, _) -> ());
+        loop ()
+    | Some status ->
+        if is_more then rest most_rests;
+        Board.show_all board;
+        status
+  in
+  let status = Fun.protect loop ~finally:(fun () -> Board.leave board) in
+  (status, !items)
+
+(* --- Afterwards --------------------------------------------------------------- *)
+
+let write path f =
+  match open_out_bin path with
+  | exception Sys_error text -> raise (Cannot ("cannot write " ^ text))
+  | channel -> (
+      match
+        f channel;
+        close_out channel
+      with
+      | () -> ()
+      | exception Sys_error text ->
+          close_out_noerr channel;
+          raise (Cannot (Printf.sprintf "cannot write %s: %s" path text)))
+
+let tell_faults recorder ~program items =
+  if List.is_empty items then
+    if Recorder.has_events recorder then
+      say
+        "%s told nothing: it does not use Concord, or it was linked with a \
+         version before Concord.Trace"
+        program
+    else
+      say
+        "%s has no events of OCaml's runtime: it is not a program of OCaml 5.1 \
+         or later"
+        program
+  else begin
+    let is_began (item : Recorder.item) =
+      match item.event with Began _ -> true | _ -> false
+    in
+    if List.for_all is_began items then
+      say "%s used Concord, but no task of it waited" program
+  end;
+  match Recorder.lost recorder with
+  | 0 -> ()
+  | lost ->
+      say
+        "%s of events were lost, as they came faster than they were read: what \
+         was written has gaps (OCAMLRUNPARAM=e=20 makes more room)"
+        (Board.amount lost)
+
+let write_files options recorder items =
+  let timeline = Timeline.make items and names = Recorder.names recorder in
+  let lost = Recorder.lost recorder in
+  write options.perfetto (fun channel ->
+      Perfetto.write channel ~names ~lost timeline);
+  say "%s can be opened in https://ui.perfetto.dev" options.perfetto;
+  Option.iter
+    (fun path ->
+      let title = Filename.basename options.program in
+      write path (fun channel ->
+          Page.write channel ~title ~names ~lost timeline);
+      say "%s can be opened in a browser" path)
+    options.html
+
+(* A terminal sends the first two to the program, too. *)
+let handle_signals pid =
+  let handle f signal = Sys.set_signal signal (Signal_handle f) in
+  let pass signal =
+    handle
+      (fun _ -> try Unix.kill pid signal with Unix.Unix_error _ -> ())
+      signal
+  in
+  List.iter
+    (if Unix.isatty Unix.stdin then handle ignore else pass)
+    [ Sys.sigint; Sys.sigquit ];
+  List.iter pass [ Sys.sigterm; Sys.sighup; Sys.sigusr1; Sys.sigusr2 ];
+  Sys.set_signal Sys.sigpipe Signal_ignore
+
+let trace options =
+  (* Before the program runs for long: can the files be written? *)
+  let check path = write path (fun channel -> output_string channel "") in
+  match
+    ignore (Recorder.find options.program : string);
+    check options.perfetto;
+    Option.iter check options.html;
+    Recorder.start options.program options.args
+  with
+  | exception Failure text ->
+      say "%s" text;
+      127
+  | exception Cannot text ->
+      say "%s" text;
+      125
+  | recorder -> (
+      handle_signals (Recorder.pid recorder);
+      Fun.protect ~finally:(fun () -> Recorder.close recorder) @@ fun () ->
+      let status, items = follow recorder options in
+      tell_faults recorder ~program:options.program items;
+      match write_files options recorder items with
+      | () -> Exit_code.of_status status
+      | exception Cannot text ->
+          say "%s" text;
+          125)
+
+(* --- The command -------------------------------------------------------------- *)
+
+open Cmdliner
+
+let perfetto =
+  let doc =
+    "Write what happened to $(docv), which Perfetto (https://ui.perfetto.dev) \
+     and chrome://tracing open."
+  in
+  Arg.(
+    value
+    & opt string "concord-trace.json"
+    & info [ "o"; "output" ] ~docv:"FILE" ~doc)
+
+let html =
+  let doc =
+    "Also write it as a page to $(docv): a timeline, which needs nothing else \
+     and no network."
+  in
+  Arg.(value & opt (some string) None & info [ "html" ] ~docv:"FILE" ~doc)
+
+let no_table =
+  let doc = "Do not show what goes on while the program runs." in
+  Arg.(value & flag & info [ "no-table" ] ~doc)
+
+let command_line =
+  let doc =
+    "The program and its arguments. Options before it are the command's."
+  in
+  Arg.(non_empty & pos_all string [] & info [] ~docv:"PROGRAM" ~doc)
+
+let description =
+  [
+    `S Manpage.s_description;
+    `P
+      "$(cmd) runs a program that uses Concord, and tells which of its tasks \
+       wait, in which operations, and who wakes them: tasks of any library, on \
+       any domain. While the program runs, a table on the standard output \
+       shows the tasks of each host and domain, how many wait, how often tasks \
+       suspend and go on in a second, and the longest waits. Where that is no \
+       terminal, there is a line each second, and the table at the end.";
+    `P
+      "Then a file for Perfetto is written. Each process has two groups of \
+       tracks there, its domains and its tasks. A wait is a slice, and an \
+       arrow leads from the task that woke to the task that was woken.";
+    `P
+      "The program needs not be changed or linked otherwise. It runs with \
+       $(b,trace) in CONCORD_DEBUG, and with the runtime's events on. The \
+       programs that it starts are traced, too.";
+    `S "SIGNALS";
+    `P
+      "SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 are passed on to the program; so \
+       are SIGINT and SIGQUIT, unless the standard input is a terminal, which \
+       sends them to the program by itself. The files are written when the \
+       program has ended.";
+    `S Manpage.s_exit_status;
+    `P
+      "That of the program, or 128 and the number of the signal that ended it; \
+       127 if there is no such program, 125 if a file cannot be written, 124 \
+       if the arguments are not understood.";
+    `S Manpage.s_examples;
+    `Pre "$(cmd) -o server.json --html server.html ./server.exe --port 8080";
+  ]
+
+let command =
+  let run perfetto html no_table command_line =
+    match command_line with
+    | program :: args ->
+        trace { perfetto; html; table = not no_table; program; args }
+    | [] -> assert false (* the list is not empty *)
+  in
+  let doc = "show who waits for whom while a program runs" in
+  Cmd.v
+    (Cmd.info "concord-trace" ~doc ~exits:[] ~man:description)
+    Term.(const run $ perfetto $ html $ no_table $ command_line)
+
+(* What comes after PROGRAM is the program's, as if "--" stood before it. *)
+let with_dashes argv =
+  let takes_value = [ "-o"; "--output"; "--html" ] in
+  let rec from = function
+    | [] -> []
+    | "--" :: _ as rest -> rest
+    | option :: value :: rest when List.mem option takes_value ->
+        option :: value :: from rest
+    | option :: rest when String.length option > 1 && option.[0] = '-' ->
+        option :: from rest
+    | rest -> "--" :: rest
+  in
+  match Array.to_list argv with
+  | command :: rest -> Array.of_list (command :: from rest)
+  | [] -> argv
+
+let () = exit (Cmd.eval' ~argv:(with_dashes Sys.argv) command)

@@ -1,0 +1,84 @@
+type t = {
+  live : Live.t;
+  program : string;
+  recorder : Recorder.t;
+  started_ns : int;
+  mutable screen : Screen.t option;
+  mutable is_heard : bool;
+  mutable shown_ns : int;
+  mutable newest_ns : int;
+      (** By the runtime's clock, which need not be ours. *)
+  mutable newest_at_ns : int;  (** By ours. *)
+}
+
+let seconds_between_tables = 0.5
+let seconds_between_lines = 1.
+let now_ns () = Int64.to_int (Mtime_clock.now_ns ())
+let seconds ns = float_of_int ns *. 1e-9
+let amount bytes = Printf.sprintf "%d kB" ((bytes + 999) / 1000)
+
+let create ~table ~program recorder =
+  let now = now_ns () in
+  {
+    live = Live.create ();
+    program = Filename.basename program;
+    recorder;
+    started_ns = now;
+    screen = (if table then Screen.open_ () else None);
+    is_heard = table;
+    shown_ns = now;
+    newest_ns = 0;
+    newest_at_ns = now;
+  }
+
+let add t (item : Recorder.item) =
+  Live.add t.live item;
+  if item.time_ns > t.newest_ns then begin
+    t.newest_ns <- item.time_ns;
+    t.newest_at_ns <- now_ns ()
+  end
+
+(* Waits go on when nothing is told any more. *)
+let now_of_events t = t.newest_ns + (now_ns () - t.newest_at_ns)
+
+let title t =
+  Printf.sprintf "%s: %.1f s, %d events%s" t.program
+    (seconds (now_ns () - t.started_ns))
+    (Live.number t.live)
+    (match Recorder.lost t.recorder with
+    | 0 -> ""
+    | lost -> Printf.sprintf ", %s lost" (amount lost))
+
+let heard t f =
+  if t.is_heard then try f () with Sys_error _ -> t.is_heard <- false
+
+let show_now t =
+  let now = now_ns () and now_ns = now_of_events t in
+  let since = seconds (now - t.shown_ns) in
+  t.shown_ns <- now;
+  match t.screen with
+  | Some screen ->
+      let at_most = Screen.height screen - 1 in
+      Screen.show screen (title t :: Live.table ~at_most t.live ~now_ns ~since)
+  | None ->
+      Printf.printf "%s: %s\n%!" (title t) (Live.line t.live ~now_ns ~since)
+
+let show t =
+  let between =
+    if Option.is_some t.screen then seconds_between_tables
+    else seconds_between_lines
+  in
+  if seconds (now_ns () - t.shown_ns) >= between then
+    heard t (fun () -> show_now t)
+
+let leave t =
+  heard t (fun () -> Option.iter Screen.close t.screen);
+  t.screen <- None
+
+let show_all t =
+  leave t;
+  heard t @@ fun () ->
+  Live.from_the_start t.live;
+  let since = seconds (now_ns () - t.started_ns) in
+  print_endline (title t);
+  List.iter print_endline (Live.table t.live ~now_ns:(now_of_events t) ~since)

@@ -1,0 +1,23 @@
+(* As shells do; the runtime numbers signals its own way. *)
+let number_of_signal signal =
+  let numbers =
+    Sys.
+      [
+        (sighup, 1);
+        (sigint, 2);
+        (sigquit, 3);
+        (sigill, 4);
+        (sigabrt, 6);
+        (sigfpe, 8);
+        (sigkill, 9);
+        (sigsegv, 11);
+        (sigpipe, 13);
+        (sigalrm, 14);
+        (sigterm, 15);
+      ]
+  in
+  Option.value (List.assoc_opt signal numbers) ~default:(Int.max 0 signal)
+
+let of_status : Unix.process_status -> int = function
+  | WEXITED code -> code
+  | WSIGNALED signal | WSTOPPED signal -> 128 + number_of_signal signal

@@ -1,0 +1,9 @@
+(** The timeline as a page of HTML, which needs nothing else and no network. *)
+
+val write :
+  out_channel ->
+  title:string ->
+  names:(int * string) list ->
+  lost:int ->
+  Timeline.t ->
+  unit

@@ -1,0 +1,164 @@
+open Timeline
+open Json
+
+type track = { group : int; row : int }
+
+(* Numbers of groups are not those of processes: each process has two. *)
+let index t pid =
+  let rec from i = function
+    | [] -> i
+    | first :: _ when first = pid -> i
+    | _ :: rest -> from (i + 1) rest
+  in
+  from 0 t.processes
+
+let of_domain t pid domain = { group = (2 * index t pid) + 1; row = domain + 1 }
+
+let of_task t place =
+  { group = (2 * index t place.pid) + 2; row = Timeline.row t place }
+
+(* The waker's, if it is known who that is. *)
+let of_waker t place =
+  if is_known place.task then of_task t place
+  else of_domain t place.pid place.domain
+
+let event t ph { group; row } ~ns name fields =
+  Object
+    ([
+       ("ph", String ph);
+       ("pid", Int group);
+       ("tid", Int row);
+       ("ts", Microseconds (ns - t.begun_ns));
+       ("name", String name);
+     ]
+    @ fields)
+
+let slice t track ~from_ns ~until_ns name args =
+  event t "X" track ~ns:from_ns name
+    [
+      ("dur", Microseconds (Int.max 0 (until_ns - from_ns)));
+      ("cat", String "concord");
+      ("args", Object args);
+    ]
+
+let metadata { group; row } kind name =
+  Object
+    [
+      ("ph", String "M");
+      ("pid", Int group);
+      ("tid", Int row);
+      ("name", String kind);
+      ("args", Object [ ("name", String name) ]);
+    ]
+
+let sort_index { group; row } =
+  Object
+    [
+      ("ph", String "M");
+      ("pid", Int group);
+      ("tid", Int row);
+      ("name", String "thread_sort_index");
+      ("args", Object [ ("sort_index", Int row) ]);
+    ]
+
+let tracks t names pid =
+  let name = Option.value (List.assoc_opt pid names) ~default:"a program" in
+  let title kind = Printf.sprintf "%s (%d): %s" name pid kind in
+  let group n = { group = (2 * index t pid) + n; row = 0 } in
+  let track track name =
+    [ metadata track "thread_name" name; sort_index track ]
+  in
+  [
+    metadata (group 1) "process_name" (title "domains");
+    metadata (group 2) "process_name" (title "tasks");
+  ]
+  @ List.concat_map
+      (fun domain ->
+        track (of_domain t pid domain) (Printf.sprintf "domain %d" domain))
+      (domains t pid)
+  @ List.concat_map
+      (fun (row, name) -> track { (group 2) with row } name)
+      (tasks t pid)
+
+let outcome wait =
+  match wait.outcome with
+  | None -> "still waits"
+  | Some Returned -> "returned"
+  | Some Raised -> "raised"
+  | Some Cancelled -> "cancelled"
+
+let wait_slice t wait =
+  let name =
+    "waits" ^ if wait.operation = "" then "" else ": " ^ wait.operation
+  in
+  slice t (of_task t wait.of_) ~from_ns:wait.begun_ns ~until_ns:wait.ended_ns
+    name
+    ([ ("outcome", String (outcome wait)); ("wait", Int wait.number) ]
+    @ (if wait.at = "" then [] else [ ("at", String wait.at) ])
+    @
+    match wait.wake with
+    | None -> []
+    | Some { by; _ } -> [ ("woken by", String (label by.task)) ])
+
+(* An arrow begins and ends inside of a slice: the shortest there is. *)
+let shortest_ns = 1
+
+let arrow t i wait =
+  match wait.wake with
+  | None -> []
+  | Some { by; wake_ns; handed_over } ->
+      let from = of_waker t by and to_ = of_task t wait.of_ in
+      let ends ph track ~ns fields =
+        event t ph track ~ns "wakes"
+          ([ ("cat", String "wakes"); ("id", Int (i + 1)) ] @ fields)
+      and there = Int.max wake_ns wait.ended_ns in
+      [
+        slice t from ~from_ns:wake_ns ~until_ns:(wake_ns + shortest_ns)
+          ("wakes " ^ label wait.of_.task)
+          [
+            ("handed over", String (if handed_over then "yes" else "no"));
+            ("wait", Int wait.number);
+          ];
+        ends "s" from ~ns:wake_ns [];
+        slice t to_ ~from_ns:there ~until_ns:(there + shortest_ns)
+          ("woken by " ^ label by.task)
+          [];
+        ends "f" to_ ~ns:there [ ("bp", String "e") ];
+      ]
+
+let run_slices t run =
+  let { by_; from_ns; until_ns } = run in
+  [
+    slice t
+      (of_domain t by_.pid by_.domain)
+      ~from_ns ~until_ns (label by_.task) [];
+    slice t (of_task t by_) ~from_ns ~until_ns
+      (Printf.sprintf "runs on domain %d" by_.domain)
+      [];
+  ]
+
+let counter t (pid, domain, name, ns, length) =
+  event t "C" (of_domain t pid domain) ~ns
+    (Printf.sprintf "%s, domain %d" name domain)
+    [ ("args", Object [ ("length", Int length) ]) ]
+
+let write channel ~names ~lost t =
+  let buffer = Buffer.create 65_536 and first = ref true in
+  let write_event event =
+    if !first then first := false else Buffer.add_string buffer ",\n";
+    Json.add buffer event;
+    if Buffer.length buffer > 60_000 then begin
+      Buffer.output_buffer channel buffer;
+      Buffer.clear buffer
+    end
+  in
+  Buffer.add_string buffer "{\"displayTimeUnit\":\"ns\",\"otherData\":";
+  Json.add buffer (Object [ ("lost bytes", Int lost) ]);
+  Buffer.add_string buffer ",\"traceEvents\":[\n";
+  List.iter (fun pid -> List.iter write_event (tracks t names pid)) t.processes;
+  List.iter (fun wait -> write_event (wait_slice t wait)) t.waits;
+  List.iter (fun run -> List.iter write_event (run_slices t run)) t.runs;
+  List.iteri (fun i wait -> List.iter write_event (arrow t i wait)) t.waits;
+  List.iter (fun queue -> write_event (counter t queue)) t.queues;
+  Buffer.add_string buffer "\n]}\n";
+  Buffer.output_buffer channel buffer

@@ -1,0 +1,221 @@
+open Concord
+
+type item = { pid : int; time_ns : int; event : Trace.event }
+
+(* Of a process: the program that has the process now, by when its events began; [None] if
+   that was overwritten before it was seen. *)
+type file = {
+  begun_ns : int option;
+  cursor : Runtime_events.cursor;
+  callbacks : Runtime_events.Callbacks.t;
+}
+
+type t = {
+  pid : int;
+  folder : string;
+  files : (int, file) Hashtbl.t;
+  names : (int, string) Hashtbl.t;
+  mutable has_events : bool;
+  mutable take : item -> unit;
+  mutable lost : int;
+  mutable status : Unix.process_status option;
+}
+
+let pid t = t.pid
+
+(* --- Running ----------------------------------------------------------------- *)
+
+let is_program path =
+  match Unix.stat path with
+  | { st_kind = S_REG; _ } -> (
+      match Unix.access path [ X_OK ] with
+      | () -> true
+      | exception Unix.Unix_error _ -> false)
+  | _ | (exception Unix.Unix_error _) -> false
+
+let find program =
+  let path = Option.value (Sys.getenv_opt "PATH") ~default:"/bin:/usr/bin" in
+  let candidates =
+    if String.contains program '/' then [ program ]
+    else
+      List.map
+        (fun folder ->
+          Filename.concat (if folder = "" then "." else folder) program)
+        (String.split_on_char ':' path)
+  in
+  match List.find_opt is_program candidates with
+  | Some path -> path
+  | None when String.contains program '/' && Sys.file_exists program ->
+      failwith (program ^ " is not a program that can be run")
+  | None -> failwith ("there is no program " ^ program)
+
+let joined separator before added =
+  match before with
+  | None | Some "" -> added
+  | Some before -> before ^ separator ^ added
+
+(* A ring of 2^18 words for each domain, unless the user has said how large. *)
+let runtime_parameters () =
+  let before = Sys.getenv_opt "OCAMLRUNPARAM" in
+  let is_size word = String.starts_with ~prefix:"e=" word in
+  match before with
+  | Some words when List.exists is_size (String.split_on_char ',' words) ->
+      words
+  | _ -> joined "," before "e=18"
+
+let environment folder =
+  let set =
+    [
+      ("CONCORD_DEBUG", joined "," (Sys.getenv_opt "CONCORD_DEBUG") "trace");
+      ("OCAML_RUNTIME_EVENTS_START", "1");
+      ("OCAML_RUNTIME_EVENTS_DIR", folder);
+      ("OCAML_RUNTIME_EVENTS_PRESERVE", "1");
+      ("OCAMLRUNPARAM", runtime_parameters ());
+    ]
+  in
+  let is_other binding =
+    not
+      (List.exists
+         (fun (name, _) -> String.starts_with ~prefix:(name ^ "=") binding)
+         set)
+  in
+  let others = List.filter is_other (Array.to_list (Unix.environment ())) in
+  Array.of_list (others @ List.map (fun (name, v) -> name ^ "=" ^ v) set)
+
+let remove folder =
+  Array.iter
+    (fun name ->
+      try Sys.remove (Filename.concat folder name) with Sys_error _ -> ())
+    (try Sys.readdir folder with Sys_error _ -> [||]);
+  try Unix.rmdir folder with Unix.Unix_error _ -> ()
+
+let start program args =
+  let path = find program in
+  let folder = Filename.temp_dir "concord-trace" "" in
+  match
+    Unix.create_process_env path
+      (Array.of_list (program :: args))
+      (environment folder) Unix.stdin Unix.stdout Unix.stderr
+  with
+  | pid ->
+      {
+        pid;
+        folder;
+        files = Hashtbl.create 1;
+        names = Hashtbl.create 1;
+        has_events = false;
+        take = ignore;
+        lost = 0;
+        status = None;
+      }
+  | exception Unix.Unix_error (error, _, _) ->
+      remove folder;
+      failwith (program ^ " cannot be run: " ^ Unix.error_message error)
+
+let ended t =
+  (if Option.is_none t.status then
+     match Unix.waitpid [ WNOHANG ] t.pid with
+     | 0, _ -> ()
+     | _, status -> t.status <- Some status
+     | exception Unix.Unix_error (EINTR, _, _) -> ());
+  t.status
+
+let close t =
+  let free _ { cursor; _ } = Runtime_events.free_cursor cursor in
+  Hashtbl.iter free t.files;
+  Hashtbl.reset t.files;
+  remove t.folder
+
+(* --- Reading ----------------------------------------------------------------- *)
+
+let ns_of time = Int64.to_int (Runtime_events.Timestamp.to_int64 time)
+
+let take t pid _ring time event =
+  let time_ns = ns_of time in
+  let time_ns =
+    match event with
+    | Trace.Began { program } ->
+        Hashtbl.replace t.names pid (Filename.basename program);
+        time_ns
+    | Woken { ago_ns; _ } -> time_ns - ago_ns
+    | Suspended _ | Resumed _ | Forked _ | Ended _ | Queue _ -> time_ns
+  in
+  t.take { pid; time_ns; event }
+
+let bytes_of_word = 8
+
+let callbacks t pid =
+  let lost_events _ring words = t.lost <- t.lost + (words * bytes_of_word) in
+  Trace.add_to (Runtime_events.Callbacks.create ~lost_events ()) (take t pid)
+
+(* [Failure]: the file is not, or not yet, one of events; or what was to be read was being
+   overwritten, and the next poll finds that it was lost. *)
+let read cursor callbacks ~at_most =
+  try Runtime_events.read_poll cursor callbacks (Some at_most)
+  with Failure _ -> 0
+
+let with_cursor t pid f =
+  match Runtime_events.create_cursor (Some (t.folder, pid)) with
+  | exception Failure _ -> None
+  | cursor ->
+      Fun.protect
+        (fun () -> f cursor)
+        ~finally:(fun () -> Runtime_events.free_cursor cursor)
+
+(* A cursor keeps the head of the file as that was when the cursor was made; and the process
+   writes the first event after its head. So a cursor that finds an event tells that those
+   made later have all of the head; it may not have it itself. The first event of all is
+   when the program began. *)
+let first_event t pid =
+  with_cursor t pid @@ fun cursor ->
+  let begun_ns = ref None in
+  let lifecycle _ring time (kind : Runtime_events.lifecycle) _ =
+    if kind = EV_RING_START then begun_ns := Some (ns_of time)
+  in
+  let callbacks = Runtime_events.Callbacks.create ~lifecycle () in
+  if read cursor callbacks ~at_most:1 > 0 then Some !begun_ns else None
+
+let open_ t pid begun_ns =
+  match Runtime_events.create_cursor (Some (t.folder, pid)) with
+  | cursor ->
+      let file = { begun_ns; cursor; callbacks = callbacks t pid } in
+      Hashtbl.replace t.files pid file
+  | exception Failure _ -> ()
+
+(* A program that executes another one leaves it its process, with the file: that begins
+   anew. *)
+let look_at t pid =
+  t.has_events <- true;
+  match (Hashtbl.find_opt t.files pid, first_event t pid) with
+  | _, None -> ()
+  | None, Some begun_ns -> open_ t pid begun_ns
+  | Some file, Some (Some _ as begun_ns) when begun_ns <> file.begun_ns ->
+      Runtime_events.free_cursor file.cursor;
+      Hashtbl.remove t.files pid;
+      open_ t pid begun_ns
+  | Some _, Some _ -> ()
+
+let look t =
+  Array.iter
+    (fun name ->
+      match Filename.chop_suffix_opt ~suffix:".events" name with
+      | None -> ()
+      | Some number -> Option.iter (look_at t) (int_of_string_opt number))
+    (try Sys.readdir t.folder with Sys_error _ -> [||])
+
+(* A program that goes on emitting is not to keep the caller here. *)
+let at_most = 1_000_000
+
+let poll t f =
+  t.take <- f;
+  look t;
+  let read_file _ { cursor; callbacks; _ } is_more =
+    read cursor callbacks ~at_most >= at_most || is_more
+  in
+  let is_more = Hashtbl.fold read_file t.files false in
+  t.take <- ignore;
+  is_more
+
+let names t = List.of_seq (Hashtbl.to_seq t.names)
+let has_events t = t.has_events
+let lost t = t.lost

@@ -1,0 +1,43 @@
+(** A program that runs, and its events. *)
+
+type item = {
+  pid : int;
+  time_ns : int;  (** When it happened, by the clock of all processes. *)
+  event : Concord.Trace.event;
+}
+
+type t
+
+val find : string -> string
+(** The path of this program, looked for as a shell does.
+
+    - {b Raises} [Failure] with what is to be told, if there is none. *)
+
+val start : string -> string list -> t
+(** [start program args] runs the program, with its events in a new folder. The
+    name is looked for as a shell does.
+
+    - {b Raises} [Failure] with what is to be told, if it cannot be run. *)
+
+val pid : t -> int
+
+val poll : t -> (item -> unit) -> bool
+(** Reads what there is to be read, of the program and of those that it started;
+    [true] if that was too much for once, and there is more. Events are in the
+    order of their time for each domain of a process only. *)
+
+val ended : t -> Unix.process_status option
+(** Has the program ended? It does not wait. *)
+
+val close : t -> unit
+(** Removes the folder. *)
+
+val names : t -> (int * string) list
+(** Of the processes that are traced, by their numbers. *)
+
+val has_events : t -> bool
+(** Was there any process with events of the runtime? *)
+
+val lost : t -> int
+(** How many bytes of events were overwritten before they were read, the
+    runtime's own events among them. *)

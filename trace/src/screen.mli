@@ -1,0 +1,20 @@
+(** The last lines of a terminal, in which a table is shown while programs write
+    above. *)
+
+type t
+
+val open_ : unit -> t option
+(** Takes the lower half of the terminal, or less. [None] if the standard output
+    is no terminal, or its size is not known, or too small. *)
+
+val height : t -> int
+(** How many lines there are for the table. *)
+
+val show : t -> string list -> unit
+(** Shows these lines, as far as there is room, in place of those before. *)
+
+val close : t -> unit
+(** Gives the lines back. *)
+
+val fit : columns:int -> string -> string
+(** The beginning of a line that is too long. *)
