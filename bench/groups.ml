@@ -16,6 +16,7 @@ let all =
       Bench_mvar.group;
       Bench_cancel_cost.group;
       Bench_search.group;
+      Bench_debug.group;
       Bench_suspend.group;
       Bench_effect.group;
       Bench_structures.group;

@@ -80,6 +80,11 @@ let calibrate ms sample =
 (* A large crowd takes much longer than what is measured among it. *)
 let calibration_crowd = 1_000
 
+(* From here on a program may take gigabytes, and a process does not give them back when it
+   has its sample: together the rows of a comparison would need more than most machines
+   have. *)
+let huge_crowd = 1_000_000
+
 (* What begins the next sample of [row], at that rate if it is of a load, and gives what
    waits for it (per operation and in its unit); and what ends them all. *)
 let prepare effort ms group row =
@@ -87,12 +92,25 @@ let prepare effort ms group row =
     let unit_ = float_of_int n *. (Case.figure row).per_unit in
     List.map (fun answer -> answer /. unit_) answers
   in
+  let in_new_process f =
+    let worker = Worker.start group row in
+    Fun.protect (fun () -> f worker) ~finally:(fun () -> Worker.stop worker)
+  in
+  let calibrated worker =
+    let crowd = min calibration_crowd effort.crowd in
+    calibrate ms (fun n -> List.hd (Worker.sample worker ~crowd n))
+  in
+  let each_in_new_process n _ () =
+    in_new_process (fun worker ->
+        per n (Worker.sample worker ~crowd:effort.crowd n))
+  in
   match row.sample with
+  | Crowd (tasks, _) when min tasks effort.crowd >= huge_crowd ->
+      (each_in_new_process (in_new_process calibrated), ignore)
   | Time _ | Crowd _ ->
       let worker = Worker.start group row in
-      let crowd = min calibration_crowd effort.crowd in
       let n =
-        try calibrate ms (fun n -> List.hd (Worker.sample worker ~crowd n))
+        try calibrated worker
         with e ->
           Worker.stop worker;
           raise e
@@ -100,21 +118,12 @@ let prepare effort ms group row =
       let next _ () = per n (Worker.sample worker ~crowd:effort.crowd n) in
       (next, fun () -> Worker.stop worker)
   | Counted { operations; _ } ->
-      let n = Case.at effort.level operations in
-      let in_new_process _ () =
-        let worker = Worker.start group row in
-        Fun.protect
-          (fun () -> per n (Worker.sample worker ~crowd:effort.crowd n))
-          ~finally:(fun () -> Worker.stop worker)
-      in
-      (in_new_process, ignore)
+      (each_in_new_process (Case.at effort.level operations), ignore)
   | Load { ms; _ } ->
       let worker = Worker.start group row in
       let ms = Case.at effort.level ms in
       let next rate = Worker.ask worker ~crowd:effort.crowd ~rate ms in
       (next, fun () -> Worker.stop worker)
-
-let huge_crowd = 1_000_000
 
 (* One sample among a million tasks takes seconds, and a load much longer than other
    samples do. *)
@@ -130,15 +139,17 @@ let repetitions effort row =
   Int.min most effort.repetitions
 
 (* For so long a comparison may go on, if it has had so many repetitions; that is
-   half as much again as its share of the time. Samples of a given size can take
-   long, so they have an end in any case. *)
+   half as much again as its share of the time. Samples of a given size, or in a crowd, can
+   take long, so these have an end in any case: a report of everything takes about an
+   hour. *)
 let patience effort { baseline; others; _ } ~of_rows =
   match (effort.group_s, baseline.sample) with
   | Some s, _ ->
       let rows = float_of_int (1 + List.length others) in
       (1.5 *. s *. rows /. float_of_int of_rows, 3)
-  | None, Counted _ -> (120., 7)
-  | None, _ -> (Float.infinity, 3)
+  | None, (Counted _ | Crowd _) -> (60., 7)
+  | None, Time _ -> (12., 15)
+  | None, Load _ -> (Float.infinity, 3)
 
 let much_too_late = 10.
 

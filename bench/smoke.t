@@ -84,6 +84,18 @@ Every row is measured and written, with figures that are figures:
   search search concord domainslib ms
   search search eio domain-manager ms
   search search eio executor-pool ms
+  debug message concord fifo ns
+  debug message concord-waits fifo ns
+  debug message concord-trace fifo ns
+  debug message concord eio ns
+  debug message concord-waits eio ns
+  debug message concord-trace eio ns
+  debug mutex-free concord fifo ns
+  debug mutex-free concord-waits fifo ns
+  debug mutex-free concord-trace fifo ns
+  debug fork-join concord fifo ns
+  debug fork-join concord-waits fifo ns
+  debug fork-join concord-trace fifo ns
   suspend perform stdlib stdlib ns
   suspend suspend concord fifo ns
   suspend yield eio eio ns
@@ -694,7 +706,7 @@ What was due per second is known of each load of the Fibonacci server, and is th
 What cannot be measured is said before anything is:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group" (there are mvar, cancel-cost, search, suspend, effect, structures, event, lazy, lwt, async, bridge, styles, lwc, generator, web, fib)
+  bench: unknown group "no-such-group" (there are mvar, cancel-cost, search, debug, suspend, effect, structures, event, lazy, lwt, async, bridge, styles, lwc, generator, web, fib)
   [2]
   $ ./main.exe --smoke mvar --json no-such-folder/file
   bench: no-such-folder/file: No such file or directory

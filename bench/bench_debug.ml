@@ -1,0 +1,70 @@
+open Case
+open Concord
+
+(* Each row has a process of its own, in which it stays on. *)
+let ways =
+  [ ("concord-waits", Debug.keep_waits); ("concord-trace", Trace.start) ]
+
+let comparison ~case ~host ~title run =
+  let turned_on (impl, turn_on) =
+    let run n =
+      turn_on ();
+      run n
+    in
+    row ~case ~impl ~host (Time run)
+  in
+  {
+    title = title ^ ", 1 domain";
+    baseline = row ~case ~impl:"concord" ~host (Time run);
+    others = List.map turned_on ways;
+  }
+
+let message host n =
+  let box = Mvar.create_empty () in
+  let produce n =
+    for i = 1 to n do
+      Mvar.put box i
+    done
+  and consume n =
+    let sum = ref 0 in
+    for _ = 1 to n do
+      sum := !sum + Mvar.take box
+    done;
+    !sum
+  in
+  Host.serial host ~produce ~consume n
+
+let lock_unlock n =
+  let mutex = Mutex.create () in
+  Host.alone Host.fifo
+    (fun n ->
+      for _ = 1 to n do
+        Mutex.lock mutex;
+        Mutex.unlock mutex
+      done)
+    n
+
+let fork_join n =
+  Concord_fifo.run (fun () ->
+      let start = Meter.now () in
+      for _ = 1 to n do
+        Concord_fifo.join (Concord_fifo.fork ignore)
+      done;
+      Meter.ns_since start)
+
+let group =
+  {
+    name = "debug";
+    doc = "what keeping waits and tracing cost, when they are on";
+    comparisons =
+      [
+        comparison ~case:"message" ~host:"fifo" (message Host.fifo)
+          ~title:"a message through an Mvar between two tasks that wait";
+        comparison ~case:"message" ~host:"eio" (message Host.eio)
+          ~title:"a message through an Mvar between two fibers that wait";
+        comparison ~case:"mutex-free" ~host:"fifo" lock_unlock
+          ~title:"a mutex locked and unlocked by the only task";
+        comparison ~case:"fork-join" ~host:"fifo" fork_join
+          ~title:"one task forked that ends at once, and joined";
+      ];
+  }
