@@ -96,17 +96,20 @@ let ended t = Atomic.set t.state Over
 let began t = ignore (Atomic.compare_and_set t.state Not_yet Waiting : bool)
 
 (* In this order: nothing leads back to [Not_yet]. *)
-let was_resumed t =
-  t.resumed_ns <- Mtime_clock.now_ns ();
+let was_resumed t now =
+  t.resumed_ns <- now;
   ignore
     (Atomic.compare_and_set t.state Not_yet Resumed
      || Atomic.compare_and_set t.state Waiting Resumed
       : bool)
 
+(* Nothing is allocated once the resumer has answered: a signal handler may raise there, and
+   the caller would not know that the task goes on. *)
 let watch t resumer outcome =
+  let now = Mtime_clock.now_ns () in
   resumer outcome
   && begin
-    was_resumed t;
+    was_resumed t now;
     true
   end
 

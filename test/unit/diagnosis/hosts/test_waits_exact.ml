@@ -73,6 +73,32 @@ let in_a_bare_host () =
   yes "seen" !seen;
   int "nobody waits" 0 (List.length (waits_in name))
 
+(* --- What has answered ------------------------------------------------------- *)
+
+let minor_words = [| 0. |]
+
+let words_after resumer =
+  let answer = resumer (Ok ()) in
+  let words = Gc.minor_words () -. minor_words.(0) in
+  yes "the answer" answer;
+  words
+
+(* A signal handler can raise only where something is allocated. *)
+let nothing_after_the_answer () =
+  let resumer (_ : (unit, exn) result) =
+    minor_words.(0) <- Gc.minor_words ();
+    true
+  in
+  let watched = ref nan in
+  Concord__Waits.during
+    ~who:(Concord__Who.of_thread ())
+    []
+    (fun block -> ignore (block resumer : unit option))
+    (fun resumer ->
+      watched := words_after resumer;
+      None);
+  Alcotest.(check (float 0.)) "words" (words_after resumer) !watched
+
 let in_fifo f () = Concord_fifo.run f
 
 (* A task that was cancelled, of a host that knows no [Protect]. *)
@@ -217,6 +243,7 @@ let () =
   let open Concord_styles in
   run "waits as they are"
     [
+      ("answers", [ test "nothing after" nothing_after_the_answer ]);
       ( "hosts that do not answer",
         [
           test "in a thread" in_a_bare_host;
