@@ -155,14 +155,14 @@ let outcome progress e =
   else if progress.entered && not progress.left then Raised
   else Cancelled
 
-(* The waker is asked for before the task may go on. Whatever happens there, the resumer is
-   called. *)
+(* The waker is asked for before the task may go on. Whatever a signal handler raises here,
+   the resumer is called, and its answer is the caller's: the exception comes in the thread's
+   next wait. *)
 let waking ~ask ~wait ~suspended_on progress resumer outcome =
   match task (ask ()) with
   | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      ignore (resumer outcome : bool);
-      Printexc.raise_with_backtrace e backtrace
+      Park.keep e (Printexc.get_raw_backtrace ());
+      resumer outcome
   | by ->
       (match outcome with
       | Ok _ -> ()
@@ -170,9 +170,11 @@ let waking ~ask ~wait ~suspended_on progress resumer outcome =
       let before = Mtime_clock.now_ns () in
       resumer outcome
       && begin
-        let ago = Int64.sub (Mtime_clock.now_ns ()) before in
-        let domain = this_domain () and ago_ns = Int64.to_int ago in
-        emit (Woken { wait; by; domain; suspended_on; ago_ns });
+        (try
+           let ago = Int64.sub (Mtime_clock.now_ns ()) before in
+           let domain = this_domain () and ago_ns = Int64.to_int ago in
+           emit (Woken { wait; by; domain; suspended_on; ago_ns })
+         with e -> Park.keep e (Printexc.get_raw_backtrace ()));
         true
       end
 

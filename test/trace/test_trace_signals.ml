@@ -16,6 +16,29 @@ let as_it_is () =
   Trace.stop ();
   Check.yes (Printf.sprintf "%d interruptions" !count) (!count > 0)
 
+(* Who is asked for the waker raises: the resumer has answered all the same, and the
+   exception comes later. *)
+let the_answer_counts () =
+  Trace.start ();
+  let answer = ref None in
+  let suspend block = Option.value (block (fun _ -> true)) ~default:42 in
+  let value =
+    Concord__Tracing.during
+      ~who:(Concord__Who.of_thread ())
+      ~ask:(fun () -> raise Interrupt)
+      [] suspend
+      (fun resumer ->
+        answer := Some (resumer (Ok 1));
+        None)
+  in
+  Trace.stop ();
+  Check.int "the wait" 42 value;
+  Check.yes "the resumer's answer" (!answer = Some true);
+  Check.raises "later" Interrupt Concord__Park.raise_kept
+
 let () =
   Check.run "Trace, signals"
-    [ ("handlers", Interrupting.only (Check.test "raise" as_it_is)) ]
+    [
+      ("handlers", Interrupting.only (Check.test "raise" as_it_is));
+      ("wakers", [ Check.test "the answer counts" the_answer_counts ]);
+    ]
