@@ -178,10 +178,11 @@ val dump_on_signal : int -> unit
     A thread of the library's own waits for the signal, which all others have to
     block, lest it comes to them: the calling thread does so from now on, and
     with it the threads and domains that it starts. So call it first, in the
-    main thread. A handler that the program has for the signal is not called any
-    more; a thread that unblocks the signal may get it instead. A program that
-    is started by this one, or forked, may block the signal too; the child of a
-    fork reports nothing.
+    main thread. (Called in another domain than the first it spawns one for that
+    thread, as a thread would keep the caller's from ending.) A handler that the
+    program has for the signal is not called any more; a thread that unblocks
+    the signal may get it instead. A program that is started by this one, or
+    forked, may block the signal too; the child of a fork reports nothing.
 
     - {b Raises} [Invalid_argument] if another thread does not block the signal
       (which is noticed on Linux only, and not of one that has not begun), if
