@@ -234,7 +234,7 @@ let suspend_unlisted block =
 
 let[@inline never] suspend_with_care places block =
   if Waits.are_kept () || Tracing.is_on () then
-    Noted.wait ~who:(who ()) places suspend_unlisted block
+    Noted.wait ~who:(who ()) (places ()) suspend_unlisted block
   else suspend_unlisted block
 
 let[@inline] needs_care () = Plugin.needs_care ()
@@ -247,8 +247,11 @@ let[@inline] suspend_at_once block =
     when Identity.equal unhandled_ block ->
       unhandled (Wait block)
 
+let nowhere () = []
+
 let[@inline] suspend block =
-  if needs_care () then suspend_with_care [] block else suspend_at_once block
+  if needs_care () then suspend_with_care nowhere block
+  else suspend_at_once block
 
 let suspend_loop block =
   if Leaks.is_on then Leaks.of_loop block (fun () -> suspend_unguarded block)

@@ -13,8 +13,10 @@ val needs_care : unit -> bool
 
 val suspend_at_once : ('a resumer -> 'a option) -> 'a
 
-val suspend_with_care : Waits.place list -> ('a resumer -> 'a option) -> 'a
-(** The places are those in which the task waits, if waits are kept. *)
+val suspend_with_care :
+  (unit -> Waits.place list) -> ('a resumer -> 'a option) -> 'a
+(** The places are those in which the task waits. They are asked for if waits
+    are kept or traced: each makes a weak pointer. *)
 
 val suspend_loop : (unit resumer -> unit option) -> unit
 (** As {!suspend}, for a loop that sleeps: see {!Leaks.of_loop}. It is not kept

@@ -235,7 +235,7 @@ let rec places : type a. a alternative -> Waits.place list = function
       [ Operation.place operation structure arg ]
 
 let[@inline never] suspend_with_care alternatives block =
-  let places = List.concat_map places (Array.to_list alternatives) in
+  let places () = List.concat_map places (Array.to_list alternatives) in
   Reach.suspend_with_care places block
 
 let refused = Some Operation.Refused_choice

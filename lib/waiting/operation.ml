@@ -52,7 +52,7 @@ let place operation t arg =
 
 let[@inline never] wait_with_care operation t w =
   Reach.suspend_with_care
-    [ place operation t w.Waiter.arg ]
+    (fun () -> [ place operation t w.Waiter.arg ])
     (fun resumer -> block operation t w resumer)
 
 let wait operation t arg =

@@ -31,7 +31,7 @@ let probe { Probe.passing } =
 
 let needs_care () = false
 let suspend_at_once = suspend
-let suspend_with_care (_ : Waits.place list) block = suspend block
+let suspend_with_care (_ : unit -> Waits.place list) block = suspend block
 
 type _ Effect.t += Who : Who.t Effect.t
 

@@ -135,6 +135,29 @@ let in_a_function_of_a_promise () =
   T.run_registered (fun () -> eio all_refused);
   T.run_registered (fun () -> fifo all_refused)
 
+(* What reports of waits need is made if there are any: a weak pointer for each wait, which
+   goes to the major heap at once. *)
+let no_pointers () =
+  T.run @@ fun () ->
+  let box = Mvar.create_empty () and n = 1_000 in
+  let in_major_heap () =
+    let _, promoted, major = Gc.counters () in
+    major -. promoted
+  in
+  let before = in_major_heap () in
+  let put () =
+    for i = 1 to n do
+      Mvar.put box i
+    done
+  and take () =
+    for _ = 1 to n do
+      ignore (Event.select [ Mvar.take_evt box; Event.never ] : int)
+    done
+  in
+  T.all [ put; take ];
+  if not Check.debugged then
+    yes "no word for each wait" (in_major_heap () -. before < float n)
+
 let () =
   run "Plug-ins, one of which takes every effect"
     [
@@ -165,6 +188,7 @@ let () =
           test "users of Domain_local_await" users_of_domain_local_await;
           test "a lazy value of another task" lazy_of_another_task;
           test "a function of a promise" in_a_function_of_a_promise;
+          test "waits make no weak pointers" no_pointers;
         ] );
       Lazy_policies.suite "Lazy in t" T.cancelling;
       ("Lazy in t, undefined", Lazy_undefined.within T.run);
