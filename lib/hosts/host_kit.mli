@@ -165,7 +165,8 @@ val plug_in : ?who:(unit -> Who.t) -> plugin -> unit
 (** Adds a plug-in, for the whole program; plug-ins cannot be removed. Call it
     when your library is initialised. O(n) for [n] plug-ins. [who ()] tells
     which task of the scheduler the calling one is, for {!Concord.Debug};
-    without it they are not told apart. *)
+    without it they are not told apart. That of a scheduler that takes every
+    effect performs none. *)
 
 val using_plugin : plugin -> (unit -> 'a) -> 'a
 (** [using_plugin plugin loop] is [loop ()], with the scheduler registered as

@@ -60,6 +60,18 @@ let add ?who plugin =
   else if Option.is_none plugin.sample then
     Atomically.update unregistered_ append
 
+(* --- Exceptions that end a task ---------------------------------------------- *)
+
+let ends : (unit -> exn -> bool) list Atomic.t = Atomic.make []
+let add_end_of_task watch = Atomically.update ends (List.cons watch)
+let some_end_tasks () = not (List.is_empty (Atomic.get ends))
+
+let watch_end () =
+  let watches = List.map (fun watch -> watch ()) (Atomic.get ends) in
+  fun e -> List.exists (fun is_end -> is_end e) watches
+
+(* --- Which there are --------------------------------------------------------- *)
+
 let all () = Atomic.get plugins
 let takers () = Atomic.get takers_
 let unregistered () = Atomic.get unregistered_

@@ -54,6 +54,20 @@ val recognise : Domain_local_await.t -> int option
 (** The index of the plug-in to whose scheduler the trigger belongs. The calling
     thread was given the trigger. *)
 
+(** {2 Exceptions that end a task} *)
+
+val add_end_of_task : (unit -> exn -> bool) -> unit
+(** [add_end_of_task watch], for a scheduler that cancels a task by an
+    exception, and drops it at the next effect that it performs, whatever it has
+    caught. [watch () e], both called by one task, tells whether the task may
+    have got [e] so in between. They perform no effect. *)
+
+val some_end_tasks : unit -> bool
+(** Is there such a scheduler? {b Cost}: one read. *)
+
+val watch_end : unit -> exn -> bool
+(** [watch_end () e]: of any of these schedulers. *)
+
 (** {2 Loops of schedulers that do not register themselves} *)
 
 val of_loop : Domain_local_await.t -> Domain_local_await.t

@@ -226,8 +226,12 @@ let ask request =
 (* A host that handles [Suspend] alone passes questions, and [Protect], to the scheduler
    around it, which may be one that takes every effect. Who waits is not worth that. *)
 let who () =
-  if Plugin.some_takes_every_effect () then Who.unknown "a scheduler"
+  if Plugin.some_takes_every_effect () && Plugin.may_be_taken () then
+    Identify.without_effects ()
   else ask Who
+
+let some_end_tasks = Plugin.some_end_tasks
+let watch_end = Plugin.watch_end
 
 let suspend_unlisted block =
   if Leaks.is_on then suspend_guarded block else suspend_unguarded block

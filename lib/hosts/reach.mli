@@ -40,6 +40,14 @@ val who : unit -> Who.t
     does. Cancellation is deferred as by {!protect}. Suspends no task, but a
     host may let others take their turn. *)
 
+val some_end_tasks : unit -> bool
+(** Is there a host that cancels a task by an exception, after which the task
+    must perform no effect? *)
+
+val watch_end : unit -> exn -> bool
+(** [watch_end () e], both called by one task: may it have got [e] so in
+    between? *)
+
 val question : 'a Effect.t -> otherwise:'a -> 'a option
 (** {!Concord.Host_kit.ask}. *)
 

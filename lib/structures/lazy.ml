@@ -201,8 +201,19 @@ let from_val v = Atomic.make (Value v)
 let if_cancelled (_ : exn) = Suspend.is_cancelled ()
 let never (_ : exn) = false
 
+(* There a task that was cancelled cannot be asked whether it was, unless it was by a
+   wait of the library's. *)
+let make_watched compute =
+  let is_end = ref never in
+  let compute () =
+    is_end := Reach.watch_end ();
+    compute ()
+  in
+  make compute ~restarts:(fun e -> !is_end e || if_cancelled e)
+
 let from_fun ?(cancel = `Restart) f =
   match cancel with
+  | `Restart when Reach.some_end_tasks () -> make_watched f
   | `Restart -> make f ~restarts:if_cancelled
   | `Record -> make f ~restarts:never
   | `Protect -> make (fun () -> Suspend.protect f) ~restarts:never

@@ -20,6 +20,8 @@ type _ Effect.t +=
 
 let misused message = invalid_arg message
 let is_refusal (_ : exn) = false
+let some_end_tasks () = false
+let watch_end () (_ : exn) = false
 
 let question question ~otherwise =
   Some (Effect.perform (Ask { question; otherwise }))

@@ -93,9 +93,6 @@ let outermost =
 let () =
   run "Plug-ins"
     [
-      Contract.contract "a" A.run;
-      Contract.contract "b" B.run;
-      Contract.contract "a, registered" A.run_registered;
       ("reaching a", Reach_cases.(place "a" suspends A.run));
       ( "reaching b in Fifo",
         Reach_cases.(

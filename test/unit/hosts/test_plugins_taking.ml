@@ -158,15 +158,69 @@ let no_pointers () =
   if not Check.debugged then
     yes "no word for each wait" (in_major_heap () -. before < float n)
 
+(* --- What is known of tasks ---------------------------------------------------- *)
+
+let host () = (Concord__Reach.who ()).host
+let waker () = (Concord__Identify.waker ()).host
+let is what expected actual = Alcotest.(check string) what expected actual
+
+(* The names of tasks that it cannot be around. *)
+let names_elsewhere () =
+  is "thread" "" (host ());
+  fifo (fun () ->
+      is "Fifo" "fifo" (host ());
+      is "Fifo, waking" "fifo" (waker ()));
+  eio (fun () ->
+      is "Eio" "eio" (host ());
+      is "Eio, waking" "eio" (waker ()));
+  A.run_registered (fun () ->
+      is "a" "a" (host ());
+      is "a, waking" "a" (waker ()))
+
+(* No effect of the library's reaches it. *)
+let names_in_t () =
+  names_elsewhere ();
+  T.run_registered (fun () ->
+      is "t" "t" (host ());
+      is "t, waking" "t" (waker ());
+      fifo (fun () ->
+          is "Fifo" "a scheduler" (host ());
+          is "Fifo, waking" "a scheduler" (waker ()));
+      eio (fun () -> is "Eio" "eio" (host ()));
+      A.run_registered (fun () -> is "a" "a" (host ())));
+  T.run (fun () ->
+      is "t, not registered" "t" (host ());
+      is "t, not registered, waking" "a scheduler" (waker ()));
+  names_elsewhere ()
+
+(* A task that must not perform an effect any more, of which nothing but this exception
+   tells. *)
+exception Gone
+
+let () = Concord__Plugin.add_end_of_task (fun () e -> e == Gone)
+
+let ended_by_an_exception () =
+  let effects = ref 0 in
+  let effc (type a) (_ : a Effect.t) :
+      ((a, _) Effect.Deep.continuation -> _) option =
+    incr effects;
+    None
+  in
+  T.run @@ fun () ->
+  let force ends =
+    let t = Lazy.from_fun (fun () -> raise ends) in
+    (try Effect.Deep.try_with Lazy.force t { effc }
+     with e -> yes "what was raised" (e = ends));
+    Lazy.peek t
+  in
+  yes "not forced" (force Gone = None);
+  if not Check.debugged then int "no effect" 0 !effects;
+  yes "forced" (force Exit = Some (Error Exit));
+  yes "effects" (!effects > 0)
+
 let () =
   run "Plug-ins, one of which takes every effect"
     [
-      Contract.contract "t" T.run;
-      Contract.contract "t, registered" T.run_registered;
-      Contract.contract "a beside it" A.run;
-      Contract.contract "Fifo beside it" fifo;
-      Contract.contract "Eio beside it" eio;
-      Contract.contract "thread" in_thread;
       ("reaching t", Reach_cases.(place "t" suspends T.run));
       ( "reaching t in Eio",
         Reach_cases.(
@@ -189,6 +243,8 @@ let () =
           test "a lazy value of another task" lazy_of_another_task;
           test "a function of a promise" in_a_function_of_a_promise;
           test "waits make no weak pointers" no_pointers;
+          test "names" names_in_t;
+          test "ended by an exception" ended_by_an_exception;
         ] );
       Lazy_policies.suite "Lazy in t" T.cancelling;
       ("Lazy in t, undefined", Lazy_undefined.within T.run);

@@ -2,23 +2,11 @@ open Concord
 open Concord_test_support
 open Concord_test_hosts
 open Check
-open Contract
 module Fifo = Concord_fifo
 
-let pool_task f =
-  let pool = Domainslib.Task.setup_pool ~num_domains:1 () in
-  Fun.protect
-    ~finally:(fun () -> Domainslib.Task.teardown_pool pool)
-    (fun () -> Domainslib.Task.run pool f)
+exception Boom
 
 let eio f = Eio_main.run (fun _ -> f ())
-
-let keeps_the_backtrace place () =
-  place (fun () ->
-      raises_at "culprit" (fun () ->
-          Suspend.suspend (fun _ ->
-              culprit ();
-              None)))
 
 (* --- A scheduler of a third party ------------------------------------------- *)
 
@@ -321,23 +309,6 @@ let interrupted_at_any_moment () =
 let () =
   run "Suspend"
     [
-      contract "thread" in_thread;
-      contract "domain" in_domain;
-      contract "main thread" (fun f -> f ());
-      contract "Fifo" (fun f -> Fifo.run f);
-      contract "Fifo, lazy" (fun f -> Fifo.run ~cancellation:`Lazy f);
-      contract "a third party's" (fun f -> Mini.run [ f ]);
-      contract "Eio" eio;
-      contract "Eio in a domain" (fun f -> in_domain (fun () -> eio f));
-      contract "Domainslib" pool_task;
-      contract "Fifo in Eio" (fun f -> eio (fun () -> Fifo.run f));
-      contract "Eio in Fifo" (fun f -> Fifo.run (fun () -> eio f));
-      ( "backtrace of block",
-        [
-          test "thread" (keeps_the_backtrace in_thread);
-          test "Fifo" (keeps_the_backtrace (fun f -> Fifo.run f));
-          test "Domainslib" (keeps_the_backtrace pool_task);
-        ] );
       ( "threads",
         [
           test "a signal handler raises in Condition.wait"

@@ -21,7 +21,6 @@ let among (module S : Style.S) fs =
 let as_a_host (module S : Style.S) =
   let style : Style.style = (module S) in
   [
-    Contract.contract (S.name ^ ": the contract") (place style);
     ( S.name ^ ": reach",
       Reach_cases.place S.name Reach_cases.suspends (place style) );
     Tasks_cases.everywhere (S.name ^ ": tasks", place style);
