@@ -5,6 +5,7 @@ let () =
   | [| _; "go" |] -> Async_cases.Going.run ()
   | [| _; "asleep" |] -> Async_cases.Asleep.run ()
   | [| _; "matrix" |] -> Async_cases.In_matrix.run ()
+  | [| _; "host" |] -> Async_cases.As_host.run ()
   | [| name; "leaks" |] ->
       Unix.putenv "CONCORD_DEBUG" "leaks";
       Unix.execv Sys.executable_name [| name |]

@@ -29,20 +29,9 @@ let task ?wait s name () =
   let v = Option.value wait ~default:s.wait name in
   if v <> other then Atomic.set s.served ((name, v) :: Atomic.get s.served)
 
-let start ?before_block ?wait s name =
-  Hand.start ?before_block (task ?wait s name)
-
+let start ?wait s name = Hand.start (task ?wait s name)
 let names n = List.init n (fun i -> 10 * (i + 1))
-let without k list = List.filteri (fun i _ -> i <> k) list
 let cancel task = yes "cancel" (Hand.cancel task)
-
-let once f =
-  let first = ref true in
-  fun () ->
-    if !first then begin
-      first := false;
-      f ()
-    end
 
 (* Wakes [n] that wait; with [~settled], each goes on before the next one is. *)
 let wake_all ?(settled = true) s n =
@@ -84,86 +73,7 @@ let in_order ~settled s =
   wake_all ~settled s 3;
   served s (names 3)
 
-let newcomers s =
-  let _first = List.map (start s) [ 10; 20 ] in
-  wake s;
-  let polled event = Event.poll (event 90) in
-  yes "it does not overtake" (Option.bind s.place.event polled = None);
-  let _newcomer = start s 30 in
-  Hand.settle ();
-  wake_all s 2;
-  served s (names 3)
-
-let before_block s =
-  Hand.result (start ~before_block:(once (fun () -> wake s)) s 10);
-  served s [ 10 ]
-
 (* --- Cancelled ---------------------------------------------------------------- *)
-
-let unwound k s =
-  let tasks = List.map (start s) (names 3) in
-  Hand.unwind (List.nth tasks k);
-  waiting s 2;
-  wake_all s 2;
-  served s (without k (names 3))
-
-(* It is not unwound yet, and refuses: whoever wakes it goes on with the next. *)
-let refuses ~settled k s =
-  let tasks = List.map (start s) (names 3) in
-  let cancelled = List.nth tasks k in
-  cancel cancelled;
-  waiting s 3;
-  wake_all ~settled s 2;
-  Hand.unwound cancelled;
-  served s (without k (names 3))
-
-let all_refuse s =
-  let tasks = List.map (start s) (names 3) in
-  List.iter cancel tasks;
-  waiting s 3;
-  wake s;
-  let _, left = expected s [] in
-  (* Before they are unwound. *)
-  ints "what is left" left (s.place.left ());
-  Hand.settle ();
-  List.iter Hand.unwound tasks;
-  waiting s 0;
-  if s.service <> Shares then ints "what they leave" [] (s.place.left ())
-
-let all_unwound s =
-  List.iter Hand.unwind (List.map (start s) (names 3));
-  waiting s 0;
-  if s.remembers then wake s;
-  served s []
-
-let resumed_then_cancelled s =
-  let first = start s 10 in
-  let second = start s 20 in
-  wake s;
-  no "too late" (Hand.cancel first);
-  Hand.settle ();
-  if one_by_one s.service then begin
-    yes "the other waits" (Hand.waits second);
-    waiting s 1;
-    wake_all s 1
-  end;
-  served s [ 10; 20 ]
-
-(* The host refuses to suspend it. *)
-let cancelled_before_block s =
-  let gate = Promise.create () in
-  let wait name =
-    Promise.await gate;
-    s.wait name
-  in
-  let task = start ~wait s 10 in
-  Promise.fill gate ();
-  Hand.stop task;
-  Hand.settle ();
-  Hand.unwound task;
-  waiting s 0;
-  if s.remembers then wake s;
-  served s []
 
 (* A waiter that left is counted once: whether it was passed over before that, or
    after. *)
@@ -198,26 +108,6 @@ let count s =
 (* --- Many --------------------------------------------------------------------- *)
 
 let many = 10_000
-
-let without_trace cancel_all s =
-  let before = s.place.words () in
-  cancel_all s;
-  waiting s 0;
-  int "words" before (s.place.words ());
-  if s.remembers then wake s;
-  served s []
-
-let one_after_the_other s =
-  for _ = 1 to many do
-    ignore (Hand.cancel (start s 10) : bool);
-    Hand.settle ()
-  done
-
-let all_at_once s =
-  let tasks = List.init many (fun _ -> start s 10) in
-  waiting s many;
-  List.iter cancel tasks;
-  Hand.settle ()
 
 let all_served s =
   let before = s.place.words () in
@@ -260,78 +150,6 @@ let chooser s box name =
   let take = Event.wrap (Mvar.take_evt box) (fun () -> other) in
   start ~wait:(fun name -> Event.select [ event s name; take ]) s name
 
-(* The choice is decided; unless [settled], its task had no turn yet. *)
-let loses ~settled others s =
-  let box = Mvar.create_empty () in
-  let chooser = chooser s box 90 in
-  let tasks = List.map (start s) others in
-  Mvar.put box ();
-  if settled then Hand.settle ();
-  if settled then waiting s (List.length others);
-  if s.remembers || tasks <> [] then wake s;
-  Hand.settle ();
-  Hand.result chooser;
-  served s others
-
-let wins s =
-  let box = Mvar.create_empty () in
-  let chooser = chooser s box 10 in
-  waiting s 1;
-  int "it waits at both" 1 (Mvar.waiters box);
-  wake s;
-  yes "nobody takes it" (Mvar.try_put box ());
-  no "too late" (Hand.cancel chooser);
-  Hand.settle ();
-  yes "it is there" (Mvar.take_available box = Some ());
-  served s [ 10 ]
-
-let withdrawn s =
-  let box = Mvar.create_empty () in
-  Hand.unwind (chooser s box 90);
-  int "from the box" 0 (Mvar.waiters box);
-  waiting s 0;
-  let _next = start s 10 in
-  wake_all s 1;
-  served s [ 10 ]
-
-let in_turn s =
-  let box = Mvar.create_empty () in
-  let _first = start s 10 in
-  let _chooser = chooser s box 20 in
-  let _last = start s 30 in
-  wake_all s 3;
-  int "from the box" 0 (Mvar.waiters box);
-  served s (names 3)
-
-let choose_always s = Event.select [ event s 10; Event.always other ]
-
-let other_is_ready s =
-  int "chosen" other (choose_always s);
-  served s []
-
-(* One of them is performed, and not always the same. *)
-let both_are_ready make =
-  let choose _ =
-    let s = make () in
-    wake s;
-    let chosen = choose_always s in
-    let names = if chosen = other then [] else [ 10 ] in
-    ints "what is left" (snd (expected s names)) (s.place.left ());
-    chosen = other
-  in
-  let others = List.filter Fun.id (List.init 200 choose) in
-  yes "both occur" (others <> [] && List.length others < 200)
-
-let polled s =
-  yes "it must wait" (Event.poll (event s 10) = None);
-  served s []
-
-let polled_when_ready s =
-  wake s;
-  let results, left = expected s [ 10 ] in
-  ints "poll" results (Option.to_list (Event.poll (event s 10)));
-  ints "what is left" left (s.place.left ())
-
 (* One of the two is performed. *)
 let twice s =
   let wait name = Event.select [ event s name; event s name ] in
@@ -351,31 +169,6 @@ let raised s task =
 
 let over s =
   raised s (start s 50);
-  served s []
-
-let ended s =
-  let tasks = Array.of_list (List.map (start s) (names 4)) in
-  Hand.unwind tasks.(2);
-  cancel tasks.(0);
-  finish s;
-  waiting s 0;
-  no "too late" (Hand.cancel tasks.(1));
-  Hand.settle ();
-  Hand.unwound tasks.(0);
-  List.iter (raised s) [ tasks.(1); tasks.(3) ];
-  over s
-
-let ended_after_wake s =
-  let _first = start s 10 in
-  let second = start s 20 in
-  wake s;
-  finish s;
-  Hand.settle ();
-  raised s second;
-  served s [ 10 ]
-
-let ended_before_block s =
-  raised s (start ~before_block:(once (fun () -> finish s)) s 10);
   served s []
 
 (* One alternative ends: the choice raises, and has performed nothing. *)
@@ -450,39 +243,24 @@ let elsewhere start s =
 
 let when_ condition cases = if condition then cases else []
 
-let each name f =
-  List.mapi
-    (fun k which -> (Printf.sprintf name which, f k))
-    [ "first"; "second"; "last" ]
-
 (* However it waits. *)
-let waits ({ service; remembers; unbroken; _ } : _ Operations.t) =
+let waits ({ service; unbroken; _ } : _ Operations.t) =
   [
     ("served in order", in_order ~settled:true);
     ("all are woken before one goes on", in_order ~settled:false);
-    ("resumed, then cancelled: it was served", resumed_then_cancelled);
-    ("cancelled before it is registered", cancelled_before_block);
-    ("all are cancelled", all_unwound);
     ("in Fifo", in_fifo);
     ("in a thread", elsewhere thread);
     ( "in Fifo on another domain",
       elsewhere (fun f -> domain (fun () -> Concord_fifo.run f)) );
   ]
-  @ each "the %s one is cancelled" unwound
   @ when_ (service <> Meets)
-      (each "the %s one refuses" (refuses ~settled:true)
-      @ each "the %s one refuses, all are woken at once"
-          (refuses ~settled:false)
-      @ [
-          ("all refuse: nothing is lost", all_refuse);
-          ("a third is cancelled, and a third refuses", among_refusing);
-          ("cancelled in Fifo", cancelled_in_fifo `Eager);
-          ("cancelled lazily in Fifo", cancelled_in_fifo `Lazy);
-        ])
-  @ when_ remembers [ ("woken before the registration", before_block) ]
+      [
+        ("a third is cancelled, and a third refuses", among_refusing);
+        ("cancelled in Fifo", cancelled_in_fifo `Eager);
+        ("cancelled lazily in Fifo", cancelled_in_fifo `Lazy);
+      ]
   @ when_ (one_by_one service)
       [
-        ("newcomers are last", newcomers);
         ("they are counted", count);
         ("the resumption of one is interrupted", one_interrupted);
       ]
@@ -492,38 +270,14 @@ let waits ({ service; remembers; unbroken; _ } : _ Operations.t) =
 
 let crowds =
   [
-    ("10,000 cancelled waits leave no memory", without_trace one_after_the_other);
-    ("10,000 cancelled at once leave none", without_trace all_at_once);
     ("1,000 that were served leave none", all_served);
     ("a few among 10,000 that are cancelled", among_cancelled);
   ]
 
-let choices { service; remembers; repeats; _ } =
-  [
-    ("it is chosen: the other keeps its value", wins);
-    ("it loses, and has left", loses ~settled:true [ 10 ]);
-    ("it loses alone, and has left", loses ~settled:true []);
-    ("cancelled: it leaves both", withdrawn);
-    ("a choice has its turn in the line", in_turn);
-    ("the other is ready", other_is_ready);
-    ("poll never waits", polled);
-  ]
-  @ when_ (service <> Meets)
-      [
-        ("it loses: the next one is served", loses ~settled:false [ 10 ]);
-        ("it loses alone: nothing is lost", loses ~settled:false []);
-      ]
-  @ when_ remembers [ ("poll of what is ready", polled_when_ready) ]
-  @ when_ repeats [ ("twice in one choice", twice) ]
+let choices { repeats; _ } = when_ repeats [ ("twice in one choice", twice) ]
 
-let ends ({ service; _ } : _ Operations.t) =
-  [
-    ("the end: all who wait get it", ended);
-    ("the end before the registration", ended_before_block);
-    ("the end is interrupted: all get it", interrupted finish ~after:over);
-  ]
-  @ when_ (one_by_one service)
-      [ ("the end after one was served", ended_after_wake) ]
+let ends =
+  [ ("the end is interrupted: all get it", interrupted finish ~after:over) ]
 
 (* At most so many wait. *)
 let scene (operation : int Operations.t) most way =
@@ -547,23 +301,17 @@ let suites_of operation =
   in
   let suite what way =
     ( operation.name ^ what,
-      List.map (test way) (waits operation @ when_ has_end (ends operation))
+      List.map (test way) (waits operation @ when_ has_end ends)
       @ List.map (test ~most:20_000 way) crowds )
   in
-  let both =
-    Check.test "both are ready" (fun () ->
-        both_are_ready (fun () -> scene operation 1 direct))
+  let in_a_choice =
+    choices operation
+    @ when_ has_end [ ("an alternative ends", ended_in_a_choice) ]
   in
-  suite "" direct
-  :: when_ has_event
-       [
-         suite ", its event" synced;
-         suite ", a choice" chosen;
-         ( operation.name ^ " in a choice",
-           List.map (test direct)
-             (choices operation
-             @ when_ has_end [ ("an alternative ends", ended_in_a_choice) ])
-           @ when_ operation.remembers [ both ] );
-       ]
+  [ Described.suite operation; suite "" direct ]
+  @ when_ has_event [ suite ", its event" synced; suite ", a choice" chosen ]
+  @ when_
+      (has_event && in_a_choice <> [])
+      [ (operation.name ^ " in a choice", List.map (test direct) in_a_choice) ]
 
 let suites operations = List.concat_map suites_of operations

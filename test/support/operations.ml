@@ -20,6 +20,9 @@ type 'result place = {
   wake : unit -> int;
       (** Never waits. The value: 0 where none is given. For [Shares], [Passes]
           and [Meets] it may be called once. *)
+  release : int -> int;
+      (** As [wake], with a number to give. The number that it gets, or 0; its
+          own if nobody takes that. At a barrier, one party, which waits. *)
   left : unit -> int list;
       (** At rest: the values that came out of those who waited or, for [Takes]
           and [Shares], those that nobody has got. It takes them, so that the
@@ -29,6 +32,8 @@ type 'result place = {
   ends : (exn * (unit -> unit)) option;
       (** Ends it, for ever: all who wait, and all who come, get the exception.
       *)
+  fails : (exn -> Printexc.raw_backtrace -> unit) option;
+      (** All who wait get this exception, with its backtrace. *)
 }
 (** A new structure, in the state in which the operation waits. *)
 
@@ -38,9 +43,9 @@ type 'result t = {
   remembers : bool;  (** A wake for which nobody waits serves who comes next. *)
   repeats : bool;  (** One choice may have its event twice. *)
   unbroken : bool;
-      (** [Shares]: all are resumed although a resumer raises, as a signal
-          handler may. [Rwlock] does not promise it, and of those who read an
-          [Mvar] it does not hold. *)
+      (** A resumer raises, as a signal handler may. [Shares]: all are resumed
+          all the same. Else: what was passed on is passed on, and the structure
+          is as usual. The page on threads says where it does not hold. *)
   make : int -> 'result place;  (** At most so many will wait. *)
 }
 
@@ -67,6 +72,15 @@ let counter () =
   fun () ->
     incr n;
     !n
+
+(* A wake that always gives the same, or one after the other. *)
+let always n release () =
+  ignore (release n : int);
+  n
+
+let numbered release =
+  let next = counter () in
+  fun () -> always (next ()) release ()
 
 (* All that [f] gives. *)
 let rec drain f = match f () with Some v -> v :: drain f | None -> []
@@ -116,18 +130,21 @@ module Make (S : Style) = struct
 
   let await _ =
     let t = Promise.create () in
+    let release v =
+      Promise.fill t v;
+      0
+    in
     {
       wait = (fun _ -> S.Promise.await t);
       event = Some (fun _ -> Promise.await_evt t);
-      wake =
-        (fun () ->
-          Promise.fill t 1;
-          1);
+      wake = always 1 release;
+      release;
       left =
         (fun () -> match Promise.peek t with Some (Ok v) -> [ v ] | _ -> []);
       waiters = (fun () -> Promise.waiters t);
       words = (fun () -> words t);
       ends = Some (Not_found, fun () -> Promise.fail t Not_found);
+      fails = Some (fun e backtrace -> Promise.fail ~backtrace t e);
     }
 
   let promise = [ operation "Promise.await" Shares await ]
@@ -136,17 +153,20 @@ module Make (S : Style) = struct
     [
       operation "Latch.await" Shares (fun _ ->
           let t = Latch.create 1 in
+          let release _ =
+            Latch.count_down t;
+            0
+          in
           {
             wait = (fun _ -> zero (S.Latch.await t));
             event = Some (fun _ -> unit (Latch.await_evt t));
-            wake =
-              (fun () ->
-                Latch.count_down t;
-                0);
+            wake = always 0 release;
+            release;
             left = (fun () -> tokens (fun () -> Latch.is_open t));
             waiters = (fun () -> Latch.waiters t);
             words = (fun () -> words t);
             ends = None;
+            fails = None;
           });
     ]
 
@@ -155,14 +175,16 @@ module Make (S : Style) = struct
     let gate = Promise.create () in
     let t = Lazy.from_fun (fun () -> Promise.await gate) in
     let go_on = paused (fun () -> try Lazy.force t with Not_found -> 0) in
+    let release v =
+      Promise.fill gate v;
+      go_on ();
+      0
+    in
     {
       wait = (fun _ -> wait t);
       event = None;
-      wake =
-        (fun () ->
-          Promise.fill gate 1;
-          go_on ();
-          1);
+      wake = always 1 release;
+      release;
       left = (fun () -> match Lazy.peek t with Some (Ok v) -> [ v ] | _ -> []);
       waiters = (fun () -> Lazy.waiters t);
       words = (fun () -> words t);
@@ -172,6 +194,11 @@ module Make (S : Style) = struct
             fun () ->
               Promise.fail gate Not_found;
               go_on () );
+      fails =
+        Some
+          (fun e backtrace ->
+            Promise.fail ~backtrace gate e;
+            try go_on () with failure when failure == e -> ());
     }
 
   let lazy_ =
@@ -183,24 +210,25 @@ module Make (S : Style) = struct
   let bvar =
     let given give _ =
       let t = Bvar.create () in
+      let release v = if give t v then 0 else v in
       {
         wait = (fun _ -> S.Bvar.wait t);
         event = Some (fun _ -> Bvar.wait_evt t);
-        wake =
-          (fun () ->
-            give t 1;
-            1);
+        wake = always 1 release;
+        release;
         left = (fun () -> []);
         waiters = (fun () -> Bvar.waiters t);
         words = (fun () -> words t);
         ends = None;
+        fails = None;
       }
     in
     [
-      operation "Bvar.wait, signal" Takes ~remembers:false
-        (given (fun t v -> ignore (Bvar.signal t v : bool)));
+      operation "Bvar.wait, signal" Takes ~remembers:false (given Bvar.signal);
       operation "Bvar.wait, broadcast" Shares ~remembers:false ~repeats:false
-        (given Bvar.broadcast);
+        (given (fun t v ->
+             Bvar.broadcast t v;
+             true));
     ]
 
   let barrier =
@@ -217,29 +245,36 @@ module Make (S : Style) = struct
                   ignore (Hand.start (fun () -> Barrier.await t) : unit Hand.t)
                 done;
                 0);
+            release =
+              (fun _ ->
+                Barrier.await t;
+                0);
             left = (fun () -> []);
             waiters = (fun () -> Barrier.waiters t);
             words = (fun () -> words t);
             ends = None;
+            fails = None;
           });
     ]
 
   (* --- Boxes ----------------------------------------------------------------- *)
 
   let from_box wait event _ =
-    let t = Mvar.create_empty () and next = counter () in
+    let t = Mvar.create_empty () in
+    let release v =
+      expect "the box is empty" (Mvar.try_put t v);
+      0
+    in
     {
       wait = (fun v -> wait t v);
       event = Some (fun v -> event t v);
-      wake =
-        (fun () ->
-          let v = next () in
-          expect "the box is empty" (Mvar.try_put t v);
-          v);
+      wake = numbered release;
+      release;
       left = (fun () -> Option.to_list (Mvar.take_available t));
       waiters = (fun () -> Mvar.waiters t);
       words = (fun () -> words t);
       ends = None;
+      fails = None;
     }
 
   (* Those who wait to give. *)
@@ -259,6 +294,7 @@ module Make (S : Style) = struct
         (fun () ->
           take ();
           0);
+      release = (fun _ -> Option.value (try_take ()) ~default:0);
       left =
         (fun () ->
           take_all ();
@@ -266,6 +302,7 @@ module Make (S : Style) = struct
       waiters;
       words;
       ends;
+      fails = None;
     }
 
   let put _ =
@@ -289,31 +326,36 @@ module Make (S : Style) = struct
         (from_box
            (fun t v -> S.Mvar.modify t (replace v))
            (fun t v -> Mvar.modify_evt t (replace v)));
-      operation "Mvar.put" Gives put;
+      operation "Mvar.put" Gives ~unbroken:false put;
     ]
 
   (* --- Queues ------------------------------------------------------------------ *)
 
   let receive _ =
-    let t = Channel.create () and next = counter () in
+    let t = Channel.create () in
     let sent = ref 0 and received = ref 0 in
     let count v =
       incr received;
       v
     in
+    let release v =
+      if Channel.try_send t v then begin
+        incr sent;
+        0
+      end
+      else v
+    in
     {
       wait = (fun _ -> S.map count (S.Channel.receive t));
       event = Some (fun _ -> Event.wrap (Channel.receive_evt t) count);
-      wake =
-        (fun () ->
-          let v = next () in
-          if Channel.try_send t v then incr sent;
-          v);
+      wake = numbered release;
+      release;
       (* What was sent to nobody. *)
       left = (fun () -> List.init (!sent - !received) Fun.id);
       waiters = (fun () -> Channel.waiters t);
       words = (fun () -> words t);
       ends = Some (Channel.Closed, fun () -> Channel.close t);
+      fails = None;
     }
 
   let send _ =
@@ -331,19 +373,20 @@ module Make (S : Style) = struct
     ]
 
   let empty ~wait ~event ~add ~try_take ~waiters ~words ~close =
-    let next = counter () in
+    let release v =
+      add v;
+      0
+    in
     {
       wait;
       event = Some event;
-      wake =
-        (fun () ->
-          let v = next () in
-          add v;
-          v);
+      wake = numbered release;
+      release;
       left = (fun () -> drain try_take);
       waiters;
       words;
       ends = Some (Stream.Closed, close);
+      fails = None;
     }
 
   (* Its end is a value: here the exception, as that of the others. *)
@@ -385,7 +428,7 @@ module Make (S : Style) = struct
         (take_item
            (fun t -> S.map unless_at_end (S.Stream.next t))
            (fun t -> Event.wrap (Stream.next_evt t) unless_at_end));
-      operation "Stream.add" Gives add_item;
+      operation "Stream.add" Gives ~unbroken:false add_item;
     ]
 
   let take_mail _ =
@@ -415,45 +458,52 @@ module Make (S : Style) = struct
       ~words:(fun () -> words (t, s))
       ~close:(fun () -> Broadcast.close t)
 
-  let broadcast = [ operation "Broadcast.receive" Takes receive_news ]
+  let broadcast =
+    [ operation "Broadcast.receive" Takes ~unbroken:false receive_news ]
 
   (* --- Locks --------------------------------------------------------------------- *)
 
   let locked ~wait ~event ~unlock ~try_lock ~waiters ~words =
+    let release _ =
+      unlock ();
+      0
+    in
     {
       wait = (fun _ -> zero (wait ()));
       event = Some (fun _ -> unit event);
-      wake =
-        (fun () ->
-          unlock ();
-          0);
+      wake = always 0 release;
+      release;
       left = (fun () -> tokens try_lock);
       waiters;
       words;
       ends = None;
+      fails = None;
     }
 
   (* A variable, of which each holder of the lock gives what the one before it left
      there; [unlock] is the first. *)
-  let guarded ~within ~unlock ~try_lock ~waiters ~words =
+  let guarded ?(writes = true) ~within ~unlock ~try_lock ~waiters ~words () =
     let content = ref 0 in
+    let release v =
+      content := v;
+      unlock ();
+      0
+    in
     {
       wait =
         (fun v ->
           within (fun () ->
               let old = !content in
-              content := v;
+              if writes then content := v;
               S.return old));
       event = None;
-      wake =
-        (fun () ->
-          content := 1;
-          unlock ();
-          1);
+      wake = always 1 release;
+      release;
       left = (fun () -> if try_lock () then [ !content ] else []);
       waiters;
       words;
       ends = None;
+      fails = None;
     }
 
   let with_mutex f _ =
@@ -471,7 +521,9 @@ module Make (S : Style) = struct
         (with_mutex (fun t ->
              locked ~wait:(fun () -> S.Mutex.lock t) ~event:(Mutex.lock_evt t)));
       operation "Mutex.protect" Passes
-        (with_mutex (fun t -> guarded ~within:(S.Mutex.protect t)));
+        (with_mutex (fun t ~unlock ~try_lock ~waiters ~words ->
+             let within f = S.Mutex.protect t f in
+             guarded ~within ~unlock ~try_lock ~waiters ~words ()));
     ]
 
   let semaphore =
@@ -504,8 +556,9 @@ module Make (S : Style) = struct
     if !reads then Rwlock.read_lock t else Rwlock.write_lock t;
     f t
       ~unlock:(fun () ->
-        if !reads then Rwlock.read_unlock t else Rwlock.write_unlock t;
-        reads := false)
+        let read = !reads in
+        reads := false;
+        if read then Rwlock.read_unlock t else Rwlock.write_unlock t)
       ~try_lock:(fun () -> Rwlock.try_write_lock t)
       ~waiters:(fun () -> Rwlock.waiters t)
       ~words:(fun () -> words t)
@@ -541,8 +594,7 @@ module Make (S : Style) = struct
 
   let read t ~unlock ~try_lock ~waiters ~words =
     let within f = S.Rwlock.read t f in
-    let place = guarded ~within ~unlock ~try_lock ~waiters ~words in
-    { place with wait = (fun _ -> place.wait 1) }
+    guarded ~writes:false ~within ~unlock ~try_lock ~waiters ~words ()
 
   let rwlock =
     let writers = `Writers in
@@ -553,7 +605,9 @@ module Make (S : Style) = struct
       operation "Rwlock.write_lock, after a reader" Takes
         (with_rwlock ~held:`To_read write_lock);
       operation "Rwlock.write" Passes
-        (with_rwlock (fun t -> guarded ~within:(S.Rwlock.write t)));
+        (with_rwlock (fun t ~unlock ~try_lock ~waiters ~words ->
+             let within f = S.Rwlock.write t f in
+             guarded ~within ~unlock ~try_lock ~waiters ~words ()));
       operation "Rwlock.read_lock" Shares ~unbroken:false
         (with_rwlock read_lock);
       operation "Rwlock.read_lock, writers first" Shares ~unbroken:false
@@ -573,14 +627,16 @@ module Make (S : Style) = struct
       in
       Event.wrap_abort (Event.wrap (Condition.wait_evt t m) signalled) unlock
     in
+    let release _ =
+      signal t;
+      0
+    in
     {
       wait =
         (fun _ -> S.Mutex.protect m (fun () -> zero (S.Condition.wait t m)));
       event = Some event;
-      wake =
-        (fun () ->
-          signal t;
-          0);
+      wake = always 0 release;
+      release;
       left =
         (fun () ->
           no "somebody has the mutex" (Mutex.is_locked m);
@@ -588,39 +644,46 @@ module Make (S : Style) = struct
       waiters = (fun () -> Condition.waiters t);
       words = (fun () -> words (t, m));
       ends = None;
+      fails = None;
     }
 
   (* A state that stays: newcomers find it at once. *)
   let looped _ =
     let t = Condition.create () and state = Atomic.make None in
     let look () = Atomic.get state in
+    let release v =
+      Atomic.set state (Some v);
+      Condition.broadcast t;
+      0
+    in
     {
       wait = (fun _ -> S.Condition.loop_no_mutex t look);
       event = Some (fun _ -> Condition.loop_no_mutex_evt t look);
-      wake =
-        (fun () ->
-          Atomic.set state (Some 1);
-          Condition.broadcast t;
-          1);
+      wake = always 1 release;
+      release;
       left = (fun () -> Option.to_list (Atomic.exchange state None));
       waiters = (fun () -> Condition.waiters t);
       words = (fun () -> words t);
       ends = None;
+      fails = None;
     }
 
   let without_mutex wake _ =
     let t = Condition.create () in
+    let release _ =
+      wake t;
+      0
+    in
     {
       wait = (fun _ -> zero (S.Condition.wait_no_mutex t));
       event = Some (fun _ -> unit (Condition.wait_no_mutex_evt t));
-      wake =
-        (fun () ->
-          wake t;
-          0);
+      wake = always 0 release;
+      release;
       left = (fun () -> []);
       waiters = (fun () -> Condition.waiters t);
       words = (fun () -> words t);
       ends = None;
+      fails = None;
     }
 
   let condition =

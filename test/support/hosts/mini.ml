@@ -4,6 +4,10 @@
 module Suspend = Concord.Suspend
 open Effect.Deep
 
+type _ Effect.t += Fork : (unit -> unit) -> unit Effect.t
+
+let fork f = Effect.perform (Fork f)
+
 let run tasks =
   let mutex = Stdlib.Mutex.create () and changed = Stdlib.Condition.create () in
   let ready = Queue.create () and live = ref (List.length tasks) in
@@ -32,13 +36,18 @@ let run tasks =
         let backtrace = Printexc.get_raw_backtrace () in
         if decide () then discontinue_with_backtrace k e backtrace
   in
-  let effc (type a) (e : a Effect.t) : ((a, unit) continuation -> unit) option =
-    match e with
-    | Suspend.Suspend block -> Some (fun k -> suspend block k)
-    | _ -> None
-  in
-  let start f =
+  let rec start f =
     match_with f () { retc = (fun () -> decr live); exnc = raise; effc }
+  and effc : type a. a Effect.t -> ((a, unit) continuation -> unit) option =
+    function
+    | Suspend.Suspend block -> Some (fun k -> suspend block k)
+    | Fork f ->
+        Some
+          (fun k ->
+            incr live;
+            push (fun () -> start f);
+            continue k ())
+    | _ -> None
   in
   List.iter (fun f -> push (fun () -> start f)) tasks;
   while !live > 0 do

@@ -1,0 +1,3 @@
+module Host = Host
+module Operation = Operation
+module Report = Report

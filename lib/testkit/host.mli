@@ -1,0 +1,71 @@
+(** Does a scheduler keep its side of the contract of {!Concord.Suspend}, and
+    what else can it do?
+
+    Say what the scheduler is, in a module of type {!HOST}; then {!main} is the
+    whole program. *)
+
+(** {1 What is tested} *)
+
+module type HOST = Host_signature.HOST
+
+(** {1 The checks}
+
+    - {b H1} to {b H4}: what {!Concord.Suspend} says of a host.
+    - {b S1} to {b S5}: what it says of structures, on this host: a structure
+      keeps them only if its tasks' host lets it.
+    - {b backtraces}: those of what [block], or the first task, raises.
+    - {b inside}, {b around}, {b foreign}: [run] in a task of another host; a
+      loop that handles [Suspend] in a task of this host; a loop that does not,
+      as Eio's or that of a Domainslib pool.
+    - {b domains}: two loops, each on a domain of its own.
+    - {b protect}: {!Concord.Suspend.protect}.
+    - {b fair}: tasks that are always ready leave others their turn.
+    - {b failures}: what a task raises is not forgotten.
+    - {b end}: what is left of a loop that has ended does no harm.
+
+    Cases that need cancellation are left out if the host has none. Where
+    something is no fault but an ability that the host has not, the line says
+    that it is not offered: [run] blocks the thread of the task that calls it,
+    for example.
+
+    What is not tested: signal handlers that raise, memory, speed, and scopes. A
+    race that is not seen may be there all the same: run the checks several
+    times, with other seeds. *)
+
+val check :
+  ?seed:int -> ?seconds:float -> ?only:string list -> (module HOST) -> Report.t
+(** [check (module My_host)] runs the checks, or those of the clauses [only].
+    They take some seconds, and longer if the host hangs.
+
+    Each clause runs in a process of its own, made by [fork], in which the host
+    may do what it likes: hang, raise, or end the process. It is killed after
+    [seconds], by default 10. [seed] determines how long the partners of a race
+    wait; by default it is the environment variable [CONCORD_SEED], or the time.
+
+    It blocks the calling thread. The checks use the signal [SIGUSR1] in their
+    processes.
+
+    - {b Raises} [Invalid_argument] if the program has a second domain, or had
+      one: OCaml has no fork then. [My_host] is to start domains in [run] only.
+    - {b Raises} [Invalid_argument] if there is no such clause. *)
+
+val main : ?seed:int -> ?seconds:float -> (module HOST) -> unit
+(** {!check}, then {!Report.print}; then the program ends: with code 0 if no
+    clause is broken, else with 1. *)
+
+(** {1 What a host can do} *)
+
+type abilities = {
+  composes : bool;  (** No clause is broken. *)
+  cancels : bool;
+  protects : bool;
+  inside : bool;
+      (** Its loop, run in a task of another host, suspends that task only. *)
+  around : bool;  (** Any other loop may run in its tasks. *)
+  domains : bool;  (** Its loop may run on several domains at once. *)
+}
+
+val abilities : Report.t -> abilities
+(** What a report on all clauses says of them.
+    - {b Raises} [Invalid_argument] if the report has only some of the clauses.
+*)

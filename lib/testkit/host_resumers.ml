@@ -1,0 +1,184 @@
+open Concord
+open Host_tasks
+open Trial
+
+exception Boom
+
+(* --- H1: block -------------------------------------------------------------- *)
+
+let some_v h () =
+  in_task h @@ fun _ ->
+  let calls = ref 0 in
+  let block _ =
+    incr calls;
+    Some 7
+  in
+  int "the value with which the task continues" 7 (Suspend.suspend block);
+  int "calls of block" 1 !calls
+
+let raises h () =
+  in_task h @@ fun _ ->
+  let calls = ref 0 in
+  let block _ =
+    incr calls;
+    raise Boom
+  in
+  (match Suspend.suspend block with
+  | () -> fail "the task continues with a value"
+  | exception Boom -> ());
+  int "calls of block" 1 !calls
+
+(* [resume] calls the resumer; then [block] goes on for a while. *)
+let not_before_block_returns h resume () =
+  in_task h @@ fun _ ->
+  let in_block = Atomic.make false in
+  let block resumer =
+    Atomic.set in_block true;
+    resume (fun () -> ignore (resumer (Ok 1) : bool));
+    spin 50_000;
+    Atomic.set in_block false;
+    None
+  in
+  let v = Suspend.suspend block in
+  yes "the task continues before block has returned" (not (Atomic.get in_block));
+  int "the value with which the task continues" 1 v
+
+let h1 h =
+  {
+    name = "H1";
+    about =
+      "block is called once, and the task does not continue before it ends";
+    cases =
+      [
+        case "block returns Some v" (some_v h);
+        case "block raises" (raises h);
+        case "resumed in block" (not_before_block_returns h (fun f -> f ()));
+        case "resumed by a thread while block runs"
+          (not_before_block_returns h in_thread);
+      ];
+  }
+
+(* --- H2: resumers ------------------------------------------------------------ *)
+
+(* The caller's thread while it is in a resumer: no task runs on top of that. *)
+let nobody = -1
+let calling = Atomic.make nobody
+
+let call resumer outcome =
+  Atomic.set calling (self ());
+  let accepted = resumer outcome in
+  Atomic.set calling nobody;
+  accepted
+
+let continues post =
+  let v = wait_in post in
+  yes "the resumer runs the task" (Atomic.get calling <> self ());
+  v
+
+(* The loop has nothing else to do, and sleeps most likely. *)
+let from_elsewhere h place () =
+  let post = post () in
+  let other () =
+    let resumer = collect post in
+    Unix.sleepf 0.005;
+    place (fun () -> yes "it is refused" (call resumer (Ok 3)))
+  in
+  beside other (fun () ->
+      in_task h (fun _ -> int "the value" 3 (continues post)))
+
+let by_a_sibling h () =
+  in_task h @@ fun t ->
+  let post = post () in
+  let task = fork t (fun () -> continues post) in
+  until t (fun () -> not (is_empty post));
+  yes "it is refused" (call (collect post) (Ok 4));
+  int "the value" 4 (Promise.await task.ended)
+
+(* Nobody yields meanwhile. *)
+let while_busy h () =
+  let post = post () in
+  let collected = Atomic.make false and busy = Atomic.make false in
+  let called = Atomic.make false in
+  let other () =
+    let resumer = collect post in
+    Atomic.set collected true;
+    poll (fun () -> Atomic.get busy);
+    yes "it is refused" (call resumer (Ok 5));
+    Atomic.set called true
+  in
+  beside other @@ fun () ->
+  in_task h @@ fun t ->
+  let task = fork t (fun () -> continues post) in
+  until t (fun () -> Atomic.get collected);
+  Atomic.set busy true;
+  while not (Atomic.get called) do
+    spin 100
+  done;
+  int "the value" 5 (Promise.await task.ended)
+
+let in_a_signal_handler h () =
+  in_task h @@ fun t ->
+  let post = post () in
+  let task = fork t (fun () -> continues post) in
+  until t (fun () -> not (is_empty post));
+  let resumer = collect post and answer = Atomic.make None in
+  let handle _ = Atomic.set answer (Some (call resumer (Ok 6))) in
+  let before = Sys.signal Sys.sigusr1 (Signal_handle handle) in
+  Unix.kill (Unix.getpid ()) Sys.sigusr1;
+  poll (fun () -> Option.is_some (Atomic.get answer));
+  Sys.set_signal Sys.sigusr1 before;
+  yes "it is refused" (Atomic.get answer = Some true);
+  int "the value" 6 (Promise.await task.ended)
+
+let h2 h =
+  {
+    name = "H2";
+    about =
+      "a resumer may be called from anywhere, does not block, runs no task";
+    cases =
+      [
+        case "from a domain" (from_elsewhere h (fun f -> f ()));
+        case "from a thread" (from_elsewhere h in_thread);
+        case "by another task" (by_a_sibling h);
+        case "from a domain, while a task computes" (while_busy h);
+        case "in a signal handler" (in_a_signal_handler h);
+      ];
+  }
+
+(* --- H4: no wake-up is lost ---------------------------------------------------- *)
+
+(* The loop has one task, and goes to sleep in each round. *)
+let wake_ups h random place () =
+  let rounds = 250 and random = random 5 in
+  let post = post () in
+  let other () =
+    for i = 1 to rounds do
+      let resumer = collect post in
+      (* Sometimes at once, sometimes when the loop sleeps. *)
+      spin (Random.State.int random (if i mod 2 = 0 then 500 else 20_000));
+      yes "it is refused" (resumer (Ok i))
+    done
+  in
+  beside
+    (fun () -> place other)
+    (fun () ->
+      in_task h @@ fun _ ->
+      for i = 1 to rounds do
+        int "the value" i (wait_in post)
+      done)
+
+let h4 h random =
+  {
+    name = "H4";
+    about = "a loop that goes to sleep misses no task that becomes ready";
+    cases =
+      [
+        case "a domain resumes" (wake_ups h random (fun f -> f ()));
+        case "a domain resumes from a thread of it"
+          (wake_ups h random in_thread);
+      ];
+  }
+
+let clauses ~seed h =
+  let random n = Random.State.make [| seed; n |] in
+  [ h1 h; h2 h; Host_decisions.h3 h random; h4 h random ]

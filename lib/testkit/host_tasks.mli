@@ -1,0 +1,68 @@
+(** What the checks of hosts are made of. *)
+
+open Host_signature
+
+type clause = { name : string; about : string; cases : Trial.case list }
+
+type running
+(** A loop, in which the caller is a task. *)
+
+val in_task : (module HOST) -> (running -> 'a) -> 'a
+(** [run], for a host of which nothing is known: what the function raises is
+    raised here, even if the host swallows it. *)
+
+type 'a forked = {
+  ended : 'a Concord.Promise.t;  (** Its value, or what it raised. *)
+  cancel : unit -> unit;  (** For hosts that can. *)
+}
+
+val fork : running -> (unit -> 'a) -> 'a forked
+(** A new task. *)
+
+val needs_cancellation : (module HOST) -> unit
+(** @raise Trial.Not_offered if the host cannot cancel. *)
+
+val until : running -> (unit -> bool) -> unit
+(** Lets the other tasks, threads and domains go on until the condition is true.
+    For tasks that are not cancelled. *)
+
+val poll : (unit -> bool) -> unit
+(** The same for a thread that runs no task. *)
+
+val soon : (unit -> bool) -> unit
+(** As {!poll}, and sees within a microsecond what becomes true soon. *)
+
+val spin : int -> unit
+(** Computes for a time in proportion to the number: [1000] are microseconds. *)
+
+val beside : (unit -> unit) -> (unit -> 'a) -> 'a
+(** [beside other f] is [f ()], with [other ()] in another domain meanwhile. It
+    returns when both have ended. The check fails if [other] raises. *)
+
+val in_thread : (unit -> unit) -> unit
+(** Calls the function in another thread, and blocks the calling one meanwhile.
+    The check fails if it raises. *)
+
+val self : unit -> int
+(** The calling thread. *)
+
+(** {2 Resumers that are passed on} *)
+
+type 'a post
+(** A place for one resumer, with which no task waits. *)
+
+val post : unit -> 'a post
+(** An empty place. *)
+
+val is_empty : 'a post -> bool
+val put : 'a post -> 'a Concord.Suspend.resumer -> unit
+
+val peek : 'a post -> 'a Concord.Suspend.resumer
+(** The resumer, which stays there.
+    - {b Raises} [Invalid_argument] if there is none. *)
+
+val wait_in : 'a post -> 'a
+(** Suspends, with the resumer in the place. *)
+
+val collect : 'a post -> 'a Concord.Suspend.resumer
+(** Polls for the resumer, takes it out, and blocks the thread meanwhile. *)

@@ -1,0 +1,79 @@
+type service = Operation_signature.service =
+  | Signals
+  | Takes
+  | Gives
+  | Trades
+  | Shares
+  | Passes
+  | Meets
+
+module type OPERATION = Operation_signature.OPERATION
+
+module Clauses = Operation_clauses
+
+module Defaults = struct
+  let keeps = true
+  let in_order = true
+  let interruptible = false
+  let event = None
+  let waiters = None
+  let close = None
+  let fail = None
+end
+
+let storms ~seed ~seconds operation =
+  let storm name about place =
+    let run () = Operation_storm.run ~seed ~seconds operation place in
+    { Clauses.name; about; cases = [ { Trial.title = "at random"; run } ] }
+  in
+  [
+    storm "storm" "all that, at random" Operation_storm.Together;
+    storm "domains" "the same, from another domain" Operation_storm.Domains;
+    storm "threads" "the same, in system threads" Operation_storm.Threads;
+  ]
+
+(* More than any takes that ends. *)
+let limit = 10.
+
+let default_seed () =
+  match Option.bind (Sys.getenv_opt "CONCORD_SEED") int_of_string_opt with
+  | Some seed -> seed
+  | None -> int_of_float (Unix.gettimeofday () *. 1e3) land 0xFFFFFF
+
+let check ?seed ?(seconds = 1.) (module O : OPERATION) =
+  let seed = match seed with Some seed -> seed | None -> default_seed () in
+  let share = seconds /. 3. in
+  (* Why the rest is not looked at. *)
+  let skipped = ref None in
+  let line ~limit { Clauses.name; about; cases } =
+    let verdict =
+      match !skipped with
+      | Some why -> Report.Not_offered why
+      | None ->
+          let begun = Unix.gettimeofday () in
+          let verdict = Operation_run.verdict ~seconds:limit cases in
+          if Unix.gettimeofday () -. begun >= limit then
+            skipped := Some (Printf.sprintf "not looked at: %s hangs" name);
+          verdict
+    in
+    { Report.clause = name; about; verdict }
+  in
+  let exact = List.map (line ~limit) (Clauses.all (module O)) in
+  let broken = Report.broken { Report.subject = O.name; seed; lines = exact } in
+  (match broken with
+  | name :: _ when !skipped = None ->
+      skipped := Some (Printf.sprintf "not looked at: %s is broken" name)
+  | _ -> ());
+  let storms = storms ~seed ~seconds:share (module O) in
+  let random = List.map (line ~limit:(limit +. share)) storms in
+  { Report.subject = O.name; seed; lines = exact @ random }
+
+let cases operation =
+  let named { Clauses.name; cases; _ } =
+    let case { Trial.title; run } =
+      ( name ^ ", " ^ title,
+        fun () -> try run () with Trial.Not_offered _ -> () )
+    in
+    List.map case cases
+  in
+  List.concat_map named (Clauses.all operation)

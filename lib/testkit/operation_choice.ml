@@ -1,0 +1,138 @@
+open Concord
+open Operation_signature
+open Operation_scene
+open Operation_outcome
+module Hand = Operation_hand
+
+(* The other alternative is to take from a box. *)
+
+let select s box number =
+  Event.select
+    [
+      (Option.get s.event) number;
+      Event.wrap (Mvar.take_evt box) (fun () -> other);
+    ]
+
+let chooser s box = start ~wait:(select s box) s
+
+let put box =
+  if not (Mvar.try_put box ()) then Trial.fail "the choice has taken both"
+
+let still_there box =
+  if Mvar.take_available box = None then Trial.fail "the choice has taken both"
+
+let left_the_box box =
+  Trial.equal string_of_int "those who wait at the other alternative" 0
+    (Mvar.waiters box)
+
+(* It is chosen, and the other one is not. *)
+let wins s =
+  let box = Mvar.create_empty () in
+  let w = chooser s box in
+  let_go s 1;
+  put box;
+  still_there box;
+  served s [ w ]
+
+(* The other one is chosen: before its task goes on, or after, somebody is let go. *)
+let loses ~settled ~others s =
+  only_if
+    (s.service <> Meets || settled)
+    "whoever leaves keeps the others waiting";
+  let box = Mvar.create_empty () in
+  let w = chooser s box in
+  let waiters = start_many s others in
+  put box;
+  if settled then settle s;
+  if others > 0 then let_go s others
+  else if s.keeps then begin
+    release_by_hand s;
+    settle s
+  end;
+  settle s;
+  returned w;
+  served s waiters
+
+let leaves_both s =
+  let box = Mvar.create_empty () in
+  let cancelled = chooser s box in
+  cancel cancelled;
+  settle s;
+  left cancelled;
+  left_the_box box;
+  let w = start s in
+  let_go s 1;
+  served s [ w ]
+
+let has_its_turn s =
+  let box = Mvar.create_empty () in
+  let first = start s in
+  let second = chooser s box in
+  let third = start s in
+  let_go s 3;
+  left_the_box box;
+  served ~in_order:s.in_order s [ first; second; third ]
+
+let choose_always s number =
+  Event.select [ (Option.get s.event) number; Event.always other ]
+
+let never_waits s =
+  let w = start ~wait:(choose_always s) s in
+  returned w;
+  served s []
+
+let poll s number = Event.poll ((Option.get s.event) number)
+
+let must_wait s =
+  let polled number = Option.value (poll s number) ~default:other in
+  returned (start ~wait:polled s);
+  served s []
+
+let is_ready s =
+  only_if s.keeps "an early release is forgotten";
+  release_by_hand s;
+  settle s;
+  let w =
+    start s ~wait:(fun number ->
+        match poll s number with
+        | Some got -> got
+        | None -> Trial.fail "poll gives nothing, although it was released")
+  in
+  returned w;
+  served s [ w ]
+
+(* One of the two is performed: which one is not known. *)
+let both_are_ready s =
+  if s.keeps then begin
+    release_by_hand s;
+    settle s;
+    let w = start ~wait:(choose_always s) s in
+    returned w;
+    conserved s
+  end
+
+let cases (module O : OPERATION) =
+  let case ?(times = 1) (title, f) =
+    let run () =
+      only_if (Option.is_some O.event) "it has no event";
+      for _ = 1 to times do
+        f (create (module O) direct)
+      done
+    in
+    { Trial.title; run }
+  in
+  case ~times:20 ("both are ready", both_are_ready)
+  :: List.map
+       (fun one -> case one)
+       [
+         ("it is chosen", wins);
+         ("it is not chosen", loses ~settled:true ~others:1);
+         ("it is not chosen, alone", loses ~settled:true ~others:0);
+         ("released before it leaves", loses ~settled:false ~others:1);
+         ("released before it leaves, alone", loses ~settled:false ~others:0);
+         ("it is cancelled", leaves_both);
+         ("others come before and after", has_its_turn);
+         ("the other is ready", never_waits);
+         ("poll, when it must wait", must_wait);
+         ("poll, when it need not", is_ready);
+       ]

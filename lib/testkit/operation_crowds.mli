@@ -1,0 +1,12 @@
+(** Operations that are repeated often. *)
+
+open Operation_scene
+
+val many : int
+(** So many wait at the same time in {!memory}. *)
+
+val memory : case list
+(** Waits that are cancelled. *)
+
+val fairness : case list
+(** Tasks that wait again and again. *)

@@ -1,0 +1,82 @@
+open Operation_scene
+module Hand = Operation_hand
+
+(* --- S5 ------------------------------------------------------------------------- *)
+
+let[@inline never] origin () =
+  try raise Hand.Interrupt with e -> (e, Printexc.get_raw_backtrace ())
+
+let entries backtrace = Array.to_list (Printexc.raw_backtrace_entries backtrace)
+
+let rec begins_with prefix list =
+  match (prefix, list) with
+  | [], _ -> true
+  | a :: prefix, b :: list -> a = b && begins_with prefix list
+  | _ :: _, [] -> false
+
+let keeps_backtrace s =
+  match s.fail with
+  | None -> raise (Trial.Not_offered "it fails nobody with an exception")
+  | Some fail -> (
+      let recorded = Printexc.backtrace_status () in
+      Printexc.record_backtrace true;
+      Fun.protect ~finally:(fun () -> Printexc.record_backtrace recorded)
+      @@ fun () ->
+      let e, backtrace = origin () in
+      only_if (entries backtrace <> []) "there are no backtraces";
+      let w = start s in
+      fail e backtrace;
+      settle s;
+      raised e w;
+      match Hand.outcome w.task with
+      | Raised (_, actual)
+        when not (begins_with (entries backtrace) (entries actual)) ->
+          Trial.fail "the exception has another backtrace than it was given"
+      | _ -> ())
+
+(* --- The end ---------------------------------------------------------------------- *)
+
+let closed s f =
+  match s.close with
+  | None -> raise (Trial.Not_offered "it has no end")
+  | Some (exn, close) -> f ~exn ~close
+
+let ended s =
+  closed s @@ fun ~exn ~close ->
+  let waiters = start_many s 3 in
+  let cancelled = List.nth waiters 1 in
+  cancel cancelled;
+  close ();
+  settle s;
+  left cancelled;
+  List.iter (raised exn) (but_for 1 waiters);
+  raised exn (start s)
+
+let ended_before_block s =
+  closed s @@ fun ~exn ~close ->
+  let hooks = { Hand.no_hooks with performs = once close } in
+  let w = start ~hooks s in
+  settle s;
+  raised exn w
+
+let ended_after_release s =
+  closed s @@ fun ~exn ~close ->
+  only_if (one_by_one s) "one release lets all go on";
+  let both = start_many s 2 in
+  release_by_hand s;
+  close ();
+  settle s;
+  match List.partition has_returned both with
+  | [ _ ], [ other ] -> raised exn other
+  | gone, _ ->
+      Trial.fail "one release, and then the end, let %d tasks go on"
+        (List.length gone)
+
+let backtrace = [ ("one waits", keeps_backtrace) ]
+
+let close =
+  [
+    ("three wait", ended);
+    ("before block", ended_before_block);
+    ("after a release", ended_after_release);
+  ]

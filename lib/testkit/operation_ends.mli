@@ -1,0 +1,9 @@
+(** Those who wait go on with an exception. *)
+
+open Operation_scene
+
+val backtrace : case list
+(** S5. *)
+
+val close : case list
+(** The operation has an end. *)

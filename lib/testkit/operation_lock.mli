@@ -1,0 +1,3 @@
+(** Does an operation hold a lock while its task waits, or is resumed? *)
+
+val cases : Operation_scene.case list

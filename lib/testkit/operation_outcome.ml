@@ -1,0 +1,121 @@
+open Operation_signature
+open Operation_scene
+
+(* --- What has come of it ------------------------------------------------------ *)
+
+let show numbers =
+  match List.map string_of_int numbers with
+  | [] -> "nobody"
+  | numbers -> String.concat ", " numbers
+
+(* [many] without [few], each as often as it is there. *)
+let rec without few many =
+  match (few, many) with
+  | [], many -> many
+  | _, [] -> []
+  | a :: few', b :: many' ->
+      if a = b then without few' many'
+      else if a < b then without few' many
+      else b :: without few many'
+
+let sorted list = List.sort Int.compare (Atomic.get list)
+
+(* Numbers that went in and did not come out, and the reverse. *)
+let balance s =
+  let brought = sorted s.brought and got = sorted s.got in
+  (without got brought, without brought got)
+
+let name number =
+  if number > number_of_release 0 then
+    Printf.sprintf "that of release %d" (number - number_of_release 0)
+  else Printf.sprintf "that of task %d" number
+
+let names numbers = String.concat ", " (List.map name numbers)
+
+(* One more comes: did it go on? *)
+let newcomer s =
+  let w = start s in
+  settle s;
+  if waits w then begin
+    cancel w;
+    settle s;
+    left w;
+    false
+  end
+  else begin
+    returned w;
+    true
+  end
+
+let rec newcomers s =
+  if List.length (Atomic.get s.served) > Atomic.get s.released + 1 then
+    Trial.fail "more tasks went on than releases were for";
+  if newcomer s then newcomers s
+
+let take_out s =
+  let rec go in_vain =
+    let before = List.length (Atomic.get s.got) in
+    release_by_hand s;
+    settle s;
+    if List.length (Atomic.get s.got) > before then go 0
+    else if in_vain < 2 then go (in_vain + 1)
+  in
+  go 0
+
+(* One who comes late goes on, too. *)
+let no_newcomer_waits s =
+  if s.keeps && Atomic.get s.released > 0 && not (newcomer s) then
+    Trial.fail "a task that came after the release waits"
+
+let nothing_invented twice =
+  if twice <> [] then
+    Trial.fail "a number came out that did not go in, or twice: %s"
+      (names twice)
+
+let equal_balance s =
+  let lost, twice = balance s in
+  nothing_invented twice;
+  if lost <> [] then Trial.fail "a number is lost: %s" (names lost)
+
+let conserved s =
+  match s.service with
+  | Signals ->
+      if s.keeps then begin
+        newcomers s;
+        let served = List.length (Atomic.get s.served) in
+        let released = Atomic.get s.released in
+        if served <> released then
+          Trial.fail "%d releases have let %d tasks go on" released served
+      end
+  | Takes | Trades ->
+      if s.keeps then newcomers s;
+      equal_balance s
+  | Gives ->
+      take_out s;
+      equal_balance s
+  | Shares ->
+      no_newcomer_waits s;
+      let brought = Atomic.get s.brought in
+      nothing_invented
+        (List.filter (fun v -> not (List.mem v brought)) (Atomic.get s.got))
+  | Passes ->
+      no_newcomer_waits s;
+      let lost, twice = balance s in
+      nothing_invented twice;
+      if List.length lost > 1 then
+        Trial.fail "a number is lost: %s" (names lost)
+  | Meets -> ()
+
+let counted s n =
+  let counts count =
+    Trial.equal string_of_int "those who are said to wait" n (count ())
+  in
+  Option.iter counts s.count
+
+let served ?(in_order = false) s waiters =
+  List.iter returned waiters;
+  let expected = List.map (fun w -> w.number) waiters in
+  let actual = List.rev (Atomic.get s.served) in
+  let compared = if in_order then Fun.id else List.sort Int.compare in
+  Trial.equal show "went on" (compared expected) (compared actual);
+  conserved s

@@ -1,0 +1,207 @@
+open Concord
+open Operation_signature
+open Operation_scene
+open Operation_outcome
+
+type place = Together | Domains | Threads
+
+(* --- Where the tasks run --------------------------------------------------------- *)
+
+type host = {
+  run : (unit -> unit) -> unit;
+  fork : (unit -> unit) -> unit -> unit;
+      (** Starts a task; the result cancels it, if that is possible. *)
+  pause : unit -> unit;
+  relax : unit -> unit;  (** In a loop of the releases. *)
+  beside : (unit -> unit) -> unit -> unit;
+      (** Runs the function in a task of [Concord_fifo]; the result waits for
+          its end. *)
+}
+
+let fork_in_fifo f =
+  let handle = Concord_fifo.fork f in
+  fun () -> Concord_fifo.cancel handle
+
+let together =
+  {
+    run = (fun f -> Concord_fifo.run f);
+    fork = fork_in_fifo;
+    pause = Concord_fifo.yield;
+    relax = ignore;
+    beside =
+      (fun f ->
+        let handle = Concord_fifo.fork f in
+        fun () -> Concord_fifo.join handle);
+  }
+
+(* One domain for all rounds: to end one takes up to 50 ms, where there are threads. *)
+let with_domain f =
+  let jobs = Mailbox.create () in
+  let rec work () =
+    match Mailbox.take jobs with
+    | job ->
+        job ();
+        work ()
+    | exception Mailbox.Closed -> ()
+  in
+  let domain = Domain.spawn (fun () -> Concord_fifo.run work) in
+  let beside f =
+    let ended = Promise.create () in
+    Mailbox.put jobs (fun () -> Fun.protect f ~finally:(Promise.fill ended));
+    fun () -> Promise.await ended
+  in
+  Fun.protect
+    ~finally:(fun () ->
+      Mailbox.close jobs;
+      Domain.join domain)
+    (fun () -> f { together with relax = Domain.cpu_relax; beside })
+
+let in_threads =
+  let thread f = Thread.create f () in
+  let pause () = Thread.delay 0.000_02 in
+  {
+    run = (fun f -> f ());
+    fork =
+      (fun f ->
+        ignore (thread f : Thread.t);
+        ignore);
+    pause;
+    relax = pause;
+    beside =
+      (fun f ->
+        let thread = thread (fun () -> Concord_fifo.run f) in
+        fun () -> Thread.join thread);
+  }
+
+(* --- One round -------------------------------------------------------------------- *)
+
+type round = {
+  scene : Operation_scene.t;
+  delay : int;  (** Turns before the first release. *)
+  going : int Atomic.t;  (** Tasks that have not ended. *)
+  over : bool Atomic.t;  (** Nobody is let go any more. *)
+  fault : exn option Atomic.t;  (** What a task or a release has raised. *)
+}
+
+let is_over r = Atomic.get r.over || Atomic.get r.going = 0
+
+let noting r f =
+  try f () with
+  | Concord_fifo.Cancelled -> ()
+  | e -> ignore (Atomic.compare_and_set r.fault None (Some e) : bool)
+
+(* Of an operation that keeps what is released, a release comes only when the one
+   before it was used up. *)
+let is_due s =
+  (not s.keeps) || Atomic.get s.released = List.length (Atomic.get s.served)
+
+let rec release_repeatedly r =
+  if not (is_over r) then begin
+    if is_due r.scene then release r.scene;
+    Concord_fifo.yield ();
+    release_repeatedly r
+  end
+
+let release_as_needed r =
+  let s = r.scene in
+  for _ = 1 to r.delay do
+    Concord_fifo.yield ()
+  done;
+  if s.service = Meets || (s.keeps && not (one_by_one s)) then release s
+  else release_repeatedly r
+
+(* What a release that was under way has handed over counts only when it has ended. *)
+let stop loop =
+  Concord_fifo.cancel loop;
+  Concord_fifo.join loop
+
+(* In a task of [Concord_fifo]. A release may wait when nobody comes any more. *)
+let releases host r () =
+  let loop =
+    Concord_fifo.fork (fun () -> noting r (fun () -> release_as_needed r))
+  in
+  while not (is_over r) do
+    host.relax ();
+    Concord_fifo.yield ()
+  done;
+  stop loop
+
+let task r ~turns () =
+  noting r (fun () ->
+      for _ = 1 to turns do
+        wait r.scene
+      done);
+  Atomic.decr r.going
+
+(* As long as somebody goes on now and then, none is stuck. *)
+let stuck_after = 2.5
+
+let all_have_ended host r =
+  let progress () = List.length (Atomic.get r.scene.served) in
+  let rec look seen since pauses =
+    if Atomic.get r.going > 0 && Atomic.get r.fault = None then begin
+      host.pause ();
+      let now = Unix.gettimeofday () and served = progress () in
+      if served > seen then look served now 0
+      else if now -. since > stuck_after && pauses > 5_000 then
+        Trial.fail "%d of the tasks are never let go" (Atomic.get r.going)
+      else look seen since (pauses + 1)
+    end
+  in
+  look (progress ()) (Unix.gettimeofday ()) 0
+
+(* A party that leaves keeps the others waiting. *)
+let cancel_some random host r cancels =
+  for _ = 1 to Random.State.int random (3 * Array.length cancels) do
+    host.pause ();
+    if r.scene.service <> Meets && Random.State.bool random then
+      cancels.(Random.State.int random (Array.length cancels)) ()
+  done
+
+let round random operation host ways =
+  let int n = Random.State.int random n in
+  let tasks = 1 + int 10 and way = List.nth ways (int (List.length ways)) in
+  let scene = create ~most:tasks operation way in
+  let turns = if one_by_one scene then 1 + int 8 else 1 in
+  let r =
+    {
+      scene;
+      delay = int 5;
+      going = Atomic.make tasks;
+      over = Atomic.make false;
+      fault = Atomic.make None;
+    }
+  in
+  host.run (fun () ->
+      let ended = host.beside (releases host r) in
+      Fun.protect ~finally:(fun () ->
+          Atomic.set r.over true;
+          ended ())
+      @@ fun () ->
+      let cancels = Array.init tasks (fun _ -> host.fork (task r ~turns)) in
+      cancel_some random host r cancels;
+      all_have_ended host r);
+  Option.iter raise (Atomic.get r.fault);
+  conserved scene
+
+(* --- Many rounds ------------------------------------------------------------------ *)
+
+(* Where the machine has other work, seconds are few rounds. *)
+let fewest = 20
+
+let repeat ~seed ~seconds operation host =
+  let random = Random.State.make [| seed |] and ways = ways operation in
+  let deadline = Unix.gettimeofday () +. seconds in
+  let rec go n =
+    (try round random operation host ways
+     with e -> Trial.fail "in round %d: %s" n (Operation_run.text e));
+    if n < fewest || Unix.gettimeofday () < deadline then go (n + 1)
+  in
+  go 1
+
+let run ~seed ~seconds operation place =
+  let repeat = repeat ~seed ~seconds operation in
+  match place with
+  | Together -> repeat together
+  | Domains -> with_domain repeat
+  | Threads -> repeat in_threads

@@ -1,0 +1,36 @@
+(** What a suite of checks has found: one line for each clause. *)
+
+type verdict =
+  | Kept
+  | Broken of string  (** What was seen. *)
+  | Not_offered of string
+      (** What was tested has not what the clause is about: why. *)
+
+type line = {
+  clause : string;  (** Its short name: ["H1"]. *)
+  about : string;  (** What the clause asks for, in one line. *)
+  verdict : verdict;
+}
+
+type t = {
+  subject : string;  (** What was tested. *)
+  seed : int;  (** With it the random choices are the same. *)
+  lines : line list;  (** In the order of the checks. *)
+}
+
+val passed : t -> bool
+(** No clause is broken. Those that are not offered do not count. *)
+
+val broken : t -> string list
+(** The clauses that are broken. *)
+
+val verdict : t -> string -> verdict
+(** [verdict report clause] is that of the line of this clause.
+    - {b Raises} [Invalid_argument] if there is none. *)
+
+val to_string : t -> string
+(** The subject, a line for each clause, and a last one that counts them. Each
+    line ends with a newline, also the last one. *)
+
+val print : t -> unit
+(** [print report] writes [to_string report] to the standard output. *)

@@ -1,0 +1,47 @@
+open Domainslib
+
+type pool = { pool : Task.pool; spawned : unit Task.promise list Atomic.t }
+
+let rec add t promise =
+  let before = Atomic.get t.spawned in
+  if not (Atomic.compare_and_set t.spawned before (promise :: before)) then
+    add t promise
+
+(* Who does not await a task does not hear what it raises. *)
+let rec await t =
+  match Atomic.exchange t.spawned [] with
+  | [] -> ()
+  | promises ->
+      List.iter (Task.await t.pool) promises;
+      await t
+
+module Make (Size : sig
+  val num_domains : int
+end) =
+struct
+  let name =
+    if Size.num_domains = 0 then "Domainslib, a pool of one domain"
+    else "Domainslib"
+
+  type t = pool
+  type task = unit
+
+  let run f =
+    let pool = Task.setup_pool ~num_domains:Size.num_domains () in
+    let t = { pool; spawned = Atomic.make [] } in
+    let body () =
+      let v = f t in
+      await t;
+      v
+    in
+    Fun.protect
+      (fun () -> Task.run pool body)
+      ~finally:(fun () -> Task.teardown_pool pool)
+
+  let spawn t f = add t (Task.async t.pool f)
+  let yield = Concord.yield
+  let cancel = None
+  let is_cancellation _ = false
+  let protects = false
+  let domains = true
+end

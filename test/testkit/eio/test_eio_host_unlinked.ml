@@ -1,0 +1,16 @@
+open Concord_test_own
+open Own
+
+module Eio_host = Concord_test_eio.Eio_host.Make (struct
+  let linked = false
+end)
+
+module Fifo = (val fifo)
+
+let () =
+  test
+    [
+      (module Eio_host);
+      (module Within (Eio_host) (Fifo));
+      (module Within (Fifo) (Eio_host));
+    ]

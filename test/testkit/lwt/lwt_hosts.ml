@@ -1,0 +1,53 @@
+module In_loop (Style : sig
+  val name : string
+  val start : (unit -> 'a) -> 'a Lwt.t
+end) =
+struct
+  let name = Style.name
+
+  type t = unit Lwt.t list ref
+  type task = unit Lwt.t
+
+  (* Cancelled tasks have failed. *)
+  let ended task =
+    Lwt.catch
+      (fun () -> task)
+      (function Lwt.Canceled -> Lwt.return () | e -> Lwt.reraise e)
+
+  let run f =
+    Concord_lwt.run @@ fun () ->
+    let spawned = ref [] in
+    Lwt.bind
+      (Style.start (fun () -> f spawned))
+      (fun v -> Lwt.map (fun () -> v) (Lwt.join (List.map ended !spawned)))
+
+  let spawn spawned f =
+    let task = Style.start f in
+    spawned := task :: !spawned;
+    task
+
+  let yield = Concord.yield
+  let domains = false
+end
+
+module Lwt_direct = struct
+  include In_loop (struct
+    let name = "Lwt_direct"
+    let start = Lwt_direct.spawn
+  end)
+
+  let cancel = None
+  let is_cancellation _ = false
+  let protects = false
+end
+
+module Promises = struct
+  include In_loop (struct
+    let name = "Lwt, Concord_lwt.direct"
+    let start = Concord_lwt.direct
+  end)
+
+  let cancel = Some (fun _ task -> Lwt.cancel task)
+  let is_cancellation = function Lwt.Canceled -> true | _ -> false
+  let protects = true
+end

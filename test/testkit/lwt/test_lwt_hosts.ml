@@ -1,0 +1,13 @@
+open Concord_test_own
+open Own
+open Concord_test_lwt.Lwt_hosts
+module Fifo = (val fifo)
+
+let () =
+  test
+    [
+      (module Lwt_direct);
+      (module Promises);
+      (module Within (Promises) (Fifo));
+      (module Within (Fifo) (Lwt_direct));
+    ]

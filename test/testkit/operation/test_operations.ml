@@ -1,0 +1,18 @@
+(* Every operation of the library keeps what the library asks of those of its users. *)
+
+open Concord_test_support
+open Concord_testkit
+
+let seconds = if Race.long then 30. else 0.3
+
+let passes described () =
+  let report =
+    Operation.check ~seed:Race.seed ~seconds (Described.operation described)
+  in
+  if not (Report.passed report) then
+    Alcotest.failf "%s" (Report.to_string report)
+
+let test (described : int Operations.t) =
+  Check.test described.name (passes described)
+
+let () = Check.run "Operations" [ ("all", List.map test Operations.all) ]

@@ -1,0 +1,198 @@
+open Concord_testkit
+open Host
+
+let caught f =
+  match f () with
+  | v -> Ok v
+  | exception e -> Error (e, Printexc.get_raw_backtrace ())
+
+let released = function
+  | Ok v -> v
+  | Error (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
+
+(* Of those that cannot cancel. *)
+module Without_cancellation = struct
+  let cancel = None
+  let is_cancellation _ = false
+  let protects = false
+end
+
+module Fifo = struct
+  let name = "Concord_fifo"
+
+  type t = unit
+  type task = Concord_fifo.handle
+
+  let run f = Concord_fifo.run f
+  let spawn () = Concord_fifo.fork
+  let yield = Concord_fifo.yield
+  let cancel = Some (fun () task -> Concord_fifo.cancel task)
+  let is_cancellation = function Concord_fifo.Cancelled -> true | _ -> false
+  let protects = true
+  let domains = true
+end
+
+let fifo : (module HOST) = (module Fifo)
+
+let lazy_fifo : (module HOST) =
+  (module struct
+    include Fifo
+
+    let name = "Concord_fifo, lazy"
+    let run f = Concord_fifo.run ~cancellation:`Lazy f
+  end)
+
+module Main_thread = struct
+  include Without_cancellation
+
+  let name = "the main thread"
+
+  type t = unit
+  type task = Thread.t
+
+  let run f = f ()
+  let spawn () f = Thread.create f ()
+  let yield = Thread.yield
+  let domains = true
+end
+
+let main_thread : (module HOST) = (module Main_thread)
+
+let threads : (module HOST) =
+  (module struct
+    include Main_thread
+
+    let name = "system threads"
+
+    let run f =
+      let outcome = ref None in
+      Thread.join (Thread.create (fun () -> outcome := Some (caught f)) ());
+      released (Option.get !outcome)
+  end)
+
+let domains : (module HOST) =
+  (module struct
+    include Without_cancellation
+
+    let name = "domains"
+
+    type t = unit Domain.t list Atomic.t
+    type task = unit
+
+    (* Who does not join a domain does not hear what it raises. *)
+    let rec join t =
+      match Atomic.exchange t [] with
+      | [] -> ()
+      | spawned ->
+          List.iter Domain.join spawned;
+          join t
+
+    let run f =
+      let t = Atomic.make [] in
+      let outcome =
+        Domain.join (Domain.spawn (fun () -> caught (fun () -> f t)))
+      in
+      join t;
+      released outcome
+
+    let spawn t f =
+      let domain = Domain.spawn f in
+      let rec add () =
+        let before = Atomic.get t in
+        if not (Atomic.compare_and_set t before (domain :: before)) then add ()
+      in
+      add ()
+
+    let yield = Domain.cpu_relax
+    let domains = true
+  end)
+
+(* --- Styles --------------------------------------------------------------------- *)
+
+module Style (S : sig
+  val name : string
+  val spawn : (unit -> unit) -> unit
+  val start : unit -> unit
+end) : HOST = struct
+  include Without_cancellation
+
+  let name = "styles, " ^ S.name
+
+  type t = unit
+  type task = unit
+
+  let run f =
+    let outcome = ref None in
+    S.spawn (fun () -> outcome := Some (caught f));
+    S.start ();
+    released (Option.get !outcome)
+
+  let spawn () = S.spawn
+  let yield = Concord.yield
+  let domains = true
+end
+
+let style name spawn start : (module HOST) =
+  (module Style (struct
+    let name = name
+    let spawn = spawn
+    let start = start
+  end))
+
+let direct name (module S : Concord_styles.Direct) = style name S.spawn S.start
+
+let trampolined name (module S : Concord_styles.Trampolined) =
+  style name (fun f -> S.spawn (fun () -> S.direct f ignore)) S.start
+
+let monadic name (module S : Concord_styles.Monadic) =
+  style name (fun f -> S.spawn (fun () -> S.direct f)) S.start
+
+let styles =
+  let open Concord_styles in
+  [
+    direct "threads" (module Threads);
+    direct "callcc" (module Callcc);
+    direct "delimited" (module Delimited);
+    trampolined "trampoline" (module Trampoline);
+    monadic "continuation" (module Continuation);
+    monadic "promise" (module Promise);
+    trampolined "events" (module Events);
+  ]
+
+(* --- Loops within loops ------------------------------------------------------------ *)
+
+module Within (Outer : HOST) (Inner : HOST) = struct
+  include Inner
+
+  let name = Inner.name ^ " in " ^ Outer.name
+  let run f = Outer.run (fun _ -> Inner.run f)
+  let domains = Outer.domains && Inner.domains
+end
+
+module In_domain (H : HOST) = struct
+  include H
+
+  let name = H.name ^ " in a domain"
+
+  let run f =
+    released (Domain.join (Domain.spawn (fun () -> caught (fun () -> H.run f))))
+end
+
+(* --- Tests --------------------------------------------------------------------------- *)
+
+let test ?only hosts =
+  let passes host =
+    let report = Host.check ~seconds:20. ?only host in
+    let missing Report.{ clause; verdict; _ } =
+      match verdict with
+      | Not_offered _ -> Some clause
+      | Kept | Broken _ -> None
+    in
+    if Report.passed report then
+      Printf.printf "%s (seed %d): passed; not offered: %s\n%!" report.subject
+        report.seed
+        (String.concat ", " (List.filter_map missing report.lines))
+    else Report.print report;
+    Report.passed report
+  in
+  if not (List.for_all Fun.id (List.map passes hosts)) then exit 1

@@ -1,0 +1,334 @@
+open Concord
+open Host_kit
+
+type fault =
+  | Calls_block_again
+  | Runs_in_resumer
+  | Resumer_blocks
+  | Breaks_promise
+  | Accepts_again
+  | Sleeps_too_early
+  | Forgets_one_bell
+  | Drops_in_block
+  | Cancels_too_late
+  | Has_four_places
+  | Stops_recording
+  | Loses_backtrace
+  | Blocks_its_thread
+  | Takes_any_effect
+  | One_at_a_time
+  | Ignores_protect
+  | Prefers_its_own
+  | Swallows_failures
+  | Closes_resumers
+  | Exits
+
+exception Cancelled
+
+type task = {
+  mutable cancelled : bool;
+  mutable protections : int;
+  mutable give_up : unit -> unit;  (** Resumes the wait in progress. *)
+}
+
+(* All but the inbox and what is atomic belongs to the loop's thread. *)
+type loop = {
+  host : Host_kit.t;
+  inbox : (unit -> unit) Inbox.t;
+  bell : unit Suspend.resumer Atomic.t;
+  mutable tasks : task list;
+  mutable failure : (exn * Printexc.raw_backtrace) option;
+  thread : int;
+  mutable in_task : bool;
+  mutable in_block : bool;
+  mutable waiting : int;
+  mutable own : int;  (** Messages of this thread. *)
+  mutable sleeps : int;
+  ended : bool Atomic.t;
+}
+
+let in_turn = Stdlib.Mutex.create ()
+let self () = Thread.id (Thread.self ())
+
+(* A message may be served again if a signal handler raised. *)
+let once job =
+  let job = ref job in
+  fun () ->
+    let f = !job in
+    job := ignore;
+    f ()
+
+let tell t : Inbox.posted -> bool = function
+  | Refused -> false
+  | Posted -> true
+  | Posted_to_sleeper ->
+      ignore ((Atomic.get t.bell) (Ok ()) : bool);
+      true
+
+let post t job = ignore (tell t (Inbox.post t.inbox (once job)) : bool)
+
+module Make (Fault : sig
+  val has : fault -> bool
+end) =
+struct
+  open Fault
+
+  (* --- Suspension --------------------------------------------------------- *)
+
+  let in_task t f =
+    let before = t.in_task in
+    t.in_task <- true;
+    f ();
+    t.in_task <- before
+
+  let go_on k = function
+    | Ok v -> Effect.Deep.continue k v
+    | Error e -> Effect.Deep.discontinue k e
+
+  (* One suspension. *)
+  type 'a wait = {
+    decision : 'a Decision.t;
+    go : unit -> unit;  (** Lets the task go on, the first time. *)
+    mutable in_own_block : bool;
+    over : bool Atomic.t;
+  }
+
+  let rec turn t wait ~elsewhere () =
+    if not elsewhere then t.own <- t.own - 1;
+    if has Prefers_its_own && elsewhere && t.own > 0 then
+      post t (turn t wait ~elsewhere)
+    else begin
+      wait.go ();
+      Atomic.set wait.over true
+    end
+
+  let resumer t wait outcome =
+    let elsewhere = self () <> t.thread in
+    if has Closes_resumers && Atomic.get t.ended then
+      invalid_arg "the loop has ended"
+    else if
+      has Runs_in_resumer && (not elsewhere) && t.in_task
+      && not wait.in_own_block
+    then
+      Decision.decide wait.decision outcome
+      && begin
+        wait.go ();
+        true
+      end
+    else if
+      has Drops_in_block && (not elsewhere) && t.in_block
+      && not wait.in_own_block
+    then Decision.decide wait.decision outcome
+    else begin
+      let accepted =
+        once (turn t wait ~elsewhere)
+        |> Inbox.decide_and_post t.inbox wait.decision outcome
+        |> tell t
+      in
+      if accepted && not elsewhere then t.own <- t.own + 1;
+      if has Resumer_blocks && accepted && elsewhere then
+        while not (Atomic.get wait.over) do
+          Unix.sleepf 0.0001
+        done;
+      accepted || has Accepts_again
+    end
+
+  let outcome_of task decision =
+    if has Breaks_promise && task.cancelled && task.protections = 0 then
+      Error Cancelled
+    else Decision.outcome decision
+
+  let suspend (type a) t task (block : a Suspend.resumer -> a option) k =
+    if task.cancelled && task.protections = 0 then
+      Effect.Deep.discontinue k Cancelled
+    else begin
+      let decision = Decision.create () in
+      t.waiting <- t.waiting + 1;
+      let has_place = not (has Has_four_places && t.waiting > 4) in
+      let leave () =
+        t.waiting <- t.waiting - 1;
+        task.give_up <- ignore
+      in
+      let go () =
+        leave ();
+        in_task t (fun () -> go_on k (outcome_of task decision))
+      in
+      let wait =
+        {
+          decision;
+          go = once go;
+          in_own_block = true;
+          over = Atomic.make false;
+        }
+      in
+      let resumer outcome = has_place && resumer t wait outcome in
+      let weak = weakly resumer in
+      task.give_up <- (fun () -> ignore (weak (Error Cancelled) : bool));
+      let block resumer =
+        match block resumer with
+        | Some _ when has Calls_block_again -> block resumer
+        | answer -> answer
+      in
+      t.in_block <- true;
+      let outcome = Decision.offer decision resumer block in
+      t.in_block <- false;
+      wait.in_own_block <- false;
+      if not (Decision.is_undecided outcome) then begin
+        (* What [block] raised. *)
+        let backtrace = Printexc.get_raw_backtrace () in
+        leave ();
+        match outcome with
+        | Ok v -> Effect.Deep.continue k v
+        | Error e -> Effect.Deep.discontinue_with_backtrace k e backtrace
+      end
+    end
+
+  (* --- Tasks ---------------------------------------------------------------- *)
+
+  let cancel task =
+    if not task.cancelled then begin
+      task.cancelled <- true;
+      if task.protections = 0 && not (has Cancels_too_late) then task.give_up ()
+    end
+
+  let fail t e backtrace =
+    match (e, t.failure) with
+    | Cancelled, _ | _, Some _ -> ()
+    | _, None ->
+        t.failure <- Some (e, backtrace);
+        List.iter cancel t.tasks
+
+  let handler t task =
+    let effc (type a) (e : a Effect.t) =
+      if not (has Takes_any_effect || is_innermost t.host) then
+        Some
+          (fun (k : (a, unit) Effect.Deep.continuation) ->
+            Effect.Deep.discontinue k (Effect.Unhandled e))
+      else
+        match e with
+        | Suspend.Suspend block -> Some (suspend t task block)
+        | Suspend.Protect when has Ignores_protect ->
+            Some (fun k -> Effect.Deep.continue k ignore)
+        | Suspend.Protect ->
+            Some
+              (fun k ->
+                task.protections <- task.protections + 1;
+                Effect.Deep.continue k (fun () ->
+                    task.protections <- task.protections - 1))
+        | Suspend.Ask { otherwise; _ } ->
+            Some (fun k -> Effect.Deep.continue k otherwise)
+        | _ -> None
+    in
+    let leave () = t.tasks <- List.filter (( != ) task) t.tasks in
+    let exnc e =
+      let backtrace = Printexc.get_raw_backtrace () in
+      leave ();
+      if not (has Swallows_failures) then fail t e backtrace
+    in
+    Effect.Deep.{ retc = leave; exnc; effc }
+
+  let spawn t f =
+    let task = { cancelled = false; protections = 0; give_up = ignore } in
+    t.tasks <- task :: t.tasks;
+    post t (fun () ->
+        in_task t (fun () -> Effect.Deep.match_with f () (handler t task)));
+    task
+
+  (* --- The loop ---------------------------------------------------------------- *)
+
+  let serve t () =
+    let perform job =
+      if has Stops_recording then Printexc.record_backtrace false;
+      job ()
+    in
+    while Inbox.serve t.inbox perform do
+      ()
+    done
+
+  let wait t block =
+    if has Blocks_its_thread then suspend_thread block
+    else if has Forgets_one_bell && t.sleeps = 200 then
+      Suspend.suspend (fun _ -> None)
+    else Suspend.suspend block
+
+  let sleep t =
+    if has Exits then exit 3;
+    t.sleeps <- t.sleeps + 1;
+    let announce resumer =
+      Atomic.set t.bell resumer;
+      let sleeps = Inbox.fall_asleep t.inbox in
+      if sleeps || has Sleeps_too_early then None else Some ()
+    in
+    let rings = has Sleeps_too_early && not (Inbox.is_empty t.inbox) in
+    if not rings then begin
+      if has Sleeps_too_early then Unix.sleepf 0.0001;
+      wait t announce
+    end;
+    Inbox.wake_up t.inbox
+
+  let rec loop t =
+    using t.host (serve t);
+    if t.tasks <> [] then begin
+      sleep t;
+      loop t
+    end
+
+  let locked f =
+    if has One_at_a_time then Stdlib.Mutex.protect in_turn f else f ()
+
+  (* What its host raises while it sleeps ends it at once: it leaves its tasks. *)
+  let run main =
+    locked @@ fun () ->
+    let t =
+      {
+        host = create ();
+        inbox = Inbox.create ();
+        bell = Atomic.make (fun _ -> false);
+        tasks = [];
+        failure = None;
+        thread = self ();
+        in_task = false;
+        in_block = false;
+        waiting = 0;
+        own = 0;
+        sleeps = 0;
+        ended = Atomic.make false;
+      }
+    in
+    let result = ref None in
+    let first () =
+      match main t with
+      | v -> result := Some (Ok v)
+      | exception e ->
+          let backtrace = Printexc.get_raw_backtrace () in
+          result := Some (Error (e, backtrace));
+          fail t e backtrace
+    in
+    ignore (spawn t first : task);
+    loop t;
+    Atomic.set t.ended true;
+    match (t.failure, !result) with
+    | Some (e, _), _ when has Loses_backtrace -> raise e
+    | Some (e, backtrace), _ | None, Some (Error (e, backtrace)) ->
+        Printexc.raise_with_backtrace e backtrace
+    | None, Some (Ok v) -> v
+    | None, None -> assert false (* the first task has ended *)
+end
+
+let host ?fault name : (module Concord_testkit.Host.HOST) =
+  (module struct
+    include Make (struct
+      let has f = fault = Some f
+    end)
+
+    let name = name
+
+    type t = loop
+    type nonrec task = task
+
+    let yield = Concord.yield
+    let cancel = Some (fun _ task -> cancel task)
+    let is_cancellation = function Cancelled -> true | _ -> false
+    let protects = true
+    let domains = true
+  end)

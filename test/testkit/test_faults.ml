@@ -1,0 +1,135 @@
+(* A host without a fault passes. Each fault is found by the check of its clause; and by
+   the others that are named here, where that clause is about the same. *)
+
+open Concord_testkit
+open Concord_test_support
+open Check
+
+let found ?seconds ?only host =
+  let report = Host.check ~seed:1 ?seconds ?only host in
+  let what Report.{ clause; verdict; _ } =
+    match verdict with
+    | Kept -> None
+    | Broken _ -> Some clause
+    | Not_offered _ -> Some (clause ^ " is not offered")
+  in
+  ( List.map (fun line -> line.Report.clause) report.lines,
+    List.filter_map what report.lines )
+
+let without_fault = lazy (found ~seconds:20. (Small.host "small"))
+let no_fault () = strings "found" [] (snd (Lazy.force without_fault))
+
+(* These are found, and no others; if [alone], others may be, by chance. What is expected
+   may be a hang, for which it waits a short time; the other checks have enough time on a
+   slow machine. *)
+let fault ?(alone = false) name fault expected =
+  test name @@ fun () ->
+  let host = Small.host ~fault name in
+  let names =
+    List.map (fun s -> List.hd (String.split_on_char ' ' s)) expected
+  in
+  let others =
+    List.filter
+      (fun c -> not (List.mem c names))
+      (fst (Lazy.force without_fault))
+  in
+  strings "found" expected (snd (found ~seconds:3. ~only:names host));
+  if not alone then
+    strings "also found" [] (snd (found ~seconds:20. ~only:others host))
+
+let broken ?(seconds = 20.) only fault =
+  let report =
+    Host.check ~seed:1 ~seconds ~only:[ only ] (Small.host ~fault "small")
+  in
+  no "passed" (Report.passed report);
+  match Report.verdict report only with
+  | Broken text -> text
+  | Kept | Not_offered _ -> Alcotest.fail "it is not broken"
+
+let says what text part =
+  if not (contains text part) then
+    Alcotest.failf "%s: %S does not contain %S" what text part
+
+let texts () =
+  says "what was seen"
+    (broken "H1" Calls_block_again)
+    "block returns Some v: calls of block: expected 1, but it was 2";
+  says "what was raised"
+    (broken "end" Closes_resumers)
+    "a resumer is called again: raised Invalid_argument";
+  says "a hang"
+    (broken ~seconds:0.5 "H4" Forgets_one_bell)
+    "hangs: no result in 0.5 s";
+  says "the end" (broken "H2" Exits) "the process exited with code 3"
+
+let refused what f =
+  match f () with
+  | (_ : Report.t) -> Alcotest.failf "%s: it is accepted" what
+  | exception Invalid_argument _ -> ()
+
+let report =
+  Report.
+    {
+      subject = "a host";
+      seed = 7;
+      lines =
+        [
+          { clause = "H1"; about = "this"; verdict = Kept };
+          { clause = "protect"; about = "that"; verdict = Broken "seen" };
+          { clause = "S3"; about = "more"; verdict = Not_offered "why" };
+        ];
+    }
+
+let printed_report () =
+  strings "lines"
+    [
+      "a host (seed 7)";
+      "H1       kept    this";
+      "protect  BROKEN  seen";
+      "S3       -       why";
+      "1 kept, 1 broken, 1 not offered";
+      "";
+    ]
+    (String.split_on_char '\n' (Report.to_string report));
+  strings "broken" [ "protect" ] (Report.broken report);
+  no "passed" (Report.passed report);
+  yes "what is not offered is no fault"
+    (Report.passed { report with lines = [ List.nth report.lines 2 ] })
+
+let misuse () =
+  let small = Small.host "small" in
+  refused "a clause that is none" (fun () -> Host.check ~only:[ "H9" ] small);
+  (* From here on there was a second domain. *)
+  Domain.join (Domain.spawn ignore);
+  refused "a second domain" (fun () -> Host.check small)
+
+let () =
+  (* Without the watchdog of other tests, a thread: the suite forks. *)
+  Alcotest.run "Faulty hosts"
+    [
+      ("no fault", [ test "all is kept" no_fault ]);
+      ( "faults",
+        [
+          fault "H1" Calls_block_again ~alone:true [ "H1" ];
+          fault "H2: it runs the task" Runs_in_resumer [ "H2" ];
+          fault "H2: it blocks" Resumer_blocks [ "H1"; "H2" ];
+          fault "H3: a promise is broken" Breaks_promise [ "H3"; "S2" ];
+          fault "H3: two are accepted" Accepts_again ~alone:true [ "H3"; "end" ];
+          fault "H4" Forgets_one_bell [ "H4" ];
+          fault "H4: a race" Sleeps_too_early ~alone:true [ "H4" ];
+          fault "S1" Drops_in_block [ "S1" ];
+          fault "S3" Cancels_too_late [ "S3" ];
+          fault "S4" Has_four_places [ "S4" ];
+          fault "S5" Stops_recording [ "S5" ];
+          fault "backtraces" Loses_backtrace [ "backtraces is not offered" ];
+          fault "inside" Blocks_its_thread [ "inside is not offered" ];
+          fault "foreign" Takes_any_effect [ "foreign is not offered" ];
+          fault "domains" One_at_a_time [ "domains" ];
+          fault "protect" Ignores_protect [ "protect" ];
+          fault "fair" Prefers_its_own [ "fair" ];
+          fault "failures" Swallows_failures [ "failures" ];
+          fault "end" Closes_resumers [ "end" ];
+        ] );
+      ("reports", [ test "texts" texts; test "lines" printed_report ]);
+      ("misuse", [ test "is refused" misuse ]);
+    ]
