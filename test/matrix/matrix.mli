@@ -1,32 +1,28 @@
-(** Every structure between every two hosts, both ways. *)
+(** Every structure between every two hosts, both ways: a table of all cells.
 
-val run : title:string -> unit
-(** Runs all cells, and prints them; exits with a code that is not 0 if one
-    fails or never ends. *)
+    By default three cells of each pair of hosts run, drawn by the seed in
+    [CONCORD_SEED] (without it by the time), which is printed. With
+    [CONCORD_LONG=1] all do. The program's argument, if it has one, is a seed,
+    or [all]. A cell that fails, or never ends, ends the program with a code
+    that is not 0, and is named. *)
 
-val run_styles : title:string -> unit
-(** As {!run}, between each style of [concord.styles] and each host and style.
-*)
+module type Host = Host.S
 
-(** One more host. *)
-module type Host = sig
-  val name : string
+(** Hosts of a library that may not be installed. *)
+type peer =
+  | Present of (module Host) list
+  | Absent of { names : string list; reason : string }
+      (** Their cells are skipped, for that reason. *)
 
-  val no_siblings : string option
-  (** Why tasks of one [run] do not share a thread or a domain. *)
+val not_installed : string list -> peer
+(** The hosts with these names are absent. *)
 
-  val cancel : ((unit -> unit) -> after:(unit -> unit) -> unit) option
-  (** [cancel f ~after], in a task: [f ()] in another one, which is cancelled
-      when [after ()] has returned. Returns when it has ended. *)
+val run : peers:peer list -> title:string -> unit
+(** Our hosts and these, each with each. *)
 
-  val in_lwt : ((unit -> unit) -> unit Lwt.t) option
-  (** Starts a task in Lwt's loop, of which a process has one. *)
-
-  val run : (unit -> unit) list -> unit
-  (** Runs them all as tasks, on the calling domain if it can, and returns when
-      they have ended. *)
-end
+val run_styles : peers:peer list -> title:string -> unit
+(** Each style of [concord.styles] with each of these hosts, and each style. *)
 
 val run_with : (module Host) -> title:string -> unit
-(** As {!run}, between this host, whose tasks are on the initial domain, and
-    each of the others; each cell in both roles. *)
+(** This host, whose tasks are always on the initial domain, with each of our
+    hosts and styles. *)

@@ -1,1 +1,2 @@
-let () = Matrix.run_styles ~title:"The styles, and the plug-in of concord-eio"
+let () =
+  Matrix.run_styles ~peers:Peers.all ~title:"The styles, with concord-eio"

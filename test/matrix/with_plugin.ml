@@ -1,1 +1,1 @@
-let () = Matrix.run ~title:"with concord-eio"
+let () = Matrix.run ~peers:Peers.all ~title:"With concord-eio"

@@ -1,1 +1,1 @@
-let () = Matrix.run ~title:"without concord-eio"
+let () = Matrix.run ~peers:[] ~title:"Without concord-eio"

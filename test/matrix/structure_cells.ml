@@ -13,6 +13,59 @@ let until_somebody_waits waiters =
 
 (* --- Values --------------------------------------------------------------- *)
 
+let promise between =
+  let p = Promise.create () in
+  let a () = assert (Promise.await p = 42)
+  and b () =
+    until_somebody_waits (fun () -> Promise.waiters p);
+    Promise.fill p 42
+  in
+  between [ a ] [ b ]
+
+exception Refused
+
+let promise_fails between =
+  let p : unit Promise.t = Promise.create () in
+  let a () =
+    match Promise.await p with
+    | () -> assert false (* it fails *)
+    | exception Refused -> ()
+  and b () =
+    until_somebody_waits (fun () -> Promise.waiters p);
+    Promise.fail p Refused
+  in
+  between [ a ] [ b ]
+
+(* [echo] answers each of [n] pings. *)
+let ping ping pong n =
+  for i = 1 to n do
+    Mvar.put ping i;
+    assert (Mvar.take pong = -i)
+  done
+
+let echo ping pong n =
+  for _ = 1 to n do
+    Mvar.put pong (-Mvar.take ping)
+  done
+
+let mvar between =
+  let there = Mvar.create_empty () and back = Mvar.create_empty () in
+  let n = 5 * messages in
+  between [ (fun () -> ping there back n) ] [ (fun () -> echo there back n) ]
+
+(* While a task waits, its sibling talks to a task of the other host. *)
+let sibling between =
+  let p = Promise.create () in
+  let there = Mvar.create_empty () and back = Mvar.create_empty () in
+  let talk () =
+    until_somebody_waits (fun () -> Promise.waiters p);
+    echo there back 10;
+    Promise.fill p ()
+  in
+  between
+    [ (fun () -> Promise.await p); (fun () -> ping there back 10) ]
+    [ talk ]
+
 let channel between =
   let there = Channel.create () and back = Channel.create () in
   let a () =
@@ -189,6 +242,16 @@ let barrier between =
   in
   between [ work; work ] [ work; work ]
 
+(* A value is for who waits just then. *)
+let bvar between =
+  let t = Bvar.create () in
+  let a () = assert (Bvar.wait t = 42)
+  and b () =
+    until_somebody_waits (fun () -> Bvar.waiters t);
+    Bvar.broadcast t 42
+  in
+  between [ a ] [ b ]
+
 let latch between =
   let latch = Latch.create 3 and reached = Atomic.make 0 in
   let a () =
@@ -247,99 +310,17 @@ let timeout between =
   in
   between [ a ] [ b ]
 
-(* --- Lazy values ---------------------------------------------------------- *)
-
-(* A computation that begins with [begin_ t], where [t] is the value itself. *)
-let lazy_with begin_ =
-  let t = ref (Lazy.from_val 0) in
-  t := Lazy.from_fun (fun () -> begin_ !t);
-  !t
-
-let told t = match Lazy.force t with v -> Ok v | exception e -> Error e
-
-(* [a] computes while [b] waits in [force]; [b]'s sibling serves the computation. Both
-   [check] what they were told. *)
-let force_both finish between check =
-  let begun = Promise.create () and runs = Atomic.make 0 in
-  let asked = Promise.create () and answered = Promise.create () in
-  let t =
-    lazy_with (fun t ->
-        Atomic.incr runs;
-        Promise.fill begun ();
-        until_somebody_waits (fun () -> Lazy.waiters t);
-        Promise.fill asked ();
-        Promise.await answered;
-        finish ())
-  in
-  let a () = check (told t)
-  and b () =
-    Promise.await begun;
-    check (told t)
-  and serve () =
-    Promise.await asked;
-    Promise.fill answered ()
-  in
-  between [ a ] [ b; serve ];
-  assert (Atomic.get runs = 1)
-
-let lazy_value between =
-  force_both (fun () -> 42) between (fun told -> assert (told = Ok 42))
-
-let lazy_failure between =
-  let e = Failure "of the computation" in
-  let is_it = function Ok _ -> false | Error e' -> e' == e in
-  force_both (fun () -> raise e) between (fun told -> assert (is_it told))
-
-(* [a] waits for the event of what [b] computes, in a choice: so it is seen to wait. *)
-let lazy_event between =
-  let never = Promise.create () in
-  let t =
-    lazy_with (fun _ ->
-        until_somebody_waits (fun () -> Promise.waiters never);
-        42)
-  in
-  let a () =
-    let v = Event.select [ Promise.await_evt never; Lazy.await_evt t ] in
-    assert (v = 42)
-  and b () = assert (Lazy.force t = 42) in
-  between [ a ] [ b ]
-
-(* [a] is cancelled while it computes and [b] waits, who computes it then: on the other
-   domain. *)
-let lazy_restart ~cancel between =
-  let begun = Promise.create () and never = Promise.create () in
-  let runs = Atomic.make 0 and first = ref None in
-  let this_domain () = Some (Domain.self ()) in
-  let t =
-    lazy_with (fun _ ->
-        if Atomic.fetch_and_add runs 1 = 0 then begin
-          first := this_domain ();
-          Promise.fill begun ();
-          Promise.await never
-        end
-        else begin
-          assert (this_domain () <> !first);
-          42
-        end)
-  in
-  let a () =
-    cancel
-      (fun () -> ignore (Lazy.force t : int))
-      ~after:(fun () -> until_somebody_waits (fun () -> Lazy.waiters t))
-  and b () =
-    Promise.await begun;
-    assert (Lazy.force t = 42)
-  in
-  between [ a ] [ b ];
-  assert (Atomic.get runs = 2)
-
 let all =
   [
+    ("promise", promise);
+    ("promise fails", promise_fails);
+    ("mvar", mvar);
     ("channel", channel);
     ("stream", stream);
     ("mailbox", mailbox);
     ("broadcast", broadcast);
     ("to the end", to_the_end);
+    ("bvar", bvar);
     ("condition", condition);
     ("condition alone", condition_alone);
     ("semaphore", semaphore);
@@ -348,7 +329,4 @@ let all =
     ("latch", latch);
     ("select", select);
     ("timeout", timeout);
-    ("lazy", lazy_value);
-    ("lazy failure", lazy_failure);
-    ("lazy event", lazy_event);
   ]

@@ -1,0 +1,1 @@
+let hosts = Matrix.not_installed [ "Async" ]

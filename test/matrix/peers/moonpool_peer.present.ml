@@ -1,0 +1,16 @@
+open Moonpool
+
+(* The tasks run on a domain of the pool's. *)
+module Pool = struct
+  let name = "Moonpool"
+  let in_lwt = None
+  let no_siblings = None
+  let cancel = None
+
+  let run tasks =
+    Fifo_pool.with_ ~num_threads:1 () @@ fun pool ->
+    List.map (fun f -> Fut.spawn ~on:pool f) tasks
+    |> List.iter Fut.wait_block_exn
+end
+
+let hosts = Matrix.Present [ (module Pool) ]

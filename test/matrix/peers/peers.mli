@@ -1,0 +1,7 @@
+(** Hosts of libraries that are rarely installed.
+
+    To add one, write [NAME_peer.present.ml], which defines [hosts] of what is
+    installed, and [NAME_peer.absent.ml], which names them; let the dune file
+    select one of the two, and add it to the list in [peers.ml]. *)
+
+val all : Matrix.peer list

@@ -1,0 +1,3 @@
+let hosts =
+  Matrix.not_installed
+    [ "Picos, fifo"; "Picos, random"; "Picos, multififo"; "Picos, thread" ]

@@ -1,0 +1,55 @@
+open Picos_std_structured
+
+module Scheduler (S : sig
+  val name : string
+  val run : (unit -> unit) -> unit
+end) =
+struct
+  let name = "Picos, " ^ S.name
+  let in_lwt = None
+  let no_siblings = None
+  let run tasks = S.run (fun () -> Run.all tasks)
+
+  let cancel =
+    Some
+      (fun f ~after ->
+        Flock.join_after @@ fun () ->
+        let begun = Concord.Promise.create () in
+        let task =
+          Flock.fork_as_promise (fun () ->
+              Concord.Promise.fill begun ();
+              f ())
+        in
+        Concord.Promise.await begun;
+        after ();
+        Promise.terminate task)
+end
+
+module Fifo = Scheduler (struct
+  let name = "fifo"
+  let run f = Picos_mux_fifo.run f
+end)
+
+module Random = Scheduler (struct
+  let name = "random"
+  let run f = Picos_mux_random.run f
+end)
+
+module Thread = Scheduler (struct
+  let name = "thread"
+  let run f = Picos_mux_thread.run f
+end)
+
+(* Its fibers move from domain to domain. *)
+module Multififo = struct
+  include Scheduler (struct
+    let name = "multififo"
+    let run f = Picos_mux_multififo.run_on ~n_domains:2 f
+  end)
+
+  let cancel = None
+end
+
+let hosts =
+  Matrix.Present
+    [ (module Fifo); (module Random); (module Multififo); (module Thread) ]
