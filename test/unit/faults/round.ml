@@ -1,0 +1,108 @@
+(* What tasks of any host do with structures that live longer than they: they wait, are
+   served, choose otherwise, are cancelled, fail, or lose patience. *)
+
+open Concord
+
+exception Refused
+
+let n = 4
+
+(* Nobody serves these: whoever waits here leaves. *)
+let never : unit Promise.t = Promise.create ()
+let idle : int Mvar.t = Mvar.create_empty ()
+let closed = Semaphore.Counting.make 0
+let changed = Condition.create ()
+
+(* These are used by all. *)
+let box = Mvar.create_empty ()
+let stream = Stream.create 3
+let meeting = Channel.create ()
+let mutex = Mutex.create ()
+let rwlock = Rwlock.create ()
+
+let times f =
+  for i = 1 to n do
+    f i
+  done
+
+let beside f g =
+  let (), () = both f g in
+  ()
+
+let served () =
+  beside
+    (fun () -> times (Mvar.put box))
+    (fun () -> times (fun i -> assert (Mvar.take box = i)));
+  beside
+    (fun () -> times (Stream.add stream))
+    (fun () -> times (fun i -> assert (Stream.take stream = i)));
+  beside
+    (fun () -> times (Channel.send meeting))
+    (fun () -> times (fun i -> assert (Channel.receive meeting = i)));
+  let work () =
+    times (fun _ ->
+        Mutex.protect mutex yield;
+        Rwlock.write rwlock yield;
+        Rwlock.read rwlock yield)
+  in
+  beside work work
+
+(* In all of them at once. *)
+let wait_for_nothing () =
+  Event.select
+    [
+      Promise.await_evt never;
+      Event.wrap (Mvar.take_evt idle) ignore;
+      Semaphore.Counting.acquire_evt closed;
+      Condition.wait_no_mutex_evt changed;
+    ]
+
+let chosen_otherwise () =
+  times (fun i ->
+      let p = Promise.create () in
+      let wait () =
+        Event.select
+          [ Promise.await_evt never; Event.timeout 1000.; Promise.await_evt p ]
+      in
+      beside wait (fun () ->
+          if i land 1 = 0 then yield ();
+          Promise.fill p ()))
+
+(* Several at once, so that there is a queue. *)
+let crowd f = ignore (all [ f; f; f ] : unit list)
+
+let cancelled () =
+  times (fun _ ->
+      let leave f = first (fun () -> crowd f) yield in
+      leave wait_for_nothing;
+      leave (fun () -> Promise.await never);
+      leave (fun () -> ignore (Mvar.take idle : int));
+      leave (fun () -> Semaphore.Counting.acquire closed);
+      leave (fun () -> Condition.wait_no_mutex changed))
+
+let failed () =
+  times (fun _ ->
+      match
+        beside wait_for_nothing (fun () ->
+            yield ();
+            raise Refused)
+      with
+      | () -> assert false (* it raises *)
+      | exception Refused -> ())
+
+let impatient () =
+  assert (Event.sync_before 0.000_1 (Mvar.take_evt idle) = None);
+  assert (with_timeout 0.000_1 wait_for_nothing = None)
+
+let run () =
+  served ();
+  chosen_otherwise ();
+  cancelled ();
+  failed ();
+  impatient ()
+
+let nobody_waits () =
+  Promise.waiters never = 0
+  && Mvar.waiters idle = 0
+  && Semaphore.Counting.waiters closed = 0
+  && Condition.waiters changed = 0

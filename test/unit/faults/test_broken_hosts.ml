@@ -1,0 +1,181 @@
+(* Hosts that break the contract: what they do to the one task of theirs, they do to no
+   other, nor to the structure. *)
+
+open Concord
+open Concord_test_support
+open Check
+
+exception Boom
+
+(* [f] up to where it waits, on a host that keeps no part of H2: its resumer raises each
+   time that it is called, and its task never goes on. *)
+let on_raising_host f =
+  let open Effect.Deep in
+  let handle (type a) (block : a Suspend.resumer -> a option)
+      (k : (a, unit) continuation) =
+    match block (fun _ -> raise Boom) with
+    | None -> ()
+    | Some v -> (* as while debugging, before a wait *) continue k v
+  in
+  match_with f ()
+    {
+      retc = (fun _ -> Alcotest.fail "the operation did not wait");
+      exnc = raise;
+      effc =
+        (fun (type a) (e : a Effect.t) ->
+          match e with
+          | Suspend.Suspend block ->
+              Some (fun (k : (a, unit) continuation) -> handle block k)
+          | _ -> None);
+    }
+
+let fails (place : int Operations.place) =
+  raises "whoever wakes it is told" Boom place.wake
+
+(* The second wake is for the second task. *)
+let next_is_served (operation : int Operations.t) () =
+  let place = operation.make 10 in
+  on_raising_host (fun () -> place.wait 1);
+  let next = Hand.start (fun () -> ignore (place.wait 2 : int)) in
+  fails place;
+  ignore (place.wake () : int);
+  Hand.settle ();
+  Hand.result next;
+  int "waiters" 0 (place.waiters ())
+
+(* One wake is for all tasks. *)
+let others_are_served (operation : int Operations.t) () =
+  let place = operation.make 10 in
+  let start name = Hand.start (fun () -> ignore (place.wait name : int)) in
+  let before = start 1 in
+  on_raising_host (fun () -> place.wait 2);
+  let behind = start 3 in
+  fails place;
+  Hand.settle ();
+  Hand.result before;
+  Hand.result behind;
+  int "waiters" 0 (place.waiters ())
+
+(* [f] up to where it waits, on a host in whose resumer a signal handler raises, after the
+   decision. The result lets the task go on. *)
+let on_struck_host f =
+  let open Effect.Deep in
+  let go_on = ref (fun () -> Alcotest.fail "it was not resumed") in
+  let handle (type a) (block : a Suspend.resumer -> a option)
+      (k : (a, unit) continuation) =
+    let decided = ref false in
+    let resumer outcome =
+      (not !decided)
+      && begin
+        decided := true;
+        (go_on :=
+           fun () ->
+             match outcome with
+             | Ok v -> continue k v
+             | Error e -> discontinue k e);
+        raise Boom
+      end
+    in
+    match block resumer with
+    | None -> ()
+    | Some v ->
+        decided := true;
+        continue k v
+  in
+  match_with f ()
+    {
+      retc = ignore;
+      exnc = raise;
+      effc =
+        (fun (type a) (e : a Effect.t) ->
+          match e with
+          | Suspend.Suspend block ->
+              Some (fun (k : (a, unit) continuation) -> handle block k)
+          | _ -> None);
+    };
+  fun () -> !go_on ()
+
+let both_are_served (operation : int Operations.t) () =
+  let place = operation.make 10 in
+  let go_on = on_struck_host (fun () -> place.wait 1) in
+  let next = Hand.start (fun () -> ignore (place.wait 2 : int)) in
+  fails place;
+  go_on ();
+  ignore (place.wake () : int);
+  Hand.settle ();
+  Hand.result next;
+  int "waiters" 0 (place.waiters ())
+
+(* A host that calls [block] a second time: its resumers belong to one wait. *)
+let on_host_that_repeats f =
+  let open Effect.Deep in
+  let handle (type a) (block : a Suspend.resumer -> a option)
+      (k : (a, unit) continuation) =
+    let decided = ref false in
+    let resumer outcome =
+      (not !decided)
+      && begin
+        decided := true;
+        (match outcome with Ok v -> continue k v | Error e -> discontinue k e);
+        true
+      end
+    in
+    for _ = 1 to 2 do
+      ignore (block resumer : a option)
+    done
+  in
+  match_with f ()
+    {
+      retc = Fun.id;
+      exnc = raise;
+      effc =
+        (fun (type a) (e : a Effect.t) ->
+          match e with
+          | Suspend.Suspend block ->
+              Some (fun (k : (a, unit) continuation) -> handle block k)
+          | _ -> None);
+    }
+
+(* The one that is there twice takes one value. *)
+let enlisted_twice () =
+  let box = Mailbox.create () and got = ref [] in
+  on_host_that_repeats (fun () -> got := Mailbox.take box :: !got);
+  let next = Hand.start (fun () -> Mailbox.take box) in
+  Mailbox.put box 1;
+  Mailbox.put box 2;
+  Hand.settle ();
+  Alcotest.(check (list int)) "the first value" [ 1 ] !got;
+  int "the second one" 2 (Hand.result next)
+
+(* --- Which operations ----------------------------------------------------------- *)
+
+(* Whoever wakes these holds the structure until it has its answer, and keeps it if there is
+   an exception instead: so nobody else goes on. *)
+let held_meanwhile = [ "Mvar.put"; "Stream.add"; "Broadcast.receive" ]
+
+(* Its first wake and its second are two functions. *)
+let other = [ "Rwlock.write_lock, after a reader" ]
+
+let one_by_one case (operation : int Operations.t) =
+  match operation.service with
+  | (Takes | Gives) when not (List.mem operation.name (held_meanwhile @ other))
+    ->
+      Some (test operation.name (case operation))
+  | _ -> None
+
+let at_once case (operation : int Operations.t) =
+  if operation.service = Shares && operation.unbroken then
+    Some (test operation.name (case operation))
+  else None
+
+let each which = List.filter_map which Operations.all
+
+let () =
+  run "Faults of hosts"
+    [
+      ("a resumer raises: the next one", each (one_by_one next_is_served));
+      ("a resumer raises: all others", each (at_once others_are_served));
+      ( "a resumer raises, and has decided: both",
+        each (one_by_one both_are_served) );
+      ("block is called twice", [ test "one value" enlisted_twice ]);
+    ]

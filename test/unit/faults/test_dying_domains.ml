@@ -1,0 +1,158 @@
+(* A domain that ends with an exception, while its tasks wait and hold what others wait
+   for. *)
+
+open Concord
+open Concord_test_support
+open Check
+module Fifo = Concord_fifo
+
+exception Boom
+
+type world = {
+  lock : Mutex.t;
+  rwlock : Rwlock.t;
+  box : int Mvar.t;
+  held : int Mvar.t;
+  permits : Semaphore.Counting.t;
+  promise : int Promise.t;
+  meeting : int Channel.t;
+}
+
+let world () =
+  {
+    lock = Mutex.create ();
+    rwlock = Rwlock.create ();
+    box = Mvar.create_empty ();
+    held = Mvar.create 0;
+    permits = Semaphore.Counting.make 0;
+    promise = Promise.create ();
+    meeting = Channel.create ();
+  }
+
+let never () = Promise.await (Promise.create ())
+
+(* What the tasks of the domain do: they hold, or they wait. *)
+let holders w =
+  [
+    (fun () -> Mutex.protect w.lock never);
+    (fun () -> Rwlock.write w.rwlock never);
+    (fun () -> Mvar.modify w.held (fun v -> (v, never ())));
+  ]
+
+let waiters w =
+  [
+    (fun () -> ignore (Mvar.take w.box : int));
+    (fun () -> Semaphore.Counting.acquire w.permits);
+    (fun () -> ignore (Promise.await w.promise : int));
+    (fun () ->
+      ignore
+        (Event.select
+           [
+             Channel.receive_evt w.meeting;
+             Event.wrap (Event.timeout 1000.) (fun () -> 0);
+           ]
+          : int));
+  ]
+
+(* How many wait, in each. *)
+let waiting w =
+  [
+    Mutex.waiters w.lock;
+    Rwlock.waiters w.rwlock;
+    Mvar.waiters w.held;
+    Mvar.waiters w.box;
+    Semaphore.Counting.waiters w.permits;
+    Promise.waiters w.promise;
+    Channel.waiters w.meeting;
+  ]
+
+let all_are n w = List.for_all (( = ) n) (waiting w)
+
+(* Alcotest's checks print. *)
+let same what expected actual = if actual <> expected then failwith what
+
+(* One more waits in each, in a thread here. *)
+let followers w =
+  List.map thread
+    [
+      (fun () -> Mutex.protect w.lock ignore);
+      (fun () -> Rwlock.write w.rwlock ignore);
+      (fun () -> same "what was in the box" 0 (Mvar.take w.held));
+      (fun () -> same "the box" 1 (Mvar.take w.box));
+      (fun () -> Semaphore.Counting.acquire w.permits);
+      (fun () -> same "the promise" 2 (Promise.await w.promise));
+      (fun () -> same "the channel" 3 (Channel.receive w.meeting));
+    ]
+
+let dies run () =
+  let w = world () and go_on = Promise.create () in
+  let domain =
+    Domain.spawn (fun () ->
+        run (fun () ->
+            let fork f = ignore (Fifo.fork f : Fifo.handle) in
+            List.iter fork (holders w);
+            List.iter fork (waiters w);
+            Promise.await go_on;
+            raise Boom))
+  in
+  eventually "its tasks wait" (fun () -> waiting w = [ 0; 0; 0; 1; 1; 1; 1 ]);
+  let joins = followers w in
+  eventually "others wait" (fun () -> waiting w = [ 1; 1; 1; 2; 2; 2; 2 ]);
+  Promise.fill go_on ();
+  raises "it died" Boom (fun () -> Domain.join domain);
+  Mvar.put w.box 1;
+  Semaphore.Counting.release w.permits;
+  Promise.fill w.promise 2;
+  Channel.send w.meeting 3;
+  List.iter (fun join -> join ()) joins;
+  yes "nobody waits" (all_are 0 w)
+
+(* What it was asked for when it had died. *)
+let refuses run () =
+  let kept = Mvar.create_empty () in
+  let domain =
+    Domain.spawn (fun () ->
+        run (fun () ->
+            ignore
+              (Fifo.fork (fun () ->
+                   Suspend.suspend (fun resumer ->
+                       Mvar.put kept resumer;
+                       None))
+                : Fifo.handle);
+            raise Boom))
+  in
+  let resumer = Mvar.take kept in
+  raises "it died" Boom (fun () -> Domain.join domain);
+  no "its task is not to be resumed" (resumer (Ok ()))
+
+(* Timeouts are served by a thread of another domain. *)
+let leaves_no_timeout run () =
+  let before = Concord__Timer.pending () in
+  let domain =
+    Domain.spawn (fun () ->
+        run (fun () ->
+            for _ = 1 to 10 do
+              ignore
+                (Fifo.fork (fun () -> Event.sync (Event.timeout 1000.))
+                  : Fifo.handle)
+            done;
+            raise Boom))
+  in
+  raises "it died" Boom (fun () -> Domain.join domain);
+  int "timeouts" before (Concord__Timer.pending ())
+
+let on name run =
+  ( name,
+    [
+      test "others have what it held and waited for" (dies run);
+      test "its resumers refuse" (refuses run);
+      test "it leaves no timeout" (leaves_no_timeout run);
+    ] )
+
+let () =
+  run "A domain that dies"
+    [
+      on "Fifo" (fun f -> Fifo.run f);
+      on "Fifo, lazy" (fun f -> Fifo.run ~cancellation:`Lazy f);
+      on "Fifo in Fifo" (fun f -> Fifo.run (fun () -> Fifo.run f));
+    ]

@@ -1,0 +1,35 @@
+(* As test_heap_memory, on the hosts of others. *)
+
+open Concord_test_support
+module Pool = Domainslib.Task
+
+let eio () = Eio_main.run (fun _ -> Round.run ())
+
+(* One pool for all rounds: each leaves some words of Domainslib's. *)
+let pool = lazy (Pool.setup_pool ~num_domains:1 ())
+
+let task () =
+  let pool = Lazy.force pool in
+  Pool.run pool (fun () -> Pool.await pool (Pool.async pool Round.run))
+
+let lwt () = Concord_lwt.run (fun () -> Concord_lwt.direct Round.run)
+let lwt_direct () = Concord_lwt.run (fun () -> Lwt_direct.spawn Round.run)
+
+let () =
+  Check.run "The heap after 100 rounds, hosts"
+    [
+      ( "tasks",
+        List.concat
+          [
+            Level.test "Eio" eio;
+            Level.test "Domainslib" task;
+            Level.test "Lwt" lwt;
+            Level.test "Lwt_direct" lwt_direct;
+          ] );
+      ( "what is shared",
+        [
+          Check.test "nobody waits" (fun () ->
+              Check.yes "nobody waits" (Round.nobody_waits ());
+              Pool.teardown_pool (Lazy.force pool));
+        ] );
+    ]
