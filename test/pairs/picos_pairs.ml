@@ -1,4 +1,5 @@
-(* The programs of doc/picos.mld, which shows those that are called [theirs] or [ours]: test/doc compares the texts. *)
+(* The programs of doc/picos.mld, which shows those that are called [theirs], [ours] or
+   [together]: test/doc compares the texts. *)
 
 open Picos_std_structured
 open Picos_std_sync
@@ -76,12 +77,62 @@ let ours () =
   Thread.join thread;
   !total
 
+let lock_ours = ours
+
+let together () =
+  let numbers = Mvar.create_empty () in
+  let put () =
+    Mvar.put numbers 20;
+    Mvar.put numbers 22
+  in
+  let domain = Domain.spawn (fun () -> Eio_main.run (fun _ -> put ())) in
+  let first, second =
+    Picos_mux_fifo.run (fun () ->
+        let first = Mvar.take numbers in
+        (first, Mvar.take numbers))
+  in
+  Domain.join domain;
+  first + second
+
+let in_ours = together
+
+let together () =
+  let open Picos_std_sync in
+  let answer = Ivar.create () in
+  let fill () = Picos_mux_fifo.run (fun () -> Ivar.fill answer 42) in
+  let domain = Domain.spawn fill in
+  let v =
+    Eio_main.run @@ fun _ -> Concord_picos.as_fiber (fun () -> Ivar.read answer)
+  in
+  Domain.join domain;
+  v
+
+let in_theirs = together
+
+let together () =
+  Eio_main.run @@ fun _ ->
+  let box = Mvar.create_empty () in
+  Concord_picos.using @@ fun () ->
+  Picos_mux_fifo.run @@ fun () ->
+  Flock.join_after @@ fun () ->
+  Flock.fork (fun () -> Mvar.put box 42);
+  Mvar.take box
+
+let inside = together
+
 let check name theirs ours expected_theirs expected_ours =
   if theirs () <> expected_theirs then failwith ("theirs: " ^ name);
   if ours () <> expected_ours then failwith ("ours: " ^ name);
   print_endline (name ^ ": both work")
 
+let check_together name together =
+  if together () <> 42 then failwith name;
+  print_endline (name ^ ": it works")
+
 let run () =
   check "a promise" promise_theirs promise_ours 42 42;
   check "a choice" choice_theirs choice_ours "stopped" "stopped";
-  check "a lock" lock_theirs ours 200 300
+  check "a lock" lock_theirs lock_ours 200 300;
+  check_together "a fiber of Picos in a structure of Concord" in_ours;
+  check_together "an Eio fiber in a structure of Picos" in_theirs;
+  check_together "Picos inside Eio" inside

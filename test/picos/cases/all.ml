@@ -1,0 +1,6 @@
+(* Picos is to be configured by the main thread. *)
+let run () =
+  Schedulers.fifo.run ignore;
+  Concord_test_support.Check.run "concord-picos"
+    (Hosted.suites @ Waiting.suites @ Guests.suites @ Nested.suites
+   @ Races.suites)

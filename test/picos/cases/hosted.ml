@@ -1,0 +1,34 @@
+(* What every host owes, in fibers of Picos. *)
+
+open Concord_test_support.Check
+open Concord_test_hosts
+open Schedulers
+
+let lazies (s : Schedulers.t) =
+  [
+    (s.name ^ ", lazy, undefined", Lazy_undefined.within s.run);
+    ( s.name ^ ", lazy, among fibers",
+      Lazy_undefined.among (fun fs -> s.run (fun () -> all_of fs)) );
+  ]
+
+let anywhere (s : Schedulers.t) =
+  Contract.contract s.name s.run
+  :: (s.name ^ ", reached", Reach_cases.place s.name Reach_cases.suspends s.run)
+  :: lazies s
+
+(* These cases count in plain references, and look in which order tasks go on. *)
+let one_by_one (s : Schedulers.t) =
+  [
+    Tasks_cases.everywhere (s.name ^ ", tasks", s.run);
+    Tasks_first.everywhere (s.name ^ ", first, timeouts, lists", s.run);
+    Tasks_begun.everywhere (s.name ^ ", begun", s.run);
+    ( s.name ^ ", cancelled",
+      [ test "is_cancelled" (Reach_cases.cancelled (cancelling s)) ] );
+    Tasks_cases.from_outside s.name (cancelling s);
+    Tasks_first.from_outside (s.name ^ ", first") (cancelling s);
+    Lazy_policies.suite (s.name ^ ", lazy, cancelled") (cancelling s);
+  ]
+
+let suites =
+  List.concat_map anywhere (all @ [ registered fifo; registered multififo ])
+  @ List.concat_map one_by_one [ fifo; registered fifo ]

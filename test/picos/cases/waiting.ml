@@ -1,0 +1,257 @@
+(* What is special to waits of Picos's fibers in Concord's structures. *)
+
+open Picos
+open Concord
+open Concord_test_support.Check
+open Schedulers
+
+let has_waiter m =
+  eventually ~pause:Fiber.yield "it waits" (fun () -> Mvar.waiters m = 1)
+
+let is_set what promise =
+  eventually ~pause:Fiber.yield what (fun () -> Promise.is_resolved promise)
+
+(* Takes, and says how that ended. *)
+let taker m =
+  let ended = Promise.create () in
+  let cancel =
+    spawn (fun () ->
+        Promise.fill ended
+          (match Mvar.take m with v -> Ok v | exception e -> Error e))
+  in
+  has_waiter m;
+  (cancel, ended)
+
+let others_go_on s () =
+  s.run @@ fun () ->
+  let m = Mvar.create_empty () in
+  let _, ended = taker m in
+  let put () = Mvar.put m 1 in
+  let _cancel : unit -> unit = spawn put in
+  yes "taken" (Promise.await ended = Ok 1)
+
+let cancelled s () =
+  s.run @@ fun () ->
+  let m = Mvar.create_empty () in
+  let cancel, ended = taker m in
+  cancel ();
+  yes "cancelled" (Promise.await ended = Error Ended);
+  int "nobody waits" 0 (Mvar.waiters m);
+  let _, ended = taker m in
+  Mvar.put m 2;
+  yes "the next one takes" (Promise.await ended = Ok 2)
+
+(* Before the fiber has its turn. *)
+let decided_at_once () =
+  fifo.run @@ fun () ->
+  let m = Mvar.create_empty () in
+  let cancel, ended = taker m in
+  cancel ();
+  Mvar.put m 1;
+  yes "cancelled" (Promise.await ended = Error Ended);
+  yes "it is there" (Mvar.take_available m = Some 1);
+  let cancel, ended = taker m in
+  Mvar.put m 2;
+  cancel ();
+  yes "taken" (Promise.await ended = Ok 2);
+  yes "nothing is left" (Mvar.is_empty m)
+
+exception Told
+
+let[@inline never] cancels computation =
+  Computation.cancel computation Told (Printexc.get_callstack 10)
+
+(* All fibers of a computation, and with the backtrace of the cancellation. *)
+let shared_computation s () =
+  s.run @@ fun () ->
+  let computation = Computation.create () and n = 5 in
+  let m = Mvar.create_empty () in
+  let told = Atomic.make 0 and ended = Latch.create n in
+  let wait () =
+    Printexc.record_backtrace true;
+    (match (Mvar.take m : unit) with
+    | () -> ()
+    | exception Told ->
+        let backtrace = Printexc.get_backtrace () in
+        (* not all domains of a pool record them *)
+        if (not (Printexc.backtrace_status ())) || contains backtrace "cancels"
+        then Atomic.incr told);
+    Latch.count_down ended
+  in
+  for _ = 1 to n do
+    Fiber.spawn (Fiber.create ~forbid:false computation) (fun _ -> wait ())
+  done;
+  eventually ~pause:Fiber.yield "they wait" (fun () -> Mvar.waiters m = n);
+  cancels computation;
+  Latch.await ended;
+  int "all were told, and where" n (Atomic.get told)
+
+(* That is no reason for a fiber to stop waiting. *)
+let computation_returns s () =
+  s.run @@ fun () ->
+  let m = Mvar.create_empty () and ended = Promise.create () in
+  let computation = Computation.create () in
+  Fiber.spawn (Fiber.create ~forbid:false computation) (fun _ ->
+      Promise.fill ended (Mvar.take m + Mvar.take m));
+  has_waiter m;
+  Computation.return computation ();
+  for _ = 1 to 20 do
+    Fiber.yield ()
+  done;
+  int "it waits" 1 (Mvar.waiters m);
+  Mvar.put m 1;
+  (* now its computation has returned before *)
+  has_waiter m;
+  Mvar.put m 2;
+  int "both" 3 (Promise.await ended)
+
+let forbidden s () =
+  s.run @@ fun () ->
+  let m = Mvar.create_empty () and ended = Promise.create () in
+  let never : unit Mvar.t = Mvar.create_empty () in
+  let cancel =
+    spawn (fun () ->
+        let v = Fiber.forbid (Fiber.current ()) (fun () -> Mvar.take m) in
+        let w = Suspend.protect (fun () -> Mvar.take m) in
+        let after =
+          match Mvar.take never with () -> None | exception e -> Some e
+        in
+        Promise.fill ended (v + w, after))
+  in
+  has_waiter m;
+  cancel ();
+  int "it waits" 1 (Mvar.waiters m);
+  Mvar.put m 1;
+  has_waiter m;
+  Mvar.put m 2;
+  yes "afterwards" (Promise.await ended = (3, Some Ended))
+
+(* --- Scopes ---------------------------------------------------------------- *)
+
+let parallel s () =
+  s.run @@ fun () ->
+  let sum = Atomic.make 0 in
+  let add i () = ignore (Atomic.fetch_and_add sum i : int) in
+  ignore (Concord.all (List.init 100 add) : unit list);
+  int "sum" 4950 (Atomic.get sum);
+  let unwound = Atomic.make 0 and waiting = Latch.create 10 in
+  let wait () =
+    Latch.count_down waiting;
+    Fun.protect
+      (fun () -> Event.sync Event.never)
+      ~finally:(fun () -> Atomic.incr unwound)
+  in
+  raises "the failure" Told (fun () ->
+      Scope.run (fun scope ->
+          for _ = 1 to 10 do
+            Scope.fork scope wait
+          done;
+          Latch.await waiting;
+          raise Told));
+  int "all were unwound" 10 (Atomic.get unwound)
+
+(* The cancellation of the fiber goes to the tasks of its scope, unless it forbids that. *)
+let scope_of_cancelled ~forbid s () =
+  s.run @@ fun () ->
+  let m = Mvar.create_empty () and ended = Promise.create () in
+  let cancel =
+    spawn (fun () ->
+        let run () = fst (both (fun () -> Mvar.take m) ignore) in
+        let run () =
+          if forbid then Fiber.forbid (Fiber.current ()) run else run ()
+        in
+        Promise.fill ended
+          (match run () with v -> Ok v | exception e -> Error e))
+  in
+  has_waiter m;
+  cancel ();
+  if forbid then begin
+    int "it waits" 1 (Mvar.waiters m);
+    Mvar.put m 1;
+    yes "taken" (Promise.await ended = Ok 1)
+  end
+  else yes "cancelled" (Promise.await ended = Error Ended)
+
+(* --- Which task -------------------------------------------------------------- *)
+
+let told_apart s () =
+  s.run @@ fun () ->
+  let who () = Concord__Reach.who () in
+  let here = who () in
+  Alcotest.(check string) "host" "picos" here.host;
+  yes "the same" (Concord__Who.same here (who ()));
+  let other = fst (both who ignore) in
+  no "another" (Concord__Who.same here other)
+
+(* --- Others that wait by Domain_local_await ----------------------------------- *)
+
+let local_await () =
+  (registered fifo).run @@ fun () ->
+  let trigger = ref None and ended = Promise.create () in
+  let _cancel : unit -> unit =
+    spawn (fun () ->
+        let t = Domain_local_await.prepare_for_await () in
+        trigger := Some t;
+        t.await ();
+        Promise.fill ended ())
+  in
+  eventually ~pause:Fiber.yield "it has one" (fun () -> !trigger <> None);
+  (Option.get !trigger).release ();
+  is_set "it goes on" ended
+
+(* --- Promises ----------------------------------------------------------------- *)
+
+let promises () =
+  let c = Computation.create () in
+  let p = Concord_picos.of_computation c in
+  no "not yet" (Promise.is_resolved p);
+  let join = domain (fun () -> Promise.await p) in
+  Computation.return c 7;
+  int "another domain awaits it" 7 (join ());
+  int "one that has returned" 7 (Promise.await (Concord_picos.of_computation c));
+  let c = Computation.create () in
+  let p : unit Promise.t = Concord_picos.of_computation c in
+  cancels c;
+  raises_at "cancels" (fun () -> Promise.await p);
+  let p = Promise.create () in
+  let c = Concord_picos.to_computation p in
+  yes "it is running" (Computation.is_running c);
+  Promise.fill p 8;
+  int "value" 8 (fifo.run (fun () -> Computation.await c));
+  let p : unit Promise.t = Promise.create () in
+  let c = Concord_picos.to_computation p in
+  Promise.fail p Told;
+  raises "failure" Told (fun () -> Computation.peek_exn c)
+
+let timeouts s () =
+  s.run @@ fun () ->
+  let m : unit Mvar.t = Mvar.create_empty () in
+  yes "too late" (Event.sync_before 0.005 (Mvar.take_evt m) = None);
+  int "nobody waits" 0 (Mvar.waiters m)
+
+let on (s : Schedulers.t) =
+  ( "waits: " ^ s.name,
+    [
+      test "others go on" (others_go_on s);
+      test "cancelled" (cancelled s);
+      test "a computation of several fibers" (shared_computation s);
+      test "the computation returns" (computation_returns s);
+      test "forbidden" (forbidden s);
+      test "a timeout" (timeouts s);
+      test "a scope, in parallel" (parallel s);
+      test "a scope of a fiber that is cancelled"
+        (scope_of_cancelled ~forbid:false s);
+      test "the same, forbidden" (scope_of_cancelled ~forbid:true s);
+      test "told apart" (told_apart s);
+    ] )
+
+let suites =
+  List.map on (all @ [ registered fifo ])
+  @ [
+      ( "waits",
+        [
+          test "decided when it is cancelled" decided_at_once;
+          test "Domain_local_await" local_await;
+          test "promises" promises;
+        ] );
+    ]

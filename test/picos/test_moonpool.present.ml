@@ -1,0 +1,1 @@
+let () = Moonpool_cases.run ()

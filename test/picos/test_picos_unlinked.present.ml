@@ -1,0 +1,1 @@
+let () = Picos_unlinked.run ()
