@@ -23,7 +23,7 @@ for file in README.md CHANGES.md LICENSE dune-project; do [ -s "$file" ] || die 
 sed -i "s/^(name concord)$/&\n\n(version $version)/" dune-project
 grep -q "^(version $version)$" dune-project || die "dune-project has no line (name concord)"
 # In the order in which they can be installed.
-packages="concord-suspend concord ppx_concord concord-eio concord-domainslib concord-trace concord-aio concord-lwt concord-async"
+packages="concord-suspend concord ppx_concord concord-eio concord-domainslib concord-trace concord-aio concord-lwt concord-async concord-picos concord-miou"
 [ "$(printf '%s.opam\n' $packages | sort)" = "$(ls -- *.opam)" ] || die "the packages are not those that tools/release.sh knows"
 for package in $packages; do
   # 35 and 36: no homepage and no tracker, as long as there is no public address.
@@ -31,9 +31,9 @@ for package in $packages; do
   if grep -q 'warning' lint.log; then cat lint.log >&2; die "opam lint: $package.opam"; fi
 done
 rm lint.log
-# Whoever installs all packages of a checkout gets nothing of Async's: it is among the depopts only.
+# Whoever installs all packages of a checkout gets nothing of Async's, Picos's or Miou's: they are among the depopts only.
 for package in $packages; do
-  if sed -n '/^depends:/,/^]/p' "$package.opam" | grep -E '"(async|core)'; then die "$package depends on Async"; fi
+  if sed -n '/^depends:/,/^]/p' "$package.opam" | grep -E '"(async|core|picos|miou)'; then die "$package depends on Async, Picos or Miou"; fi
 done
 
 say "$name.tbz"
@@ -54,8 +54,14 @@ for package in $packages; do
   dune build -p "$package" @install ${tests:+@runtest} || die "$package: failed; the sources are in $folder/$name"
   dune install -p "$package" --prefix "$prefix" >/dev/null 2>&1 || die "$package: cannot be installed"
   meta=$prefix/lib/$package/META
-  # Without Async there is nothing of concord-async.
-  if [ "$package" != concord-async ] || ocamlfind query async >/dev/null 2>&1; then
+  # Without the library that it adapts there is nothing of such a package.
+  case $package in
+  concord-async) needs=async ;;
+  concord-picos) needs=picos_std.structured ;;
+  concord-miou) needs=miou.unix ;;
+  *) needs=threads.posix ;;
+  esac
+  if ocamlfind query "$needs" >/dev/null 2>&1; then
     grep -q "^version = \"$version\"$" "$meta" || die "$package: its META has no version"
     grep -q '^description =' "$meta" || die "$package: its META has no description"
   fi

@@ -1,0 +1,201 @@
+module Host_kit = Concord.Host_kit
+module Decision = Host_kit.Decision
+module Trigger = Miou.Trigger
+
+let name = "miou"
+
+(* --- One wait ------------------------------------------------------------------- *)
+
+(* [parked], an Atomic
+
+   State    Left by  To  By whom
+   nothing  park     r   the waiting task, which was cancelled in a shield; it then looks
+                         at [decision], and parks its thread until [r] is called
+   r        never
+
+   Debt: whoever has decided calls what is in [parked] after that. *)
+type 'a wait = {
+  decision : 'a Decision.t;
+  parked : unit Concord.Suspend.resumer Atomic.t;
+}
+
+let nothing _ = false
+let create () = { decision = Decision.create (); parked = Atomic.make nothing }
+let outcome wait = Decision.outcome wait.decision
+
+let unpark wait =
+  ignore ((Atomic.get wait.parked) (Ok ()) : bool);
+  true
+
+let go_on = function Ok v -> v | Error e -> raise e
+
+(* --- In a task that was cancelled ------------------------------------------------- *)
+
+(* No other task of the domain runs meanwhile: so it must end some time. *)
+let max_parked = 1.
+
+let park dying wait =
+  let give_up () =
+    if Decision.decide wait.decision (Error (Dying.cause dying)) then
+      ignore (unpark wait : bool)
+  in
+  let forget_timeout =
+    try Concord__Timer.after max_parked give_up
+    with Unix.Unix_error _ | Sys_error _ ->
+      give_up ();
+      ignore
+  in
+  let block resumer =
+    Atomic.set wait.parked resumer;
+    if Decision.is_undecided (outcome wait) then None else Some ()
+  in
+  Concord__Park.protect_thread (fun () -> Host_kit.suspend_thread block);
+  forget_timeout ();
+  go_on (outcome wait)
+
+(* The outcome of [Decision.offer], whose backtrace is that of the exception. *)
+let offered = function
+  | Ok v -> v
+  | Error e -> Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ())
+
+let wait_without_effects dying block =
+  if not (Dying.is_shielded dying) then Dying.raise_cause dying
+  else
+    let wait = create () in
+    let resumer outcome =
+      Decision.decide wait.decision outcome && unpark wait
+    in
+    let outcome = Decision.offer wait.decision resumer block in
+    if Decision.is_undecided outcome then park dying wait else offered outcome
+
+(* --- In any other task -------------------------------------------------------------- *)
+
+(* The effect is performed, although the trigger is signalled before the loop looks at
+   it: a task whose trigger was signalled before would perform none. *)
+let signalled_on_its_way trigger =
+  let effc (type a) (_ : a Effect.t) :
+      ((a, _) Effect.Deep.continuation -> _) option =
+    Trigger.signal trigger;
+    None
+  in
+  Effect.Deep.try_with Trigger.await trigger { effc }
+
+let await dying how trigger =
+  match Dying.performing dying (fun () -> how trigger) with
+  | None -> ()
+  | Some (e, backtrace) -> Dying.start dying e backtrace
+  | exception e -> Dying.start dying e (Printexc.get_raw_backtrace ())
+
+(* Cancelled, or not: what was decided is the task's. *)
+let await_decision dying wait trigger =
+  await dying Trigger.await trigger;
+  if not (Dying.is_on dying) then go_on (outcome wait)
+  else if Dying.is_shielded dying then park dying wait
+  else if Decision.decide wait.decision (Error (Dying.cause dying)) then
+    Dying.raise_cause dying
+  else go_on (outcome wait)
+
+let wait_in station block =
+  let dying = Station.dying station in
+  let wait = create () and trigger = Trigger.create () in
+  let resumer outcome =
+    Station.decide_and_resume station wait.decision outcome trigger
+    && unpark wait
+  in
+  let outcome = Decision.offer wait.decision resumer block in
+  if Decision.is_undecided outcome then await_decision dying wait trigger
+  else
+    let backtrace = Printexc.get_raw_backtrace () in
+    await dying signalled_on_its_way trigger;
+    match outcome with
+    | Ok v -> v
+    | Error e -> Printexc.raise_with_backtrace e backtrace
+
+(* --- The plug-in --------------------------------------------------------------------- *)
+
+(* [Domain.self] performs an effect: it shows that Miou's loop is around the caller, and
+   raises if the task was cancelled. *)
+let is_in_miou () =
+  match Miou.Domain.self () with
+  | (_ : Miou.Domain.Uid.t) -> true
+  | exception Effect.Unhandled _ -> false
+
+let elsewhere () =
+  if is_in_miou () then
+    invalid_arg
+      "Concord_miou: to wait in tasks of Miou, run the program by \
+       Concord_miou.run, not by Miou.run or Miou_unix.run"
+  else raise_notrace Host_kit.Elsewhere
+
+let enter dying =
+  match Dying.performing dying Miou.Domain.self with
+  | (_ : Miou.Domain.Uid.t) -> ()
+  | exception Effect.Unhandled _ -> raise_notrace Host_kit.Elsewhere
+  | exception e -> Dying.start dying e (Printexc.get_raw_backtrace ())
+
+let suspend block =
+  match Station.here () with
+  | None -> elsewhere ()
+  | Some station ->
+      let dying = Station.dying station in
+      if not (Dying.is_on dying) then enter dying;
+      if Dying.is_on dying then wait_without_effects dying block
+      else wait_in station block
+
+let here () =
+  match Station.here () with
+  | Some station -> station
+  | None -> raise_notrace Host_kit.Elsewhere
+
+let protect f = Dying.shielded (Station.dying (here ())) f
+
+(* Miou tells nobody which task is running. *)
+let who () =
+  ignore (here () : Station.t);
+  Host_kit.Who.unknown name
+
+let plugin =
+  Host_kit.
+    {
+      name;
+      sample = None;
+      takes_every_effect = true;
+      suspend;
+      protect;
+      scopes = None;
+    }
+
+(* A task that was cancelled at an effect of Miou's own, of which nothing is known here,
+   has got [Miou.Cancelled], in a further turn of the loop. *)
+let watch_end () =
+  match Station.here () with
+  | None -> Fun.const false
+  | Some station ->
+      let dying = Station.dying station in
+      let turn = Dying.turn dying in
+      fun e -> e == Miou.Cancelled && Dying.turn dying <> turn
+
+let () =
+  Host_kit.plug_in ~who plugin;
+  Concord__Plugin.add_end_of_task watch_end
+
+let run ?g ?domains f =
+  if not (Domain.is_main_domain ()) then
+    invalid_arg "Concord_miou.run: Miou runs in the main domain only";
+  Host_kit.using_plugin plugin (fun () -> Station.run ?g ?domains f)
+
+(* --- Miou's computations --------------------------------------------------------------- *)
+
+let resolve _ computation promise =
+  match Miou.Computation.peek computation with
+  | Some (Ok v) -> ignore (Concord.Promise.try_fill promise v : bool)
+  | Some (Error (e, backtrace)) ->
+      ignore (Concord.Promise.try_fail ~backtrace promise e : bool)
+  | None -> ()
+
+let of_computation computation =
+  let promise = Concord.Promise.create () and trigger = Trigger.create () in
+  ignore (Trigger.on_signal trigger computation promise resolve : bool);
+  if not (Miou.Computation.try_attach computation trigger) then
+    resolve trigger computation promise;
+  promise

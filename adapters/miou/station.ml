@@ -1,0 +1,213 @@
+module Inbox = Concord.Host_kit.Inbox
+module Uid = Miou.Domain.Uid
+
+type message = Signal of Miou.Trigger.t | End
+type pipe = { input : Miou_unix.file_descr; output : Unix.file_descr }
+
+(* The porter writes [thread] before the run's function is called. What follows [pipe] is
+   touched by its thread only, but that any thread of the domain sets [is_heard] to
+   [false]. *)
+type t = {
+  domain : Uid.t;
+  mutable thread : int;
+  inbox : message Inbox.t;
+  pipe : pipe;
+  dying : Dying.t;
+  mutable bell : Miou.Trigger.t;  (** The porter waits for it, or has. *)
+  mutable listener : unit Miou.t option;
+      (** Rings it, when the pipe has bytes. *)
+  mutable is_heard : bool;  (** Does Miou still know that the listener reads? *)
+  mutable is_over : bool;
+}
+
+let dying t = t.dying
+let this_thread () = Thread.id (Thread.self ())
+
+(* Those of the run in progress. *)
+let stations : t list Atomic.t = Atomic.make []
+let this_domain () = Uid.of_int (Domain.self () :> int)
+
+let here () =
+  match Atomic.get stations with
+  | [] -> None
+  | stations ->
+      let domain = this_domain () and thread = this_thread () in
+      let is_here t = Uid.equal t.domain domain && t.thread = thread in
+      List.find_opt is_here stations
+
+(* --- Pipes -------------------------------------------------------------------- *)
+
+(* A resumer may be called when its run is over: so a pipe is never closed, but serves a
+   later run. There a byte too many does no harm. *)
+let pipes : pipe list Atomic.t = Atomic.make []
+
+let rec take_pipe () =
+  match Atomic.get pipes with
+  | pipe :: rest as before ->
+      if Atomic.compare_and_set pipes before rest then pipe else take_pipe ()
+  | [] ->
+      let input, output = Unix.pipe ~cloexec:true () in
+      Unix.set_nonblock output;
+      { input = Miou_unix.of_file_descr ~non_blocking:true input; output }
+
+let byte = Bytes.make 1 '.'
+
+(* A full pipe wakes as well. A signal handler may raise before anything was written:
+   then it is written again, as two bytes wake as one does. *)
+let rec ring pipe =
+  match Unix.single_write pipe.output byte 0 1 with
+  | (_ : int) -> ()
+  | exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK), _, _) -> ()
+  | exception Unix.Unix_error (EINTR, _, _) -> ring pipe
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      ring pipe;
+      Printexc.raise_with_backtrace e backtrace
+
+(* --- Posting ------------------------------------------------------------------ *)
+
+(* From the post to here there is no polling point: what was posted is known. *)
+let posted t : Inbox.posted -> bool = function
+  | Refused -> false
+  | Posted -> true
+  | Posted_to_sleeper ->
+      ring t.pipe;
+      true
+
+let decide_and_resume t decision outcome trigger =
+  posted t (Inbox.decide_and_post t.inbox decision outcome (Signal trigger))
+
+let end_porter t = ignore (posted t (Inbox.post t.inbox End) : bool)
+
+(* --- The porter ---------------------------------------------------------------- *)
+
+(* The second time it does nothing. *)
+let serve_one t = function
+  | Signal trigger -> Miou.Trigger.signal trigger
+  | End -> t.is_over <- true
+
+(* How many messages one turn of the porter serves: there are other tasks as well. *)
+let max_served = 1_000
+
+(* How many turns in vain before it sleeps. Meanwhile a message needs no system call, and
+   the loop does not sleep either. *)
+let max_looks = 32
+
+let serve t =
+  let rec go served =
+    if served < max_served && Inbox.serve t.inbox (serve_one t) then
+      go (served + 1)
+    else served > 0
+  in
+  go 0
+
+(* Two tasks, as Miou_unix may forget that one of them reads. *)
+let listen t () =
+  let buffer = Bytes.create 64 in
+  while true do
+    ignore (Miou_unix.read t.pipe.input buffer : int);
+    Miou.Trigger.signal t.bell
+  done
+
+let stop_listening t = Option.iter Miou.cancel t.listener
+
+let start_listening t =
+  t.is_heard <- true;
+  stop_listening t;
+  t.listener <- Some (Miou.async (listen t))
+
+let sleep t =
+  if Inbox.fall_asleep t.inbox then begin
+    t.bell <- Miou.Trigger.create ();
+    if not t.is_heard then start_listening t;
+    (match Miou.Trigger.await t.bell with
+    | None -> ()
+    | Some (e, backtrace) -> Printexc.raise_with_backtrace e backtrace);
+    Inbox.wake_up t.inbox
+  end
+
+(* Miou calls it before each turn of its loop. *)
+let before_turn t () =
+  Dying.next_turn t.dying;
+  if not t.is_heard then Miou.Trigger.signal t.bell
+
+let porter t begun () =
+  t.thread <- this_thread ();
+  ignore (Miou.Hook.add (before_turn t) : Miou.Hook.t);
+  Atomic.incr begun;
+  let rec go looks =
+    if serve t then turn max_looks
+    else if t.is_over then stop_listening t
+    else if looks > 0 then turn (looks - 1)
+    else begin
+      sleep t;
+      go max_looks
+    end
+  and turn looks =
+    Miou.yield ();
+    go looks
+  in
+  go max_looks
+
+(* When a domain is spawned, Miou_unix 0.7 forgets all that waits for input, output or time
+   in the domain of the caller. The caller, if it is a task, may go to sleep before the
+   next turn. *)
+let on_spawn () =
+  let domain = this_domain () in
+  let hear t =
+    if Uid.equal t.domain domain then begin
+      t.is_heard <- false;
+      if t.thread = this_thread () then Miou.Trigger.signal t.bell
+    end
+  in
+  List.iter hear (Atomic.get stations)
+
+let (_ : unit Domain.DLS.key) =
+  Domain.DLS.new_key ~split_from_parent:on_spawn Fun.id
+
+(* --- A run ---------------------------------------------------------------------- *)
+
+let create domain =
+  {
+    domain;
+    thread = -1;
+    inbox = Inbox.create ();
+    pipe = take_pipe ();
+    dying = Dying.create ();
+    bell = Miou.Trigger.create ();
+    listener = None;
+    is_heard = false;
+    is_over = false;
+  }
+
+let start t begun =
+  if Uid.equal t.domain (Miou.Domain.self ()) then Miou.async (porter t begun)
+  else Miou.call ~pin:t.domain (porter t begun)
+
+(* The porters are children of the main task. If [f] raises, then Miou ends them. *)
+let main f () =
+  let all = List.map create (Miou.Domain.self () :: Miou.Domain.all ()) in
+  Atomic.set stations all;
+  let begun = Atomic.make 0 in
+  let porters = List.map (fun t -> start t begun) all in
+  while Atomic.get begun < List.length all do
+    Miou.yield ()
+  done;
+  let v = f () in
+  List.iter end_porter all;
+  List.iter Miou.await_exn porters;
+  v
+
+let is_running = Atomic.make false
+
+(* All domains of the run have ended. *)
+let leave () =
+  let pipes_left = List.map (fun t -> t.pipe) (Atomic.get stations) in
+  Atomic.set stations [];
+  Concord.Structure_kit.update pipes (List.append pipes_left);
+  Atomic.set is_running false
+
+let run ?g ?domains f =
+  if not (Atomic.compare_and_set is_running false true) then
+    invalid_arg "Concord_miou.run: Miou runs already";
+  Fun.protect ~finally:leave (fun () -> Miou_unix.run ?g ?domains (main f))

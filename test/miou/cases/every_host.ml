@@ -1,0 +1,77 @@
+(* What every host owes. *)
+
+open Concord_test_support
+open Concord_test_hosts
+open Check
+
+let fifo f = Concord_fifo.run f
+let eio f = Eio_main.run (fun _ -> f ())
+let within outer place f = outer (fun () -> place f)
+
+(* Other tasks of the domain do not run while a protected wait goes on after the
+   cancellation: so those of the cases do not end it. *)
+let host = In_miou.cancelling ~protects:false
+let shielding = In_miou.cancelling ~protects:true
+
+let reaching =
+  Reach_cases.(
+    place "Miou" suspends In_miou.run
+    @ place "Miou.call" suspends In_miou.call
+    @ place "Fifo in Miou" suspends (within In_miou.run fifo)
+    @ place "Fifo in Miou.call" suspends (within In_miou.call fifo)
+    @ place "Eio in Miou" suspends (within In_miou.run eio)
+    @ place "Eio in Miou.call" suspends (within In_miou.call eio)
+    @ place "Miou in Fifo" suspends (within fifo In_miou.run)
+    @ place "Miou in Eio" suspends (within eio In_miou.run)
+    @ place "a thread beside Miou" parks (within In_miou.run in_thread)
+    @ place "a thread beside Miou.call" parks (within In_miou.call in_thread)
+    @ place "a domain beside Miou" parks (within In_miou.run in_domain)
+    @ place "after Miou" parks_here (fun f ->
+        In_miou.run ignore;
+        f ())
+    @ [ test "Miou: cancelled" (cancelled shielding) ])
+
+let in_miou (host : Cancelling.host) =
+  { host with run = (fun f -> In_miou.run (fun () -> host.run f)) }
+
+let together fs = In_miou.run (fun () -> In_miou.all fs)
+let at_once f g = together [ f; g ]
+
+(* [Miou.cancel] lets other tasks go on: also one that was told to compute, before it is
+   cancelled itself. *)
+let policies =
+  let name, cases = Lazy_policies.suite "Lazy in Miou" host in
+  let holds (case, _, _) = case <> "a, b and c are cancelled" in
+  (name, List.filter holds cases)
+
+let run () =
+  run "concord-miou, as every host"
+    [
+      Contract.contract "contract, Miou" In_miou.run;
+      Contract.contract "contract, Miou.call" In_miou.call;
+      Contract.contract "Fifo in Miou" (within In_miou.run fifo);
+      Contract.contract "Fifo beside it" fifo;
+      Contract.contract "Eio beside it" eio;
+      Contract.contract "thread" in_thread;
+      ("reaching", reaching);
+      ( "hosts in Miou",
+        [
+          test "a task of Fifo, cancelled"
+            (Reach_cases.cancelled (in_miou (Cancelling.fifo `Eager)));
+          test "a fiber of Eio, cancelled"
+            (Reach_cases.cancelled (in_miou (Cancelling.eio ~protects:true)));
+        ] );
+      policies;
+      ("Lazy in Miou, undefined", Lazy_undefined.within In_miou.run);
+      ("Lazy in Miou.call, undefined", Lazy_undefined.within In_miou.call);
+      ("Lazy in Miou, tasks", Lazy_undefined.among together);
+      ("Lazy in Fifo in Miou", Lazy_undefined.within (within In_miou.run fifo));
+      ("Lazy in Eio in Miou", Lazy_undefined.within (within In_miou.run eio));
+      Tasks_cases.everywhere ("Miou", In_miou.run);
+      Tasks_cases.everywhere ("Miou.call", In_miou.call);
+      Tasks_first.everywhere ("Miou: first, timeouts, lists", In_miou.run);
+      ( "Miou, beside others",
+        [ test "tasks" (Tasks_cases.beside_others at_once) ] );
+      Tasks_cases.from_outside "Miou" host;
+      Tasks_first.from_outside "Miou: first, timeouts, lists" host;
+    ]

@@ -1,0 +1,16 @@
+module Host = struct
+  let name = "Miou"
+  let in_lwt = None
+  let no_siblings = None
+
+  let cancel =
+    Some
+      (fun f ~after ->
+        let task = Miou.async f in
+        after ();
+        Miou.cancel task)
+
+  let run tasks = In_miou.run (fun () -> In_miou.all tasks)
+end
+
+let run () = Matrix.run_with (module Host) ~title:"With Miou"

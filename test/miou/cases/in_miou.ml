@@ -1,0 +1,59 @@
+(* Tasks of Miou. *)
+
+open Concord_test_support
+open Concord_test_hosts
+
+let run f = Concord_miou.run f
+
+(* With so many further domains. *)
+let run_on domains f = Concord_miou.run ~domains f
+
+(* In a task of another domain. *)
+let call f =
+  let f () =
+    Printexc.record_backtrace true;
+    f ()
+  in
+  run_on 1 (fun () -> Miou.await_exn (Miou.call f))
+
+let all fs = List.iter Miou.await_exn (List.map Miou.async fs)
+
+(* Each effect of a task is a turn of its own. *)
+let settle () =
+  for _ = 1 to 50 do
+    Miou.yield ()
+  done
+
+let eventually what condition =
+  Check.eventually ~pause:Miou.yield what condition
+
+(* A task that was cancelled can perform no effect, and only its parent cancels a task:
+   so the main task cancels, in [pause]. *)
+let cancelling ~protects =
+  let children = ref [] and to_cancel = Queue.create () in
+  let pause () =
+    Miou.yield ();
+    while not (Queue.is_empty to_cancel) do
+      Miou.cancel (Queue.pop to_cancel)
+    done
+  in
+  let over child =
+    match Miou.Promise.state child with
+    | Running -> Miou.cancel child
+    | Exited | Finished -> ignore (Miou.await child : (unit, exn) result)
+  in
+  let run f =
+    Concord_miou.run @@ fun () ->
+    children := [];
+    Queue.clear to_cancel;
+    f ();
+    List.iter over !children
+  in
+  let fork f =
+    let child = Miou.async f in
+    children := child :: !children;
+    settle ();
+    fun () -> Queue.push child to_cancel
+  in
+  let is_cancellation e = e = Miou.Cancelled in
+  Cancelling.{ run; fork; pause; is_cancellation; protects }

@@ -1,0 +1,275 @@
+(* Tasks of Miou and others that wait for one another. *)
+
+open Concord
+open Concord_test_support
+open Check
+
+exception Boom
+
+let[@inline never] culprit () = if true then raise Boom
+
+(* --- One domain -------------------------------------------------------------- *)
+
+let in_order () =
+  traced [ "put"; "a took 1"; "b took 2"; "c took 3" ] @@ fun say ->
+  In_miou.run @@ fun () ->
+  let box = Stream.create 3 in
+  let take name () = say (Printf.sprintf "%s took %d" name (Stream.take box)) in
+  let put () =
+    In_miou.eventually "all wait" (fun () -> Stream.waiters box = 3);
+    List.iter (Stream.add box) [ 1; 2; 3 ];
+    say "put"
+  in
+  In_miou.all [ take "a"; take "b"; take "c"; put ]
+
+let ping_pong () =
+  In_miou.run @@ fun () ->
+  let there = Mvar.create_empty () and back = Mvar.create_empty () in
+  let n = 1_000 in
+  let answer () =
+    for _ = 1 to n do
+      Mvar.put back (Mvar.take there + 1)
+    done
+  and ask () =
+    for i = 1 to n do
+      Mvar.put there i;
+      int "answer" (i + 1) (Mvar.take back)
+    done
+  in
+  In_miou.all [ answer; ask ]
+
+let many () =
+  In_miou.run @@ fun () ->
+  let gate = Promise.create () and through = ref 0 in
+  let wait () =
+    Promise.await gate;
+    incr through
+  in
+  let tasks = List.init 5_000 (fun _ -> Miou.async wait) in
+  In_miou.eventually "all wait" (fun () -> Promise.waiters gate = 5_000);
+  Promise.fill gate ();
+  List.iter Miou.await_exn tasks;
+  int "through" 5_000 !through
+
+let others_go_on () =
+  In_miou.run_on 0 @@ fun () ->
+  let p = Promise.create () and turns = ref 0 in
+  let task = Miou.async (fun () -> Promise.await p) in
+  for _ = 1 to 100 do
+    incr turns;
+    Miou.yield ();
+    yield ()
+  done;
+  Promise.fill p ();
+  Miou.await_exn task;
+  int "turns" 100 !turns
+
+let timeout () =
+  In_miou.run @@ fun () ->
+  let box : int Mvar.t = Mvar.create_empty () in
+  yes "too late" (Event.sync_before 0.005 (Mvar.take_evt box) = None);
+  int "nobody waits" 0 (Mvar.waiters box);
+  Tasks.sleep 0.001
+
+let choice () =
+  In_miou.run @@ fun () ->
+  let a = Mvar.create_empty () and b = Mvar.create_empty () in
+  let task =
+    Miou.async (fun () -> Event.select [ Mvar.take_evt a; Mvar.take_evt b ])
+  in
+  In_miou.eventually "it waits" (fun () -> Mvar.waiters b = 1);
+  Mvar.put b 2;
+  int "the one" 2 (Miou.await_exn task);
+  int "not the other" 0 (Mvar.waiters a)
+
+let backtrace () =
+  In_miou.run @@ fun () ->
+  let p = Promise.create () in
+  let fail () = try culprit () with e -> Promise.fail p e in
+  In_miou.all
+    [ (fun () -> raises_at "culprit" (fun () -> Promise.await p)); fail ]
+
+(* --- Domains and threads -------------------------------------------------------- *)
+
+let n = 500
+
+let put box () =
+  for i = 1 to n do
+    Mvar.put box i
+  done
+
+let take box () =
+  let sum = ref 0 in
+  for _ = 1 to n do
+    sum := !sum + Mvar.take box
+  done;
+  int "sum" (n * (n + 1) / 2) !sum
+
+let async f =
+  let task = Miou.async f in
+  fun () -> Miou.await_exn task
+
+let called f =
+  let task = Miou.call f in
+  fun () -> Miou.await_exn task
+
+let in_fifo f () = Concord_fifo.run f
+let in_eio f () = Eio_main.run (fun _ -> f ())
+
+(* To join a thread blocks the domain. *)
+let meet start ours theirs =
+  In_miou.run_on 2 @@ fun () ->
+  let join = start theirs in
+  ours ();
+  join ()
+
+let both_ways name start =
+  let case what ours theirs =
+    test what (fun () ->
+        let box = Mvar.create_empty () in
+        meet start (ours box) (theirs box))
+  in
+  let call f box () = called (f box) () in
+  [
+    case ("from " ^ name) take put;
+    case ("to " ^ name) put take;
+    case ("from " ^ name ^ ", in Miou.call") (call take) put;
+    case ("to " ^ name ^ ", in Miou.call") (call put) take;
+  ]
+
+let between =
+  both_ways "a task" async
+  @ both_ways "a task of another domain" called
+  @ both_ways "a thread" thread
+  @ both_ways "a domain" (fun f -> domain f)
+  @ both_ways "Fifo in a domain" (fun f -> domain (in_fifo f))
+  @ both_ways "Eio in a domain" (fun f -> domain (in_eio f))
+  @ both_ways "Fifo in a thread" (fun f -> thread (in_fifo f))
+
+(* Each domain has tasks, and all of them meet. *)
+let crowd () =
+  In_miou.run_on 2 @@ fun () ->
+  let n = 30 and rounds = 20 in
+  let barrier = Barrier.create n and total = Atomic.make 0 in
+  let work () =
+    for _ = 1 to rounds do
+      Atomic.incr total;
+      Barrier.await barrier
+    done
+  in
+  let start i = if i mod 3 = 0 then Miou.async work else Miou.call work in
+  List.iter Miou.await_exn (List.init n start);
+  int "total" (n * rounds) (Atomic.get total)
+
+(* A thread of the loop's own domain, while the loop sleeps or has others to run. *)
+let threads_beside () =
+  In_miou.run_on 1 @@ fun () ->
+  let rounds () =
+    for i = 1 to 200 do
+      let p = Promise.create () in
+      let join = thread (fun () -> Promise.fill p i) in
+      int "value" i (Promise.await p);
+      join ()
+    done
+  in
+  let busy () =
+    for _ = 1 to 10_000 do
+      Miou.yield ()
+    done
+  in
+  In_miou.all [ rounds; busy ];
+  let tasks = [ Miou.call rounds; Miou.call busy ] in
+  List.iter Miou.await_exn tasks
+
+(* Then Miou_unix forgets who waits for input. The last one spawns, and ends: the loop
+   has nothing else to do. *)
+let domains_spawned () =
+  In_miou.run_on 1 @@ fun () ->
+  let rounds () =
+    for i = 1 to 20 do
+      let p = Promise.create () and spawned = ref ignore in
+      let task =
+        Miou.async (fun () ->
+            spawned :=
+              domain (fun () ->
+                  eventually "it waits" (fun () -> Promise.waiters p = 1);
+                  Thread.delay 0.001;
+                  Promise.fill p i))
+      in
+      int "value" i (Promise.await p);
+      Miou.await_exn task;
+      !spawned ()
+    done
+  in
+  rounds ();
+  Miou.await_exn (Miou.call rounds)
+
+(* --- Signal handlers, finalisers -------------------------------------------------- *)
+
+(* They interrupt the loop in any state. *)
+let signal_handlers () =
+  let signals = Mailbox.create () and n = 300 in
+  let before =
+    Sys.signal Sys.sigusr1 (Signal_handle (fun _ -> Mailbox.put signals ()))
+  in
+  Fun.protect ~finally:(fun () -> Sys.set_signal Sys.sigusr1 before)
+  @@ fun () ->
+  In_miou.run_on 0 @@ fun () ->
+  let over = ref false in
+  let take () =
+    for _ = 1 to n do
+      Unix.kill (Unix.getpid ()) Sys.sigusr1;
+      Mailbox.take signals
+    done;
+    over := true
+  and busy () =
+    while not !over do
+      Miou.yield ()
+    done
+  in
+  In_miou.all [ take; busy ];
+  In_miou.all [ take ]
+
+let finalisers () =
+  In_miou.run @@ fun () ->
+  let collected = Mailbox.create () and n = 20 in
+  let[@inline never] drop () =
+    Gc.finalise (fun _ -> Mailbox.put collected ()) (ref 0)
+  in
+  for _ = 1 to n do
+    drop ()
+  done;
+  let task =
+    Miou.async (fun () ->
+        for _ = 1 to n do
+          Mailbox.take collected
+        done)
+  in
+  In_miou.eventually "all were collected" (fun () ->
+      Gc.full_major ();
+      Miou.Promise.state task <> Running);
+  Miou.await_exn task
+
+let suites =
+  [
+    ( "in one domain",
+      [
+        test "in order" in_order;
+        test "ping-pong" ping_pong;
+        test "many" many;
+        test "others go on" others_go_on;
+        test "a timeout" timeout;
+        test "a choice" choice;
+        test "a backtrace" backtrace;
+      ] );
+    ( "between domains and threads",
+      between
+      @ [
+          test "tasks of all domains meet" crowd;
+          test "threads of the same domain" threads_beside;
+          test "beside domains that are spawned" domains_spawned;
+        ] );
+    ( "resumed by",
+      [ test "signal handlers" signal_handlers; test "finalisers" finalisers ]
+    );
+  ]

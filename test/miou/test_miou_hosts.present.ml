@@ -1,0 +1,1 @@
+let () = Miou_cases.Every_host.run ()
