@@ -1,5 +1,5 @@
 (* Does the page that is the first argument show programs of the file that is the
-   second one as they are? They are the blocks which define [theirs] or [ours]. *)
+   second one as they are? They are the blocks which define [theirs], [ours] or [together]. *)
 
 let read file = In_channel.with_open_bin file In_channel.input_all
 let contains sub text = Option.is_some (Links.find sub text 0)
@@ -21,7 +21,9 @@ let () =
   let shown =
     List.filter
       (fun block ->
-        contains "let theirs ()" block || contains "let ours ()" block)
+        List.exists
+          (fun name -> contains ("let " ^ name ^ " ()") block)
+          [ "theirs"; "ours"; "together" ])
       (blocks (read Sys.argv.(1)))
   in
   let wrong = List.filter (fun block -> not (contains block file)) shown in
