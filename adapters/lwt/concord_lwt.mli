@@ -47,8 +47,9 @@ val run : (unit -> 'a Lwt.t) -> 'a
 (** [run f] is [Lwt_main.run (f ())], and registers Lwt as the scheduler of its
     thread: so other libraries that wait by [Domain_local_await], as Kcas,
     suspend a task of [Lwt_direct], where in [Lwt_main.run] they freeze the
-    loop; and two of these loops at once are refused. All else is the same in
-    [Lwt_main.run], which every existing program has:
+    loop; a loop of Eio may run in a task of {!direct}; and two of these loops
+    at once are refused. All else is the same in [Lwt_main.run], which every
+    existing program has:
 
     - direct-style operations in tasks of [Lwt_direct] suspend the task;
     - one that has to wait in a plain callback of Lwt raises {!In_callback}. (In
