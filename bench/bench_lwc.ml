@@ -10,7 +10,8 @@ let points small middle large =
   let point least quick size = { size; times = { full = 1; quick; least } } in
   [ point 1 1 small; point 0 1 middle; point 0 0 large ]
 
-let numbers_of_kpn = points 1_000 10_000 100_000
+(* Up to 10,855 of these numbers fit into an [int]. *)
+let numbers_of_kpn = points 100 1_000 10_000
 let primes = points 100 300 1_000
 let to_sort = points 100 300 1_000
 
