@@ -26,10 +26,13 @@ type t = {
   mutable stale : bool;  (** Has the multiplexer to be told all of it again? *)
   mutable waiting : int;  (** The sum of all [total]. *)
   mutable woken : bool;  (** Since {!poll} last returned. *)
-  mutable due : message list;  (** Taken, and to be served; oldest first. *)
+  mutable taken : message list;  (** From the inbox; latest first. *)
+  mutable due : message list;
+      (** To be served before what is [taken]; oldest first. *)
   mutable owed : (exn option * wait) list;
-      (** To be resumed next. A signal handler may raise anywhere: what is due
-          or owed stays here until it is done. To do it twice does no harm. *)
+      (** To be resumed next. A signal handler may raise anywhere: what is
+          taken, due or owed stays here until it is done. To do it twice does no
+          harm. *)
 }
 
 let fd_of_int : int -> Unix.file_descr = Iomux.Util.unix_of_fd
@@ -62,6 +65,7 @@ let create () =
     stale = true;
     waiting = 0;
     woken = false;
+    taken = [];
     due = [];
     owed = [];
   }
@@ -179,34 +183,35 @@ let serve t = function
       | Some slot ->
           answer t slot ~readers:true ~writers:true (Some bad_descriptor))
 
-let rec serve_due t =
+(* Where two fields are set, and where the inbox is taken into one, no polling point comes
+   between: a signal handler that raised there would lose messages, or have them served
+   twice. *)
+
+let rec serve_taken t =
   match t.due with
-  | [] -> ()
   | message :: rest ->
       serve t message;
       t.due <- rest;
-      serve_due t
+      serve_taken t
+  | [] ->
+      if not (List.is_empty t.taken) then begin
+        let due = List.rev t.taken in
+        t.due <- due;
+        t.taken <- [];
+        serve_taken t
+      end
 
-(* Serves what was posted. Was there anything? *)
+(* Serves what was posted until now. *)
 let take t =
   pay t;
-  serve_due t;
-  let before = Poller_inbox.state t.inbox in
-  (not (Poller_inbox.is_quiet before))
-  && begin
-    let due = Poller_inbox.oldest_first before in
-    (* No polling point comes between the two: a signal handler that raised there
-       would lose the messages. *)
-    if Poller_inbox.take t.inbox before then t.due <- due;
-    (* else another thread posted, and will be found next *)
-    serve_due t;
-    true
+  serve_taken t;
+  if not (Poller_inbox.is_quiet t.inbox) then begin
+    t.taken <- Poller_inbox.take t.inbox;
+    serve_taken t
   end
 
-let rec take_all t = if take t then take_all t
-
 let has_waiters t =
-  take_all t;
+  take t;
   Multiplexer.flush t.multiplexer;
   let waits slot =
     List.exists is_live slot.readers || List.exists is_live slot.writers
@@ -214,10 +219,9 @@ let has_waiters t =
   Hashtbl.fold (fun _ slot any -> any || waits slot) t.table false
 
 (* Whoever closes a descriptor meanwhile calls [forget] for [t], and then for [into]. If the
-   first comes too late for the second [take_all], then the second comes after the
-   waiter. *)
+   first comes too late for the second [take], then the second comes after the waiter. *)
 let move t ~into =
-  take_all t;
+  take t;
   let enlist slot =
     let add direction wait =
       if is_live wait then post into (Add { fd = slot.fd; direction; wait })
@@ -227,7 +231,7 @@ let move t ~into =
   in
   let slots = Hashtbl.fold (fun _ slot all -> slot :: all) t.table [] in
   List.iter enlist slots;
-  take_all t;
+  take t;
   Hashtbl.iter
     (fun _ slot ->
       t.waiting <- t.waiting - slot.total;
@@ -269,7 +273,7 @@ let respond t (slot, (ready : Revents.t)) =
 let look t ~block =
   let found = Multiplexer.wait t.multiplexer ~block in
   (* first: it may say that what was found is closed *)
-  take_all t;
+  take t;
   List.iter (respond t) found
 
 (* [woken] is cleared last: what wakes the loop from now on is for its next poll. *)
@@ -277,12 +281,11 @@ let poll t ~block =
   own_all t;
   if t.stale then refresh t;
   t.stale <- true;
-  take_all t;
-  if block && not t.woken then
-    begin if Poller_inbox.announce t.inbox ~waiting:t.waiting then
-      look t ~block:true
-    end
-  else if Hashtbl.length t.table > 0 then look t ~block:false
+  take t;
+  if block && (not t.woken) && Poller_inbox.announce t.inbox ~waiting:t.waiting
+  then look t ~block:true
+  else if (* others may post all the time *) Hashtbl.length t.table > 0 then
+    look t ~block:false
   else Multiplexer.flush t.multiplexer;
   if block then t.woken <- false;
   t.stale <- false

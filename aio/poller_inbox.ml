@@ -35,11 +35,12 @@ let create () = Atomic.make empty
 
 let rec post t message =
   let before = Atomic.get t in
-  let after =
-    { asleep = awake; latest_first = message :: before.latest_first }
-  in
-  if Atomic.compare_and_set t before after then before.asleep <> awake
-  else (* another thread posted, or the loop took *) post t message
+  match (message, before.latest_first) with
+  | Wake, Wake :: _ -> (* not served yet: it stands for both *) false
+  | _, latest_first ->
+      let after = { asleep = awake; latest_first = message :: latest_first } in
+      if Atomic.compare_and_set t before after then before.asleep <> awake
+      else (* another thread posted, or the loop took *) post t message
 
 let is_live (Wait { waiter; _ }) = Waiter.is_live waiter
 
@@ -58,14 +59,12 @@ let rest t =
 
 (* --- For the loop --------------------------------------------------------- *)
 
-let state t = Atomic.get t
-
-let is_quiet = function
+let is_quiet t =
+  match Atomic.get t with
   | { asleep; latest_first = [] } -> asleep = awake
   | { latest_first = _ :: _; _ } -> false
 
-let oldest_first state = List.rev state.latest_first
-let take t before = Atomic.compare_and_set t before empty
+let take t = (Atomic.exchange t empty).latest_first
 
 let announce t ~waiting =
   Atomic.compare_and_set t empty { asleep = waiting; latest_first = [] }

@@ -37,18 +37,12 @@ val rest : t -> rest
 
 (** {2 For the loop} *)
 
-type state
-
-val state : t -> state
-
-val is_quiet : state -> bool
+val is_quiet : t -> bool
 (** The loop is awake, and there is no message. *)
 
-val oldest_first : state -> message list
-
-val take : t -> state -> bool
-(** The loop is awake, and has these messages. [false], and nothing has changed,
-    if another thread has posted since. *)
+val take : t -> message list
+(** The loop is awake, and has these messages; latest first. It takes one step,
+    however many other threads post meanwhile, and has no polling point. *)
 
 val announce : t -> waiting:int -> bool
 (** The loop is about to sleep, and so many wait for it. [false], and nothing

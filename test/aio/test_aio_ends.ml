@@ -181,6 +181,24 @@ let two_loops () =
   join ();
   List.iter Aio.close [ from; to_; from'; to_' ]
 
+(* A domain that posts all the time does not keep the poller from what is ready. *)
+let flooded () =
+  with_pipe @@ fun from to_ ->
+  let over = Atomic.make false in
+  let flood () =
+    while not (Atomic.get over) do
+      Concord_aio__Readiness.forget Unix.stdin
+    done
+  in
+  let join_flood = domain flood in
+  let join = thread (fun () -> strings "read" [ "x" ] [ get from ]) in
+  eventually "it waits" (fun () -> waiting () > 0);
+  put to_ "x";
+  join ();
+  Atomic.set over true;
+  join_flood ();
+  List.iter Aio.close [ from; to_ ]
+
 (* --- Backtraces, files, names ----------------------------------------------- *)
 
 let[@inline never] my_own_frame ic =
@@ -248,6 +266,7 @@ let () =
       ( "other",
         [
           test "two loops" two_loops;
+          test "many posts" flooded;
           test "accept_evt" Connections.accept_evt;
           test "accept_evt, of two" Connections.accept_once;
           test "files" files;

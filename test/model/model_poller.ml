@@ -94,7 +94,7 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
   in
   let readers = List.map (reader last) first in
   List.iter (fun (reader, _) -> run reader) readers;
-  if last != poller then Poller.take_all last;
+  if last != poller then Poller.take last;
   if asleep then run loop;
   let started =
     List.filter_map
@@ -169,7 +169,7 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
         failwith "somebody waits who could go on";
       if Poller.rest poller = Idle && waits > 0 then
         failwith "idle, and somebody waits";
-      Poller.take_all poller;
+      Poller.take poller;
       (* One that is gone may be moved: it stays until its pipe is ready. *)
       if last == poller && all poller > 2 * live poller then
         failwith "those that are gone stay"
