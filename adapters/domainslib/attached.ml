@@ -92,14 +92,40 @@ let note_trigger () =
 
 let host = "domainslib"
 
-let who_of_trigger (other : Domain_local_await.t) =
+let is_of_a_pool (other : Domain_local_await.t) =
   match Atomic.get trigger with
-  | Some (known : Domain_local_await.t)
-    when Concord__Identity.same_code known.await other.await ->
-      Some (Concord__Who.unknown host)
-  | Some _ | None -> None
+  | Some (known : Domain_local_await.t) ->
+      Concord__Identity.same_code known.await other.await
+  | None -> false
+
+let who_of_trigger other =
+  if is_of_a_pool other then Some (Concord__Who.unknown host) else None
 
 let () = Concord__Plugin.add_who_of_trigger who_of_trigger
+
+(* --- Turns ------------------------------------------------------------------ *)
+
+(* A job that releases the trigger. A domain of a pool takes what was resumed after the tasks
+   that are its own: so the porter comes after these, and who waits for the trigger after the
+   porter. It is not known whose task has the trigger: each pool gets such a job, and to
+   release twice does no harm. *)
+let wake_in (trigger : Domain_local_await.t) entry =
+  match Weak.get entry.pool 0 with
+  | Some pool when Porter.is_alive pool -> (
+      match Ephemeron.K1.query entry.porter_of pool with
+      | Some porter ->
+          let fail _ _ = trigger.release () in
+          Porter.post porter (Porter.job { start = trigger.release; fail });
+          if not (Porter.is_alive pool) then Porter.lose porter;
+          true
+      | None -> false)
+  | Some _ | None -> false
+
+let wake_later trigger =
+  is_of_a_pool trigger
+  && List.exists Fun.id (List.map (wake_in trigger) (Atomic.get entries))
+
+let () = Concord__Plugin.add_waker_of_trigger wake_later
 
 (* A job is one task, whatever domain it is on. *)
 let[@inline never] with_identity pool promise f =

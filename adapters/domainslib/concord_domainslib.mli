@@ -200,9 +200,10 @@ val parallel_for :
 (** {1 Pools that others made} *)
 
 val attach : Domainslib.Task.pool -> unit
-(** [attach pool] makes [pool] ready for {!submit} from anywhere, and takes the
-    pool's place for an outside domain, if that is free, for the calling domain.
-    Calling it again does nothing. It does not suspend.
+(** [attach pool] makes [pool] ready for {!submit} from anywhere, and for fast
+    calls of {!Concord.yield} in its tasks, and takes the pool's place for an
+    outside domain, if that is free, for the calling domain. Calling it again
+    does nothing. It does not suspend.
 
     - {b Raises} [Invalid_argument] if [pool] was torn down, or if another
       domain has the place. *)

@@ -47,6 +47,17 @@ let who_of_trigger trigger =
   | Some who -> who
   | None -> Who.unknown "a scheduler"
 
+let wakers_of_triggers : (Domain_local_await.t -> bool) list Atomic.t =
+  Atomic.make []
+
+let add_waker_of_trigger waker =
+  Atomically.update wakers_of_triggers (List.cons waker)
+
+let wake_later trigger =
+  match Atomic.get wakers_of_triggers with
+  | [] -> false
+  | wakers -> List.exists (fun waker -> waker trigger) wakers
+
 let add ?who plugin =
   Option.iter
     (fun who -> Atomically.update identities (List.cons (plugin, who)))

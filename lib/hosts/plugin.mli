@@ -27,6 +27,15 @@ val add_who_of_trigger : (Domain_local_await.t -> Who.t option) -> unit
 
 val who_of_trigger : Domain_local_await.t -> Who.t
 
+val add_waker_of_trigger : (Domain_local_await.t -> bool) -> unit
+(** [add_waker_of_trigger waker], for a scheduler that is reached by its trigger
+    alone. If the trigger is one of its own, [waker trigger] may have it release
+    the trigger, once the tasks that are ready have had their turn; and says
+    whether it does. *)
+
+val wake_later : Domain_local_await.t -> bool
+(** Does any scheduler do so? *)
+
 val all : unit -> t array
 (** All plug-ins, in the order in which they were added. A plug-in keeps its
     index. *)

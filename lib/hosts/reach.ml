@@ -25,10 +25,13 @@ let resume_at_once () resumer =
   ignore (resumer (Ok ()) : bool);
   None
 
-(* The timers' thread releases the trigger, soon: a trigger that is released before it
-   is awaited does not suspend at all. *)
+(* A task of the scheduler releases the trigger, or the timers' thread, soon: a trigger that
+   is released before it is awaited does not suspend at all. That thread comes late if the
+   scheduler's loop keeps OCaml's lock while it has nothing to do. It is asked in any case:
+   the other task may be one of another loop, which is busy. *)
 let await_turn (trigger : Domain_local_await.t) =
-  match Timer.after 1e-5 (fun () -> Park.release trigger) with
+  let seconds = if Plugin.wake_later trigger then 1e-3 else 1e-5 in
+  match Timer.after seconds (fun () -> Park.release trigger) with
   | forget_timeout ->
       Fun.protect ~finally:forget_timeout (fun () ->
           try trigger.await () with Effect.Unhandled _ -> Thread.yield ())

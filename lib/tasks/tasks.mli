@@ -134,9 +134,11 @@ val yield : unit -> unit
     - {b Cancelled}: raises the host's exception.
     - {b Order}: on {!Concord_fifo} and Eio the caller goes on after all tasks
       that are ready.
-    - {b Cost}: that of a suspension. A host that is reached through
-      [Domain_local_await] (a Domainslib pool, Eio without [concord-eio]) needs
-      another thread to wake the task: some 0.1 ms.
+    - {b Cost}: that of a suspension; in a Domainslib pool that
+      [concord-domainslib] knows (it was attached, or got a job), that of a job.
+      In other pools, and in Eio without [concord-eio], the thread of the
+      timeouts wakes the task: some 0.1 ms, but up to 50 ms on the domain that
+      is in [Domainslib.Task.run], which keeps that thread waiting.
 
     {[
       # Concord_fifo.run (fun () ->
