@@ -115,7 +115,8 @@ let wake_in (trigger : Domain_local_await.t) entry =
       match Ephemeron.K1.query entry.porter_of pool with
       | Some porter ->
           let fail _ _ = trigger.release () in
-          Porter.post porter (Porter.job { start = trigger.release; fail });
+          Porter.post porter
+            (Porter.job_aside { start = trigger.release; fail });
           if not (Porter.is_alive pool) then Porter.lose porter;
           true
       | None -> false)

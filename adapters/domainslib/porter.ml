@@ -37,7 +37,7 @@ exception Torn_down
                             many had ended as had come; it then fills [p]
 
    As many had ended as had come, at the moment when [ended] was read, if [posted], which
-   is read afterwards, is not more. *)
+   is read afterwards, is not more; both without the jobs that do not count. *)
 type work = {
   start : unit -> unit;
   fail : exn -> Printexc.raw_backtrace -> unit;
@@ -47,12 +47,13 @@ type work = {
 (* [work] is [None] when the job has ended. The turn that runs the job writes it; others
    look at it only if the pool was torn down, or to forget the job, which they may do
    later. *)
-type job = { mutable work : work option }
+type job = { mutable work : work option; counts : bool }
 
 type inbox = {
   oldest_first : job list;
   latest_first : job list;  (** Those that came after these. *)
   posted : int;  (** How many jobs have come. *)
+  aside : int;  (** How many of these do not count. *)
   wake : unit Concord.Suspend.resumer;
 }
 
@@ -77,7 +78,9 @@ let nothing_started () = { jobs = []; room = 16 }
 
 let create ~here ~domains =
   let wake _ = false in
-  let inbox = { oldest_first = []; latest_first = []; posted = 0; wake } in
+  let inbox =
+    { oldest_first = []; latest_first = []; posted = 0; aside = 0; wake }
+  in
   {
     inbox = Atomic.make inbox;
     ended = Atomic.make 0;
@@ -101,7 +104,8 @@ let insist f v =
 
 let is_drained porter =
   let ended = Atomic.get porter.ended in
-  ended >= (Atomic.get porter.inbox).posted
+  let { posted; aside; _ } = Atomic.get porter.inbox in
+  ended >= posted - aside
 
 let wake_if_drained porter =
   match Atomic.get porter.drained with
@@ -113,7 +117,7 @@ let wake_if_drained porter =
 (* The job is counted and marked in the same step: no handler runs between the two. *)
 let finish porter job =
   if Option.is_some job.work then begin
-    ignore (Atomic.fetch_and_add porter.ended 1 : int);
+    if job.counts then ignore (Atomic.fetch_and_add porter.ended 1 : int);
     job.work <- None
   end;
   if Option.is_some (Atomic.get porter.drained) then
@@ -137,7 +141,9 @@ let rec drain porter =
 let rec post porter job =
   let before = Atomic.get porter.inbox in
   let latest_first = job :: before.latest_first in
-  let after = { before with latest_first; posted = before.posted + 1 } in
+  let posted = before.posted + 1
+  and aside = if job.counts then before.aside else before.aside + 1 in
+  let after = { before with latest_first; posted; aside } in
   if Atomic.compare_and_set porter.inbox before after then
     ignore (insist before.wake (Ok ()) : bool)
   else post porter job
@@ -170,10 +176,10 @@ let keep started job =
   started.room <- started.room - 1
 
 let start porter = function
-  | Some ({ work = Some work } as job) ->
+  | Some ({ work = Some work; _ } as job) ->
       keep (porter.here ()) job;
       work.start ()
-  | Some { work = None } | None -> ()
+  | Some { work = None; _ } | None -> ()
 
 let take_and_start porter taken =
   take porter.inbox taken;
@@ -187,8 +193,8 @@ let turn porter () =
       (* a signal handler's *)
       let backtrace = Printexc.get_raw_backtrace () in
       match !taken with
-      | Some { work = Some work } -> work.fail e backtrace
-      | Some { work = None } -> ()
+      | Some { work = Some work; _ } -> work.fail e backtrace
+      | Some { work = None; _ } -> ()
       | None -> take_and_start porter taken));
   match !taken with Some job -> finish porter job | None -> ()
 
@@ -252,7 +258,8 @@ let work promise f =
   in
   { start; fail }
 
-let job work = { work = Some work }
+let job work = { work = Some work; counts = true }
+let job_aside work = { work = Some work; counts = false }
 
 let cancellable ~cancelled promise f =
   let { start; fail } = work promise f in

@@ -18,6 +18,9 @@ type job
 val job : work -> job
 (** To be posted once. *)
 
+val job_aside : work -> job
+(** Likewise, but {!drain} does not wait for it. *)
+
 val work : 'a Concord.Promise.t -> (unit -> 'a) -> work
 (** Resolves the promise. *)
 

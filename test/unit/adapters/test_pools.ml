@@ -219,35 +219,6 @@ let run_in_eio () =
                  4)))
         (fun () -> Promise.fill gate ()))
 
-(* --- yield ------------------------------------------------------------------ *)
-
-(* A thread that had to wait for its turn on this domain would need 50 ms for each. *)
-let many_yields num_domains () =
-  let pool = Pool.setup_pool ~num_domains () in
-  attach pool;
-  Pool.run pool (fun () ->
-      for _ = 1 to 2_000 do
-        yield ()
-      done);
-  teardown pool
-
-let yields_in_turn () =
-  let pool = Pool.setup_pool ~num_domains:0 () in
-  attach pool;
-  let count = ref 0 in
-  let turns () =
-    for _ = 1 to 100 do
-      incr count;
-      yield ()
-    done
-  in
-  Pool.run pool (fun () ->
-      let other = Pool.async pool turns in
-      turns ();
-      yes "the other task had its turns" (!count > 150);
-      Pool.await pool other);
-  teardown pool
-
 let () =
   Printexc.record_backtrace true;
   Check.run "Pools"
@@ -271,10 +242,6 @@ let () =
           test "f tears the pool down" torn_down_by_f;
           test "a name" named;
           test "a pool that escapes" escapes;
-          test "yields, no further domain" (many_yields 0);
-          test "yields, one domain" (many_yields 1);
-          test "yields, three domains" (many_yields 3);
-          test "yields, two tasks" yields_in_turn;
         ] );
       ( "run",
         [
