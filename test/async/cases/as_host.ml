@@ -1,43 +1,4 @@
 (* The suite for hosts, on code in direct style in Async. *)
 
-open Async
-open Concord_test_own
-
-let caught f =
-  match f () with
-  | v -> Ok v
-  | exception e -> Error (e, Printexc.get_raw_backtrace ())
-
-let released = function
-  | Ok v -> v
-  | Error (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
-
-module Host = struct
-  let name = "Async, Concord_async.direct"
-
-  type t = unit Deferred.t list ref
-  type task = unit
-
-  (* A task that raises ends in Async's monitor, and there this one too. *)
-  let run f =
-    let spawned = ref [] in
-    let body () =
-      let first =
-        Concord_async.direct (fun () -> caught (fun () -> f spawned))
-      in
-      Deferred.bind first ~f:(fun v ->
-          Deferred.map (Deferred.all_unit !spawned) ~f:(fun () -> v))
-    in
-    match Thread_safe.block_on_async_exn body with
-    | outcome -> released outcome
-    | exception e -> raise (Monitor.extract_exn e)
-
-  let spawn spawned f = spawned := Concord_async.direct f :: !spawned
-  let yield = Concord.yield
-  let cancel = None
-  let is_cancellation _ = false
-  let protects = false
-  let domains = false
-end
-
-let run () = Own.test [ (module Host) ]
+let run () =
+  Concord_test_own.Own.test [ (module Concord_test_async.Async_host) ]

@@ -1,0 +1,36 @@
+open Picos_std_structured
+
+(* Picos asks for this where its schedulers run on several domains: on the main one, and
+   before there are others. *)
+let () = Picos_io_select.configure ()
+
+module Make (Scheduler : sig
+  val name : string
+  val run : (unit -> 'a) -> 'a
+end) =
+struct
+  let name = Scheduler.name
+
+  type t = Bundle.t
+  type task = unit Promise.t
+
+  let run f = Scheduler.run (fun () -> Bundle.join_after f)
+  let spawn = Bundle.fork_as_promise
+  let yield = Picos.Fiber.yield
+  let cancel = Some (fun _ task -> Promise.terminate task)
+  let is_cancellation = function Control.Terminate -> true | _ -> false
+  let protects = true
+  let domains = true
+end
+
+module Fifo = Make (struct
+  let name = "Picos, fifo"
+  let run f = Concord_picos.using (fun () -> Picos_mux_fifo.run f)
+end)
+
+module Multififo = Make (struct
+  let name = "Picos, multififo"
+
+  let run f =
+    Concord_picos.using (fun () -> Picos_mux_multififo.run_on ~n_domains:2 f)
+end)

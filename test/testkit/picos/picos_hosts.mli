@@ -1,0 +1,14 @@
+(** Fibers of Picos, with [concord-picos], for the suite. *)
+
+open Concord_testkit.Host
+
+(** Those of a scheduler. *)
+module Make (_ : sig
+  val name : string
+  val run : (unit -> 'a) -> 'a
+end) : HOST
+
+module Fifo : HOST
+
+module Multififo : HOST
+(** On two domains. *)
