@@ -1,5 +1,6 @@
 (* Prints the page of which the name is given, with the table in it made anew, of what the
-   suite finds. Exits with code 1 if a host breaks a clause. *)
+   suite finds. A host whose library is not installed keeps the row that it has. Exits with
+   code 1 if a host breaks a clause. *)
 
 open Concord_testkit
 open Host
@@ -13,18 +14,22 @@ module Pool = Concord_test_domainslib.Pool_host.Make (struct
   let num_domains = 1
 end)
 
-(* Each with its name on the page. *)
-let hosts : (string * (module HOST)) list =
+(* Each with its name on the page. [None]: its library is not installed. *)
+let hosts : (string * (module HOST) option) list =
   let open Concord_test_lwt.Lwt_hosts in
   [
-    ("Fibers of Eio, with [concord-eio]", (module Eio_host));
-    ("Tasks of a Domainslib pool", (module Pool));
-    ("Tasks of [Lwt_direct]", (module Lwt_direct));
-    ("[Concord_lwt.direct] in [Concord_lwt.run]", (module Promises));
-    ("{!Concord_fifo}", Own.fifo);
-    ("{!Concord_fifo}, lazy", Own.lazy_fifo);
-    ("System threads", Own.threads);
-    ("Domains", Own.domains);
+    ("Fibers of Eio, with [concord-eio]", Some (module Eio_host));
+    ("Tasks of a Domainslib pool", Some (module Pool));
+    ("Tasks of [Lwt_direct]", Some (module Lwt_direct));
+    ("[Concord_lwt.direct] in [Concord_lwt.run]", Some (module Promises));
+    ("[Concord_async.direct]", Async_peer.host);
+    ("Fibers of Picos, fifo", Picos_peer.fifo);
+    ("Fibers of Picos, multififo", Picos_peer.multififo);
+    ("Tasks of Miou", Miou_peer.host);
+    ("{!Concord_fifo}", Some Own.fifo);
+    ("{!Concord_fifo}, lazy", Some Own.lazy_fifo);
+    ("System threads", Some Own.threads);
+    ("Domains", Some Own.domains);
   ]
 
 let styles =
@@ -35,13 +40,13 @@ let styles =
       | _ -> Style.name
     in
     ( Printf.sprintf "{{!Concord_styles.%s}%s}, a style" name name,
-      (module Style : HOST) )
+      Some (module Style : HOST) )
   in
   List.map named Own.styles
 
 let broken = ref false
 
-let row (name, host) =
+let made_anew name host =
   let report = Host.check ~seconds:20. host in
   if not (Report.passed report) then begin
     broken := true;
@@ -57,31 +62,34 @@ let row (name, host) =
       ("domains", can.domains);
     ]
   in
-  Printf.sprintf "| %s | %s | %s |\n" name
+  Printf.sprintf "| %s | %s | %s |" name
     (if can.composes then "kept" else "broken")
     (List.filter snd abilities |> List.map fst |> String.concat ", ")
 
-let table () =
-  "{t\n| Host | Contract | Can |\n|------|----------|-----|\n"
-  ^ String.concat "" (List.map row (hosts @ styles))
-  ^ "}\n"
+(* The lines of the table now, of those that the page has. *)
+let made_of table =
+  let row = function
+    | name, Some host -> [ made_anew name host ]
+    | name, None ->
+        List.filter (String.starts_with ~prefix:("| " ^ name ^ " |")) table
+  in
+  [ "{t"; "| Host | Contract | Can |"; "|------|----------|-----|" ]
+  @ List.concat_map row (hosts @ styles)
+  @ [ "}" ]
 
-(* The lines of the page around those of its table. *)
+(* The lines of the page: those before its table, of it, and after it. *)
 let rec split before = function
-  | "{t" :: lines -> (List.rev before, after lines)
+  | "{t" :: lines -> within (List.rev before) [] lines
   | line :: lines -> split (line :: before) lines
   | [] -> failwith "the page has no table"
 
-and after = function
-  | "}" :: lines -> lines
-  | _ :: lines -> after lines
+and within before table = function
+  | "}" :: lines -> (before, List.rev table, lines)
+  | line :: lines -> within before (line :: table) lines
   | [] -> failwith "the table has no end"
 
 let () =
   let page = In_channel.with_open_bin Sys.argv.(1) In_channel.input_all in
-  let before, after = split [] (String.split_on_char '\n' page) in
-  let table = table () in
-  List.iter print_endline before;
-  print_string table;
-  print_string (String.concat "\n" after);
+  let before, table, after = split [] (String.split_on_char '\n' page) in
+  print_string (String.concat "\n" (before @ made_of table @ after));
   if !broken then exit 1

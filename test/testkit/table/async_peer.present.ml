@@ -1,0 +1,2 @@
+let host =
+  Some (module Concord_test_async.Async_host : Concord_testkit.Host.HOST)

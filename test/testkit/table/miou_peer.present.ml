@@ -1,0 +1,1 @@
+let host = Some (module Concord_test_miou.Miou_host : Concord_testkit.Host.HOST)

@@ -1,0 +1,2 @@
+let fifo = None
+let multififo = None
