@@ -1,5 +1,6 @@
-(* The matrix in a process of its own. *)
+(* The suite and the matrix in processes of their own. *)
 let () =
   match Sys.argv with
+  | [| _; "host" |] -> Miou_cases.As_host.run ()
   | [| _; "matrix" |] -> Miou_cases.In_matrix.run ()
   | _ -> Miou_cases.Special.run ()

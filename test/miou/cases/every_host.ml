@@ -47,12 +47,6 @@ let policies =
 let run () =
   run "concord-miou, as every host"
     [
-      Contract.contract "contract, Miou" In_miou.run;
-      Contract.contract "contract, Miou.call" In_miou.call;
-      Contract.contract "Fifo in Miou" (within In_miou.run fifo);
-      Contract.contract "Fifo beside it" fifo;
-      Contract.contract "Eio beside it" eio;
-      Contract.contract "thread" in_thread;
       ("reaching", reaching);
       ( "hosts in Miou",
         [

@@ -349,7 +349,6 @@ let hosts =
     let run f = place.run (fun () -> Concord_picos.as_fiber f) in
     let name = "as_fiber in " ^ place.name in
     [
-      Contract.contract name run;
       (name ^ ", reached", Reach_cases.place name Reach_cases.suspends run);
       (name ^ ", lazy, undefined", Lazy_undefined.within run);
       Tasks_first.everywhere (name ^ ", first, timeouts, lists", run);

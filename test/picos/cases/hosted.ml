@@ -12,8 +12,7 @@ let lazies (s : Schedulers.t) =
   ]
 
 let anywhere (s : Schedulers.t) =
-  Contract.contract s.name s.run
-  :: (s.name ^ ", reached", Reach_cases.place s.name Reach_cases.suspends s.run)
+  (s.name ^ ", reached", Reach_cases.place s.name Reach_cases.suspends s.run)
   :: lazies s
 
 (* These cases count in plain references, and look in which order tasks go on. *)

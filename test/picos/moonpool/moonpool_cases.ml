@@ -31,7 +31,6 @@ let main =
 
 let hosted (s : Schedulers.t) =
   [
-    Contract.contract s.name s.run;
     (s.name ^ ", lazy, undefined", Lazy_undefined.within s.run);
     ( s.name ^ ", lazy, among tasks",
       Lazy_undefined.among (fun fs -> s.run (fun () -> Schedulers.all_of fs)) );
