@@ -1,128 +1,14 @@
-(* Tasks of other hosts in Picos's structures: each case runs in a fiber that is a task of
-   some host. On the other side are fibers of Picos in another domain. *)
+(* Tasks of other hosts as fibers of Picos: each case runs in a fiber that is a task of some
+   host. *)
 
 open Picos
 open Picos_std_structured
 module P = Picos_std_sync
-module Ev = Picos_std_event.Event
 open Concord_test_support.Check
 
-let elsewhere f = domain (fun () -> Schedulers.fifo.run f)
+let elsewhere = Guest_structures.elsewhere
 
 exception Boom
-
-(* --- Structures -------------------------------------------------------------- *)
-
-(* A box of one place. *)
-let mutex_and_condition () =
-  let mutex = P.Mutex.create () and changed = P.Condition.create () in
-  let box = ref None and n = 200 in
-  let rec take () =
-    match !box with
-    | Some v ->
-        box := None;
-        P.Condition.broadcast changed;
-        v
-    | None ->
-        P.Condition.wait changed mutex;
-        take ()
-  and put v =
-    if Option.is_none !box then begin
-      box := Some v;
-      P.Condition.broadcast changed
-    end
-    else begin
-      P.Condition.wait changed mutex;
-      put v
-    end
-  in
-  let join =
-    elsewhere (fun () ->
-        for i = 1 to n do
-          P.Mutex.protect mutex (fun () -> put i)
-        done)
-  in
-  for i = 1 to n do
-    int "in turn" i (P.Mutex.protect mutex take)
-  done;
-  join ()
-
-let semaphores () =
-  let asked = P.Semaphore.Counting.make 0 in
-  let answered = P.Semaphore.Binary.make false and n = 200 in
-  let join =
-    elsewhere (fun () ->
-        for _ = 1 to n do
-          P.Semaphore.Counting.acquire asked;
-          P.Semaphore.Binary.release answered
-        done)
-  in
-  for _ = 1 to n do
-    P.Semaphore.Counting.release asked;
-    P.Semaphore.Binary.acquire answered
-  done;
-  join ()
-
-let stream () =
-  let stream = P.Stream.create () and n = 200 in
-  let cursor = P.Stream.tap stream in
-  let join =
-    elsewhere (fun () ->
-        for i = 1 to n do
-          P.Stream.push stream i;
-          Fiber.yield ()
-        done)
-  in
-  let rec sum cursor left =
-    if left = 0 then 0
-    else
-      let v, next = P.Stream.read cursor in
-      v + sum next (left - 1)
-  in
-  int "sum" (n * (n + 1) / 2) (sum cursor n);
-  join ()
-
-let ivar () =
-  let question = P.Ivar.create () and answer = P.Ivar.create () in
-  let join =
-    elsewhere (fun () -> P.Ivar.fill answer (P.Ivar.read question + 1))
-  in
-  P.Ivar.fill question 6;
-  int "answer" 7 (P.Ivar.read answer);
-  join ();
-  let poisoned : unit P.Ivar.t = P.Ivar.create () in
-  let join = elsewhere (fun () -> P.Ivar.poison poisoned Boom) in
-  raises "poison" Boom (fun () -> P.Ivar.read poisoned);
-  join ()
-
-let latch_and_lazy () =
-  let latch = P.Latch.create 2 and gate = P.Ivar.create () in
-  let computed = P.Lazy.from_fun (fun () -> P.Ivar.read gate) in
-  let join =
-    elsewhere (fun () ->
-        P.Latch.decr latch;
-        P.Lazy.force computed)
-  in
-  P.Latch.decr latch;
-  P.Latch.await latch;
-  let fill = elsewhere (fun () -> P.Ivar.fill gate 5) in
-  int "forced here" 5 (P.Lazy.force computed);
-  int "forced there" 5 (join ());
-  fill ()
-
-let events () =
-  let news = P.Ivar.create () and stop = P.Ivar.create () in
-  let join = elsewhere (fun () -> P.Ivar.fill stop 2) in
-  int "the one that comes" 2
-    (Ev.select [ P.Ivar.read_evt news; P.Ivar.read_evt stop ]);
-  P.Ivar.fill news 1;
-  join ()
-
-let computations () =
-  let c = Computation.create () in
-  let join = elsewhere (fun () -> Computation.return c 3) in
-  int "awaited" 3 (Computation.await c);
-  join ()
 
 (* --- Fibers ------------------------------------------------------------------- *)
 
@@ -281,25 +167,19 @@ let result () =
   int "it waits for them" 5 (Atomic.get ended)
 
 let cases =
-  [
-    ("Mutex, Condition", mutex_and_condition);
-    ("Semaphore", semaphores);
-    ("Stream", stream);
-    ("Ivar", ivar);
-    ("Latch, Lazy", latch_and_lazy);
-    ("Event", events);
-    ("Computation", computations);
-    ("Flock", flock);
-    ("a fiber fails", fails);
-    ("a bundle is terminated", terminated_in_theirs);
-    ("the same, in a structure of ours", terminated_in_ours);
-    ("deferred", deferred);
-    ("timeouts", timeouts);
-    ("structures of ours", ours);
-    ("nested", nested);
-    ("schedulers inside", scheduler_inside);
-    ("its result", result);
-  ]
+  Guest_structures.cases
+  @ [
+      ("Flock", flock);
+      ("a fiber fails", fails);
+      ("a bundle is terminated", terminated_in_theirs);
+      ("the same, in a structure of ours", terminated_in_ours);
+      ("deferred", deferred);
+      ("timeouts", timeouts);
+      ("structures of ours", ours);
+      ("nested", nested);
+      ("schedulers inside", scheduler_inside);
+      ("its result", result);
+    ]
 
 let on (place : Places.place) =
   ( "fibers in " ^ place.name,
@@ -308,83 +188,4 @@ let on (place : Places.place) =
         test name (fun () -> place.run (fun () -> Concord_picos.as_fiber case)))
       cases )
 
-(* --- The host cancels ---------------------------------------------------------------- *)
-
-(* All fibers are unwound, also those of bundles. *)
-let host_cancels (host : Concord_test_hosts.Cancelling.host) () =
-  host.run @@ fun () ->
-  let begun = ref 0 and unwound = ref 0 and over = ref None in
-  let wait () =
-    incr begun;
-    Fun.protect
-      (fun () -> P.Ivar.read (P.Ivar.create ()))
-      ~finally:(fun () -> incr unwound)
-  in
-  let owner () =
-    match
-      Concord_picos.as_fiber (fun () ->
-          Flock.join_after (fun () ->
-              Flock.fork wait;
-              Flock.fork wait;
-              wait ()))
-    with
-    | () -> Alcotest.fail "not cancelled"
-    | exception e ->
-        over := Some (host.is_cancellation e);
-        if not (host.is_cancellation e) then raise e
-  in
-  let cancel = host.fork owner in
-  Concord_test_hosts.Cancelling.until host "they wait" (fun () -> !begun = 3);
-  cancel ();
-  Concord_test_hosts.Cancelling.until host "it is over" (fun () ->
-      Option.is_some !over);
-  yes "the host's exception" (!over = Some true);
-  int "all were unwound" 3 !unwound
-
-(* --- It is a host ---------------------------------------------------------------------- *)
-
-let hosts =
-  let open Concord_test_hosts in
-  let on (place : Places.place) =
-    let run f = place.run (fun () -> Concord_picos.as_fiber f) in
-    let name = "as_fiber in " ^ place.name in
-    [
-      (name ^ ", reached", Reach_cases.place name Reach_cases.suspends run);
-      (name ^ ", lazy, undefined", Lazy_undefined.within run);
-      Tasks_first.everywhere (name ^ ", first, timeouts, lists", run);
-    ]
-  in
-  (* One of these cases runs a scheduler in a further thread. On a domain of a pool that
-     takes the order of the schedulers that run there from [Domain_local_await]. *)
-  let tasks (place : Places.place) =
-    let run f = place.run (fun () -> Concord_picos.as_fiber f) in
-    Tasks_cases.everywhere ("as_fiber in " ^ place.name ^ ", tasks", run)
-  in
-  List.concat_map on Places.[ in_fifo; in_eio; in_pool; in_picos ]
-  @ List.map tasks Places.[ in_fifo; in_eio; in_picos ]
-
-let cancelled =
-  let open Concord_test_hosts in
-  let in_fifo =
-    Schedulers.
-      {
-        name = "as_fiber in Fifo";
-        run = (fun f -> Concord_fifo.run (fun () -> Concord_picos.as_fiber f));
-      }
-  in
-  let host = Schedulers.cancelling in_fifo in
-  [
-    ( "as_fiber, cancelled",
-      [
-        test "is_cancelled" (Reach_cases.cancelled host);
-        test "by Fifo" (host_cancels (Cancelling.fifo `Eager));
-        test "by Fifo, lazily" (host_cancels (Cancelling.fifo `Lazy));
-        test "by Eio" (host_cancels (Cancelling.eio ~protects:true));
-        test "by Picos" (host_cancels (Schedulers.cancelling Schedulers.fifo));
-      ] );
-    Tasks_cases.from_outside "as_fiber" host;
-    Tasks_first.from_outside "as_fiber, first" host;
-    Lazy_policies.suite "as_fiber, lazy, cancelled" host;
-  ]
-
-let suites = List.map on Places.all @ hosts @ cancelled
+let suites = List.map on Places.all

@@ -1,0 +1,84 @@
+(* Tasks that are fibers of Picos: how their host cancels them; and what every host owes. *)
+
+open Picos_std_structured
+module P = Picos_std_sync
+open Concord_test_support.Check
+open Concord_test_hosts
+
+(* --- The host cancels ---------------------------------------------------------------- *)
+
+(* All fibers are unwound, also those of bundles. *)
+let host_cancels (host : Cancelling.host) () =
+  host.run @@ fun () ->
+  let begun = ref 0 and unwound = ref 0 and over = ref None in
+  let wait () =
+    incr begun;
+    Fun.protect
+      (fun () -> P.Ivar.read (P.Ivar.create ()))
+      ~finally:(fun () -> incr unwound)
+  in
+  let owner () =
+    match
+      Concord_picos.as_fiber (fun () ->
+          Flock.join_after (fun () ->
+              Flock.fork wait;
+              Flock.fork wait;
+              wait ()))
+    with
+    | () -> Alcotest.fail "not cancelled"
+    | exception e ->
+        over := Some (host.is_cancellation e);
+        if not (host.is_cancellation e) then raise e
+  in
+  let cancel = host.fork owner in
+  Cancelling.until host "they wait" (fun () -> !begun = 3);
+  cancel ();
+  Cancelling.until host "it is over" (fun () -> Option.is_some !over);
+  yes "the host's exception" (!over = Some true);
+  int "all were unwound" 3 !unwound
+
+(* --- It is a host ---------------------------------------------------------------------- *)
+
+let hosts =
+  let on (place : Places.place) =
+    let run f = place.run (fun () -> Concord_picos.as_fiber f) in
+    let name = "as_fiber in " ^ place.name in
+    [
+      (name ^ ", reached", Reach_cases.place name Reach_cases.suspends run);
+      (name ^ ", lazy, undefined", Lazy_undefined.within run);
+      Tasks_first.everywhere (name ^ ", first, timeouts, lists", run);
+    ]
+  in
+  (* One of these cases runs a scheduler in a further thread. On a domain of a pool that
+     takes the order of the schedulers that run there from [Domain_local_await]. *)
+  let tasks (place : Places.place) =
+    let run f = place.run (fun () -> Concord_picos.as_fiber f) in
+    Tasks_cases.everywhere ("as_fiber in " ^ place.name ^ ", tasks", run)
+  in
+  List.concat_map on Places.[ in_fifo; in_eio; in_pool; in_picos ]
+  @ List.map tasks Places.[ in_fifo; in_eio; in_picos ]
+
+let cancelled =
+  let in_fifo =
+    Schedulers.
+      {
+        name = "as_fiber in Fifo";
+        run = (fun f -> Concord_fifo.run (fun () -> Concord_picos.as_fiber f));
+      }
+  in
+  let host = Schedulers.cancelling in_fifo in
+  [
+    ( "as_fiber, cancelled",
+      [
+        test "is_cancelled" (Reach_cases.cancelled host);
+        test "by Fifo" (host_cancels (Cancelling.fifo `Eager));
+        test "by Fifo, lazily" (host_cancels (Cancelling.fifo `Lazy));
+        test "by Eio" (host_cancels (Cancelling.eio ~protects:true));
+        test "by Picos" (host_cancels (Schedulers.cancelling Schedulers.fifo));
+      ] );
+    Tasks_cases.from_outside "as_fiber" host;
+    Tasks_first.from_outside "as_fiber, first" host;
+    Lazy_policies.suite "as_fiber, lazy, cancelled" host;
+  ]
+
+let suites = hosts @ cancelled
