@@ -7,6 +7,7 @@ module Host = struct
     Some
       (fun f ~after ->
         let task = Miou.async f in
+        In_miou.settle ();
         after ();
         Miou.cancel task)
 
