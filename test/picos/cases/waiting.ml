@@ -126,6 +126,41 @@ let forbidden s () =
   Mvar.put m 2;
   yes "afterwards" (Promise.await ended = (3, Some Ended))
 
+(* How many effects of a wait's own pass on the way to the scheduler. *)
+let awaits f =
+  let n = ref 0 in
+  let effc (type a) (e : a Effect.t) :
+      ((a, _) Effect.Deep.continuation -> _) option =
+    (match e with Trigger.Await _ -> incr n | _ -> ());
+    None
+  in
+  Effect.Deep.try_with f () { effc };
+  !n
+
+(* By these is found on which computations' stacks the fiber is: so a wait that ends at once
+   performs one as well. *)
+let effects () =
+  fifo.run @@ fun () ->
+  let waits block () = try Suspend.suspend block with Told -> () in
+  int "a value" 1 (awaits (waits (fun _ -> Some ())));
+  int "an exception" 1 (awaits (waits (fun _ -> raise Told)))
+
+(* Between its resumption and its turn. *)
+let resumed_then_cancelled () =
+  fifo.run @@ fun () ->
+  let computation = Computation.create () and ended = Promise.create () in
+  let block resumer =
+    yes "resumed" (resumer (Ok 1));
+    cancels computation;
+    None
+  in
+  let wait _ =
+    Promise.fill ended
+      (match Suspend.suspend block with v -> Ok v | exception e -> Error e)
+  in
+  Fiber.spawn (Fiber.create ~forbid:false computation) wait;
+  yes "the value" (Promise.await ended = Ok 1)
+
 (* --- Scopes ---------------------------------------------------------------- *)
 
 let parallel s () =
@@ -252,6 +287,8 @@ let suites =
         [
           test "decided when it is cancelled" decided_at_once;
           test "Domain_local_await" local_await;
+          test "resumed in block, then cancelled" resumed_then_cancelled;
+          test "effects of a wait that ends at once" effects;
           test "promises" promises;
         ] );
     ]
