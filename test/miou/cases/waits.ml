@@ -204,6 +204,26 @@ let domains_spawned () =
   rounds ();
   Miou.await_exn (Miou.call rounds)
 
+(* By these is found on which computations' stacks the task is. That of one wait is not
+   that of another. *)
+let effects () =
+  In_miou.run @@ fun () ->
+  let last f =
+    let last = ref (Obj.repr ()) in
+    let effc (type a) (e : a Effect.t) :
+        ((a, _) Effect.Deep.continuation -> _) option =
+      last := Obj.repr e;
+      None
+    in
+    Effect.Deep.try_with f () { effc };
+    !last
+  in
+  let waits block () = try Suspend.suspend block with Boom -> () in
+  let value = waits (fun _ -> Some ()) in
+  let failure = waits (fun _ -> raise Boom) in
+  no "of values" (last value == last value);
+  no "of exceptions" (last failure == last failure)
+
 (* --- Signal handlers, finalisers -------------------------------------------------- *)
 
 (* They interrupt the loop in any state. *)
@@ -261,6 +281,7 @@ let suites =
         test "a timeout" timeout;
         test "a choice" choice;
         test "a backtrace" backtrace;
+        test "effects of a wait that ends at once" effects;
       ] );
     ( "between domains and threads",
       between
