@@ -145,21 +145,25 @@ let effects () =
   int "a value" 1 (awaits (waits (fun _ -> Some ())));
   int "an exception" 1 (awaits (waits (fun _ -> raise Told)))
 
-(* Between its resumption and its turn. *)
-let resumed_then_cancelled () =
+(* Before it waits: the resumption comes first. *)
+let cancelled_in_block () =
   fifo.run @@ fun () ->
-  let computation = Computation.create () and ended = Promise.create () in
-  let block resumer =
-    yes "resumed" (resumer (Ok 1));
-    cancels computation;
-    None
+  let ended_of block =
+    let computation = Computation.create () and ended = Promise.create () in
+    let block resumer =
+      block resumer;
+      cancels computation;
+      None
+    in
+    let wait _ =
+      Promise.fill ended
+        (match Suspend.suspend block with v -> Ok v | exception e -> Error e)
+    in
+    Fiber.spawn (Fiber.create ~forbid:false computation) wait;
+    Promise.await ended
   in
-  let wait _ =
-    Promise.fill ended
-      (match Suspend.suspend block with v -> Ok v | exception e -> Error e)
-  in
-  Fiber.spawn (Fiber.create ~forbid:false computation) wait;
-  yes "the value" (Promise.await ended = Ok 1)
+  yes "cancelled" (ended_of ignore = Error Told);
+  yes "resumed" (ended_of (fun resumer -> yes "told" (resumer (Ok 1))) = Ok 1)
 
 (* --- Scopes ---------------------------------------------------------------- *)
 
@@ -287,7 +291,7 @@ let suites =
         [
           test "decided when it is cancelled" decided_at_once;
           test "Domain_local_await" local_await;
-          test "resumed in block, then cancelled" resumed_then_cancelled;
+          test "cancelled in block" cancelled_in_block;
           test "effects of a wait that ends at once" effects;
           test "promises" promises;
         ] );
