@@ -1,50 +1,10 @@
 (* The suite for hosts, on fibers of Picos. *)
 
-open Picos
 open Concord_testkit.Host
 open Concord_test_own
+open Concord_test_picos.Picos_hosts
 
-exception Ended
-
-(* What a fiber raises ends its scheduler's loop, or nobody hears of it: so [run] does. *)
-module Make (Place : sig
-  val name : string
-  val run : (unit -> 'a) -> 'a
-  val domains : bool
-end) =
-struct
-  let name = Place.name
-
-  type t = exn Atomic.t
-  type task = unit Computation.t
-
-  let run f =
-    let failure = Atomic.make Ended in
-    let v = Place.run (fun () -> f failure) in
-    match Atomic.get failure with Ended -> v | e -> raise e
-
-  let spawn failure f =
-    let computation = Computation.create () in
-    let main _ =
-      try f () with
-      | Ended -> ()
-      | e -> ignore (Atomic.compare_and_set failure Ended e : bool)
-    in
-    Fiber.spawn (Fiber.create ~forbid:false computation) main;
-    computation
-
-  let yield = Fiber.yield
-
-  let cancel =
-    Some
-      (fun _ task -> Computation.cancel task Ended (Printexc.get_callstack 0))
-
-  let is_cancellation e = e = Ended
-  let protects = true
-  let domains = Place.domains
-end
-
-module Fifo = Make (struct
+module Plain = Make (struct
   let name = "Picos, fifo"
   let run f = Schedulers.fifo.run f
   let domains = true
@@ -82,7 +42,7 @@ end)
 
 let hosts : (module HOST) list =
   [
-    (module Fifo);
+    (module Plain);
     (module Random);
     (module Multififo);
     (module Registered);

@@ -7,6 +7,7 @@ let () = Picos_io_select.configure ()
 module Make (Scheduler : sig
   val name : string
   val run : (unit -> 'a) -> 'a
+  val domains : bool
 end) =
 struct
   let name = Scheduler.name
@@ -20,12 +21,13 @@ struct
   let cancel = Some (fun _ task -> Promise.terminate task)
   let is_cancellation = function Control.Terminate -> true | _ -> false
   let protects = true
-  let domains = true
+  let domains = Scheduler.domains
 end
 
 module Fifo = Make (struct
   let name = "Picos, fifo"
   let run f = Concord_picos.using (fun () -> Picos_mux_fifo.run f)
+  let domains = true
 end)
 
 module Multififo = Make (struct
@@ -33,4 +35,6 @@ module Multififo = Make (struct
 
   let run f =
     Concord_picos.using (fun () -> Picos_mux_multififo.run_on ~n_domains:2 f)
+
+  let domains = true
 end)

@@ -6,6 +6,7 @@ open Concord_testkit.Host
 module Make (_ : sig
   val name : string
   val run : (unit -> 'a) -> 'a
+  val domains : bool
 end) : HOST
 
 module Fifo : HOST
