@@ -37,6 +37,33 @@ let host_cancels (host : Cancelling.host) () =
   yes "the host's exception" (!over = Some true);
   int "all were unwound" 3 !unwound
 
+(* What a fiber defers, the host defers. *)
+let host_defers (host : Cancelling.host) () =
+  host.run @@ fun () ->
+  let ivar = P.Ivar.create () and box = Concord.Mvar.create_empty () in
+  let begun = ref false and got = ref None in
+  let read () =
+    begun := true;
+    let v = P.Ivar.read ivar in
+    got := Some (v + Concord.Mvar.take box)
+  in
+  let owner () =
+    try Concord_picos.as_fiber (fun () -> Control.protect read)
+    with e when host.is_cancellation e -> ()
+  in
+  let cancel = host.fork owner in
+  Cancelling.until host "it waits" (fun () -> !begun);
+  cancel ();
+  for _ = 1 to 20 do
+    host.pause ()
+  done;
+  P.Ivar.fill ivar 1;
+  for _ = 1 to 20 do
+    host.pause ()
+  done;
+  Concord.Mvar.put box 2;
+  Cancelling.until host "it has both" (fun () -> !got = Some 3)
+
 (* --- It is a host ---------------------------------------------------------------------- *)
 
 let hosts =
@@ -74,6 +101,8 @@ let cancelled =
         test "by Fifo" (host_cancels (Cancelling.fifo `Eager));
         test "by Fifo, lazily" (host_cancels (Cancelling.fifo `Lazy));
         test "by Eio" (host_cancels (Cancelling.eio ~protects:true));
+        test "deferred, by Fifo" (host_defers (Cancelling.fifo `Eager));
+        test "deferred, by Eio" (host_defers (Cancelling.eio ~protects:true));
         test "by Picos" (host_cancels (Schedulers.cancelling Schedulers.fifo));
       ] );
     Tasks_cases.from_outside "as_fiber" host;
