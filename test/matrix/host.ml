@@ -6,6 +6,10 @@ module type S = sig
   val no_siblings : string option
   (** Why tasks of one [run] do not share a thread or a domain. *)
 
+  val no_foreign : string option
+  (** Why its tasks do not wait in what is not Concord's, through
+      [Domain_local_await]. *)
+
   val cancel : ((unit -> unit) -> after:(unit -> unit) -> unit) option
   (** [cancel f ~after], in a task: [f ()] in another one, which is cancelled
       when [after ()] has returned. Returns when it has ended. *)

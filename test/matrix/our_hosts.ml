@@ -6,6 +6,7 @@ module Fifo = struct
   let name = "Fifo"
   let in_lwt = None
   let no_siblings = None
+  let no_foreign = None
 
   let run tasks =
     Concord_fifo.run @@ fun () ->
@@ -35,6 +36,7 @@ module Eio_fibers = struct
   let name = "Eio"
   let in_lwt = None
   let no_siblings = None
+  let no_foreign = None
   let run tasks = Eio_main.run (fun _ -> Eio.Fiber.all tasks)
   let cancel = Some (fun f ~after -> Eio.Fiber.first f after)
 end
@@ -45,6 +47,7 @@ module Domainslib_tasks = struct
   let name = "Domainslib"
   let in_lwt = None
   let no_siblings = None
+  let no_foreign = None
 
   (* No further domain: who blocks this one blocks all tasks. *)
   let run tasks =
@@ -60,6 +63,7 @@ module Threads = struct
   let name = "thread"
   let in_lwt = None
   let no_siblings = None
+  let no_foreign = None
 
   let run tasks =
     List.map (fun f -> Thread.create f ()) tasks |> List.iter Thread.join
@@ -71,6 +75,7 @@ module Domains = struct
   let name = "domain"
   let in_lwt = None
   let no_siblings = Some "each domain has one task"
+  let no_foreign = None
   let run tasks = List.map Domain.spawn tasks |> List.iter Domain.join
   let cancel = None
 end
@@ -79,6 +84,7 @@ end
 module Lwt_promises = struct
   let name = "Lwt"
   let no_siblings = None
+  let no_foreign = None
   let in_lwt = Some Concord_lwt.direct
 
   let run tasks =
@@ -98,6 +104,7 @@ end
 module Lwt_tasks = struct
   let name = "Lwt_direct"
   let no_siblings = None
+  let no_foreign = None
   let in_lwt = Some Lwt_direct.spawn
 
   let run tasks =

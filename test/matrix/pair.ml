@@ -81,8 +81,11 @@ let cells (module A : Host.S) (module B : Host.S) start ~calling =
     in
     { structure; skipped; run = f }
   in
-  let each cells =
-    List.map (fun (name, f) -> cell name (fun () -> f plain)) cells
+  let each ?skipped cells =
+    List.map (fun (name, f) -> cell ?skipped name (fun () -> f plain)) cells
+  in
+  let no_foreign =
+    match A.no_foreign with Some _ as reason -> reason | None -> B.no_foreign
   in
   each Structure_cells.all
   @ [
@@ -99,4 +102,4 @@ let cells (module A : Host.S) (module B : Host.S) start ~calling =
       | Some cancel ->
           cell "lazy restart" (fun () -> Lazy_cells.restart ~cancel plain));
     ]
-  @ each Foreign_cells.all
+  @ each ?skipped:no_foreign Foreign_cells.all

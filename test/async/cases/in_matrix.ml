@@ -4,6 +4,10 @@ module Host = struct
   let name = "Async"
   let in_lwt = None
   let no_siblings = None
+
+  let no_foreign =
+    Some "Concord_async.go only has them wait, and does not return"
+
   let cancel = None
 
   let run tasks =

@@ -2,6 +2,7 @@ module Tasks = struct
   let name = "Miou"
   let in_lwt = None
   let no_siblings = None
+  let no_foreign = None
 
   let run tasks =
     Concord_miou.run ~domains:0 (fun () ->

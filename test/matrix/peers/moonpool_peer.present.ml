@@ -5,6 +5,7 @@ module Pool = struct
   let name = "Moonpool"
   let in_lwt = None
   let no_siblings = None
+  let no_foreign = None
   let cancel = None
 
   let run tasks =

@@ -8,6 +8,7 @@ struct
   let name = "Picos, " ^ S.name
   let in_lwt = None
   let no_siblings = None
+  let no_foreign = None
   let run tasks = S.run (fun () -> Run.all tasks)
 
   let cancel =
