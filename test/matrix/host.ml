@@ -6,6 +6,9 @@ module type S = sig
   val no_siblings : string option
   (** Why tasks of one [run] do not share a thread or a domain. *)
 
+  val main_domain_only : string option
+  (** Why its tasks run on no other domain. *)
+
   val no_foreign : string option
   (** Why its tasks do not wait in what is not Concord's, through
       [Domain_local_await]. *)

@@ -54,11 +54,15 @@ let skipped_row a b reason =
   Table.{ pair = pair a b; cells = List.map cell structures }
 
 let each_pair ~on_other_domain ~here print =
-  List.iter
-    (fun a ->
-      with_other_domain @@ fun start ->
-      List.iter (fun b -> print (row a b start ~calling:`B)) here)
-    on_other_domain
+  let rows a =
+    let (module A : Host) = a in
+    match A.main_domain_only with
+    | Some reason -> print (skipped_row A.name "each" reason)
+    | None ->
+        with_other_domain @@ fun start ->
+        List.iter (fun b -> print (row a b start ~calling:`B)) here
+  in
+  List.iter rows on_other_domain
 
 let skip_absent peers print =
   let skip reason name =

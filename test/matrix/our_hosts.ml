@@ -6,6 +6,7 @@ module Fifo = struct
   let name = "Fifo"
   let in_lwt = None
   let no_siblings = None
+  let main_domain_only = None
   let no_foreign = None
 
   let run tasks =
@@ -36,6 +37,7 @@ module Eio_fibers = struct
   let name = "Eio"
   let in_lwt = None
   let no_siblings = None
+  let main_domain_only = None
   let no_foreign = None
   let run tasks = Eio_main.run (fun _ -> Eio.Fiber.all tasks)
   let cancel = Some (fun f ~after -> Eio.Fiber.first f after)
@@ -47,6 +49,7 @@ module Domainslib_tasks = struct
   let name = "Domainslib"
   let in_lwt = None
   let no_siblings = None
+  let main_domain_only = None
   let no_foreign = None
 
   (* No further domain: who blocks this one blocks all tasks. *)
@@ -63,6 +66,7 @@ module Threads = struct
   let name = "thread"
   let in_lwt = None
   let no_siblings = None
+  let main_domain_only = None
   let no_foreign = None
 
   let run tasks =
@@ -75,6 +79,7 @@ module Domains = struct
   let name = "domain"
   let in_lwt = None
   let no_siblings = Some "each domain has one task"
+  let main_domain_only = None
   let no_foreign = None
   let run tasks = List.map Domain.spawn tasks |> List.iter Domain.join
   let cancel = None
@@ -84,6 +89,7 @@ end
 module Lwt_promises = struct
   let name = "Lwt"
   let no_siblings = None
+  let main_domain_only = None
   let no_foreign = None
   let in_lwt = Some Concord_lwt.direct
 
@@ -104,6 +110,7 @@ end
 module Lwt_tasks = struct
   let name = "Lwt_direct"
   let no_siblings = None
+  let main_domain_only = None
   let no_foreign = None
   let in_lwt = Some Lwt_direct.spawn
 

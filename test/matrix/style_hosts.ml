@@ -9,6 +9,7 @@ struct
   let name = S.name
   let in_lwt = None
   let no_siblings = None
+  let main_domain_only = None
   let no_foreign = None
   let cancel = None
 

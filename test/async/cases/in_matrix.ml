@@ -4,6 +4,7 @@ module Host = struct
   let name = "Async"
   let in_lwt = None
   let no_siblings = None
+  let main_domain_only = None
 
   let no_foreign =
     Some "Concord_async.go only has them wait, and does not return"

@@ -5,7 +5,8 @@ module Pool = struct
   let name = "Moonpool"
   let in_lwt = None
   let no_siblings = None
-  let no_foreign = None
+  let main_domain_only = None
+  let no_foreign = Some "Domain_local_await does not know of a pool's threads"
   let cancel = None
 
   let run tasks =

@@ -8,6 +8,7 @@ struct
   let name = "Picos, " ^ S.name
   let in_lwt = None
   let no_siblings = None
+  let main_domain_only = None
   let no_foreign = None
   let run tasks = S.run (fun () -> Run.all tasks)
 
@@ -31,9 +32,11 @@ module Fifo = Scheduler (struct
   let run f = Picos_mux_fifo.run f
 end)
 
+(* Registered: else what waits through [Domain_local_await] blocks the thread, often
+   before the sibling has begun. *)
 module Random = Scheduler (struct
   let name = "random"
-  let run f = Picos_mux_random.run f
+  let run f = Concord_picos.using (fun () -> Picos_mux_random.run f)
 end)
 
 module Thread = Scheduler (struct

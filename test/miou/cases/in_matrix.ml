@@ -2,6 +2,7 @@ module Host = struct
   let name = "Miou"
   let in_lwt = None
   let no_siblings = None
+  let main_domain_only = Some "Miou runs on the main domain only"
   let no_foreign = None
 
   let cancel =

@@ -4,6 +4,7 @@ module Host = struct
   let name = "Picos"
   let in_lwt = None
   let no_siblings = None
+  let main_domain_only = None
   let no_foreign = None
 
   let cancel =
