@@ -1,74 +1,9 @@
 open Concord
 open Host_kit
-
-type fault =
-  | Calls_block_again
-  | Runs_in_resumer
-  | Resumer_blocks
-  | Breaks_promise
-  | Accepts_again
-  | Sleeps_too_early
-  | Forgets_one_bell
-  | Drops_in_block
-  | Cancels_too_late
-  | Has_four_places
-  | Stops_recording
-  | Loses_backtrace
-  | Blocks_its_thread
-  | Takes_any_effect
-  | One_at_a_time
-  | Ignores_protect
-  | Prefers_its_own
-  | Swallows_failures
-  | Closes_resumers
-  | Exits
-
-exception Cancelled
-
-type task = {
-  mutable cancelled : bool;
-  mutable protections : int;
-  mutable give_up : unit -> unit;  (** Resumes the wait in progress. *)
-}
-
-(* All but the inbox and what is atomic belongs to the loop's thread. *)
-type loop = {
-  host : Host_kit.t;
-  inbox : (unit -> unit) Inbox.t;
-  bell : unit Suspend.resumer Atomic.t;
-  mutable tasks : task list;
-  mutable failure : (exn * Printexc.raw_backtrace) option;
-  thread : int;
-  mutable in_task : bool;
-  mutable in_block : bool;
-  mutable waiting : int;
-  mutable own : int;  (** Messages of this thread. *)
-  mutable sleeps : int;
-  ended : bool Atomic.t;
-}
-
-let in_turn = Stdlib.Mutex.create ()
-let self () = Thread.id (Thread.self ())
-
-(* A message may be served again if a signal handler raised. *)
-let once job =
-  let job = ref job in
-  fun () ->
-    let f = !job in
-    job := ignore;
-    f ()
-
-let tell t : Inbox.posted -> bool = function
-  | Refused -> false
-  | Posted -> true
-  | Posted_to_sleeper ->
-      ignore ((Atomic.get t.bell) (Ok ()) : bool);
-      true
-
-let post t job = ignore (tell t (Inbox.post t.inbox (once job)) : bool)
+open Small_state
 
 module Make (Fault : sig
-  val has : fault -> bool
+  val has : Fault.t -> bool
 end) =
 struct
   open Fault
