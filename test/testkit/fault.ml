@@ -17,6 +17,8 @@ type t =
   | Stops_recording  (** S5: no exception has a backtrace. *)
   | Loses_backtrace  (** Backtraces: of what the first task raises. *)
   | Blocks_its_thread  (** Inside: when it sleeps. *)
+  | Blocks_for_loops
+      (** Around: its thread, where not a task waits, but a loop in the task. *)
   | Takes_any_effect  (** Foreign: that reaches its handler. *)
   | One_at_a_time  (** Domains: others wait for a lock. *)
   | Ignores_protect

@@ -76,6 +76,12 @@ struct
   let suspend (type a) t task (block : a Suspend.resumer -> a option) k =
     if task.cancelled && task.protections = 0 then
       Effect.Deep.discontinue k Cancelled
+    else if has Blocks_for_loops && is_of_loop k then
+      match suspend_thread block with
+      | v -> Effect.Deep.continue k v
+      | exception e ->
+          let backtrace = Printexc.get_raw_backtrace () in
+          Effect.Deep.discontinue_with_backtrace k e backtrace
     else begin
       let decision = Decision.create () in
       t.waiting <- t.waiting + 1;

@@ -46,3 +46,15 @@ let tell t : Inbox.posted -> bool = function
       true
 
 let post t job = ignore (tell t (Inbox.post t.inbox (once job)) : bool)
+
+(* Is it the loop of Fifo that waits? Its wait is the same effect as that of any task: it
+   is known by the frames of its stack only. *)
+let is_of_loop k =
+  let is_of_fifo slot =
+    match Printexc.Slot.name slot with
+    | Some name -> String.starts_with ~prefix:"Concord__Loop." name
+    | None -> false
+  in
+  Effect.Deep.get_callstack k 100
+  |> Printexc.backtrace_slots |> Option.value ~default:[||]
+  |> Array.exists is_of_fifo

@@ -123,6 +123,7 @@ let () =
           fault "S5" Stops_recording [ "S5" ];
           fault "backtraces" Loses_backtrace [ "backtraces is not offered" ];
           fault "inside" Blocks_its_thread [ "inside is not offered" ];
+          fault "around" Blocks_for_loops [ "around is not offered" ];
           fault "foreign" Takes_any_effect [ "foreign is not offered" ];
           fault "domains" One_at_a_time [ "domains" ];
           fault "protect" Ignores_protect [ "protect" ];
