@@ -158,53 +158,6 @@ let condition ~held () =
   yes "locked again" !had_it;
   no "unlocked" (Mutex.is_locked mutex)
 
-(* --- Protection ------------------------------------------------------------------------ *)
-
-(* A thread resumes it, when the cancellation is on its way. *)
-let protected () =
-  In_miou.run @@ fun () ->
-  let p = Promise.create () and got = ref 0 and refused = ref false in
-  let cancelling = Atomic.make false in
-  let filler =
-    thread (fun () ->
-        eventually "it is being cancelled" (fun () -> Atomic.get cancelling);
-        Thread.delay 0.02;
-        Promise.fill p 1)
-  in
-  let waits () =
-    Promise.waiters p = 1
-    && begin
-      Atomic.set cancelling true;
-      true
-    end
-  in
-  cancelled ~waits (fun () ->
-      Suspend.protect (fun () ->
-          got := Suspend.protect (fun () -> Promise.await p);
-          int "a further one" 2
-            (Suspend.suspend (fun r ->
-                 yes "resumed" (r (Ok 2));
-                 None)));
-      raises_cancelled never;
-      refused := true);
-  filler ();
-  int "it waited on" 1 !got;
-  yes "then it was told" !refused
-
-(* The one that would resume it is a task of the same domain. *)
-let protected_too_long () =
-  In_miou.run_on 0 @@ fun () ->
-  let p = Promise.create () and told = ref false in
-  let waits () = Promise.waiters p = 1 in
-  let before = Unix.gettimeofday () in
-  cancelled ~waits (fun () ->
-      raises_cancelled (fun () ->
-          Suspend.protect (fun () -> (Promise.await p : unit)));
-      told := true);
-  yes "told" !told;
-  yes "after a second" (Unix.gettimeofday () -. before > 0.9);
-  int "withdrawn" 0 (Promise.waiters p)
-
 (* --- At effects of Miou's own ------------------------------------------------------------ *)
 
 let asleep () = Miou_unix.sleep 60.
@@ -225,25 +178,6 @@ let lazy_value () =
   In_miou.eventually "the other one waits" (fun () -> Lazy.waiters x = 1);
   Miou.cancel first;
   int "value" 5 (Miou.await_exn second)
-
-let in_shield () =
-  In_miou.run @@ fun () ->
-  let inside = ref false and left = ref false in
-  cancelled
-    ~waits:(fun () -> !inside)
-    (fun () ->
-      try
-        Suspend.protect (fun () ->
-            inside := true;
-            asleep ())
-      with e ->
-        left := true;
-        raise e);
-  yes "left" !left;
-  (* the next one has its own count *)
-  let p : unit Promise.t = Promise.create () in
-  cancelled ~waits:(fun () -> Promise.waiters p = 1) (fun () -> Promise.await p);
-  int "withdrawn" 0 (Promise.waiters p)
 
 let scope () =
   In_miou.run @@ fun () ->
@@ -290,9 +224,6 @@ let suites =
         test "goes on, and does not wait" goes_on_raising;
         test "has the condition's mutex" (condition ~held:false);
         test "has the condition's mutex, later" (condition ~held:true);
-        test "waits on in protect" protected;
-        test "waits for a second at most" protected_too_long;
         test "leaves a lazy value to the next" lazy_value;
-        test "leaves its shield" in_shield;
       ] );
   ]

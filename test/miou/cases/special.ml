@@ -232,7 +232,7 @@ let computations () =
 
 let run () =
   run "concord-miou"
-    (Waits.suites @ Cancelled.suites
+    (Waits.suites @ Cancelled.suites @ Protected.suites
     @ [
         ( "runs",
           [
