@@ -30,20 +30,53 @@ let deferred () =
   Scope.run ignore;
   no "restored" (is_forbidden ())
 
+(* Moonpool starts a fiber for a fiber that is cancelled, too. *)
+let fork_of_cancelled s () =
+  (registered s).run @@ fun () ->
+  let computation = Computation.create () and told = Promise.create () in
+  let begun = ref false in
+  let body scope =
+    Computation.cancel computation Ended (Printexc.get_callstack 0);
+    Promise.fill told
+      (match Scope.fork scope (fun () -> begun := true) with
+      | () -> None
+      | exception e -> Some e)
+  in
+  Fiber.spawn (Fiber.create ~forbid:false computation) (fun _ ->
+      try Scope.run body with Ended -> ());
+  yes "cancelled" (Promise.await told = Some Ended);
+  no "the task has begun" !begun
+
+(* The scope does not wait for a task that the scheduler has not started. *)
+let refused () =
+  let refusing f =
+    let effc (type a) (e : a Effect.t) :
+        ((a, _) Effect.Deep.continuation -> _) option =
+      match e with
+      | Fiber.Spawn _ -> Some (fun k -> Effect.Deep.discontinue k Ended)
+      | _ -> None
+    in
+    Effect.Deep.try_with f () { effc }
+  in
+  (registered fifo).run @@ fun () ->
+  Scope.run (fun scope ->
+      raises "what the scheduler raises" Ended (fun () ->
+          refusing (fun () -> Scope.fork scope ignore)))
+
 (* Each wait and each scope is forgotten by the computation of its fiber. *)
-let memory () =
+let little what f =
   let live () =
     Gc.full_major ();
     (Gc.stat ()).live_words
   in
-  let little what f =
-    f ();
-    let before = live () in
-    f ();
-    let after = live () in
-    if after - before > 20_000 then
-      Alcotest.failf "%s: %d words are left" what (after - before)
-  in
+  f ();
+  let before = live () in
+  f ();
+  let after = live () in
+  if after - before > 20_000 then
+    Alcotest.failf "%s: %d words are left" what (after - before)
+
+let memory () =
   (registered fifo).run @@ fun () ->
   let n = 5_000 and there = Mvar.create_empty () in
   let back = Mvar.create_empty () in
@@ -63,12 +96,60 @@ let memory () =
         Scope.run ignore
       done)
 
+(* The same for fibers that are tasks of another host. *)
+let memory_of_guests () =
+  Concord_fifo.run @@ fun () ->
+  Concord_picos.as_fiber @@ fun () ->
+  let asked = ref None and over = ref false in
+  let answer _ =
+    while not !over do
+      Option.iter Trigger.signal !asked;
+      asked := None;
+      Fiber.yield ()
+    done
+  in
+  Fiber.spawn (Fiber.create ~forbid:false (Computation.create ())) answer;
+  little "waits" (fun () ->
+      for _ = 1 to 10_000 do
+        let trigger = Trigger.create () in
+        asked := Some trigger;
+        yes "signalled" (Option.is_none (Trigger.await trigger))
+      done);
+  over := true
+
+(* Its computation is not cancelled with it. *)
+let memory_of_cancelled () =
+  Concord_fifo.run @@ fun () ->
+  let computation = Computation.create () and over = ref false in
+  let waits () =
+    for _ = 1 to 10_000 do
+      yes "cancelled" (Option.is_some (Trigger.await (Trigger.create ())))
+    done
+  in
+  let guest () =
+    Fiber.set_computation (Fiber.current ()) (Packed computation);
+    Fun.protect
+      (fun () -> little "waits" waits)
+      ~finally:(fun () -> over := true)
+  in
+  let task = Concord_fifo.fork (fun () -> Concord_picos.as_fiber guest) in
+  Concord_fifo.yield ();
+  Concord_fifo.cancel task;
+  while not !over do
+    Concord_fifo.yield ()
+  done;
+  yes "it is still running" (Computation.is_running computation)
+
 let suites =
   [
     ( "afterwards",
       [
         test "cancelled in a scope" cancelled_in_scope;
         test "a scope where cancellation is deferred" deferred;
+        test "a fork of a fiber that is cancelled" (fork_of_cancelled fifo);
+        test "a fork that the scheduler refuses" refused;
         test "memory" memory;
+        test "memory, as_fiber" memory_of_guests;
+        test "memory, as_fiber, cancelled" memory_of_cancelled;
       ] );
   ]

@@ -95,4 +95,11 @@ let run () =
           ] );
       ]
     @ hosted main
-    @ [ ("Main", [ test "inside Eio" inside_eio ]) ])
+    @ [
+        ( "Main",
+          [
+            test "inside Eio" inside_eio;
+            test "a fork of a task that is cancelled"
+              (Afterwards.fork_of_cancelled main);
+          ] );
+      ])
