@@ -70,6 +70,22 @@ let terminated_in_ours () =
     (fun () -> Concord.Mvar.take m);
   int "nobody waits" 0 (Concord.Mvar.waiters m)
 
+(* It neither lets others go on nor starts them. *)
+let cancelled () =
+  let computation = Computation.create () in
+  let begun = Atomic.make false and over = Atomic.make false in
+  let other () = Fiber.create ~forbid:false (Computation.create ()) in
+  let main _ =
+    Computation.cancel computation Boom (Printexc.get_callstack 0);
+    raises "yield" Boom Fiber.yield;
+    raises "spawn" Boom (fun () ->
+        Fiber.spawn (other ()) (fun _ -> Atomic.set begun true));
+    Atomic.set over true
+  in
+  Fiber.spawn (Fiber.create ~forbid:false computation) main;
+  eventually ~pause:Fiber.yield "it is over" (fun () -> Atomic.get over);
+  no "another one has begun" (Atomic.get begun)
+
 (* The host's cancellation is deferred with that of Picos. *)
 let deferred () =
   let m = Concord.Mvar.create_empty () and got = ref 0 in
@@ -173,6 +189,7 @@ let cases =
       ("a fiber fails", fails);
       ("a bundle is terminated", terminated_in_theirs);
       ("the same, in a structure of ours", terminated_in_ours);
+      ("a fiber that is cancelled", cancelled);
       ("deferred", deferred);
       ("timeouts", timeouts);
       ("structures of ours", ours);
