@@ -1,5 +1,6 @@
 (* Tasks that are fibers of Picos: how their host cancels them; and what every host owes. *)
 
+open Picos
 open Picos_std_structured
 module P = Picos_std_sync
 open Concord_test_support.Check
@@ -64,6 +65,35 @@ let host_defers (host : Cancelling.host) () =
   Concord.Mvar.put box 2;
   Cancelling.until host "it has both" (fun () -> !got = Some 3)
 
+(* A fiber whose own computation goes on learns in Picos's words that its host does not. *)
+let host_refuses (host : Cancelling.host) () =
+  host.run @@ fun () ->
+  let computation = Computation.create () in
+  let begun = ref false and told = ref None in
+  let await () =
+    ignore (Trigger.await (Trigger.create ()) : (exn * _) option)
+  in
+  let spawn () =
+    Fiber.spawn (Fiber.create ~forbid:false (Computation.create ())) ignore
+  in
+  let guest () =
+    Fiber.set_computation (Fiber.current ()) (Packed computation);
+    begun := true;
+    await ();
+    let ended f = match f () with () -> None | exception e -> Some e in
+    told := Some (ended Fiber.yield, ended spawn)
+  in
+  let owner () =
+    try Concord_picos.as_fiber guest with e when host.is_cancellation e -> ()
+  in
+  let cancel = host.fork owner in
+  Cancelling.until host "it waits" (fun () -> !begun);
+  cancel ();
+  Cancelling.until host "it is over" (fun () -> Option.is_some !told);
+  let terminated = Some Control.Terminate in
+  yes "yield" (fst (Option.get !told) = terminated);
+  yes "spawn" (snd (Option.get !told) = terminated)
+
 (* --- It is a host ---------------------------------------------------------------------- *)
 
 let hosts =
@@ -103,6 +133,8 @@ let cancelled =
         test "by Eio" (host_cancels (Cancelling.eio ~protects:true));
         test "deferred, by Fifo" (host_defers (Cancelling.fifo `Eager));
         test "deferred, by Eio" (host_defers (Cancelling.eio ~protects:true));
+        test "refused, by Fifo" (host_refuses (Cancelling.fifo `Eager));
+        test "refused, by Eio" (host_refuses (Cancelling.eio ~protects:true));
         test "by Picos" (host_cancels (Schedulers.cancelling Schedulers.fifo));
       ] );
     Tasks_cases.from_outside "as_fiber" host;
