@@ -1,4 +1,4 @@
-(* The suite for hosts, on tasks of Miou. *)
+(* The suite for hosts, on tasks of Miou; and on other hosts inside of it, and beside. *)
 
 open Concord_testkit.Host
 open Concord_test_own
@@ -14,5 +14,22 @@ module There = Make (struct
   let run f = In_miou.call f
 end)
 
-let hosts : (module HOST) list = [ (module Here); (module There) ]
+module Eio_host = Concord_test_eio.Eio_host.Make (struct
+  let linked = true
+end)
+
+module Fifo = (val Own.fifo)
+
+let hosts : (module HOST) list =
+  [
+    (module Here);
+    (module There);
+    (module Own.Within (Here) (Fifo));
+    (module Own.Within (There) (Fifo));
+    (module Own.Within (Here) (Eio_host));
+    (module Fifo);
+    (module Eio_host);
+    Own.threads;
+  ]
+
 let run () = Own.test hosts

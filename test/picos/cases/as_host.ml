@@ -2,55 +2,42 @@
 
 open Concord_testkit.Host
 open Concord_test_own
-open Concord_test_picos.Picos_hosts
+open Concord_test_picos
+open Schedulers
 
-module Plain = Make (struct
-  let name = "Picos, fifo"
-  let run f = Schedulers.fifo.run f
-  let domains = true
-end)
+let host (s : Schedulers.t) : (module HOST) =
+  (module Picos_hosts.Make (struct
+    let name = "Picos, " ^ s.name
+    let run f = s.run f
+    let domains = true
+  end))
 
-module Random = Make (struct
-  let name = "Picos, random"
-  let run f = Schedulers.random.run f
-  let domains = true
-end)
+let as_fiber name (run : Schedulers.t) : (module HOST) =
+  (module Picos_hosts.Make (struct
+    let name = "as_fiber in " ^ name
+    let run f = run.run (fun () -> Concord_picos.as_fiber f)
+    let domains = true
+  end))
 
-module Multififo = Make (struct
-  let name = "Picos, multififo"
-  let run f = Schedulers.multififo.run f
-  let domains = false
-end)
+let in_eio = { name = "Eio"; run = (fun f -> Eio_main.run (fun _ -> f ())) }
 
-module Registered = Make (struct
-  let name = "Picos, fifo, registered"
-  let run f = (Schedulers.registered Schedulers.fifo).run f
-  let domains = true
-end)
+let in_pool =
+  {
+    name = "Domainslib";
+    run =
+      (fun f ->
+        Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
+            Concord_domainslib.run pool f));
+  }
 
-module As_fiber = Make (struct
-  let name = "as_fiber in Fifo"
-  let run f = Concord_fifo.run (fun () -> Concord_picos.as_fiber f)
-  let domains = true
-end)
+let in_fifo = { name = "Fifo"; run = (fun f -> Concord_fifo.run f) }
 
-module As_fiber_in_eio = Make (struct
-  let name = "as_fiber in Eio"
-  let run f = Eio_main.run (fun _ -> Concord_picos.as_fiber f)
-  let domains = true
-end)
-
-let hosts : (module HOST) list =
-  [
-    (module Plain);
-    (module Random);
-    (module Multififo);
-    (module Registered);
-    (module As_fiber);
-    (module As_fiber_in_eio);
-  ]
+let hosts =
+  List.map host (all @ [ registered fifo; registered multififo ])
+  @ List.map (fun s -> as_fiber s.name s) [ in_fifo; in_eio; in_pool ]
+  @ [ as_fiber "Picos" fifo ]
 
 (* Picos is to be configured by the main thread. *)
 let run () =
-  Schedulers.fifo.run ignore;
+  fifo.run ignore;
   Own.test hosts
