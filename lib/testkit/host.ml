@@ -10,31 +10,33 @@ let all ~seed h =
   @ Host_structures.clauses ~seed h
   @ Host_nesting.clauses h @ Host_life.clauses h
 
-let selected only clauses =
-  match only with
-  | None -> clauses
-  | Some names ->
-      let find name =
-        match List.find_opt (fun c -> c.Host_tasks.name = name) clauses with
-        | Some clause -> clause
-        | None -> invalid_arg ("Host.check: no clause " ^ name)
-      in
-      List.map find names
+type t = { host : (module HOST); process : Host_process.t }
 
-let check ?seed ?(seconds = 10.) ?only (module H : HOST) =
+let find name clauses =
+  match List.find_opt (fun c -> c.Host_tasks.name = name) clauses with
+  | Some clause -> clause
+  | None -> invalid_arg ("Host.check: no clause " ^ name)
+
+let declare host =
+  let cases ~seed ~clause = (find clause (all ~seed host)).cases in
+  { host; process = Host_process.declare cases }
+
+let check ?seed ?(seconds = 10.) ?only { host = (module H); process } =
   let seed = match seed with Some seed -> seed | None -> default_seed () in
-  let line Host_tasks.{ name; about; cases } =
-    Report.{ clause = name; about; verdict = Trial.run ~seconds cases }
+  let clauses = all ~seed (module H) in
+  let selected =
+    match only with
+    | None -> clauses
+    | Some names -> List.map (fun name -> find name clauses) names
   in
-  Report.
-    {
-      subject = H.name;
-      seed;
-      lines = List.map line (selected only (all ~seed (module H : HOST)));
-    }
+  let line Host_tasks.{ name = clause; about; _ } =
+    let verdict = Host_process.verdict process ~seed ~seconds ~clause in
+    { Report.clause; about; verdict }
+  in
+  Report.{ subject = H.name; seed; lines = List.map line selected }
 
 let main ?seed ?seconds h =
-  let report = check ?seed ?seconds h in
+  let report = check ?seed ?seconds (declare h) in
   Report.print report;
   exit (if Report.passed report then 0 else 1)
 

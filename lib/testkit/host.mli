@@ -32,26 +32,39 @@ module type HOST = Host_signature.HOST
     race that is not seen may be there all the same: run the checks several
     times, with other seeds. *)
 
-val check :
-  ?seed:int -> ?seconds:float -> ?only:string list -> (module HOST) -> Report.t
-(** [check (module My_host)] runs the checks, or those of the clauses [only].
-    They take some seconds, and longer if the host hangs.
+type t
+(** A host that was declared. *)
 
-    Each clause runs in a process of its own, made by [fork], in which the host
-    may do what it likes: hang, raise, or end the process. It is killed after
-    [seconds], by default 10. [seed] determines how long the partners of a race
-    wait; by default it is the environment variable [CONCORD_SEED], or the time.
+val declare : (module HOST) -> t
+(** [declare (module My_host)] is to be called when the program begins, for all
+    hosts that it checks, always in the same order. For each clause a process is
+    started that executes the program anew, with the same arguments, up to this
+    call; there it does not return. So let nothing come before it that is not to
+    be done again. What is printed before goes to the standard error there, and
+    the standard input cannot be read.
+
+    It cannot be used in a toplevel.
+
+    - {b Raises} [Invalid_argument] after {!check}. *)
+
+val check : ?seed:int -> ?seconds:float -> ?only:string list -> t -> Report.t
+(** [check host] runs the checks, or those of the clauses [only]. They take some
+    seconds, and longer if the host hangs.
+
+    In the process of its clause the host may do what it likes: hang, raise, or
+    end the process. It may have started domains and threads when the program
+    was initialised. The process is killed after [seconds], by default 10.
+    [seed] determines how long the partners of a race wait; by default it is the
+    environment variable [CONCORD_SEED], or the time.
 
     It blocks the calling thread. The checks use the signal [SIGUSR1] in their
     processes.
 
-    - {b Raises} [Invalid_argument] if the program has a second domain, or had
-      one: OCaml has no fork then. [My_host] is to start domains in [run] only.
     - {b Raises} [Invalid_argument] if there is no such clause. *)
 
 val main : ?seed:int -> ?seconds:float -> (module HOST) -> unit
-(** {!check}, then {!Report.print}; then the program ends: with code 0 if no
-    clause is broken, else with 1. *)
+(** {!declare}, {!check}, then {!Report.print}; then the program ends: with code
+    0 if no clause is broken, else with 1. *)
 
 (** {1 What a host can do} *)
 

@@ -50,6 +50,11 @@ let perform cases out =
   in
   go false "" cases
 
+let perform_and_exit cases out =
+  (try perform cases out with _ -> ());
+  flush_all ();
+  Unix._exit 0
+
 (* --- In the parent ---------------------------------------------------------- *)
 
 let rec retrying f =
@@ -100,29 +105,30 @@ let conclude ~seconds ended status text =
   |> List.filter (fun line -> line <> "")
   |> go "(start)"
 
+let end_of ~seconds ~input child =
+  let deadline = Unix.gettimeofday () +. seconds in
+  let ended, text = read_until deadline input in
+  Unix.close input;
+  (* What it has said is all that counts: whatever it still does, it ends. *)
+  (if not ended then
+     try Unix.kill child Sys.sigkill with Unix.Unix_error _ -> ());
+  let _, status = retrying (fun () -> Unix.waitpid [] child) in
+  conclude ~seconds ended status text
+
 let fork () =
   flush_all ();
   try Unix.fork ()
   with Failure _ ->
     invalid_arg
-      "Concord_testkit: the program has a second domain, so that it cannot \
-       fork: run the checks before all else"
+      "Concord_testkit: the program has, or had, a second domain, so that it \
+       cannot fork"
 
 let run ~seconds cases =
   let input, output = Unix.pipe ~cloexec:true () in
   match fork () with
   | 0 ->
       Unix.close input;
-      (try perform cases (Unix.out_channel_of_descr output) with _ -> ());
-      flush_all ();
-      Unix._exit 0
+      perform_and_exit cases (Unix.out_channel_of_descr output)
   | child ->
       Unix.close output;
-      let deadline = Unix.gettimeofday () +. seconds in
-      let ended, text = read_until deadline input in
-      Unix.close input;
-      (* What it has said is all that counts: whatever it still does, it ends. *)
-      (if not ended then
-         try Unix.kill child Sys.sigkill with Unix.Unix_error _ -> ());
-      let _, status = retrying (fun () -> Unix.waitpid [] child) in
-      conclude ~seconds ended status text
+      end_of ~seconds ~input child

@@ -32,9 +32,19 @@ val abort : exn -> 'a
     beside the code of the case, which may wait for it. *)
 
 val run : seconds:float -> case list -> Report.verdict
-(** Runs the cases one after the other, in one process of their own, until one
+(** Runs the cases one after the other, in a process that is forked, until one
     fails. Cases that have not ended after [seconds] together, and one that ends
     its process, fail too; the process is killed then.
 
     - {b Raises} [Invalid_argument] if the program has, or had, a second domain:
       OCaml has no fork then. *)
+
+(** {2 The two ends of it} *)
+
+val perform_and_exit : case list -> out_channel -> 'a
+(** Runs the cases, writes to the channel what becomes of them, and ends the
+    process. *)
+
+val end_of : seconds:float -> input:Unix.file_descr -> int -> Report.verdict
+(** The verdict of a child process that calls {!perform_and_exit}. [input] is
+    where its channel is read; it is closed. *)

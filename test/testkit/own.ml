@@ -180,8 +180,8 @@ end
 
 (* --- Tests --------------------------------------------------------------------------- *)
 
-let test ?only hosts =
-  let passes host =
+let test ?only:(clauses, some = ([], [])) hosts =
+  let passes (host, only) =
     let report = Host.check ~seconds:20. ?only host in
     let missing Report.{ clause; verdict; _ } =
       match verdict with
@@ -195,4 +195,6 @@ let test ?only hosts =
     else Report.print report;
     Report.passed report
   in
-  if not (List.for_all Fun.id (List.map passes hosts)) then exit 1
+  let tests only = List.map (fun host -> (declare host, only)) in
+  let all = tests (Some clauses) some @ tests None hosts in
+  if not (List.for_all Fun.id (List.map passes all)) then exit 1

@@ -19,7 +19,7 @@ module Within (_ : HOST) (_ : HOST) : HOST
 (** A host, in a domain that was spawned. *)
 module In_domain (_ : HOST) : HOST
 
-val test : ?only:string list -> (module HOST) list -> unit
-(** Runs the suite, or the checks of these clauses, on each. Prints what a host
-    does not offer, and the report if a clause is broken; then the exit code is
-    1. *)
+val test : ?only:string list * (module HOST) list -> (module HOST) list -> unit
+(** Runs the suite on each host; and before, the checks of these clauses on
+    those beside them. Prints what a host does not offer, and the report if a
+    clause is broken; then the exit code is 1. To be called once. *)

@@ -46,8 +46,13 @@ let styles =
 
 let broken = ref false
 
+let rows =
+  List.map
+    (fun (name, host) -> (name, Option.map declare host))
+    (hosts @ styles)
+
 let made_anew name host =
-  let report = Host.check ~seconds:20. host in
+  let report = check ~seconds:20. host in
   if not (Report.passed report) then begin
     broken := true;
     prerr_string (Report.to_string report)
@@ -74,7 +79,7 @@ let made_of table =
         List.filter (String.starts_with ~prefix:("| " ^ name ^ " |")) table
   in
   [ "{t"; "| Host | Contract | Can |"; "|------|----------|-----|" ]
-  @ List.concat_map row (hosts @ styles)
+  @ List.concat_map row rows
   @ [ "}" ]
 
 (* The lines of the page: those before its table, of it, and after it. *)

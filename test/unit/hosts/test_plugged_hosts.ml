@@ -93,8 +93,8 @@ end
 let alone = [ "H1"; "H2"; "H3"; "H4"; "S1"; "S2"; "S3"; "S4"; "S5"; "protect" ]
 
 let () =
-  Own.test ~only:alone [ (module Plain_a); (module Plain_t) ];
   Own.test
+    ~only:(alone, [ (module Plain_a); (module Plain_t) ])
     [
       (module Registered_a);
       (module Registered_t);

@@ -1,0 +1,18 @@
+(** In which process a clause of a host is checked: one that executes the
+    program anew, with the same arguments.
+
+    A forked process would not do: OCaml has no fork once there was a second
+    domain, and the threads that a library starts when it is initialised are
+    missing in the child. *)
+
+type t
+(** What was declared. *)
+
+val declare : (seed:int -> clause:string -> Trial.case list) -> t
+(** The function gives the cases of a clause. In the process that was started
+    for one of them it does not return: they run, and the process ends.
+
+    - {b Raises} [Invalid_argument] after {!verdict}. *)
+
+val verdict : t -> seed:int -> seconds:float -> clause:string -> Report.verdict
+(** Runs the cases of the clause in a new process. *)
