@@ -1,1 +1,4 @@
-let () = Moonpool_cases.run ()
+let () =
+  match Sys.argv with
+  | [| _; "host" |] -> Moonpool_cases.As_host.run ()
+  | _ -> Moonpool_cases.Pools.run ()

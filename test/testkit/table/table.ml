@@ -25,6 +25,8 @@ let hosts : (string * (module HOST) option) list =
     ("[Concord_async.direct]", Async_peer.host);
     ("Fibers of Picos, fifo", Picos_peer.fifo);
     ("Fibers of Picos, multififo", Picos_peer.multififo);
+    ("Tasks of Moonpool, [Fifo_pool]", Moonpool_peer.fifo_pool);
+    ("Tasks of Moonpool, [Ws_pool]", Moonpool_peer.ws_pool);
     ("Tasks of Miou", Miou_peer.host);
     ("{!Concord_fifo}", Some Own.fifo);
     ("{!Concord_fifo}, lazy", Some Own.lazy_fifo);
@@ -44,17 +46,22 @@ let styles =
   in
   List.map named Own.styles
 
-let broken = ref false
+(* What the page says to be broken, with the reason; by luck it is not. *)
+let is_known name clause =
+  name = "Tasks of Moonpool, [Ws_pool]" && clause = "fair"
+
+let is_broken = ref false
 
 let rows =
-  List.map
-    (fun (name, host) -> (name, Option.map declare host))
-    (hosts @ styles)
+  List.map (fun (name, host) -> (name, Option.map declare host)) (hosts @ styles)
 
 let made_anew name host =
   let report = check ~seconds:20. host in
-  if not (Report.passed report) then begin
-    broken := true;
+  let broken =
+    List.filter (Fun.negate (is_known name)) (Report.broken report)
+  in
+  if broken <> [] then begin
+    is_broken := true;
     prerr_string (Report.to_string report)
   end;
   let can = Host.abilities report in
@@ -68,7 +75,9 @@ let made_anew name host =
     ]
   in
   Printf.sprintf "| %s | %s | %s |" name
-    (if can.composes then "kept" else "broken")
+    (if broken <> [] then "broken"
+     else if is_known name "fair" then "kept, but not fair"
+     else "kept")
     (List.filter snd abilities |> List.map fst |> String.concat ", ")
 
 (* The lines of the table now, of those that the page has. *)
@@ -79,8 +88,7 @@ let made_of table =
         List.filter (String.starts_with ~prefix:("| " ^ name ^ " |")) table
   in
   [ "{t"; "| Host | Contract | Can |"; "|------|----------|-----|" ]
-  @ List.concat_map row rows
-  @ [ "}" ]
+  @ List.concat_map row rows @ [ "}" ]
 
 (* The lines of the page: those before its table, of it, and after it. *)
 let rec split before = function
@@ -97,4 +105,4 @@ let () =
   let page = In_channel.with_open_bin Sys.argv.(1) In_channel.input_all in
   let before, table, after = split [] (String.split_on_char '\n' page) in
   print_string (String.concat "\n" (before @ made_of table @ after));
-  if !broken then exit 1
+  if !is_broken then exit 1

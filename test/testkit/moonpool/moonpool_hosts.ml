@@ -1,0 +1,20 @@
+open Moonpool
+open Concord_test_picos
+
+module Fifo_pool = Picos_hosts.Make (struct
+  let name = "Moonpool, Fifo_pool"
+
+  let run f =
+    Fifo_pool.with_ ~num_threads:2 () (fun pool -> run_wait_block pool f)
+
+  let domains = true
+end)
+
+module Ws_pool = Picos_hosts.Make (struct
+  let name = "Moonpool, Ws_pool"
+
+  let run f =
+    Ws_pool.with_ ~num_threads:2 () (fun pool -> run_wait_block pool f)
+
+  let domains = true
+end)

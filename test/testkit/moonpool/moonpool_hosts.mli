@@ -1,0 +1,6 @@
+(** Tasks of Moonpool's pools, with [concord-picos], for the suite. The pools
+    have two threads. *)
+
+open Concord_testkit.Host
+module Fifo_pool : HOST
+module Ws_pool : HOST

@@ -1,0 +1,2 @@
+let fifo_pool = None
+let ws_pool = None
