@@ -89,8 +89,8 @@ let is_ready t s ~given =
    has refused: many may have been cancelled together, and each would make another
    trial fail, in which others are woken in vain. Returns how many were asked,
    accepted, and refused, and those who were not asked. One that withdraws by itself
-   is not counted as refused. *)
-let ask trial places ~missing =
+   is not counted as refused, and one whose resumer raises has accepted. *)
+let ask debt trial places ~missing =
   let outcome = Ok trial in
   let asked = ref 0 and accepted = ref 0 and refused = ref 0 in
   let rest = ref Waiters.empty in
@@ -98,7 +98,7 @@ let ask trial places ~missing =
     if !accepted = missing then rest := Waiters.push !rest place
     else begin
       incr asked;
-      if Waiter.resume place outcome then incr accepted
+      if Debt.resume debt place outcome then incr accepted
       else if Atomic.exchange place.Waiter.arg Gone <> Gone then incr refused
     end
   in
@@ -158,21 +158,33 @@ let rec end_trial t kept ~gone ~away =
     (* a waiter came or withdrew *)
     end_trial t kept ~gone ~away
 
+(* [f x], but what a resumer raises is noted: then [f] has done what it does, and is asked
+   again for its result. *)
+let rec noting debt f x =
+  try f x
+  with e ->
+    Debt.note debt e;
+    noting debt f x
+
 (* The caller has made the state [trying]. [given] is 1 if the caller arrives by this,
    without a place. *)
 let rec try_out t places ~given =
+  let debt = Debt.owing () in
   let missing = t.parties - given in
   let trial = if missing = 1 then Trial.passed else Trial.create () in
-  let asked, accepted, refused, rest = ask trial places ~missing in
-  let is_passed = accepted = missing && Trial.pass trial in
+  let asked, accepted, refused, rest = ask debt trial places ~missing in
+  let is_passed = accepted = missing && noting debt Trial.pass trial in
   if is_passed then end_trial t rest ~gone:(missing + refused) ~away:0
   else begin
     Trial.fail trial;
     let gone, away, kept = take_back places ~asked in
     end_trial t kept ~gone:(gone + refused) ~away;
-    if accepted > 0 then Trial.over trial
+    if accepted > 0 then
+      begin try Trial.over trial with e -> Debt.note debt e
+      end
   end;
-  settle t;
+  noting debt settle t;
+  Debt.raise_noted debt;
   is_passed
 
 (* To be called after each step by which a round may be complete. *)
@@ -250,7 +262,7 @@ let leave t { place; _ } =
           places = Waiters.count_gone s.places;
         }
       in
-      Atomically.update t.state after;
+      Atomically.update_surely t.state after;
       settle t
     end
   end

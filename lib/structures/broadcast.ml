@@ -1,62 +1,6 @@
 exception Closed = Closed.Closed
 
-(* A list of values that grows at its end, in which each subscription has a place.
-
-   A link
-   State         Left by   To                   By whom
-   End           send    * Node                 any task; then it advances [last]
-                 announce  Waited [s]           a task that waits through s
-                 close   * Sealed               any task
-   Waited ss     send    * Node                 any task; then it serves all of ss
-                 announce  Waited (ss, s)       a task that waits through s
-                 withdraw  Waited (ss - s), or End
-                                                the last to wait through s
-                 close   * Sealed               any task; then it serves all of ss
-   Node, Sealed  never (terminal)
-
-   A subscription; [link] is its place: what comes next is there
-   State            Left by          To                    By whom
-   Reading link     receive, drain * Reading link'         any task
-                    a waiter         Waiting (link, [w])   the task that waits; then
-                                                           it announces
-   Waiting (_, ws)  a waiter         Waiting (_, (ws, w))  the task that waits
-                    cancelled waiter Waiting (_, ws - w)   the task that enlisted w
-                    the last waiter  Reading link          the same, if no other is
-                                                           left; then it withdraws
-                                                           what was announced
-                    serve            Serving (_, ws)       a task that finds a value or
-                                                           the end
-   Serving (_, ws)  a waiter         Serving (_, (ws, w))  the task that waits
-                    cancelled waiter Serving (_, ws - w)   the task that enlisted w
-                    serve          * Serving (_, ws - w)   that task: it calls w
-                    serve            Reading               that task: none waits
-                    serve            Waiting               that task: no value is left;
-                                                           then it announces
-
-   * linearises the operation; a receive that waited, when its resumer answers [true].
-   If the resumer refuses, the next waiter gets the value, or it stays.
-
-   [Waiting]: the subscription is announced at its link, by a notice in a queue like
-   that of the waiters, or will be at once. The task that changes the link serves the
-   subscription. *)
-type 'a link = 'a next Atomic.t
-
-and 'a next =
-  | End
-  | Waited of ('a subscription, unit) Waiters.t
-  | Node of { value : 'a; link : 'a link }
-  | Sealed
-
-and 'a state =
-  | Reading of 'a link
-  | Waiting of {
-      link : 'a link;
-      waiters : (unit, 'a) Waiters.t;
-      notice : ('a subscription, unit) Waiter.t;
-    }
-  | Serving of 'a link * (unit, 'a) Waiters.t
-
-and 'a subscription = 'a state Atomic.t
+include Broadcast_dues
 
 type 'a t = { last : 'a link Atomic.t }
 
@@ -83,78 +27,6 @@ and read s before link =
       Closed.by s;
       raise Closed
 
-(* --- Serving -------------------------------------------------------------- *)
-
-let has_more link =
-  match Atomic.get link with Node _ | Sealed -> true | End | Waited _ -> false
-
-let rec announce notice link =
-  match Atomic.get link with
-  | End ->
-      let notices = Waiters.push Waiters.empty notice in
-      if not (Atomic.compare_and_set link End (Waited notices)) then
-        announce notice link
-  | Waited notices as before ->
-      let after = Waited (Waiters.push notices notice) in
-      if not (Atomic.compare_and_set link before after) then
-        announce notice link
-  | Node _ | Sealed -> serve notice.Waiter.arg
-
-(* Called by each task that may be the first to know that there is more. *)
-and serve s =
-  match Atomic.get s with
-  | Waiting { link; waiters; _ } as before ->
-      if has_more link then
-        if Atomic.compare_and_set s before (Serving (link, waiters)) then
-          hand_out s
-        else (* a waiter came or withdrew, or another one serves *) serve s
-  | Reading _ | Serving _ -> ()
-
-and hand_out s =
-  match Atomic.get s with
-  | Serving (link, waiters) as before -> (
-      if Waiters.is_empty waiters then
-        begin if not (Atomic.compare_and_set s before (Reading link)) then
-          hand_out s
-        end
-      else
-        match Atomic.get link with
-        | End | Waited _ ->
-            let notice = notice s in
-            let after = Waiting { link; waiters; notice } in
-            if Atomic.compare_and_set s before after then announce notice link
-            else (* a waiter came or withdrew *) hand_out s
-        | Node { value; link = after } ->
-            let w = Waiters.head waiters in
-            let rest = Serving (link, Waiters.tail waiters)
-            and outcome = Ok value in
-            if Atomic.compare_and_set s before rest && Waiter.resume w outcome
-            then move_on s after;
-            (* the next one; or again, after a waiter came or withdrew *)
-            hand_out s
-        | Sealed ->
-            let round = Waiters.round waiters Closed.outcome in
-            if Atomic.compare_and_set s before (Reading link) then
-              Waiters.resume_all round
-            else (* a waiter came or withdrew *) hand_out s)
-  | Reading _ | Waiting _ ->
-      assert false (* only the serving task leaves [Serving] *)
-
-(* Its resumer is never called: it only says that the notice is not gone. *)
-and notice s =
-  let notice = Waiter.make s in
-  notice.resumer <- (fun _ -> true);
-  notice
-
-and move_on s link =
-  match Atomic.get s with
-  | Serving (_, waiters) as before ->
-      if not (Atomic.compare_and_set s before (Serving (link, waiters))) then
-        (* a waiter came or withdrew *)
-        move_on s link
-  | Reading _ | Waiting _ ->
-      assert false (* only the serving task leaves [Serving] *)
-
 (* --- Waiting -------------------------------------------------------------- *)
 
 let rec enlist s w =
@@ -164,8 +36,8 @@ let rec enlist s w =
       &&
       let notice = notice s in
       let waiters = Waiters.push Waiters.empty w in
-      if Atomic.compare_and_set s before (Waiting { link; waiters; notice })
-      then begin
+      let after = Waiting { link; waiters; notice } in
+      if Atomic.compare_and_set s before after then begin
         announce notice link;
         true
       end
@@ -217,37 +89,46 @@ let receive_evt s = Event.make receiving s ()
 
 (* --- Sending -------------------------------------------------------------- *)
 
-(* Puts [next] at the end. Returns the link where the end was, with its notices. *)
+type 'a extended = Was_sealed | Unheard | Heard of 'a due list Debt.t
+
+let advance_past t before = function
+  | Node { link; _ } -> advance t before link
+  | End | Waited _ | Sealed -> ()
+
+(* Puts [next] at the end. *)
 let rec extend t next =
   let last = Atomic.get t.last in
   match Atomic.get last with
   | Node { link; _ } ->
       advance t last link;
       extend t next
-  | Sealed -> None
+  | Sealed -> Was_sealed
   | End as before ->
-      if Atomic.compare_and_set last before next then Some (last, Waiters.empty)
+      if Atomic.compare_and_set last before next then begin
+        advance_past t last next;
+        Unheard
+      end
       else (* another send, a subscription, or closed *) extend t next
   | Waited notices as before ->
-      if Atomic.compare_and_set last before next then Some (last, notices)
+      let heard = Heard (Debt.owing [ Serve_all notices ]) in
+      if Atomic.compare_and_set last before next then begin
+        advance_past t last next;
+        heard
+      end
       else (* another send, a subscription, or closed *) extend t next
 
-let serve_all notices = Waiters.iter (fun n -> serve n.Waiter.arg) notices
-
 let send t value =
-  let link = Atomic.make End in
-  match extend t (Node { value; link }) with
-  | None ->
+  match extend t (Node { value; link = Atomic.make End }) with
+  | Heard debt -> Debt.pay settle () debt
+  | Unheard -> ()
+  | Was_sealed ->
       Closed.by t;
       raise Closed
-  | Some (last, notices) ->
-      advance t last link;
-      serve_all notices
 
 let close t =
   match extend t Sealed with
-  | None -> ()
-  | Some (_, notices) -> serve_all notices
+  | Heard debt -> Debt.pay settle () debt
+  | Unheard | Was_sealed -> ()
 
 let rec is_closed t =
   let last = Atomic.get t.last in

@@ -5,7 +5,14 @@ include Wakes
 (* One call of [wait]. Only the task that waits touches [unlocked]. *)
 type wait = { condition : t; mutex : Mutex.t; mutable unlocked : bool }
 
-(* A signal that comes after the mutex is unlocked finds the waiter.
+let not_locked () = raise (Sys_error "Condition.wait: the mutex is not locked")
+
+let unlock wait debt =
+  if (not wait.unlocked) && Mutex.release_owed debt wait.mutex then
+    wait.unlocked <- true
+
+(* A signal that comes after the mutex is unlocked finds the waiter. Whatever is raised
+   meanwhile, it is known whether the mutex is.
 
    Misuse shows here only, as [attempt] has seen the mutex locked: so this [enlist] may
    raise, which others must not do. The waiter is gone then, and is not withdrawn. *)
@@ -16,14 +23,12 @@ let enlist wait w =
   end;
   push wait.condition w;
   if not wait.unlocked then begin
-    Mutex.release wait.mutex;
-    wait.unlocked <- true
+    Debt.pay unlock wait (Debt.owing ());
+    if not wait.unlocked then (* another task did *) not_locked ()
   end;
   true
 
-let check wait =
-  if not (Mutex.is_locked wait.mutex) then
-    raise (Sys_error "Condition.wait: the mutex is not locked")
+let check wait = if not (Mutex.is_locked wait.mutex) then not_locked ()
 
 (* A choice that begins again after it has unlocked the mutex did not wait for a moment.
    A signal that came in that moment must not be missed. *)

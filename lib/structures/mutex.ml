@@ -61,37 +61,42 @@ let given = Some Labels.given
 
 (* --- Unlocking ------------------------------------------------------------ *)
 
-let refused () = raise (Sys_error "Mutex.unlock: Operation not permitted")
-
-let rec hand_over t =
+(* [false] if it was not locked. If [resume] does not raise, an exception means that the
+   mutex was not passed on. *)
+let rec hand_over resume t =
   match Atomic.get t with
-  | Unlocked | Watched { owner = None; _ } -> refused ()
+  | Unlocked | Watched { owner = None; _ } -> false
   | Locked ->
-      if not (Atomic.compare_and_set t Locked Unlocked) then
-        (* a waiter came *)
-        hand_over t
+      if Atomic.compare_and_set t Locked Unlocked then true
+      else (* a waiter came *) hand_over resume t
   | Queue waiters as before ->
       let w = Waiters.head waiters in
       let after = locked (Waiters.tail waiters) in
-      if not (Atomic.compare_and_set t before after && Waiter.resume w (Ok ()))
-      then
-        (* a waiter came or withdrew; or [w] refused *)
-        hand_over t
+      if Atomic.compare_and_set t before after && resume w then true
+      else (* a waiter came or withdrew; or [w] refused *) hand_over resume t
   | Watched { waiters; _ } as before when Waiters.is_empty waiters ->
       let after = Watched { owner = None; waiters } in
-      if not (Atomic.compare_and_set t before after) then
-        (* a waiter came, or the owner was noted *)
-        hand_over t
+      if Atomic.compare_and_set t before after then true
+      else (* a waiter came, or the owner was noted *) hand_over resume t
   | Watched { waiters; _ } as before ->
       let w = Waiters.head waiters in
       let after = Watched { owner = given; waiters = Waiters.tail waiters } in
-      if not (Atomic.compare_and_set t before after && Waiter.resume w (Ok ()))
-      then
-        (* as above; or [w] refused *)
-        hand_over t
+      if Atomic.compare_and_set t before after && resume w then true
+      else (* as above; or [w] refused *) hand_over resume t
+
+(* Not a last call: the compiler would put a poll before it. *)
+let resume w = Sys.opaque_identity (Waiter.resume w (Ok ()))
+
+let hand_over_or_refuse t =
+  if not (hand_over resume t) then
+    raise (Sys_error "Mutex.unlock: Operation not permitted")
 
 let release t =
-  if not (Atomic.compare_and_set t Locked Unlocked) then hand_over t
+  if not (Atomic.compare_and_set t Locked Unlocked) then hand_over_or_refuse t
+
+let release_owed debt t =
+  Atomic.compare_and_set t Locked Unlocked
+  || hand_over (fun w -> Sys.opaque_identity (Debt.resume debt w (Ok ()))) t
 
 let name t = Misuse.called "a mutex" t
 
@@ -116,10 +121,10 @@ let tell_of_other t (owner : Waits.holder) =
 let[@inline never] unlock_kept t =
   Misuse.told_before
     (fun () -> List.iter (tell_of_other t) (owners t ()))
-    (fun () -> hand_over t)
+    (fun () -> hand_over_or_refuse t)
 
 let[@inline never] unlock_slowly t =
-  if Waits.are_kept () then unlock_kept t else hand_over t
+  if Waits.are_kept () then unlock_kept t else hand_over_or_refuse t
 
 let unlock t =
   if not (Atomic.compare_and_set t Locked Unlocked) then unlock_slowly t

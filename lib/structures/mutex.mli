@@ -83,6 +83,10 @@ val waiters : t -> int
 val release : t -> unit
 (** As {!unlock}, for a task that cannot say who it is: in [block]. *)
 
+val release_owed : _ Debt.t -> t -> bool
+(** The same in {!Debt.pay}: what a resumer raises is noted, so that an
+    exception means that [t] was not released. [false] if [t] is not locked. *)
+
 val lock_again : t -> unit
 (** Locks [t] for a task that must have it. When this returns or raises, which
     it does for a signal handler, [t] is locked by the caller. Not cancelled. *)

@@ -1,88 +1,4 @@
-(* [t], the only Atomic here
-
-   State           Left by            To                      By whom
-   Empty ts        put, ts = []     * Full (v, [])            any task
-                   put, ts = w::_     Empty (ts - w)          any task; it calls w
-                   put, ts = w::_     Held (ts, [])           any task (w reads)
-                   a waiter           Empty (ts, w)           the task that waits
-                   cancelled waiter   Empty (ts - w)          the task that enlisted w
-   Full (v, ps)    take, ps = []    * Empty []                any task
-                   take, ps = p::_  * Held ([], ps - p)       any task; it calls p
-                   swap             * Full (v', ps)           any task
-                   modify           * Held ([], ps)           any task
-                   a waiter           Full (v, (ps, p))       the task that waits
-                   cancelled waiter   Full (v, ps - p)        the task that enlisted p
-   Held (ts, ps)   give, ts = []    * Full (v, ps)            the holder
-                   give, ts = w::_    Held (ts - w, ps)       the holder; it calls w
-                   vacate, ps = []    Empty ts                the holder
-                   vacate, ps = p::_  Held (ts, ps - p)       the holder; it calls p
-                   waiters              as above: they are enlisted, or withdrawn
-
-   * linearises the operation of the task that does it. An operation that waited
-   linearises when its resumer answers [true].
-
-   [Held]: one task has the box in its hands, with or without a value, and is
-   obliged to [give] a value or to [vacate] it. It holds the box while it calls
-   the resumers that decide what comes next, so that no task overtakes meanwhile,
-   or while the function of [modify] runs. The holder changes when a waiter that
-   wants to hold is resumed: then the resumed task has the box, and its value.
-
-   A put that was told [true] may return a moment before its value is in the box;
-   until then the box is [Held]: a task that takes waits for the value, and one that
-   only tries finds nothing. *)
-
-type purpose = Take | Read | Hold
-
-type 'a state =
-  | Empty of (purpose, 'a) Waiters.t
-  | Full of 'a * ('a, unit) Waiters.t
-  | Held of (purpose, 'a) Waiters.t * ('a, unit) Waiters.t
-
-type 'a t = 'a state Atomic.t
-
-let empty = Empty Waiters.empty
-let full v = Full (v, Waiters.empty)
-let made ?name state = Labels.made ~kind:"mvar" ?name (Atomic.make state)
-let create_empty ?name () = made ?name empty
-let create ?name v = made ?name (full v)
-
-(* --- For the holder ------------------------------------------------------- *)
-
-(* The holder puts [v] into the box. A failed compare-and-set means that a
-   waiter came or withdrew: look again. *)
-let rec give t v =
-  match Atomic.get t with
-  | Held (takers, putters) as before ->
-      if Waiters.is_empty takers then begin
-        let after = Full (v, putters) in
-        if not (Atomic.compare_and_set t before after) then give t v
-      end
-      else
-        let w = Waiters.head takers in
-        let after = Held (Waiters.tail takers, putters) and outcome = Ok v in
-        if Atomic.compare_and_set t before after && Waiter.resume w outcome then
-          match w.Waiter.arg with
-          | Take -> vacate t
-          | Read -> give t v
-          | Hold -> (* the resumed task is the holder now *) ()
-        else (* the state changed, or [w] refused *) give t v
-  | Empty _ | Full _ -> assert false (* only the holder leaves [Held] *)
-
-(* The holder has nothing to put into the box. *)
-and vacate t =
-  match Atomic.get t with
-  | Held (takers, putters) as before ->
-      if Waiters.is_empty putters then
-        begin if not (Atomic.compare_and_set t before (Empty takers)) then
-          vacate t
-        end
-      else
-        let p = Waiters.head putters in
-        let after = Held (takers, Waiters.tail putters) in
-        if Atomic.compare_and_set t before after && Waiter.resume p (Ok ()) then
-          give t p.arg
-        else (* the state changed, or [p] refused *) vacate t
-  | Empty _ | Full _ -> assert false (* only the holder leaves [Held] *)
+include Mvar_state
 
 (* --- Taking --------------------------------------------------------------- *)
 
@@ -91,10 +7,12 @@ let try_remove t before putters =
   if Waiters.is_empty putters then Atomic.compare_and_set t before empty
   else
     let p = Waiters.head putters in
-    let after = Held (Waiters.empty, Waiters.tail putters) in
+    let after = Held (Waiters.empty, Waiters.tail putters)
+    and debt = Debt.owing (Give p.arg) in
     Atomic.compare_and_set t before after
     && begin
-      if Waiter.resume p (Ok ()) then give t p.arg else vacate t;
+      if not (Debt.resume debt p (Ok ())) then debt.owed <- Vacate;
+      Debt.pay settle t debt;
       true
     end
 
@@ -178,9 +96,10 @@ let rec try_put t v =
             (* the box changed, or [w] refused *)
             try_put t v
         | Read | Hold ->
-            if Atomic.compare_and_set t before (Held (takers, Waiters.empty))
-            then begin
-              give t v;
+            let held = Held (takers, Waiters.empty)
+            and debt = Debt.owing (Give v) in
+            if Atomic.compare_and_set t before held then begin
+              Debt.pay settle t debt;
               true
             end
             else (* the box changed: look again *) try_put t v

@@ -1,31 +1,4 @@
-(* [state], the only Atomic here. [holders]: how many tasks hold the lock to read, or
-   [writer] if one holds it to write.
-
-   Left by           To                                  By whom
-   lock            * one more holder, or [writer]        any task that none precedes
-   unlock          * one holder less                     a holder; then it settles
-   settle          * the first waiter out of its queue, and one more holder, or
-                     [writer]                            anyone; it calls the waiter
-   refused waiter    one holder less                     the task that called it;
-                                                         settles
-   a waiter          in its queue                        the task that waits
-   cancelled waiter  out of its queue                    the task that enlisted it;
-                                                         settles
-
-   * linearises the operation of the task that does it, and [settle] that of the waiter,
-   if the resumer answers [true].
-
-   The waiters in [first] precede those in [second], and newcomers of their kind. All
-   wait in [first] if the lock is fair; else only writers do. A task that changes the
-   state so that the first waiter could be served settles: by a release, or by a
-   withdrawal, if the waiters behind it can share the lock with its holders. *)
-type mode = Read | Write
-
-type state = {
-  holders : int;
-  first : (mode, unit) Waiters.t;
-  second : (mode, unit) Waiters.t;
-}
+include Rwlock_state
 
 (* [noted]: of a lock that is made while waits are kept, those of its holders who have said
    so. A holder is noted after it has the lock, and struck out before it leaves it: so who
@@ -35,9 +8,6 @@ type t = {
   state : state Atomic.t;
   noted : Waits.holder list Atomic.t option;
 }
-
-let writer = -1
-let free = { holders = 0; first = Waiters.empty; second = Waiters.empty }
 
 let holders t () =
   match t.noted with
@@ -54,40 +24,6 @@ let make ?name fair noted =
 let create ?name ?(prefer = `Nobody) () =
   let fair = match prefer with `Nobody -> true | `Writers -> false in
   make ?name fair (if Waits.are_kept () then Some (Atomic.make []) else None)
-
-(* --- Serving those who wait ----------------------------------------------- *)
-
-let admits s = function Read -> s.holders >= 0 | Write -> s.holders = 0
-
-let with_one_more s = function
-  | Read -> { s with holders = s.holders + 1 }
-  | Write -> { s with holders = writer }
-
-let with_one_less s =
-  { s with holders = (if s.holders = writer then 0 else s.holders - 1) }
-
-let rec settle t =
-  let s = Atomic.get t.state in
-  let from_first = not (Waiters.is_empty s.first) in
-  let queue = if from_first then s.first else s.second in
-  if not (Waiters.is_empty queue) then
-    let w = Waiters.head queue in
-    let rest = Waiters.tail queue in
-    let s' =
-      if from_first then { s with first = rest } else { s with second = rest }
-    in
-    if not (Waiter.is_live w) then begin
-      ignore (Atomic.compare_and_set t.state s s' : bool);
-      settle t
-    end
-    else if admits s w.arg then begin
-      if
-        Atomic.compare_and_set t.state s (with_one_more s' w.arg)
-        && not (Waiter.resume w (Ok ()))
-      then Atomically.update t.state with_one_less;
-      (* the next one, or again after any other transition *)
-      settle t
-    end
 
 (* --- Locking -------------------------------------------------------------- *)
 
@@ -116,14 +52,19 @@ let rec enlist t w =
   (* any other transition *)
   enlist t w
 
+let count_first s = { s with first = Waiters.count_gone s.first }
+let count_second s = { s with second = Waiters.count_gone s.second }
+
 let withdraw t w =
-  let leave s =
-    if t.fair || w.Waiter.arg = Write then
-      { s with first = Waiters.count_gone s.first }
-    else { s with second = Waiters.count_gone s.second }
-  in
-  Atomically.update t.state leave;
-  settle t
+  let is_first = t.fair || w.Waiter.arg = Write in
+  match
+    Atomically.update_surely t.state
+      (if is_first then count_first else count_second)
+  with
+  | () -> settle t.state
+  | exception e ->
+      settle t.state;
+      raise e
 
 let locking =
   {
@@ -140,7 +81,7 @@ let has_waiters s = not (Waiters.is_empty s.first && Waiters.is_empty s.second)
 (* If no task waited when the holder released the lock, there is none to serve. *)
 let[@inline] leave t s again =
   if Atomic.compare_and_set t.state s (with_one_less s) then
-    begin if has_waiters s then settle t
+    begin if has_waiters s then settle t.state
     end
   else (* any other transition *) again t
 

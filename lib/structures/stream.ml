@@ -1,4 +1,5 @@
 open Stream_nodes
+open Stream_move
 
 exception Closed = Closed.Closed
 
@@ -67,43 +68,7 @@ let[@inline never] look_for_room t index =
 let[@inline] has_room t index =
   index - !(t.seen) < t.capacity || look_for_room t index
 
-let try_add t v = add_if has_room t v
-
-(* --- Moving --------------------------------------------------------------- *)
-
-let full first adders =
-  if Waiters.is_empty adders then First first
-  else First (Full { first; adders })
-
-(* Only the moving task adds: there is room for the item. *)
-let unconditionally _ _ = true
-
-(* A taker has made room while adders waited. It moves their items to the end, also
-   those for which other takers make room meanwhile. *)
-let rec move t =
-  match Atomic.get t.first with
-  | First (Moving { first; adders; ended }) as before ->
-      if Waiters.is_empty adders then begin
-        let after = if ended then First (Shut first) else First first in
-        if not (Atomic.compare_and_set t.first before after) then move t
-        else if ended then seal_shut t
-      end
-      else if last_index t - index first = t.capacity then begin
-        let after = full first adders in
-        if not (Atomic.compare_and_set t.first before after) then move t
-      end
-      else begin
-        let w = Waiters.head adders in
-        let after = Moving { first; adders = Waiters.tail adders; ended } in
-        if
-          Atomic.compare_and_set t.first before (First after)
-          && Waiter.resume w (Ok ())
-        then ignore (add_if unconditionally t w.arg : bool);
-        (* the next adder; or again after a take, an adder came or withdrew, or closed *)
-        move t
-      end
-  | First (Node _ | Full _ | Shut _) ->
-      assert false (* only the moving task leaves [Moving] *)
+let try_add t v = add_if has_room Waiter.resume t v
 
 (* --- Taking --------------------------------------------------------------- *)
 
@@ -127,10 +92,11 @@ let rec try_take t =
             Some (take_out t n n')
           else try_take t
       | Full { adders; _ } ->
-          let after = Moving { first = n'; adders; ended = false } in
+          let after = Moving { first = n'; adders; ended = false }
+          and debt = Debt.owing Move in
           if Atomic.compare_and_set t.first before (First after) then begin
             let v = take_out t n n' in
-            move t;
+            Debt.pay move t debt;
             Some v
           end
           else try_take t)
@@ -251,10 +217,13 @@ let rec take_all t =
       | Full { adders; _ } ->
           First (Moving { first = last; adders; ended = false })
     in
+    let debt = Debt.owing Move in
     if Atomic.compare_and_set t.first before after then begin
       taken.value <- Identity.nothing ();
       sever_next t first;
-      (match cell with Full _ -> move t | Node _ | Shut _ | Moving _ -> ());
+      (match cell with
+      | Full _ -> Debt.pay move t debt
+      | Node _ | Shut _ | Moving _ -> ());
       List.rev items
     end
     else (* another take, an adder came or withdrew, moved, or closed *)

@@ -140,8 +140,9 @@ let seal_shut t = seal_within 16 t
 
 (* Adds [v] if there is room: [room] tells, for the index of the last node. The
    node that is found to be the last one still is when this changes it: so nothing
-   was added meanwhile, and if there was room there still is. *)
-let rec add_if room t v =
+   was added meanwhile, and if there was room there still is. If [resume] does not raise,
+   an exception means that nothing was added. *)
+let rec add_if room resume t v =
   let (Node { next; index; _ } as last : _ node) = Atomic.get t.last in
   match Atomic.get next with
   | Next End ->
@@ -152,20 +153,22 @@ let rec add_if room t v =
         advance t last n;
         true
       end
-      else (* another add, a taker, or closed *) add_if room t v
+      else (* another add, a taker, or closed *) add_if room resume t v
   | Next (Takers waiters) as before ->
       room t index
       &&
       let w = Waiters.head waiters in
       let after = takers (Waiters.tail waiters) and outcome = Ok v in
-      (Atomic.compare_and_set next before after && Waiter.resume w outcome)
+      (Atomic.compare_and_set next before after && resume w outcome)
       ||
       (* another taker, a withdrawal, another add; or [w] refused *)
-      add_if room t v
+      add_if room resume t v
   | Next (Node _ as n) ->
       advance t last n;
-      add_if room t v
-  | Next Severed -> (* [last] is another one by now *) add_if room t v
+      add_if room resume t v
+  | Next Severed ->
+      (* [last] is another one by now *)
+      add_if room resume t v
   | Next Sealed ->
       Closed.by t;
       raise Closed.Closed

@@ -59,10 +59,15 @@ val index : 'a node -> int
 
 (** {2 Adding at the end} *)
 
-val add_if : ('a t -> int -> bool) -> 'a t -> 'a -> bool
-(** [add_if room t v] adds [v], or gives it to a task that waits to take, if
-    there is room: [room t i] is [true] if there is, for the index [i] of the
-    last node.
+val add_if :
+  ('a t -> int -> bool) ->
+  ((unit, 'a) Waiter.t -> ('a, exn) result -> bool) ->
+  'a t ->
+  'a ->
+  bool
+(** [add_if room resume t v] adds [v], or gives it to a task that waits to take,
+    if there is room: [room t i] is [true] if there is, for the index [i] of the
+    last node. [resume] is {!Waiter.resume}, or {!Debt.resume} of a debt.
     @raise Closed.Closed if the queue is sealed. *)
 
 val last_index : 'a t -> int

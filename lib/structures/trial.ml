@@ -33,13 +33,20 @@ type t = state Atomic.t
 let create () = Atomic.make Open
 let passed = Atomic.make Passed
 
+(* Whatever a resumer or a signal handler raises. *)
+let rec fill promise =
+  try ignore (Promise.try_fill promise () : bool)
+  with e ->
+    if not (Promise.is_resolved promise) then fill promise;
+    raise e
+
 let rec pass trial =
   match Atomic.get trial with
   | Passed -> true
   | Open -> Atomic.compare_and_set trial Open Passed || pass trial
   | Looked promise as looked ->
       if Atomic.compare_and_set trial looked Passed then begin
-        Promise.fill promise ();
+        fill promise;
         true
       end
       else (* failed *) pass trial
@@ -57,7 +64,7 @@ let rec fail trial =
 (* After a trial that failed. *)
 let over trial =
   match Atomic.exchange trial Failed with
-  | Doubted promise -> Promise.fill promise ()
+  | Doubted promise -> fill promise
   | Failing -> ()
   | Open | Looked _ | Passed | Failed -> assert false (* it was failing *)
 

@@ -14,14 +14,19 @@ val passed : t
 
 val pass : t -> bool
 (** Enough have accepted. [false] if a task that had accepted was cancelled
-    since; then the trial fails. *)
+    since; then the trial fails.
+
+    - {b Raises} what a resumer or a signal handler raises. Called again, it
+      tells the same. *)
 
 val fail : t -> unit
 (** Too few have accepted; idempotent. *)
 
 val over : t -> unit
 (** To be called after {!fail}, when all is as if there had been no trial: now
-    the tasks that wait for the outcome learn it. *)
+    the tasks that wait for the outcome learn it.
+
+    - {b Raises} what a resumer raises, after that. *)
 
 (** {2 For the tasks that were resumed} *)
 

@@ -244,7 +244,7 @@ let elsewhere start s =
 let when_ condition cases = if condition then cases else []
 
 (* However it waits. *)
-let waits ({ service; unbroken; _ } : _ Operations.t) =
+let waits ({ service; _ } : _ Operations.t) =
   [
     ("served in order", in_order ~settled:true);
     ("all are woken before one goes on", in_order ~settled:false);
@@ -264,8 +264,7 @@ let waits ({ service; unbroken; _ } : _ Operations.t) =
         ("they are counted", count);
         ("the resumption of one is interrupted", one_interrupted);
       ]
-  @ when_
-      (service = Shares && unbroken)
+  @ when_ (service = Shares)
       [ ("the resumption of all is interrupted", interrupted wake) ]
 
 let crowds =

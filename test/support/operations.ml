@@ -42,10 +42,6 @@ type 'result t = {
   service : service;
   remembers : bool;  (** A wake for which nobody waits serves who comes next. *)
   repeats : bool;  (** One choice may have its event twice. *)
-  unbroken : bool;
-      (** A resumer raises, as a signal handler may. [Shares]: all are resumed
-          all the same. Else: what was passed on is passed on, and the structure
-          is as usual. The page on threads says where it does not hold. *)
   make : int -> 'result place;  (** At most so many will wait. *)
 }
 
@@ -120,9 +116,8 @@ let paused (type b) (f : unit -> b) =
   fun () -> !go_on ()
 
 module Make (S : Style) = struct
-  let operation ?(remembers = true) ?(repeats = true) ?(unbroken = true) name
-      service make =
-    { name; service; remembers; repeats; unbroken; make }
+  let operation ?(remembers = true) ?(repeats = true) name service make =
+    { name; service; remembers; repeats; make }
 
   let zero = S.map (fun () -> 0)
 
@@ -319,14 +314,14 @@ module Make (S : Style) = struct
     [
       operation "Mvar.take" Takes
         (from_box (fun t _ -> S.Mvar.take t) (fun t _ -> Mvar.take_evt t));
-      operation "Mvar.read" Shares ~unbroken:false
+      operation "Mvar.read" Shares
         (from_box (fun t _ -> S.Mvar.read t) (fun t _ -> Mvar.read_evt t));
       operation "Mvar.swap" Passes (from_box S.Mvar.swap Mvar.swap_evt);
       operation "Mvar.modify" Passes
         (from_box
            (fun t v -> S.Mvar.modify t (replace v))
            (fun t v -> Mvar.modify_evt t (replace v)));
-      operation "Mvar.put" Gives ~unbroken:false put;
+      operation "Mvar.put" Gives put;
     ]
 
   (* --- Queues ------------------------------------------------------------------ *)
@@ -428,7 +423,7 @@ module Make (S : Style) = struct
         (take_item
            (fun t -> S.map unless_at_end (S.Stream.next t))
            (fun t -> Event.wrap (Stream.next_evt t) unless_at_end));
-      operation "Stream.add" Gives ~unbroken:false add_item;
+      operation "Stream.add" Gives add_item;
     ]
 
   let take_mail _ =
@@ -459,7 +454,7 @@ module Make (S : Style) = struct
       ~close:(fun () -> Broadcast.close t)
 
   let broadcast =
-    [ operation "Broadcast.receive" Takes ~unbroken:false receive_news ]
+    [ operation "Broadcast.receive" Takes receive_news ]
 
   (* --- Locks --------------------------------------------------------------------- *)
 
@@ -608,11 +603,11 @@ module Make (S : Style) = struct
         (with_rwlock (fun t ~unlock ~try_lock ~waiters ~words ->
              let within f = S.Rwlock.write t f in
              guarded ~within ~unlock ~try_lock ~waiters ~words ()));
-      operation "Rwlock.read_lock" Shares ~unbroken:false
+      operation "Rwlock.read_lock" Shares
         (with_rwlock read_lock);
-      operation "Rwlock.read_lock, writers first" Shares ~unbroken:false
+      operation "Rwlock.read_lock, writers first" Shares
         (with_rwlock ~prefer:writers read_lock);
-      operation "Rwlock.read" Shares ~unbroken:false (with_rwlock read);
+      operation "Rwlock.read" Shares (with_rwlock read);
     ]
 
   let signalled signal _ =

@@ -106,6 +106,17 @@ let both_are_served (operation : int Operations.t) () =
   Hand.result next;
   int "waiters" 0 (place.waiters ())
 
+(* One release is for both, or the first one makes the next one go on. *)
+let all_go_on (operation : int Operations.t) () =
+  let place = operation.make 2 in
+  let go_on = on_struck_host (fun () -> place.wait 1) in
+  let next = Hand.start (fun () -> ignore (place.wait 2 : int)) in
+  raises "whoever releases it is told" Boom (fun () -> place.release 0);
+  go_on ();
+  Hand.settle ();
+  Hand.result next;
+  int "waiters" 0 (place.waiters ())
+
 (* A host that calls [block] a second time: its resumers belong to one wait. *)
 let on_host_that_repeats f =
   let open Effect.Deep in
@@ -149,23 +160,18 @@ let enlisted_twice () =
 
 (* --- Which operations ----------------------------------------------------------- *)
 
-(* Whoever wakes these holds the structure until it has its answer, and keeps it if there is
-   an exception instead: so nobody else goes on. *)
-let held_meanwhile = [ "Mvar.put"; "Stream.add"; "Broadcast.receive" ]
-
-(* Its first wake and its second are two functions. *)
-let other = [ "Rwlock.write_lock, after a reader" ]
-
 let one_by_one case (operation : int Operations.t) =
   match operation.service with
-  | (Takes | Gives) when not (List.mem operation.name (held_meanwhile @ other))
-    ->
-      Some (test operation.name (case operation))
-  | _ -> None
+  | Takes | Gives -> Some (test operation.name (case operation))
+  | Shares | Passes | Meets -> None
+
+let together case (operation : int Operations.t) =
+  match operation.service with
+  | Passes | Meets -> Some (test operation.name (case operation))
+  | Takes | Gives | Shares -> None
 
 let at_once case (operation : int Operations.t) =
-  if operation.service = Shares && operation.unbroken then
-    Some (test operation.name (case operation))
+  if operation.service = Shares then Some (test operation.name (case operation))
   else None
 
 let each which = List.filter_map which Operations.all
@@ -177,5 +183,6 @@ let () =
       ("a resumer raises: all others", each (at_once others_are_served));
       ( "a resumer raises, and has decided: both",
         each (one_by_one both_are_served) );
+      ("the same: all go on", each (together all_go_on));
       ("block is called twice", [ test "one value" enlisted_twice ]);
     ]
