@@ -103,8 +103,7 @@ let unwind t =
 
 let watch ?strike f =
   let resumed = ref false in
-  let handle (type a) (block : a Suspend.resumer -> a option)
-      (k : (a, unit) continuation) =
+  let suspend block k =
     let resumer _ =
       (not !resumed)
       && begin
@@ -117,15 +116,5 @@ let watch ?strike f =
     | None -> ()
     | Some v -> (* as while debugging, before a wait *) continue k v
   in
-  match_with f ()
-    {
-      retc = (fun () -> Alcotest.fail "the operation did not wait");
-      exnc = raise;
-      effc =
-        (fun (type a) (e : a Effect.t) ->
-          match e with
-          | Suspend.Suspend block ->
-              Some (fun (k : (a, unit) continuation) -> handle block k)
-          | _ -> None);
-    };
+  Handled.until_wait { suspend } f;
   resumed

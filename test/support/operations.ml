@@ -85,34 +85,18 @@ let tokens try_one = if try_one () then [ 0 ] else []
 
 (* [f ()] up to where it waits; the result lets it go on, within the call, if it was
    resumed. So a task of the table has no turn of its own. *)
-let paused (type b) (f : unit -> b) =
-  let open Effect.Deep in
+let paused f =
   let go_on = ref ignore in
-  let suspend (type a) (block : a Suspend.resumer -> a option)
-      (k : (a, unit) continuation) =
+  let suspend block k =
     let outcome = ref (Error Exit) in
     let resumer o =
       outcome := o;
       true
     in
-    (go_on :=
-       fun () ->
-         match !outcome with Ok v -> continue k v | Error e -> discontinue k e);
-    match block resumer with None -> () | Some v -> continue k v
+    (go_on := fun () -> Handled.go_on k !outcome);
+    match block resumer with None -> () | Some v -> Effect.Deep.continue k v
   in
-  match_with
-    (fun () -> ignore (f () : b))
-    ()
-    {
-      retc = Fun.id;
-      exnc = raise;
-      effc =
-        (fun (type a) (e : a Effect.t) ->
-          match e with
-          | Suspend.Suspend block ->
-              Some (fun (k : (a, unit) continuation) -> suspend block k)
-          | _ -> None);
-    };
+  Handled.run { suspend } ~ret:ignore f;
   fun () -> !go_on ()
 
 module Make (S : Style) = struct
@@ -453,8 +437,7 @@ module Make (S : Style) = struct
       ~words:(fun () -> words (t, s))
       ~close:(fun () -> Broadcast.close t)
 
-  let broadcast =
-    [ operation "Broadcast.receive" Takes receive_news ]
+  let broadcast = [ operation "Broadcast.receive" Takes receive_news ]
 
   (* --- Locks --------------------------------------------------------------------- *)
 
@@ -603,8 +586,7 @@ module Make (S : Style) = struct
         (with_rwlock (fun t ~unlock ~try_lock ~waiters ~words ->
              let within f = S.Rwlock.write t f in
              guarded ~within ~unlock ~try_lock ~waiters ~words ()));
-      operation "Rwlock.read_lock" Shares
-        (with_rwlock read_lock);
+      operation "Rwlock.read_lock" Shares (with_rwlock read_lock);
       operation "Rwlock.read_lock, writers first" Shares
         (with_rwlock ~prefer:writers read_lock);
       operation "Rwlock.read" Shares (with_rwlock read);

@@ -10,24 +10,12 @@ exception Boom
 (* [f] up to where it waits, on a host that keeps no part of H2: its resumer raises each
    time that it is called, and its task never goes on. *)
 let on_raising_host f =
-  let open Effect.Deep in
-  let handle (type a) (block : a Suspend.resumer -> a option)
-      (k : (a, unit) continuation) =
+  let suspend block k =
     match block (fun _ -> raise Boom) with
     | None -> ()
-    | Some v -> (* as while debugging, before a wait *) continue k v
+    | Some v -> (* as while debugging, before a wait *) Effect.Deep.continue k v
   in
-  match_with f ()
-    {
-      retc = (fun _ -> Alcotest.fail "the operation did not wait");
-      exnc = raise;
-      effc =
-        (fun (type a) (e : a Effect.t) ->
-          match e with
-          | Suspend.Suspend block ->
-              Some (fun (k : (a, unit) continuation) -> handle block k)
-          | _ -> None);
-    }
+  Handled.until_wait { suspend } (fun () -> ignore (f ()))
 
 let fails (place : int Operations.place) =
   raises "whoever wakes it is told" Boom place.wake
@@ -59,20 +47,14 @@ let others_are_served (operation : int Operations.t) () =
 (* [f] up to where it waits, on a host in whose resumer a signal handler raises, after the
    decision. The result lets the task go on. *)
 let on_struck_host f =
-  let open Effect.Deep in
   let go_on = ref (fun () -> Alcotest.fail "it was not resumed") in
-  let handle (type a) (block : a Suspend.resumer -> a option)
-      (k : (a, unit) continuation) =
+  let suspend block k =
     let decided = ref false in
     let resumer outcome =
       (not !decided)
       && begin
         decided := true;
-        (go_on :=
-           fun () ->
-             match outcome with
-             | Ok v -> continue k v
-             | Error e -> discontinue k e);
+        (go_on := fun () -> Handled.go_on k outcome);
         raise Boom
       end
     in
@@ -80,19 +62,9 @@ let on_struck_host f =
     | None -> ()
     | Some v ->
         decided := true;
-        continue k v
+        Effect.Deep.continue k v
   in
-  match_with f ()
-    {
-      retc = ignore;
-      exnc = raise;
-      effc =
-        (fun (type a) (e : a Effect.t) ->
-          match e with
-          | Suspend.Suspend block ->
-              Some (fun (k : (a, unit) continuation) -> handle block k)
-          | _ -> None);
-    };
+  Handled.run { suspend } ~ret:ignore f;
   fun () -> !go_on ()
 
 let both_are_served (operation : int Operations.t) () =
@@ -119,33 +91,21 @@ let all_go_on (operation : int Operations.t) () =
 
 (* A host that calls [block] a second time: its resumers belong to one wait. *)
 let on_host_that_repeats f =
-  let open Effect.Deep in
-  let handle (type a) (block : a Suspend.resumer -> a option)
-      (k : (a, unit) continuation) =
+  let suspend block k =
     let decided = ref false in
     let resumer outcome =
       (not !decided)
       && begin
         decided := true;
-        (match outcome with Ok v -> continue k v | Error e -> discontinue k e);
+        Handled.go_on k outcome;
         true
       end
     in
     for _ = 1 to 2 do
-      ignore (block resumer : a option)
+      ignore (block resumer : _ option)
     done
   in
-  match_with f ()
-    {
-      retc = Fun.id;
-      exnc = raise;
-      effc =
-        (fun (type a) (e : a Effect.t) ->
-          match e with
-          | Suspend.Suspend block ->
-              Some (fun (k : (a, unit) continuation) -> handle block k)
-          | _ -> None);
-    }
+  Handled.run { suspend } ~ret:Fun.id f
 
 (* The one that is there twice takes one value. *)
 let enlisted_twice () =

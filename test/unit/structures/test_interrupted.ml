@@ -140,29 +140,22 @@ let resumed_then_raises f =
 (* The same, while its resumer runs; which [raises] may raise after that. *)
 let raises_when_resumed ~raises f =
   let result = ref None in
-  match_with f ()
-    {
-      retc = (fun v -> result := Some (Ok v));
-      exnc = (fun e -> result := Some (Error e));
-      effc =
-        (fun (type a) (e : a Effect.t) ->
-          match e with
-          | Suspend.Suspend block ->
-              Some
-                (fun (k : (a, _) continuation) ->
-                  let decided = ref false in
-                  let resumer _ =
-                    (not !decided)
-                    && begin
-                      decided := true;
-                      discontinue k Interrupt;
-                      raises ();
-                      true
-                    end
-                  in
-                  Option.iter (continue k) (block resumer))
-          | _ -> None);
-    };
+  let suspend block k =
+    let decided = ref false in
+    let resumer _ =
+      (not !decided)
+      && begin
+        decided := true;
+        discontinue k Interrupt;
+        raises ();
+        true
+      end
+    in
+    Option.iter (continue k) (block resumer)
+  in
+  Handled.run { suspend }
+    ~ret:(fun outcome -> result := Some outcome)
+    (fun () -> match f () with v -> Ok v | exception e -> Error e);
   result
 
 let ways =
