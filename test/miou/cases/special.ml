@@ -76,19 +76,7 @@ let descriptors () =
 
 (* --- Other hosts around and inside ------------------------------------------------ *)
 
-(* Waits that another thread ends. *)
-let waits () =
-  let p = Promise.create () in
-  let join = thread (fun () -> Promise.fill p 1) in
-  int "value" 1 (Promise.await p);
-  join ();
-  yes "timeout" (Event.sync_before 0.001 Event.never = (None : unit option));
-  no "cancelled" (Suspend.is_cancelled ());
-  int "protected" 2
-    (Suspend.protect (fun () ->
-         Suspend.suspend (fun resumer ->
-             yes "resumed" (resumer (Ok 2));
-             None)))
+let waits = Concord_test_hosts.Short_waits.waits
 
 let pool f =
   let pool = Domainslib.Task.setup_pool ~num_domains:1 () in
