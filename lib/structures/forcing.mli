@@ -80,3 +80,12 @@ val leads_to : frame list -> 'a t -> bool
 (** Does the task that forces [t] wait, over any number of other tasks, for one
     of the frames? If several tasks that close a cycle ask, each after it
     declared what it {!needs}, at least one gets [true]. *)
+
+(** {2 For the forcer, in the end} *)
+
+val settle : 'a t -> 'a state -> unit
+(** Makes it [Value] or [Failed], and tells all who wait. *)
+
+val pass_on : 'a t -> unit
+(** Its computation was cancelled: the first one who waits is the forcer now, or
+    it is [Unforced] again. *)

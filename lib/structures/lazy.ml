@@ -35,38 +35,6 @@ type cancel = [ `Restart | `Record | `Protect ]
 
 (* --- Forcing -------------------------------------------------------------- *)
 
-let rec settle t outcome =
-  match Atomic.get t with
-  | Forcing { waiters; watchers; _ } as before
-    when Waiters.is_empty waiters && Waiters.is_empty watchers ->
-      if not (Atomic.compare_and_set t before outcome) then (* a waiter came *)
-        settle t outcome
-  | Forcing { waiters; watchers; _ } as before ->
-      let forcing = Waiters.round waiters (Ok Settled)
-      and watching = Waiters.round watchers (Ok Settled) in
-      if Atomic.compare_and_set t before outcome then
-        Waiters.resume_both forcing watching
-      else (* a waiter came or withdrew *) settle t outcome
-  | Unforced _ | Value _ | Failed _ -> assert false (* only the forcer leaves *)
-
-let rec pass_on t =
-  match Atomic.get t with
-  | Forcing { computation; waiters; watchers; needs = _ } as before ->
-      if Waiters.is_empty waiters then
-        begin if
-          not
-            (Atomic.compare_and_set t before (Unforced (computation, watchers)))
-        then (* a waiter came or withdrew *) pass_on t
-        end
-      else
-        let w = Waiters.head waiters and waiters = Waiters.tail waiters in
-        let after = Forcing { computation; waiters; watchers; needs = None } in
-        if
-          not
-            (Atomic.compare_and_set t before after && Waiter.resume w (Ok Yours))
-        then (* a waiter came or withdrew; or [w] refused *) pass_on t
-  | Unforced _ | Value _ | Failed _ -> assert false (* only the forcer leaves *)
-
 let compute t computation =
   match Forcing.run t computation with
   | v ->
