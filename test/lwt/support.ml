@@ -1,9 +1,13 @@
 (* What the programs here share. *)
 
+open Concord
 open Concord_test_support
 open Check
 open Lwt.Syntax
 
+exception Boom
+
+let sleeps p = Lwt.state p = Lwt.Sleep
 let is_cancelled p = Lwt.state p = Lwt.Fail Lwt.Canceled
 
 (* Lets all others go on. *)
@@ -14,3 +18,35 @@ let is_unwound what p =
   let* () = turns 5 in
   yes what (is_cancelled p);
   Lwt.return_unit
+
+(* [with_host host f] gives [f] a function that has jobs done in a task of [host], on
+   another thread. *)
+let with_host host f =
+  let jobs = Mailbox.create () in
+  let rec serve () =
+    match Mailbox.take jobs with
+    | exception Mailbox.Closed -> ()
+    | job ->
+        job ();
+        serve ()
+  in
+  let join = host serve in
+  Fun.protect
+    (fun () -> f (Mailbox.put jobs))
+    ~finally:(fun () ->
+      Mailbox.close jobs;
+      join ())
+
+(* Never raised, but the failure of the promise. *)
+let fails what expected make =
+  match make () with
+  | exception e -> Alcotest.failf "%s raised %s" what (Printexc.to_string e)
+  | p ->
+      Lwt.try_bind
+        (fun () -> p)
+        (fun _ -> Alcotest.failf "%s has a value" what)
+        (fun e ->
+          yes
+            (Printf.sprintf "%s: %s" what (Printexc.to_string e))
+            (e = expected);
+          Lwt.return_unit)

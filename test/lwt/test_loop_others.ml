@@ -1,0 +1,205 @@
+(* Lwt's loop: whose it is, signals, and what a callback may do in it. *)
+
+open Concord
+open Concord_test_support
+open Check
+open Lwt.Syntax
+
+let run = Concord_lwt.run
+let thread () = Thread.id (Thread.self ())
+
+(* --- Whose it is ----------------------------------------------------------- *)
+
+let is_refused f =
+  match f () with
+  | exception Invalid_argument m -> contains m "Concord_lwt"
+  | _ -> false
+
+(* What must wait: refused, and nothing is left in the structure. What need not, is
+   done; and direct style waits as a thread does. *)
+let elsewhere () =
+  let box = Mvar.create_empty () and full = Mvar.create 1 in
+  let mutex = Mutex.create () in
+  let in_direct () =
+    Concord_lwt.direct (fun () ->
+        Mutex.protect mutex (fun () -> ignore (Mvar.take box : int)))
+  in
+  let t = Lazy.from_fun (fun () -> Mvar.take box) in
+  let attempts () =
+    (* After this Concord has to ask whose scheduler is the innermost. *)
+    no "cancelled" (Suspend.is_cancelled ());
+    [
+      is_refused (fun () -> Concord_lwt.Mvar.take box);
+      is_refused (fun () -> Concord_lwt.Mvar.put full 2);
+      is_refused (fun () -> Concord_lwt.Mvar.swap box 2);
+      is_refused (fun () -> Concord_lwt.Lazy.force t);
+      is_refused in_direct;
+      Lwt.state (Concord_lwt.Mvar.read full) = Lwt.Return 1;
+      Mvar.read full = 1;
+    ]
+  in
+  run @@ fun () ->
+  let* () = Lwt.pause () in
+  let check what results = yes what (List.for_all Fun.id results) in
+  check "in a thread" (in_thread attempts);
+  check "in a domain" (in_domain attempts);
+  int "nobody waits" 0 (Mvar.waiters box + Mvar.waiters full);
+  no "unlocked" (Mutex.is_locked mutex);
+  (* Here it goes on. *)
+  let p = Concord_lwt.Mvar.take box in
+  in_domain (fun () -> Mvar.put box 3);
+  let+ v = p in
+  int "the value" 3 v
+
+let exchange () =
+  run @@ fun () ->
+  let box = Mvar.create_empty () in
+  let task = Lwt_direct.spawn (fun () -> Mvar.take box) in
+  let p = Concord_lwt.Mvar.take box in
+  let join =
+    Check.domain (fun () ->
+        Mvar.put box 1;
+        Mvar.put box 1)
+  in
+  let* v = p in
+  let+ w = task in
+  join ();
+  int "the values" 2 (v + w)
+
+let again () =
+  exchange ();
+  exchange ();
+  raises "what it raises" Exit (fun () -> run (fun () -> raise Exit));
+  raises "what fails" Exit (fun () -> run (fun () -> Lwt.fail Exit));
+  exchange ();
+  in_thread exchange;
+  in_domain exchange;
+  exchange ()
+
+(* Another [run] meanwhile, here or in a thread: it fails, and this one goes on. *)
+let beside_another () =
+  run @@ fun () ->
+  let* () = Lwt.pause () in
+  let is_refused () =
+    match run Lwt.return with () -> false | exception Failure _ -> true
+  in
+  yes "here" (is_refused ());
+  yes "in a thread" (in_thread is_refused);
+  yes "in a domain" (in_domain is_refused);
+  let box : int Mvar.t = Mvar.create_empty () in
+  raises "a plain callback" Concord_lwt.In_callback (fun () -> Mvar.take box);
+  let p = Concord_lwt.Mvar.take box in
+  in_domain (fun () -> Mvar.put box 3);
+  let+ v = p in
+  int "the value" 3 v
+
+(* --- Signals --------------------------------------------------------------- *)
+
+(* The handler runs in Lwt's thread, while the loop sleeps: the others mask the
+   signal. *)
+let in_signal_handler () =
+  let signal = Sys.sigusr1 in
+  for _ = 1 to 50 do
+    let p = Promise.create () in
+    let asleep = Atomic.make false in
+    let hook =
+      Lwt_main.Enter_iter_hooks.add_last (fun () ->
+          if Lwt.paused_count () = 0 && Promise.waiters p = 1 then
+            Atomic.set asleep true)
+    in
+    let handled_in = ref 0 in
+    let handle _ =
+      handled_in := thread ();
+      Promise.fill p 1
+    in
+    let before = Sys.signal signal (Signal_handle handle) in
+    let kill () =
+      ignore (Thread.sigmask SIG_BLOCK [ signal ] : int list);
+      eventually "it sleeps" (fun () -> Atomic.get asleep);
+      Unix.kill (Unix.getpid ()) signal
+    in
+    let mask = Thread.sigmask SIG_BLOCK [ signal ] in
+    let thread_ = Thread.create kill () in
+    ignore (Thread.sigmask SIG_SETMASK mask : int list);
+    int "the value" 1 (run (fun () -> Concord_lwt.Promise.await p));
+    Thread.join thread_;
+    Sys.set_signal signal before;
+    Lwt_main.Enter_iter_hooks.remove hook
+  done
+
+(* It would race with Lwt for the callbacks of the promise. *)
+let of_lwt_elsewhere () =
+  Concord_lwt.run @@ fun () ->
+  let lwt, waker = Lwt.wait () in
+  let refused () = is_refused (fun () -> Concord_lwt.of_lwt lwt) in
+  yes "refused" (Domain.join (Domain.spawn refused));
+  let here = Concord_lwt.of_lwt lwt in
+  Lwt.wakeup waker ();
+  Concord_lwt.to_lwt here
+
+(* --- What a callback may do ------------------------------------------------ *)
+
+(* Two are woken in one round, and the callback of the first does not return. *)
+let callback_raises () =
+  let a = Promise.create () and b = Promise.create () in
+  let pa = Concord_lwt.to_lwt a and pb = Concord_lwt.to_lwt b in
+  let hook = !Lwt.async_exception_hook in
+  Lwt.async_exception_hook := raise;
+  Fun.protect
+    ~finally:(fun () -> Lwt.async_exception_hook := hook)
+    (fun () ->
+      raises "the callback's exception" Exit (fun () ->
+          run (fun () ->
+              Lwt.on_success pa (fun () -> raise Exit);
+              Promise.fill a ();
+              Promise.fill b ();
+              fst (Lwt.wait ()))));
+  run (fun () -> pb)
+
+(* [Lwt.with_value] is left when [direct] returns, not when its code is done. *)
+let storage_of_direct () =
+  let key : int Lwt.key = Lwt.new_key () in
+  run @@ fun () ->
+  let box = Mvar.create_empty () in
+  let inside () =
+    Lwt.with_value key (Some 1) (fun () ->
+        let v = Mvar.take box in
+        (v, Lwt.get key))
+  in
+  let p = Concord_lwt.direct inside in
+  yes "outside" (Lwt.get key = None);
+  let* () = Concord_lwt.Mvar.put box 2 in
+  let+ result = p in
+  yes "inside" (result = (2, Some 1))
+
+(* A suspension that need not wait must not keep the stack of the one before. *)
+let suspends_in_vain () =
+  run @@ fun () ->
+  Concord_lwt.direct (fun () ->
+      let depth () =
+        Printexc.(raw_backtrace_length (get_callstack 1_000_000))
+      in
+      let before = depth () in
+      for _ = 1 to 1_000 do
+        no "cancelled" (Suspend.is_cancelled ())
+      done;
+      yes "the stack has not grown" (depth () < before + 100))
+
+let () =
+  Check.run "Concord_lwt, its loop and others"
+    [
+      ( "whose it is",
+        [
+          test "to wait in another thread is refused" elsewhere;
+          test "of_lwt in another domain is refused" of_lwt_elsewhere;
+          test "again, after failures, in another thread" again;
+          test "not beside another run" beside_another;
+        ] );
+      ( "callbacks",
+        [
+          test "one raises" callback_raises;
+          test "storage of direct" storage_of_direct;
+          test "a suspension in vain" suspends_in_vain;
+        ] );
+      ("signals", [ test "a handler wakes a sleeping loop" in_signal_handler ]);
+    ]
