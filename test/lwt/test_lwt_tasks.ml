@@ -33,7 +33,7 @@ let () =
       everywhere ("Lwt_direct", task);
       everywhere ("Fifo in Lwt_direct", within task fifo);
       everywhere ("Eio in direct", within direct eio);
-      from_outside "direct" lwt;
+      Tasks_cancelled.from_outside "direct" lwt;
       ( "beside others",
         [
           test "direct" (beside_others (both_in Concord_lwt.direct));

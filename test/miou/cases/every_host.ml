@@ -66,6 +66,6 @@ let run () =
       Tasks_first.everywhere ("Miou: first, timeouts, lists", In_miou.run);
       ( "Miou, beside others",
         [ test "tasks" (Tasks_cases.beside_others at_once) ] );
-      Tasks_cases.from_outside "Miou" host;
+      Tasks_cancelled.from_outside "Miou" host;
       Tasks_first.from_outside "Miou: first, timeouts, lists" host;
     ]

@@ -137,7 +137,7 @@ let cancelled =
         test "refused, by Eio" (host_refuses (Cancelling.eio ~protects:true));
         test "by Picos" (host_cancels (Schedulers.cancelling Schedulers.fifo));
       ] );
-    Tasks_cases.from_outside "as_fiber" host;
+    Tasks_cancelled.from_outside "as_fiber" host;
     Tasks_first.from_outside "as_fiber, first" host;
     Lazy_policies.suite "as_fiber, lazy, cancelled" host;
   ]

@@ -179,7 +179,7 @@ let everywhere (name, place) =
 let drop f = ignore (f () : unit list)
 
 let cancellations host =
-  let test name work = test name (cancelled host work) in
+  let test name work = test name (Tasks_cancelled.cancelled host work) in
   [
     test "first" (fun waits -> first waits waits);
     test "any" (fun waits -> any [ waits; waits ]);

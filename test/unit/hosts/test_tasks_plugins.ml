@@ -53,8 +53,8 @@ let () =
       Tasks_first.everywhere ("a: first, timeouts, lists", result A.run);
       Tasks_first.everywhere
         ("takes every effect: first, timeouts, lists", result T.run);
-      from_outside "a" A.cancelling;
-      from_outside "takes every effect" T.cancelling;
+      Tasks_cancelled.from_outside "a" A.cancelling;
+      Tasks_cancelled.from_outside "takes every effect" T.cancelling;
       ( "beside others",
         [
           test "a" (beside_others (both_in A.run A.all));

@@ -46,11 +46,11 @@ let () =
   run "Tasks"
     (List.map everywhere (places @ more_places)
     @ [
-        from_outside "Fifo" (Cancelling.fifo `Eager);
-        from_outside "Fifo, lazy" (Cancelling.fifo `Lazy);
-        from_outside "Eio" (Cancelling.eio ~protects:true);
-        from_outside "by hand" Cancelling.hand;
-        cannot_cancel;
+        Tasks_cancelled.from_outside "Fifo" (Cancelling.fifo `Eager);
+        Tasks_cancelled.from_outside "Fifo, lazy" (Cancelling.fifo `Lazy);
+        Tasks_cancelled.from_outside "Eio" (Cancelling.eio ~protects:true);
+        Tasks_cancelled.from_outside "by hand" Cancelling.hand;
+        Tasks_cancelled.cannot_cancel;
         ( "beside others",
           [
             test "thread" (beside_others both_in_thread);
@@ -58,5 +58,5 @@ let () =
             test "Eio" (beside_others both_in_eio);
             test "a pool" (beside_others both_in_pool);
           ] );
-        ("a signal handler raises", interrupts);
+        ("a signal handler raises", Tasks_interrupted.interrupts);
       ])

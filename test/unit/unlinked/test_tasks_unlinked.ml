@@ -13,6 +13,6 @@ let () =
     @ List.map Tasks_begun.everywhere places
     @ [
         Tasks_begun.take_no_notice "Eio" (Cancelling.eio ~protects:false);
-        from_outside "Eio" (Cancelling.eio ~protects:false);
+        Tasks_cancelled.from_outside "Eio" (Cancelling.eio ~protects:false);
         ("beside others", [ test "Eio" (beside_others both_in_eio) ]);
       ])
