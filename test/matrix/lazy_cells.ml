@@ -1,7 +1,7 @@
 (* As in [Structure_cells], with lazy values. *)
 
 open Concord
-open Structure_cells
+open Cell_kit
 
 (* A computation that begins with [begin_ t], where [t] is the value itself. *)
 let lazy_with begin_ =
