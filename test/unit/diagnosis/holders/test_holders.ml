@@ -163,7 +163,10 @@ let mvar () =
   in
   modify "modify" (Mvar.modify t);
   modify "modify_evt" (fun f -> Event.sync (Mvar.modify_evt t f));
-  raises "what it raises" Exit (fun () -> Mvar.modify t (fun _ -> raise Exit));
+  let fails _ = raise Exit in
+  raises "what it raises" Exit (fun () -> Mvar.modify t fails);
+  raises "what the event raises" Exit (fun () ->
+      Event.sync (Mvar.modify_evt t fails));
   int "the old value" 1 (Mvar.take t);
   while_waiting "box" take
     ~release:(fun () -> Mvar.put t 2)
