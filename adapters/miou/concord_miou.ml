@@ -80,15 +80,24 @@ let signalled_on_its_way trigger =
   in
   Effect.Deep.try_with Trigger.await trigger { effc }
 
-let await dying how trigger =
+(* What a signal handler raises may come too late, as the outcome is decided: then the
+   next wait on this thread raises it. *)
+let await station wait how trigger =
+  let dying = Station.dying station in
   match Dying.performing dying (fun () -> how trigger) with
   | None -> ()
   | Some (e, backtrace) -> Dying.start dying e backtrace
-  | exception e -> Dying.start dying e (Printexc.get_raw_backtrace ())
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      if e == Miou.Cancelled then Dying.start dying e backtrace
+      else if Decision.decide wait.decision (Error e) then
+        Printexc.raise_with_backtrace e backtrace
+      else Station.keep station e backtrace
 
 (* Cancelled, or not: what was decided is the task's. *)
-let await_decision dying wait trigger =
-  await dying Trigger.await trigger;
+let await_decision station wait trigger =
+  let dying = Station.dying station in
+  await station wait Trigger.await trigger;
   if not (Dying.is_on dying) then go_on (outcome wait)
   else if Dying.is_shielded dying then park dying wait
   else if Decision.decide wait.decision (Error (Dying.cause dying)) then
@@ -96,17 +105,17 @@ let await_decision dying wait trigger =
   else go_on (outcome wait)
 
 let wait_in station block =
-  let dying = Station.dying station in
+  Station.raise_kept station;
   let wait = create () and trigger = Trigger.create () in
   let resumer outcome =
     Station.decide_and_resume station wait.decision outcome trigger
     && unpark wait
   in
   let outcome = Decision.offer wait.decision resumer block in
-  if Decision.is_undecided outcome then await_decision dying wait trigger
+  if Decision.is_undecided outcome then await_decision station wait trigger
   else
     let backtrace = Printexc.get_raw_backtrace () in
-    await dying signalled_on_its_way trigger;
+    await station wait signalled_on_its_way trigger;
     match outcome with
     | Ok v -> v
     | Error e -> Printexc.raise_with_backtrace e backtrace
@@ -131,7 +140,8 @@ let enter dying =
   match Dying.performing dying Miou.Domain.self with
   | (_ : Miou.Domain.Uid.t) -> ()
   | exception Effect.Unhandled _ -> raise_notrace Host_kit.Elsewhere
-  | exception e -> Dying.start dying e (Printexc.get_raw_backtrace ())
+  | exception e when e == Miou.Cancelled ->
+      Dying.start dying e (Printexc.get_raw_backtrace ())
 
 let suspend block =
   match Station.here () with

@@ -1,7 +1,6 @@
 module Inbox = Concord.Host_kit.Inbox
 module Uid = Miou.Domain.Uid
 
-type message = Signal of Miou.Trigger.t | End
 type pipe = { input : Miou_unix.file_descr; output : Unix.file_descr }
 
 (* The porter writes [thread] before the run's function is called. What follows [pipe] is
@@ -10,17 +9,27 @@ type pipe = { input : Miou_unix.file_descr; output : Unix.file_descr }
 type t = {
   domain : Uid.t;
   mutable thread : int;
-  inbox : message Inbox.t;
+  inbox : Miou.Trigger.t Inbox.t;
   pipe : pipe;
   dying : Dying.t;
+  mutable kept : (exn * Printexc.raw_backtrace) option;
+      (** What a signal handler has raised too late. *)
   mutable bell : Miou.Trigger.t;  (** The porter waits for it, or has. *)
   mutable listener : unit Miou.t option;
       (** Rings it, when the pipe has bytes. *)
   mutable is_heard : bool;  (** Does Miou still know that the listener reads? *)
-  mutable is_over : bool;
 }
 
 let dying t = t.dying
+let keep t e backtrace = t.kept <- Some (e, backtrace)
+
+let raise_kept t =
+  match t.kept with
+  | None -> ()
+  | Some (e, backtrace) ->
+      t.kept <- None;
+      Printexc.raise_with_backtrace e backtrace
+
 let this_thread () = Thread.id (Thread.self ())
 
 (* Those of the run in progress. *)
@@ -75,16 +84,9 @@ let posted t : Inbox.posted -> bool = function
       true
 
 let decide_and_resume t decision outcome trigger =
-  posted t (Inbox.decide_and_post t.inbox decision outcome (Signal trigger))
-
-let end_porter t = ignore (posted t (Inbox.post t.inbox End) : bool)
+  posted t (Inbox.decide_and_post t.inbox decision outcome trigger)
 
 (* --- The porter ---------------------------------------------------------------- *)
-
-(* The second time it does nothing. *)
-let serve_one t = function
-  | Signal trigger -> Miou.Trigger.signal trigger
-  | End -> t.is_over <- true
 
 (* How many messages one turn of the porter serves: there are other tasks as well. *)
 let max_served = 1_000
@@ -95,7 +97,7 @@ let max_looks = 32
 
 let serve t =
   let rec go served =
-    if served < max_served && Inbox.serve t.inbox (serve_one t) then
+    if served < max_served && Inbox.serve t.inbox Miou.Trigger.signal then
       go (served + 1)
     else served > 0
   in
@@ -104,12 +106,23 @@ let serve t =
 (* Two tasks, as Miou_unix may forget that one of them reads. *)
 let listen t () =
   let buffer = Bytes.create 64 in
-  while true do
+  let rec go () =
     ignore (Miou_unix.read t.pipe.input buffer : int);
-    Miou.Trigger.signal t.bell
-  done
+    Miou.Trigger.signal t.bell;
+    go ()
+  in
+  Fun.protect go ~finally:(fun () -> Miou.Trigger.signal t.bell)
 
-let stop_listening t = Option.iter Miou.cancel t.listener
+let is_running task = Miou.Promise.state task = Running
+let is_listening t = Option.fold t.listener ~none:false ~some:is_running
+
+(* What it has raised is a signal handler's. *)
+let stop_listening t =
+  let stop listener =
+    if is_running listener then Miou.cancel listener
+    else Miou.await_exn listener
+  in
+  Option.iter stop t.listener
 
 let start_listening t =
   t.is_heard <- true;
@@ -123,13 +136,22 @@ let sleep t =
     (match Miou.Trigger.await t.bell with
     | None -> ()
     | Some (e, backtrace) -> Printexc.raise_with_backtrace e backtrace);
-    Inbox.wake_up t.inbox
+    Inbox.wake_up t.inbox;
+    if not (is_listening t) then stop_listening t
   end
 
-(* Miou calls it before each turn of its loop. *)
+(* Miou calls it before each turn of its loop, and never again once it has raised. There is
+   no polling point, also none for a last call, unless the bell is rung. *)
 let before_turn t () =
   Dying.next_turn t.dying;
-  if not t.is_heard then Miou.Trigger.signal t.bell
+  if not t.is_heard then
+    begin try Miou.Trigger.signal t.bell
+    with e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      keep t e backtrace;
+      Miou.Trigger.signal t.bell
+    end;
+  ()
 
 let porter t begun () =
   t.thread <- this_thread ();
@@ -137,7 +159,6 @@ let porter t begun () =
   Atomic.incr begun;
   let rec go looks =
     if serve t then turn max_looks
-    else if t.is_over then stop_listening t
     else if looks > 0 then turn (looks - 1)
     else begin
       sleep t;
@@ -174,17 +195,18 @@ let create domain =
     inbox = Inbox.create ();
     pipe = take_pipe ();
     dying = Dying.create ();
+    kept = None;
     bell = Miou.Trigger.create ();
     listener = None;
     is_heard = false;
-    is_over = false;
   }
 
 let start t begun =
   if Uid.equal t.domain (Miou.Domain.self ()) then Miou.async (porter t begun)
   else Miou.call ~pin:t.domain (porter t begun)
 
-(* The porters are children of the main task. If [f] raises, then Miou ends them. *)
+(* If a porter or [f] raises, then all end. A porter does so if a signal handler raises in
+   it: nothing would wake the tasks of its domain any more. *)
 let main f () =
   let all = List.map create (Miou.Domain.self () :: Miou.Domain.all ()) in
   Atomic.set stations all;
@@ -193,21 +215,22 @@ let main f () =
   while Atomic.get begun < List.length all do
     Miou.yield ()
   done;
-  let v = f () in
-  List.iter end_porter all;
-  List.iter Miou.await_exn porters;
-  v
+  let value = ref None in
+  let body = Miou.async (fun () -> value := Some (f ())) in
+  match Miou.await_first (body :: porters) with
+  | Ok () -> Option.get !value
+  | Error e -> raise e
 
-let is_running = Atomic.make false
+let runs = Atomic.make false
 
 (* All domains of the run have ended. *)
 let leave () =
   let pipes_left = List.map (fun t -> t.pipe) (Atomic.get stations) in
   Atomic.set stations [];
   Concord.Structure_kit.update pipes (List.append pipes_left);
-  Atomic.set is_running false
+  Atomic.set runs false
 
 let run ?g ?domains f =
-  if not (Atomic.compare_and_set is_running false true) then
+  if not (Atomic.compare_and_set runs false true) then
     invalid_arg "Concord_miou.run: Miou runs already";
   Fun.protect ~finally:leave (fun () -> Miou_unix.run ?g ?domains (main f))

@@ -35,3 +35,10 @@ val decide_and_resume :
 
 val dying : t -> Dying.t
 (** The task of this domain that was cancelled last. *)
+
+val keep : t -> exn -> Printexc.raw_backtrace -> unit
+(** A signal handler has raised this exception in a task that was resumed
+    before. An exception that was kept before is dropped. *)
+
+val raise_kept : t -> unit
+(** Raises what was kept, once. *)

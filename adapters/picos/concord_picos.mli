@@ -29,7 +29,9 @@
     What Picos itself does not promise, this library cannot:
 
     - A signal handler that raises while a scheduler of Picos puts a fiber into
-      its queue loses that fiber.
+      its queue loses that fiber. One that raises while the scheduler sleeps
+      ends the scheduler's loop, with all fibers in it; in that of threads,
+      which sleep in the fiber, the fiber is lost, with what it is given.
     - A pool of Moonpool that was shut down refuses the fibers that still wait:
       whoever resumes one of them gets Moonpool's [Shutdown] from the operation,
       and what the fiber was to have is lost. *)

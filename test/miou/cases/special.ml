@@ -220,7 +220,7 @@ let computations () =
 
 let run () =
   run "concord-miou"
-    (Waits.suites @ Cancelled.suites @ Protected.suites
+    (Waits.suites @ Interrupted.suites @ Cancelled.suites @ Protected.suites
     @ [
         ( "runs",
           [
