@@ -215,11 +215,21 @@ let main f () =
   while Atomic.get begun < List.length all do
     Miou.yield ()
   done;
-  let value = ref None in
-  let body = Miou.async (fun () -> value := Some (f ())) in
-  match Miou.await_first (body :: porters) with
+  let value = ref None and backtrace = ref None in
+  let body () =
+    match f () with
+    | v -> value := Some v
+    | exception e ->
+        let of_e = Printexc.get_raw_backtrace () in
+        backtrace := Some of_e;
+        Printexc.raise_with_backtrace e of_e
+  in
+  match Miou.await_first (Miou.async body :: porters) with
   | Ok () -> Option.get !value
-  | Error e -> raise e
+  | Error e -> (
+      match !backtrace with
+      | Some backtrace -> Printexc.raise_with_backtrace e backtrace
+      | None -> raise e)
 
 let runs = Atomic.make false
 
