@@ -68,8 +68,12 @@ let rec race ~patience where () =
 (* How many takers got nothing. *)
 and race_once ~patience where () =
   let box = Mvar.create_empty () and n = 500 in
+  let pauses = Race.random 2 in
   let put () =
     for i = 1 to n do
+      for _ = 1 to Random.State.int pauses 3_000 do
+        Domain.cpu_relax ()
+      done;
       Mvar.put box i
     done
   in
