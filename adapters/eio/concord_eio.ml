@@ -10,26 +10,28 @@ type progress = Performed | Entered | Raised of Printexc.raw_backtrace
 
 (* The private effect of Eio's fibers, performed as Eio does. A resumer decides on any
    domain, and cancelling on the fiber's own; the one that decides enqueues the fiber,
-   once. *)
-let suspend (type a) (block : a Concord.Suspend.resumer -> a option) : a =
+   once. What resumes the fiber if [cancel] refuses has no exception for it. *)
+let suspend_now (type a) ~cancel (block : a Concord.Suspend.resumer -> a option)
+    : a =
   let progress = ref Performed in
   let enter fiber (enqueue : a Effects.enqueue) =
     progress := Entered;
     match Fiber_context.get_error fiber with
-    | Some e -> enqueue (Error e)
-    | None ->
+    | Some e when cancel e -> enqueue (Error e)
+    | Some _ | None ->
         let decision = Decision.create () in
         let decide outcome =
-          Decision.decide decision outcome
+          (match outcome with Ok _ -> true | Error e -> cancel e)
+          && Decision.decide decision outcome
           && begin
             enqueue outcome;
             true
           end
         in
         (* Eio forgets this function before the fiber goes on. *)
-        let cancel = Host_kit.weakly decide in
+        let cancelled = Host_kit.weakly decide in
         Fiber_context.set_cancel_fn fiber (fun e ->
-            ignore (cancel (Error e) : bool));
+            ignore (cancelled (Error e) : bool));
         let outcome = Decision.offer decision decide block in
         if not (Decision.is_undecided outcome) then begin
           if Result.is_error outcome then
@@ -48,6 +50,28 @@ let suspend (type a) (block : a Concord.Suspend.resumer -> a option) : a =
           raise_notrace Host_kit.Elsewhere
       | (Performed | Entered), _ ->
           Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ()))
+
+(* A fiber looks in its own loop: is that the innermost one? *)
+let check () =
+  match Effect.perform Effects.Get_context with
+  | fiber -> Option.iter raise (Fiber_context.get_error fiber)
+  | exception Effect.Unhandled Effects.Get_context ->
+      raise_notrace Host_kit.Elsewhere
+
+(* [Eio.Fiber.yield] tells only when it returns that the fiber is cancelled. *)
+let turn cancel =
+  let enter fiber (enqueue : unit Effects.enqueue) =
+    let cancelled e = ignore (cancel e : bool) in
+    Fiber_context.set_cancel_fn fiber cancelled;
+    Option.iter cancelled (Fiber_context.get_error fiber);
+    enqueue (Ok ())
+  in
+  Trace.suspend_fiber "Concord";
+  Effect.perform (Effects.Suspend enter)
+
+let looking = Host_kit.{ check; turn; suspend = suspend_now }
+let spins = Domain.DLS.new_key Host_kit.Spin.create
+let suspend block = Host_kit.look_first (Domain.DLS.get spins) looking block
 
 let protect f =
   match Effect.perform Effects.Get_context with

@@ -5,6 +5,15 @@ module Who = Who
 
 let suspend_thread = Park.suspend_thread
 
+type looking = Look.host = {
+  check : unit -> unit;
+  turn : (exn -> bool) -> unit;
+  suspend :
+    'a. cancel:(exn -> bool) -> ('a Concord_suspend.resumer -> 'a option) -> 'a;
+}
+
+let look_first = Look.suspend
+
 (* --- The tasks of a host --------------------------------------------------- *)
 
 let scopes = Reach.scopes

@@ -56,6 +56,33 @@ val suspend_thread : ('a Concord_suspend.resumer -> 'a option) -> 'a
     - {b Raises} [e] if the resumer was called with [Error e], or [block] raised
       [e]. *)
 
+type looking = Look.host = {
+  check : unit -> unit;
+      (** Raises {!Elsewhere}, as [suspend] would, or what the calling task is
+          cancelled with. *)
+  turn : (exn -> bool) -> unit;
+      (** [turn cancel]: the other tasks of the loop have their turns. If the
+          calling task is, or meanwhile comes to be, cancelled with [e], then
+          [cancel e] is called at once, and [turn] returns. It performs an
+          effect that is made for this call, and no constant. *)
+  suspend :
+    'a. cancel:(exn -> bool) -> ('a Concord_suspend.resumer -> 'a option) -> 'a;
+      (** As a plug-in's. But the task is cancelled with [e] only if [cancel e]:
+          otherwise it was resumed, and somebody is about to call the resumer.
+      *)
+}
+(** How a task looks, and how it then sleeps. *)
+
+val look_first :
+  Spin.t -> looking -> ('a Concord_suspend.resumer -> 'a option) -> 'a
+(** [look_first spin host block] is [host.suspend block], for a plug-in. But if
+    [spin], which the tasks of one loop share, says so, then the task itself
+    calls [block], and has up to a hundred turns, after each of which it looks
+    whether it was resumed. So its loop does not sleep when another domain
+    resumes it soon: waking it would take a hundred times as long. One task of a
+    loop looks at a time, and only while that is worth it. The task has at least
+    one turn, whatever [block] gives. *)
+
 (** {1 Schedulers that handle [Suspend]}
 
     A task of yours may start another scheduler's loop ([Eio_main.run],

@@ -1,10 +1,3 @@
-let domains_were_spawned = Atomic.make false
-
-let () =
-  let spawned () = Atomic.set domains_were_spawned true in
-  try Domain.before_first_spawn spawned
-  with Invalid_argument _ -> (* the library was loaded late *) spawned ()
-
 (* Linux lists the threads of a process. Among them are those that run no code of the
    program: the timers' thread; one with which OCaml takes turns between the threads of
    the main domain, once there was a second thread; and one that stands in for the main
@@ -54,7 +47,7 @@ let known () =
    the helper, or the timeout, is seen then. A helper that has resumed somebody and is idle
    since is the caller's to see, who looks again whether anybody is ready. *)
 let rec other_threads ?(turns = turns) ~asleep () =
-  let were_spawned = Atomic.get domains_were_spawned in
+  let were_spawned = Domains.were_spawned () in
   let before = known () in
   let all = threads () in
   let after = known () in
@@ -115,7 +108,7 @@ let is_alone () =
   if
     has_another_thread () || handle_signals ()
     (* Last: to count the threads lets others run, which may spawn one. *)
-    || Atomic.get domains_were_spawned
+    || Domains.were_spawned ()
   then begin
     Atomic.set was_seen true;
     false

@@ -13,10 +13,16 @@ type shared = {
   common : Stdlib.Mutex.t;
   process : int;
   conditions : conditions;
+  spin : Spin.t;
 }
 
 let new_shared conditions =
-  { common = Stdlib.Mutex.create (); process = Unix.getpid (); conditions }
+  {
+    common = Stdlib.Mutex.create ();
+    process = Unix.getpid ();
+    conditions;
+    spin = Spin.create ();
+  }
 
 let of_domain =
   Domain.DLS.new_key (fun () ->
@@ -42,7 +48,7 @@ let give_back conditions condition =
 type t = {
   mutex : Stdlib.Mutex.t;
   mutable condition : Stdlib.Condition.t;
-  mutable released : bool;
+  released : bool Atomic.t;
 }
 
 let nobody = Stdlib.Condition.create ()
@@ -50,14 +56,14 @@ let nobody = Stdlib.Condition.create ()
 (* The process may be a child, made while a thread that the child does not have held
    the mutex: then no thread unlocks it, and the child needs another one. *)
 let create () =
-  let { common; process; conditions } = Domain.DLS.get of_domain in
+  let { common; process; conditions; _ } = Domain.DLS.get of_domain in
   if Stdlib.Mutex.try_lock common then Stdlib.Mutex.unlock common
   else if process <> Unix.getpid () then
     Domain.DLS.set of_domain (new_shared conditions);
   {
     mutex = (Domain.DLS.get of_domain).common;
     condition = nobody;
-    released = false;
+    released = Atomic.make false;
   }
 
 (* OCaml calls signal handlers and finalisers at allocations and polls, and before a
@@ -84,7 +90,7 @@ let rec wait t condition =
   lock t.mutex;
   t.condition <- condition;
   match
-    while not t.released do
+    while not (Atomic.get t.released) do
       Stdlib.Condition.wait condition t.mutex
     done
   with
@@ -97,8 +103,7 @@ let rec wait t condition =
       | e -> Printexc.raise_with_backtrace e backtrace)
 
 (* A signal handler may raise before it is given back: then it is used no more. *)
-let await t =
-  let { conditions; _ } = Domain.DLS.get of_domain in
+let sleep t conditions =
   let condition = take conditions in
   match wait t condition with
   | () -> give_back conditions condition
@@ -107,11 +112,19 @@ let await t =
       give_back conditions condition;
       Printexc.raise_with_backtrace e backtrace
 
+let await t =
+  let { conditions; spin; _ } = Domain.DLS.get of_domain in
+  if
+    not
+      (Atomic.get t.released
+      || Spin.until spin (fun () -> Atomic.get t.released))
+  then sleep t conditions
+
 let rec release t =
   match lock t.mutex with
   | () ->
       (* No handler runs before the mutex is unlocked. *)
-      t.released <- true;
+      Atomic.set t.released true;
       let condition = t.condition in
       Stdlib.Mutex.unlock t.mutex;
       Stdlib.Condition.signal condition

@@ -1,32 +1,86 @@
 type t = {
-  mutable in_vain : int;  (** How many looks in a row were in vain. *)
-  mutable to_skip : int;  (** How many waits are still to pass without one. *)
+  mutable in_vain : int;  (** How many waits in a row were looked at in vain. *)
+  mutable to_skip : int;
+      (** How many waits are still to pass without a look. *)
+  mutable looking : bool;  (** Does somebody look now? *)
+  mutable looks : int;  (** How often a thread looks at most. *)
 }
 
-let max_looks = if Domain.recommended_domain_count () > 1 then 1000 else 0
+let has_other_cores = Domain.recommended_domain_count () > 1
+let max_looks = 1000
+let max_turns = 100
 let max_in_vain = 6
-let create () = { in_vain = 0; to_skip = 0 }
+
+let create () =
+  {
+    in_vain = 0;
+    to_skip = (if has_other_cores then 0 else max_int);
+    looking = false;
+    looks = max_looks;
+  }
+
 let never t = t.to_skip <- max_int
+
+let limit t looks =
+  t.looks <- looks;
+  t.to_skip <- 0
+
+(* --- Whether to look -------------------------------------------------------- *)
+
+(* Threads of one domain may come here at the same time. What is lost then is a look, or
+   the memory of one. *)
+let begin_ t =
+  (* else nobody is there who could gain time *)
+  Domains.were_spawned () && (not t.looking)
+  &&
+  if t.to_skip > 0 then begin
+    if t.to_skip < max_int then t.to_skip <- t.to_skip - 1;
+    false
+  end
+  else begin
+    t.looking <- true;
+    true
+  end
+
+let end_ t ~gained =
+  t.looking <- false;
+  if gained then t.in_vain <- 0
+  else begin
+    t.in_vain <- Int.min max_in_vain (t.in_vain + 1);
+    if t.to_skip < max_int then t.to_skip <- (1 lsl t.in_vain) - 1
+  end
+
+(* --- A thread looks --------------------------------------------------------- *)
+
+(* [Thread.yield] costs little if no other thread of the domain is ready. *)
+let yield_every = 16
 
 let rec look ready n =
   ready ()
   || n > 0
      && begin
-       Domain.cpu_relax ();
+       if n land (yield_every - 1) = 0 then Thread.yield ()
+       else Domain.cpu_relax ();
        look ready (n - 1)
      end
 
-let until t ready =
-  if t.to_skip > 0 then begin
-    t.to_skip <- t.to_skip - 1;
-    false
-  end
-  else if look ready max_looks then begin
-    t.in_vain <- 0;
-    true
-  end
-  else begin
-    t.in_vain <- Int.min max_in_vain (t.in_vain + 1);
-    t.to_skip <- (1 lsl t.in_vain) - 1;
-    false
-  end
+let until ?(prepare = ignore) t ready =
+  begin_ t
+  &&
+  match
+    prepare ();
+    look ready t.looks
+  with
+  | gained ->
+      end_ t ~gained;
+      gained
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      end_ t ~gained:false;
+      Printexc.raise_with_backtrace e backtrace
+
+(* --- A task looks ----------------------------------------------------------- *)
+
+let begin_turns t = if begin_ t then max_turns else 0
+let end_turns = end_
+let leave_turns t = t.looking <- false

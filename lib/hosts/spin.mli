@@ -1,22 +1,45 @@
 (** Whether, and how long, to look before sleeping.
 
     Between two domains most of the time goes into waking a thread that sleeps;
-    so a loop looks for a while before it sleeps, unless there is no other core
-    that could make something ready meanwhile. It learns from its last waits:
-    after it has looked in vain [n] times in a row (up to 6), it does not look
-    in the next 2{^ n} - 1 waits. *)
+    so a loop, a thread or a task looks for a while before it sleeps, unless
+    there is no other core that could make something ready meanwhile. It learns
+    from its last waits: after it has looked in vain [n] times in a row (up to
+    6), it does not look in the next 2{^ n} - 1 waits. *)
 
 type t
-(** What one loop has learned; for its own thread. *)
+(** What one loop has learned, or the threads of one domain; for these only. One
+    of them looks at a time. *)
 
 val create : unit -> t
 
-val until : t -> (unit -> bool) -> bool
-(** [until t ready] looks whether [ready ()], up to a thousand times, some
-    microseconds long, and returns whether it came to be. [ready] is cheap.
+val until : ?prepare:(unit -> unit) -> t -> (unit -> bool) -> bool
+(** [until ~prepare t ready] calls [prepare ()], and looks whether [ready ()],
+    up to a thousand times, some ten microseconds long, which is longer than it
+    takes to wake a thread; and returns whether it came to be. [ready] is cheap.
+    If it is not to look it calls neither. Other threads of the domain that are
+    ready have their turns meanwhile.
 
-    - {b Raises} [e] if [ready ()] raises [e]. *)
+    - {b Raises} [e] if [prepare ()], [ready ()] or a signal handler raises [e].
+*)
 
 val never : t -> unit
-(** From now on {!until} does not look. For models, in which each look is one
-    more operation to try in all orders. *)
+(** From now on nobody looks. For models, in which each look is one more
+    operation to try in all orders. *)
+
+val limit : t -> int -> unit
+(** A thread looks at most so often; and at once, whatever was learned. For
+    models, as well. *)
+
+(** {2 Looking by turns}
+
+    A task looks by letting others of its loop have their turns: {!Look}. *)
+
+val begin_turns : t -> int
+(** How many turns long the caller is to look now: 0 if it is not to. Otherwise
+    it owes {!end_turns} or {!leave_turns}. *)
+
+val end_turns : t -> gained:bool -> unit
+(** The caller has looked, and gained by it or not. *)
+
+val leave_turns : t -> unit
+(** The caller does not look any more. Nothing is learned from it. *)

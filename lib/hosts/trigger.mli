@@ -13,6 +13,10 @@ val prepare :
 (** [prepare handler outside ()] is a trigger whose [await] performs [Suspend];
     if nobody handles that, it calls [outside] with the same [block]. *)
 
+val resume : unit Concord_suspend.resumer -> unit
+(** Resumes; once more, if a signal handler raises before it is known that this
+    was done. Raises what the handler raised. *)
+
 val is_handler : Domain_local_await.t -> bool
 (** Was the trigger made by {!prepare}? *)
 

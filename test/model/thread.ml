@@ -8,5 +8,8 @@ let only : t option ref = ref None
 let self () = match !only with Some t -> t | None -> !Atomic.current
 let id t = t
 
+(* Nothing looks here for long enough. *)
+let yield () = failwith "Thread.yield: not in a model"
+
 (* Only for a trigger that raises [Sys_error]: those of the models do not. *)
 let create _ _ = failwith "Thread.create: not in a model"

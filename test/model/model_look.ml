@@ -1,0 +1,160 @@
+(* A task that looks, and then sleeps. *)
+
+exception Interrupted
+
+type block = Registers | Both | Resumes
+
+(* Where a signal handler raises, once: in a turn of the task that looks, or where the
+   resumer calls what the host gave the sleeping task, before that has decided or after. *)
+type handler = In_turn | Before_decision | After_decision
+
+(* A task is cancelled by another one of its loop: while it looks, in one of its turns;
+   while it sleeps, at any moment. *)
+type phase = Awake | Asleep of (exn -> unit) | Doomed
+
+type host = {
+  task : Model.task;
+  phase : phase Atomic.t;
+  mutable handler : handler option;
+}
+
+let once host where =
+  if host.handler = Some where then begin
+    host.handler <- None;
+    raise Interrupted
+  end
+
+let is_doomed host = Atomic.get host.phase == Doomed
+
+let cancel host () =
+  match Atomic.exchange host.phase Doomed with
+  | Asleep cancelled -> cancelled Model.Cancelled
+  | Awake | Doomed -> ()
+
+let turn host cancel =
+  if is_doomed host then ignore (cancel Model.Cancelled : bool);
+  once host In_turn
+
+let suspend host ~cancel block =
+  Suspend.suspend @@ fun resumer ->
+  let decide outcome =
+    once host Before_decision;
+    let decided =
+      (match outcome with Ok _ -> true | Error e -> cancel e)
+      && resumer outcome
+    in
+    once host After_decision;
+    decided
+  in
+  let cancelled e = ignore (decide (Error e) : bool) in
+  if not (Atomic.compare_and_set host.phase Awake (Asleep cancelled)) then
+    cancelled Model.Cancelled;
+  Option.iter (fun v -> ignore (resumer (Ok v) : bool)) (block decide);
+  None
+
+let check host () = if is_doomed host then raise Model.Cancelled
+
+let looking host =
+  {
+    Look.check = check host;
+    turn = (fun cancel -> turn host cancel);
+    suspend = (fun ~cancel block -> suspend host ~cancel block);
+  }
+
+(* The value 1 is offered to one wait, and 2 if twice: what is told [true] arrives, and
+   what is told [false] does not. *)
+let check ?handler ?(turns = 1) ?(kind = Registers) name processes expect =
+  Model.check name ~expect @@ fun () ->
+  Thread.only := Some 0;
+  Atomic.set Park.overdue [];
+  let cell : int Suspend.resumer option Atomic.t = Atomic.make None in
+  let told = ref [] in
+  let tell resumer v =
+    let answer =
+      match resumer (Ok v) with
+      | answer -> answer
+      | exception Interrupted ->
+          (* it has decided *)
+          if resumer (Ok v) then failwith "interrupted, and not decided";
+          true
+    in
+    if resumer (Ok (10 * v)) then failwith "resumed twice";
+    told := (v, answer) :: !told
+  in
+  let block resumer =
+    match kind with
+    | Registers ->
+        Atomic.set cell (Some resumer);
+        None
+    | Both ->
+        Atomic.set cell (Some resumer);
+        Some 0
+    | Resumes ->
+        tell resumer 1;
+        None
+  in
+  let host = { task = Model.task (); phase = Atomic.make Awake; handler } in
+  let spin = Spin.create () in
+  spin.looking <- true;
+  let returns = ref 0 in
+  let wait () =
+    let result =
+      match Look.suspend_looking spin (looking host) turns block with
+      | v -> string_of_int v
+      | exception Interrupted -> "interrupted"
+      | exception Model.Cancelled -> "cancelled"
+    in
+    incr returns;
+    match Park.raise_kept () with
+    | () -> result
+    | exception Interrupted -> result ^ ", then interrupted"
+  in
+  let wait = { (Actor.make "wait" wait) with task = host.task } in
+  let process = function
+    | `Wait -> fun () -> Actor.run wait
+    | `Resume v -> fun () -> Option.iter (fun r -> tell r v) (Atomic.get cell)
+    | `Cancel -> cancel host
+  in
+  let outcome () =
+    let begins v =
+      String.split_on_char ',' wait.result |> List.hd = string_of_int v
+    in
+    let look (v, answer) =
+      if answer && not (begins v) then failwith "told true, and did not arrive";
+      if begins v && not answer then failwith "told false, and arrived"
+    in
+    List.iter look !told;
+    if !returns > 1 then failwith "arrived twice";
+    if wait.result = Actor.waiting && !told <> [] then
+      failwith "decided, and waits on";
+    if wait.result = Actor.waiting && is_doomed host then
+      failwith "cancelled, and waits on";
+    if spin.looking && wait.result <> "-" then
+      failwith "owes the end of its look";
+    wait.result
+  in
+  (List.map process processes, outcome)
+
+let () =
+  check "resumed" [ `Wait; `Resume 1 ] [ "1"; "waits" ];
+  check "resumed, two turns" ~turns:2 [ `Wait; `Resume 1 ] [ "1"; "waits" ];
+  check "two resume" [ `Wait; `Resume 1; `Resume 2 ] [ "1"; "2"; "waits" ];
+  check "cancelled" ~turns:2 [ `Wait; `Cancel ] [ "cancelled" ];
+  check "resumed, cancelled" [ `Wait; `Resume 1; `Cancel ] [ "1"; "cancelled" ];
+  check "resumed in block" ~kind:Resumes [ `Wait; `Cancel ] [ "1"; "cancelled" ];
+  check "block registers and answers" ~kind:Both
+    [ `Wait; `Resume 1; `Cancel ]
+    [ "0"; "1"; "cancelled" ];
+  check "interrupted while it looks" ~handler:In_turn
+    [ `Wait; `Resume 1 ]
+    [ "1, then interrupted"; "interrupted" ];
+  check "interrupted while it looks, cancelled" ~handler:In_turn
+    [ `Wait; `Cancel ]
+    [ "cancelled"; "cancelled, then interrupted"; "interrupted" ];
+  check "the resumer is interrupted before" ~handler:Before_decision
+    [ `Wait; `Resume 1 ]
+    [ "1"; "waits" ];
+  check "the resumer is interrupted after" ~handler:After_decision
+    [ `Wait; `Resume 1 ]
+    [ "1"; "waits" ];
+  Model.finish ()

@@ -1,0 +1,205 @@
+(* A fiber looks before it sleeps: the first one that waits in a domain does so. Hence a
+   domain for each test. *)
+
+open Concord
+open Concord_test_support
+open Check
+module Fifo = Concord_fifo
+
+exception Boom
+
+let main f () = in_domain (fun () -> Eio_main.run f)
+let rounds = if instrumented || debugged then 1_000 else 10_000
+
+(* --- The others of the loop ----------------------------------------------------- *)
+
+let yields () =
+  traced [ "a 1"; "b 1"; "a 2"; "b 2"; "a 3"; "b 3" ] @@ fun say ->
+  let task name () =
+    for i = 1 to 3 do
+      say (Printf.sprintf "%s %d" name i);
+      Suspend.yield ()
+    done
+  in
+  main (fun _ -> Eio.Fiber.both (task "a") (task "b")) ()
+
+(* The other domain fills the promise when a sibling has had its turns. *)
+let siblings_go_on _ =
+  let turns = Atomic.make 0 and p = Promise.create () in
+  let join =
+    domain (fun () ->
+        eventually "the sibling goes on" (fun () -> Atomic.get turns = 1_000);
+        Promise.fill p 5)
+  in
+  Eio.Fiber.both
+    (fun () -> int "value" 5 (Promise.await p))
+    (fun () ->
+      for _ = 1 to 1_000 do
+        Atomic.incr turns;
+        Eio.Fiber.yield ()
+      done);
+  join ()
+
+(* A fiber that looks does not keep others from those that they wait for. *)
+let timeouts_go_on env =
+  let p = Promise.create () and slept = Atomic.make false in
+  let join =
+    domain (fun () ->
+        eventually "the sibling has slept" (fun () -> Atomic.get slept);
+        Promise.fill p ())
+  in
+  Eio.Fiber.both
+    (fun () -> Promise.await p)
+    (fun () ->
+      Eio.Time.sleep (Eio.Stdenv.clock env) 0.001;
+      Atomic.set slept true);
+  join ()
+
+(* --- Cancelling -------------------------------------------------------------------- *)
+
+let cancelled_then_put _ =
+  int "nobody took it" 0 (Eio_cases.cancelled_then_resumed ())
+
+let put_then_cancelled _ = Eio_cases.resumed_then_cancelled ()
+
+let protected _ =
+  let p = Promise.create () and got = ref 0 in
+  (try
+     Eio.Switch.run (fun sw ->
+         Eio.Fiber.fork ~sw (fun () ->
+             got := Eio.Cancel.protect (fun () -> Promise.await p));
+         Eio.Switch.fail sw Boom;
+         int "it still waits" 1 (Promise.waiters p);
+         domain (fun () -> Promise.fill p 6) ())
+   with Boom -> ());
+  int "value" 6 !got
+
+(* Each value is in one place, whoever is faster. *)
+let no_value_is_lost cancel env =
+  let box = Mvar.create_empty () and next = ref 1 in
+  let join =
+    domain (fun () ->
+        for i = 1 to rounds do
+          Mvar.put box i
+        done)
+  in
+  let take () =
+    let v = Mvar.take box in
+    int "the next one" !next v;
+    incr next
+  in
+  let round = ref 0 in
+  while !next <= rounds do
+    incr round;
+    cancel env !round take
+  done;
+  join ()
+
+let some_yields n =
+  for _ = 1 to n mod 7 do
+    Eio.Fiber.yield ()
+  done
+
+let by_another_fiber _ n take = Eio.Fiber.first take (fun () -> some_yields n)
+
+let by_its_switch _ n take =
+  try
+    Eio.Switch.run (fun sw ->
+        Eio.Fiber.fork ~sw take;
+        some_yields n;
+        Eio.Switch.fail sw Boom)
+  with Boom -> ()
+
+let by_a_timeout env n take =
+  let clock = Eio.Stdenv.clock env in
+  try Eio.Time.with_timeout_exn clock (float (n mod 5) *. 1e-5) take
+  with Eio.Time.Timeout -> ()
+
+let by_concord's_timeout _ n take =
+  ignore (Tasks.with_timeout (float (n mod 5) *. 1e-5) take : unit option)
+
+(* --- Two domains ----------------------------------------------------------------- *)
+
+let exchange ~rounds here there =
+  let ping = Mvar.create_empty () and pong = Mvar.create_empty () in
+  let join =
+    domain (fun () ->
+        there (fun () ->
+            for i = 1 to rounds do
+              int "ping" i (Mvar.take ping);
+              Mvar.put pong i
+            done))
+  in
+  here (fun () ->
+      for i = 1 to rounds do
+        Mvar.put ping i;
+        int "pong" i (Mvar.take pong)
+      done);
+  join ()
+
+let in_fiber f = Eio_main.run (fun _ -> f ())
+let in_fifo_in_fiber f = Eio_main.run (fun _ -> Fifo.run f)
+
+(* Users of [Domain_local_await] beside a fiber that looks. *)
+let local_await () =
+  let turn = Atomic.make 0 and waker = Atomic.make ignore in
+  let rec await_turn me =
+    if Atomic.get turn land 1 <> me then begin
+      let t = Domain_local_await.prepare_for_await () in
+      Atomic.set waker t.release;
+      if Atomic.get turn land 1 <> me then t.await ();
+      await_turn me
+    end
+  in
+  let player me stop () =
+    for _ = 1 to 300 do
+      await_turn me;
+      Atomic.incr turn;
+      (Atomic.get waker) ()
+    done;
+    Promise.fill stop ()
+  in
+  let stops = [| Promise.create (); Promise.create () |] in
+  let loop me () =
+    Eio_main.run (fun _ ->
+        Eio.Fiber.both
+          (player me stops.(me))
+          (fun () -> Promise.await stops.(1 - me)))
+  in
+  let join = domain (loop 1) in
+  loop 0 ();
+  join ()
+
+let () =
+  in_domain ignore;
+  run "Fibers of Eio that look"
+    [
+      ( "the others of the loop",
+        [
+          test "have their turns when it yields" yields;
+          test "go on" (main siblings_go_on);
+          test "sleep, and wake up" (main timeouts_go_on);
+        ] );
+      ( "cancelling",
+        [
+          test "then a put: the value stays" (main cancelled_then_put);
+          test "after a put: it has its value" (main put_then_cancelled);
+          test "not where it is protected" (main protected);
+        ] );
+      ( "cancelling while another domain resumes",
+        [
+          test "Fiber.first" (main (no_value_is_lost by_another_fiber));
+          test "Switch.fail" (main (no_value_is_lost by_its_switch));
+          test "Time.with_timeout" (main (no_value_is_lost by_a_timeout));
+          test "Tasks" (main (no_value_is_lost by_concord's_timeout));
+        ] );
+      ( "two domains",
+        [
+          test "two loops" (fun () -> exchange ~rounds in_fiber in_fiber);
+          test "a loop, a plain domain" (fun () ->
+              exchange ~rounds in_fiber (fun f -> f ()));
+          test "Fifo in fibers" (fun () ->
+              exchange ~rounds in_fifo_in_fiber in_fifo_in_fiber);
+          test "Domain_local_await" local_await;
+        ] );
+    ]

@@ -1,0 +1,121 @@
+(* Whether, and how long, to look. *)
+
+open Concord_test_support
+open Check
+module Spin = Concord.Host_kit.Spin
+
+exception Boom
+
+let never_ready () = false
+let looks t = Spin.begin_turns t > 0
+
+(* How many waits pass without a look; the next one looks, and [end_ ()] ends that. *)
+let rec skipped ?(n = 0) t =
+  if n > 1_000 then Alcotest.fail "it does not look any more"
+  else if looks t then n
+  else skipped ~n:(n + 1) t
+
+let in_vain t = Spin.end_turns t ~gained:false
+
+(* --- While there is one domain ------------------------------------------------ *)
+
+let alone () =
+  let t = Spin.create () in
+  no "a thread" (Spin.until t (fun () -> Alcotest.fail "it looks"));
+  no "a task" (looks t)
+
+(* --- Learning ----------------------------------------------------------------- *)
+
+let learns () =
+  let t = Spin.create () in
+  let look _ =
+    let n = skipped t in
+    in_vain t;
+    n
+  in
+  Alcotest.(check (list int))
+    "how many waits it skips"
+    [ 0; 1; 3; 7; 15; 31; 63; 63 ]
+    (List.init 8 look)
+
+let forgets () =
+  let t = Spin.create () in
+  for _ = 1 to 4 do
+    ignore (skipped t : int);
+    in_vain t
+  done;
+  ignore (skipped t : int);
+  Spin.end_turns t ~gained:true;
+  int "after a gain" 0 (skipped t);
+  in_vain t;
+  int "after a look in vain" 1 (skipped t)
+
+let threads_learn () =
+  let t = Spin.create () in
+  yes "at once" (Spin.until t (fun () -> true));
+  let calls = ref 0 in
+  let ready () =
+    incr calls;
+    false
+  in
+  no "never" (Spin.until t ready);
+  yes "many times, but not for ever" (!calls > 100 && !calls < 10_000);
+  no "skipped" (Spin.until t (fun () -> Alcotest.fail "it looks"));
+  yes "looks again" (Spin.until t (fun () -> true))
+
+let leaves () =
+  let t = Spin.create () in
+  for _ = 1 to 3 do
+    int "nothing is learned" 0 (skipped t);
+    Spin.leave_turns t
+  done
+
+(* --- One at a time -------------------------------------------------------------- *)
+
+let one_at_a_time () =
+  let t = Spin.create () in
+  let within () =
+    no "a thread" (Spin.until t (fun () -> Alcotest.fail "it looks"));
+    no "a task" (looks t);
+    true
+  in
+  yes "a thread looks" (Spin.until t within);
+  yes "a task looks" (looks t);
+  ignore (within () : bool);
+  in_vain t;
+  (* Those that were not allowed to are not among them. *)
+  int "skipped" 1 (skipped t)
+
+let raises_out_of_it () =
+  let t = Spin.create () in
+  raises "until" Boom (fun () -> Spin.until t (fun () -> raise Boom));
+  int "as after a look in vain" 1 (skipped t)
+
+let never () =
+  let t = Spin.create () in
+  Spin.never t;
+  for _ = 1 to 100 do
+    no "it looks" (Spin.until t never_ready || looks t)
+  done
+
+let () =
+  let with_other_cores tests =
+    if Domain.recommended_domain_count () > 1 then tests else []
+  in
+  run "Spin"
+    [
+      (* Not after a domain was made. *)
+      ("one domain", [ test "nobody looks" alone ]);
+      ( "two domains",
+        test "there is another one" (fun () -> in_domain ignore)
+        :: test "never" never
+        :: with_other_cores
+             [
+               test "skips waits after looks in vain" learns;
+               test "a gain makes it forget" forgets;
+               test "threads do so too" threads_learn;
+               test "leaving teaches nothing" leaves;
+               test "one looks at a time" one_at_a_time;
+               test "an exception ends the look" raises_out_of_it;
+             ] );
+    ]
