@@ -232,9 +232,38 @@ let is_watched t =
   | Watched _ -> true
   | Unlocked | Locked | Queue _ -> false
 
+(* An owner on another domain may unlock sooner than the caller could suspend and be woken:
+   so look, while nobody has queued. An owner of the same domain cannot. *)
+let max_looks = 32
+let spins = Domain.DLS.new_key Spin.create
+
+let rec look t looks =
+  looks > 0
+  &&
+  match Atomic.get t with
+  | Unlocked -> Atomic.compare_and_set t Unlocked Locked || look t (looks - 1)
+  | Locked ->
+      Domain.cpu_relax ();
+      look t (looks - 1)
+  | Queue _ | Watched _ -> false
+
+(* No handler runs after the mutex was locked. *)
+let lock_soon t =
+  let spin = Domain.DLS.get spins in
+  Spin.begin_turns spin > 0
+  &&
+  match look t max_looks with
+  | gained ->
+      Spin.end_turns spin ~gained;
+      gained
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      Spin.leave_turns spin;
+      Printexc.raise_with_backtrace e backtrace
+
 let[@inline never] lock_slowly t =
   if is_watched t then lock_watched t (Extent.task ())
-  else Operation.wait locking t ()
+  else if not (lock_soon t) then Operation.wait locking t ()
 
 let lock t =
   if not (Atomic.compare_and_set t Unlocked Locked) then lock_slowly t
@@ -277,7 +306,7 @@ let[@inline never] protect_slowly t f =
     lock_watched t by;
     unlock_after t f)
   else begin
-    Operation.wait locking t ();
+    if not (lock_soon t) then Operation.wait locking t ();
     unlock_after t f
   end
 
