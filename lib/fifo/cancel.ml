@@ -11,7 +11,8 @@ let rec add_doomed s wait =
    runs may be in its [block], and looks itself when that is over. *)
 let interrupt s task =
   let number = task.number in
-  if s.tasks.(number) == task && number <> s.current && is_cancelled task then
+  if s.tasks.(number) == task && number <> s.current && is_cancelled task then begin
+    Looking.leave s;
     match Guarded.of_task s number with
     | Nowhere | Turn _ | Parent _ | Start _ | Answer _ | Failing _ | Guarded _
       ->
@@ -22,6 +23,7 @@ let interrupt s task =
           if Decision.decide decision doomed then surely add_doomed s wait
         end
         else if Decision.decide decision cancelled then make_ready task
+  end
 
 let deliver s task =
   mark_cancelled task;

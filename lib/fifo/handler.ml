@@ -45,6 +45,7 @@ let[@inline never] fail s continuation exn =
    runs, and a value that it gives would be lost. *)
 let[@inline] wait s task =
   s.current <- -1;
+  s.last <- task.number;
   if is_cancelled task then Cancel.interrupt s task;
   Loop.dispatch s
 

@@ -80,10 +80,8 @@ let rec work s =
   dispatch s;
   if has_members s.root && is_native s then begin
     if is_empty s then last_resort s;
-    if
-      (not (is_idle s))
-      || (s.poller.spins && Spin.until s.spin (fun () -> not (is_idle s)))
-    then work s
+    if (not (is_idle s)) || (s.poller.spins && Looking.before_sleep s) then
+      work s
   end
 
 (* Before its first turn there is nothing to unwind. *)

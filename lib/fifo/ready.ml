@@ -57,6 +57,27 @@ let[@poll error] [@inline never] replace_ring s before after =
     s.mask <- Array.length after - 1
   end
 
+(* For [Looking]. *)
+
+let[@poll error] [@inline never] begin_look s number decision undecided
+    looked_at =
+  if Atomic.compare_and_set decision undecided looked_at then s.looked <- number
+
+type left = Left | Ready | No_room
+
+let[@poll error] [@inline never] leave_look s number decision undecided
+    looked_at =
+  if Atomic.compare_and_set decision looked_at undecided then begin
+    s.looked <- -1;
+    Left
+  end
+  else if is_full s then No_room
+  else begin
+    unsafe_store s number;
+    s.looked <- -1;
+    Ready
+  end
+
 (* The ring is full. So nothing is pushed meanwhile, unless a signal handler grows the
    ring first; then [larger] is dropped. *)
 let[@inline never] grow s =
@@ -140,15 +161,27 @@ let[@inline never] unwind_doomed task decision =
          doomed cancelled
   then make_ready task
 
-let[@inline] resume task decision outcome =
+let rec resume task decision outcome =
   if Decision.decide decision outcome then begin
     make_ready task;
     true
   end
-  else begin
-    unwind_doomed task decision;
-    false
-  end
+  else
+    let found = Decision.outcome decision in
+    if found == looked_at then
+      Atomic.compare_and_set
+        (decision : _ Decision.t :> _ Atomic.t)
+        looked_at outcome
+      ||
+      (* the loop looks no more *)
+      resume task decision outcome
+    else if Decision.is_undecided found then
+      (* likewise, since *)
+      resume task decision outcome
+    else begin
+      unwind_doomed task decision;
+      false
+    end
 
 let is_empty s = s.first_ready = s.next_free && Atomic.get s.inbox == Nothing
 

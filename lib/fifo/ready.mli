@@ -28,6 +28,20 @@ val push_due : Task.scheduler -> Task.t -> Task.inbox -> unit
 (** [push_due s task rest] pushes the task, and makes [rest] what is due, in one
     step. If it raises, it has done neither. *)
 
+val grow : Task.scheduler -> unit
+(** Makes room in the ring. If it raises, it has done nothing. *)
+
+val begin_look : Task.scheduler -> int -> 'a Atomic.t -> 'a -> 'a -> unit
+(** [begin_look s number decision undecided looked_at]: the loop looks at that
+    decision, unless it was decided. See {!Looking}. No polling point. *)
+
+type left = Left | Ready | No_room
+
+val leave_look : Task.scheduler -> int -> 'a Atomic.t -> 'a -> 'a -> left
+(** [leave_look s number decision undecided looked_at]: it looks no more. If it
+    was decided meanwhile the task is pushed, [Ready]; unless there is no room,
+    and nothing is done. No polling point. *)
+
 (** {2 For any thread} *)
 
 val post : Task.scheduler -> (Task.inbox -> Task.inbox) -> unit

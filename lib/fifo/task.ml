@@ -52,37 +52,39 @@ and failure = { task : t; exn : exn; backtrace : Printexc.raw_backtrace }
 
 and scheduler = {
   root : scope;
+  mutable domain : int;
+  mutable thread : int;
+  inbox : inbox Atomic.t;
+  sleep : sleep Atomic.t;
+  is_lazy : bool;
+  host : Host_kit.t;
+  spin : Spin.t;
   mutable handler : Fiber.handler;
+  mutable poller : poller;
   mutable tasks : t array;
   mutable waits : wait array;
   mutable locals : Local.t array;
   mutable used : int;
   mutable free : int array;
   mutable n_free : int;
-  mutable current : int;
-  mutable domain : int;
-  mutable thread : int;
   mutable ring : int array;
   mutable mask : int;
-  mutable first_ready : int;
-  mutable next_free : int;
-  inbox : inbox Atomic.t;
-  mutable taken : inbox;
-  mutable due : inbox;
-  sleep : sleep Atomic.t;
-  is_lazy : bool;
-  mutable guest_until : int;
-  mutable doomed : doomed_wait list;
-  mutable unwinding : doomed_wait list;
-  mutable failed : scope list;
-  mutable look_at : int;
   mutable interruption : exn;
   mutable interruption_backtrace : Printexc.raw_backtrace;
   mutable first_failure : failure option;
-  host : Host_kit.t;
-  spin : Spin.t;
   mutable foreign : foreign;
-  mutable poller : poller;
+  mutable guest_until : int;
+  mutable taken : inbox;
+  mutable due : inbox;
+  mutable doomed : doomed_wait list;
+  mutable unwinding : doomed_wait list;
+  mutable failed : scope list;
+  mutable last : int;
+  mutable looked : int;
+  mutable look_at : int;
+  mutable current : int;
+  mutable first_ready : int;
+  mutable next_free : int;
 }
 
 and poller = {
@@ -115,11 +117,13 @@ and sleep = Awake | Asleep of unit Suspend.resumer
 
 exception Cancelled
 
-(* These two are no outcomes. They are recognised by their addresses, as a task may
+(* These are no outcomes. They are recognised by their addresses, as a task may
    raise anything. *)
 exception Doomed
 exception Answered
+exception Looked_at
 
+let looked_at = Error Looked_at
 let doomed = Error Doomed
 let answered = Error Answered
 let cancelled = Error Cancelled
@@ -178,6 +182,8 @@ let scheduler ~is_lazy =
       doomed = [];
       unwinding = [];
       failed = [];
+      last = -1;
+      looked = -1;
       look_at = 0;
       interruption = uninterrupted;
       interruption_backtrace;

@@ -72,6 +72,9 @@ and 'a decision = ('a, exn) result
                cancel, eager    Error Cancelled  the loop *
                cancel, lazy     doomed           the loop *
                block            answered         the loop; it gave, or raised
+               look             looked_at        the loop, if it is idle: {!Looking}
+    looked_at  resumer          its argument     any thread, which owes nothing
+               leave            undecided        the loop
     doomed     resumer (false)  Error Cancelled  any thread
                look             Error Cancelled  the loop
     answered   never (terminal)
@@ -102,7 +105,17 @@ and failure = { task : t; exn : exn; backtrace : Printexc.raw_backtrace }
 
 and scheduler = {
   root : scope;  (** The outermost scope; its owner is the first task. *)
+  mutable domain : int;
+      (** The domain whose threads may push to [ring]; -1 while none may.
+          Threads of that domain read it too. *)
+  mutable thread : int;  (** The thread that runs the loop, while it does. *)
+  inbox : inbox Atomic.t;  (** Any thread may use it. *)
+  sleep : sleep Atomic.t;  (** Any thread may use it. *)
+  is_lazy : bool;
+  host : Host_kit.t;
+  spin : Spin.t;
   mutable handler : Fiber.handler;  (** Of all tasks. *)
+  mutable poller : poller;
   mutable tasks : t array;
       (** The tasks that have not ended, by number; the first task elsewhere. *)
   mutable waits : wait array;
@@ -113,46 +126,42 @@ and scheduler = {
   mutable free : int array;
       (** The first [n_free] of these are the other numbers not in use. *)
   mutable n_free : int;
-  mutable current : int;
-      (** The task that runs, or -1. A task runs until it is suspended (all that
-          is needed to continue it is in [waits]) or has left its scope. *)
-  mutable domain : int;
-      (** The domain whose threads may push to [ring]; -1 while none may.
-          Threads of that domain read it too. *)
-  mutable thread : int;  (** The thread that runs the loop, while it does. *)
   mutable ring : int array;  (** Ready tasks; its size is a power of two. *)
   mutable mask : int;  (** That size, less one. *)
-  mutable first_ready : int;
-  mutable next_free : int;
-      (** [ring] holds the positions from [first_ready] to before [next_free],
-          modulo its size. Threads of [domain] push too. *)
-  inbox : inbox Atomic.t;  (** Any thread may use it. *)
-  mutable taken : inbox;  (** What the loop took out, latest first. *)
-  mutable due : inbox;  (** What is to be handled next, oldest first. *)
-  sleep : sleep Atomic.t;  (** Any thread may use it. *)
-  is_lazy : bool;
+  mutable interruption : exn;
+      (** What escaped from the loop, or from its host, if anything did. *)
+  mutable interruption_backtrace : Printexc.raw_backtrace;
+  mutable first_failure : failure option;  (** What the first task raised. *)
+  mutable foreign : foreign;
   mutable guest_until : int;
       (** When the loop, if it always has something to do, is to let its host
           have a turn: on the clock of {!Timer}; 0 if that is not known yet, and
           [max_int] for never. *)
+  mutable taken : inbox;  (** What the loop took out, latest first. *)
+  mutable due : inbox;  (** What is to be handled next, oldest first. *)
   mutable doomed : doomed_wait list;
       (** Lazily cancelled, latest first. A signal handler may add to it. *)
   mutable unwinding : doomed_wait list;
       (** Those that the loop is about to unwind, oldest first. *)
   mutable failed : scope list;
       (** Those in which a task failed since the last look, latest first. *)
+  mutable last : int;
+      (** Which task suspended last, or -1. It may have ended since. *)
+  mutable looked : int;
+      (** The task whose decision the loop looks at, or -1. *)
   mutable look_at : int;
       (** The position in [ring] at which the loop sees to what is not urgent:
           the doomed, and the timers; [min_int] if it was interrupted. *)
-  mutable interruption : exn;
-      (** What escaped from the loop, or from its host, if anything did. *)
-  mutable interruption_backtrace : Printexc.raw_backtrace;
-  mutable first_failure : failure option;  (** What the first task raised. *)
-  host : Host_kit.t;
-  spin : Spin.t;
-  mutable foreign : foreign;
-  mutable poller : poller;
+  mutable current : int;
+      (** The task that runs, or -1. A task runs until it is suspended (all that
+          is needed to continue it is in [waits]) or has left its scope. *)
+  mutable first_ready : int;
+  mutable next_free : int;
+      (** [ring] holds the positions from [first_ready] to before [next_free],
+          modulo its size. Threads of [domain] push too. *)
 }
+(** Other domains read what comes first, down to [sleep]; what the loop keeps
+    writing comes last, so that it is in another cache line. *)
 
 and poller = {
   wait : (unit Suspend.resumer -> unit option) -> unit;
@@ -191,6 +200,7 @@ and sleep = Awake | Asleep of unit Suspend.resumer
 exception Cancelled
 (** {!Concord_fifo.Cancelled}. *)
 
+val looked_at : 'a decision
 val doomed : 'a decision
 val answered : 'a decision
 val cancelled : 'a decision

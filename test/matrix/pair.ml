@@ -89,7 +89,8 @@ let cells (module A : Host.S) (module B : Host.S) start ~calling =
   in
   each Structure_cells.all
   @ [
-      cell "sibling" ?skipped:A.no_siblings (fun () -> Structure_cells.sibling plain);
+      cell "sibling" ?skipped:A.no_siblings (fun () ->
+          Structure_cells.sibling plain);
       cell "beside" (fun () -> beside (fun ~after a b -> between ~after a b));
     ]
   @ each Lazy_cells.all

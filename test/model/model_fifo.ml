@@ -9,11 +9,11 @@ type where = Same_domain | Other_domain
 
 (* An actor in which a scheduler runs the tasks [works]; and the tasks, as actors
    that [Model] knows nothing about. *)
-let scheduler where ~is_lazy ~daemons works =
+let scheduler where ~is_lazy ~daemons ~looks works =
   Domain.all_differ (where = Other_domain);
   let s = Task.scheduler ~is_lazy in
   (* A model must not spin: each look is an operation more. *)
-  Spin.never s.spin;
+  if looks = 0 then Spin.never s.spin else Spin.limit s.spin looks;
   s.handler <- Handler.make (Fifo.scopes s) s;
   let tasks =
     List.mapi
@@ -53,14 +53,14 @@ type process = Host | Put of int | Cancel of int | Stop | Cancel_host
 
 (* All of [takers] tasks take from one box; the first [daemons] of them are daemons. *)
 let check name ?(where = Other_domain) ?(is_lazy = false) ?(asleep = false)
-    ?(daemons = 0) ~takers processes expect =
+    ?(daemons = 0) ?(looks = 0) ~takers processes expect =
   Model.check name ~expect @@ fun () ->
   let box = Mvar.create_empty () in
   let take i =
     ("take" ^ string_of_int (i + 1), fun () -> string_of_int (Mvar.take box))
   in
   let host, tasks, actors =
-    scheduler where ~is_lazy ~daemons (List.init takers take)
+    scheduler where ~is_lazy ~daemons ~looks (List.init takers take)
   in
   if asleep then run host;
   let root = Members.home (List.hd tasks) in
@@ -101,10 +101,10 @@ let check name ?(where = Other_domain) ?(is_lazy = false) ?(asleep = false)
   in
   (processes, outcome)
 
-let both name ?is_lazy ?asleep ?daemons ~takers processes expect =
-  check name ?is_lazy ?asleep ?daemons ~takers processes expect;
+let both name ?is_lazy ?asleep ?daemons ?looks ~takers processes expect =
+  check name ?is_lazy ?asleep ?daemons ?looks ~takers processes expect;
   check (name ^ " (one domain)") ~where:Same_domain ?is_lazy ?asleep ?daemons
-    ~takers processes expect
+    ?looks ~takers processes expect
 
 let () =
   both "the loop starts, put" ~takers:1 [ Host; Put 1 ]
@@ -161,4 +161,17 @@ let () =
   in
   a_daemon false;
   a_daemon true;
+  both "the loop looks, put" ~looks:1 ~takers:1 [ Host; Put 1 ]
+    [ "loop=ended take1=1 empty" ];
+  both "the loop looks, cancel" ~looks:1 ~takers:1 [ Host; Cancel 0 ]
+    [ "loop=ended take1=cancelled empty" ];
+  both "the loop looks at one, put for the other" ~looks:1 ~takers:2
+    [ Host; Put 1 ]
+    [ "loop=waits take1=1 take2=waits empty" ];
+  check "the loop looks, put, cancel" ~looks:1 ~takers:1
+    [ Host; Put 1; Cancel 0 ]
+    [ "loop=ended take1=1 empty"; "loop=ended take1=cancelled full 1" ];
+  check "lazy: the loop looks, put, cancel (one domain)" ~where:Same_domain
+    ~is_lazy:true ~looks:1 ~takers:1 [ Host; Put 1; Cancel 0 ]
+    [ "loop=ended take1=1 empty"; "loop=ended take1=cancelled full 1" ];
   Model.finish ()
