@@ -46,7 +46,7 @@ cd "$name"
 # --- The packages ----------------------------------------------------------------------------------------------------
 
 prefix=$folder/installed
-export OCAMLPATH=$prefix/lib
+export OCAMLPATH=$prefix/lib${OCAMLPATH:+:$OCAMLPATH}
 # opam gives a package no more than its sources, and what was installed before it.
 for package in $packages; do
   say "$package: build${tests:+ and test}"
@@ -56,6 +56,8 @@ for package in $packages; do
   meta=$prefix/lib/$package/META
   # Without the library that it adapts there is nothing of such a package.
   case $package in
+  # A command, and no library: dune writes an empty META.
+  concord-trace) [ -x "$prefix/bin/concord-trace" ] || die "$package: the command is missing"; rm -rf _build; continue ;;
   concord-async) needs=async ;;
   concord-picos) needs=picos_std.structured ;;
   concord-miou) needs=miou.unix ;;
@@ -64,6 +66,8 @@ for package in $packages; do
   if ocamlfind query "$needs" >/dev/null 2>&1; then
     grep -q "^version = \"$version\"$" "$meta" || die "$package: its META has no version"
     grep -q '^description =' "$meta" || die "$package: its META has no description"
+  else
+    say "$package: empty, as there is no $needs"
   fi
   rm -rf _build
 done
