@@ -1,10 +1,5 @@
 module type HOST = Host_signature.HOST
 
-let default_seed () =
-  match Option.bind (Sys.getenv_opt "CONCORD_SEED") int_of_string_opt with
-  | Some seed -> seed
-  | None -> int_of_float (Unix.gettimeofday ()) land 0xffffff
-
 let all ~seed h =
   Host_resumers.clauses ~seed h
   @ Host_structures.clauses ~seed h
@@ -15,30 +10,63 @@ type t = { host : (module HOST); process : Host_process.t }
 let find name clauses =
   match List.find_opt (fun c -> c.Host_tasks.name = name) clauses with
   | Some clause -> clause
-  | None -> invalid_arg ("Host.check: no clause " ^ name)
+  | None ->
+      let known = List.map (fun c -> c.Host_tasks.name) clauses in
+      invalid_arg
+        (Printf.sprintf "Host.check: no clause %s (there are %s)" name
+           (String.concat ", " known))
 
 let declare host =
   let cases ~seed ~clause = (find clause (all ~seed host)).cases in
   { host; process = Host_process.declare cases }
 
-let check ?seed ?(seconds = 10.) ?only { host = (module H); process } =
-  let seed = match seed with Some seed -> seed | None -> default_seed () in
-  let clauses = all ~seed (module H) in
-  let selected =
+(* A check that may begin. *)
+type plan = {
+  seed : int;
+  clauses : Host_tasks.clause list;
+  line : Host_tasks.clause -> Report.line;
+}
+
+let plan ?seed ?(seconds = 10.) ?only { host; process } =
+  Trial.check_seconds "Host.check" seconds;
+  let seed = Trial.seed seed in
+  let all = all ~seed host in
+  let clauses =
     match only with
-    | None -> clauses
-    | Some names -> List.map (fun name -> find name clauses) names
+    | None -> all
+    | Some names -> List.map (fun name -> find name all) names
   in
   let line Host_tasks.{ name = clause; about; _ } =
     let verdict = Host_process.verdict process ~seed ~seconds ~clause in
     { Report.clause; about; verdict }
   in
-  Report.{ subject = H.name; seed; lines = List.map line selected }
+  { seed; clauses; line }
 
-let main ?seed ?seconds h =
-  let report = check ?seed ?seconds (declare h) in
-  Report.print report;
-  exit (if Report.passed report then 0 else 1)
+let check ?seed ?seconds ?only ({ host = (module H); _ } as t) =
+  let { seed; clauses; line } = plan ?seed ?seconds ?only t in
+  Report.{ subject = H.name; seed; lines = List.map line clauses }
+
+(* The arguments of the program name clauses. *)
+let arguments () =
+  match Array.to_list Sys.argv with
+  | [] | [ _ ] -> None
+  | _ :: names -> Some names
+
+let main ?seed ?seconds ?only (module H : HOST) =
+  (* First: the process of a clause, which has the same arguments, goes no further. *)
+  let t = declare (module H) in
+  let only = match only with Some _ -> only | None -> arguments () in
+  match plan ?seed ?seconds ?only t with
+  | exception Invalid_argument text ->
+      prerr_endline text;
+      exit 2
+  | { seed; clauses; line } ->
+      let names = List.map (fun c -> c.Host_tasks.name) clauses in
+      let report =
+        Report.printing ~subject:H.name ~seed ~clauses:names (fun show ->
+            List.map (fun clause -> show (line clause)) clauses)
+      in
+      exit (if Report.passed report then 0 else 1)
 
 type abilities = {
   composes : bool;

@@ -49,22 +49,31 @@ val declare : (module HOST) -> t
 
 val check : ?seed:int -> ?seconds:float -> ?only:string list -> t -> Report.t
 (** [check host] runs the checks, or those of the clauses [only]. They take some
-    seconds, and longer if the host hangs.
+    seconds; if the host hangs, up to [seconds] more for each clause.
 
-    In the process of its clause the host may do what it likes: hang, raise, or
-    end the process. It may have started domains and threads when the program
-    was initialised. The process is killed after [seconds], by default 10.
-    [seed] determines how long the partners of a race wait; by default it is the
-    environment variable [CONCORD_SEED], or the time.
+    In the process of its clause the host may do what it likes: hang, raise,
+    print, or end the process. It may have started domains and threads when the
+    program was initialised. The process is killed if nothing goes on in it for
+    [seconds], by default 10, and ends when the program does. [seed] determines
+    how long the partners of a race wait: the same seed begins the same race,
+    which may still end otherwise. By default it is the environment variable
+    [CONCORD_SEED], or the time.
 
     It blocks the calling thread. The checks use the signal [SIGUSR1] in their
     processes.
 
-    - {b Raises} [Invalid_argument] if there is no such clause. *)
+    - {b Raises} [Invalid_argument] if there is no such clause, if [seconds] is
+      not positive, or if [CONCORD_SEED] is no number. *)
 
-val main : ?seed:int -> ?seconds:float -> (module HOST) -> unit
-(** {!declare}, {!check}, then {!Report.print}; then the program ends: with code
-    0 if no clause is broken, else with 1. *)
+val main :
+  ?seed:int -> ?seconds:float -> ?only:string list -> (module HOST) -> unit
+(** {!declare}, then {!check}, which prints each line of the report as soon as
+    it is known; then the program ends: with code 0 if no clause is broken, else
+    with 1. Without [only], the arguments of the program, if there are any, name
+    the clauses to check, as in [dune exec ./tested.exe H3 S2]. Where {!check}
+    raises, the program ends with code 2, and says why.
+
+    - {b Raises} [Invalid_argument] after {!check}. *)
 
 (** {1 What a host can do} *)
 

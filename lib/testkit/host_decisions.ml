@@ -84,7 +84,8 @@ let two_callers h random () =
     until t (fun () -> Atomic.get over = 2 * round);
     yes "both were accepted, or none"
       (accepted.(0).(round) <> accepted.(1).(round));
-    yes "it does not continue with what was accepted" accepted.(winner).(round)
+    yes "it does not continue with what was accepted" accepted.(winner).(round);
+    alive ()
   done
 
 (* What the task has got is what the resumer's caller was told. *)
@@ -145,7 +146,8 @@ let race_of_cancellation h random () =
       spin (Random.State.int mine 3000);
       task.cancel ();
       until t (fun () -> Atomic.get answered > i);
-      agree h answers.(i) task)
+      agree h answers.(i) task;
+      alive ())
     posts
 
 let h3 h random =

@@ -139,7 +139,8 @@ let two_domains (module H : HOST) () =
   in_task h @@ fun _ ->
   for i = 1 to n do
     Mvar.put there i;
-    int "the answer" (-i) (Mvar.take back)
+    int "the answer" (-i) (Mvar.take back);
+    alive ()
   done
 
 let domains h =

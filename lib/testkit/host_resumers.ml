@@ -144,9 +144,10 @@ let h2 h =
       "a resumer may be called from anywhere, does not block, runs no task";
     cases =
       [
+        (* First what says more than that it hangs. *)
+        case "by another task" (by_a_sibling h);
         case "from a domain" (from_elsewhere h (fun f -> f ()));
         case "from a thread" (from_elsewhere h in_thread);
-        case "by another task" (by_a_sibling h);
         case "from a domain, while a task computes" (while_busy h);
         case "in a signal handler" (in_a_signal_handler h);
       ];
@@ -163,7 +164,8 @@ let wake_ups h random place () =
       let resumer = collect post in
       (* Sometimes at once, sometimes when the loop sleeps. *)
       spin (Random.State.int random (if i mod 2 = 0 then 500 else 20_000));
-      yes "it is refused" (resumer (Ok i))
+      yes "it is refused" (resumer (Ok i));
+      alive ()
     done
   in
   beside
@@ -174,12 +176,72 @@ let wake_ups h random place () =
         int "the value" i (wait_in post)
       done)
 
+(* The race of above in its exact order, for a loop that sleeps by [Suspend.suspend]: the
+   task becomes ready when the loop has decided to sleep, and [block] was not called yet.
+   A loop that blocks its thread instead is let go by a thread. *)
+let misses = "the loop sleeps, and a task is ready: it became so before block"
+
+let before_it_sleeps h () =
+  let host = Host_kit.create () in
+  let post = post () and slept = ref false in
+  let resume () =
+    match take post with None -> false | Some resumer -> resumer (Ok 1)
+  in
+  let sleep block =
+    let outcome = Atomic.make None in
+    let wake o = Atomic.compare_and_set outcome None (Some o) in
+    let is_ready = resume () in
+    match block wake with
+    | Some v -> Ok v
+    | exception e -> Error e
+    | None ->
+        if is_ready && Atomic.get outcome = None then begin
+          slept := true;
+          Error (Failed misses)
+        end
+        else begin
+          poll (fun () -> Atomic.get outcome <> None);
+          Option.get (Atomic.get outcome)
+        end
+  in
+  let effc (type a) (e : a Effect.t) :
+      ((a, unit) Effect.Deep.continuation -> unit) option =
+    match e with
+    | Suspend.Suspend block when Host_kit.is_innermost host ->
+        Some
+          (fun k ->
+            match sleep block with
+            | Ok v -> Effect.Deep.continue k v
+            | Error e -> Effect.Deep.discontinue k e)
+    | _ -> None
+  in
+  let ended = Atomic.make false in
+  let rescuer () =
+    poll (fun () -> Atomic.get ended || not (is_empty post));
+    let deadline = Unix.gettimeofday () +. 0.3 in
+    poll (fun () -> Atomic.get ended || Unix.gettimeofday () > deadline);
+    ignore (resume () : bool)
+  in
+  let thread = Thread.create rescuer () in
+  let body () =
+    Host_kit.using host (fun () ->
+        in_task h (fun _ -> int "the value" 1 (wait_in post)))
+  in
+  let run () =
+    Effect.Deep.match_with body ()
+      { Effect.Deep.retc = Fun.id; exnc = raise; effc }
+  in
+  Fun.protect run ~finally:(fun () -> Atomic.set ended true);
+  Thread.join thread;
+  yes misses (not !slept)
+
 let h4 h random =
   {
     name = "H4";
     about = "a loop that goes to sleep misses no task that becomes ready";
     cases =
       [
+        case "resumed when the loop begins to sleep" (before_it_sleeps h);
         case "a domain resumes" (wake_ups h random (fun f -> f ()));
         case "a domain resumes from a thread of it"
           (wake_ups h random in_thread);

@@ -112,7 +112,8 @@ let cancelled_takers h random () =
     spin (Random.State.int mine 3000);
     task.cancel ();
     until t (fun () -> Atomic.get put = i);
-    is_in_one_place h i task box
+    is_in_one_place h i task box;
+    alive ()
   done
 
 let s2 h random =

@@ -98,6 +98,8 @@ let wait_in post =
       put post resumer;
       None)
 
+let take post = Atomic.exchange post None
+
 let collect post =
   poll (fun () -> not (is_empty post));
-  Option.get (Atomic.exchange post None)
+  Option.get (take post)

@@ -61,6 +61,9 @@ val peek : 'a post -> 'a Concord.Suspend.resumer
 (** The resumer, which stays there.
     - {b Raises} [Invalid_argument] if there is none. *)
 
+val take : 'a post -> 'a Concord.Suspend.resumer option
+(** Takes the resumer out, if there is one. *)
+
 val wait_in : 'a post -> 'a
 (** Suspends, with the resumer in the place. *)
 

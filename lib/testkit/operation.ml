@@ -35,13 +35,9 @@ let storms ~seed ~seconds operation =
 (* More than any takes that ends. *)
 let limit = 10.
 
-let default_seed () =
-  match Option.bind (Sys.getenv_opt "CONCORD_SEED") int_of_string_opt with
-  | Some seed -> seed
-  | None -> int_of_float (Unix.gettimeofday () *. 1e3) land 0xFFFFFF
-
 let check ?seed ?(seconds = 1.) (module O : OPERATION) =
-  let seed = match seed with Some seed -> seed | None -> default_seed () in
+  Trial.check_seconds "Operation.check" seconds;
+  let seed = Trial.seed seed in
   let share = seconds /. 3. in
   (* Why the rest is not looked at. *)
   let skipped = ref None in
@@ -67,6 +63,16 @@ let check ?seed ?(seconds = 1.) (module O : OPERATION) =
   let storms = storms ~seed ~seconds:share (module O) in
   let random = List.map (line ~limit:(limit +. share)) storms in
   { Report.subject = O.name; seed; lines = exact @ random }
+
+let main ?seed ?seconds operation =
+  let report =
+    try check ?seed ?seconds operation
+    with Invalid_argument text ->
+      prerr_endline text;
+      exit 2
+  in
+  Report.print report;
+  exit (if Report.passed report then 0 else 1)
 
 let cases operation =
   let named { Clauses.name; cases; _ } =

@@ -51,13 +51,20 @@ val check : ?seed:int -> ?seconds:float -> (module OPERATION) -> Report.t
     two domains, in system threads; for [seconds] together (1 by default), from
     [seed] (by default [CONCORD_SEED] of the environment, or a new one).
 
-    A clause is given 10 seconds, and its share of [seconds]; if it hangs, those
-    after it are not looked at. Each runs in a process of its own, which is
-    killed if it hangs. In a program that has or had a second domain, where
-    OCaml cannot fork, it is a thread, which then remains.
+    A clause in which nothing goes on for 10 seconds, and its share of
+    [seconds], hangs; those after it are not looked at. Each runs in a process
+    of its own, which is killed if it hangs: the operation may also raise,
+    print, or end the process. In a program that has or had a second domain,
+    where OCaml cannot fork, it is a thread, which then remains.
 
     - {b Suspends}: blocks the calling thread.
-    - {b Raises} nothing of the operation's. *)
+    - {b Raises} nothing of the operation's; [Invalid_argument] if [seconds] is
+      not positive, or if [CONCORD_SEED] is no number. *)
+
+val main : ?seed:int -> ?seconds:float -> (module OPERATION) -> unit
+(** {!check}, then {!Report.print}; then the program ends: with code 0 if no
+    clause is broken, else with 1, and with 2 where {!check} raises
+    [Invalid_argument]. *)
 
 val cases : (module OPERATION) -> (string * (unit -> unit)) list
 (** The parts of the clauses that are looked at in an exact order, each with its

@@ -26,8 +26,19 @@ let registers_or_returns s =
 (* --- Who goes on ----------------------------------------------------------------- *)
 
 let released_before_block s =
-  only_if s.keeps "an early release is forgotten";
+  only_if (s.keeps || s.service <> Meets) "nobody goes on alone";
   let w = start ~hooks:(release_first s) s in
+  Hand.settle s.hand;
+  (* A release that waits for somebody is not forgotten: the two must meet. *)
+  let release_waits =
+    List.exists (fun task -> Hand.outcome task = Hand.Waits) s.pending
+  in
+  if waits w && not s.keeps then begin
+    if release_waits then
+      Trial.fail "task %d and a release wait for each other" w.number;
+    settle s;
+    only_if false "an early release is forgotten"
+  end;
   settle s;
   served s [ w ]
 

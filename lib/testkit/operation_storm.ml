@@ -80,6 +80,7 @@ type round = {
   delay : int;  (** Turns before the first release. *)
   going : int Atomic.t;  (** Tasks that have not ended. *)
   over : bool Atomic.t;  (** Nobody is let go any more. *)
+  beats : int Atomic.t;  (** So many turns had those who release. *)
   fault : exn option Atomic.t;  (** What a task or a release has raised. *)
 }
 
@@ -121,6 +122,7 @@ let releases host r () =
     Concord_fifo.fork (fun () -> noting r (fun () -> release_as_needed r))
   in
   while not (is_over r) do
+    Atomic.incr r.beats;
     host.relax ();
     Concord_fifo.yield ()
   done;
@@ -133,22 +135,28 @@ let task r ~turns () =
       done);
   Atomic.decr r.going
 
-(* As long as somebody goes on now and then, none is stuck. *)
+(* As long as somebody goes on now and then, none is stuck; nor while the system lets one
+   of the two sides have no turn. *)
 let stuck_after = 2.5
+let enough_turns = 5_000
 
 let all_have_ended host r =
   let progress () = List.length (Atomic.get r.scene.served) in
-  let rec look seen since pauses =
+  let beats () = Atomic.get r.beats in
+  let rec look seen since pauses beaten =
     if Atomic.get r.going > 0 && Atomic.get r.fault = None then begin
       host.pause ();
       let now = Unix.gettimeofday () and served = progress () in
-      if served > seen then look served now 0
-      else if now -. since > stuck_after && pauses > 5_000 then
-        Trial.fail "%d of the tasks are never let go" (Atomic.get r.going)
-      else look seen since (pauses + 1)
+      if served > seen then look served now 0 (beats ())
+      else if
+        now -. since > stuck_after
+        && pauses > enough_turns
+        && beats () - beaten > enough_turns
+      then Trial.fail "%d of the tasks are never let go" (Atomic.get r.going)
+      else look seen since (pauses + 1) beaten
     end
   in
-  look (progress ()) (Unix.gettimeofday ()) 0
+  look (progress ()) (Unix.gettimeofday ()) 0 (beats ())
 
 (* A party that leaves keeps the others waiting. *)
 let cancel_some random host r cancels =
@@ -169,6 +177,7 @@ let round random operation host ways =
       delay = int 5;
       going = Atomic.make tasks;
       over = Atomic.make false;
+      beats = Atomic.make 0;
       fault = Atomic.make None;
     }
   in
@@ -195,6 +204,7 @@ let repeat ~seed ~seconds operation host =
   let rec go n =
     (try round random operation host ways
      with e -> Trial.fail "in round %d: %s" n (Operation_run.text e));
+    Trial.alive ();
     if n < fewest || Unix.gettimeofday () < deadline then go (n + 1)
   in
   go 1

@@ -17,26 +17,45 @@ let verdict t clause =
 
 let count which t = List.length (List.filter which t.lines)
 
-let to_string t =
-  let width =
-    List.fold_left (fun n line -> max n (String.length line.clause)) 0 t.lines
-  in
-  let line { clause; about; verdict } =
-    let word, text =
-      match verdict with
-      | Kept -> ("kept", about)
-      | Broken what -> ("BROKEN", what)
-      | Not_offered why -> ("-", why)
-    in
-    Printf.sprintf "%-*s  %-6s  %s\n" width clause word text
-  in
+let width names =
+  List.fold_left (fun n name -> max n (String.length name)) 0 names
+
+let head ~subject ~seed = Printf.sprintf "%s (seed %d)\n" subject seed
+
+(* What was seen says little to who does not know what was asked for. *)
+let text ~width { clause; about; verdict } =
+  let row = Printf.sprintf "%-*s  %-6s  %s\n" width in
+  match verdict with
+  | Kept -> row clause "kept" about
+  | Broken what -> row clause "BROKEN" what ^ row "" "asked:" about
+  | Not_offered why -> row clause "-" why
+
+let foot t =
   let kept = count (fun line -> line.verdict = Kept) t
   and broken = count is_broken t in
-  Printf.sprintf "%s (seed %d)\n" t.subject t.seed
-  ^ String.concat "" (List.map line t.lines)
-  ^ Printf.sprintf "%d kept, %d broken, %d not offered\n" kept broken
-      (List.length t.lines - kept - broken)
+  Printf.sprintf "%d kept, %d broken, %d not offered\n" kept broken
+    (List.length t.lines - kept - broken)
 
-let print t =
-  print_string (to_string t);
+let to_string t =
+  let width = width (List.map (fun line -> line.clause) t.lines) in
+  head ~subject:t.subject ~seed:t.seed
+  ^ String.concat "" (List.map (text ~width) t.lines)
+  ^ foot t
+
+let show text =
+  print_string text;
   flush stdout
+
+let print t = show (to_string t)
+
+let printing ~subject ~seed ~clauses look =
+  let width = width clauses in
+  show (head ~subject ~seed);
+  let lines =
+    look (fun line ->
+        show (text ~width line);
+        line)
+  in
+  let t = { subject; seed; lines } in
+  show (foot t);
+  t

@@ -1,4 +1,4 @@
-(** What a suite of checks has found: one line for each clause. *)
+(** What a suite of checks has found, clause by clause. *)
 
 type verdict =
   | Kept
@@ -29,8 +29,19 @@ val verdict : t -> string -> verdict
     - {b Raises} [Invalid_argument] if there is none. *)
 
 val to_string : t -> string
-(** The subject, a line for each clause, and a last one that counts them. Each
-    line ends with a newline, also the last one. *)
+(** The subject, a line for each clause, and a last one that counts them. Below
+    a clause that is broken stands what it asks for. Each line ends with a
+    newline, also the last one. *)
 
 val print : t -> unit
 (** [print report] writes [to_string report] to the standard output. *)
+
+val printing :
+  subject:string ->
+  seed:int ->
+  clauses:string list ->
+  ((line -> line) -> line list) ->
+  t
+(** [printing ~subject ~seed ~clauses look] is the report of the lines that
+    [look show] returns; it is printed as by {!print}, each line as soon as
+    [look] has called [show] with it. [clauses] are their names. *)

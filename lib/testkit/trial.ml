@@ -27,13 +27,27 @@ let say kind text =
 
 let say_failed e =
   let what =
-    match e with Failed text -> text | e -> "raised " ^ Printexc.to_string e
+    match e with
+    | Failed text -> text
+    | Concord.Suspend.Never_resumed ->
+        "all wait, and nothing is left that could go on \
+         (Suspend.Never_resumed): was somebody not put into the queue, or the \
+         loop not woken?"
+    | e -> "raised " ^ Printexc.to_string e
   in
   say 'x' (fst !current ^ ": " ^ what)
 
 let abort e =
   say_failed e;
   Unix._exit 0
+
+(* Any thread may say so: one write of two bytes is not torn. *)
+let pulse = ref None
+
+let alive () =
+  Option.iter
+    (fun socket -> ignore (Unix.single_write_substring socket ".\n" 0 2 : int))
+    !pulse
 
 let perform cases out =
   Printexc.record_backtrace true;
@@ -50,21 +64,42 @@ let perform cases out =
   in
   go false "" cases
 
+let rec retrying f =
+  try f () with Unix.(Unix_error (EINTR, _, _)) -> retrying f
+
+(* What hangs must not outlive the program, if that is killed. The parent writes nothing, so
+   that a read ends when the parent has. Signals are for the threads of the cases. *)
+let end_with_parent socket =
+  let await () =
+    (try
+       ignore (retrying (fun () -> Unix.read socket (Bytes.create 1) 0 1) : int)
+     with Unix.Unix_error _ -> ());
+    Unix._exit 0
+  in
+  let all = List.init 64 succ in
+  let before = Thread.sigmask SIG_BLOCK all in
+  ignore (Thread.create await () : Thread.t);
+  ignore (Thread.sigmask SIG_SETMASK before : int list)
+
 let perform_and_exit cases out =
+  let socket = Unix.descr_of_out_channel out in
+  pulse := Some socket;
+  end_with_parent socket;
   (try perform cases out with _ -> ());
   flush_all ();
   Unix._exit 0
 
 (* --- In the parent ---------------------------------------------------------- *)
 
-let rec retrying f =
-  try f () with Unix.(Unix_error (EINTR, _, _)) -> retrying f
+(* Both directions: the child learns that the program has ended. *)
+let link () = Unix.socketpair ~cloexec:true PF_UNIX SOCK_STREAM 0
 
-(* What the child writes until it ends; [false]: it has not ended in time. *)
-let read_until deadline input =
+(* What the child writes until it ends; [false]: it has written nothing for so long. *)
+let read_while_alive ~seconds input =
   let text = Buffer.create 256 and bytes = Bytes.create 4096 in
+  let deadline = ref (Unix.gettimeofday () +. seconds) in
   let rec go () =
-    let left = deadline -. Unix.gettimeofday () in
+    let left = !deadline -. Unix.gettimeofday () in
     if left <= 0. then false
     else
       match retrying (fun () -> Unix.select [ input ] [] [] left) with
@@ -74,14 +109,42 @@ let read_until deadline input =
           | 0 -> true
           | n ->
               Buffer.add_subbytes text bytes 0 n;
+              deadline := Unix.gettimeofday () +. seconds;
               go ())
   in
   let ended = go () in
   (ended, Buffer.contents text)
 
+(* OCaml numbers signals in its own way. *)
+let name_of_signal n =
+  let known =
+    Sys.
+      [
+        (sigsegv, "SIGSEGV");
+        (sigabrt, "SIGABRT");
+        (sigbus, "SIGBUS");
+        (sigill, "SIGILL");
+        (sigfpe, "SIGFPE");
+        (sigkill, "SIGKILL");
+        (sigterm, "SIGTERM");
+        (sigint, "SIGINT");
+        (sighup, "SIGHUP");
+        (sigpipe, "SIGPIPE");
+        (sigalrm, "SIGALRM");
+        (sigvtalrm, "SIGVTALRM");
+        (sigusr1, "SIGUSR1");
+        (sigusr2, "SIGUSR2");
+        (sigquit, "SIGQUIT");
+        (sigtrap, "SIGTRAP");
+      ]
+  in
+  match List.assoc_opt n known with
+  | Some name -> name
+  | None -> "signal " ^ string_of_int n
+
 let of_status = function
   | Unix.WEXITED n -> Printf.sprintf "exited with code %d" n
-  | WSIGNALED n | WSTOPPED n -> Printf.sprintf "was killed by signal %d" n
+  | WSIGNALED n | WSTOPPED n -> "was killed by " ^ name_of_signal n
 
 let conclude ~seconds ended status text =
   let rec go current = function
@@ -99,6 +162,7 @@ let conclude ~seconds ended status text =
         | 'k' -> Report.Kept
         | 'n' -> Report.Not_offered (said ())
         | 'x' -> Report.Broken (said ())
+        | '.' -> go current rest
         | _ -> go (said ()) rest)
   in
   String.split_on_char '\n' text
@@ -106,8 +170,7 @@ let conclude ~seconds ended status text =
   |> go "(start)"
 
 let end_of ~seconds ~input child =
-  let deadline = Unix.gettimeofday () +. seconds in
-  let ended, text = read_until deadline input in
+  let ended, text = read_while_alive ~seconds input in
   Unix.close input;
   (* What it has said is all that counts: whatever it still does, it ends. *)
   (if not ended then
@@ -123,8 +186,23 @@ let fork () =
       "Concord_testkit: the program has, or had, a second domain, so that it \
        cannot fork"
 
+(* A seed that is misspelt would be another one at each run, in silence. *)
+let seed = function
+  | Some seed -> seed
+  | None -> (
+      match Sys.getenv_opt "CONCORD_SEED" with
+      | None | Some "" ->
+          int_of_float (Unix.gettimeofday () *. 1e3) land 0xffffff
+      | Some text -> (
+          match int_of_string_opt text with
+          | Some seed -> seed
+          | None -> invalid_arg ("CONCORD_SEED is no number: " ^ text)))
+
+let check_seconds what seconds =
+  if not (seconds > 0.) then invalid_arg (what ^ ": seconds <= 0")
+
 let run ~seconds cases =
-  let input, output = Unix.pipe ~cloexec:true () in
+  let input, output = link () in
   match fork () with
   | 0 ->
       Unix.close input;

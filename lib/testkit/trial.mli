@@ -31,20 +31,34 @@ val abort : exn -> 'a
 (** The current case fails with this exception, and all ends: for what runs
     beside the code of the case, which may wait for it. *)
 
+val alive : unit -> unit
+(** Something went on: a round of a case is over. Any thread may say so. *)
+
+val seed : int option -> int
+(** This one; else [CONCORD_SEED] of the environment, else a new one.
+    - {b Raises} [Invalid_argument] if [CONCORD_SEED] is no number. *)
+
+val check_seconds : string -> float -> unit
+(** [check_seconds "f" s]
+    - {b Raises} [Invalid_argument] unless [s] is positive. *)
+
 val run : seconds:float -> case list -> Report.verdict
 (** Runs the cases one after the other, in a process that is forked, until one
-    fails. Cases that have not ended after [seconds] together, and one that ends
-    its process, fail too; the process is killed then.
+    fails. A case in which nothing goes on for [seconds] ({!alive}), and one
+    that ends its process, fail too; the process is killed then.
 
     - {b Raises} [Invalid_argument] if the program has, or had, a second domain:
       OCaml has no fork then. *)
 
 (** {2 The two ends of it} *)
 
+val link : unit -> Unix.file_descr * Unix.file_descr
+(** The end of the parent, and that of the child. *)
+
 val perform_and_exit : case list -> out_channel -> 'a
 (** Runs the cases, writes to the channel what becomes of them, and ends the
-    process. *)
+    process; it ends too once the other end of the {!link} is closed. *)
 
 val end_of : seconds:float -> input:Unix.file_descr -> int -> Report.verdict
 (** The verdict of a child process that calls {!perform_and_exit}. [input] is
-    where its channel is read; it is closed. *)
+    the parent's end; it is closed. The process is killed as by {!run}. *)

@@ -27,3 +27,4 @@ type t =
   | Swallows_failures  (** Of all tasks but the first one. *)
   | Closes_resumers  (** End: they raise then. *)
   | Exits  (** The program, when nothing is ready. *)
+  | Crashes  (** Likewise. *)

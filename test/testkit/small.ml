@@ -194,6 +194,7 @@ struct
 
   let sleep t =
     if has Exits then exit 3;
+    if has Crashes then Unix.kill (Unix.getpid ()) Sys.sigsegv;
     t.sleeps <- t.sleeps + 1;
     let announce resumer =
       Atomic.set t.bell resumer;

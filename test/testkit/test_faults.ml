@@ -55,14 +55,46 @@ let texts =
   let calls = declared ~fault:Calls_block_again "H1"
   and closes = declared ~fault:Closes_resumers "end"
   and forgets = declared ~fault:Forgets_one_bell "H4"
-  and exits = declared ~fault:Exits "H2" in
+  and exits = declared ~fault:Exits "H2"
+  and crashes = declared ~fault:Crashes "H2"
+  and cancels = declared ~fault:Cancels_too_late "S3" in
   fun () ->
     says "what was seen" (broken "H1" calls)
       "block returns Some v: calls of block: expected 1, but it was 2";
     says "what was raised" (broken "end" closes)
       "a resumer is called again: raised Invalid_argument";
     says "a hang" (broken ~seconds:0.5 "H4" forgets) "hangs: no result in 0.5 s";
-    says "the end" (broken "H2" exits) "the process exited with code 3"
+    says "the end" (broken "H2" exits) "the process exited with code 3";
+    says "a signal" (broken "H2" crashes) "the process was killed by SIGSEGV";
+    says "that nothing goes on" (broken "S3" cancels)
+      "nothing is left that could go on"
+
+(* In its exact order: not one of the races has to be lost. *)
+let race_by_hand =
+  let sleeps = declared ~fault:Sleeps_too_early "H4"
+  and runs = declared ~fault:Runs_in_resumer "H2" in
+  fun () ->
+    says "the sleep" (broken "H4" sleeps)
+      "resumed when the loop begins to sleep: the loop sleeps, and a task is \
+       ready";
+    says "who runs the task" (broken "H2" runs)
+      "by another task: the resumer runs the task"
+
+module Trial = Concord_testkit__Trial
+
+(* Slow is not hanging: what counts is how long nothing goes on. *)
+let slow () =
+  let rounds ~alive () =
+    for _ = 1 to 8 do
+      Unix.sleepf 0.25;
+      if alive then Trial.alive ()
+    done
+  in
+  let verdict alive =
+    Trial.run ~seconds:1. [ Trial.case "rounds" (rounds ~alive) ]
+  in
+  yes "kept" (verdict true = Report.Kept);
+  yes "hangs" (verdict false = Report.Broken "rounds: hangs: no result in 1 s")
 
 let refused what f =
   match f () with
@@ -88,6 +120,7 @@ let printed_report () =
       "a host (seed 7)";
       "H1       kept    this";
       "protect  BROKEN  seen";
+      "         asked:  that";
       "S3       -       why";
       "1 kept, 1 broken, 1 not offered";
       "";
@@ -99,9 +132,18 @@ let printed_report () =
     (Report.passed { report with lines = [ List.nth report.lines 2 ] })
 
 let misuse () =
-  refused "a clause that is none" (fun () ->
-      ignore (Host.check ~only:[ "H9" ] small : Report.t));
-  ignore (Host.check ~only:[ "S4" ] small : Report.t);
+  let check ?seconds only () =
+    ignore (Host.check ?seconds ~only small : Report.t)
+  in
+  refused "a clause that is none" (check [ "H9" ]);
+  refused "no time" (check ~seconds:0. [ "H1" ]);
+  refused "no number" (check ~seconds:Float.nan [ "H1" ]);
+  Unix.putenv "CONCORD_SEED" "1e3";
+  refused "a seed that is none" (check [ "H1" ]);
+  Unix.putenv "CONCORD_SEED" "7";
+  Check.int "the seed" 7 (Host.check ~only:[] small).seed;
+  Unix.putenv "CONCORD_SEED" "";
+  check [ "S4" ] ();
   refused "a host that is declared late" (fun () ->
       ignore (declared "late" : Host.t))
 
@@ -132,6 +174,12 @@ let () =
           fault "failures" Swallows_failures [ "failures" ];
           fault "end" Closes_resumers [ "end" ];
         ] );
-      ("reports", [ test "texts" texts; test "lines" printed_report ]);
+      ( "reports",
+        [
+          test "texts" texts;
+          test "races by hand" race_by_hand;
+          test "lines" printed_report;
+          test "slow" slow;
+        ] );
       ("misuse", [ test "is refused" misuse ]);
     ]

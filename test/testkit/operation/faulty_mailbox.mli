@@ -1,0 +1,23 @@
+(** A mailbox, of nothing but the contract, with at most one fault. *)
+
+type fault =
+  | Nothing
+  | Registers_and_returns
+  | Resumes_under_lock
+  | Does_not_look
+  | Resumes_two
+  | Ignores_refusals
+  | Raises_another
+  | Last_come_first_served
+  | Resumes_twice
+  | Is_busy_for_ever
+  | Does_not_count_leavers
+  | Forgets_who_waits
+  | Keeps_leavers
+  | Prefers_latecomers
+  | Loses_after_four
+  | One_for_each_domain
+  | One_for_each_thread
+
+val operation : fault -> (module Concord_testkit.Operation.OPERATION)
+(** [take], and [put] as its release. *)

@@ -1,0 +1,39 @@
+The arguments name the clauses:
+
+  $ ./own_host.exe H1 S4
+  a host (seed 1)
+  H1  kept    block is called once, and the task does not continue before it ends
+  S4  kept    who waits is served in the order of arrival
+  2 kept, 0 broken, 0 not offered
+  $ BREAK=run ./own_host.exe H1
+  a host (seed 1)
+  H1  BROKEN  block returns Some v: raised Failure("no loop")
+      asked:  block is called once, and the task does not continue before it ends
+  0 kept, 1 broken, 0 not offered
+  [1]
+  $ ./own_host.exe H1 H9
+  Host.check: no clause H9 (there are H1, H2, H3, H4, S1, S2, S3, S4, S5, backtraces, inside, around, foreign, domains, protect, fair, failures, end)
+  [2]
+  $ CONCORD_SEED=many ./own_operation.exe
+  CONCORD_SEED is no number: many
+  [2]
+  $ CONCORD_SEED=5 ./own_operation.exe | sed -n '1p;$p'
+  take (seed 5)
+  13 kept, 0 broken, 5 not offered
+  $ CONCORD_SEED=5 BREAK=1 ./own_operation.exe >report
+  [1]
+  $ head -n 1 report
+  take (seed 5)
+
+A line is printed as soon as its clause was looked at. Only the second of these starts tasks, and then kills the program:
+
+  $ BREAK=spawn ./own_host.exe H1 S4 >report
+  [141]
+  $ cat report
+  a host (seed 1)
+  H1  kept    block is called once, and the task does not continue before it ends
+
+What hangs does not outlive a program that is killed:
+
+  $ BREAK=hang ./own_host.exe S4 2>&1 | cat
+  a host (seed 1)
