@@ -54,10 +54,9 @@ val check : ?seed:int -> ?seconds:float -> ?only:string list -> t -> Report.t
     In the process of its clause the host may do what it likes: hang, raise,
     print, or end the process. It may have started domains and threads when the
     program was initialised. The process is killed if nothing goes on in it for
-    [seconds], by default 10, and ends when the program does. [seed] determines
-    how long the partners of a race wait: the same seed begins the same race,
-    which may still end otherwise. By default it is the environment variable
-    [CONCORD_SEED], or the time.
+    [seconds], by default 10. [seed] determines how long the partners of a race
+    wait: the same seed begins the same race, which may still end otherwise. By
+    default it is the environment variable [CONCORD_SEED], or the time.
 
     It blocks the calling thread. The checks use the signal [SIGUSR1] in their
     processes.

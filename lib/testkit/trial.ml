@@ -41,12 +41,12 @@ let abort e =
   say_failed e;
   Unix._exit 0
 
-(* Any thread may say so: one write of two bytes is not torn. *)
+(* Any thread may say so: one write of two bytes into a pipe is not torn. *)
 let pulse = ref None
 
 let alive () =
   Option.iter
-    (fun socket -> ignore (Unix.single_write_substring socket ".\n" 0 2 : int))
+    (fun pipe -> ignore (Unix.single_write_substring pipe ".\n" 0 2 : int))
     !pulse
 
 let perform cases out =
@@ -64,35 +64,16 @@ let perform cases out =
   in
   go false "" cases
 
-let rec retrying f =
-  try f () with Unix.(Unix_error (EINTR, _, _)) -> retrying f
-
-(* What hangs must not outlive the program, if that is killed. The parent writes nothing, so
-   that a read ends when the parent has. Signals are for the threads of the cases. *)
-let end_with_parent socket =
-  let await () =
-    (try
-       ignore (retrying (fun () -> Unix.read socket (Bytes.create 1) 0 1) : int)
-     with Unix.Unix_error _ -> ());
-    Unix._exit 0
-  in
-  let all = List.init 64 succ in
-  let before = Thread.sigmask SIG_BLOCK all in
-  ignore (Thread.create await () : Thread.t);
-  ignore (Thread.sigmask SIG_SETMASK before : int list)
-
 let perform_and_exit cases out =
-  let socket = Unix.descr_of_out_channel out in
-  pulse := Some socket;
-  end_with_parent socket;
+  pulse := Some (Unix.descr_of_out_channel out);
   (try perform cases out with _ -> ());
   flush_all ();
   Unix._exit 0
 
 (* --- In the parent ---------------------------------------------------------- *)
 
-(* Both directions: the child learns that the program has ended. *)
-let link () = Unix.socketpair ~cloexec:true PF_UNIX SOCK_STREAM 0
+let rec retrying f =
+  try f () with Unix.(Unix_error (EINTR, _, _)) -> retrying f
 
 (* What the child writes until it ends; [false]: it has written nothing for so long. *)
 let read_while_alive ~seconds input =
@@ -202,7 +183,7 @@ let check_seconds what seconds =
   if not (seconds > 0.) then invalid_arg (what ^ ": seconds <= 0")
 
 let run ~seconds cases =
-  let input, output = link () in
+  let input, output = Unix.pipe ~cloexec:true () in
   match fork () with
   | 0 ->
       Unix.close input;

@@ -52,13 +52,11 @@ val run : seconds:float -> case list -> Report.verdict
 
 (** {2 The two ends of it} *)
 
-val link : unit -> Unix.file_descr * Unix.file_descr
-(** The end of the parent, and that of the child. *)
-
 val perform_and_exit : case list -> out_channel -> 'a
 (** Runs the cases, writes to the channel what becomes of them, and ends the
-    process; it ends too once the other end of the {!link} is closed. *)
+    process. *)
 
 val end_of : seconds:float -> input:Unix.file_descr -> int -> Report.verdict
 (** The verdict of a child process that calls {!perform_and_exit}. [input] is
-    the parent's end; it is closed. The process is killed as by {!run}. *)
+    where its channel is read; it is closed. The process is killed as by {!run}.
+*)

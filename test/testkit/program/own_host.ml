@@ -1,5 +1,4 @@
-(* [BREAK]: [run] raises; or [spawn] ends the program that prints the report, and then its
-   own process ends ("spawn"), or hangs ("hang"). *)
+(* [BREAK]: [run] raises; or [spawn] ends the program that prints the report. *)
 let breaks what = Sys.getenv_opt "BREAK" = Some what
 
 module Host = struct
@@ -13,11 +12,6 @@ module Host = struct
     Concord_fifo.run f
 
   let spawn () f =
-    if breaks "hang" then begin
-      Unix.kill (Unix.getppid ()) Sys.sigpipe;
-      Unix.sleep 30;
-      prerr_endline "It has outlived the program."
-    end;
     if breaks "spawn" then begin
       Unix.kill (Unix.getppid ()) Sys.sigpipe;
       Unix._exit 0

@@ -32,8 +32,3 @@ A line is printed as soon as its clause was looked at. Only the second of these 
   $ cat report
   a host (seed 1)
   H1  kept    block is called once, and the task does not continue before it ends
-
-What hangs does not outlive a program that is killed:
-
-  $ BREAK=hang ./own_host.exe S4 2>&1 | cat
-  a host (seed 1)
