@@ -13,5 +13,5 @@ let group =
   {
     name = "async";
     doc = "Async: between its tasks, Mvar against its own";
-    comparisons = [ serial ];
+    comparisons = beside [ serial ];
   }

@@ -28,7 +28,7 @@ let barrier_concord host n =
   let t = Concord.Barrier.create tasks in
   barrier host (fun () -> Concord.Barrier.await t) n
 
-let barrier_eio n =
+let await_eio tasks =
   let mutex = Eio.Mutex.create () and condition = Eio.Condition.create () in
   let missing = ref tasks and round = ref 0 in
   let await () =
@@ -45,7 +45,9 @@ let barrier_eio n =
        done);
     Eio.Mutex.unlock mutex
   in
-  barrier Host.eio await n
+  await
+
+let barrier_eio n = barrier Host.eio (await_eio tasks) n
 
 let barrier_serial =
   let case = "barrier-serial" in
@@ -64,4 +66,54 @@ let barrier_serial =
       ];
   }
 
-let comparisons = [ barrier_serial ]
+(* --- Between two domains --- *)
+
+let sides = 2
+
+let pass await n =
+  for _ = 1 to n do
+    await ()
+  done
+
+let both_concord host n =
+  let t = Concord.Barrier.create sides in
+  Host.both host (pass (fun () -> Concord.Barrier.await t)) n
+
+let both_eio n = Host.both Host.eio (pass (await_eio sides)) n
+
+let both_stdlib n =
+  let mutex = Mutex.create () and condition = Condition.create () in
+  let missing = ref sides and round = ref 0 in
+  let await () =
+    Mutex.lock mutex;
+    decr missing;
+    (if !missing = 0 then (
+       missing := sides;
+       incr round;
+       Condition.broadcast condition)
+     else
+       let mine = !round in
+       while !round = mine do
+         Condition.wait condition mutex
+       done);
+    Mutex.unlock mutex
+  in
+  Host.both Host.domain (pass await) n
+
+let barrier_parallel =
+  let case = "barrier-parallel" in
+  {
+    title =
+      "one of 2 tasks passing a barrier for both of them, each on a domain \
+       (eio, stdlib, go, picos: made of a mutex and a condition)";
+    baseline = row ~case ~impl:"eio" ~host:"eio" (Time both_eio);
+    others =
+      Ours.rows ~case Ours.two_domains both_concord
+      @ [
+          row ~case ~impl:"stdlib" ~host:"domain" (Time both_stdlib);
+          go case;
+          picos case elsewhere;
+        ];
+  }
+
+let comparisons = beside [ barrier_serial ] @ [ barrier_parallel ]

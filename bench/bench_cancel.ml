@@ -121,4 +121,5 @@ let promise crowd =
   comparison ~case ~crowd ~what:"promise" ~concord:promise_concord
     ~eio:promise_eio
 
-let comparisons = [ mutex 10; mutex 10_000; mutex 100_000; promise 10_000 ]
+let comparisons =
+  beside [ mutex 10; mutex 10_000; mutex 100_000; promise 10_000 ]

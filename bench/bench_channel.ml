@@ -40,15 +40,13 @@ let channel_serial =
       row ~case ~impl:"eio" ~host:"eio"
         (Time (Peers.stream_eio ~capacity:0 (Host.serial Host.eio)));
     others =
-      [
-        row ~case ~impl:"concord" ~host:"fifo"
-          (Time (channel_concord (Host.serial Host.fifo)));
-        row ~case ~impl:"concord" ~host:"eio"
-          (Time (channel_concord (Host.serial Host.eio)));
-        row ~case ~impl:"stdlib" ~host:"thread"
-          (Time (channel_stdlib (Host.serial Host.thread)));
-        go case;
-      ];
+      Ours.rows ~case Ours.two_tasks (fun host ->
+          channel_concord (Host.serial host))
+      @ [
+          row ~case ~impl:"stdlib" ~host:"thread"
+            (Time (channel_stdlib (Host.serial Host.thread)));
+          go case;
+        ];
   }
 
 let channel_parallel =
@@ -59,17 +57,15 @@ let channel_parallel =
       row ~case ~impl:"eio" ~host:"eio"
         (Time (Peers.stream_eio ~capacity:0 (Host.parallel Host.eio)));
     others =
-      [
-        row ~case ~impl:"concord" ~host:"fifo"
-          (Time (channel_concord (Host.parallel Host.fifo)));
-        row ~case ~impl:"concord" ~host:"eio"
-          (Time (channel_concord (Host.parallel Host.eio)));
-        row ~case ~impl:"stdlib" ~host:"domain"
-          (Time (channel_stdlib (Host.parallel Host.domain)));
-        row ~case ~impl:"domainslib" ~host:"domain"
-          (Time (Peers.stream_domainslib ~capacity:0));
-        go case;
-      ];
+      Ours.rows ~case Ours.two_domains (fun host ->
+          channel_concord (Host.parallel host))
+      @ [
+          row ~case ~impl:"stdlib" ~host:"domain"
+            (Time (channel_stdlib (Host.parallel Host.domain)));
+          row ~case ~impl:"domainslib" ~host:"domain"
+            (Time (Peers.stream_domainslib ~capacity:0));
+          go case;
+        ];
   }
 
-let comparisons = [ channel_serial; channel_parallel ]
+let comparisons = beside [ channel_serial ] @ [ channel_parallel ]

@@ -141,17 +141,15 @@ let condition_signal =
       row ~case ~impl:"eio" ~host:"eio"
         (Time (condition_eio (Host.serial Host.eio)));
     others =
-      [
-        row ~case ~impl:"concord" ~host:"fifo"
-          (Time (condition_concord (Host.serial Host.fifo)));
-        row ~case ~impl:"concord" ~host:"eio"
-          (Time (condition_concord (Host.serial Host.eio)));
-        row ~case ~impl:"lwt" ~host:"lwt" (Time condition_lwt);
-        row ~case ~impl:"stdlib" ~host:"thread"
-          (Time (condition_stdlib (Host.serial Host.thread)));
-        go case;
-        picos case elsewhere;
-      ];
+      Ours.rows ~case Ours.two_tasks (fun host ->
+          condition_concord (Host.serial host))
+      @ [
+          row ~case ~impl:"lwt" ~host:"lwt" (Time condition_lwt);
+          row ~case ~impl:"stdlib" ~host:"thread"
+            (Time (condition_stdlib (Host.serial Host.thread)));
+          go case;
+          picos case elsewhere;
+        ];
   }
 
 let condition_parallel =
@@ -162,16 +160,14 @@ let condition_parallel =
       row ~case ~impl:"eio" ~host:"eio"
         (Time (condition_eio (Host.parallel Host.eio)));
     others =
-      [
-        row ~case ~impl:"concord" ~host:"fifo"
-          (Time (condition_concord (Host.parallel Host.fifo)));
-        row ~case ~impl:"concord" ~host:"eio"
-          (Time (condition_concord (Host.parallel Host.eio)));
-        row ~case ~impl:"stdlib" ~host:"domain"
-          (Time (condition_stdlib (Host.parallel Host.domain)));
-        go case;
-        picos case elsewhere;
-      ];
+      Ours.rows ~case Ours.two_domains (fun host ->
+          condition_concord (Host.parallel host))
+      @ [
+          row ~case ~impl:"stdlib" ~host:"domain"
+            (Time (condition_stdlib (Host.parallel Host.domain)));
+          go case;
+          picos case elsewhere;
+        ];
   }
 
-let comparisons = [ condition_signal; condition_parallel ]
+let comparisons = beside [ condition_signal ] @ [ condition_parallel ]

@@ -41,6 +41,10 @@ let sync_serial =
         row ~case ~impl:"no-event" ~host:"eio"
           (Time (through_box Host.eio take));
         row ~case ~impl:"concord" ~host:"eio" (Time (through_box Host.eio sync));
+        row ~case ~impl:"no-event" ~host:"thread"
+          (Time (through_box Host.thread take));
+        row ~case ~impl:"concord" ~host:"thread"
+          (Time (through_box Host.thread sync));
       ];
   }
 
@@ -97,11 +101,8 @@ let swap_serial =
        channel and receiving on the other, 1 domain";
     baseline = go case;
     others =
-      [
-        row ~case ~impl:"concord" ~host:"fifo" (Time (swap_concord Host.fifo));
-        row ~case ~impl:"concord" ~host:"eio" (Time (swap_concord Host.eio));
-        row ~case ~impl:"stdlib" ~host:"thread" (Time swap_stdlib);
-      ];
+      Ours.rows ~case Ours.two_tasks swap_concord
+      @ [ row ~case ~impl:"stdlib" ~host:"thread" (Time swap_stdlib) ];
   }
 
 let group =
@@ -109,6 +110,6 @@ let group =
     name = "event";
     doc = "events: sync, select and timeouts, against Eio, Lwt, Stdlib and Go";
     comparisons =
-      (sync_serial :: Bench_select.comparisons)
-      @ (swap_serial :: Bench_timeout.comparisons);
+      beside [ sync_serial ] @ Bench_select.comparisons @ beside [ swap_serial ]
+      @ Bench_timeout.comparisons;
   }

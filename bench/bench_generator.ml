@@ -100,5 +100,5 @@ let group =
   {
     name = "generator";
     doc = "generators of a tree against plain iteration, Seq and Node.js";
-    comparisons = [ tree ];
+    comparisons = beside [ tree ];
   }

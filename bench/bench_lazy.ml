@@ -213,5 +213,7 @@ let group =
     name = "lazy";
     doc =
       "lazy values: read, forced, waited for, against Eio, Picos, Stdlib and Go";
-    comparisons = forced :: first_force :: Bench_lazy_wait.comparisons;
+    comparisons =
+      beside (forced :: first_force :: Bench_lazy_wait.comparisons)
+      @ Bench_lazy_parallel.comparisons;
   }

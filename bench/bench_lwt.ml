@@ -274,5 +274,5 @@ let group =
   {
     name = "lwt";
     doc = "Lwt: between its tasks, and with other domains";
-    comparisons = [ serial; eio_to_lwt; lwt_to_eio; burst; offload ];
+    comparisons = beside [ serial ] @ [ eio_to_lwt; lwt_to_eio; burst; offload ];
   }

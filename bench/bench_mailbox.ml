@@ -131,16 +131,15 @@ let mailbox_serial =
       row ~case ~impl:"eio" ~host:"eio"
         (Time (mailbox_eio (Host.serial Host.eio)));
     others =
-      [
-        row ~case ~impl:"concord" ~host:"fifo"
-          (Time (mailbox_concord (Host.serial Host.fifo)));
-        row ~case ~impl:"concord" ~host:"eio"
-          (Time (mailbox_concord (Host.serial Host.eio)));
-        row ~case ~impl:"lwt" ~host:"lwt" (Time mailbox_lwt);
-        row ~case ~impl:"kcas" ~host:"eio"
-          (Time (mailbox_kcas (Host.serial Host.eio)));
-        picos case elsewhere;
-      ];
+      Ours.rows ~case Ours.two_tasks (fun host ->
+          mailbox_concord (Host.serial host))
+      @ [
+          row ~case ~impl:"lwt" ~host:"lwt" (Time mailbox_lwt);
+          row ~case ~impl:"kcas" ~host:"eio"
+            (Time (mailbox_kcas (Host.serial Host.eio)));
+          picos case elsewhere;
+          tokio case;
+        ];
   }
 
 let mailbox_parallel =
@@ -151,16 +150,15 @@ let mailbox_parallel =
       row ~case ~impl:"eio" ~host:"eio"
         (Time (mailbox_eio (Host.parallel Host.eio)));
     others =
-      [
-        row ~case ~impl:"concord" ~host:"fifo"
-          (Time (mailbox_concord (Host.parallel Host.fifo)));
-        row ~case ~impl:"concord" ~host:"eio"
-          (Time (mailbox_concord (Host.parallel Host.eio)));
-        row ~case ~impl:"domainslib" ~host:"domain" (Time mailbox_domainslib);
-        row ~case ~impl:"kcas" ~host:"domain"
-          (Time (mailbox_kcas (Host.parallel Host.domain)));
-        picos case elsewhere;
-      ];
+      Ours.rows ~case Ours.two_domains (fun host ->
+          mailbox_concord (Host.parallel host))
+      @ [
+          row ~case ~impl:"domainslib" ~host:"domain" (Time mailbox_domainslib);
+          row ~case ~impl:"kcas" ~host:"domain"
+            (Time (mailbox_kcas (Host.parallel Host.domain)));
+          picos case elsewhere;
+          tokio case;
+        ];
   }
 
 (* Broadcasts. The subscribers wait whenever the sender yields, after each
@@ -228,4 +226,5 @@ let broadcast_serial =
       ];
   }
 
-let comparisons = [ mailbox_serial; mailbox_parallel; broadcast_serial ]
+let comparisons =
+  beside [ mailbox_serial; broadcast_serial ] @ [ mailbox_parallel ]

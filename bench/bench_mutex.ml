@@ -44,14 +44,14 @@ let free =
     title = "locking and unlocking a mutex that nobody else uses, 1 domain";
     baseline = row ~case ~impl:"eio" ~host:"eio" (Time free_eio);
     others =
-      [
-        row ~case ~impl:"concord" ~host:"fifo" (Time (free_concord Host.fifo));
-        row ~case ~impl:"concord" ~host:"eio" (Time (free_concord Host.eio));
-        row ~case ~impl:"lwt" ~host:"lwt" (Time free_lwt);
-        row ~case ~impl:"stdlib" ~host:"domain" (Time free_stdlib);
-        go case;
-        picos case elsewhere;
-      ];
+      Ours.rows ~case Ours.one_task free_concord
+      @ [
+          row ~case ~impl:"lwt" ~host:"lwt" (Time free_lwt);
+          row ~case ~impl:"stdlib" ~host:"domain" (Time free_stdlib);
+          go case;
+          picos case elsewhere;
+          tokio case;
+        ];
   }
 
 (* On one domain a mutex is contended only if its holder is suspended. *)
@@ -105,48 +105,90 @@ let contended ~case ~tasks =
         tasks;
     baseline = row ~case ~impl:"eio" ~host:"eio" (Crowd (tasks, contended_eio));
     others =
-      [
-        row ~case ~impl:"concord" ~host:"fifo"
-          (Crowd (tasks, contended_concord Host.fifo ~yield:Concord_fifo.yield));
-        row ~case ~impl:"concord" ~host:"eio"
-          (Crowd (tasks, contended_concord Host.eio ~yield:Eio.Fiber.yield));
-        row ~case ~impl:"lwt" ~host:"lwt" (Crowd (tasks, contended_lwt));
-        go_crowd case ~tasks;
-        picos case (crowd_elsewhere tasks);
-      ];
+      ([
+         row ~case ~impl:"concord" ~host:"fifo"
+           (Crowd (tasks, contended_concord Host.fifo ~yield:Concord_fifo.yield));
+         row ~case ~impl:"concord" ~host:"eio"
+           (Crowd (tasks, contended_concord Host.eio ~yield:Eio.Fiber.yield));
+         row ~case ~impl:"lwt" ~host:"lwt" (Crowd (tasks, contended_lwt));
+         go_crowd case ~tasks;
+         picos case (crowd_elsewhere tasks);
+       ]
+      @ if tasks = 10 then [ tokio case ] else []);
   }
 
-(* Between two domains *)
+(* --- Between two domains --------------------------------------------------
+
+   Each side does some work while it has the mutex, and more of it while it has not. In
+   a loop of locks and unlocks alone, the figure would be how often a side happens to
+   sleep. *)
+
+type counter = { mutable count : int }
+
+let while_locked = 10
+let between = 250
+
+let work counter times =
+  for _ = 1 to times do
+    counter.count <- counter.count + 1
+  done
+
+let side lock unlock mutex shared n =
+  let own = { count = 0 } in
+  for _ = 1 to n do
+    lock mutex;
+    work shared while_locked;
+    unlock mutex;
+    work own between
+  done
+
+(* So many rounds were made before the clock was read, and by both sides. *)
+let check_work n { count } =
+  let rounds = 2 * (Host.meeting + (n / 2)) in
+  Host.check "work while locked" (while_locked * rounds) count
+
+let working host side n =
+  let shared = { count = 0 } in
+  let ns = Host.both host (side shared) n in
+  check_work n shared;
+  ns
 
 let both_concord host n =
-  Host.both host (lock_unlock_concord (Concord.Mutex.create ())) n
+  let mutex = Concord.Mutex.create () in
+  working host (side Concord.Mutex.lock Concord.Mutex.unlock mutex) n
 
-let both_eio n = Host.both Host.eio (lock_unlock_eio (Eio.Mutex.create ())) n
+let both_eio n =
+  let mutex = Eio.Mutex.create () in
+  working Host.eio (side Eio.Mutex.lock Eio.Mutex.unlock mutex) n
 
 let both_stdlib n =
-  Host.both Host.domain (lock_unlock_stdlib (Mutex.create ())) n
+  let mutex = Mutex.create () in
+  working Host.domain (side Mutex.lock Mutex.unlock mutex) n
 
 let parallel =
-  let case = "mutex-parallel" in
+  let case = "mutex-work-parallel" in
   {
     title =
-      "locking and unlocking one mutex in a loop, by one task on each of 2 \
-       domains";
+      Printf.sprintf
+        "locking one mutex, %d increments of a shared counter, unlocking, and \
+         %d of one's own, by one task on each of 2 domains"
+        while_locked between;
     baseline = row ~case ~impl:"eio" ~host:"eio" (Time both_eio);
     others =
-      [
-        row ~case ~impl:"concord" ~host:"fifo" (Time (both_concord Host.fifo));
-        row ~case ~impl:"concord" ~host:"eio" (Time (both_concord Host.eio));
-        row ~case ~impl:"stdlib" ~host:"domain" (Time both_stdlib);
-        go case;
-        picos case elsewhere;
-      ];
+      Ours.rows ~case Ours.two_domains both_concord
+      @ [
+          row ~case ~impl:"stdlib" ~host:"domain" (Time both_stdlib);
+          go case;
+          picos case elsewhere;
+          tokio case;
+        ];
   }
 
 let comparisons =
-  [
-    free;
-    contended ~case:"mutex-contended" ~tasks:10;
-    contended ~case:"mutex-contended-100000" ~tasks:100_000;
-    parallel;
-  ]
+  beside
+    [
+      free;
+      contended ~case:"mutex-contended" ~tasks:10;
+      contended ~case:"mutex-contended-100000" ~tasks:100_000;
+    ]
+  @ [ parallel ]

@@ -67,10 +67,18 @@ let serial_lwt n =
   Lwt_main.run producer;
   ns
 
+let serial_thread n =
+  let box = Mvar.create_empty () in
+  Host.thread.run (fun fork ->
+      let start = Meter.now () in
+      fork (fun () -> mvar_put box n);
+      mvar_take box n;
+      Meter.ns_since start)
+
 let mvar_eio n = serial_eio mvar_put mvar_take (Mvar.create_empty ()) n
 let stream_eio n = serial_eio stream_add stream_take (Eio.Stream.create 1) n
 
-let serial case ~title sample =
+let serial ?(more = []) case ~title sample =
   {
     title;
     baseline = row ~case ~impl:"eio" ~host:"eio" (sample stream_eio);
@@ -83,7 +91,8 @@ let serial case ~title sample =
         row ~case ~impl:"lwt" ~host:"lwt" (sample serial_lwt);
         picos case (sample measured_elsewhere);
         async case (sample measured_elsewhere);
-      ];
+      ]
+      @ more;
   }
 
 (* On two domains, each with its own scheduler. Lwt has no such case: its loop
@@ -112,6 +121,7 @@ let parallel run put take box n =
 
 let in_fifo f = Concord_fifo.run f
 let in_eio f = Eio_main.run (fun _ -> f ())
+let in_host (host : Host.t) f = host.run (fun _ -> f ())
 
 let mvar_between run n =
   parallel run mvar_put mvar_take (Mvar.create_empty ()) n
@@ -119,7 +129,7 @@ let mvar_between run n =
 let stream_between run n =
   parallel run stream_add stream_take (Eio.Stream.create 1) n
 
-let parallel case ~title sample =
+let parallel ?(more = []) case ~title sample =
   {
     title;
     baseline =
@@ -131,7 +141,8 @@ let parallel case ~title sample =
         row ~case ~impl:"concord" ~host:"eio-unlinked" ~program:Unlinked
           (sample (mvar_between in_eio));
         picos case (sample measured_elsewhere);
-      ];
+      ]
+      @ more;
   }
 
 let time f = Time f
@@ -139,25 +150,38 @@ let time f = Time f
 (* The table has microseconds. *)
 let counted operations f = counted Figure.us operations (warmed_up f)
 
+let one_domain =
+  let case = "serial" in
+  serial case time
+    ~more:[ row ~case ~impl:"concord" ~host:"thread" (Time serial_thread) ]
+    ~title:
+      "one message of a producer to a consumer, two tasks on 1 domain (picos: \
+       a field between two semaphores)"
+
+let two_domains =
+  let case = "parallel" in
+  let between on = mvar_between (in_host on) in
+  parallel case time ~title:"the same, one task on each of 2 domains"
+    ~more:
+      (Ours.rows ~case
+         [ ("domain", Host.domain); ("thread", Host.thread) ]
+         between)
+
 let comparisons =
-  [
-    serial "serial"
-      ~title:
-        "one message of a producer to a consumer, two tasks on 1 domain \
-         (picos: a field between two semaphores)"
-      time;
-    parallel "parallel" ~title:"the same, one task on each of 2 domains" time;
-    serial "table1-serial"
-      ~title:
-        "Table 1, serial: one of 10,000,000 messages (with --quick 200,000; \
-         picos: a field between two semaphores)"
-      (counted { full = 10_000_000; quick = 200_000; least = 1_000 });
-    parallel "table1-parallel"
-      ~title:
-        "Table 1, parallel: one of 1,000,000 messages (with --quick 20,000; \
-         picos: a field between two semaphores)"
-      (counted { full = 1_000_000; quick = 20_000; least = 1_000 });
-  ]
+  beside [ one_domain ]
+  @ [
+      two_domains;
+      serial "table1-serial"
+        ~title:
+          "Table 1, serial: one of 10,000,000 messages (with --quick 200,000; \
+           picos: a field between two semaphores)"
+        (counted { full = 10_000_000; quick = 200_000; least = 1_000 });
+      parallel "table1-parallel"
+        ~title:
+          "Table 1, parallel: one of 1,000,000 messages (with --quick 20,000; \
+           picos: a field between two semaphores)"
+        (counted { full = 1_000_000; quick = 20_000; least = 1_000 });
+    ]
 
 let group =
   {

@@ -15,9 +15,6 @@ let write_concord lock n =
   done
 
 let rwlock ~case ~what loop =
-  let time host =
-    Time (fun n -> Host.alone host (loop (Concord.Rwlock.create ())) n)
-  in
   {
     title =
       Printf.sprintf
@@ -26,12 +23,24 @@ let rwlock ~case ~what loop =
         what;
     baseline = go case;
     others =
-      [
-        row ~case ~impl:"concord" ~host:"fifo" (time Host.fifo);
-        row ~case ~impl:"concord" ~host:"eio" (time Host.eio);
-      ];
+      Ours.rows ~case Ours.one_task (fun host n ->
+          Host.alone host (loop (Concord.Rwlock.create ())) n);
   }
 
 let read_free = rwlock ~case:"rwlock-read-free" ~what:"reading" read_concord
 let write_free = rwlock ~case:"rwlock-write-free" ~what:"writing" write_concord
-let comparisons = [ read_free; write_free ]
+
+(* Readers do not wait for one another: what they share is the lock's own state. *)
+let read_parallel =
+  let case = "rwlock-read-parallel" in
+  {
+    title =
+      "locking one read-write lock for reading and unlocking it in a loop, by \
+       one task on each of 2 domains";
+    baseline = go case;
+    others =
+      Ours.rows ~case Ours.two_domains (fun host n ->
+          Host.both host (read_concord (Concord.Rwlock.create ())) n);
+  }
+
+let comparisons = beside [ read_free; write_free ] @ [ read_parallel ]

@@ -77,15 +77,14 @@ let select4_serial =
       row ~case ~impl:"eio" ~host:"eio"
         (Time (select4_eio (Host.serial Host.eio)));
     others =
-      [
-        row ~case ~impl:"concord" ~host:"fifo"
-          (Time (select4_concord (Host.serial Host.fifo)));
-        row ~case ~impl:"concord" ~host:"eio"
-          (Time (select4_concord (Host.serial Host.eio)));
-        row ~case ~impl:"stdlib" ~host:"thread"
-          (Time (select4_stdlib (Host.serial Host.thread)));
-        go case;
-      ];
+      Ours.rows ~case Ours.two_tasks (fun host ->
+          select4_concord (Host.serial host))
+      @ [
+          row ~case ~impl:"stdlib" ~host:"thread"
+            (Time (select4_stdlib (Host.serial Host.thread)));
+          go case;
+          tokio case;
+        ];
   }
 
 let select4_parallel =
@@ -96,15 +95,14 @@ let select4_parallel =
       row ~case ~impl:"eio" ~host:"eio"
         (Time (select4_eio (Host.parallel Host.eio)));
     others =
-      [
-        row ~case ~impl:"concord" ~host:"fifo"
-          (Time (select4_concord (Host.parallel Host.fifo)));
-        row ~case ~impl:"concord" ~host:"eio"
-          (Time (select4_concord (Host.parallel Host.eio)));
-        row ~case ~impl:"stdlib" ~host:"domain"
-          (Time (select4_stdlib (Host.parallel Host.domain)));
-        go case;
-      ];
+      Ours.rows ~case Ours.two_domains (fun host ->
+          select4_concord (Host.parallel host))
+      @ [
+          row ~case ~impl:"stdlib" ~host:"domain"
+            (Time (select4_stdlib (Host.parallel Host.domain)));
+          go case;
+          tokio case;
+        ];
   }
 
 let ready_concord host n =
@@ -132,11 +130,7 @@ let select4_ready =
          back, 1 domain (Go: buffered channels)"
         ways;
     baseline = go case;
-    others =
-      [
-        row ~case ~impl:"concord" ~host:"fifo" (Time (ready_concord Host.fifo));
-        row ~case ~impl:"concord" ~host:"eio" (Time (ready_concord Host.eio));
-      ];
+    others = Ours.rows ~case Ours.one_task ready_concord;
   }
 
 (* A loop among them, against a select in each round. Each alternative has a function
@@ -224,4 +218,5 @@ let loop_ready =
   }
 
 let comparisons =
-  [ select4_serial; select4_ready; select4_parallel; loop_serial; loop_ready ]
+  beside [ select4_serial; select4_ready ]
+  @ (select4_parallel :: beside [ loop_serial; loop_ready ])

@@ -36,13 +36,12 @@ let semaphore_free =
       "acquiring and releasing a semaphore that nobody else uses, 1 domain";
     baseline = row ~case ~impl:"eio" ~host:"eio" (Time free_eio);
     others =
-      [
-        row ~case ~impl:"concord" ~host:"fifo" (Time (free_concord Host.fifo));
-        row ~case ~impl:"concord" ~host:"eio" (Time (free_concord Host.eio));
-        row ~case ~impl:"stdlib" ~host:"domain" (Time free_stdlib);
-        go case;
-        picos case elsewhere;
-      ];
+      Ours.rows ~case Ours.one_task free_concord
+      @ [
+          row ~case ~impl:"stdlib" ~host:"domain" (Time free_stdlib);
+          go case;
+          picos case elsewhere;
+        ];
   }
 
 let permits = 3
@@ -90,4 +89,4 @@ let semaphore_contended =
       ];
   }
 
-let comparisons = [ semaphore_free; semaphore_contended ]
+let comparisons = beside [ semaphore_free; semaphore_contended ]

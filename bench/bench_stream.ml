@@ -57,19 +57,16 @@ let stream_serial capacity =
       row ~case ~impl:"eio" ~host:"eio"
         (Time (Peers.stream_eio ~capacity (Host.serial Host.eio)));
     others =
-      [
-        row ~case ~impl:"concord" ~host:"fifo"
-          (Time (stream_concord ~capacity (Host.serial Host.fifo)));
-        row ~case ~impl:"concord" ~host:"eio"
-          (Time (stream_concord ~capacity (Host.serial Host.eio)));
-        row ~case ~impl:"lwt" ~host:"lwt" (Time (stream_lwt ~capacity));
-      ]
+      Ours.rows ~case Ours.two_tasks (fun host ->
+          stream_concord ~capacity (Host.serial host))
+      @ [ row ~case ~impl:"lwt" ~host:"lwt" (Time (stream_lwt ~capacity)) ]
       @ when_ (capacity = 1)
           [
             row ~case ~impl:"kcas" ~host:"eio"
               (Time (mvar_kcas (Host.serial Host.eio)));
           ]
-      @ [ go case; picos case elsewhere; async case elsewhere ];
+      @ [ go case; picos case elsewhere; async case elsewhere ]
+      @ when_ (capacity <= 100) [ tokio case ];
   }
 
 let stream_parallel capacity =
@@ -84,27 +81,20 @@ let stream_parallel capacity =
       row ~case ~impl:"eio" ~host:"eio"
         (Time (Peers.stream_eio ~capacity (Host.parallel Host.eio)));
     others =
-      [
-        row ~case ~impl:"concord" ~host:"fifo"
-          (Time (stream_concord ~capacity (Host.parallel Host.fifo)));
-        row ~case ~impl:"concord" ~host:"eio"
-          (Time (stream_concord ~capacity (Host.parallel Host.eio)));
-        row ~case ~impl:"domainslib" ~host:"domain"
-          (Time (Peers.stream_domainslib ~capacity));
-      ]
+      Ours.rows ~case Ours.two_domains (fun host ->
+          stream_concord ~capacity (Host.parallel host))
+      @ [
+          row ~case ~impl:"domainslib" ~host:"domain"
+            (Time (Peers.stream_domainslib ~capacity));
+        ]
       @ when_ (capacity = 1)
           [
             row ~case ~impl:"kcas" ~host:"domain"
               (Time (mvar_kcas (Host.parallel Host.domain)));
           ]
-      @ [ go case; picos case elsewhere ];
+      @ [ go case; picos case elsewhere; tokio case ];
   }
 
 let comparisons =
-  [
-    stream_serial 1;
-    stream_serial 100;
-    stream_serial 10_000;
-    stream_parallel 1;
-    stream_parallel 100;
-  ]
+  beside (List.map stream_serial [ 1; 100; 10_000 ])
+  @ List.map stream_parallel [ 1; 100 ]

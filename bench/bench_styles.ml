@@ -272,12 +272,12 @@ let group =
         [
           kpn_cases;
           sieve_100;
-          [ sieve_1000 ];
+          beside [ sieve_1000 ];
           sorter_cases;
           yield_100;
-          [ yield_100000 ];
+          beside [ yield_100000 ];
           spawn;
-          mvar;
+          beside mvar;
           kpn_bytes;
           sieve_bytes;
           sorter_bytes;

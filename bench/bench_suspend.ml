@@ -80,6 +80,7 @@ let yield =
       [
         row ~case ~impl:"concord" ~host:"fifo" (Time yield_fifo);
         picos case elsewhere;
+        tokio case;
       ];
   }
 
@@ -111,6 +112,7 @@ let fork_join =
       [
         row ~case ~impl:"concord" ~host:"fifo" (Time fork_join_fifo);
         picos case elsewhere;
+        tokio case;
       ];
   }
 
@@ -164,13 +166,11 @@ let group =
     name = "suspend";
     doc = "what a task of Fifo costs: suspend, yield, fork, wait";
     comparisons =
-      [
-        suspension;
-        yield;
-        fork_join;
-        blocked ~case:"blocked-task-bytes" ~what:"for a promise"
-          ~eio:promise_eio ~fifo:promise_fifo;
-        blocked ~case:"blocked-taker-bytes" ~what:"to take from an empty box"
-          ~eio:taker_eio ~fifo:taker_fifo;
-      ];
+      beside [ suspension; yield; fork_join ]
+      @ [
+          blocked ~case:"blocked-task-bytes" ~what:"for a promise"
+            ~eio:promise_eio ~fifo:promise_fifo;
+          blocked ~case:"blocked-taker-bytes" ~what:"to take from an empty box"
+            ~eio:taker_eio ~fifo:taker_fifo;
+        ];
   }

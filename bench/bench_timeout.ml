@@ -75,13 +75,8 @@ let timeout_pending =
         long_s;
     baseline = row ~case ~impl:"eio" ~host:"eio" (Time pending_eio);
     others =
-      [
-        row ~case ~impl:"concord" ~host:"fifo"
-          (Time (pending_concord Host.fifo));
-        row ~case ~impl:"concord" ~host:"eio" (Time (pending_concord Host.eio));
-        row ~case ~impl:"lwt" ~host:"lwt" (Time pending_lwt);
-        go case;
-      ];
+      Ours.rows ~case Ours.two_tasks pending_concord
+      @ [ row ~case ~impl:"lwt" ~host:"lwt" (Time pending_lwt); go case ];
   }
 
 let waiters = 100_000
@@ -144,4 +139,4 @@ let timeouts_100000 =
       ];
   }
 
-let comparisons = [ timeout_pending; timeouts_100000 ]
+let comparisons = beside [ timeout_pending ] @ [ timeouts_100000 ]

@@ -52,6 +52,7 @@ type program =
   | Bytecode  (** The first of them, in bytecode. *)
   | Go  (** [go/main.go], which has cases of the same names. *)
   | Node  (** [node/rows.js], likewise. *)
+  | Tokio  (** [tokio/main.rs], likewise. *)
   | Picos  (** [picos/], likewise; where that library is visible. *)
   | Async  (** [async/], likewise. Its rows of ours have the plug-in for it. *)
 
@@ -68,6 +69,39 @@ type comparison = {
   baseline : row;
   others : row list;
 }
+
+(** {2 Beside an idle domain}
+
+    OCaml leaves out what several domains need while a program has only one: the
+    lock prefix of its atomic operations, for one. Most programs have more. *)
+
+let suffix = "-beside"
+let is_beside case = String.ends_with ~suffix case
+
+(** The case that is measured in a program of one domain. *)
+let plain case =
+  if is_beside case then
+    String.sub case 0 (String.length case - String.length suffix)
+  else case
+
+(** Each of the comparisons, which run on one domain, and after it the same in a
+    program whose second domain sleeps: {!Worker} makes that one for the rows of
+    a case with the suffix. Only for what takes its samples in one process. *)
+let beside comparisons =
+  let row row =
+    (match row.sample with
+    | Time _ | Crowd _ -> ()
+    | Counted _ | Load _ -> invalid_arg ("Case.beside: " ^ row.case));
+    { row with case = row.case ^ suffix }
+  in
+  let second { title; baseline; others } =
+    {
+      title = title ^ "; beside a second domain, which sleeps";
+      baseline = row baseline;
+      others = List.map row others;
+    }
+  in
+  List.concat_map (fun c -> [ c; second c ]) comparisons
 
 type group = { name : string; doc : string; comparisons : comparison list }
 
@@ -101,6 +135,9 @@ let warmed_up f n =
 let measured_elsewhere _ = invalid_arg "a row of another program"
 let go_row case sample = row ~program:Go ~case ~impl:"go" ~host:"go" sample
 let go case = go_row case (Time measured_elsewhere)
+
+let tokio case =
+  row ~program:Tokio ~case ~impl:"tokio" ~host:"tokio" (Time measured_elsewhere)
 
 let node case ~host =
   row ~program:Node ~case ~impl:"node" ~host (Time measured_elsewhere)

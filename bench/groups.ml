@@ -44,6 +44,7 @@ let left_out =
     [
       (Worker.is_there Go, "Go");
       (Worker.is_there Node, "Node.js");
+      (Worker.is_there Tokio, "Tokio");
       (Option.is_some Lwt_eio_bridge.run, "lwt_eio");
       (Worker.is_there Picos, "Picos");
       (Worker.is_there Async, "Async");

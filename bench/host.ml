@@ -13,10 +13,14 @@ let eio =
 
 let thread =
   let run f =
-    let threads = ref [] in
-    let v = f (fun g -> threads := Thread.create g () :: !threads) in
+    let threads = ref [] and result = ref (Error Exit) in
+    let fork g = threads := Thread.create g () :: !threads in
+    let first () =
+      result := match f fork with v -> Ok v | exception e -> Error e
+    in
+    Thread.join (Thread.create first ());
     List.iter Thread.join !threads;
-    v
+    match !result with Ok v -> v | Error e -> raise e
   in
   { run }
 

@@ -11,7 +11,7 @@ val fifo : t
 val eio : t
 
 val thread : t
-(** System threads, of one domain. *)
+(** System threads of the domain, none of which is its first one. *)
 
 val domain : t
 (** No scheduler: for the shapes with one task on each domain. *)
@@ -33,6 +33,10 @@ val serial_lwt :
 
 val alone : t -> (int -> unit) -> int -> float
 (** [alone host work n] runs [work n] in the only task. *)
+
+val meeting : int
+(** With so many messages, or operations on each side, {!parallel} and {!both}
+    begin, before they read the clock. *)
 
 val both : t -> (int -> unit) -> int -> float
 (** [both host work n] runs [work (n / 2)] on each of two domains, at the same

@@ -2,7 +2,7 @@ Every row is measured and written, with figures that are figures:
 
   $ ./main.exe --smoke --json results.json >table 2>progress
   $ ./smoke.exe results.json >rows
-  $ grep -v -e ' go go ' -e ' node ' -e ' lwt_eio ' -e ' picos ' -e ' async ' -e '^lwc ' rows
+  $ grep -v -e ' go go ' -e ' node ' -e ' lwt_eio ' -e ' picos ' -e ' async ' -e ' tokio ' -e '-beside ' -e '^lwc ' rows
   mvar serial eio eio ns
   mvar serial concord fifo ns
   mvar serial concord eio ns

@@ -25,8 +25,24 @@ let find groups name case impl host =
     Printf.eprintf "there is no row %s %s %s@%s\n" name case impl host;
     exit 1
 
+(* It sleeps in a blocking section, as a domain with nothing to do does: the collector
+   does not wait for it. *)
+let spawn_idle_domain () =
+  let sleep () =
+    let mutex = Mutex.create () and never = Condition.create () in
+    Mutex.lock mutex;
+    while true do
+      Condition.wait never mutex
+    done
+  in
+  ignore (Domain.spawn sleep : unit Domain.t)
+
 let serve_rows groups =
-  let row = find groups Sys.argv.(1) Sys.argv.(2) Sys.argv.(3) Sys.argv.(4) in
+  let case = Sys.argv.(2) in
+  let row =
+    find groups Sys.argv.(1) (Case.plain case) Sys.argv.(3) Sys.argv.(4)
+  in
+  if Case.is_beside case then spawn_idle_domain ();
   let rec loop () =
     match In_channel.input_line stdin with
     | None -> ()
@@ -62,6 +78,7 @@ let path program =
     | Bytecode -> "linked.bc.exe"
     | Go -> "go_rows"
     | Node -> "node_rows"
+    | Tokio -> "tokio_rows"
     | Picos -> "picos/serve.exe"
     | Async -> "async/serve.exe"
   in
@@ -72,14 +89,19 @@ let is_there = function
   | Linked | Unlinked | Bytecode -> true
   | Picos -> Visible.picos
   | Async -> Visible.async
-  | (Go | Node) as program -> (
+  | (Go | Node | Tokio) as program -> (
       match Unix.stat (path program) with
       | { st_size; _ } -> st_size > 0
       | exception Unix.Unix_error (ENOENT, _, _) -> false)
 
 let start (group : group) row =
   let path = path row.program in
-  let arguments = [| path; group.name; row.case; row.impl; row.host |] in
+  let case =
+    match row.program with
+    | Go | Node | Tokio -> Case.plain row.case
+    | Linked | Unlinked | Bytecode | Picos | Async -> row.case
+  in
+  let arguments = [| path; group.name; case; row.impl; row.host |] in
   (* A request to a process that ended is an error there, not the end here. *)
   Sys.set_signal Sys.sigpipe Sys.Signal_ignore;
   (* Closed on exec: or one process would hold open another's input. *)

@@ -1,4 +1,6 @@
-(** A process that measures one row.
+(** A process that measures one row; if its case is one of {!Case.beside}, that
+    of the plain case, beside a domain that it spawns before. A program of
+    another language is asked for the plain case.
 
     Every row has a process of its own, so that no row inherits another's heap,
     domains or threads, and a row that needs another program (with or without
@@ -16,7 +18,8 @@ val serve_rows : (string * Case.row list) list -> unit
 
 val is_there : Case.program -> bool
 (** Whether the rows of that program can be measured: {!Case.Go}, {!Case.Node},
-    {!Case.Picos} and {!Case.Async} only where these were installed. *)
+    {!Case.Tokio}, {!Case.Picos} and {!Case.Async} only where these were
+    installed. *)
 
 type t
 (** A running process, seen from the coordinator. *)

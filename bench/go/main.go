@@ -44,6 +44,7 @@ var serial = map[string]measurement{
 	"condition-signal":       condition,
 	"rwlock-read-free":       readFree,
 	"rwlock-write-free":      writeFree,
+	"promise-serial":         promiseRounds,
 	"stream1-serial":         channel(1),
 	"stream100-serial":       channel(100),
 	"stream10000-serial":     channel(10_000),
@@ -62,12 +63,16 @@ var serial = map[string]measurement{
 
 // The cases on two.
 var parallel = map[string]measurement{
-	"mutex-parallel":     mutexParallel,
-	"condition-parallel": condition,
-	"stream1-parallel":   channel(1),
-	"stream100-parallel": channel(100),
-	"channel-parallel":   channel(0),
-	"select4-parallel":   select4,
+	"mutex-work-parallel":  mutexParallel,
+	"condition-parallel":   condition,
+	"rwlock-read-parallel": readParallel,
+	"barrier-parallel":     barrierParallel,
+	"promise-parallel":     promiseRounds,
+	"lazy-parallel":        lazyChain,
+	"stream1-parallel":     channel(1),
+	"stream100-parallel":   channel(100),
+	"channel-parallel":     channel(0),
+	"select4-parallel":     select4,
 }
 
 func main() {
@@ -189,27 +194,6 @@ func mutexContended(size int) measurement {
 			}
 		})
 	}
-}
-
-func mutexParallel(n int) float64 {
-	var mutex sync.Mutex
-	var ready, all sync.WaitGroup
-	times := make([]float64, 2)
-	ready.Add(len(times))
-	all.Add(len(times))
-	for i := range times {
-		go func() {
-			lockUnlock(&mutex, meeting)
-			ready.Done()
-			ready.Wait()
-			start := time.Now()
-			lockUnlock(&mutex, n/len(times))
-			times[i] = since(start)
-			all.Done()
-		}()
-	}
-	all.Wait()
-	return max(times[0], times[1])
 }
 
 func semaphoreFree(n int) float64 {

@@ -16,7 +16,11 @@ let lock_unlock mutex n =
   done
 
 let mutex_free n = Host.alone host (lock_unlock (Mutex.create ())) n
-let mutex_parallel n = Host.both host (lock_unlock (Mutex.create ())) n
+
+let mutex_parallel n =
+  let mutex = Mutex.create () in
+  let lock mutex = Mutex.lock mutex and unlock mutex = Mutex.unlock mutex in
+  Bench_mutex.working host (Bench_mutex.side lock unlock mutex) n
 
 let mutex_contended ~tasks n =
   let mutex = Mutex.create () in
@@ -85,14 +89,36 @@ let condition (shape : Host.shape) n =
   let t = (Mutex.create (), Condition.create (), ref empty) in
   shape ~produce:(produce t) ~consume:(consume t) n
 
+(* --- Barriers, of a mutex and a condition ---------------------------------- *)
+
+let barrier_parallel n =
+  let mutex = Mutex.create () and condition = Condition.create () in
+  let missing = ref Bench_barrier.sides and round = ref 0 in
+  let await () =
+    Mutex.lock mutex;
+    decr missing;
+    (if !missing = 0 then (
+       missing := Bench_barrier.sides;
+       incr round;
+       Condition.broadcast condition)
+     else
+       let mine = !round in
+       while !round = mine do
+         Condition.wait condition mutex
+       done);
+    Mutex.unlock mutex
+  in
+  Host.both host (Bench_barrier.pass await) n
+
 let rows =
   [
     picos "mutex-free" (Time mutex_free);
     picos "mutex-contended" (Crowd (10, mutex_contended));
     picos "mutex-contended-100000" (Crowd (100_000, mutex_contended));
-    picos "mutex-parallel" (Time mutex_parallel);
+    picos "mutex-work-parallel" (Time mutex_parallel);
     picos "semaphore-free" (Time semaphore_free);
     picos "semaphore-contended" (Time semaphore_contended);
     picos "condition-signal" (Time (condition (Host.serial host)));
+    picos "barrier-parallel" (Time barrier_parallel);
     picos "condition-parallel" (Time (condition (Host.parallel host)));
   ]

@@ -139,10 +139,38 @@ let broadcast n =
   Bench_mailbox.broadcast host ~yield:Control.yield ~send:(Stream.push stream)
     ~subscribe n
 
+(* --- Rounds through fresh promises ------------------------------------------ *)
+
+type ball = { number : int; answer : ball Ivar.t }
+
+let rounds (shape : Host.shape) n =
+  let first = Ivar.create () in
+  let to_send = ref first and to_receive = ref first in
+  let produce n =
+    for number = 1 to n do
+      let answer = Ivar.create () in
+      Ivar.fill !to_send { number; answer };
+      to_send := (Ivar.read answer).answer
+    done
+  in
+  let consume n =
+    let sum = ref 0 in
+    for _ = 1 to n do
+      let { number; answer } = Ivar.read !to_receive in
+      sum := !sum + number;
+      to_receive := Ivar.create ();
+      Ivar.fill answer { number; answer = !to_receive }
+    done;
+    !sum
+  in
+  shape ~produce ~consume n
+
 let of_structures =
   List.map (bounded_row "serial" (Host.serial host)) [ 1; 100; 10_000 ]
   @ List.map (bounded_row "parallel" (Host.parallel host)) [ 1; 100 ]
   @ [
+      picos "promise-serial" (Time (rounds (Host.serial host)));
+      picos "promise-parallel" (Time (rounds (Host.parallel host)));
       picos "mailbox-serial" (Time (mailbox (Host.serial host)));
       picos "mailbox-parallel" (Time (mailbox (Host.parallel host)));
       picos "broadcast-serial" (Time broadcast);

@@ -1,0 +1,3 @@
+(** Rounds through fresh promises, of two tasks. *)
+
+val comparisons : Case.comparison list

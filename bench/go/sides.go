@@ -1,0 +1,159 @@
+// The cases with one goroutine on each of two processors, other than channels.
+package main
+
+import (
+	"sync"
+	"time"
+)
+
+// What is done while a mutex is locked, and between: see ../bench_mutex.ml.
+const (
+	whileLocked = 10
+	between     = 250
+)
+
+type counter struct {
+	count int
+	// Each has a cache line of its own.
+	_ [7]int
+}
+
+// What a function counts by itself would be kept in a register.
+var owned [2]*counter
+
+func (c *counter) work(times int) {
+	for range times {
+		c.count++
+	}
+}
+
+// both has two goroutines that call side with their number and n/2 at the same time, after some calls to warm up.
+func both(n int, side func(i, n int)) float64 {
+	var ready, all sync.WaitGroup
+	times := make([]float64, 2)
+	ready.Add(len(times))
+	all.Add(len(times))
+	for i := range times {
+		go func() {
+			side(i, meeting)
+			ready.Done()
+			ready.Wait()
+			start := time.Now()
+			side(i, n/len(times))
+			times[i] = since(start)
+			all.Done()
+		}()
+	}
+	all.Wait()
+	return max(times[0], times[1])
+}
+
+func mutexParallel(n int) float64 {
+	var mutex sync.Mutex
+	shared := new(counter)
+	ns := both(n, func(i, n int) {
+		own := new(counter)
+		owned[i] = own
+		for range n {
+			mutex.Lock()
+			shared.work(whileLocked)
+			mutex.Unlock()
+			own.work(between)
+		}
+	})
+	check("work while locked", whileLocked*2*(meeting+n/2), shared.count)
+	return ns
+}
+
+func readParallel(n int) float64 {
+	var lock sync.RWMutex
+	return both(n, func(_, n int) {
+		for range n {
+			lock.RLock()
+			lock.RUnlock()
+		}
+	})
+}
+
+func barrierParallel(n int) float64 {
+	const sides = 2
+	var mutex sync.Mutex
+	condition := sync.NewCond(&mutex)
+	missing, round := sides, 0
+	return both(n, func(_, n int) {
+		for range n {
+			mutex.Lock()
+			missing--
+			if missing == 0 {
+				missing = sides
+				round++
+				condition.Broadcast()
+			} else {
+				for mine := round; round == mine; {
+					condition.Wait()
+				}
+			}
+			mutex.Unlock()
+		}
+	})
+}
+
+type ball struct {
+	number int
+	answer chan ball
+}
+
+func promiseRounds(n int) float64 {
+	first := make(chan ball, 1)
+	toSend, toReceive := first, first
+	send := func(n int) {
+		for i := 1; i <= n; i++ {
+			answer := make(chan ball, 1)
+			toSend <- ball{i, answer}
+			toSend = (<-answer).answer
+		}
+	}
+	receive := func(n int) int {
+		sum := 0
+		for range n {
+			b := <-toReceive
+			sum += b.number
+			toReceive = make(chan ball, 1)
+			b.answer <- ball{b.number, toReceive}
+		}
+		return sum
+	}
+	return transfer(n, send, receive)
+}
+
+type chain struct {
+	message int
+	next    func() *chain
+}
+
+func lazyChain(n int) float64 {
+	box := make(chan int, 1)
+	var compute func() *chain
+	compute = func() *chain {
+		message := <-box
+		return &chain{message, sync.OnceValue(compute)}
+	}
+	first := sync.OnceValue(compute)
+	here, there := first, first
+	send := func(n int) {
+		for i := 1; i <= n; i++ {
+			box <- i
+			there = there().next
+		}
+	}
+	receive := func(n int) int {
+		sum := 0
+		for range n {
+			c := here()
+			sum += c.message
+			here = c.next
+		}
+		return sum
+	}
+	return transfer(n, send, receive)
+}

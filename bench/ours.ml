@@ -1,0 +1,14 @@
+open Case
+
+let fifo = ("fifo", Host.fifo)
+let eio = ("eio", Host.eio)
+let thread = ("thread", Host.thread)
+let domain = ("domain", Host.domain)
+let one_task = [ fifo; eio; domain ]
+let two_tasks = [ fifo; eio; thread ]
+let two_domains = [ fifo; eio; domain; thread ]
+
+let rows ~case hosts run =
+  List.map
+    (fun (host, on) -> row ~case ~impl:"concord" ~host (Time (run on)))
+    hosts

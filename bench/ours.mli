@@ -1,0 +1,17 @@
+(** The rows of ours, on every host that the shape of a case allows. *)
+
+val one_task : (string * Host.t) list
+(** Where a task runs alone, it needs no scheduler. *)
+
+val two_tasks : (string * Host.t) list
+(** Of one domain: also two system threads. *)
+
+val two_domains : (string * Host.t) list
+(** One task on each: also without a scheduler, in the domain itself and in a
+    system thread of it. *)
+
+val rows :
+  case:string ->
+  (string * Host.t) list ->
+  (Host.t -> int -> float) ->
+  Case.row list
