@@ -121,5 +121,7 @@ let promise crowd =
   comparison ~case ~crowd ~what:"promise" ~concord:promise_concord
     ~eio:promise_eio
 
+let among_waiters ~tasks n = on_fifo (mutex_concord ()) ~tasks n
+
 let comparisons =
   beside [ mutex 10; mutex 10_000; mutex 100_000; promise 10_000 ]

@@ -2,6 +2,10 @@
 
 val comparisons : Case.comparison list
 
+val contended_concord :
+  Host.t -> yield:(unit -> unit) -> tasks:int -> int -> float
+(** Locking, yielding and unlocking, by one of so many tasks. *)
+
 (** {2 For a mutex of a library that is elsewhere} *)
 
 type counter

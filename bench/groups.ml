@@ -30,6 +30,8 @@ let all =
       Bench_generator.group;
       Bench_web.group;
       Bench_fib.group;
+      Bench_scale.group;
+      Bench_latency.group;
     ]
 
 let prepare effort (group : Case.group) =

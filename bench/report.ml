@@ -49,6 +49,28 @@ let offered = function
       let first, median, third = Measure.quartiles rates in
       Printf.sprintf "; due per second: %.1f [%.1f %.1f]" median first third
 
+(* --- Growth --------------------------------------------------------------- *)
+
+(* Memory that is no longer in a cache makes whatever reads it slower, which is no growth
+   of the work; it has an end. *)
+let limit size = if size <= 10_000 then 3. else 10.
+
+let growth results =
+  let size (result : Measure.result) =
+    List.hd (List.rev (String.split_on_char '-' result.row.case))
+    |> int_of_string
+  in
+  let base = List.hd results in
+  let times result = Measure.median result /. Measure.median base in
+  let text result = Printf.sprintf "%.1fx at %d" (times result) (size result) in
+  match List.filter (fun r -> times r > limit (size r)) results with
+  | [] -> "flat\n"
+  | grown ->
+      Printf.sprintf "grows: %s\n" (String.concat ", " (List.map text grown))
+
+let growth (group : group) results =
+  if group.name = Bench_scale.group.name then growth results else ""
+
 let comparison group { title; baseline; others } results =
   let line = Printf.sprintf "%-24s %-20s %10s %-5s %7s  %s\n" in
   let base = List.hd results in
@@ -67,8 +89,9 @@ let comparison group { title; baseline; others } results =
   in
   String.concat ""
     (Printf.sprintf "\n%s: %s%s\n" group.name title (offered base.offered)
-    :: line "case" "impl@host" "value" "unit" "spread" ("against " ^ against)
-    :: List.map row results)
+     :: line "case" "impl@host" "value" "unit" "spread" ("against " ^ against)
+     :: List.map row results
+    @ [ growth group results ])
 
 let check_writable file =
   Out_channel.with_open_gen [ Open_append; Open_creat ] 0o644 file ignore

@@ -8,10 +8,13 @@ Every row is measured and written, with figures that are figures:
   mvar serial concord eio ns
   mvar serial concord eio-unlinked ns
   mvar serial lwt lwt ns
+  mvar serial concord thread ns
   mvar parallel eio eio ns
   mvar parallel concord fifo ns
   mvar parallel concord eio ns
   mvar parallel concord eio-unlinked ns
+  mvar parallel concord domain ns
+  mvar parallel concord thread ns
   mvar table1-serial eio eio us
   mvar table1-serial concord fifo us
   mvar table1-serial concord eio us
@@ -153,6 +156,7 @@ Every row is measured and written, with figures that are figures:
   structures mutex-free eio eio ns
   structures mutex-free concord fifo ns
   structures mutex-free concord eio ns
+  structures mutex-free concord domain ns
   structures mutex-free lwt lwt ns
   structures mutex-free stdlib domain ns
   structures mutex-contended eio eio ns
@@ -163,10 +167,12 @@ Every row is measured and written, with figures that are figures:
   structures mutex-contended-100000 concord fifo ns
   structures mutex-contended-100000 concord eio ns
   structures mutex-contended-100000 lwt lwt ns
-  structures mutex-parallel eio eio ns
-  structures mutex-parallel concord fifo ns
-  structures mutex-parallel concord eio ns
-  structures mutex-parallel stdlib domain ns
+  structures mutex-work-parallel eio eio ns
+  structures mutex-work-parallel concord fifo ns
+  structures mutex-work-parallel concord eio ns
+  structures mutex-work-parallel concord domain ns
+  structures mutex-work-parallel concord thread ns
+  structures mutex-work-parallel stdlib domain ns
   structures mutex-cancel-10 eio eio ns
   structures mutex-cancel-10 concord fifo ns
   structures mutex-cancel-10 concord eio ns
@@ -182,6 +188,7 @@ Every row is measured and written, with figures that are figures:
   structures semaphore-free eio eio ns
   structures semaphore-free concord fifo ns
   structures semaphore-free concord eio ns
+  structures semaphore-free concord domain ns
   structures semaphore-free stdlib domain ns
   structures semaphore-contended eio eio ns
   structures semaphore-contended concord fifo ns
@@ -189,76 +196,120 @@ Every row is measured and written, with figures that are figures:
   structures condition-signal eio eio ns
   structures condition-signal concord fifo ns
   structures condition-signal concord eio ns
+  structures condition-signal concord thread ns
   structures condition-signal lwt lwt ns
   structures condition-signal stdlib thread ns
   structures condition-parallel eio eio ns
   structures condition-parallel concord fifo ns
   structures condition-parallel concord eio ns
+  structures condition-parallel concord domain ns
+  structures condition-parallel concord thread ns
   structures condition-parallel stdlib domain ns
+  structures promise-serial eio eio ns
+  structures promise-serial concord fifo ns
+  structures promise-serial concord eio ns
+  structures promise-serial concord thread ns
+  structures promise-serial lwt lwt ns
+  structures promise-parallel eio eio ns
+  structures promise-parallel concord fifo ns
+  structures promise-parallel concord eio ns
+  structures promise-parallel concord domain ns
+  structures promise-parallel concord thread ns
   structures rwlock-read-free concord fifo ns
   structures rwlock-read-free concord eio ns
+  structures rwlock-read-free concord domain ns
   structures rwlock-write-free concord fifo ns
   structures rwlock-write-free concord eio ns
+  structures rwlock-write-free concord domain ns
+  structures rwlock-read-parallel concord fifo ns
+  structures rwlock-read-parallel concord eio ns
+  structures rwlock-read-parallel concord domain ns
+  structures rwlock-read-parallel concord thread ns
   structures barrier-serial eio eio ns
   structures barrier-serial concord fifo ns
   structures barrier-serial concord eio ns
+  structures barrier-parallel eio eio ns
+  structures barrier-parallel concord fifo ns
+  structures barrier-parallel concord eio ns
+  structures barrier-parallel concord domain ns
+  structures barrier-parallel concord thread ns
+  structures barrier-parallel stdlib domain ns
   structures stream1-serial eio eio ns
   structures stream1-serial concord fifo ns
   structures stream1-serial concord eio ns
+  structures stream1-serial concord thread ns
   structures stream1-serial lwt lwt ns
   structures stream1-serial kcas eio ns
   structures stream100-serial eio eio ns
   structures stream100-serial concord fifo ns
   structures stream100-serial concord eio ns
+  structures stream100-serial concord thread ns
   structures stream100-serial lwt lwt ns
   structures stream10000-serial eio eio ns
   structures stream10000-serial concord fifo ns
   structures stream10000-serial concord eio ns
+  structures stream10000-serial concord thread ns
   structures stream10000-serial lwt lwt ns
   structures stream1-parallel eio eio ns
   structures stream1-parallel concord fifo ns
   structures stream1-parallel concord eio ns
+  structures stream1-parallel concord domain ns
+  structures stream1-parallel concord thread ns
   structures stream1-parallel domainslib domain ns
   structures stream1-parallel kcas domain ns
   structures stream100-parallel eio eio ns
   structures stream100-parallel concord fifo ns
   structures stream100-parallel concord eio ns
+  structures stream100-parallel concord domain ns
+  structures stream100-parallel concord thread ns
   structures stream100-parallel domainslib domain ns
   structures mailbox-serial eio eio ns
   structures mailbox-serial concord fifo ns
   structures mailbox-serial concord eio ns
+  structures mailbox-serial concord thread ns
   structures mailbox-serial lwt lwt ns
   structures mailbox-serial kcas eio ns
-  structures mailbox-parallel eio eio ns
-  structures mailbox-parallel concord fifo ns
-  structures mailbox-parallel concord eio ns
-  structures mailbox-parallel domainslib domain ns
-  structures mailbox-parallel kcas domain ns
   structures broadcast-serial eio eio ns
   structures broadcast-serial concord fifo ns
   structures broadcast-serial concord eio ns
+  structures mailbox-parallel eio eio ns
+  structures mailbox-parallel concord fifo ns
+  structures mailbox-parallel concord eio ns
+  structures mailbox-parallel concord domain ns
+  structures mailbox-parallel concord thread ns
+  structures mailbox-parallel domainslib domain ns
+  structures mailbox-parallel kcas domain ns
   structures channel-serial eio eio ns
   structures channel-serial concord fifo ns
   structures channel-serial concord eio ns
+  structures channel-serial concord thread ns
   structures channel-serial stdlib thread ns
   structures channel-parallel eio eio ns
   structures channel-parallel concord fifo ns
   structures channel-parallel concord eio ns
+  structures channel-parallel concord domain ns
+  structures channel-parallel concord thread ns
   structures channel-parallel stdlib domain ns
   structures channel-parallel domainslib domain ns
   event sync-serial no-event fifo ns
   event sync-serial concord fifo ns
   event sync-serial no-event eio ns
   event sync-serial concord eio ns
+  event sync-serial no-event thread ns
+  event sync-serial concord thread ns
   event select4-serial eio eio ns
   event select4-serial concord fifo ns
   event select4-serial concord eio ns
+  event select4-serial concord thread ns
   event select4-serial stdlib thread ns
   event select4-ready concord fifo ns
   event select4-ready concord eio ns
+  event select4-ready concord domain ns
   event select4-parallel eio eio ns
   event select4-parallel concord fifo ns
   event select4-parallel concord eio ns
+  event select4-parallel concord domain ns
+  event select4-parallel concord thread ns
   event select4-parallel stdlib domain ns
   event loop-serial select fifo ns
   event loop-serial concord fifo ns
@@ -270,10 +321,12 @@ Every row is measured and written, with figures that are figures:
   event loop-ready concord eio ns
   event swap-serial concord fifo ns
   event swap-serial concord eio ns
+  event swap-serial concord thread ns
   event swap-serial stdlib thread ns
   event timeout-pending eio eio ns
   event timeout-pending concord fifo ns
   event timeout-pending concord eio ns
+  event timeout-pending concord thread ns
   event timeout-pending lwt lwt ns
   event timeouts-100000 eio eio bytes
   event timeouts-100000 concord fifo bytes
@@ -301,6 +354,11 @@ Every row is measured and written, with figures that are figures:
   lazy wait-100000 eio eio ns
   lazy wait-100000 concord fifo ns
   lazy wait-100000 concord eio ns
+  lazy lazy-parallel eio eio ns
+  lazy lazy-parallel concord fifo ns
+  lazy lazy-parallel concord eio ns
+  lazy lazy-parallel concord domain ns
+  lazy lazy-parallel concord thread ns
   lwt serial lwt lwt ns
   lwt serial concord lwt ns
   lwt eio-to-lwt naive eio-lwt ns
@@ -656,6 +714,203 @@ Every row is measured and written, with figures that are figures:
   fib p90-load-125 eio-promise eio us
   fib p90-load-125 as-printed eio us
   fib p90-load-125 mvar eio us
+  scale yielding-10 concord fifo ns
+  scale yielding-1000 concord fifo ns
+  scale yielding-100000 concord fifo ns
+  scale yielding-1000000 concord fifo ns
+  scale yielding-10 concord eio ns
+  scale yielding-1000 concord eio ns
+  scale yielding-100000 concord eio ns
+  scale mutex-10 concord fifo ns
+  scale mutex-1000 concord fifo ns
+  scale mutex-100000 concord fifo ns
+  scale mutex-1000000 concord fifo ns
+  scale cancelled-10 concord fifo ns
+  scale cancelled-1000 concord fifo ns
+  scale cancelled-100000 concord fifo ns
+  scale cancelled-1000000 concord fifo ns
+  scale waiting-10 concord fifo ns
+  scale waiting-1000 concord fifo ns
+  scale waiting-100000 concord fifo ns
+  scale waiting-1000000 concord fifo ns
+  scale waiting-10 concord eio ns
+  scale waiting-1000 concord eio ns
+  scale waiting-100000 concord eio ns
+  scale boxes-10 concord fifo ns
+  scale boxes-1000 concord fifo ns
+  scale boxes-100000 concord fifo ns
+  scale boxes-1000000 concord fifo ns
+  scale boxes-10 concord eio ns
+  scale boxes-1000 concord eio ns
+  scale boxes-100000 concord eio ns
+  scale timeouts-1 concord fifo ns
+  scale timeouts-100 concord fifo ns
+  scale timeouts-10000 concord fifo ns
+  scale timeouts-100000 concord fifo ns
+  scale timeouts-1 concord eio ns
+  scale timeouts-100 concord eio ns
+  scale timeouts-10000 concord eio ns
+  scale timeouts-100000 concord eio ns
+  scale choice-1 concord fifo ns
+  scale choice-10 concord fifo ns
+  scale choice-100 concord fifo ns
+  scale choice-1000 concord fifo ns
+  scale choice-1 concord eio ns
+  scale choice-10 concord eio ns
+  scale choice-100 concord eio ns
+  scale choice-1000 concord eio ns
+  scale threads-1 concord thread ns
+  scale threads-10 concord thread ns
+  scale threads-100 concord thread ns
+  scale threads-1000 concord thread ns
+  scale domains-one-mutex-1 concord domain ns
+  scale domains-one-mutex-2 concord domain ns
+  scale domains-one-mutex-4 concord domain ns
+  scale domains-one-mutex-8 concord domain ns
+  scale domains-own-box-1 concord domain ns
+  scale domains-own-box-2 concord domain ns
+  scale domains-own-box-4 concord domain ns
+  scale domains-own-box-8 concord domain ns
+  latency wake-p50 eio eio ns
+  latency wake-p50 concord fifo ns
+  latency wake-p50 concord eio ns
+  latency wake-p50 concord lwt ns
+  latency wake-p99 eio eio ns
+  latency wake-p99 concord fifo ns
+  latency wake-p99 concord eio ns
+  latency wake-p99 concord lwt ns
+  latency wake-p99.9 eio eio ns
+  latency wake-p99.9 concord fifo ns
+  latency wake-p99.9 concord eio ns
+  latency wake-p99.9 concord lwt ns
+  latency wake-max eio eio ns
+  latency wake-max concord fifo ns
+  latency wake-max concord eio ns
+  latency wake-max concord lwt ns
+  latency wake-busy-p50 eio eio ns
+  latency wake-busy-p50 concord fifo ns
+  latency wake-busy-p50 concord eio ns
+  latency wake-busy-p50 concord lwt ns
+  latency wake-busy-p99 eio eio ns
+  latency wake-busy-p99 concord fifo ns
+  latency wake-busy-p99 concord eio ns
+  latency wake-busy-p99 concord lwt ns
+  latency wake-busy-p99.9 eio eio ns
+  latency wake-busy-p99.9 concord fifo ns
+  latency wake-busy-p99.9 concord eio ns
+  latency wake-busy-p99.9 concord lwt ns
+  latency wake-busy-max eio eio ns
+  latency wake-busy-max concord fifo ns
+  latency wake-busy-max concord eio ns
+  latency wake-busy-max concord lwt ns
+  latency wake-parallel-p50 eio eio ns
+  latency wake-parallel-p50 concord fifo ns
+  latency wake-parallel-p50 concord eio ns
+  latency wake-parallel-p50 concord lwt ns
+  latency wake-parallel-p99 eio eio ns
+  latency wake-parallel-p99 concord fifo ns
+  latency wake-parallel-p99 concord eio ns
+  latency wake-parallel-p99 concord lwt ns
+  latency wake-parallel-p99.9 eio eio ns
+  latency wake-parallel-p99.9 concord fifo ns
+  latency wake-parallel-p99.9 concord eio ns
+  latency wake-parallel-p99.9 concord lwt ns
+  latency wake-parallel-max eio eio ns
+  latency wake-parallel-max concord fifo ns
+  latency wake-parallel-max concord eio ns
+  latency wake-parallel-max concord lwt ns
+  latency wake-parallel-busy-p50 eio eio ns
+  latency wake-parallel-busy-p50 concord fifo ns
+  latency wake-parallel-busy-p50 concord eio ns
+  latency wake-parallel-busy-p50 concord lwt ns
+  latency wake-parallel-busy-p99 eio eio ns
+  latency wake-parallel-busy-p99 concord fifo ns
+  latency wake-parallel-busy-p99 concord eio ns
+  latency wake-parallel-busy-p99 concord lwt ns
+  latency wake-parallel-busy-p99.9 eio eio ns
+  latency wake-parallel-busy-p99.9 concord fifo ns
+  latency wake-parallel-busy-p99.9 concord eio ns
+  latency wake-parallel-busy-p99.9 concord lwt ns
+  latency wake-parallel-busy-max eio eio ns
+  latency wake-parallel-busy-max concord fifo ns
+  latency wake-parallel-busy-max concord eio ns
+  latency wake-parallel-busy-max concord lwt ns
+  latency turn-p50 none eio ns
+  latency turn-p50 eio eio ns
+  latency turn-p50 concord eio ns
+  latency turn-p99 none eio ns
+  latency turn-p99 eio eio ns
+  latency turn-p99 concord eio ns
+  latency turn-p99.9 none eio ns
+  latency turn-p99.9 eio eio ns
+  latency turn-p99.9 concord eio ns
+  latency turn-max none eio ns
+  latency turn-max eio eio ns
+  latency turn-max concord eio ns
+
+Each form beside an idle domain has the rows of the plain one, and these cases have one:
+
+  $ grep -e '-beside ' rows | sed 's/-beside / /' | sort >beside
+  $ sort rows | comm -23 beside -
+  $ cut -d' ' -f1,2 beside | uniq
+  effect a-b
+  effect b-c
+  effect c-d
+  effect d-e
+  effect through-1
+  effect through-16
+  effect through-2
+  effect through-32
+  effect through-4
+  effect through-64
+  effect through-8
+  event loop-ready
+  event loop-serial
+  event select4-ready
+  event select4-serial
+  event swap-serial
+  event sync-serial
+  event timeout-pending
+  generator tree
+  lazy first-force
+  lazy forced
+  lazy wait-1000
+  lazy wait-10000
+  lazy wait-100000
+  lwt serial
+  mvar serial
+  structures barrier-serial
+  structures broadcast-serial
+  structures channel-serial
+  structures condition-signal
+  structures mailbox-serial
+  structures mutex-cancel-10
+  structures mutex-cancel-10000
+  structures mutex-cancel-100000
+  structures mutex-contended
+  structures mutex-contended-100000
+  structures mutex-free
+  structures promise-cancel-10000
+  structures promise-serial
+  structures rwlock-read-free
+  structures rwlock-write-free
+  structures semaphore-contended
+  structures semaphore-free
+  structures stream1-serial
+  structures stream100-serial
+  structures stream10000-serial
+  styles mvar
+  styles sieve-1000
+  styles yield-100000
+  suspend fork-join
+  suspend perform
+  suspend suspend
+  suspend yield
+
+The growth of what the group on it measures is named, or that there is none:
+
+  $ grep -c '^flat$\|^grows: ' table
+  15
 
 The figures of "Light Weight Concurrency in OCaml", each at its first point:
 
@@ -664,23 +919,25 @@ The figures of "Light Weight Concurrency in OCaml", each at its first point:
 
 Those of Go, where Go is installed; else the report says that they are missing:
 
-  $ if command -v go >/dev/null; then grep -c ' go go \(ns\|bytes\|req/s\|us\)$' rows; else grep 'Go was not' table >/dev/null && echo 32; fi
-  32
+  $ if command -v go >/dev/null; then grep -c ' go go \(ns\|bytes\|req/s\|us\)$' rows; else grep 'Go was not' table >/dev/null && echo 59; fi
+  59
 
 Those of Node.js, likewise:
 
-  $ if command -v node >/dev/null; then grep -c ' node .* ns$' rows; else grep 'Node.js was not' table >/dev/null && echo 2; fi
-  2
+  $ if command -v node >/dev/null; then grep -c ' node .* ns$' rows; else grep 'Node.js was not' table >/dev/null && echo 4; fi
+  4
 
-Those of Lwt_eio, Picos and Async, likewise:
+Those of Lwt_eio, Picos, Tokio and Async, likewise:
 
   $ rows_of () { if grep -q "^$1 was not installed" table; then echo "$2"; else grep -c "$3" rows; fi; }
   $ rows_of lwt_eio 4 ' lwt_eio one-domain ns$'
   4
-  $ rows_of Picos 29 ' picos picos \(ns\|us\|bytes\)$'
-  29
-  $ rows_of Async 7 ' async \(ns\|us\)$'
-  7
+  $ rows_of Picos 53 ' picos picos \(ns\|us\|bytes\)$'
+  53
+  $ rows_of Tokio 24 ' tokio tokio ns$'
+  24
+  $ rows_of Async 13 ' async \(ns\|us\)$'
+  10
 
 What was due per second is known of each load of the Fibonacci server, and is the same for the rows of a case:
 
@@ -706,7 +963,7 @@ What was due per second is known of each load of the Fibonacci server, and is th
 What cannot be measured is said before anything is:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group" (there are mvar, cancel-cost, search, debug, suspend, effect, structures, event, lazy, lwt, async, bridge, styles, lwc, generator, web, fib)
+  bench: unknown group "no-such-group" (there are mvar, cancel-cost, search, debug, suspend, effect, structures, event, lazy, lwt, async, bridge, styles, lwc, generator, web, fib, scale, latency)
   [2]
   $ ./main.exe --smoke mvar --json no-such-folder/file
   bench: no-such-folder/file: No such file or directory

@@ -1,0 +1,4 @@
+(** How the cost of an operation grows: with the number of tasks, structures,
+    timeouts, alternatives, threads and domains. *)
+
+val group : Case.group
