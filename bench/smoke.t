@@ -937,7 +937,7 @@ Those of Lwt_eio, Picos, Tokio and Async, likewise:
   $ rows_of Tokio 24 ' tokio tokio ns$'
   24
   $ rows_of Async 13 ' async \(ns\|us\)$'
-  10
+  13
 
 What was due per second is known of each load of the Fibonacci server, and is the same for the rows of a case:
 

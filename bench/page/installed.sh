@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints a module that says which versions are installed where the benchmark is built.
+# installed.sh CARGO_LOCK: prints a module that says which versions are installed where the benchmark is built.
 
 # Some packages of Debian say nothing to findlib; then the version of the package is meant.
 version() {
@@ -20,4 +20,5 @@ for pair in eio:Eio lwt:Lwt lwt_eio:Lwt_eio domainslib:Domainslib kcas:Kcas coht
 done
 go version 2>/dev/null | sed -n 's/^go version go\([^ ]*\).*/  ("Go", "\1");/p'
 node --version 2>/dev/null | sed -n 's/^v\(.*\)/  ("Node.js", "\1");/p'
+sed -n '/^name = "tokio"/{n;s/^version = \(".*"\)/  ("Tokio", \1);/p;}' "$1"
 echo ']'

@@ -45,6 +45,7 @@ let libraries =
     ("async", "Async");
     ("go", "Go");
     ("node", "Node.js");
+    ("tokio", "Tokio");
   ]
 
 let versions_of ~impl ~host =
@@ -57,7 +58,7 @@ let versions_of ~impl ~host =
   in
   let ocaml =
     match impl with
-    | "go" | "node" -> []
+    | "go" | "node" | "tokio" -> []
     | _ -> [ ("OCaml", Sys.ocaml_version) ]
   in
   ocaml @ List.filter (fun (name, _) -> List.mem name used) Installed.versions

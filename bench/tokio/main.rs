@@ -1,11 +1,8 @@
 //! The rows of Tokio: a process that measures one case, asked and answering like the others (see ../worker.mli).
 
-use std::future::Future;
-use std::hint::black_box;
-use std::io::BufRead;
-use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{mpsc::RecvTimeoutError::Timeout, Arc};
 use std::time::{Duration, Instant};
+use std::{future::Future, hint::black_box, io::BufRead, pin::Pin};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{mpsc, oneshot, Barrier, Mutex};
 use tokio::task::{spawn, yield_now};
@@ -99,13 +96,7 @@ async fn mailbox(n: usize) -> f64 {
 
 /// Tokio has no rendezvous: the channels have a capacity of one.
 async fn select4(n: usize) -> f64 {
-    let mut to = Vec::new();
-    let mut from = Vec::new();
-    for _ in 0..WAYS {
-        let (sender, receiver) = mpsc::channel(1);
-        to.push(sender);
-        from.push(receiver);
-    }
+    let (to, from): (Vec<_>, Vec<_>) = (0..WAYS).map(|_| mpsc::channel(1)).unzip();
     let send = async move {
         for m in [MEETING, n] {
             for i in 1..=m {
@@ -293,8 +284,7 @@ fn main() {
             let task = runtime.spawn(sample(&case, n));
             let (ended, end) = std::sync::mpsc::channel::<()>();
             std::thread::spawn(move || {
-                if end.recv_timeout(PATIENCE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-                    eprintln!("no end");
+                if end.recv_timeout(PATIENCE) == Err(Timeout) {
                     std::process::exit(1);
                 }
             });
