@@ -1,3 +1,5 @@
-(* The processes of a model may stand for domains. *)
+(* Nobody looks, unless a model says so: what [Spin] learns in one interleaving would change
+   the next. *)
 
-let were_spawned () = true
+let spawned = ref false
+let were_spawned () = !spawned

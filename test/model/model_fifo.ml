@@ -13,7 +13,8 @@ let scheduler where ~is_lazy ~daemons ~looks works =
   Domain.all_differ (where = Other_domain);
   let s = Task.scheduler ~is_lazy in
   (* A model must not spin: each look is an operation more. *)
-  if looks = 0 then Spin.never s.spin else Spin.limit s.spin looks;
+  Domains.spawned := looks > 0;
+  Spin.limit s.spin looks;
   s.handler <- Handler.make (Fifo.scopes s) s;
   let tasks =
     List.mapi
