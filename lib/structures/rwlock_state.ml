@@ -35,12 +35,25 @@ let free = { holders = 0; first = Waiters.empty; second = Waiters.empty }
 
 let admits s = function Read -> s.holders >= 0 | Write -> s.holders = 0
 
+(* Without waiters a state is its number of holders. Those with few readers are shared: they
+   need not be allocated, nor fetched from the core that has allocated them. *)
+let few = 64
+let reading = Array.init (few + 1) (fun holders -> { free with holders })
+let written = { free with holders = writer }
+
+let with_holders s holders =
+  if not (Waiters.is_empty s.first && Waiters.is_empty s.second) then
+    { s with holders }
+  else if holders = writer then written
+  else if holders <= few then Array.unsafe_get reading holders
+  else { s with holders }
+
 let with_one_more s = function
-  | Read -> { s with holders = s.holders + 1 }
-  | Write -> { s with holders = writer }
+  | Read -> with_holders s (s.holders + 1)
+  | Write -> with_holders s writer
 
 let with_one_less s =
-  { s with holders = (if s.holders = writer then 0 else s.holders - 1) }
+  with_holders s (if s.holders = writer then 0 else s.holders - 1)
 
 type duty = Serve | Leave  (** For a waiter that has refused. *) | Served
 
