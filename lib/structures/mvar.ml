@@ -25,7 +25,10 @@ let try_use t before putters = function
 let rec try_to t purpose =
   match Atomic.get t with
   | Full (v, putters) as before ->
-      if try_use t before putters purpose then Some v
+      (* made before: what is allocated after it may be interrupted by a signal handler,
+         and nobody would give back what [Hold] has taken *)
+      let found = Some v in
+      if try_use t before putters purpose then found
       else (* the box changed: look again *) try_to t purpose
   | Empty _ | Held _ -> None
 
@@ -171,18 +174,24 @@ let[@inline never] modify_known t f =
 let modify t f =
   if Waits.are_kept () then modify_known t f else modify_held t f (use t Hold)
 
+let modify_noted t f old begun =
+  Extent.within (fun by ->
+      let f = noted t f by in
+      begun := true;
+      modify_held t f old)
+
 let[@inline never] finish_modify_known t f old =
-  let begun = ref false in
-  let modify by =
-    let f = noted t f by in
-    begun := true;
-    modify_held t f old
-  in
-  try Extent.within modify
-  with e when not !begun ->
-    (* a signal handler's *)
-    give t old;
-    raise e
+  match ref false with
+  | begun -> (
+      try modify_noted t f old begun
+      with e when not !begun ->
+        (* a signal handler's *)
+        give t old;
+        raise e)
+  | exception e ->
+      (* as well *)
+      give t old;
+      raise e
 
 let finish_modify t f old =
   if Waits.are_kept () then finish_modify_known t f old else modify_held t f old

@@ -73,7 +73,10 @@ val modify : 'a t -> ('a -> 'a * 'b) -> 'b
     - {b Raises} [e] if [f] raises [e].
 
     While waits are kept ({!Concord.Debug.keep_waits}), a report says which task
-    holds the box. *)
+    holds the box.
+
+    The box is given back also if a signal handler raises meanwhile, at any
+    moment (in native code). *)
 
 val try_put : 'a t -> 'a -> bool
 (** As {!put}, but [false] if it would wait. *)
@@ -114,11 +117,14 @@ val put_evt : 'a t -> 'a -> unit Event.t
 (** The event of {!put}. *)
 
 val swap_evt : 'a t -> 'a -> 'a Event.t
-(** The event of {!swap}. *)
+(** The event of {!swap}. As to signal handlers that raise, see {!modify_evt}.
+*)
 
 val modify_evt : 'a t -> ('a -> 'a * 'b) -> 'b Event.t
 (** The event of {!modify}; the function runs in the task that performs the
-    event. *)
+    event. If a signal handler raises just when the event was chosen in a
+    choice, in {!Event.poll} or {!Event.sync_before}, the box stays held, for
+    ever: let no handler raise in a task that does this. *)
 
 val waiters : 'a t -> int
 (** How many tasks wait, for tests and diagnosis. One that was cancelled counts

@@ -63,6 +63,24 @@ let modify () =
       is_full t;
       one_of "who waits to read" [ 0 ] (Mvar.waiters t) )
 
+(* Nobody else wants the box. *)
+let alone use () =
+  let t = Mvar.create 0 in
+  ((fun () -> use t), fun () -> is_full t)
+
+let increment v = (v + 1, ())
+let modify_alone = alone (fun t -> Mvar.modify t increment)
+let modify_evt t = Event.sync (Mvar.modify_evt t increment)
+
+let swap_evt t =
+  let swapped = Event.wrap (Mvar.swap_evt t 1) ignore in
+  Event.sync swapped
+
+(* From here on, as in a program that is debugged. *)
+let kept make () =
+  Debug.keep_waits ();
+  often make ()
+
 let () =
   let case (what, make) = Interrupting.only (test what (often make)) in
   run "interrupted wakes"
@@ -73,5 +91,14 @@ let () =
             ("a take, putters wait", take);
             ("a put, readers and a taker wait", put);
             ("a modification, readers wait", modify);
+            ("a modification, as an event", alone modify_evt);
+            ("a swap, as an event", alone swap_evt);
+          ] );
+      ( "Mvar, while waits are kept",
+        List.concat_map
+          (fun (what, make) -> Interrupting.only (test what (kept make)))
+          [
+            ("a modification", modify_alone);
+            ("a modification, as an event", alone modify_evt);
           ] );
     ]
