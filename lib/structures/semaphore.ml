@@ -17,15 +17,20 @@
 type state = Free of int | Queue of (unit, unit) Waiters.t
 type t = state Atomic.t
 
-let make n = Labels.made ~kind:"semaphore" (Atomic.make (Free n))
-let none = Free 0
+(* Those with few permits are shared: they need not be allocated, nor fetched from the core
+   that has allocated them. *)
+let few = 64
+let shared = Array.init (few + 1) (fun n -> Free n)
+let free n = if n <= few then Array.unsafe_get shared n else Free n
+let make n = Labels.made ~kind:"semaphore" (Atomic.make (free n))
+let none = free 0
 let queue waiters = if Waiters.is_empty waiters then none else Queue waiters
 
 let rec try_acquire t =
   match Atomic.get t with
   | Free n as before ->
       n > 0
-      && (Atomic.compare_and_set t before (Free (n - 1))
+      && (Atomic.compare_and_set t before (free (n - 1))
          ||
          (* another acquire or release *)
          try_acquire t)
@@ -65,7 +70,7 @@ let rec release_up_to most full t =
   match Atomic.get t with
   | Free n as before ->
       if n = most then full ()
-      else if not (Atomic.compare_and_set t before (Free (n + 1))) then
+      else if not (Atomic.compare_and_set t before (free (n + 1))) then
         (* another acquire or release, or a waiter *)
         release_up_to most full t
   | Queue waiters as before ->
