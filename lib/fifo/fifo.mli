@@ -44,7 +44,8 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
     ones, and those whose tasks were cancelled in the last 256 turns.
 
     - {b Suspends} the calling task, whatever its host, while all tasks wait.
-      Before it puts a thread or domain to sleep it spins for some microseconds.
+      Before it puts a thread or domain to sleep it looks for some ten
+      microseconds, if there is a second domain, and that was worth it before.
       If the program has nothing else that could resume a task, one of them is
       told ({!Concord.Suspend.Never_resumed}). An effect that a handler around
       [run] handles, an operation of Eio in a fiber that called [run] for
