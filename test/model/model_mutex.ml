@@ -9,6 +9,14 @@ let lock ?(evt = false) name mutex =
   Mutex.unlock mutex;
   "ok"
 
+(* As [Mutex.lock] where the owner may be on another domain. *)
+let look name mutex =
+  make name @@ fun () ->
+  if not (Mutex.look mutex 2) then Operation.wait Mutex.locking mutex ();
+  Buffer.add_string order name;
+  Mutex.unlock mutex;
+  "ok"
+
 let keep name mutex =
   make name @@ fun () ->
   Mutex.lock mutex;
@@ -140,6 +148,34 @@ let check_all check =
       ([ a ], [ owner; Run (keep "b" m); Cancel a ]))
     [ "a=cancelled b=has  locked"; "a=has b=waits  locked" ]
 
+let check_looks check =
+  check "two look, one is cancelled"
+    (fun m ->
+      let a = look "a" m in
+      ([], [ Run a; Run (look "b" m); Cancel a ]))
+    [
+      "a=cancelled b=ok b unlocked";
+      "a=ok b=ok ab unlocked";
+      "a=ok b=ok ba unlocked";
+    ];
+  check "one looks, the owner unlocks, another tries"
+    (fun m ->
+      let owner = owned m in
+      ([], [ Run (look "a" m); owner; Run (try_keep "b" m) ]))
+    [ "a=ok b=busy a unlocked"; "a=ok b=has a locked"; "a=waits b=has  locked" ];
+  check "one waits, another looks, and does not overtake"
+    (fun m ->
+      let owner = owned m in
+      let a = lock "a" m in
+      ([ a ], [ owner; Run (look "b" m) ]))
+    [ "a=ok b=ok ab unlocked" ];
+  check "one waits and is cancelled, another looks"
+    (fun m ->
+      let owner = owned m in
+      let a = lock "a" m in
+      ([ a ], [ owner; Run (look "b" m); Cancel a ]))
+    [ "a=cancelled b=ok b unlocked"; "a=ok b=ok ab unlocked" ]
+
 let twice name m =
   make name @@ fun () ->
   Mutex.lock m;
@@ -154,6 +190,7 @@ let twice name m =
 let () =
   check_three (check_made Mutex.create);
   check_all (check_made Mutex.create);
+  check_looks (check_made Mutex.create);
   Waits.kept := true;
   check_all (fun name -> check_made Mutex.create_watched (name ^ ", watched"));
   check_made Mutex.create_watched "two lock, one of them twice"
