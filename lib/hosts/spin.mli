@@ -32,7 +32,7 @@ val limit : t -> int -> unit
 
 (** {2 Looking by turns}
 
-    A task looks by letting others of its loop have their turns: {!Look}. *)
+    A task looks by letting others of its loop have their turns: [Look]. *)
 
 val begin_turns : t -> int
 (** How many turns long the caller is to look now: 0 if it is not to. Otherwise

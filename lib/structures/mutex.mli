@@ -84,8 +84,8 @@ val release : t -> unit
 (** As {!unlock}, for a task that cannot say who it is: in [block]. *)
 
 val release_owed : _ Debt.t -> t -> bool
-(** The same in {!Debt.pay}: what a resumer raises is noted, so that an
-    exception means that [t] was not released. [false] if [t] is not locked. *)
+(** The same in [Debt.pay]: what a resumer raises is noted, so that an exception
+    means that [t] was not released. [false] if [t] is not locked. *)
 
 val lock_again : t -> unit
 (** Locks [t] for a task that must have it. When this returns or raises, which

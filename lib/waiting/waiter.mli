@@ -46,7 +46,7 @@ val resume : (_, 'a) t -> ('a, exn) result -> bool
     outcome before the compare-and-set that takes the waiter out of its queue:
     then there is no polling point between that and the resumer's decision, and
     an exception out of [resume] means that the waiter was resumed. Who has more
-    to do after it resumes by {!Debt.resume}.
+    to do after it resumes by [Debt.resume].
 
     - {b Raises} what a signal handler raises, after the decision. *)
 
