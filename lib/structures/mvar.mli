@@ -123,8 +123,8 @@ val swap_evt : 'a t -> 'a -> 'a Event.t
 val modify_evt : 'a t -> ('a -> 'a * 'b) -> 'b Event.t
 (** The event of {!modify}; the function runs in the task that performs the
     event. If a signal handler raises just when the event was chosen in a
-    choice, in [Event.poll] or [Event.sync_before], the box stays held, for
-    ever: let no handler raise in a task that does this. *)
+    choice, in {!Concord.Event.poll} or {!Concord.Event.sync_before}, the box
+    stays held, for ever: let no handler raise in a task that does this. *)
 
 val waiters : 'a t -> int
 (** How many tasks wait, for tests and diagnosis. One that was cancelled counts
