@@ -56,6 +56,40 @@ let condition_alone between =
   between [ a ] [ b ];
   assert (Atomic.get n = messages)
 
+(* Whoever is first waits inside, while its sibling and a task of the other host wait for the
+   lock. *)
+let mutex between =
+  let lock = Mutex.create () and inside = ref false and entered = ref 0 in
+  let held = Promise.create () and go_on = Promise.create () in
+  let section f =
+    Mutex.protect lock @@ fun () ->
+    assert (not !inside);
+    inside := true;
+    f ();
+    incr entered;
+    inside := false
+  in
+  let often () =
+    for _ = 1 to messages do
+      section ignore
+    done
+  in
+  let a () =
+    section (fun () ->
+        ignore (Promise.try_fill held () : bool);
+        Promise.await go_on);
+    often ()
+  and b () =
+    until_somebody_waits (fun () -> Mutex.waiters lock);
+    Promise.fill go_on ();
+    often ()
+  and other_b () =
+    Promise.await held;
+    often ()
+  in
+  between [ a; a ] [ other_b; b ];
+  assert (!entered = 2 + (4 * messages))
+
 let semaphore between =
   let open Semaphore in
   let there = Counting.make 0 and back = Binary.make false in

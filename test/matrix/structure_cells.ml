@@ -194,6 +194,7 @@ let all =
     ("broadcast", broadcast);
     ("to the end", to_the_end);
     ("bvar", bvar);
+    ("mutex", mutex);
     ("condition", condition);
     ("condition alone", condition_alone);
     ("semaphore", semaphore);
