@@ -58,21 +58,21 @@ let lazy_event between =
   and b () = assert (Lazy.force t = 42) in
   between [ a ] [ b ]
 
-(* [a] is cancelled while it computes and [b] waits, who computes it then: on the other
-   domain. *)
+(* [a] is cancelled while it computes and [b] waits, who computes it then: in another
+   thread. (A pool of Moonpool's has its threads on any domain.) *)
 let restart ~cancel between =
   let begun = Promise.create () and never = Promise.create () in
   let runs = Atomic.make 0 and first = ref None in
-  let this_domain () = Some (Domain.self ()) in
+  let this_thread () = Some (Thread.id (Thread.self ())) in
   let t =
     lazy_with (fun _ ->
         if Atomic.fetch_and_add runs 1 = 0 then begin
-          first := this_domain ();
+          first := this_thread ();
           Promise.fill begun ();
           Promise.await never
         end
         else begin
-          assert (this_domain () <> !first);
+          assert (this_thread () <> !first);
           42
         end)
   in

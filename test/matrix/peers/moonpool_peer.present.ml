@@ -7,7 +7,7 @@ module Pool = struct
   let no_siblings = None
   let main_domain_only = None
   let no_foreign = Some "Domain_local_await does not know of a pool's threads"
-  let cancel = None
+  let cancel = Peer_fibers.cancel
 
   let run tasks =
     Fifo_pool.with_ ~num_threads:1 () @@ fun pool ->

@@ -1,5 +1,8 @@
 open Picos_std_structured
 
+(* Picos is to be configured by the main thread. *)
+let () = Picos_mux_fifo.run ignore
+
 module Scheduler (S : sig
   val name : string
   val run : (unit -> unit) -> unit
@@ -11,20 +14,7 @@ struct
   let main_domain_only = None
   let no_foreign = None
   let run tasks = S.run (fun () -> Run.all tasks)
-
-  let cancel =
-    Some
-      (fun f ~after ->
-        Flock.join_after @@ fun () ->
-        let begun = Concord.Promise.create () in
-        let task =
-          Flock.fork_as_promise (fun () ->
-              Concord.Promise.fill begun ();
-              f ())
-        in
-        Concord.Promise.await begun;
-        after ();
-        Promise.terminate task)
+  let cancel = Peer_fibers.cancel
 end
 
 module Fifo = Scheduler (struct
@@ -45,14 +35,10 @@ module Thread = Scheduler (struct
 end)
 
 (* Its fibers move from domain to domain. *)
-module Multififo = struct
-  include Scheduler (struct
-    let name = "multififo"
-    let run f = Picos_mux_multififo.run_on ~n_domains:2 f
-  end)
-
-  let cancel = None
-end
+module Multififo = Scheduler (struct
+  let name = "multififo"
+  let run f = Picos_mux_multififo.run_on ~n_domains:2 f
+end)
 
 let hosts =
   Matrix.Present

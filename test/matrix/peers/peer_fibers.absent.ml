@@ -1,0 +1,1 @@
+(* Picos is not installed. *)

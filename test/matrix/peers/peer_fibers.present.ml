@@ -1,0 +1,17 @@
+(* What fibers of Picos and tasks of Moonpool's pools have in common. *)
+
+open Picos_std_structured
+
+let cancel =
+  Some
+    (fun f ~after ->
+      Flock.join_after @@ fun () ->
+      let begun = Concord.Promise.create () in
+      let task =
+        Flock.fork_as_promise (fun () ->
+            Concord.Promise.fill begun ();
+            f ())
+      in
+      Concord.Promise.await begun;
+      after ();
+      Promise.terminate task)
