@@ -87,9 +87,14 @@ let choice =
       let open Concord_test_support.Race in
       if long then Table.All else drawn seed
 
-let hosts_and peers =
-  let present = function Present hosts -> hosts | Absent _ -> [] in
-  Our_hosts.all @ List.concat_map present peers
+let present peers =
+  List.concat_map (function Present hosts -> hosts | Absent _ -> []) peers
+
+let hosts_and peers = Our_hosts.all @ present peers
+
+let styles_with hosts print =
+  each_pair ~on_other_domain:Style_hosts.all ~here:hosts print;
+  each_pair ~on_other_domain:hosts ~here:Style_hosts.all print
 
 let run ~peers ~title =
   let hosts = hosts_and peers in
@@ -97,20 +102,34 @@ let run ~peers ~title =
       each_pair ~on_other_domain:hosts ~here:hosts print;
       skip_absent peers print)
 
-let run_styles ~peers ~title =
-  let hosts = hosts_and peers and styles = Style_hosts.all in
+let run_without_eio ~peers ~title =
+  let hosts = hosts_and peers in
   Table.print ~title ~structures choice (fun print ->
-      each_pair ~on_other_domain:styles ~here:(styles @ hosts) print;
-      each_pair ~on_other_domain:hosts ~here:styles print;
+      each_pair ~on_other_domain:hosts ~here:hosts print;
+      styles_with Our_hosts.with_eio print;
       skip_absent peers print)
 
-let run_with b ~title =
+let run_styles ~peers ~title =
+  let styles = Style_hosts.all in
+  Table.print ~title ~structures choice (fun print ->
+      each_pair ~on_other_domain:styles ~here:styles print;
+      styles_with (hosts_and peers) print;
+      skip_absent peers print)
+
+let run_with ~peers b ~title =
   let (module B : Host) = b in
   let with_it print a =
-    with_other_domain @@ fun start ->
-    print (row a b start ~calling:`B);
-    print (row b a start ~calling:`A)
+    let (module A : Host) = a in
+    match A.main_domain_only with
+    | Some reason ->
+        print (skipped_row A.name B.name reason);
+        print (skipped_row B.name A.name reason)
+    | None ->
+        with_other_domain @@ fun start ->
+        print (row a b start ~calling:`B);
+        print (row b a start ~calling:`A)
   in
   Table.print ~title ~structures choice (fun print ->
-      List.iter (with_it print) (Our_hosts.all @ Style_hosts.all);
-      print (skipped_row B.name B.name "it has one loop in a process"))
+      List.iter (with_it print) (hosts_and peers @ Style_hosts.all);
+      print (skipped_row B.name B.name "it has one loop in a process");
+      skip_absent peers print)

@@ -127,6 +127,10 @@ module Within (Outer : Host.S) = struct
   let run tasks = Outer.run [ (fun () -> Fifo.run tasks) ]
 end
 
+module In_eio = Within (Eio_fibers)
+
+let with_eio : (module Host.S) list = [ (module Eio_fibers); (module In_eio) ]
+
 let all : (module Host.S) list =
   [
     (module Fifo);
@@ -135,7 +139,7 @@ let all : (module Host.S) list =
     (module Domainslib_tasks);
     (module Threads);
     (module Domains);
-    (module Within (Eio_fibers));
+    (module In_eio);
     (module Within (Domainslib_tasks));
     (module Lwt_promises);
     (module Lwt_tasks);

@@ -1,1 +1,1 @@
-let () = Matrix.run ~peers:[] ~title:"Without concord-eio"
+let () = Matrix.run_without_eio ~peers:Peers.all ~title:"Without concord-eio"

@@ -16,4 +16,5 @@ module Host = struct
         Async.Deferred.all_unit (List.map A.direct tasks))
 end
 
-let run () = Matrix.run_with (module Host) ~title:"With Async"
+let run () =
+  Matrix.run_with ~peers:Peers.beside_async (module Host) ~title:"With Async"

@@ -5,3 +5,6 @@
     select one of the two, and add it to the list in [peers.ml]. *)
 
 val all : Matrix.peer list
+
+val beside_async : Matrix.peer list
+(** All but Async. *)

@@ -16,4 +16,4 @@ module Host = struct
   let run tasks = In_miou.run (fun () -> In_miou.all tasks)
 end
 
-let run () = Matrix.run_with (module Host) ~title:"With Miou"
+let run () = Matrix.run_with ~peers:[] (module Host) ~title:"With Miou"

@@ -35,8 +35,10 @@ end
 (* Picos is to be configured by the main thread. *)
 let run () =
   Schedulers.fifo.run ignore;
-  Matrix.run_with (module Host) ~title:"With Picos"
+  Matrix.run_with ~peers:[] (module Host) ~title:"With Picos"
 
 let run_guests () =
   Schedulers.fifo.run ignore;
-  Matrix.run_with (module Guest) ~title:"With tasks as fibers of Picos"
+  Matrix.run_with ~peers:[]
+    (module Guest)
+    ~title:"With tasks as fibers of Picos"
