@@ -50,8 +50,9 @@
       Miou's own in one of their tasks holds up the others.
     - Reports of {!Concord.Debug} do not tell Miou's tasks apart.
     - What a signal handler raises is raised by the wait that it interrupts, by
-      the next one on the thread if that wait was decided, or by {!run}. With
-      further domains Miou 0.7.0 itself does not survive such a handler.
+      the next one on the thread if that wait was decided, or by {!run}. (In the
+      code of [Miou.await_first] Miou 0.7.0 makes an [Assert_failure] of it.)
+      With further domains Miou 0.7.0 itself does not survive such a handler.
     - Libraries that wait by [Domain_local_await] can do so in the tasks of the
       main domain; in those of [Miou.call] they block the domain.
     - When a domain is spawned, Miou 0.7.0 forgets what waits in [Miou_unix],
