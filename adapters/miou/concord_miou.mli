@@ -53,6 +53,9 @@
       the next one on the thread if that wait was decided, or by {!run}. (In the
       code of [Miou.await_first] Miou 0.7.0 makes an [Assert_failure] of it.)
       With further domains Miou 0.7.0 itself does not survive such a handler.
+      One that raises while all tasks of the domain wait strikes no task, but
+      the loop: {!run} then raises the exception or [Miou.Cancelled], or does
+      not return. So let a handler resume a task, and that one raise.
     - Libraries that wait by [Domain_local_await] can do so in the tasks of the
       main domain; in those of [Miou.call] they block the domain.
     - When a domain is spawned, Miou 0.7.0 forgets what waits in [Miou_unix],
