@@ -3,44 +3,44 @@ open Stream_move
 
 exception Closed = Closed.Closed
 
-(* A task that must wait does so at the end of the queue where it is stuck: a taker in the
-   last node (see [Stream_nodes]), an adder at the front.
+(* The items, and the tasks that wait to take one: see [Stream_nodes]. Tasks that wait to
+   add do so at the front, where room is made for them.
 
-   [first]
+   [first], in each of whose states there is a front
    State        Left by          To                By whom
-   Node n       take           * Node n'           any task
+   Bare, Item   take           * Bare, Item        any task
                 an adder         Full              the task that waits: there is no room
-                close            Shut n            the closing task; then it seals
+                close            Shut              the closing task; then it seals
    Full         take           * Moving            any task; then it moves
                 an adder         Full              the task that waits
-                cancelled adder  Full, or Node     the task that enlisted it
-                close          * Shut n            the closing task; it calls the
+                cancelled adder  Full; Bare, Item  the task that enlisted it
+                close          * Shut              the closing task; it calls the
                                                    adders, and seals
    Moving       take           * Moving            any task: more room to fill
                 an adder         Moving            the task that waits
                 cancelled adder  Moving            the task that enlisted it
                 move             Moving            the moving task; it calls an adder,
                                                    and then adds its item
-                move             Full, Node        the moving task: no room, or no
+                move             Full; Bare, Item  the moving task: no room, or no
                                                    adder, is left
                 close          * Moving, ended     the closing task; it calls the
                                                    adders
-                move, ended      Shut n            the moving task; then it seals
-   Shut n       take           * Shut n'           any task
+                move, ended      Shut              the moving task; then it seals
+   Shut         take           * Shut              any task
 
    * linearises the operation. One that waited is certain when its resumer answers
-   [true]: a take linearises then, an add when its item is in. [take] finds the stream
-   at its end when it reads [Sealed]. [take_all] takes several items in one step, but
-   what was added since it looked stays.
+   [true]: a take linearises then, an add when its item is in. A take that finds the
+   stream at its end, or empty, linearises when it reads [last]. [take_all] takes
+   several items in one step, but what was added since it looked stays.
 
    To close a stream that is not full linearises when it is sealed, since an add need
    not read [first]: a task that finds it shut seals the stream before it says so.
 
-   That there is no room is known from the indices of the last and the first node.
-   While adders wait, there is none, or their items are being moved ([Moving]): so
-   no task overtakes them. An adder that waited may return a moment before its item is
-   in: until then a task that takes waits for the item, and one that only tries finds
-   nothing. *)
+   That there is no room is known from the number of the last item and of those that
+   were taken. While adders wait, there is none, or their items are being moved
+   ([Moving]): so no task overtakes them. An adder that waited may return a moment
+   before its item is in: until then a task that takes waits for the item, and one that
+   only tries finds nothing. *)
 type 'a t = 'a Stream_nodes.t
 
 let create capacity = Stream_nodes.create capacity
@@ -52,12 +52,13 @@ let[@inline never] closed t =
   Closed.by t;
   raise Closed
 
-(* Whether a node after the one of this index has room, unless others come first. *)
+(* Whether there is room behind the item of this number, unless others come first. *)
 let[@inline never] look_for_room t index =
   match Atomic.get t.first with
-  | First (Node { index = first; _ }) ->
-      t.seen := first;
-      index - first < t.capacity
+  | First ((Bare _ | Item _) as front) ->
+      let taken = taken front in
+      t.seen := taken;
+      index - taken < t.capacity
   | First (Full _) -> false
   | First (Moving { ended = false; _ }) -> false
   | First (Moving { ended = true; _ }) -> closed t
@@ -72,37 +73,55 @@ let try_add t v = add_if has_room Waiter.resume t v
 
 (* --- Taking --------------------------------------------------------------- *)
 
+(* [first], when what is there at the front has become [rest]. *)
+let after_take (First cell) rest =
+  match cell with
+  | Bare _ | Item _ -> First rest
+  | Shut _ -> First (Shut rest)
+  | Moving m -> First (Moving { m with front = rest })
+  | Full { adders; _ } -> First (Moving { front = rest; adders; ended = false })
+
+(* A take from a full stream owes this. *)
+let debt (First cell) =
+  match cell with
+  | Full _ -> Some (Debt.owing Move)
+  | Bare _ | Item _ | Moving _ | Shut _ -> None
+
+let[@inline] pay t = function None -> () | Some debt -> Debt.pay move t debt
+
+(* The result is made before the step, as a signal handler may raise where something is
+   allocated. *)
 let rec try_take t =
-  let (First cell as before) = Atomic.get t.first in
-  let (Node { next; _ } as n : _ node) = front before in
-  match Atomic.get next with
-  | Next (Node _ as n') -> (
-      match cell with
-      | Node _ ->
-          if Atomic.compare_and_set t.first before (First n') then
-            Some (take_out t n n')
-          else try_take t
-      | Shut _ ->
-          if Atomic.compare_and_set t.first before (First (Shut n')) then
-            Some (take_out t n n')
-          else try_take t
-      | Moving m ->
-          let after = Moving { m with first = n' } in
-          if Atomic.compare_and_set t.first before (First after) then
-            Some (take_out t n n')
-          else try_take t
-      | Full { adders; _ } ->
-          let after = Moving { first = n'; adders; ended = false }
-          and debt = Debt.owing Move in
-          if Atomic.compare_and_set t.first before (First after) then begin
-            let v = take_out t n n' in
-            Debt.pay move t debt;
-            Some v
+  let before = Atomic.get t.first in
+  match front before with
+  | Item { value; rest; _ } ->
+      let result = Some value
+      and after = after_take before rest
+      and debt = debt before in
+      if Atomic.compare_and_set t.first before after then begin
+        pay t debt;
+        result
+      end
+      else (* another take, an adder came or withdrew, moved, or closed *)
+        try_take t
+  | Bare { taken } -> (
+      let last = Atomic.get t.last in
+      let top = top last in
+      match added top taken with
+      | Item { value; rest; _ } ->
+          let result = Some value
+          and after = after_take before rest
+          and debt = debt before in
+          if Atomic.compare_and_set t.first before after then begin
+            cut_off top;
+            pay t debt;
+            result
           end
-          else try_take t)
-  | Next End | Next (Takers _) -> None
-  | Next Severed -> (* [first] is another one by now *) try_take t
-  | Next Sealed -> closed t
+          else (* as above *) try_take t
+      | Bare _ -> (
+          match last with
+          | Last (Sealed _) -> closed t
+          | Last (Node _ | Takers _) -> None))
 
 let taking =
   {
@@ -123,18 +142,18 @@ let take_evt t = Event.make taking t ()
 
 let rec enlist_adder t w =
   match Atomic.get t.first with
-  | First (Node { index; _ } as first) as before ->
+  | First ((Bare _ | Item _) as front) as before ->
       (* While [first] stays, what is full stays full. *)
-      last_index t - index = t.capacity
+      last_index t - taken front = t.capacity
       &&
       let adders = Waiters.push Waiters.empty w in
-      Atomic.compare_and_set t.first before (First (Full { first; adders }))
+      Atomic.compare_and_set t.first before (First (Full { front; adders }))
       ||
       (* a take, another adder, or closed *)
       enlist_adder t w
-  | First (Full { first; adders }) as before ->
+  | First (Full { front; adders }) as before ->
       let adders = Waiters.push adders w in
-      Atomic.compare_and_set t.first before (First (Full { first; adders }))
+      Atomic.compare_and_set t.first before (First (Full { front; adders }))
       ||
       (* a take, an adder came or withdrew, or closed *)
       enlist_adder t w
@@ -148,10 +167,10 @@ let rec enlist_adder t w =
 
 let withdraw_adder t _ =
   Atomically.update t.first @@ function
-  | First (Full { first; adders }) -> full first (Waiters.count_gone adders)
+  | First (Full { front; adders }) -> full front (Waiters.count_gone adders)
   | First (Moving m) ->
       First (Moving { m with adders = Waiters.count_gone m.adders })
-  | First (Node _ | Shut _) as first -> first
+  | First (Bare _ | Item _ | Shut _) as first -> first
 
 let adding =
   {
@@ -167,13 +186,13 @@ let add_evt t v = Event.make adding t v
 
 let rec close t =
   match Atomic.get t.first with
-  | First (Node _ as first) as before ->
-      if Atomic.compare_and_set t.first before (First (Shut first)) then
+  | First ((Bare _ | Item _) as front) as before ->
+      if Atomic.compare_and_set t.first before (First (Shut front)) then
         seal_shut t
       else close t
-  | First (Full { first; adders }) as before ->
+  | First (Full { front; adders }) as before ->
       let round = Waiters.round adders Closed.outcome in
-      if Atomic.compare_and_set t.first before (First (Shut first)) then
+      if Atomic.compare_and_set t.first before (First (Shut front)) then
         begin try
           Waiters.resume_all round;
           seal_shut t
@@ -182,8 +201,8 @@ let rec close t =
           raise e
         end
       else close t
-  | First (Moving { first; adders; ended = false }) as before ->
-      let after = Moving { first; adders = Waiters.empty; ended = true } in
+  | First (Moving { front; adders; ended = false }) as before ->
+      let after = Moving { front; adders = Waiters.empty; ended = true } in
       let round = Waiters.round adders Closed.outcome in
       if Atomic.compare_and_set t.first before (First after) then
         (* the moving task will seal *)
@@ -198,37 +217,26 @@ let is_closed t =
   | First (Shut _) ->
       seal t;
       true
-  | First (Moving { ended = false; _ }) | First (Node _ | Full _) -> false
+  | First (Moving { ended = false; _ }) | First (Bare _ | Item _ | Full _) ->
+      false
 
 (* --- Taking all ----------------------------------------------------------- *)
 
 let rec take_all t =
-  let (First cell as before) = Atomic.get t.first in
-  let first = front before in
-  let (Node taken as last : _ node), items = collect first [] in
-  if last == first then
-    if Atomic.get t.first == before then [] else (* severed *) take_all t
-  else begin
-    let after : _ first =
-      match cell with
-      | Node _ -> First last
-      | Shut _ -> First (Shut last)
-      | Moving m -> First (Moving { m with first = last })
-      | Full { adders; _ } ->
-          First (Moving { first = last; adders; ended = false })
-    in
-    let debt = Debt.owing Move in
-    if Atomic.compare_and_set t.first before after then begin
-      taken.value <- Identity.nothing ();
-      sever_next t first;
-      (match cell with
-      | Full _ -> Debt.pay move t debt
-      | Node _ | Shut _ | Moving _ -> ());
-      List.rev items
-    end
-    else (* another take, an adder came or withdrew, moved, or closed *)
-      take_all t
-  end
+  let before = Atomic.get t.first in
+  let top = top (Atomic.get t.last) in
+  match values (front before) top with
+  | [] -> []
+  | values ->
+      let after = after_take before (Bare { taken = index top })
+      and debt = debt before in
+      if Atomic.compare_and_set t.first before after then begin
+        cut_off top;
+        pay t debt;
+        values
+      end
+      else (* another take, an adder came or withdrew, moved, or closed *)
+        take_all t
 
 (* --- Looking -------------------------------------------------------------- *)
 
@@ -236,7 +244,7 @@ let capacity t = t.capacity
 
 let rec length t =
   let before = Atomic.get t.first in
-  let n = last_index t - index (front before) in
+  let n = last_index t - taken (front before) in
   if Atomic.get t.first == before then n else (* taken from *) length t
 
 let is_empty t = length t = 0
@@ -245,14 +253,14 @@ let adders (First cell) =
   match cell with
   | Full { adders; _ } -> Waiters.length adders
   | Moving { adders; _ } -> Waiters.length adders
-  | Node _ | Shut _ -> 0
+  | Bare _ | Item _ | Shut _ -> 0
 
-let waiters t =
-  let first = Atomic.get t.first in
-  let (Node { next; _ } : _ node) = front first in
-  match Atomic.get next with
-  | Next (Takers waiters) -> adders first + Waiters.length waiters
-  | Next (End | Node _ | Sealed | Severed) -> adders first
+let takers (Last added) =
+  match added with
+  | Takers { takers; _ } -> Waiters.length takers
+  | Node _ | Sealed _ -> 0
+
+let waiters t = adders (Atomic.get t.first) + takers (Atomic.get t.last)
 
 (* --- To the end ------------------------------------------------------------ *)
 

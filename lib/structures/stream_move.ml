@@ -1,8 +1,8 @@
 open Stream_nodes
 
-let full first adders =
-  if Waiters.is_empty adders then First first
-  else First (Full { first; adders })
+let full front adders =
+  if Waiters.is_empty adders then First front
+  else First (Full { front; adders })
 
 (* Only the moving task adds: there is room for the item. *)
 let unconditionally _ _ = true
@@ -36,23 +36,23 @@ let rec move t (debt : _ duty Debt.t) =
 (* A failed compare-and-set: a take, an adder came or withdrew, or closed. *)
 and move_once t debt =
   match Atomic.get t.first with
-  | First (Moving { first; adders; ended }) as before ->
+  | First (Moving { front; adders; ended }) as before ->
       if Waiters.is_empty adders then begin
-        let after = if ended then First (Shut first) else First first in
+        let after = if ended then First (Shut front) else First front in
         if Atomic.compare_and_set t.first before after then
           debt.owed <- (if ended then Seal else Moved)
       end
-      else if last_index t - index first = t.capacity then begin
-        let after = full first adders in
+      else if last_index t - taken front = t.capacity then begin
+        let after = full front adders in
         if Atomic.compare_and_set t.first before after then debt.owed <- Moved
       end
       else
         let w = Waiters.head adders in
-        let after = Moving { first; adders = Waiters.tail adders; ended } in
+        let after = Moving { front; adders = Waiters.tail adders; ended } in
         let item = Add w.Waiter.arg in
         if
           Atomic.compare_and_set t.first before (First after)
           && Debt.resume debt w (Ok ())
         then debt.owed <- item
-  | First (Node _ | Full _ | Shut _) ->
+  | First (Bare _ | Item _ | Full _ | Shut _) ->
       assert false (* only the moving task leaves [Moving] *)

@@ -3,8 +3,8 @@
 
 open Stream_nodes
 
-val full : 'a node -> ('a, unit) Waiters.t -> 'a first
-(** With this first node, and these adders, if there are any. *)
+val full : 'a front -> ('a, unit) Waiters.t -> 'a first
+(** With this front, and these adders, if there are any. *)
 
 type 'a duty =
   | Move  (** To fill the room, and to leave the state [Moving]. *)

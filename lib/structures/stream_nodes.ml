@@ -1,130 +1,156 @@
-(* The queue is that of Michael and Scott (PODC 1996). The first node was taken already;
-   the items are in those behind it. A taker that must wait does so in the last node.
+(* Items are added to a stack, and taken from a list. A task that finds the list empty
+   turns over what is on the stack by then, and takes all of it to the front in the step
+   that takes its first item. So each operation changes one word, and adding touches the
+   word of the other side only where there may be no room, or nobody waits.
 
-   [next] of a node
-   State        Left by          To                By whom
-   End          add            * Node              any task; then it advances [last]
-                a taker          Takers [w]        the task that waits
-                seal           * Sealed            a task that closes the stream, or
-                                                   finds it closed
-   Takers ws    add, ws = w::_ * Takers (ws - w), or End
-                                                   any task; it calls w
-                a taker          Takers (ws, w)    the task that waits
-                cancelled taker  Takers (ws - w), or End
-                                                   the task that enlisted w
-                seal           * Sealed            the same; it calls all of ws
-   Node         sever            Severed           the task that moved [first] on from
-                                                   this node, if the node is one of
-                                                   those to be cut off
-   Sealed       never (terminal): the stream ends here
-   Severed      never (terminal): neither [first] nor [last] is at this node any more
+   An item has a number, from 1 on. The top of the stack has that of the item that was
+   added last; the front knows how many were taken to it. What is on the stack above that
+   number is to be taken; what is below it was, and is cut off by the task that took it
+   to the front, right after that step.
 
-   [last]: a node that is the last one or was; a task that finds that the node has a
-   successor advances [last].
+   [last]
+   State          Left by          To                 By whom
+   Node n         add            * Node n'            any task, below n' is n
+                  a taker          Takers             the task that waits: it has found
+                                                      the front at the number of n
+                  seal           * Sealed n           a task that closes the stream, or
+                                                      finds it closed
+   Takers n, ws   add, ws = w::_ * Takers n, (ws - w), or Node n
+                                                      any task; it calls w
+                  a taker          Takers n, (ws, w)  the task that waits
+                  cancelled taker  Takers n, (ws - w), or Node n
+                                                      the task that enlisted w
+                  seal           * Sealed n           the same; it calls all of ws
+   Sealed n       never (terminal): no item comes after n
+
+   The front: [first], in whose states (see [Stream]) there is one of
+   State          Left by          To                 By whom
+   Item (v, r)    take v         * r                  any task
+   Bare i         take           * what was behind the item i + 1
+                                                      any task, while the top of the
+                                                      stack is above i; then it cuts
+                                                      off that top
 
    * linearises the operation. One that waited is certain when its resumer answers
    [true].
 
-   The second parameter of [cell] says which constructors may stand in a place. [next]
+   A task that turns the stack over may meet a node that was cut off: then the front is
+   not what the task has read any more, nor ever will be again, as each [Bare] is a block
+   of its own. So its compare-and-set fails, whatever it has read.
+
+   The second parameter of the cells says which constructors may stand in a place. [last]
    and [first] hide it, without a block of their own: so a compare-and-set of two of
    them compares the cells. The language promises that of [@@unboxed]. *)
-type ('a, _) cell =
+
+type ('a, _) added =
   | Node : {
-      mutable value : 'a;  (** Erased once it is taken. *)
-      next : 'a next Atomic.t;
+      mutable value : 'a;  (** Erased when the node is cut off. *)
+      mutable below : ('a, [ `Node ]) added;  (** Itself, if it is cut off. *)
       index : int;
     }
-      -> ('a, [> `Node ]) cell
-  | End : ('a, [> `End ]) cell
-  | Takers : (unit, 'a) Waiters.t -> ('a, [> `Takers ]) cell
-  | Sealed : ('a, [> `Sealed ]) cell
-  | Severed : ('a, [> `Severed ]) cell
+      -> ('a, [> `Node ]) added
+  | Takers : {
+      top : ('a, [ `Node ]) added;
+      takers : (unit, 'a) Waiters.t;
+    }
+      -> ('a, [> `Takers ]) added
+  | Sealed : ('a, [ `Node ]) added -> ('a, [> `Sealed ]) added
+
+type ('a, _) cell =
+  | Bare : { taken : int } -> ('a, [> `Bare ]) cell
+  | Item : {
+      index : int;
+      value : 'a;
+      rest : ('a, [ `Bare | `Item ]) cell;
+    }
+      -> ('a, [> `Item ]) cell
   | Full : {
-      first : ('a, [ `Node ]) cell;
+      front : ('a, [ `Bare | `Item ]) cell;
       adders : ('a, unit) Waiters.t;
     }
       -> ('a, [> `Full ]) cell
   | Moving : {
-      first : ('a, [ `Node ]) cell;
+      front : ('a, [ `Bare | `Item ]) cell;
       adders : ('a, unit) Waiters.t;
       ended : bool;
     }
       -> ('a, [> `Moving ]) cell
-  | Shut : ('a, [ `Node ]) cell -> ('a, [> `Shut ]) cell
+  | Shut : ('a, [ `Bare | `Item ]) cell -> ('a, [> `Shut ]) cell
 
-and 'a next =
-  | Next :
-      ('a, [< `Node | `End | `Takers | `Sealed | `Severed ]) cell
-      -> 'a next
+type 'a last = Last : ('a, [< `Node | `Takers | `Sealed ]) added -> 'a last
 [@@unboxed]
 
 type 'a first =
-  | First : ('a, [< `Node | `Full | `Moving | `Shut ]) cell -> 'a first
+  | First : ('a, [< `Bare | `Item | `Full | `Moving | `Shut ]) cell -> 'a first
 [@@unboxed]
 
-type 'a node = ('a, [ `Node ]) cell
+type 'a node = ('a, [ `Node ]) added
+type 'a front = ('a, [ `Bare | `Item ]) cell
 
 type 'a t = {
   capacity : int;
   first : 'a first Atomic.t;
-  last : 'a node Atomic.t;
+      (** Padded: takers write it while adders write [last]. *)
+  last : 'a last Atomic.t;
   seen : int ref;
-      (** The index of a node that was the first while no adder waited. An add
-          that finds room by it need not read [first], which takers of another
-          domain keep writing. Stores may be late, and old ones stay true. *)
+      (** How many items were taken once while no adder waited. An add that
+          finds room by it need not read [first], which takers of another domain
+          keep writing. Stores may be late, and old ones stay true. *)
 }
-
-let node value index : _ node =
-  Node { value; next = Atomic.make (Next End); index }
 
 let create ?(kind = "stream") ?name capacity =
   if capacity < 1 then
     invalid_arg
       "Stream.create: capacity < 1 (to pass items on without a buffer there is \
        Channel)";
-  (* Nobody reads the value of the first node. *)
-  let first = node (Identity.nothing ()) 0 in
+  (* Nobody reads the value of this node. *)
+  let value = Identity.nothing () in
+  let rec bottom : _ node = Node { value; below = bottom; index = 0 } in
   Labels.made ~kind ?name
     {
       capacity;
-      first = Atomic.make (First first);
-      last = Atomic.make first;
+      first = Padded.atomic (First (Bare { taken = 0 }));
+      last = Atomic.make (Last bottom);
       seen = ref 0;
     }
 
-(* The first node, whatever happens at the front. *)
-let front (First cell) : _ node =
-  match cell with
+let top (Last added) : _ node =
+  match added with
   | Node _ as n -> n
-  | Full { first; _ } -> first
-  | Moving { first; _ } -> first
-  | Shut first -> first
+  | Takers { top; _ } -> top
+  | Sealed top -> top
+
+(* The front, whatever else happens there. *)
+let front (First cell) : _ front =
+  match cell with
+  | Bare _ as front -> front
+  | Item _ as front -> front
+  | Full { front; _ } -> front
+  | Moving { front; _ } -> front
+  | Shut front -> front
+
+let taken (front : _ front) =
+  match front with Bare { taken } -> taken | Item { index; _ } -> index - 1
 
 let index (Node { index; _ } : _ node) = index
+let last_index t = index (top (Atomic.get t.last))
 
-let advance t before after =
-  ignore (Atomic.compare_and_set t.last before after : bool)
-
-let takers waiters =
-  if Waiters.is_empty waiters then Next End else Next (Takers waiters)
+let with_takers top takers =
+  if Waiters.is_empty takers then Last top else Last (Takers { top; takers })
 
 (* --- Sealing -------------------------------------------------------------- *)
 
 let rec seal t =
-  let (Node { next; _ } as last : _ node) = Atomic.get t.last in
-  match Atomic.get next with
-  | Next End ->
-      if not (Atomic.compare_and_set next (Next End) (Next Sealed)) then seal t
-  | Next (Takers waiters) as before ->
-      let round = Waiters.round waiters Closed.outcome in
-      if Atomic.compare_and_set next before (Next Sealed) then
+  match Atomic.get t.last with
+  | Last (Node _ as top) as before ->
+      if not (Atomic.compare_and_set t.last before (Last (Sealed top))) then
+        seal t
+  | Last (Takers { top; takers }) as before ->
+      let round = Waiters.round takers Closed.outcome in
+      if Atomic.compare_and_set t.last before (Last (Sealed top)) then
         Waiters.resume_all round
       else seal t
-  | Next (Node _ as n) ->
-      advance t last n;
-      seal t
-  | Next Severed -> seal t
-  | Next Sealed -> ()
+  | Last (Sealed _) -> ()
 
 (* Owed once the stream is shut, whatever a signal handler raises: takers see only
    the seal. *)
@@ -136,105 +162,91 @@ let rec seal_within tries t =
 
 let seal_shut t = seal_within 16 t
 
-(* --- Adding at the end ---------------------------------------------------- *)
+(* --- Adding --------------------------------------------------------------- *)
 
-(* Adds [v] if there is room: [room] tells, for the index of the last node. The
-   node that is found to be the last one still is when this changes it: so nothing
-   was added meanwhile, and if there was room there still is. If [resume] does not raise,
-   an exception means that nothing was added. *)
+(* Adds [v] if there is room: [room] tells, for the number of the last item. While
+   [last] stays, nothing is added: so if there was room there still is. If [resume]
+   does not raise, an exception means that nothing was added. *)
 let rec add_if room resume t v =
-  let (Node { next; index; _ } as last : _ node) = Atomic.get t.last in
-  match Atomic.get next with
-  | Next End ->
+  match Atomic.get t.last with
+  | Last (Node { index; _ } as below) as before ->
       room t index
       &&
-      let n = node v (index + 1) in
-      if Atomic.compare_and_set next (Next End) (Next n) then begin
-        advance t last n;
-        true
-      end
-      else (* another add, a taker, or closed *) add_if room resume t v
-  | Next (Takers waiters) as before ->
-      room t index
+      let n = Node { value = v; below; index = index + 1 } in
+      Atomic.compare_and_set t.last before (Last n)
+      ||
+      (* another add, a taker, or closed *)
+      add_if room resume t v
+  | Last (Takers { top; takers }) as before ->
+      room t (index top)
       &&
-      let w = Waiters.head waiters in
-      let after = takers (Waiters.tail waiters) and outcome = Ok v in
-      (Atomic.compare_and_set next before after && resume w outcome)
+      let w = Waiters.head takers in
+      let after = with_takers top (Waiters.tail takers) and outcome = Ok v in
+      (Atomic.compare_and_set t.last before after && resume w outcome)
       ||
       (* another taker, a withdrawal, another add; or [w] refused *)
       add_if room resume t v
-  | Next (Node _ as n) ->
-      advance t last n;
-      add_if room resume t v
-  | Next Severed ->
-      (* [last] is another one by now *)
-      add_if room resume t v
-  | Next Sealed ->
+  | Last (Sealed _) ->
       Closed.by t;
       raise Closed.Closed
 
-let rec last_index t =
-  let (Node { next; index; _ } as last : _ node) = Atomic.get t.last in
-  match Atomic.get next with
-  | Next (Node _ as n) ->
-      advance t last n;
-      last_index t
-  | Next Severed -> last_index t
-  | Next (End | Takers _ | Sealed) -> index
+(* --- Taking --------------------------------------------------------------- *)
 
-(* --- Taking from the front ------------------------------------------------ *)
+(* What is on the stack above the number [taken], first one first, and then [rest]. *)
+let rec turn_over (Node { value; below; index } as n : _ node) taken
+    (rest : _ front) : _ front =
+  if index <= taken then rest
+  else
+    let rest = Item { index; value; rest } in
+    if index = taken + 1 || below == n then rest else turn_over below taken rest
 
-(* A node that the collector has moved to its old generation would keep all later
-   ones alive until its next full collection. So some are cut off. *)
-let[@inline never] sever t (Node { next; _ } as n : _ node) after =
-  if Atomic.get t.last == n then advance t n after;
-  Atomic.set next (Next Severed)
+let added top taken = turn_over top taken (Bare { taken = index top })
 
-let sever_next t (Node { next; _ } as n : _ node) =
-  match Atomic.get next with
-  | Next (Node _ as after) -> sever t n after
-  | Next (End | Takers _ | Sealed | Severed) -> ()
+let rec values_above (Node { value; below; index } as n : _ node) taken values =
+  if index <= taken then values
+  else
+    let values = value :: values in
+    if index = taken + 1 || below == n then values
+    else values_above below taken values
 
-(* [first] has moved on from [n]: the item in the next node is the caller's. *)
-let[@inline] take_out t (Node { index; _ } as n : _ node)
-    (Node taken as after : _ node) =
-  let v = taken.value in
-  taken.value <- Identity.nothing ();
-  if index land 63 = 0 then sever t n after;
-  v
+let rec values_of (front : _ front) top values =
+  match front with
+  | Item { value; rest; _ } -> values_of rest top (value :: values)
+  | Bare { taken } -> List.rev_append values (values_above top taken [])
 
-(* Those behind [first], last one first, and the last node. *)
-let rec collect (Node { next; _ } as n : _ node) items =
-  match Atomic.get next with
-  | Next (Node { value; _ } as n') -> collect n' (value :: items)
-  | Next (End | Takers _ | Sealed | Severed) -> (n, items)
+let values front top = values_of front top []
+
+let cut_off (Node n as top : _ node) =
+  n.value <- Identity.nothing ();
+  n.below <- top
 
 (* --- Waiting to take ------------------------------------------------------ *)
 
 let rec enlist_taker t w =
-  let (Node { next; _ } : _ node) = front (Atomic.get t.first) in
-  match Atomic.get next with
-  | Next End ->
-      let waiters = Waiters.push Waiters.empty w in
-      Atomic.compare_and_set next (Next End) (Next (Takers waiters))
-      ||
-      (* added, another taker, or closed *)
-      enlist_taker t w
-  | Next (Takers waiters) as before ->
-      let waiters = Waiters.push waiters w in
-      Atomic.compare_and_set next before (Next (Takers waiters))
-      ||
-      (* added, another taker, a withdrawal, or closed *)
-      enlist_taker t w
-  | Next (Node _ | Sealed) -> false
-  | Next Severed -> (* [first] is another one by now *) enlist_taker t w
+  match front (Atomic.get t.first) with
+  | Item _ -> false
+  | Bare { taken } -> (
+      match Atomic.get t.last with
+      | Last (Node { index; _ } as top) as before ->
+          index = taken
+          &&
+          let takers = Waiters.push Waiters.empty w in
+          Atomic.compare_and_set t.last before (Last (Takers { top; takers }))
+          ||
+          (* added, another taker, or closed *)
+          enlist_taker t w
+      | Last (Takers { top; takers }) as before ->
+          let takers = Waiters.push takers w in
+          Atomic.compare_and_set t.last before (Last (Takers { top; takers }))
+          ||
+          (* added, another taker, a withdrawal, or closed *)
+          enlist_taker t w
+      | Last (Sealed _) -> false)
 
-(* While a task waits to take, the first node is the last one. *)
 let rec withdraw_taker t w =
-  let (Node { next; _ } : _ node) = front (Atomic.get t.first) in
-  match Atomic.get next with
-  | Next (Takers waiters) as before ->
-      let after = takers (Waiters.count_gone waiters) in
-      if not (Atomic.compare_and_set next before after) then withdraw_taker t w
-  | Next (End | Node _ | Sealed) -> ()
-  | Next Severed -> (* [first] is another one by now *) withdraw_taker t w
+  match Atomic.get t.last with
+  | Last (Takers { top; takers }) as before ->
+      let after = with_takers top (Waiters.count_gone takers) in
+      if not (Atomic.compare_and_set t.last before after) then
+        withdraw_taker t w
+  | Last (Node _ | Sealed _) -> ()

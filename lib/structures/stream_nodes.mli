@@ -1,63 +1,84 @@
-(** The queue of a {!Stream}: its nodes, the end at which items are added, and
-    the tasks that wait there to take one. {!Stream} has the front, at which
-    items are taken and tasks wait to add. *)
+(** The queue of a {!Stream}: its items, and the tasks that wait to take one.
+    {!Stream} has the tasks that wait to add. *)
 
-type ('a, _) cell =
+type ('a, _) added =
   | Node : {
-      mutable value : 'a;  (** Erased once it is taken. *)
-      next : 'a next Atomic.t;
+      mutable value : 'a;  (** Erased when the node is cut off. *)
+      mutable below : ('a, [ `Node ]) added;  (** Itself, if it is cut off. *)
       index : int;
     }
-      -> ('a, [> `Node ]) cell
-  | End : ('a, [> `End ]) cell
-  | Takers : (unit, 'a) Waiters.t -> ('a, [> `Takers ]) cell
-  | Sealed : ('a, [> `Sealed ]) cell
-  | Severed : ('a, [> `Severed ]) cell
+      -> ('a, [> `Node ]) added
+  | Takers : {
+      top : ('a, [ `Node ]) added;
+      takers : (unit, 'a) Waiters.t;
+    }
+      -> ('a, [> `Takers ]) added
+  | Sealed : ('a, [ `Node ]) added -> ('a, [> `Sealed ]) added
+
+type ('a, _) cell =
+  | Bare : { taken : int } -> ('a, [> `Bare ]) cell
+  | Item : {
+      index : int;
+      value : 'a;
+      rest : ('a, [ `Bare | `Item ]) cell;
+    }
+      -> ('a, [> `Item ]) cell
   | Full : {
-      first : ('a, [ `Node ]) cell;
+      front : ('a, [ `Bare | `Item ]) cell;
       adders : ('a, unit) Waiters.t;
     }
       -> ('a, [> `Full ]) cell
   | Moving : {
-      first : ('a, [ `Node ]) cell;
+      front : ('a, [ `Bare | `Item ]) cell;
       adders : ('a, unit) Waiters.t;
       ended : bool;
     }
       -> ('a, [> `Moving ]) cell
-  | Shut : ('a, [ `Node ]) cell -> ('a, [> `Shut ]) cell
+  | Shut : ('a, [ `Bare | `Item ]) cell -> ('a, [> `Shut ]) cell
 
-and 'a next =
-  | Next :
-      ('a, [< `Node | `End | `Takers | `Sealed | `Severed ]) cell
-      -> 'a next
+type 'a last = Last : ('a, [< `Node | `Takers | `Sealed ]) added -> 'a last
 [@@unboxed]
 
 type 'a first =
-  | First : ('a, [< `Node | `Full | `Moving | `Shut ]) cell -> 'a first
+  | First : ('a, [< `Bare | `Item | `Full | `Moving | `Shut ]) cell -> 'a first
 [@@unboxed]
 
-type 'a node = ('a, [ `Node ]) cell
+type 'a node = ('a, [ `Node ]) added
+(** Of the stack: what was added. *)
+
+type 'a front = ('a, [ `Bare | `Item ]) cell
+(** Of the list from which items are taken. *)
 
 type 'a t = {
   capacity : int;
   first : 'a first Atomic.t;
-  last : 'a node Atomic.t;
+      (** Padded: takers write it while adders write [last]. *)
+  last : 'a last Atomic.t;
   seen : int ref;
-      (** The index of a node that was the first while no adder waited. An add
-          that finds room by it need not read [first], which takers of another
-          domain keep writing. Stores may be late, and old ones stay true. *)
+      (** How many items were taken once while no adder waited. An add that
+          finds room by it need not read [first], which takers of another domain
+          keep writing. Stores may be late, and old ones stay true. *)
 }
 
 val create : ?kind:string -> ?name:string -> int -> 'a t
 (** - {b Raises} [Invalid_argument] if the capacity is less than 1. *)
 
-val front : 'a first -> 'a node
-(** The first node, whatever happens at the front. *)
+val front : 'a first -> 'a front
+(** The front, whatever else happens there. *)
+
+val taken : 'a front -> int
+(** How many items were taken: the number of the last one. *)
+
+val top : 'a last -> 'a node
+(** The item that was added last, whether it was taken or not. *)
 
 val index : 'a node -> int
-(** Its number: one more than that of the node before it. *)
+(** Its number. *)
 
-(** {2 Adding at the end} *)
+val last_index : 'a t -> int
+(** That of the item that was added last. *)
+
+(** {2 Adding} *)
 
 val add_if :
   ('a t -> int -> bool) ->
@@ -66,12 +87,9 @@ val add_if :
   'a ->
   bool
 (** [add_if room resume t v] adds [v], or gives it to a task that waits to take,
-    if there is room: [room t i] is [true] if there is, for the index [i] of the
-    last node. [resume] is {!Waiter.resume}, or {!Debt.resume} of a debt.
+    if there is room: [room t i] is [true] if there is, for the number [i] of
+    the last item. [resume] is {!Waiter.resume}, or {!Debt.resume} of a debt.
     @raise Closed.Closed if the queue is sealed. *)
-
-val last_index : 'a t -> int
-(** The index of the last node. *)
 
 val seal : 'a t -> unit
 (** Ends the queue: tasks that wait to take, and tasks that add later, get
@@ -80,18 +98,22 @@ val seal : 'a t -> unit
 val seal_shut : 'a t -> unit
 (** As {!seal}, also if signal handlers raise. *)
 
-(** {2 Taking from the front} *)
+(** {2 Taking}
 
-val take_out : 'a t -> 'a node -> 'a node -> 'a
-(** [take_out t n after] is the item in [after]. Only the task that moved the
-    front on from [n] to [after] calls it. *)
+    Whoever takes with what these functions return changes [first] by a
+    compare-and-set, from what it was before [last] was read: only if that
+    succeeds is the result right. *)
 
-val sever_next : 'a t -> 'a node -> unit
-(** Cuts off a node that was the first one, so that it does not keep the later
-    ones alive. *)
+val added : 'a node -> int -> 'a front
+(** [added top taken]: the items above the number [taken] up to this one, the
+    first one first. *)
 
-val collect : 'a node -> 'a list -> 'a node * 'a list
-(** The last node, and the items behind the first one, last one first. *)
+val values : 'a front -> 'a node -> 'a list
+(** The items of the front, and those behind it up to this one. *)
+
+val cut_off : 'a node -> unit
+(** Erases the item, and those below it. For the task that has taken them to the
+    front, after that. *)
 
 (** {2 Waiting to take} *)
 
