@@ -14,6 +14,6 @@
 
 val group : Case.group
 
-val prepare : Measure.effort -> Case.group
+val prepare : Effort.t -> Case.group
 (** Finds out which number to ask for; the processes that this one starts from
     then on ask for it. *)

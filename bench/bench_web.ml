@@ -92,7 +92,7 @@ let latency ~connections ~port ~seconds ~rate =
 
 (* --- Rows --- *)
 
-let ms = { full = 3_000; quick = 500; least = 100 }
+let ms = { full = 2_000; quick = 500; least = 100 }
 
 (* The server serves all samples of its row. The first is slower, so it is taken twice,
    where its figure means something. *)

@@ -26,31 +26,24 @@ let list_groups () =
 (* [save] is told after each group what there is so far: nobody should wait for
    figures that get lost. *)
 let measure ~save effort groups =
-  let comparison effort (group : Case.group) comparison =
+  let comparison budget (group : Case.group) comparison =
+    let patience_s = Budget.share_s budget group comparison in
     let progress = Printf.eprintf "bench: %s: %s\n%!" group.name in
-    let results = Measure.comparison ~progress effort group comparison in
+    let results =
+      Measure.comparison ~progress effort ~patience_s group comparison
+    in
     if results <> [] then
       print_string (Report.comparison group comparison results);
     flush stdout;
     (comparison, results)
   in
-  let rows (group : Case.group) =
-    List.length (List.concat_map Case.rows group.comparisons)
-  in
-  let begun = Meter.now () in
-  let in_time group rest =
-    if effort != Measure.brief then effort
-    else
-      Measure.within effort ~rows:(rows group)
-        ~left_s:(Measure.brief_s -. (1e-9 *. Meter.ns_since begun))
-        ~of_rows:(List.fold_left (fun sum g -> sum + rows g) 0 (group :: rest))
-  in
+  let budget = Budget.create effort ~all:Groups.all groups in
   let rec all measured = function
     | [] -> ()
     | (group : Case.group) :: rest ->
-        let start = Meter.now () and effort = in_time group rest in
+        let start = Meter.now () in
         let group = Groups.prepare effort group in
-        let results = List.map (comparison effort group) group.comparisons in
+        let results = List.map (comparison budget group) group.comparisons in
         Printf.eprintf "bench: %s took %.0f s\n%!" group.name
           (1e-9 *. Meter.ns_since start);
         let measured = measured @ [ (group, results) ] in
@@ -98,20 +91,12 @@ let show folder results =
   | () -> Printf.printf "%s\n" (Filename.concat folder "index.html")
   | exception (Failure reason | Sys_error reason) -> stop ~code:1 reason
 
-(* From so many groups on, --quick is short of time for each. *)
-let many_groups = 4
-
-let measure_and_save names (effort : Measure.effort) json report =
+let measure_and_save names effort json report =
   let groups =
     usage (fun () ->
         Option.iter Report.check_writable json;
         Option.iter Page.check_writable report;
         match names with [] -> Groups.all | names -> List.map find_group names)
-  in
-  let effort =
-    if effort == Measure.quick && List.length groups >= many_groups then
-      Measure.brief
-    else effort
   in
   print_endline (Report.conditions effort);
   List.iter print_endline Groups.left_out;
@@ -161,15 +146,15 @@ let groups =
 let effort =
   Arg.(
     value
-    & vflag Measure.full
+    & vflag Effort.full
         [
-          ( Measure.quick,
+          ( Effort.quick,
             info [ "quick" ]
               ~doc:
                 "Measure less: up to three groups take about half a minute \
                  each ($(b,styles), $(b,web), $(b,fib): a minute and a half), \
                  and all of them together under ten minutes." );
-          ( Measure.smoke,
+          ( Effort.smoke,
             info [ "smoke" ]
               ~doc:"Only see that everything runs: the figures mean nothing." );
         ])

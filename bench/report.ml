@@ -18,12 +18,13 @@ let machine () =
     (Option.fold ~none:"" ~some:(Printf.sprintf " (%s)") (processor ()))
     Sys.ocaml_version Build_profile.name
 
-let effort (effort : Measure.effort) =
+let effort (effort : Effort.t) =
   match effort.sample_ms with
   | Some ms ->
-      Printf.sprintf "%d samples of %.0f ms%s" effort.repetitions ms
-        (if effort.group_s = None then ""
-         else ", fewer or shorter in a group with many rows")
+      Printf.sprintf
+        "%d to %d samples of %.0f ms, until the median ratio is known to %g \
+         %%, fewer or shorter where there is no time"
+        effort.enough effort.most ms (100. *. effort.error)
   | None -> "a smoke run, whose figures mean nothing"
 
 let conditions of_run =
@@ -36,7 +37,7 @@ let name row = Printf.sprintf "%s@%s" row.impl row.host
 let ratio ~baseline (result : Measure.result) =
   let { Figure.better; worse; _ } = figure result.row in
   let ratios = Measure.ratio_to ~baseline result in
-  let first, median, third = Measure.quartiles ratios in
+  let first, median, third = Statistics.quartiles ratios in
   if median >= 1. then
     Printf.sprintf "%.2fx %s [%.2f %.2f]" median better first third
   else
@@ -46,7 +47,7 @@ let ratio ~baseline (result : Measure.result) =
 let offered = function
   | [||] -> ""
   | rates ->
-      let first, median, third = Measure.quartiles rates in
+      let first, median, third = Statistics.quartiles rates in
       Printf.sprintf "; due per second: %.1f [%.1f %.1f]" median first third
 
 (* --- Growth --------------------------------------------------------------- *)

@@ -1,9 +1,9 @@
 (** Results for people, in a terminal. *)
 
 val machine : unit -> string
-val effort : Measure.effort -> string
+val effort : Effort.t -> string
 
-val conditions : Measure.effort -> string
+val conditions : Effort.t -> string
 (** Both, and how a value is made: what a figure means nothing without. *)
 
 val comparison : Case.group -> Case.comparison -> Measure.result list -> string

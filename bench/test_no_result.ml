@@ -7,7 +7,8 @@ let measured = List.hd group.comparisons
 let unknown = { measured.baseline with impl = "nobody" }
 
 let measure baseline others =
-  Measure.comparison Measure.smoke group { measured with baseline; others }
+  Measure.comparison Effort.smoke ~patience_s:infinity group
+    { measured with baseline; others }
   |> List.map (fun (result : Measure.result) -> result.row.impl)
 
 let expect what expected found =

@@ -111,7 +111,7 @@ let print ~names:(a, b) t =
     | [] -> "no row of one file can be compared with one of the other"
     | pairs ->
         let times = Array.of_list (List.map (fun p -> p.times) pairs) in
-        let first, median, third = Concord_bench.Measure.quartiles times in
+        let first, median, third = Concord_bench.Statistics.quartiles times in
         Printf.sprintf
           "rows in both files: %d; level: %d; all of them, the second file to \
            the first: %.2fx as good [%.2f %.2f]"

@@ -80,7 +80,7 @@ let of_measured groups =
       more_is_better = (Case.figure row).more_is_better;
       samples = values;
       offered;
-      quartiles = Measure.quartiles values;
+      quartiles = Statistics.quartiles values;
       versions = versions_of ~impl:row.impl ~host:row.host;
     }
   in
@@ -143,8 +143,8 @@ let groups { rows; _ } =
 let were_in_turns (a : row) (b : row) =
   a.group = b.group && a.comparison <> None
   && a.comparison = b.comparison
-  && Array.length a.samples = Array.length b.samples
   && Array.length a.samples > 0
+  && Array.length b.samples > 0
 
 (* Of two samples the quartiles say nothing. *)
 let fewest_samples = 3
@@ -156,7 +156,7 @@ let has_spread row =
 let answered row =
   if row.offered = [||] || Array.length row.offered <> Array.length row.samples
   then None
-  else Some (Measure.quartiles (Array.map2 ( /. ) row.samples row.offered))
+  else Some (Statistics.quartiles (Array.map2 ( /. ) row.samples row.offered))
 
 let ratio row ~to_:base =
   let times better worse =
@@ -166,7 +166,8 @@ let ratio row ~to_:base =
   else if not (has_spread row && has_spread base) then
     Some (0., times (median row) (median base), infinity)
   else if were_in_turns row base then
-    Some (Measure.quartiles (Array.map2 times row.samples base.samples))
+    Some
+      (Statistics.quartiles (Statistics.pairs times row.samples base.samples))
   else
     let r1, r2, r3 = row.quartiles and b1, b2, b3 = base.quartiles in
     let a = times r1 b3 and b = times r3 b1 in

@@ -96,7 +96,7 @@ let texts where what json =
 (* Older files have no samples; the quartiles are then taken to be at equal
    distances. *)
 let quartiles_of where json samples =
-  if samples <> [||] then Concord_bench.Measure.quartiles samples
+  if samples <> [||] then Concord_bench.Statistics.quartiles samples
   else
     let value = number where "\"value\"" (field where json "value")
     and spread = number where "\"spread\"" (field where json "spread") in

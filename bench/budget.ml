@@ -1,0 +1,48 @@
+open Case
+
+type t = {
+  effort : Effort.t;
+  seconds : float;
+  begun : Meter.instant;
+  mutable to_come : float;  (** The cost of what has had no share yet. *)
+  shared : (string * string, unit) Hashtbl.t;  (** Loads that have had theirs. *)
+}
+
+(* Several comparisons have the same load, which is measured once. *)
+let cost effort seen (group : group) comparison =
+  match comparison.baseline.sample with
+  | Load { name; _ } when Hashtbl.mem seen (group.name, name) -> 0.
+  | Load { name; _ } ->
+      Hashtbl.add seen (group.name, name) ();
+      Effort.cost_s effort comparison
+  | Time _ | Crowd _ | Counted _ -> Effort.cost_s effort comparison
+
+let cost_of_all effort groups =
+  let seen = Hashtbl.create 16 in
+  let of_group group =
+    List.map (cost effort seen group) group.comparisons
+    |> List.fold_left ( +. ) 0.
+  in
+  List.fold_left (fun sum group -> sum +. of_group group) 0. groups
+
+let create (effort : Effort.t) ~all groups =
+  let to_come = cost_of_all effort groups in
+  let part = effort.run_s *. to_come /. cost_of_all effort all
+  and alone = effort.group_s *. float_of_int (List.length groups) in
+  {
+    effort;
+    seconds = Float.max part (Float.min effort.run_s alone);
+    begun = Meter.now ();
+    to_come;
+    shared = Hashtbl.create 16;
+  }
+
+let left_s t = Float.max 0. (t.seconds -. (1e-9 *. Meter.ns_since t.begun))
+
+let share_s t group comparison =
+  let cost = cost t.effort t.shared group comparison in
+  let share =
+    if cost = 0. then 0. else left_s t *. Float.min 1. (cost /. t.to_come)
+  in
+  t.to_come <- t.to_come -. cost;
+  share

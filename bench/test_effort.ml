@@ -1,0 +1,93 @@
+(* When a row has had its samples, and how comparisons share the time of a run. *)
+
+open Concord_bench
+
+let expect what condition =
+  if not condition then begin
+    print_endline what;
+    exit 1
+  end
+
+let row ?(case = "case") sample =
+  Case.row ~case ~impl:"nobody" ~host:"nowhere" sample
+
+let time = row (Case.Time (fun _ -> 0.))
+
+(* --- Statistics --- *)
+
+let near a b = Float.abs (a -. b) < 1e-9
+let up_to n = Array.init n (fun i -> float_of_int (i + 1))
+
+let () =
+  expect "quartiles" (Statistics.quartiles (up_to 5) = (2., 3., 4.));
+  expect "pairs of the samples that both have"
+    (Statistics.pairs ( -. ) (up_to 3) (up_to 5) = [| 0.; 0.; 0. |]);
+  expect "no spread, no error" (Statistics.error (Array.make 5 7.) = 0.);
+  let few = Array.init 9 (fun i -> 100. +. float_of_int (i mod 3)) in
+  let many = Array.concat [ few; few; few; few ] in
+  expect "four times the samples, half the error"
+    (near (Statistics.error many *. 2.) (Statistics.error few))
+
+(* --- Samples --- *)
+
+let effort = Effort.full
+let steady n = Array.init n (fun i -> 100. +. float_of_int (i mod 2))
+let noisy n = Array.init n (fun i -> 100. +. (40. *. float_of_int (i mod 2)))
+let known ?(row = time) series = Effort.is_known effort row series
+
+let () =
+  expect "too few" (not (known [ steady (effort.enough - 1) ]));
+  expect "enough" (known [ steady effort.enough ]);
+  expect "noise goes on" (not (known [ noisy (effort.most - 1) ]));
+  expect "to an end" (known [ noisy effort.most ]);
+  expect "each series counts"
+    (not (known [ steady effort.enough; noisy effort.enough ]));
+  let bytes = row (Case.resident (fun _ -> 0.)) in
+  expect "of few samples, fewer are enough"
+    (known ~row:bytes [ steady effort.fewest ]);
+  expect "and all are" (known ~row:bytes [ noisy Case.few.full ])
+
+(* --- Time --- *)
+
+let comparison case n : Case.comparison =
+  let row _ = row ~case (Case.Time (fun _ -> 0.)) in
+  { title = case; baseline = row 0; others = List.init n row }
+
+let load name : Case.comparison =
+  let run ~crowd:_ ~seconds:_ ~rate:_ = [] and rate () = infinity in
+  let amount = { Case.full = 2_000; quick = 500; least = 1 } in
+  let sample =
+    Case.Load { figure = Figure.us; nth = 0; name; ms = amount; rate; run }
+  in
+  { title = name; baseline = row ~case:name sample; others = [] }
+
+let group name comparisons = { Case.name; doc = ""; comparisons }
+let small = comparison "small" 1
+let large = comparison "large" 7
+let one = group "one" [ small; large ]
+let two = group "two" [ load "same"; load "same" ]
+let all = [ one; two ]
+
+let () =
+  let budget = Budget.create effort ~all all in
+  let of_small = Budget.share_s budget one small in
+  let of_large = Budget.share_s budget one large in
+  let of_load = Budget.share_s budget two (load "same") in
+  let of_the_same = Budget.share_s budget two (load "same") in
+  expect "four times the rows, four times the share and what was not used"
+    (of_large > 4. *. of_small);
+  expect "what is not used is there for the last"
+    (of_load > effort.run_s -. 1. && of_load <= effort.run_s);
+  expect "one load has one share" (of_the_same = 0.)
+
+(* A group by itself has its part of the time for all, and some in any case. *)
+let () =
+  let alone effort group =
+    let budget = Budget.create effort ~all [ group ] in
+    let share c = Budget.share_s budget group c in
+    List.fold_left (fun _ c -> share c) 0. (List.rev group.comparisons)
+  in
+  expect "its part" (alone effort one < effort.run_s);
+  expect "some time in any case"
+    (let little = { effort with run_s = 1_000.; group_s = 900. } in
+     alone little one > 890.)
