@@ -3,6 +3,7 @@ open Case
 type t = {
   effort : Effort.t;
   seconds : float;
+  per_cost : float;  (** Of the seconds. *)
   begun : Meter.instant;
   mutable to_come : float;  (** The cost of what has had no share yet. *)
   shared : (string * string, unit) Hashtbl.t;  (** Loads that have had theirs. *)
@@ -29,9 +30,11 @@ let create (effort : Effort.t) ~all groups =
   let to_come = cost_of_all effort groups in
   let part = effort.run_s *. to_come /. cost_of_all effort all
   and alone = effort.group_s *. float_of_int (List.length groups) in
+  let seconds = Float.max part (Float.min effort.run_s alone) in
   {
     effort;
-    seconds = Float.max part (Float.min effort.run_s alone);
+    seconds;
+    per_cost = seconds /. to_come;
     begun = Meter.now ();
     to_come;
     shared = Hashtbl.create 16;
@@ -39,10 +42,17 @@ let create (effort : Effort.t) ~all groups =
 
 let left_s t = Float.max 0. (t.seconds -. (1e-9 *. Meter.ns_since t.begun))
 
+(* The last comparisons are not to pay for all that took longer before them. *)
+let at_least = 0.6
+
 let share_s t group comparison =
   let cost = cost t.effort t.shared group comparison in
   let share =
-    if cost = 0. then 0. else left_s t *. Float.min 1. (cost /. t.to_come)
+    if cost = 0. then 0.
+    else
+      Float.max
+        (left_s t *. Float.min 1. (cost /. t.to_come))
+        (at_least *. t.per_cost *. cost)
   in
   t.to_come <- t.to_come -. cost;
   share

@@ -11,4 +11,6 @@ val create : Effort.t -> all:Case.group list -> Case.group list -> t
     time for each. *)
 
 val share_s : t -> Case.group -> Case.comparison -> float
-(** How long that one may take, which is then not asked for again. *)
+(** How long that one may take, which is then not asked for again: at least a
+    good part of what it would have if none before took longer than its share.
+*)

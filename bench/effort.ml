@@ -27,7 +27,7 @@ let full =
     sample_ms = Some 50.;
     shortest_ms = 25.;
     crowd = max_int;
-    run_s = 3_300.;
+    run_s = 3_000.;
     group_s = 60.;
   }
 
@@ -42,7 +42,7 @@ let quick =
     sample_ms = Some 40.;
     shortest_ms = 10.;
     crowd = 100_000;
-    run_s = 480.;
+    run_s = 450.;
     group_s = 25.;
   }
 
@@ -73,7 +73,7 @@ let of_row t row most =
   let this =
     match row.sample with
     | Time _ -> most
-    | Crowd (tasks, _) -> if is_huge t tasks then 7 else most
+    | Crowd (tasks, _) -> if is_huge t tasks then 3 else most
     | Counted { samples; _ } -> Case.at t.level samples
     | Load _ -> if t.level = Least then 1 else 5
   in
@@ -100,7 +100,7 @@ let is_measured t row =
 
 let calibration = 3
 let start_s = 0.05
-let task_s = 2e-6
+let task_s = 5e-6
 let counted_s = 0.4
 
 (* A server is started, stopped, and warmed up by a part of the load. *)

@@ -80,6 +80,17 @@ let () =
     (of_load > effort.run_s -. 1. && of_load <= effort.run_s);
   expect "one load has one share" (of_the_same = 0.)
 
+let () =
+  let effort = { effort with run_s = 1e-3; group_s = 0. } in
+  let budget = Budget.create effort ~all [ one ] in
+  let whole = Budget.share_s budget one small in
+  let start = Meter.now () in
+  while Meter.ns_since start < 1e9 *. effort.run_s do
+    ()
+  done;
+  let late = Budget.share_s budget one large in
+  expect "who comes late has a part all the same" (late > whole)
+
 (* A group by itself has its part of the time for all, and some in any case. *)
 let () =
   let alone effort group =
