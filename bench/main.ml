@@ -127,11 +127,22 @@ let compare_files = function
       if Compare.has_regression changes then exit regression
   | _ -> stop ~code:usage_error "--compare takes two files"
 
-let run names effort json report from folder compare list =
+let fill results file =
+  match Filled.file results file with
+  | () -> print_endline file
+  | exception (Failure reason | Sys_error reason) -> stop ~code:1 reason
+
+let run names effort json report from fills folder compare list =
   match (list, compare, from) with
   | true, _, _ -> list_groups ()
   | _, true, _ -> compare_files names
-  | _, _, Some file -> show folder (usage (fun () -> Results_file.read file))
+  | _, _, Some file -> (
+      let results = usage (fun () -> Results_file.read file) in
+      match fills with
+      | [] -> show folder results
+      | files -> List.iter (fill results) files)
+  | _, _, None when fills <> [] ->
+      stop ~code:usage_error "--fill takes its figures from a file: add --from"
   | _ ->
       measure_and_save names effort json (if report then Some folder else None)
 
@@ -151,9 +162,9 @@ let effort =
           ( Effort.quick,
             info [ "quick" ]
               ~doc:
-                "Measure less: up to three groups take about half a minute \
-                 each ($(b,styles), $(b,web), $(b,fib): a minute and a half), \
-                 and all of them together under ten minutes." );
+                "Measure less: one group takes about half a minute \
+                 ($(b,styles), $(b,web), $(b,fib): a minute), and all of them \
+                 together about ten, where without this they take an hour." );
           ( Effort.smoke,
             info [ "smoke" ]
               ~doc:"Only see that everything runs: the figures mean nothing." );
@@ -186,6 +197,15 @@ let from =
         ~doc:
           "Measure nothing: make the page of what $(b,--report) or $(b,--json) \
            has written to $(docv).")
+
+let fills =
+  Arg.(
+    value & opt_all string []
+    & info [ "fill" ] ~docv:"DOCUMENT"
+        ~doc:
+          "With $(b,--from), in place of the page: put these results into the \
+           tables of $(docv), README.md say, which are between the lines \
+           $(b,<!-- measured: NAME -->) and $(b,<!-- end -->).")
 
 let folder =
   Arg.(
@@ -224,8 +244,8 @@ let command =
              ~doc:"when $(b,--compare) found a row that became worse.";
          ])
     Term.(
-      const run $ groups $ effort $ json $ report $ from $ folder $ compare
-      $ list)
+      const run $ groups $ effort $ json $ report $ from $ fills $ folder
+      $ compare $ list)
 
 let () =
   let code = Cmd.eval command in
