@@ -58,12 +58,7 @@ let barrier_serial =
          made of its mutex and condition)"
         tasks;
     baseline = row ~case ~impl:"eio" ~host:"eio" (Time barrier_eio);
-    others =
-      [
-        row ~case ~impl:"concord" ~host:"fifo"
-          (Time (barrier_concord Host.fifo));
-        row ~case ~impl:"concord" ~host:"eio" (Time (barrier_concord Host.eio));
-      ];
+    others = Ours.rows ~case Ours.two_tasks barrier_concord;
   }
 
 (* --- Between two domains --- *)

@@ -21,18 +21,7 @@ let comparison ~case ~host ~title run =
 
 let message host n =
   let box = Mvar.create_empty () in
-  let produce n =
-    for i = 1 to n do
-      Mvar.put box i
-    done
-  and consume n =
-    let sum = ref 0 in
-    for _ = 1 to n do
-      sum := !sum + Mvar.take box
-    done;
-    !sum
-  in
-  Host.serial host ~produce ~consume n
+  Host.serial host ~produce:(Passing.put box) ~consume:(Passing.take box) n
 
 let lock_unlock n =
   let mutex = Mutex.create () in
@@ -62,6 +51,8 @@ let group =
           ~title:"a message through an Mvar between two tasks that wait";
         comparison ~case:"message" ~host:"eio" (message Host.eio)
           ~title:"a message through an Mvar between two fibers that wait";
+        comparison ~case:"message" ~host:"thread" (message Host.thread)
+          ~title:"a message through an Mvar between two threads that wait";
         comparison ~case:"mutex-free" ~host:"fifo" lock_unlock
           ~title:"a mutex locked and unlocked by the only task";
         comparison ~case:"fork-join" ~host:"fifo" fork_join

@@ -277,5 +277,5 @@ let group =
   {
     name = "effect";
     doc = "the steps of an effect, alone and as a suspension";
-    comparisons = beside (steps @ List.map through [ 1; 2; 4; 8; 16; 32; 64 ]);
+    comparisons = beside steps @ List.map through [ 1; 2; 4; 8; 16; 32; 64 ];
   }

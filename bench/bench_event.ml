@@ -2,18 +2,6 @@ open Case
 
 (* An event against the operation that it stands for *)
 
-let put box n =
-  for i = 1 to n do
-    Concord.Mvar.put box i
-  done
-
-let take box n =
-  let sum = ref 0 in
-  for _ = 1 to n do
-    sum := !sum + Concord.Mvar.take box
-  done;
-  !sum
-
 let sync box n =
   let sum = ref 0 in
   for _ = 1 to n do
@@ -23,29 +11,24 @@ let sync box n =
 
 let through_box host consume n =
   let box = Concord.Mvar.create_empty () in
-  Host.serial host ~produce:(put box) ~consume:(consume box) n
+  Host.serial host ~produce:(Passing.put box) ~consume:(consume box) n
 
 let sync_serial =
   let case = "sync-serial" in
+  let rows (name, host) =
+    [
+      row ~case ~impl:"no-event" ~host:name
+        (Time (through_box host Passing.take));
+      row ~case ~impl:"concord" ~host:name (Time (through_box host sync));
+    ]
+  in
+  let all = List.concat_map rows Ours.two_tasks in
   {
     title =
       "one message through a box, by the event of taking it (concord) and by \
        taking it (no-event), two tasks on 1 domain";
-    baseline =
-      row ~case ~impl:"no-event" ~host:"fifo"
-        (Time (through_box Host.fifo take));
-    others =
-      [
-        row ~case ~impl:"concord" ~host:"fifo"
-          (Time (through_box Host.fifo sync));
-        row ~case ~impl:"no-event" ~host:"eio"
-          (Time (through_box Host.eio take));
-        row ~case ~impl:"concord" ~host:"eio" (Time (through_box Host.eio sync));
-        row ~case ~impl:"no-event" ~host:"thread"
-          (Time (through_box Host.thread take));
-        row ~case ~impl:"concord" ~host:"thread"
-          (Time (through_box Host.thread sync));
-      ];
+    baseline = List.hd all;
+    others = List.tl all;
   }
 
 (* Each side does [meet ~send ~receive] [n] times: it sends a one, or receives

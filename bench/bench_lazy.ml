@@ -214,6 +214,6 @@ let group =
     doc =
       "lazy values: read, forced, waited for, against Eio, Picos, Stdlib and Go";
     comparisons =
-      beside (forced :: first_force :: Bench_lazy_wait.comparisons)
-      @ Bench_lazy_parallel.comparisons;
+      beside [ forced; first_force ]
+      @ Bench_lazy_wait.comparisons @ Bench_lazy_parallel.comparisons;
   }

@@ -5,59 +5,77 @@ open Case
    and then forces the same. A side that comes late finds the value, and so catches up;
    usually one side computes while the other one waits. *)
 
-type concord = { message : int; next : concord Concord.Lazy.t }
+module Chain (Lazy : sig
+  type 'a t
 
-let chain_concord (shape : Host.shape) n =
-  let box = Concord.Mvar.create_empty () in
-  let rec compute () =
-    let message = Concord.Mvar.take box in
-    { message; next = Concord.Lazy.from_fun compute }
-  in
-  let first = Concord.Lazy.from_fun compute in
-  let here = ref first and there = ref first in
-  let produce n =
-    for i = 1 to n do
-      Concord.Mvar.put box i;
-      there := (Concord.Lazy.force !there).next
-    done
-  in
-  let consume n =
-    let sum = ref 0 in
-    for _ = 1 to n do
-      let { message; next } = Concord.Lazy.force !here in
-      sum := !sum + message;
-      here := next
-    done;
-    !sum
-  in
-  shape ~produce ~consume n
+  val from_fun : (unit -> 'a) -> 'a t
+  val force : 'a t -> 'a
+end) (Box : sig
+  type t
 
-type eio = { message : int; next : eio Eio.Lazy.t }
+  val create : unit -> t
+  val put : t -> int -> unit
+  val take : t -> int
+end) =
+struct
+  type chain = { message : int; next : chain Lazy.t }
 
-let chain_eio (shape : Host.shape) n =
-  let box = Eio.Stream.create 1 in
-  let rec compute () =
-    let message = Eio.Stream.take box in
-    { message; next = Eio.Lazy.from_fun ~cancel:`Restart compute }
-  in
-  let first = Eio.Lazy.from_fun ~cancel:`Restart compute in
-  let here = ref first and there = ref first in
-  let produce n =
-    for i = 1 to n do
-      Eio.Stream.add box i;
-      there := (Eio.Lazy.force !there).next
-    done
-  in
-  let consume n =
-    let sum = ref 0 in
-    for _ = 1 to n do
-      let { message; next } = Eio.Lazy.force !here in
-      sum := !sum + message;
-      here := next
-    done;
-    !sum
-  in
-  shape ~produce ~consume n
+  let pass (shape : Host.shape) n =
+    let box = Box.create () in
+    let rec compute () =
+      let message = Box.take box in
+      { message; next = Lazy.from_fun compute }
+    in
+    let first = Lazy.from_fun compute in
+    let here = ref first and there = ref first in
+    let produce n =
+      for i = 1 to n do
+        Box.put box i;
+        there := (Lazy.force !there).next
+      done
+    in
+    let consume n =
+      let sum = ref 0 in
+      for _ = 1 to n do
+        let { message; next } = Lazy.force !here in
+        sum := !sum + message;
+        here := next
+      done;
+      !sum
+    in
+    shape ~produce ~consume n
+end
+
+module Concord_chain =
+  Chain
+    (struct
+      include Concord.Lazy
+
+      let from_fun f = from_fun f
+    end)
+    (struct
+      type t = int Concord.Mvar.t
+
+      let create () = Concord.Mvar.create_empty ()
+      let put = Concord.Mvar.put
+      let take = Concord.Mvar.take
+    end)
+
+module Eio_chain =
+  Chain
+    (struct
+      type 'a t = 'a Eio.Lazy.t
+
+      let from_fun f = Eio.Lazy.from_fun ~cancel:`Restart f
+      let force = Eio.Lazy.force
+    end)
+    (struct
+      type t = int Eio.Stream.t
+
+      let create () = Eio.Stream.create 1
+      let put = Eio.Stream.add
+      let take = Eio.Stream.take
+    end)
 
 let parallel =
   let case = "lazy-parallel" in
@@ -68,10 +86,10 @@ let parallel =
        stream; picos: in a field between two semaphores; go: sync.OnceValue)";
     baseline =
       row ~case ~impl:"eio" ~host:"eio"
-        (Time (chain_eio (Host.parallel Host.eio)));
+        (Time (Eio_chain.pass (Host.parallel Host.eio)));
     others =
       Ours.rows ~case Ours.two_domains (fun host ->
-          chain_concord (Host.parallel host))
+          Concord_chain.pass (Host.parallel host))
       @ [ go case; picos case elsewhere ];
   }
 

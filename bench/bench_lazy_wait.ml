@@ -105,4 +105,4 @@ let waiting tasks =
       ];
   }
 
-let comparisons = List.map waiting [ 1_000; 10_000; 100_000 ]
+let comparisons = beside [ waiting 1_000; waiting 10_000 ] @ [ waiting 100_000 ]

@@ -222,6 +222,8 @@ let broadcast_serial =
           (Time (broadcast_concord Host.fifo ~yield:Concord_fifo.yield));
         row ~case ~impl:"concord" ~host:"eio"
           (Time (broadcast_concord Host.eio ~yield:Eio.Fiber.yield));
+        row ~case ~impl:"concord" ~host:"thread"
+          (Time (broadcast_concord Host.thread ~yield:Thread.yield));
         picos case elsewhere;
       ];
   }

@@ -82,6 +82,27 @@ let contended_eio ~tasks n =
   let free () = Eio.Mutex.unlock mutex in
   Host.crew Host.eio ~tasks ~hold ~free work n
 
+let contended_stdlib ~tasks n =
+  let mutex = Mutex.create () in
+  let rec work another =
+    Mutex.lock mutex;
+    let again = another () in
+    if again then Thread.yield ();
+    Mutex.unlock mutex;
+    if again then work another
+  in
+  let hold () = Mutex.lock mutex in
+  let free () = Mutex.unlock mutex in
+  Host.crew Host.thread ~tasks ~hold ~free work n
+
+(* Of more of them there is no crew. *)
+let contended_threads ~case ~tasks =
+  [
+    row ~case ~impl:"concord" ~host:"thread"
+      (Crowd (tasks, contended_concord Host.thread ~yield:Thread.yield));
+    row ~case ~impl:"stdlib" ~host:"thread" (Crowd (tasks, contended_stdlib));
+  ]
+
 let contended_lwt ~tasks n =
   let mutex = Lwt_mutex.create () in
   let open Lwt.Syntax in
@@ -114,7 +135,9 @@ let contended ~case ~tasks =
          go_crowd case ~tasks;
          picos case (crowd_elsewhere tasks);
        ]
-      @ if tasks = 10 then [ tokio case ] else []);
+      @
+      if tasks = 10 then contended_threads ~case ~tasks @ [ tokio case ] else []
+      );
   }
 
 (* --- Between two domains --------------------------------------------------
@@ -185,10 +208,5 @@ let parallel =
   }
 
 let comparisons =
-  beside
-    [
-      free;
-      contended ~case:"mutex-contended" ~tasks:10;
-      contended ~case:"mutex-contended-100000" ~tasks:100_000;
-    ]
-  @ [ parallel ]
+  beside [ free; contended ~case:"mutex-contended" ~tasks:10 ]
+  @ [ contended ~case:"mutex-contended-100000" ~tasks:100_000; parallel ]

@@ -153,10 +153,15 @@ let counted operations f = counted Figure.us operations (warmed_up f)
 let one_domain =
   let case = "serial" in
   serial case time
-    ~more:[ row ~case ~impl:"concord" ~host:"thread" (Time serial_thread) ]
+    ~more:
+      [
+        row ~case ~impl:"concord" ~host:"thread" (Time serial_thread);
+        go case;
+        tokio case;
+      ]
     ~title:
       "one message of a producer to a consumer, two tasks on 1 domain (picos: \
-       a field between two semaphores)"
+       a field between two semaphores; go, tokio: a channel of capacity 1)"
 
 let two_domains =
   let case = "parallel" in
@@ -165,7 +170,8 @@ let two_domains =
     ~more:
       (Ours.rows ~case
          [ ("domain", Host.domain); ("thread", Host.thread) ]
-         between)
+         between
+      @ [ go case; tokio case ])
 
 let comparisons =
   beside [ one_domain ]

@@ -3,23 +3,7 @@ open Case
 (* Selecting among four: in turn, in a loop, and where all are ready *)
 
 let ways = 4
-
-let select4_concord (shape : Host.shape) n =
-  let channels = Array.init ways (fun _ -> Concord.Channel.create ()) in
-  let receive = List.map Concord.Channel.receive_evt (Array.to_list channels) in
-  let produce n =
-    for i = 1 to n do
-      Concord.Channel.send channels.(i mod ways) i
-    done
-  in
-  let consume n =
-    let sum = ref 0 in
-    for _ = 1 to n do
-      sum := !sum + Concord.Event.select receive
-    done;
-    !sum
-  in
-  shape ~produce ~consume n
+let select4_concord shape n = Passing.selected ~ways shape n
 
 let select4_stdlib (shape : Host.shape) n =
   let channels = Array.init ways (fun _ -> Event.new_channel ()) in
@@ -151,18 +135,13 @@ let event_loop wrapped n =
       if !left = 0 then Some !sum else None)
 
 let receive_in_loop loop (shape : Host.shape) n =
-  let channels = Array.init ways (fun _ -> Concord.Channel.create ()) in
+  let channels = Passing.channels ways in
   let receive =
     List.map
       (fun t -> Concord.Event.wrap (Concord.Channel.receive_evt t) Fun.id)
       (Array.to_list channels)
   in
-  let produce n =
-    for i = 1 to n do
-      Concord.Channel.send channels.(i mod ways) i
-    done
-  in
-  shape ~produce ~consume:(loop receive) n
+  shape ~produce:(Passing.send channels) ~consume:(loop receive) n
 
 (* Each has a message in each round. *)
 let ready_in_loop loop host n =
@@ -179,20 +158,20 @@ let ready_in_loop loop host n =
   Host.check "rounds" n !rounds;
   ns
 
-let loop_rows case sample =
-  let rows (host : Host.t) name =
+let loop_rows case hosts sample =
+  let rows (name, (host : Host.t)) =
     [
       row ~case ~impl:"select" ~host:name (Time (sample select_in_loop host));
       row ~case ~impl:"concord" ~host:name (Time (sample event_loop host));
     ]
   in
-  match rows Host.fifo "fifo" @ rows Host.eio "eio" with
+  match List.concat_map rows hosts with
   | baseline :: others -> (baseline, others)
-  | [] -> assert false (* there are four *)
+  | [] -> invalid_arg "Bench_select.loop_rows: no host"
 
 let loop_serial =
   let baseline, others =
-    loop_rows "loop-serial" (fun loop host ->
+    loop_rows "loop-serial" Ours.two_tasks (fun loop host ->
         receive_in_loop loop (Host.serial host))
   in
   {
@@ -207,7 +186,7 @@ let loop_serial =
   }
 
 let loop_ready =
-  let baseline, others = loop_rows "loop-ready" ready_in_loop in
+  let baseline, others = loop_rows "loop-ready" Ours.one_task ready_in_loop in
   {
     title =
       Printf.sprintf

@@ -69,6 +69,17 @@ let contended_eio n =
   in
   Host.crew Host.eio ~tasks ~hold:ignore ~free:ignore work n
 
+let contended_stdlib n =
+  let semaphore = Semaphore.Counting.make permits in
+  let rec work another =
+    Semaphore.Counting.acquire semaphore;
+    let again = another () in
+    if again then Thread.yield ();
+    Semaphore.Counting.release semaphore;
+    if again then work another
+  in
+  Host.crew Host.thread ~tasks ~hold:ignore ~free:ignore work n
+
 let semaphore_contended =
   let case = "semaphore-contended" in
   {
@@ -84,6 +95,9 @@ let semaphore_contended =
           (Time (contended_concord Host.fifo ~yield:Concord_fifo.yield));
         row ~case ~impl:"concord" ~host:"eio"
           (Time (contended_concord Host.eio ~yield:Eio.Fiber.yield));
+        row ~case ~impl:"concord" ~host:"thread"
+          (Time (contended_concord Host.thread ~yield:Thread.yield));
+        row ~case ~impl:"stdlib" ~host:"thread" (Time contended_stdlib);
         go case;
         picos case elsewhere;
       ];

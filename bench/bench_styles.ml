@@ -272,10 +272,10 @@ let group =
         [
           kpn_cases;
           sieve_100;
-          beside [ sieve_1000 ];
+          [ sieve_1000 ];
           sorter_cases;
           yield_100;
-          beside [ yield_100000 ];
+          [ yield_100000 ];
           spawn;
           beside mvar;
           kpn_bytes;

@@ -71,14 +71,30 @@ let yield_eio n =
       Eio.Fiber.both half half;
       Meter.ns_since start)
 
+let yield_thread n =
+  let half () =
+    for _ = 1 to n / 2 do
+      Thread.yield ()
+    done
+  in
+  let start = Meter.now () in
+  let other = Thread.create half () in
+  half ();
+  Thread.join other;
+  Meter.ns_since start
+
 let yield =
   let case = "yield" in
   {
-    title = "one yield, of two tasks that yield to each other on 1 domain";
+    title =
+      "one yield, of two tasks that yield to each other on 1 domain (stdlib: \
+       system threads)";
     baseline = row ~case ~impl:"eio" ~host:"eio" (Time yield_eio);
     others =
       [
         row ~case ~impl:"concord" ~host:"fifo" (Time yield_fifo);
+        row ~case ~impl:"stdlib" ~host:"thread" (Time yield_thread);
+        go case;
         picos case elsewhere;
         tokio case;
       ];
@@ -103,14 +119,28 @@ let fork_join_eio n =
           done;
           Meter.ns_since start))
 
+let fork_join_stdlib spawn join n =
+  let start = Meter.now () in
+  for _ = 1 to n do
+    join (spawn ignore)
+  done;
+  Meter.ns_since start
+
 let fork_join =
   let case = "fork-join" in
+  let thread = fork_join_stdlib (fun f -> Thread.create f ()) Thread.join
+  and domain = fork_join_stdlib Domain.spawn Domain.join in
   {
-    title = "one task forked that ends at once, and joined, on 1 domain";
+    title =
+      "one task forked that ends at once, and joined, on 1 domain (stdlib: a \
+       system thread, a domain)";
     baseline = row ~case ~impl:"eio" ~host:"eio" (Time fork_join_eio);
     others =
       [
         row ~case ~impl:"concord" ~host:"fifo" (Time fork_join_fifo);
+        row ~case ~impl:"stdlib" ~host:"thread" (Time thread);
+        row ~case ~impl:"stdlib" ~host:"domain" (Time domain);
+        go case;
         picos case elsewhere;
         tokio case;
       ];
@@ -118,10 +148,10 @@ let fork_join =
 
 (* Waiting *)
 
-let promise_fifo n =
+let promise_concord host n =
   let p = Promise.create () in
   let wait () = Promise.await p and wake () = Promise.fill p () in
-  Host.growth Host.fifo ~wait ~wake n
+  Host.growth host ~wait ~wake n
 
 let promise_eio n =
   let p, resolver = Eio.Promise.create () in
@@ -129,7 +159,7 @@ let promise_eio n =
   let wake () = Eio.Promise.resolve resolver () in
   Host.growth Host.eio ~wait ~wake n
 
-let taker_fifo n =
+let taker_concord host n =
   let box = Mvar.create_empty () in
   let wait () = Mvar.take box in
   let wake () =
@@ -137,7 +167,7 @@ let taker_fifo n =
       Mvar.put box ()
     done
   in
-  Host.growth Host.fifo ~wait ~wake n
+  Host.growth host ~wait ~wake n
 
 let taker_eio n =
   let stream = Eio.Stream.create 1 in
@@ -149,16 +179,18 @@ let taker_eio n =
   in
   Host.growth Host.eio ~wait ~wake n
 
-let blocked ~case ~what ~eio ~fifo =
+let blocked ~case ~what ~eio ~concord ~more =
   {
     title =
       Printf.sprintf "resident bytes of a task that waits %s, 1 domain" what;
     baseline = row ~case ~impl:"eio" ~host:"eio" (resident eio);
     others =
       [
-        row ~case ~impl:"concord" ~host:"fifo" (resident fifo);
+        row ~case ~impl:"concord" ~host:"fifo" (resident (concord Host.fifo));
+        row ~case ~impl:"concord" ~host:"eio" (resident (concord Host.eio));
         picos case resident_elsewhere;
-      ];
+      ]
+      @ more case;
   }
 
 let group =
@@ -169,8 +201,9 @@ let group =
       beside [ suspension; yield; fork_join ]
       @ [
           blocked ~case:"blocked-task-bytes" ~what:"for a promise"
-            ~eio:promise_eio ~fifo:promise_fifo;
+            ~eio:promise_eio ~concord:promise_concord ~more:(fun case ->
+              [ go_resident case ]);
           blocked ~case:"blocked-taker-bytes" ~what:"to take from an empty box"
-            ~eio:taker_eio ~fifo:taker_fifo;
+            ~eio:taker_eio ~concord:taker_concord ~more:(fun _ -> []);
         ];
   }

@@ -1,24 +1,12 @@
 open Case
 
-let put box n =
-  for i = 1 to n do
-    Concord.Mvar.put box i
-  done
-
 let long_s = 10.
 
 let pending_concord host n =
   let box = Concord.Mvar.create_empty () in
-  let consume n =
-    let sum = ref 0 in
-    for _ = 1 to n do
-      match Concord.Event.sync_before long_s (Concord.Mvar.take_evt box) with
-      | Some i -> sum := !sum + i
-      | None -> failwith "a timeout"
-    done;
-    !sum
-  in
-  Host.serial host ~produce:(put box) ~consume n
+  Host.serial host ~produce:(Passing.put box)
+    ~consume:(Passing.take_before long_s box)
+    n
 
 (* [f] has the host that has the clock. *)
 let in_eio f =
@@ -105,10 +93,7 @@ let timeouts host ~wait ~wake n =
 
 let timeouts_concord host n =
   let box = Concord.Mvar.create_empty () in
-  let wait () =
-    if Concord.Event.sync_before very_long_s (Concord.Mvar.take_evt box) = None
-    then failwith "a timeout"
-  in
+  let wait () = Passing.before very_long_s (Concord.Mvar.take_evt box) in
   timeouts host ~wait ~wake:(fun () -> Concord.Mvar.put box ()) n
 
 let timeouts_eio n =

@@ -101,7 +101,8 @@ let both host work n =
   Float.max ns (Domain.join other)
 
 (* What the tasks of a crew share. They have one domain, so plain fields are
-   enough. *)
+   enough: a system thread is switched away where it allocates, calls or loops, not
+   between the read and the write of an increment. *)
 type crew = {
   warm : int;
   last : int;

@@ -54,7 +54,8 @@ val crew :
     runs [work another], which does operations and calls [another ()] in each,
     until that is [false]: then [n] were done, and some to warm up. The first
     task calls [hold] before the others begin, and [free] after. They share
-    plain counters: no {!thread}s. *)
+    plain counters: {!thread}s too, as none of them is switched away between
+    reading and writing one. *)
 
 val crew_lwt :
   tasks:int ->

@@ -93,6 +93,9 @@ Every row is measured and written, with figures that are figures:
   debug message concord eio ns
   debug message concord-waits eio ns
   debug message concord-trace eio ns
+  debug message concord thread ns
+  debug message concord-waits thread ns
+  debug message concord-trace thread ns
   debug mutex-free concord fifo ns
   debug mutex-free concord-waits fifo ns
   debug mutex-free concord-trace fifo ns
@@ -103,12 +106,17 @@ Every row is measured and written, with figures that are figures:
   suspend suspend concord fifo ns
   suspend yield eio eio ns
   suspend yield concord fifo ns
+  suspend yield stdlib thread ns
   suspend fork-join eio eio ns
   suspend fork-join concord fifo ns
+  suspend fork-join stdlib thread ns
+  suspend fork-join stdlib domain ns
   suspend blocked-task-bytes eio eio bytes
   suspend blocked-task-bytes concord fifo bytes
+  suspend blocked-task-bytes concord eio bytes
   suspend blocked-taker-bytes eio eio bytes
   suspend blocked-taker-bytes concord fifo bytes
+  suspend blocked-taker-bytes concord eio bytes
   effect a-b stdlib stdlib ns
   effect a-b concord fifo ns
   effect a-b eio eio ns
@@ -163,6 +171,8 @@ Every row is measured and written, with figures that are figures:
   structures mutex-contended concord fifo ns
   structures mutex-contended concord eio ns
   structures mutex-contended lwt lwt ns
+  structures mutex-contended concord thread ns
+  structures mutex-contended stdlib thread ns
   structures mutex-contended-100000 eio eio ns
   structures mutex-contended-100000 concord fifo ns
   structures mutex-contended-100000 concord eio ns
@@ -179,12 +189,12 @@ Every row is measured and written, with figures that are figures:
   structures mutex-cancel-10000 eio eio ns
   structures mutex-cancel-10000 concord fifo ns
   structures mutex-cancel-10000 concord eio ns
-  structures mutex-cancel-100000 eio eio ns
-  structures mutex-cancel-100000 concord fifo ns
-  structures mutex-cancel-100000 concord eio ns
   structures promise-cancel-10000 eio eio ns
   structures promise-cancel-10000 concord fifo ns
   structures promise-cancel-10000 concord eio ns
+  structures mutex-cancel-100000 eio eio ns
+  structures mutex-cancel-100000 concord fifo ns
+  structures mutex-cancel-100000 concord eio ns
   structures semaphore-free eio eio ns
   structures semaphore-free concord fifo ns
   structures semaphore-free concord eio ns
@@ -193,6 +203,8 @@ Every row is measured and written, with figures that are figures:
   structures semaphore-contended eio eio ns
   structures semaphore-contended concord fifo ns
   structures semaphore-contended concord eio ns
+  structures semaphore-contended concord thread ns
+  structures semaphore-contended stdlib thread ns
   structures condition-signal eio eio ns
   structures condition-signal concord fifo ns
   structures condition-signal concord eio ns
@@ -228,6 +240,7 @@ Every row is measured and written, with figures that are figures:
   structures barrier-serial eio eio ns
   structures barrier-serial concord fifo ns
   structures barrier-serial concord eio ns
+  structures barrier-serial concord thread ns
   structures barrier-parallel eio eio ns
   structures barrier-parallel concord fifo ns
   structures barrier-parallel concord eio ns
@@ -272,6 +285,7 @@ Every row is measured and written, with figures that are figures:
   structures broadcast-serial eio eio ns
   structures broadcast-serial concord fifo ns
   structures broadcast-serial concord eio ns
+  structures broadcast-serial concord thread ns
   structures mailbox-parallel eio eio ns
   structures mailbox-parallel concord fifo ns
   structures mailbox-parallel concord eio ns
@@ -315,10 +329,14 @@ Every row is measured and written, with figures that are figures:
   event loop-serial concord fifo ns
   event loop-serial select eio ns
   event loop-serial concord eio ns
+  event loop-serial select thread ns
+  event loop-serial concord thread ns
   event loop-ready select fifo ns
   event loop-ready concord fifo ns
   event loop-ready select eio ns
   event loop-ready concord eio ns
+  event loop-ready select domain ns
+  event loop-ready concord domain ns
   event swap-serial concord fifo ns
   event swap-serial concord eio ns
   event swap-serial concord thread ns
@@ -852,18 +870,11 @@ Each form beside an idle domain has the rows of the plain one, and these cases h
 
   $ grep -e '-beside ' rows | sed 's/-beside / /' | sort >beside
   $ sort rows | comm -23 beside -
-  $ cut -d' ' -f1,2 beside | uniq
+  $ cut -d' ' -f1,2 beside | grep -v '^async ' | uniq
   effect a-b
   effect b-c
   effect c-d
   effect d-e
-  effect through-1
-  effect through-16
-  effect through-2
-  effect through-32
-  effect through-4
-  effect through-64
-  effect through-8
   event loop-ready
   event loop-serial
   event select4-ready
@@ -876,7 +887,6 @@ Each form beside an idle domain has the rows of the plain one, and these cases h
   lazy forced
   lazy wait-1000
   lazy wait-10000
-  lazy wait-100000
   lwt serial
   mvar serial
   structures barrier-serial
@@ -886,9 +896,7 @@ Each form beside an idle domain has the rows of the plain one, and these cases h
   structures mailbox-serial
   structures mutex-cancel-10
   structures mutex-cancel-10000
-  structures mutex-cancel-100000
   structures mutex-contended
-  structures mutex-contended-100000
   structures mutex-free
   structures promise-cancel-10000
   structures promise-serial
@@ -900,8 +908,6 @@ Each form beside an idle domain has the rows of the plain one, and these cases h
   structures stream100-serial
   structures stream10000-serial
   styles mvar
-  styles sieve-1000
-  styles yield-100000
   suspend fork-join
   suspend perform
   suspend suspend
@@ -919,8 +925,8 @@ The figures of "Light Weight Concurrency in OCaml", each at its first point:
 
 Those of Go, where Go is installed; else the report says that they are missing:
 
-  $ if command -v go >/dev/null; then grep -c ' go go \(ns\|bytes\|req/s\|us\)$' rows; else grep 'Go was not' table >/dev/null && echo 59; fi
-  59
+  $ if command -v go >/dev/null; then grep -c ' go go \(ns\|bytes\|req/s\|us\)$' rows; else grep 'Go was not' table >/dev/null && echo 65; fi
+  65
 
 Those of Node.js, likewise:
 
@@ -932,10 +938,10 @@ Those of Lwt_eio, Picos, Tokio and Async, likewise:
   $ rows_of () { if grep -q "^$1 was not installed" table; then echo "$2"; else grep -c "$3" rows; fi; }
   $ rows_of lwt_eio 4 ' lwt_eio one-domain ns$'
   4
-  $ rows_of Picos 53 ' picos picos \(ns\|us\|bytes\)$'
-  53
-  $ rows_of Tokio 24 ' tokio tokio ns$'
-  24
+  $ rows_of Picos 58 ' picos picos \(ns\|us\|bytes\)$'
+  58
+  $ rows_of Tokio 27 ' tokio tokio ns$'
+  27
   $ rows_of Async 13 ' async \(ns\|us\)$'
   13
 

@@ -45,6 +45,10 @@ var serial = map[string]measurement{
 	"rwlock-read-free":       readFree,
 	"rwlock-write-free":      writeFree,
 	"promise-serial":         promiseRounds,
+	"serial":                 channel(1),
+	"yield":                  yields,
+	"fork-join":              forkJoin,
+	"blocked-task-bytes":     blocked,
 	"stream1-serial":         channel(1),
 	"stream100-serial":       channel(100),
 	"stream10000-serial":     channel(10_000),
@@ -69,6 +73,7 @@ var parallel = map[string]measurement{
 	"barrier-parallel":     barrierParallel,
 	"promise-parallel":     promiseRounds,
 	"lazy-parallel":        lazyChain,
+	"parallel":             channel(1),
 	"stream1-parallel":     channel(1),
 	"stream100-parallel":   channel(100),
 	"channel-parallel":     channel(0),
@@ -92,8 +97,8 @@ func main() {
 		n := number(request[0])
 		crowd = number(request[1])
 		alarm := time.AfterFunc(patience, func() { panic("no end of " + name) })
-		// What needs many goroutines warms up by itself.
-		if many := strings.HasSuffix(name, "100000"); !many {
+		// What needs many goroutines warms up by itself, or is to find no memory that is free.
+		if !strings.HasSuffix(name, "100000") && !strings.HasSuffix(name, "-bytes") {
 			measure(1 + n/10)
 		}
 		debug.FreeOSMemory()

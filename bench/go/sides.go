@@ -1,8 +1,10 @@
-// The cases with one goroutine on each of two processors, other than channels.
+// The cases with one goroutine on each of two processors, other than channels; and what a goroutine costs.
 package main
 
 import (
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -156,4 +158,54 @@ func lazyChain(n int) float64 {
 		return sum
 	}
 	return transfer(n, send, receive)
+}
+
+func yields(n int) float64 {
+	half := func() {
+		for range n / 2 {
+			runtime.Gosched()
+		}
+	}
+	ended := make(chan struct{})
+	start := time.Now()
+	go func() {
+		half()
+		close(ended)
+	}()
+	half()
+	<-ended
+	return since(start)
+}
+
+func forkJoin(n int) float64 {
+	start := time.Now()
+	for range n {
+		ended := make(chan struct{})
+		go close(ended)
+		<-ended
+	}
+	return since(start)
+}
+
+// blocked is by how many bytes the process grows while n goroutines wait for a channel to be closed.
+func blocked(n int) float64 {
+	gate := make(chan struct{})
+	var waiting atomic.Int64
+	var all sync.WaitGroup
+	all.Add(n)
+	before := residentBytes()
+	for range n {
+		go func() {
+			waiting.Add(1)
+			<-gate
+			all.Done()
+		}()
+	}
+	for int(waiting.Load()) < n {
+		runtime.Gosched()
+	}
+	bytes := residentBytes() - before
+	close(gate)
+	all.Wait()
+	return bytes
 }

@@ -110,15 +110,48 @@ let barrier_parallel n =
   in
   Host.both host (Bench_barrier.pass await) n
 
+(* --- Cancelling ------------------------------------------------------------- *)
+
+let cancelled =
+  Bench_cancel.in_crowd host (fun _ f ->
+      let task = Flock.fork_as_promise f in
+      (* It begins, and waits. *)
+      Control.yield ();
+      Promise.terminate task;
+      match Promise.await task with
+      | () -> failwith "a task was not cancelled"
+      | exception Control.Terminate -> ())
+
+let waiting_for_mutex () =
+  let mutex = Mutex.create () in
+  let lock () = Mutex.lock mutex and unlock () = Mutex.unlock mutex in
+  let wait () =
+    lock ();
+    unlock ()
+  in
+  { Bench_cancel.hold = lock; wait; until_cancelled = lock; wake = unlock }
+
+let waiting_for_ivar () =
+  let ivar = Ivar.create () in
+  let read () = Ivar.read ivar and wake () = Ivar.fill ivar () in
+  { Bench_cancel.hold = ignore; wait = read; until_cancelled = read; wake }
+
+let cancelling name wait tasks =
+  picos
+    (Printf.sprintf "%s-cancel-%d" name tasks)
+    (Crowd (tasks, fun ~tasks n -> cancelled (wait ()) ~tasks n))
+
 let rows =
-  [
-    picos "mutex-free" (Time mutex_free);
-    picos "mutex-contended" (Crowd (10, mutex_contended));
-    picos "mutex-contended-100000" (Crowd (100_000, mutex_contended));
-    picos "mutex-work-parallel" (Time mutex_parallel);
-    picos "semaphore-free" (Time semaphore_free);
-    picos "semaphore-contended" (Time semaphore_contended);
-    picos "condition-signal" (Time (condition (Host.serial host)));
-    picos "barrier-parallel" (Time barrier_parallel);
-    picos "condition-parallel" (Time (condition (Host.parallel host)));
-  ]
+  List.map (cancelling "mutex" waiting_for_mutex) Bench_cancel.mutexes
+  @ List.map (cancelling "promise" waiting_for_ivar) Bench_cancel.promises
+  @ [
+      picos "mutex-free" (Time mutex_free);
+      picos "mutex-contended" (Crowd (10, mutex_contended));
+      picos "mutex-contended-100000" (Crowd (100_000, mutex_contended));
+      picos "mutex-work-parallel" (Time mutex_parallel);
+      picos "semaphore-free" (Time semaphore_free);
+      picos "semaphore-contended" (Time semaphore_contended);
+      picos "condition-signal" (Time (condition (Host.serial host)));
+      picos "barrier-parallel" (Time barrier_parallel);
+      picos "condition-parallel" (Time (condition (Host.parallel host)));
+    ]

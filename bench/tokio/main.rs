@@ -252,7 +252,7 @@ async fn fork_join(n: usize) -> f64 {
 
 fn sample(case: &str, n: usize) -> Sample {
     match case {
-        "stream1-serial" | "stream1-parallel" => Box::pin(stream(1, n)),
+        "serial" | "parallel" | "stream1-serial" | "stream1-parallel" => Box::pin(stream(1, n)),
         "stream100-serial" | "stream100-parallel" => Box::pin(stream(100, n)),
         "mailbox-serial" | "mailbox-parallel" => Box::pin(mailbox(n)),
         "select4-serial" | "select4-parallel" => Box::pin(select4(n)),
@@ -267,7 +267,7 @@ fn sample(case: &str, n: usize) -> Sample {
 }
 
 fn runtime(case: &str) -> Runtime {
-    if case.ends_with("-parallel") {
+    if case.ends_with("parallel") {
         Builder::new_multi_thread().worker_threads(2).build().unwrap()
     } else {
         Builder::new_current_thread().build().unwrap()

@@ -1,0 +1,52 @@
+open Concord
+
+let put box n =
+  for i = 1 to n do
+    Mvar.put box i
+  done
+
+let take box n =
+  let sum = ref 0 in
+  for _ = 1 to n do
+    sum := !sum + Mvar.take box
+  done;
+  !sum
+
+let before seconds event =
+  match Event.sync_before seconds event with
+  | Some v -> v
+  | None -> failwith "a timeout"
+
+let take_before seconds box n =
+  let sum = ref 0 in
+  for _ = 1 to n do
+    sum := !sum + before seconds (Mvar.take_evt box)
+  done;
+  !sum
+
+let channels ways = Array.init ways (fun _ -> Channel.create ())
+
+let send channels n =
+  let ways = Array.length channels in
+  for i = 1 to n do
+    Channel.send channels.(i mod ways) i
+  done
+
+let receive channels n =
+  let ways = Array.length channels and sum = ref 0 in
+  for i = 1 to n do
+    sum := !sum + Channel.receive channels.(i mod ways)
+  done;
+  !sum
+
+let selected ~ways (shape : Host.shape) n =
+  let channels = channels ways in
+  let all = List.map Channel.receive_evt (Array.to_list channels) in
+  let consume n =
+    let sum = ref 0 in
+    for _ = 1 to n do
+      sum := !sum + Event.select all
+    done;
+    !sum
+  in
+  shape ~produce:(send channels) ~consume n
