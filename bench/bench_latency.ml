@@ -18,7 +18,7 @@ let add t ns =
     t.length <- t.length + 1
   end
 
-let fractions = [ ("p50", 0.5); ("p99", 0.99); ("p99.9", 0.999); ("max", 1.) ]
+let fractions = [ ("p50", 0.5); ("p99", 0.99); ("p99.9", 0.999) ]
 
 let answers t =
   if t.length = 0 then failwith "no value came";
@@ -240,15 +240,23 @@ let spread ~name ~title rows =
   in
   List.mapi comparison (List.map fst fractions)
 
-let wake ~name ~title ~load one lwt =
-  let yield = Eio.Fiber.yield in
-  spread ~name ~title
+(* What has no scheduler has no tasks to be busy. *)
+let wake ~name ~title ~load ?(hosts = []) one lwt =
+  let ours (host, on, yield) =
+    ("concord", host, one on yield box_concord ~load)
+  in
+  let hosts =
     [
-      ("eio", "eio", one Host.eio yield box_eio ~load);
-      ("concord", "fifo", one Host.fifo Concord_fifo.yield box_concord ~load);
-      ("concord", "eio", one Host.eio yield box_concord ~load);
-      ("concord", "lwt", lwt ~load);
+      ("fifo", Host.fifo, Concord_fifo.yield);
+      ("eio", Host.eio, Eio.Fiber.yield);
+      ("thread", Host.thread, Thread.yield);
     ]
+    @ hosts
+  in
+  spread ~name ~title
+    (("eio", "eio", one Host.eio Eio.Fiber.yield box_eio ~load)
+     :: List.map ours hosts
+    @ [ ("concord", "lwt", lwt ~load) ])
 
 let group =
   let from_put = "the time from putting a value to going on with it, " in
@@ -264,6 +272,7 @@ let group =
           wake ~name:"wake-busy" ~load:busy_tasks on_one on_one_lwt
             ~title:(from_put ^ "1 domain" ^ busy);
           wake ~name:"wake-parallel" ~load:0 between between_lwt
+            ~hosts:[ ("domain", Host.domain, ignore) ]
             ~title:(from_put ^ "from another domain");
           wake ~name:"wake-parallel-busy" ~load:busy_tasks between between_lwt
             ~title:(from_put ^ "from another domain" ^ busy);

@@ -32,18 +32,6 @@ let turns host yield ~things n =
   in
   Host.crew host ~tasks:things ~hold:ignore ~free:ignore work n
 
-let put box n =
-  for i = 1 to n do
-    Concord.Mvar.put box i
-  done
-
-let take box n =
-  let sum = ref 0 in
-  for _ = 1 to n do
-    sum := !sum + Concord.Mvar.take box
-  done;
-  !sum
-
 (* [wait ()] is what each of the others does; [wake ()] ends it for one of them. *)
 let among (host : Host.t) ~wait ~wake ~produce ~consume ~things n =
   let woken = ref 0 in
@@ -73,72 +61,36 @@ let among (host : Host.t) ~wait ~wake ~produce ~consume ~things n =
 let beside_waiting host ~things n =
   let box = Concord.Mvar.create_empty ()
   and idle = Concord.Semaphore.Counting.make 0 in
-  among host ~things n ~produce:(put box) ~consume:(take box)
+  among host ~things n ~produce:(Passing.put box) ~consume:(Passing.take box)
     ~wait:(fun () -> Concord.Semaphore.Counting.acquire idle)
     ~wake:(fun () -> Concord.Semaphore.Counting.release idle)
 
 (* --- Structures --------------------------------------------------------------- *)
 
-let boxes host ~things =
+(* Each message is waited for, however many channels there are. *)
+let channels host ~things =
   warmed_up (fun n ->
-      let boxes = Array.init things (fun _ -> Concord.Mvar.create_empty ()) in
-      let produce n =
-        for i = 1 to n do
-          Concord.Mvar.put boxes.(i mod things) i
-        done
-      and consume n =
-        let sum = ref 0 in
-        for i = 1 to n do
-          sum := !sum + Concord.Mvar.take boxes.(i mod things)
-        done;
-        !sum
-      in
-      Host.serial host ~produce ~consume n)
+      let channels = Passing.channels things in
+      Host.serial host ~produce:(Passing.send channels)
+        ~consume:(Passing.receive channels) n)
 
 (* --- Timeouts ------------------------------------------------------------------ *)
 
 let long_s = 10.
 let very_long_s = 1_000.
 
-let before s event =
-  match Concord.Event.sync_before s event with
-  | Some v -> v
-  | None -> failwith "a timeout"
-
 let timeouts host ~things n =
   let box = Concord.Mvar.create_empty ()
   and idle = Concord.Mvar.create_empty () in
-  let consume n =
-    let sum = ref 0 in
-    for _ = 1 to n do
-      sum := !sum + before long_s (Concord.Mvar.take_evt box)
-    done;
-    !sum
-  in
-  among host ~things n ~produce:(put box) ~consume
-    ~wait:(fun () -> before very_long_s (Concord.Mvar.take_evt idle))
+  among host ~things n ~produce:(Passing.put box)
+    ~consume:(Passing.take_before long_s box)
+    ~wait:(fun () -> Passing.before very_long_s (Concord.Mvar.take_evt idle))
     ~wake:(fun () -> Concord.Mvar.put idle ())
 
 (* --- Alternatives ---------------------------------------------------------------- *)
 
 let choice host ~things =
-  warmed_up (fun n ->
-      let channels = Array.init things (fun _ -> Concord.Channel.create ()) in
-      let receive =
-        List.map Concord.Channel.receive_evt (Array.to_list channels)
-      in
-      let produce n =
-        for i = 1 to n do
-          Concord.Channel.send channels.(i mod things) i
-        done
-      and consume n =
-        let sum = ref 0 in
-        for _ = 1 to n do
-          sum := !sum + Concord.Event.select receive
-        done;
-        !sum
-      in
-      Host.serial host ~produce ~consume n)
+  warmed_up (Passing.selected ~ways:things (Host.serial host))
 
 (* --- Domains ---------------------------------------------------------------------- *)
 
@@ -220,8 +172,9 @@ let group =
           ];
           on_both ~name:"waiting" ~fifo:of_memory beside_waiting
             ~what:"one message of two tasks, beside so many that wait";
-          on_both ~name:"boxes" ~fifo:of_memory boxes
-            ~what:"one message of two tasks, through so many boxes in turns";
+          on_both ~name:"channels" ~fifo:of_memory channels
+            ~what:
+              "one rendezvous of two tasks, through so many channels in turns";
           on_both ~name:"timeouts" timeouts
             ~fifo:[ 1; 100; 10_000; 100_000 ]
             ~eio:[ 1; 100; 10_000; 100_000 ]

@@ -50,27 +50,13 @@ let offered = function
       let first, median, third = Statistics.quartiles rates in
       Printf.sprintf "; due per second: %.1f [%.1f %.1f]" median first third
 
-(* --- Growth --------------------------------------------------------------- *)
-
-(* Memory that is no longer in a cache makes whatever reads it slower, which is no growth
-   of the work; it has an end. *)
-let limit size = if size <= 10_000 then 3. else 10.
-
-let growth results =
-  let size (result : Measure.result) =
-    List.hd (List.rev (String.split_on_char '-' result.row.case))
-    |> int_of_string
-  in
-  let base = List.hd results in
-  let times result = Measure.median result /. Measure.median base in
-  let text result = Printf.sprintf "%.1fx at %d" (times result) (size result) in
-  match List.filter (fun r -> times r > limit (size r)) results with
-  | [] -> "flat\n"
-  | grown ->
-      Printf.sprintf "grows: %s\n" (String.concat ", " (List.map text grown))
-
 let growth (group : group) results =
-  if group.name = Bench_scale.group.name then growth results else ""
+  if group.name <> Bench_scale.group.name then ""
+  else
+    let point (result : Measure.result) =
+      (Growth.size result.row.case, Measure.median result)
+    in
+    Growth.text (Growth.of_sizes (List.map point results)) ^ "\n"
 
 let comparison group { title; baseline; others } results =
   let line = Printf.sprintf "%-24s %-20s %10s %-5s %7s  %s\n" in

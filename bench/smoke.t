@@ -754,13 +754,13 @@ Every row is measured and written, with figures that are figures:
   scale waiting-10 concord eio ns
   scale waiting-1000 concord eio ns
   scale waiting-100000 concord eio ns
-  scale boxes-10 concord fifo ns
-  scale boxes-1000 concord fifo ns
-  scale boxes-100000 concord fifo ns
-  scale boxes-1000000 concord fifo ns
-  scale boxes-10 concord eio ns
-  scale boxes-1000 concord eio ns
-  scale boxes-100000 concord eio ns
+  scale channels-10 concord fifo ns
+  scale channels-1000 concord fifo ns
+  scale channels-100000 concord fifo ns
+  scale channels-1000000 concord fifo ns
+  scale channels-10 concord eio ns
+  scale channels-1000 concord eio ns
+  scale channels-100000 concord eio ns
   scale timeouts-1 concord fifo ns
   scale timeouts-100 concord fifo ns
   scale timeouts-10000 concord fifo ns
@@ -792,67 +792,66 @@ Every row is measured and written, with figures that are figures:
   latency wake-p50 eio eio ns
   latency wake-p50 concord fifo ns
   latency wake-p50 concord eio ns
+  latency wake-p50 concord thread ns
   latency wake-p50 concord lwt ns
   latency wake-p99 eio eio ns
   latency wake-p99 concord fifo ns
   latency wake-p99 concord eio ns
+  latency wake-p99 concord thread ns
   latency wake-p99 concord lwt ns
   latency wake-p99.9 eio eio ns
   latency wake-p99.9 concord fifo ns
   latency wake-p99.9 concord eio ns
+  latency wake-p99.9 concord thread ns
   latency wake-p99.9 concord lwt ns
-  latency wake-max eio eio ns
-  latency wake-max concord fifo ns
-  latency wake-max concord eio ns
-  latency wake-max concord lwt ns
   latency wake-busy-p50 eio eio ns
   latency wake-busy-p50 concord fifo ns
   latency wake-busy-p50 concord eio ns
+  latency wake-busy-p50 concord thread ns
   latency wake-busy-p50 concord lwt ns
   latency wake-busy-p99 eio eio ns
   latency wake-busy-p99 concord fifo ns
   latency wake-busy-p99 concord eio ns
+  latency wake-busy-p99 concord thread ns
   latency wake-busy-p99 concord lwt ns
   latency wake-busy-p99.9 eio eio ns
   latency wake-busy-p99.9 concord fifo ns
   latency wake-busy-p99.9 concord eio ns
+  latency wake-busy-p99.9 concord thread ns
   latency wake-busy-p99.9 concord lwt ns
-  latency wake-busy-max eio eio ns
-  latency wake-busy-max concord fifo ns
-  latency wake-busy-max concord eio ns
-  latency wake-busy-max concord lwt ns
   latency wake-parallel-p50 eio eio ns
   latency wake-parallel-p50 concord fifo ns
   latency wake-parallel-p50 concord eio ns
+  latency wake-parallel-p50 concord thread ns
+  latency wake-parallel-p50 concord domain ns
   latency wake-parallel-p50 concord lwt ns
   latency wake-parallel-p99 eio eio ns
   latency wake-parallel-p99 concord fifo ns
   latency wake-parallel-p99 concord eio ns
+  latency wake-parallel-p99 concord thread ns
+  latency wake-parallel-p99 concord domain ns
   latency wake-parallel-p99 concord lwt ns
   latency wake-parallel-p99.9 eio eio ns
   latency wake-parallel-p99.9 concord fifo ns
   latency wake-parallel-p99.9 concord eio ns
+  latency wake-parallel-p99.9 concord thread ns
+  latency wake-parallel-p99.9 concord domain ns
   latency wake-parallel-p99.9 concord lwt ns
-  latency wake-parallel-max eio eio ns
-  latency wake-parallel-max concord fifo ns
-  latency wake-parallel-max concord eio ns
-  latency wake-parallel-max concord lwt ns
   latency wake-parallel-busy-p50 eio eio ns
   latency wake-parallel-busy-p50 concord fifo ns
   latency wake-parallel-busy-p50 concord eio ns
+  latency wake-parallel-busy-p50 concord thread ns
   latency wake-parallel-busy-p50 concord lwt ns
   latency wake-parallel-busy-p99 eio eio ns
   latency wake-parallel-busy-p99 concord fifo ns
   latency wake-parallel-busy-p99 concord eio ns
+  latency wake-parallel-busy-p99 concord thread ns
   latency wake-parallel-busy-p99 concord lwt ns
   latency wake-parallel-busy-p99.9 eio eio ns
   latency wake-parallel-busy-p99.9 concord fifo ns
   latency wake-parallel-busy-p99.9 concord eio ns
+  latency wake-parallel-busy-p99.9 concord thread ns
   latency wake-parallel-busy-p99.9 concord lwt ns
-  latency wake-parallel-busy-max eio eio ns
-  latency wake-parallel-busy-max concord fifo ns
-  latency wake-parallel-busy-max concord eio ns
-  latency wake-parallel-busy-max concord lwt ns
   latency turn-p50 none eio ns
   latency turn-p50 eio eio ns
   latency turn-p50 concord eio ns
@@ -862,9 +861,6 @@ Every row is measured and written, with figures that are figures:
   latency turn-p99.9 none eio ns
   latency turn-p99.9 eio eio ns
   latency turn-p99.9 concord eio ns
-  latency turn-max none eio ns
-  latency turn-max eio eio ns
-  latency turn-max concord eio ns
 
 Each form beside an idle domain has the rows of the plain one, and these cases have one:
 
@@ -915,7 +911,7 @@ Each form beside an idle domain has the rows of the plain one, and these cases h
 
 The growth of what the group on it measures is named, or that there is none:
 
-  $ grep -c '^flat$\|^grows: ' table
+  $ grep -c '^flat: \|^grows: ' table
   15
 
 The figures of "Light Weight Concurrency in OCaml", each at its first point:

@@ -1,4 +1,5 @@
-(* When a row has had its samples, and how comparisons share the time of a run. *)
+(* When a row has had its samples, how comparisons share the time of a run, and what is
+   said of a growth. *)
 
 open Concord_bench
 
@@ -102,3 +103,15 @@ let () =
   expect "some time in any case"
     (let little = { effort with run_s = 1_000.; group_s = 900. } in
      alone little one > 890.)
+
+(* --- Growth --- *)
+
+let () =
+  let growth costs = Growth.of_sizes costs in
+  let flat = [ (10, 100.); (1_000, 250.); (100_000, 900.) ] in
+  expect "slower memory is no growth" (Growth.is_flat (growth flat));
+  let text = Growth.text (growth [ (1, 10.); (10, 20.); (100, 1_000.) ]) in
+  expect
+    ("what grows is named: " ^ text)
+    (text = "grows: 100.0x at 100; as n^1.00");
+  expect "the size is in the name" (Growth.size "domains-own-box-8" = 8)

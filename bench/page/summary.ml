@@ -38,6 +38,25 @@ let behind results =
   in
   table ~head:Behind.head (List.map line (Behind.rows results))
 
+(* --- What grows --- *)
+
+let growth results =
+  let line (c : Results.comparison) =
+    let point row =
+      (Concord_bench.Growth.size row.Results.case, Results.median row)
+    in
+    let growth =
+      Concord_bench.Growth.of_sizes (List.map point (c.baseline :: c.others))
+    in
+    ( Concord_bench.Growth.is_flat growth,
+      item (c.title, Concord_bench.Growth.text growth) )
+  in
+  let flat, grown =
+    List.assoc_opt "scale" (Results.groups results)
+    |> Option.value ~default:[] |> List.map line |> List.partition fst
+  in
+  List.map snd (grown @ flat)
+
 (* --- Claims --- *)
 
 let verdict results (claim : Claim.t) = Claim.verdict (claim.findings results)
@@ -102,6 +121,7 @@ let markdown results =
     [
       section "The run" (List.map item (run results));
       section "Where others are ahead" [ behind results ];
+      section "What grows with the number of what there is" (growth results);
       section "What the papers claim" (claims results);
       section "All rows" (List.map group (Results.groups results));
     ]
