@@ -22,7 +22,7 @@ val in_crowd :
     which waits, cancels it and waits for its end. *)
 
 val mutexes : int list
-(** Among so many the case [mutex-cancel-N] is measured. *)
+(** Among so many they have the case [mutex-cancel-N]. *)
 
 val promises : int list
 

@@ -114,7 +114,7 @@ let title machine ~what { domains; percent; _ } =
     (if domains = 1 then "" else "s")
 
 (* Of a sample; there are many. *)
-let ms = { full = 2_000; quick = 400; least = 20 }
+let ms = { full = 1_500; quick = 250; least = 20 }
 
 let comparison machine (prefix, what, figure, nth) load =
   let { name = of_load; domains; percent } = load in

@@ -101,7 +101,7 @@ let is_measured t row =
 let calibration = 3
 let start_s = 0.05
 let task_s = 5e-6
-let counted_s = 0.4
+let counted_s = 0.25
 
 (* A server is started, stopped, and warmed up by a part of the load. *)
 let load_s ms = 0.5 +. (1.3e-3 *. float_of_int ms)

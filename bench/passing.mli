@@ -15,7 +15,8 @@ val before : float -> 'a Event.t -> 'a
 val channels : int -> 'a Channel.t array
 
 val send : int Channel.t array -> int -> unit
-(** On each of the channels in turn. *)
+(** On each of the channels in turn, in an order that the processor does not
+    foresee. *)
 
 val receive : int Channel.t array -> int -> int
 

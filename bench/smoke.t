@@ -934,8 +934,8 @@ Those of Lwt_eio, Picos, Tokio and Async, likewise:
   $ rows_of () { if grep -q "^$1 was not installed" table; then echo "$2"; else grep -c "$3" rows; fi; }
   $ rows_of lwt_eio 4 ' lwt_eio one-domain ns$'
   4
-  $ rows_of Picos 58 ' picos picos \(ns\|us\|bytes\)$'
-  58
+  $ rows_of Picos 57 ' picos picos \(ns\|us\|bytes\)$'
+  57
   $ rows_of Tokio 27 ' tokio tokio ns$'
   27
   $ rows_of Async 13 ' async \(ns\|us\)$'
