@@ -4,7 +4,8 @@
     so a loop, a thread or a task looks for a while before it sleeps, unless
     there is no other core that could make something ready meanwhile. It learns
     from its last waits: after it has looked in vain [n] times in a row (up to
-    6), it does not look in the next 2{^ n} - 1 waits. *)
+    8), it does not look in the next 2{^ n} - 1 waits. A look that gained halves
+    [n], and the next wait looks again. *)
 
 type t
 (** What one loop has learned, or the threads of one domain; for these only. One

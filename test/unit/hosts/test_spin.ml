@@ -35,12 +35,17 @@ let learns () =
   in
   Alcotest.(check (list int))
     "how many waits it skips"
-    [ 0; 1; 3; 7; 15; 31; 63; 63 ]
-    (List.init 8 look)
+    [ 0; 1; 3; 7; 15; 31; 63; 127; 255; 255 ]
+    (List.init 10 look)
 
+(* A gain now and then must not bring back many looks in vain; several in a row do. *)
 let forgets () =
   let t = Spin.create () in
-  for _ = 1 to 4 do
+  let gain () =
+    int "it looks at once" 0 (skipped t);
+    Spin.end_turns t ~gained:true
+  in
+  for _ = 1 to 10 do
     ignore (skipped t : int);
     in_vain t
   done;
@@ -48,7 +53,14 @@ let forgets () =
   Spin.end_turns t ~gained:true;
   int "after a gain" 0 (skipped t);
   in_vain t;
-  int "after a look in vain" 1 (skipped t)
+  (* 8, halved, and one more *)
+  int "after a gain, and a look in vain" 31 (skipped t);
+  Spin.end_turns t ~gained:true;
+  gain ();
+  gain ();
+  int "after gains" 0 (skipped t);
+  in_vain t;
+  int "after gains, and a look in vain" 1 (skipped t)
 
 let threads_learn () =
   let t = Spin.create () in
@@ -62,6 +74,50 @@ let threads_learn () =
   yes "many times, but not for ever" (!calls > 100 && !calls < 10_000);
   no "skipped" (Spin.until t (fun () -> Alcotest.fail "it looks"));
   yes "looks again" (Spin.until t (fun () -> true))
+
+(* Others of the domain go on while one looks. *)
+let yields () =
+  let t = Spin.create () and turns = Atomic.make 0 in
+  let stop = Atomic.make false in
+  let other () =
+    while not (Atomic.get stop) do
+      Atomic.incr turns;
+      Thread.yield ()
+    done
+  in
+  beside other @@ fun () ->
+  eventually "the other thread goes on" (fun () -> Atomic.get turns > 0);
+  let before = Atomic.get turns in
+  no "never" (Spin.until t never_ready);
+  let meanwhile = Atomic.get turns - before in
+  Atomic.set stop true;
+  (* Each 16th look: by the clock alone it would have none, or one. *)
+  yes "it had turns" (meanwhile > 10)
+
+let prepares () =
+  let t = Spin.create () and prepared = ref 0 in
+  let prepare () = incr prepared in
+  let ready () = !prepared > 0 in
+  yes "before the first look" (Spin.until ~prepare t ready);
+  int "once" 1 !prepared;
+  no "in vain" (Spin.until ~prepare t never_ready);
+  no "it does not look" (Spin.until ~prepare t ready);
+  int "not then" 2 !prepared
+
+(* For models. *)
+let limited () =
+  let t = Spin.create () and calls = ref 0 in
+  let ready () =
+    incr calls;
+    false
+  in
+  for _ = 1 to 5 do
+    ignore (skipped t : int);
+    in_vain t
+  done;
+  Spin.limit t 3;
+  no "at once, in vain" (Spin.until t ready);
+  int "three times, and once more at the end" 4 !calls
 
 let leaves () =
   let t = Spin.create () in
@@ -91,16 +147,30 @@ let raises_out_of_it () =
   raises "until" Boom (fun () -> Spin.until t (fun () -> raise Boom));
   int "as after a look in vain" 1 (skipped t)
 
+let never_looks t =
+  for _ = 1 to 100 do
+    no "a thread" (Spin.until t (fun () -> Alcotest.fail "it looks"));
+    no "a task" (looks t)
+  done
+
 let never () =
   let t = Spin.create () in
   Spin.never t;
-  for _ = 1 to 100 do
-    no "it looks" (Spin.until t never_ready || looks t)
-  done
+  never_looks t
+
+(* It is meant for those who look at that moment, too. *)
+let never_again () =
+  let t = Spin.create () in
+  yes "it looks" (looks t);
+  Spin.never t;
+  in_vain t;
+  never_looks t
 
 let () =
   let with_other_cores tests =
-    if Domain.recommended_domain_count () > 1 then tests else []
+    if Domain.recommended_domain_count () > 1 then tests
+    else
+      [ test "one core: nobody looks" (fun () -> never_looks (Spin.create ())) ]
   in
   run "Spin"
     [
@@ -112,10 +182,14 @@ let () =
         :: with_other_cores
              [
                test "skips waits after looks in vain" learns;
-               test "a gain makes it forget" forgets;
+               test "gains make it forget" forgets;
                test "threads do so too" threads_learn;
+               test "the domain's other threads have turns" yields;
+               test "it prepares only if it looks" prepares;
+               test "so often at most" limited;
                test "leaving teaches nothing" leaves;
                test "one looks at a time" one_at_a_time;
                test "an exception ends the look" raises_out_of_it;
+               test "never again" never_again;
              ] );
     ]
