@@ -92,6 +92,17 @@ let block_raises () =
          raise Boom));
   int "nothing is left" 5 (look (awake ignore) (fun _ -> Some 5))
 
+(* What [block] says after it resumed the task, against S1, is dropped; what a handler
+   raises in the turn after it is not. *)
+let raises_after_both () =
+  let block resumer =
+    yes "told" (resumer (Ok 6));
+    Some 7
+  in
+  int "the value arrives" 6 (look (awake (fun _ -> raise Boom)) block);
+  raises "the next one raises" Boom (fun () ->
+      look (awake ignore) (fun _ -> Some 2))
+
 let refused () =
   let spin = Host_kit.Spin.create () in
   raises "elsewhere" Host_kit.Elsewhere (fun () ->
@@ -127,6 +138,48 @@ let cancelled_asleep () =
   in
   raises "the task" Cancelled (fun () -> look (host suspend) (register cell))
 
+(* It does not look, so nothing but the host decides. *)
+let cancelled_without_a_look () =
+  let spin = Host_kit.Spin.create () in
+  Host_kit.Spin.never spin;
+  let suspend ~cancel _ =
+    yes "cancelled" (cancel Cancelled);
+    raise Cancelled
+  in
+  raises "the task" Cancelled (fun () ->
+      look ~spin (host suspend) (fun (_ : unit Suspend.resumer) -> None))
+
+(* --- What is learned ------------------------------------------------------------ *)
+
+(* How many waits pass before one that looks, after one that was resumed in a turn. *)
+let skipped_after resume =
+  let spin = Host_kit.Spin.create () and cell = ref nobody in
+  let turn _ = yes "told" (resume (fun () -> !cell (Ok 1))) in
+  int "value" 1 (look ~spin (awake turn) (register cell));
+  let rec skipped n =
+    if Host_kit.Spin.begin_turns spin > 0 then n else skipped (n + 1)
+  in
+  skipped 0
+
+let only_other_domains_count () =
+  int "by another domain" 0 (skipped_after in_domain);
+  int "by its own" 1 (skipped_after (fun resume -> resume ()))
+
+let in_vain () =
+  let spin = Host_kit.Spin.create () in
+  raises "it sleeps" Slept (fun () ->
+      look ~spin (host sleeps) (fun (_ : unit Suspend.resumer) -> None));
+  int "skipped" 0 (Host_kit.Spin.begin_turns spin);
+  yes "only one" (Host_kit.Spin.begin_turns spin > 0)
+
+let nothing_from_a_value_at_once () =
+  let spin = Host_kit.Spin.create () in
+  for i = 1 to 3 do
+    let turns = ref 0 in
+    int "value" i (look ~spin (awake (fun _ -> incr turns)) (fun _ -> Some i));
+    int "it looked" 1 !turns
+  done
+
 (* --- One at a time ------------------------------------------------------------------ *)
 
 let another_one_meanwhile () =
@@ -156,6 +209,7 @@ let () =
           [
             test "before it is resumed" raises_before;
             test "after it was: kept for the next wait" raises_after;
+            test "after block has resumed it and answered" raises_after_both;
             test "of block" block_raises;
             test "elsewhere" refused;
           ] );
@@ -164,6 +218,13 @@ let () =
             test "in a turn" cancelled_in_a_turn;
             test "too late" cancelled_too_late;
             test "asleep" cancelled_asleep;
+            test "where it does not look" cancelled_without_a_look;
+          ] );
+        ( "learning",
+          [
+            test "only other domains count" only_other_domains_count;
+            test "in vain" in_vain;
+            test "a value at once teaches nothing" nothing_from_a_value_at_once;
           ] );
         ("sleeping", [ test "another one may look" another_one_meanwhile ]);
       ]
