@@ -1,0 +1,11 @@
+(* Of 10,000 tasks that another domain resumes, how many wake Lwt's loop? *)
+
+open Concord_test_support
+
+let run f =
+  Concord_lwt.run @@ fun () ->
+  let tasks = ref [] in
+  f (fun task -> tasks := Lwt_direct.spawn task :: !tasks);
+  Lwt.join !tasks
+
+let () = Check.run "Bursts, with Lwt" [ ("Lwt", Burst.cases run) ]

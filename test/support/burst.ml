@@ -1,0 +1,96 @@
+open Concord
+open Check
+
+let tasks = if instrumented || debugged then 500 else 10_000
+
+let lines file =
+  match In_channel.with_open_bin file In_channel.input_all with
+  | text -> String.split_on_char '\n' text
+  | exception Sys_error _ -> []
+
+(* How many system calls of the calling thread were writes. *)
+let writes () =
+  let number line =
+    match String.split_on_char ' ' line with
+    | [ "syscw:"; n ] -> int_of_string_opt n
+    | _ -> None
+  in
+  List.find_map number (lines "/proc/thread-self/io")
+
+let made_by f =
+  let before = Option.get (writes ()) in
+  f ();
+  Option.get (writes ()) - before
+
+(* [thread] is a folder of /proc: S is to sleep. *)
+let sleeps thread =
+  let state line =
+    match List.rev (String.split_on_char ')' line) with
+    | rest :: _ :: _ -> String.starts_with rest ~prefix:" S"
+    | _ -> false
+  in
+  List.exists state (lines ("/proc/" ^ thread ^ "/stat"))
+
+(* A task that goes on keeps the loop from its sleep until the burst is over: so the loop
+   sleeps once. Before that a look at other things may pass for a sleep: then nobody wakes
+   the loop, which is counted as no write. *)
+let from_another_domain run () =
+  let burst () =
+    let promises = Array.init tasks (fun _ -> Promise.create ())
+    and waiting = Atomic.make 0
+    and woken = Atomic.make 0
+    and over = Atomic.make false
+    and sleeper = Atomic.make "" in
+    let task p () =
+      Atomic.incr waiting;
+      Promise.await p;
+      Atomic.incr woken;
+      while not (Atomic.get over) do
+        Domain.cpu_relax ()
+      done
+    in
+    let join =
+      domain (fun () ->
+          Atomic.set sleeper (Unix.readlink "/proc/thread-self");
+          run (fun start -> Array.iter (fun p -> start (task p)) promises))
+    in
+    eventually "all wait" (fun () -> Atomic.get waiting = tasks);
+    eventually "the loop sleeps" (fun () -> sleeps (Atomic.get sleeper));
+    let made =
+      made_by (fun () -> Array.iter (fun p -> Promise.fill p ()) promises)
+    in
+    Atomic.set over true;
+    join ();
+    int "resumed" tasks (Atomic.get woken);
+    made
+  in
+  let made = List.init 5 (fun _ -> burst ()) in
+  yes
+    (Printf.sprintf "one write at most, not %s"
+       (String.concat ", " (List.map string_of_int made)))
+    (List.for_all (fun n -> n <= 1) made);
+  yes "it is woken by a write" (List.mem 1 made)
+
+let from_its_own_domain run () =
+  let made = ref (-1) in
+  let promises = Array.init tasks (fun _ -> Promise.create ()) in
+  in_domain (fun () ->
+      run (fun start ->
+          Array.iter (fun p -> start (fun () -> Promise.await p)) promises;
+          start (fun () ->
+              Suspend.yield ();
+              made :=
+                made_by (fun () ->
+                    Array.iter (fun p -> Promise.fill p ()) promises))));
+  int "no write" 0 !made
+
+let cases run =
+  if Option.is_none (writes ()) then begin
+    prerr_endline "skipped: no /proc/thread-self/io, which tells the writes";
+    []
+  end
+  else
+    [
+      test "one wake-up, from another domain" (from_another_domain run);
+      test "none, from its own" (from_its_own_domain run);
+    ]
