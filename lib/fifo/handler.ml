@@ -54,13 +54,13 @@ let suspend (type a) s (block : a Suspend.resumer -> a option)
   let task = Task.current s in
   if is_cancelled task then discontinue continuation Cancelled
   else
-    match Decision.create () with
+    match Wait { outcome = In_place.undecided (); continuation } with
     | exception e -> fail s continuation e
-    | decision -> (
+    | suspended -> (
+        let decision : a Decision.t = In_place.first suspended in
         (* If [block] registered the resumer and gave a value as well, against S1,
            and the resumer was called, then its outcome was promised. *)
         match
-          let suspended = Wait { continuation; decision } in
           let resumer outcome = Ready.resume task decision outcome in
           Array.unsafe_set s.waits task.number suspended;
           block resumer
@@ -188,11 +188,11 @@ let[@inline never] suspend_guarded (type a) s
   let task = Task.current s in
   if is_cancelled task then discontinue continuation Cancelled
   else
-    match Decision.create () with
+    match Wait { outcome = In_place.undecided (); continuation } with
     | exception e -> fail s continuation e
-    | decision -> (
+    | suspended -> (
+        let decision : a Decision.t = In_place.first suspended in
         match
-          let suspended = Wait { continuation; decision } in
           let guarded = Guarded.create suspended in
           let resumer outcome =
             Guarded.keep guarded suspended;

@@ -37,13 +37,13 @@ let who task =
 let holders_in s =
   let held_by task =
     let holder = Waits.not_ended (who_is task) in
-    let held = (Identity.pointer task.ended, holder) in
+    let held = (Identity.pointer (ended task), holder) in
     if is_daemon task then [ held ]
     else [ held; (Identity.pointer (Members.home task), holder) ]
   in
   Array.to_list s.tasks
   |> List.filteri (fun number task -> task.number = number)
-  |> List.filter (fun task -> not (Promise.is_resolved task.ended))
+  |> List.filter (fun task -> not (Promise.is_resolved (ended task)))
   |> List.concat_map held_by
 
 let holders () =

@@ -29,8 +29,8 @@ let dispatch s =
     match Array.unsafe_get s.waits number with
     | Turn continuation ->
         continue continuation (Array.unsafe_get s.tasks number)
-    | Wait { continuation; decision } -> (
-        match Decision.outcome decision with
+    | Wait { continuation; _ } as wait -> (
+        match Decision.outcome (decision wait continuation) with
         | Ok v ->
             (* The value must not be kept alive from here. *)
             if not (Identity.is_immediate v) then
@@ -175,8 +175,9 @@ let innermost_wait s =
     if number = s.used then found
     else
       match Guarded.of_task s number with
-      | Wait { decision; _ }
-        when Decision.is_undecided (Decision.outcome decision)
+      | Wait { continuation; _ } as wait
+        when Decision.is_undecided
+               (Decision.outcome (decision wait continuation))
              && (found < 0 || depth number >= depth found) ->
           from (number + 1) number
       | _ -> from (number + 1) found
@@ -185,7 +186,8 @@ let innermost_wait s =
 
 let tell s number =
   match Guarded.of_task s number with
-  | Wait { decision; continuation } ->
+  | Wait { continuation; _ } as wait ->
+      let decision = decision wait continuation in
       if Ready.resume s.tasks.(number) decision (Error Leaks.Never_resumed) then
         Leaks.report_last (fun frames -> get_callstack continuation frames)
   | _ -> ()

@@ -1,9 +1,9 @@
 (* The interface explains the fields. *)
 type t = {
+  mutable ended : In_place.promise;
   number : int;
   mutable scope : scope;
   mutable marks : int;
-  ended : unit Promise.t;
   mutable previous : int;
   mutable next : int;
 }
@@ -11,8 +11,8 @@ type t = {
 and wait =
   | Nowhere
   | Wait : {
+      mutable outcome : 'a In_place.outcome;
       continuation : ('a, unit) Effect.Deep.continuation;
-      decision : 'a Decision.t;
     }
       -> wait
   | Turn of (t, unit) Effect.Deep.continuation
@@ -152,7 +152,7 @@ let scheduler ~is_lazy =
   and ring = Array.make 16 0
   and free = Array.make 1 0
   and waits = Array.make 1 Nowhere
-  and ended = Promise.create ()
+  and ended = In_place.unresolved ()
   and host = Host_kit.create ()
   and spin = Spin.create ()
   and interruption_backtrace = Printexc.get_callstack 0 in
@@ -208,10 +208,16 @@ let scheduler ~is_lazy =
       has_failed = false;
     }
   and first_task =
-    { number = 0; scope = root; marks = 0; ended; previous = -1; next = -1 }
+    { ended; number = 0; scope = root; marks = 0; previous = -1; next = -1 }
   in
   scheduler.tasks <- [| first_task |];
   scheduler
+
+let[@inline] ended task : unit Promise.t = In_place.first task
+
+let[@inline] decision (type a) (wait : wait)
+    (_ : (a, unit) Effect.Deep.continuation) : a Decision.t =
+  In_place.first wait
 
 let[@inline] current s = Array.unsafe_get s.tasks s.current
 

@@ -9,6 +9,7 @@
     stored by the same atomic operation that decides it. *)
 
 type t = {
+  mutable ended : In_place.promise;  (** {!val-ended}. *)
   number : int;
       (** Its place in the scheduler's [tasks], until it has ended. *)
   mutable scope : scope;
@@ -17,7 +18,6 @@ type t = {
   mutable marks : int;
       (** See {!shields}, {!was_cancelled}, {!is_daemon} and {!is_observed}: a
           word of memory for each task. *)
-  ended : unit Promise.t;  (** Any thread may use it. *)
   mutable previous : int;
   mutable next : int;
       (** The members of its home before and after it, or -1, in the order of
@@ -28,8 +28,8 @@ type t = {
 and wait =
   | Nowhere
   | Wait : {
+      mutable outcome : 'a In_place.outcome;  (** {!val-decision}. *)
       continuation : ('a, unit) Effect.Deep.continuation;
-      decision : 'a Decision.t;  (** Any thread may use it. *)
     }
       -> wait
   | Turn of (t, unit) Effect.Deep.continuation
@@ -211,6 +211,12 @@ val scheduler : is_lazy:bool -> scheduler
     task. *)
 
 val current : scheduler -> t
+
+val ended : t -> unit Promise.t
+(** Resolved when the task ends. Any thread may use it. *)
+
+val decision : wait -> ('a, unit) Effect.Deep.continuation -> 'a Decision.t
+(** Of a [Wait], with the continuation that is in it. Any thread may use it. *)
 
 (** {2 Exceptions of signal handlers}
 
