@@ -31,7 +31,7 @@ let curve ~figure ~title ?(threads = false) ~fibers points sample =
     points
 
 let ms time program style =
-  (Figure.ms, { full = 7; quick = 3; least = 1 }, time program style)
+  (Figure.ms, { full = 5; quick = 3; least = 1 }, time program style)
 
 let times =
   let fibers = Style_rows.fibers in

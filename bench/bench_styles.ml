@@ -41,9 +41,9 @@ let sieve_1000 =
 let sieve_bytes =
   let largest most things = min (things / 40) most in
   both ~fibers ~case:"sieve-bytes"
-    ~title:"a thread of a sieve that finds 1000 primes (250 by system threads)"
-    ~few:(resident sieve run ~largest:(largest 250))
-    (resident sieve run ~largest:(largest 1_000))
+    ~title:"a thread of a sieve that finds 300 primes (100 by system threads)"
+    ~few:(resident sieve run ~largest:(largest 100))
+    (resident sieve run ~largest:(largest 300))
 
 (* Sorter *)
 

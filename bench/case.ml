@@ -116,7 +116,7 @@ let counted ?(samples = as_many_as_fit) figure operations run =
 
 (** The size of a process varies by much less than its speed, and a sample of it
     takes seconds. *)
-let few = { full = 7; quick = 3; least = 1 }
+let few = { full = 3; quick = 3; least = 1 }
 
 (** [f n] is by how many bytes the process grew to hold [n] things, from a heap
     in which nothing is free. *)
