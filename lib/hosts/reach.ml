@@ -254,6 +254,7 @@ let[@inline] suspend_at_once block =
     when Identity.equal unhandled_ block ->
       unhandled (Wait block)
 
+let[@inline] suspend_unhandled block = unhandled (Wait block)
 let nowhere () = []
 
 let[@inline] suspend block =

@@ -13,6 +13,9 @@ val needs_care : unit -> bool
 
 val suspend_at_once : ('a resumer -> 'a option) -> 'a
 
+val suspend_unhandled : ('a resumer -> 'a option) -> 'a
+(** What {!suspend_at_once} does when nobody has handled the effect. *)
+
 val suspend_with_care :
   (unit -> Waits.place list) -> ('a resumer -> 'a option) -> 'a
 (** The places are those in which the task waits. They are asked for if waits

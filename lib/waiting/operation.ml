@@ -55,11 +55,21 @@ let[@inline never] wait_with_care operation t w =
     (fun () -> [ place operation t w.Waiter.arg ])
     (fun resumer -> block operation t w resumer)
 
+(* As [Reach.suspend_at_once], but the stack of the task that waits does not keep the
+   function: 48 bytes. Until that is called, nothing else refers to the waiter. *)
 let wait operation t arg =
   let w = Waiter.make arg in
   match
     if Reach.needs_care () then wait_with_care operation t w
-    else Reach.suspend_at_once (fun resumer -> block operation t w resumer)
+    else
+      Effect.perform
+        (Concord_suspend.Suspend (fun resumer -> block operation t w resumer))
   with
   | v -> v
+  | exception Effect.Unhandled (Concord_suspend.Suspend unhandled)
+    when Identity.captures unhandled w ->
+      begin match Reach.suspend_unhandled (Identity.own unhandled) with
+      | v -> v
+      | exception e -> withdraw_and_raise operation t w e
+      end
   | exception e -> withdraw_and_raise operation t w e

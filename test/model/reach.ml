@@ -33,6 +33,7 @@ let probe { Probe.passing } =
 
 let needs_care () = false
 let suspend_at_once = suspend
+let suspend_unhandled = suspend
 let suspend_with_care (_ : unit -> Waits.place list) block = suspend block
 
 type _ Effect.t += Who : Who.t Effect.t

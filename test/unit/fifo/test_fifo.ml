@@ -347,6 +347,23 @@ let value_is_not_kept () =
   Mvar.put box (Bytes.create 100);
   Fifo.join waiter
 
+(* Beside its stack. In machine code they are 25, and its share of the scheduler's arrays. *)
+let words_of_a_task () =
+  if not debugged then (
+    let n = 10_000 and gate = Promise.create () in
+    let live_words () =
+      Gc.full_major ();
+      (Gc.stat ()).live_words
+    in
+    Fifo.run @@ fun () ->
+    let before = live_words () in
+    for _ = 1 to n do
+      task (fun () -> Promise.await gate)
+    done;
+    let words = float_of_int (live_words () - before) /. float_of_int n in
+    Promise.fill gate ();
+    yes (Printf.sprintf "%.1f words" words) (words < 30.))
+
 let () =
   run "Fifo"
     [
@@ -388,6 +405,7 @@ let () =
         [
           test "the scheduler does not keep a value that it passed on"
             value_is_not_kept;
+          test "a task that waits has less than 30 words" words_of_a_task;
         ] );
       ( "misuse",
         [

@@ -306,6 +306,38 @@ let interrupted_at_any_moment () =
         None)
   with Interrupt -> ()
 
+(* --- An effect that is another one's ------------------------------------------ *)
+
+(* A host that ends a wait, before or after it has called [block], with the exception that
+   says that the effect of another wait was unhandled. *)
+let foreign_unhandled ~calls_block () =
+  let other = Effect.Unhandled (Suspend.Suspend (fun _ -> Some ())) in
+  let effc : type a.
+      a Effect.t -> ((a, unit) Effect.Deep.continuation -> unit) option =
+    function
+    | Suspend.Suspend block ->
+        Some
+          (fun k ->
+            if calls_block then ignore (block (fun _ -> false) : a option);
+            Effect.Deep.discontinue k other)
+    | _ -> None
+  in
+  let box = Mvar.create_empty () in
+  Effect.Deep.try_with
+    (fun () ->
+      match Mvar.take box with
+      | (_ : int) -> Alcotest.fail "the wait did not raise"
+      | exception e -> yes "what the host said" (e == other))
+    () { effc };
+  int "nobody waits" 0 (Mvar.waiters box)
+
+(* Nobody handles it: the thread waits, and is told what is known. *)
+let own_unhandled () =
+  let box = Mvar.create_empty () in
+  beside
+    (fun () -> Mvar.put box 1)
+    (fun () -> int "taken by a thread" 1 (Mvar.take box))
+
 let () =
   run "Suspend"
     [
@@ -329,6 +361,14 @@ let () =
           test "and for those of Eio and Fifo" mini_and_others;
           test "in a task of Fifo" mini_in_fifo;
           test "Fifo in a task of it" fifo_in_mini;
+        ] );
+      ( "unhandled",
+        [
+          test "an effect of another wait, before block is called"
+            (foreign_unhandled ~calls_block:false);
+          test "an effect of another wait, after it"
+            (foreign_unhandled ~calls_block:true);
+          test "one's own" own_unhandled;
         ] );
       ( "Domain_local_await in Fifo",
         [
