@@ -347,9 +347,10 @@ let value_is_not_kept () =
   Mvar.put box (Bytes.create 100);
   Fifo.join waiter
 
-(* Beside its stack. In machine code they are 25, and its share of the scheduler's arrays. *)
+(* Beside its stack: 25, and its share of the scheduler's arrays. In bytecode the stack is
+   among them. *)
 let words_of_a_task () =
-  if not debugged then (
+  if Sys.backend_type = Native && (not debugged) && not instrumented then (
     let n = 10_000 and gate = Promise.create () in
     let live_words () =
       Gc.full_major ();
