@@ -29,8 +29,10 @@ let suspend block go_on =
   let resumed = Ivar.create () in
   let resumer outcome = Inbox.resume decision resumed outcome in
   let outcome = Decision.offer decision resumer block in
-  if Decision.is_undecided outcome then
+  if Decision.is_undecided outcome then begin
+    Inbox.begin_wait ();
     Deferred.bind (Ivar.read resumed) ~f:go_on
+  end
   else go_on outcome
 
 (* --- Direct style, outside of [direct] ------------------------------------ *)

@@ -37,6 +37,11 @@
       after a wait, and for the caller of {!direct}.
     - {b Handlers} of a deferred are run as Async's jobs, never by the thread
       that resumes the operation.
+    - {b Sleeping}: while operations wait, Async looks for some ten microseconds
+      whether one was resumed, if there is a second domain and more than one
+      core, and it has nothing else to do. It learns where that is in vain. A
+      timer, or input, may be served so much later; if other domains go on
+      sending, up to 64 times as much.
     - {b In other threads} (of [In_thread.run], of another domain) an operation
       that has to wait raises [Invalid_argument].
     - {b Direct-style operations} that have to wait in a job raise {!In_job},

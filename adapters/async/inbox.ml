@@ -1,4 +1,5 @@
 module Inbox = Concord.Host_kit.Inbox
+module Spin = Concord.Host_kit.Spin
 module Scheduler = Async_kernel.Async_kernel_scheduler
 module Execution_context = Async_kernel.Execution_context
 module Ivar = Async.Ivar
@@ -84,27 +85,90 @@ let resume decision ivar outcome =
       Option.iter ring !pipe;
       true
 
-(* --- Async's cycles ------------------------------------------------------- *)
+(* --- Serving -------------------------------------------------------------- *)
 
-(* The second time it does nothing. *)
-let wake = function
-  | Wake (ivar, v) -> if Ivar.is_empty ivar then Ivar.fill_exn ivar v
-  | Job job -> Scheduler.enqueue_job Execution_context.main job ()
+(* How many waits have begun: each is ended by a message. *)
+let waits = ref 0
+let tasks_wait () = !waits > Inbox.served wakes
+let enqueue context job = Scheduler.enqueue_job context job ()
 
-(* Serves at most [left] messages. *)
-let rec serve left = if left > 0 && Inbox.serve wakes wake then serve (left - 1)
+(* Most of the time of a message between two domains goes into waking a scheduler that
+   sleeps; and a cycle takes several times as long as a message between two tasks of one
+   domain. So while tasks wait there is one job, [look], of low priority: Async runs it
+   when no job of normal priority is left. It serves what was posted meanwhile, by the
+   jobs of this cycle too, whose tasks then go on in it; and if no job at all is left,
+   it looks before Async sleeps. *)
+
+let low = Execution_context.create_like ~priority:Low Execution_context.main
+let spin = Spin.create ()
+let is_posted () = not (Inbox.is_empty wakes)
+let may_sleep () = not Scheduler.Private.(can_run_a_job (t ()))
+
+(* Is [look] among the jobs? *)
+let is_queued = ref false
+
+(* How often [look] looks in one cycle: Async sees its timers and descriptors between two
+   cycles only. *)
+let max_looks = 64
+let looks = ref 0
 
 (* How many messages one cycle serves: Async has other things to do as well. *)
 let max_wakes = 10_000
 
+let rec look_later () =
+  if not !is_queued then begin
+    enqueue low look;
+    (* a signal handler may raise before: then there are two *)
+    is_queued := true
+  end
+
+and look () =
+  is_queued := false;
+  if serve max_wakes < max_wakes then
+    begin if tasks_wait () then look_behind ()
+    end
+  else if may_sleep () then
+    if !looks = max_looks then
+      (* The next cycle begins at once. *)
+      ignore (Scheduler.yield () : unit Async.Deferred.t)
+    else begin
+      incr looks;
+      if Spin.until spin is_posted then look ()
+    end
+
+(* Behind the jobs of those that were woken: low jobs are run until there is none, and
+   normal ones only then. *)
+and look_behind () = enqueue Execution_context.main look_later
+
+(* The second time it does nothing. Who has posted a job may do so again. *)
+and wake = function
+  | Wake (ivar, v) -> if Ivar.is_empty ivar then Ivar.fill_exn ivar v
+  | Job job ->
+      incr waits (* as it ends none *);
+      look_behind ();
+      enqueue Execution_context.main job
+
+(* Serves at most [left] messages. Returns how many more it might have served. *)
+and serve left =
+  if left > 0 && Inbox.serve wakes wake then serve (left - 1) else left
+
+let begin_wait () =
+  incr waits;
+  look_later ()
+
+(* --- Async's cycles ------------------------------------------------------- *)
+
 let start_cycle () =
   Atomic.set between_cycles nobody;
   Inbox.wake_up wakes;
-  serve max_wakes
+  looks := 0;
+  ignore (serve max_wakes : int);
+  if tasks_wait () then look_later ()
 
+(* Nobody needs to wake Async if it has jobs. *)
 let end_cycle () =
-  serve max_wakes;
-  if not (Inbox.fall_asleep wakes) then Option.iter ring !pipe;
+  ignore (serve max_wakes : int);
+  if may_sleep () && not (Inbox.fall_asleep wakes) then Option.iter ring !pipe;
   Atomic.set between_cycles (this_thread ())
 
 (* [Async.Fd] would make [input] non-blocking only when it reads itself. Its jobs may

@@ -38,3 +38,10 @@ val post : (unit -> unit) -> unit
     after the first {!enter}, soon, in the order of the calls. From any thread
     of any domain, at any moment. The job raises nothing.
     - {b Cost}: as {!resume}. *)
+
+val begin_wait : unit -> unit
+(** A task of Async begins to wait for somebody who calls {!resume}. Called by a
+    thread that {!is_here}, before or after that. *)
+
+val spin : Concord.Host_kit.Spin.t
+(** How long Async looks before it sleeps while tasks wait. For tests. *)

@@ -17,22 +17,23 @@ let pooled f =
       Domainslib.Task.await pool (Domainslib.Task.async pool f));
   Domainslib.Task.teardown_pool pool
 
+(* Runs [f], and fills or fails the promise. *)
+let ending ended f () =
+  match f () with
+  | () -> Promise.fill ended ()
+  | exception e -> Promise.fail ended e
+
 (* [f] runs in a task of another domain, or at least of another thread. *)
 let in_domain run f =
   let ended = Promise.create () in
-  let work () =
-    match run f with
-    | () -> Promise.fill ended ()
-    | exception e -> Promise.fail ended e
-  in
-  let domain = Domain.spawn work in
+  let domain = Domain.spawn (ending ended (fun () -> run f)) in
   let* () = A.to_deferred ended in
   Domain.join domain;
   Deferred.return ()
 
 let in_thread f =
   let ended = Promise.create () in
-  let thread = Thread.create (fun () -> Promise.fill ended (f ())) () in
+  let thread = Thread.create (ending ended f) () in
   let* () = A.to_deferred ended in
   Thread.join thread;
   Deferred.return ()
