@@ -80,7 +80,9 @@ val look_first :
     calls [block], and has up to a hundred turns, after each of which it looks
     whether it was resumed. So its loop does not sleep when another domain
     resumes it soon: waking it would take a hundred times as long. One task of a
-    loop looks at a time, and only while that is worth it. The task has at least
+    loop looks at a time, and only while that is worth it, and none of the loop
+    sleeps that began to wait before it: for those that a sibling resumes
+    together go on in the order in which it resumes them. The task has at least
     one turn, whatever [block] gives. *)
 
 (** {1 Schedulers that handle [Suspend]}

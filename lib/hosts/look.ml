@@ -119,7 +119,8 @@ let suspend_looking spin host turns block =
   let wait = new_wait spin in
   match
     if must_sleep spin wait host turns block then
-      host.suspend ~cancel:(cancel wait) (sleep wait)
+      Spin.sleeping spin (fun () ->
+          host.suspend ~cancel:(cancel wait) (sleep wait))
   with
   | () -> value (Decision.outcome wait.decision)
   | exception e -> (
@@ -140,5 +141,5 @@ let at_once (_ : exn) = true
 let suspend spin host block =
   Park.raise_kept ();
   match Spin.begin_turns spin with
-  | 0 -> host.suspend ~cancel:at_once block
+  | 0 -> Spin.sleeping spin (fun () -> host.suspend ~cancel:at_once block)
   | turns -> suspend_looking spin host turns block

@@ -5,6 +5,11 @@ type t = {
       (** How many waits are still to pass without a look. *)
   mutable looking : bool;  (** Does somebody look now? *)
   mutable looks : int;  (** How often a thread looks at most. *)
+  mutable asleep : int;  (** Tasks, of a loop whose tasks look. *)
+  mutable waits : int;  (** Of these tasks, so far. *)
+  mutable fewest : int;
+      (** How many slept at least, when one of the last waits began. *)
+  mutable fewest_before : int;  (** The same of the waits before those. *)
 }
 
 let has_other_cores = Domain.recommended_domain_count () > 1
@@ -21,6 +26,10 @@ let create () =
     to_skip = (if has_other_cores then 0 else max_int);
     looking = false;
     looks = max_looks;
+    asleep = 0;
+    waits = 0;
+    fewest = 0;
+    fewest_before = 0;
   }
 
 let never t = t.to_skip <- max_int
@@ -86,6 +95,39 @@ let until ?(prepare = ignore) t ready =
 
 (* --- A task looks ----------------------------------------------------------- *)
 
-let begin_turns t = if begin_ t then max_turns else 0
+(* A task that looks has its next turn before those that are resumed meanwhile. So it must
+   not have begun to wait after them: tasks of a loop that resumes several of them would
+   go on in another order. Those that sleep all the time, for the end of the program say,
+   do not count. *)
+let window = 64
+
+let others_sleep t =
+  t.waits <- t.waits + 1;
+  t.fewest <- Int.min t.fewest t.asleep;
+  let others_sleep = t.asleep > Int.min t.fewest t.fewest_before in
+  if t.waits land (window - 1) = 0 then begin
+    t.fewest_before <- t.fewest;
+    t.fewest <- t.asleep
+  end;
+  others_sleep
+
+(* Where a task goes on in another domain, or the loop's thread is one of several, an update
+   may be lost. Then some waits pass until what is counted is counted for both. *)
+let sleeping t f =
+  t.asleep <- t.asleep + 1;
+  match f () with
+  | v ->
+      t.asleep <- t.asleep - 1;
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      t.asleep <- t.asleep - 1;
+      Printexc.raise_with_backtrace e backtrace
+
+let begin_turns t =
+  if Domains.were_spawned () && (not (others_sleep t)) && begin_ t then
+    max_turns
+  else 0
+
 let end_turns = end_
 let leave_turns t = t.looking <- false

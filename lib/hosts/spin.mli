@@ -37,7 +37,15 @@ val limit : t -> int -> unit
 
 val begin_turns : t -> int
 (** How many turns long the caller is to look now: 0 if it is not to. Otherwise
-    it owes {!end_turns} or {!leave_turns}. *)
+    it owes {!end_turns} or {!leave_turns}.
+
+    It is not to look while others that began to wait before are in {!sleeping}:
+    tasks that are resumed by one of their loop go on in the order in which they
+    are resumed, which is mostly that of their waits. Those that were there in
+    all of the last 64 waits do not count. *)
+
+val sleeping : t -> (unit -> 'a) -> 'a
+(** [sleeping t sleep] is [sleep ()], in which a task of the loop sleeps. *)
 
 val end_turns : t -> gained:bool -> unit
 (** The caller has looked, and gained by it or not. *)

@@ -184,10 +184,12 @@ let nothing_from_a_value_at_once () =
 
 let another_one_meanwhile () =
   let spin = Host_kit.Spin.create () in
-  let waits_to_skip () = ignore (Host_kit.Spin.begin_turns spin : int) in
+  let looks () = Host_kit.Spin.begin_turns spin > 0 in
   let suspend ~cancel:_ _ =
-    waits_to_skip ();
-    yes "another one looks" (Host_kit.Spin.begin_turns spin > 0);
+    no "one that waits at once" (looks ());
+    (* until the one that sleeps was there in all of the last waits *)
+    let rec waits n = n > 0 && (looks () || waits (n - 1)) in
+    yes "another one looks" (waits 200);
     raise Cancelled
   in
   raises "the first one" Cancelled (fun () ->

@@ -126,6 +126,34 @@ let leaves () =
     Spin.leave_turns t
   done
 
+(* --- Others that sleep --------------------------------------------------------- *)
+
+(* The one that waits is behind those in the queue of their structure, and would have its
+   turn before them. *)
+let others_sleep () =
+  let t = Spin.create () in
+  let ended x f = try f () with Boom when x -> () in
+  let one raises_ =
+    ended raises_ @@ fun () ->
+    Spin.sleeping t (fun () ->
+        no "another one sleeps" (looks t);
+        if raises_ then raise Boom)
+  in
+  one false;
+  one true;
+  int "nobody does" 0 (skipped t)
+
+(* The first waits are before it began to sleep. *)
+let others_stay () =
+  let t = Spin.create () in
+  Spin.sleeping t (fun () ->
+      let n = skipped t in
+      yes "not at first" (n >= 64);
+      Spin.leave_turns t;
+      int "then it does not count" 0 (skipped t);
+      Spin.leave_turns t;
+      Spin.sleeping t (fun () -> no "the new one does" (looks t)))
+
 (* --- One at a time -------------------------------------------------------------- *)
 
 let one_at_a_time () =
@@ -188,6 +216,8 @@ let () =
                test "it prepares only if it looks" prepares;
                test "so often at most" limited;
                test "leaving teaches nothing" leaves;
+               test "not while others sleep that came before" others_sleep;
+               test "but for those that always do" others_stay;
                test "one looks at a time" one_at_a_time;
                test "an exception ends the look" raises_out_of_it;
                test "never again" never_again;
