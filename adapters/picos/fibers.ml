@@ -49,22 +49,14 @@ let attach_canceler computation resumer =
     None
   end
 
+(* The scheduler need not see that the fiber is cancelled: the resumer is called. *)
 let await_forbidding fiber trigger =
   let await () = ignore (Trigger.await trigger : (exn * _) option) in
   Fiber.forbid fiber await
 
-(* The scheduler need not see that the fiber is cancelled: the resumer is called. *)
-let await fiber trigger resumer =
-  if Fiber.has_forbidden fiber then await_forbidding fiber trigger
-  else begin
-    let (Packed computation) = Fiber.get_computation fiber in
-    let canceler = attach_canceler computation resumer in
-    await_forbidding fiber trigger;
-    Option.iter (Computation.detach computation) canceler
-  end
-
-(* A wait that ends at once. A trigger that was signalled before performs no effect: so
-   this one is signalled when its effect is on its way. *)
+(* The effect of a wait that ends at once: [Yield], of a turn, is a constant. A trigger that
+   was signalled before performs no effect: so this one is signalled when its effect is on
+   its way. *)
 let touch () =
   let trigger = Trigger.create () in
   let effc (type a) (e : a Effect.t) :
@@ -75,34 +67,142 @@ let touch () =
   ignore
     (Effect.Deep.try_with Trigger.await trigger { effc } : (exn * _) option)
 
-(* If that is the fiber's cancellation, then from where it came. *)
-let raise_in fiber e =
+(* If [e] is the fiber's cancellation, then from where it came. *)
+let cancelled_at fiber e =
   match Fiber.canceled fiber with
-  | Some (cancellation, backtrace) when cancellation == e ->
-      Printexc.raise_with_backtrace e backtrace
-  | Some _ | None -> raise e
+  | Some (cancellation, backtrace) when cancellation == e -> Some backtrace
+  | Some _ | None -> None
+
+let raise_in fiber e =
+  match cancelled_at fiber e with
+  | Some backtrace -> Printexc.raise_with_backtrace e backtrace
+  | None -> raise e
 
 let go_on fiber = function Ok v -> v | Error e -> raise_in fiber e
+
+(* What [block] answered. *)
+type answer = None_yet | Wait | Value | Exception
+
+(* How far a fiber came that looks before it sleeps. From its first turn on its computation
+   knows [canceler], until the wait is over. *)
+type look = {
+  fiber : Fiber.t;
+  trigger : Trigger.t;
+      (** For its sleep. The canceler signals it, too: the fiber may be about to
+          sleep. *)
+  mutable answer : answer;
+  mutable canceler : Trigger.t option;
+  mutable cancel : unit Concord.Suspend.resumer;
+      (** What the canceler calls, and does not keep alive itself. *)
+}
+
+(* Whoever cancels the computation calls the resumer, or has ended the look. *)
+let await look resumer =
+  let { fiber; trigger; _ } = look in
+  if Fiber.has_forbidden fiber || Option.is_some look.canceler then
+    await_forbidding fiber trigger
+  else begin
+    let (Packed computation) = Fiber.get_computation fiber in
+    let canceler = attach_canceler computation resumer in
+    await_forbidding fiber trigger;
+    Option.iter (Computation.detach computation) canceler
+  end
+
+(* The outcome of a fiber that was cancelled when it had looked is not decided here. *)
+let sleep look block =
+  let { fiber; trigger; _ } = look in
+  let decision = Decision.create () in
+  let resumer outcome = resume decision trigger outcome in
+  match Decision.offer decision resumer block with
+  | Ok v -> v
+  | Error e as outcome when not (Decision.is_undecided outcome) ->
+      Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ())
+  | Error _ ->
+      if Decision.is_undecided (Decision.outcome decision) then
+        await look resumer
+      else (* resumed in [block]: the others go on first *)
+        Fiber.forbid fiber Fiber.yield;
+      let outcome = Decision.outcome decision in
+      if Decision.is_undecided outcome then Fiber.check fiber;
+      go_on fiber outcome
+
+(* --- Looking ------------------------------------------------------------------ *)
+
+let refuse _ = false
+
+let attach look cancel =
+  let (Packed computation) = Fiber.get_computation look.fiber in
+  look.cancel <-
+    (function
+    | Ok () -> false
+    | Error e ->
+        cancel e
+        && begin
+          signal look.trigger;
+          true
+        end);
+  look.canceler <- attach_canceler computation look.cancel
+
+let detach look =
+  let detach canceler =
+    let (Packed computation) = Fiber.get_computation look.fiber in
+    Computation.detach computation canceler
+  in
+  Option.iter detach look.canceler
+
+let turn look cancel =
+  if Option.is_none look.canceler && not (Fiber.has_forbidden look.fiber) then
+    attach look cancel;
+  Fiber.forbid look.fiber Fiber.yield
+
+let noting look block resumer =
+  match block resumer with
+  | Some _ as answer ->
+      look.answer <- Value;
+      answer
+  | None ->
+      look.answer <- Wait;
+      None
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      look.answer <- Exception;
+      Printexc.raise_with_backtrace e backtrace
+
+let looking look =
+  Host_kit.
+    {
+      check = ignore;
+      turn = turn look;
+      (* The canceler has asked [cancel], or asks nobody. *)
+      suspend = (fun ~cancel:_ block -> sleep look block);
+    }
+
+let spins = Domain.DLS.new_key Host_kit.Spin.create
 
 let suspend block =
   let fiber = current () in
   Fiber.check fiber;
-  let decision = Decision.create () and trigger = Trigger.create () in
-  let resumer outcome = resume decision trigger outcome in
-  match Decision.offer decision resumer block with
-  | Ok v ->
-      touch ();
+  let look =
+    {
+      fiber;
+      trigger = Trigger.create ();
+      answer = None_yet;
+      canceler = None;
+      cancel = refuse;
+    }
+  in
+  let spin = Domain.DLS.get spins in
+  match Host_kit.look_first spin (looking look) (noting look block) with
+  | v ->
+      detach look;
+      if look.answer = Value then touch ();
       v
-  | Error e as outcome when not (Decision.is_undecided outcome) ->
+  | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
-      touch ();
-      Printexc.raise_with_backtrace e backtrace
-  | Error _ ->
-      if Decision.is_undecided (Decision.outcome decision) then
-        await fiber trigger resumer
-      else (* resumed in [block]: the others go on first *)
-        Fiber.forbid fiber Fiber.yield;
-      go_on fiber (Decision.outcome decision)
+      detach look;
+      if look.answer = Exception then touch ();
+      let told = if look.answer = Wait then cancelled_at fiber e else None in
+      Printexc.raise_with_backtrace e (Option.value told ~default:backtrace)
 
 let protect f = Fiber.forbid (current ()) f
 
