@@ -75,7 +75,10 @@ val run : ?g:Random.State.t -> ?domains:int -> (unit -> 'a) -> 'a
     task of another host, whose thread it blocks.
 
     - {b Cost} in each domain: a task, which wakes when another one is to be
-      resumed, and a pipe, which later runs use again.
+      resumed, and a pipe, which later runs use again. When no other task of the
+      domain is ready, that task may look for up to ten microseconds whether
+      another domain resumes one, before the loop sleeps: tasks that wait for
+      input or time go on after it.
     - {b Raises} [e] if [f ()] raises [e], or what Miou raises if [f] broke a
       rule of Miou's, such as [Miou.Still_has_children].
     - {b Raises} [Invalid_argument] in another domain than the main one, where

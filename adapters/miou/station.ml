@@ -1,4 +1,5 @@
 module Inbox = Concord.Host_kit.Inbox
+module Spin = Concord.Host_kit.Spin
 module Uid = Miou.Domain.Uid
 
 type pipe = { input : Miou_unix.file_descr; output : Unix.file_descr }
@@ -14,7 +15,10 @@ type t = {
   dying : Dying.t;
   mutable kept : (exn * Printexc.raw_backtrace) option;
       (** What a signal handler has raised too late. *)
+  spin : Spin.t;
   mutable bell : Miou.Trigger.t;  (** The porter waits for it, or has. *)
+  mutable ear : Miou.Trigger.t;
+      (** The listener waits for it, while the porter is awake. *)
   mutable listener : unit Miou.t option;
       (** Rings it, when the pipe has bytes. *)
   mutable is_heard : bool;  (** Does Miou still know that the listener reads? *)
@@ -92,8 +96,9 @@ let decide_and_resume t decision outcome trigger =
 let max_served = 1_000
 
 (* How many turns in vain before it sleeps. Meanwhile a message needs no system call, and
-   the loop does not sleep either. *)
-let max_looks = 32
+   the loop does not sleep either. In one of them the porter looks longer, if no task has
+   had a turn since its last one: then the loop would sleep but for the porter. *)
+let max_turns = 32
 
 let serve t =
   let rec go served =
@@ -103,10 +108,18 @@ let serve t =
   in
   go 0
 
-(* Two tasks, as Miou_unix may forget that one of them reads. *)
+let await trigger =
+  match Miou.Trigger.await trigger with
+  | None -> ()
+  | Some (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
+
+(* Two tasks, as Miou_unix may forget that one of them reads. While one does, Miou asks the
+   system in each turn: so it reads only while the porter sleeps. *)
 let listen t () =
   let buffer = Bytes.create 64 in
   let rec go () =
+    await t.ear;
+    t.ear <- Miou.Trigger.create ();
     ignore (Miou_unix.read t.pipe.input buffer : int);
     Miou.Trigger.signal t.bell;
     go ()
@@ -133,9 +146,8 @@ let sleep t =
   if Inbox.fall_asleep t.inbox then begin
     t.bell <- Miou.Trigger.create ();
     if not t.is_heard then start_listening t;
-    (match Miou.Trigger.await t.bell with
-    | None -> ()
-    | Some (e, backtrace) -> Printexc.raise_with_backtrace e backtrace);
+    Miou.Trigger.signal t.ear;
+    await t.bell;
     Inbox.wake_up t.inbox;
     if not (is_listening t) then stop_listening t
   end
@@ -153,22 +165,31 @@ let before_turn t () =
     end;
   ()
 
+(* A turn of the loop is one of some task. *)
+let is_alone_after_yield t =
+  let before = Dying.turn t.dying in
+  Miou.yield ();
+  Dying.turn t.dying = before + 1
+
+let look t = Spin.until t.spin (fun () -> not (Inbox.is_empty t.inbox))
+
 let porter t begun () =
   t.thread <- this_thread ();
   ignore (Miou.Hook.add (before_turn t) : Miou.Hook.t);
   Atomic.incr begun;
-  let rec go looks =
-    if serve t then turn max_looks
-    else if looks > 0 then turn (looks - 1)
+  let rec go ~looks turns =
+    if serve t then turn ~looks:true max_turns
+    else if turns > 0 then turn ~looks (turns - 1)
     else begin
       sleep t;
-      go max_looks
+      go ~looks:true max_turns
     end
-  and turn looks =
-    Miou.yield ();
-    go looks
+  and turn ~looks turns =
+    if is_alone_after_yield t && looks then
+      if look t then go ~looks:true max_turns else go ~looks:false turns
+    else go ~looks turns
   in
-  go max_looks
+  go ~looks:true max_turns
 
 (* When a domain is spawned, Miou_unix 0.7 forgets all that waits for input, output or time
    in the domain of the caller. The caller, if it is a task, may go to sleep before the
@@ -196,7 +217,9 @@ let create domain =
     pipe = take_pipe ();
     dying = Dying.create ();
     kept = None;
+    spin = Spin.create ();
     bell = Miou.Trigger.create ();
+    ear = Miou.Trigger.create ();
     listener = None;
     is_heard = false;
   }
