@@ -14,7 +14,8 @@ let[@inline] is_immediate v = Obj.is_int (Obj.repr v)
 (* Erases what was taken out of a queue, and saves a box around each item: two words of
    eight. The slot is a field of a constructor that has other fields, so that it is
    never a flat array or record of floats: the collector sees an integer there, as it
-   does in a field of type [int]. No code looks at the slot again. *)
+   does in a field of type [int]. No code looks at the slot again, but to ask
+   [is_immediate]. *)
 let[@inline] nothing () = Obj.magic 0
 
 (* --- Pointers -------------------------------------------------------------- *)

@@ -12,8 +12,9 @@ val is_immediate : 'a -> bool
 (** Is the value an integer or the like, which keeps nothing alive? *)
 
 val nothing : unit -> 'a
-(** What a slot holds while it holds nothing. Never to be looked at; not for a
-    slot of an array, nor of a record that has only this field or floats. *)
+(** What a slot holds while it holds nothing. Never to be looked at, but by
+    {!is_immediate}; not for a slot of an array, nor of a record that has only
+    this field or floats. *)
 
 (** {2 Pointers} *)
 

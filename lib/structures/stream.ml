@@ -104,24 +104,32 @@ let rec try_take t =
       end
       else (* another take, an adder came or withdrew, moved, or closed *)
         try_take t
-  | Bare { taken } -> (
+  | Bare { taken } as front -> (
       let last = Atomic.get t.last in
       let top = top last in
       match added top taken with
       | Item { value; rest; _ } ->
-          let result = Some value
-          and after = after_take before rest
-          and debt = debt before in
-          if Atomic.compare_and_set t.first before after then begin
-            cut_off top;
-            pay t debt;
-            result
-          end
-          else (* as above *) try_take t
+          take_added t before front top (Some value) rest
       | Bare _ -> (
           match last with
           | Last (Sealed _) -> closed t
           | Last (Node _ | Takers _) -> None))
+
+(* While the front is what it was, so is what was turned over: tasks that come to add, and
+   leave, do not make this one turn it over again. *)
+and take_added t before front_before top result rest =
+  let after = after_take before rest and debt = debt before in
+  if Atomic.compare_and_set t.first before after then begin
+    cut_off top;
+    pay t debt;
+    result
+  end
+  else
+    let before = Atomic.get t.first in
+    if front before == front_before then
+      (* an adder came or withdrew, moved, or closed *)
+      take_added t before front_before top result rest
+    else (* another take *) try_take t
 
 let taking =
   {
@@ -224,19 +232,25 @@ let is_closed t =
 
 let rec take_all t =
   let before = Atomic.get t.first in
-  let top = top (Atomic.get t.last) in
-  match values (front before) top with
+  let front = front before and top = top (Atomic.get t.last) in
+  match values front top with
   | [] -> []
-  | values ->
-      let after = after_take before (Bare { taken = index top })
-      and debt = debt before in
-      if Atomic.compare_and_set t.first before after then begin
-        cut_off top;
-        pay t debt;
-        values
-      end
-      else (* another take, an adder came or withdrew, moved, or closed *)
-        take_all t
+  | values -> take_values t before front top values
+
+and take_values t before front_before top values =
+  let after = after_take before (Bare { taken = index top })
+  and debt = debt before in
+  if Atomic.compare_and_set t.first before after then begin
+    cut_off top;
+    pay t debt;
+    values
+  end
+  else
+    let before = Atomic.get t.first in
+    if front before == front_before then
+      (* an adder came or withdrew, moved, or closed *)
+      take_values t before front_before top values
+    else (* another take *) take_all t
 
 (* --- Looking -------------------------------------------------------------- *)
 

@@ -5,7 +5,7 @@
 
     An operation without a {b Suspends} line never suspends and performs no
     effect: signal handlers, finalisers and callbacks may use it. Without a
-    {b Cost} line it is O(1). While another domain just moves the items of tasks
+    {b Cost} line it is O(1). While other code just moves the items of tasks
     that waited to add, such an operation may not see them yet: {!try_take} may
     be [None], {!try_add} [false], and {!Closed} come a moment later. Operations
     that suspend wait for the items.

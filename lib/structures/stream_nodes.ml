@@ -45,7 +45,8 @@
 type ('a, _) added =
   | Node : {
       mutable value : 'a;  (** Erased when the node is cut off. *)
-      mutable below : ('a, [ `Node ]) added;  (** Itself, if it is cut off. *)
+      mutable below : ('a, [ `Node ]) added;
+          (** Nothing, if the node is cut off. *)
       index : int;
     }
       -> ('a, [> `Node ]) added
@@ -103,9 +104,8 @@ let create ?(kind = "stream") ?name capacity =
     invalid_arg
       "Stream.create: capacity < 1 (to pass items on without a buffer there is \
        Channel)";
-  (* Nobody reads the value of this node. *)
-  let value = Identity.nothing () in
-  let rec bottom : _ node = Node { value; below = bottom; index = 0 } in
+  let nothing = Identity.nothing in
+  let bottom = Node { value = nothing (); below = nothing (); index = 0 } in
   Labels.made ~kind ?name
     {
       capacity;
@@ -192,21 +192,24 @@ let rec add_if room resume t v =
 
 (* --- Taking --------------------------------------------------------------- *)
 
+let[@inline] is_cut_off (below : _ node) = Identity.is_immediate below
+
 (* What is on the stack above the number [taken], first one first, and then [rest]. *)
-let rec turn_over (Node { value; below; index } as n : _ node) taken
-    (rest : _ front) : _ front =
+let rec turn_over (Node { value; below; index } : _ node) taken (rest : _ front)
+    : _ front =
   if index <= taken then rest
   else
     let rest = Item { index; value; rest } in
-    if index = taken + 1 || below == n then rest else turn_over below taken rest
+    if index = taken + 1 || is_cut_off below then rest
+    else turn_over below taken rest
 
 let added top taken = turn_over top taken (Bare { taken = index top })
 
-let rec values_above (Node { value; below; index } as n : _ node) taken values =
+let rec values_above (Node { value; below; index } : _ node) taken values =
   if index <= taken then values
   else
     let values = value :: values in
-    if index = taken + 1 || below == n then values
+    if index = taken + 1 || is_cut_off below then values
     else values_above below taken values
 
 let rec values_of (front : _ front) top values =
@@ -216,9 +219,9 @@ let rec values_of (front : _ front) top values =
 
 let values front top = values_of front top []
 
-let cut_off (Node n as top : _ node) =
+let cut_off (Node n : _ node) =
   n.value <- Identity.nothing ();
-  n.below <- top
+  n.below <- Identity.nothing ()
 
 (* --- Waiting to take ------------------------------------------------------ *)
 

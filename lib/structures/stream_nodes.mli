@@ -4,7 +4,8 @@
 type ('a, _) added =
   | Node : {
       mutable value : 'a;  (** Erased when the node is cut off. *)
-      mutable below : ('a, [ `Node ]) added;  (** Itself, if it is cut off. *)
+      mutable below : ('a, [ `Node ]) added;
+          (** Nothing, if the node is cut off. *)
       index : int;
     }
       -> ('a, [> `Node ]) added
@@ -110,6 +111,9 @@ val added : 'a node -> int -> 'a front
 
 val values : 'a front -> 'a node -> 'a list
 (** The items of the front, and those behind it up to this one. *)
+
+val is_cut_off : 'a node -> bool
+(** Is this field [below] that of a node that is cut off? *)
 
 val cut_off : 'a node -> unit
 (** Erases the item, and those below it. For the task that has taken them to the

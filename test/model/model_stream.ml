@@ -78,11 +78,13 @@ let at_rest t initial actors () =
   let shut = match first with First (Shut _) -> true | _ -> false in
   let sealed = match last with Last (Sealed _) -> true | _ -> false in
   if shut <> sealed then failwith "shut, but not sealed; or sealed only";
-  let (Node { value; below; _ } as top : _ Stream_nodes.node) =
+  let (Node { value; below; _ } : _ Stream_nodes.node) =
     Stream_nodes.top last
   in
-  if values = [] && (below != top || value != Identity.nothing ()) then
-    failwith "what was taken is not cut off";
+  let is_cut_off =
+    Stream_nodes.is_cut_off below && value == Identity.nothing ()
+  in
+  if values = [] && not is_cut_off then failwith "what was taken is not cut off";
   all_queued actors [ adders; takers ];
   if Stream.waiters t <> adders + takers then failwith "waiters: miscounted";
   if Stream.length t <> List.length values then failwith "length: miscounted";

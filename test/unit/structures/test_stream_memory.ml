@@ -1,4 +1,4 @@
-(* Many items: every 64th link between them is cut when it is passed. What was taken,
+(* Many items: those that were added are turned over at once, and cut off. What was taken,
    and who has left, is not kept. *)
 
 open Concord
@@ -206,8 +206,28 @@ let taken_are_not_kept () =
       (* [t] is the stream that is looked at in the end. *)
       Stream.add t (ref 0))
 
-(* A node that has become old keeps what it leads to, though it is garbage: without
-   cuts every later one becomes old as well. *)
+(* Each can be collected right after it was taken, though it was turned over with those
+   that are there still. *)
+let each_is_not_kept () =
+  let n = 50 in
+  let t = Stream.create max_int and items = Weak.create n in
+  for i = 0 to n - 1 do
+    let item = ref i in
+    Weak.set items i (Some item);
+    Stream.add t item
+  done;
+  for taken = 1 to n do
+    ignore (Sys.opaque_identity (Stream.take t) : int ref);
+    Gc.full_major ();
+    for i = 0 to n - 1 do
+      Alcotest.(check bool)
+        (Printf.sprintf "item %d, with %d taken" i taken)
+        (i >= taken) (Weak.check items i)
+    done
+  done
+
+(* A node that has become old keeps what it leads to, though it is garbage: if it led to
+   what comes after it, every later one would become old as well. *)
 let nodes_do_not_become_old step () =
   let t = Stream.create 100 in
   step t;
@@ -266,5 +286,6 @@ let () =
           test "nodes do not become old"
             (nodes_do_not_become_old step_one_by_one);
           test "nor by take_all" (nodes_do_not_become_old step_all);
+          test "nor is each, while others are there" each_is_not_kept;
         ] );
     ]
