@@ -1,6 +1,7 @@
 open Picos
 module Host_kit = Concord.Host_kit
 module Decision = Host_kit.Decision
+module Look = Concord__Look
 
 let name = "picos"
 
@@ -80,6 +81,40 @@ let raise_in fiber e =
 
 let go_on fiber = function Ok v -> v | Error e -> raise_in fiber e
 
+(* Whoever cancels the computation calls the resumer; or signals the trigger himself, if
+   [told]. *)
+let await fiber trigger resumer ~told =
+  if told || Fiber.has_forbidden fiber then await_forbidding fiber trigger
+  else begin
+    let (Packed computation) = Fiber.get_computation fiber in
+    let canceler = attach_canceler computation resumer in
+    await_forbidding fiber trigger;
+    Option.iter (Computation.detach computation) canceler
+  end
+
+(* [told]: then the outcome of a fiber that is cancelled is not decided here. *)
+let sleep fiber trigger ~told block =
+  let decision = Decision.create () in
+  let resumer outcome = resume decision trigger outcome in
+  match Decision.offer decision resumer block with
+  | Ok v ->
+      touch ();
+      v
+  | Error e as outcome when not (Decision.is_undecided outcome) ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      touch ();
+      Printexc.raise_with_backtrace e backtrace
+  | Error _ ->
+      if Decision.is_undecided (Decision.outcome decision) then
+        await fiber trigger resumer ~told
+      else (* resumed in [block]: the others go on first *)
+        Fiber.forbid fiber Fiber.yield;
+      let outcome = Decision.outcome decision in
+      if Decision.is_undecided outcome then Fiber.check fiber;
+      go_on fiber outcome
+
+(* --- Looking ------------------------------------------------------------------ *)
+
 (* What [block] answered. *)
 type answer = None_yet | Wait | Value | Exception
 
@@ -95,38 +130,6 @@ type look = {
   mutable cancel : unit Concord.Suspend.resumer;
       (** What the canceler calls, and does not keep alive itself. *)
 }
-
-(* Whoever cancels the computation calls the resumer, or has ended the look. *)
-let await look resumer =
-  let { fiber; trigger; _ } = look in
-  if Fiber.has_forbidden fiber || Option.is_some look.canceler then
-    await_forbidding fiber trigger
-  else begin
-    let (Packed computation) = Fiber.get_computation fiber in
-    let canceler = attach_canceler computation resumer in
-    await_forbidding fiber trigger;
-    Option.iter (Computation.detach computation) canceler
-  end
-
-(* The outcome of a fiber that was cancelled when it had looked is not decided here. *)
-let sleep look block =
-  let { fiber; trigger; _ } = look in
-  let decision = Decision.create () in
-  let resumer outcome = resume decision trigger outcome in
-  match Decision.offer decision resumer block with
-  | Ok v -> v
-  | Error e as outcome when not (Decision.is_undecided outcome) ->
-      Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ())
-  | Error _ ->
-      if Decision.is_undecided (Decision.outcome decision) then
-        await look resumer
-      else (* resumed in [block]: the others go on first *)
-        Fiber.forbid fiber Fiber.yield;
-      let outcome = Decision.outcome decision in
-      if Decision.is_undecided outcome then Fiber.check fiber;
-      go_on fiber outcome
-
-(* --- Looking ------------------------------------------------------------------ *)
 
 let refuse _ = false
 
@@ -172,16 +175,15 @@ let looking look =
   Host_kit.
     {
       check = ignore;
-      turn = turn look;
+      turn = (fun cancel -> turn look cancel);
       (* The canceler has asked [cancel], or asks nobody. *)
-      suspend = (fun ~cancel:_ block -> sleep look block);
+      suspend =
+        (fun ~cancel:_ block ->
+          let told = Option.is_some look.canceler in
+          sleep look.fiber look.trigger ~told block);
     }
 
-let spins = Domain.DLS.new_key Host_kit.Spin.create
-
-let suspend block =
-  let fiber = current () in
-  Fiber.check fiber;
+let suspend_looking fiber spin turns block =
   let look =
     {
       fiber;
@@ -191,8 +193,7 @@ let suspend block =
       cancel = refuse;
     }
   in
-  let spin = Domain.DLS.get spins in
-  match Host_kit.look_first spin (looking look) (noting look block) with
+  match Look.suspend_looking spin (looking look) turns (noting look block) with
   | v ->
       detach look;
       if look.answer = Value then touch ();
@@ -203,6 +204,20 @@ let suspend block =
       if look.answer = Exception then touch ();
       let told = if look.answer = Wait then cancelled_at fiber e else None in
       Printexc.raise_with_backtrace e (Option.value told ~default:backtrace)
+
+let spins = Domain.DLS.new_key Host_kit.Spin.create
+
+(* As [Host_kit.look_first], which would make all that a look needs for each wait. *)
+let suspend block =
+  let fiber = current () in
+  Fiber.check fiber;
+  Concord__Park.raise_kept ();
+  let spin = Domain.DLS.get spins in
+  match Host_kit.Spin.begin_turns spin with
+  | 0 ->
+      Host_kit.Spin.sleeping spin (fun () ->
+          sleep fiber (Trigger.create ()) ~told:false block)
+  | turns -> suspend_looking fiber spin turns block
 
 let protect f = Fiber.forbid (current ()) f
 

@@ -32,3 +32,8 @@ val suspend : Spin.t -> host -> ('a Concord_suspend.resumer -> 'a option) -> 'a
     A signal handler may raise in a task that looks, after it was resumed. Then
     the next suspension in the thread raises that, as {!Park.suspend_thread}
     does. *)
+
+val suspend_looking :
+  Spin.t -> host -> int -> ('a Concord_suspend.resumer -> 'a option) -> 'a
+(** The same for a task that {!Spin.begin_turns} has told to look for so many
+    turns, after {!Park.raise_kept}. *)
