@@ -937,8 +937,8 @@ Those of Lwt_eio, Picos, Tokio and Async, likewise:
   56
   $ rows_of Tokio 27 ' tokio tokio ns$'
   27
-  $ rows_of Async 13 ' async \(ns\|us\)$'
-  13
+  $ rows_of Async 33 ' async \(ns\|us\)$'
+  33
 
 What was due per second is known of each load of the Fibonacci server, and is the same for the rows of a case:
 

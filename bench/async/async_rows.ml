@@ -51,6 +51,45 @@ let pipe size_budget n =
   let reader, writer = Pipe.create ~size_budget () in
   serial ~put:(Pipe.write writer) ~take:(fun () -> Pipe.read_exn reader) n
 
+let stream_concord capacity n =
+  let stream = Concord.Stream.create capacity in
+  let open Concord_async in
+  serial ~put:(Stream.add stream) ~take:(fun () -> Stream.take stream) n
+
+(* The task waits for what it has made, before it fills that. *)
+let fresh create await fill n =
+  let wait () =
+    let promise = create () in
+    let awaited = await promise in
+    fill promise ();
+    awaited
+  in
+  Thread_safe.block_on_async_exn (fun () ->
+      let start = Meter.now () in
+      times n wait >>| fun () -> Meter.ns_since start)
+
+let ivar = fresh Ivar.create Ivar.read Ivar.fill_exn
+
+let promise =
+  let create () = Concord.Promise.create () in
+  fresh create Concord_async.Promise.await Concord.Promise.fill
+
+(* Async's choice does not take: whoever has chosen does. *)
+let choose n =
+  let box = Mvar.create () and empty = Mvar.create () in
+  let chosen box = Deferred.choice (Mvar.value_available box) (fun () -> box) in
+  let rec take () =
+    Deferred.choose [ chosen box; chosen empty ] >>= fun box ->
+    match Mvar.take_now box with Some v -> return v | None -> take ()
+  in
+  serial ~put:(Mvar.put box) ~take n
+
+let select n =
+  let open Concord_async in
+  let box = Mvar.create_empty () and empty = Mvar.create_empty () in
+  let take () = select Concord.Mvar.[ take_evt box; take_evt empty ] in
+  serial ~put:(Mvar.put box) ~take n
+
 let stream capacity =
   async (Printf.sprintf "stream%d-serial" capacity) (Time (pipe capacity))
 
@@ -59,9 +98,19 @@ let all =
     ("mvar", [ async "serial" (Time mvar); async "table1-serial" (Time mvar) ]);
     ("structures", [ stream 1; stream 100; stream 10_000 ]);
     ( "async",
-      [
-        async "serial" (Time mvar);
-        row ~program:Async ~case:"serial" ~impl:"concord" ~host:"async"
-          (Time mvar_concord);
-      ] );
+      List.concat_map
+        (fun (case, own, concord) ->
+          [
+            async case (Time own);
+            row ~program:Async ~case ~impl:"concord" ~host:"async"
+              (Time concord);
+          ])
+        [
+          ("serial", mvar, mvar_concord);
+          ("pipe1-serial", pipe 1, stream_concord 1);
+          ("pipe100-serial", pipe 100, stream_concord 100);
+          ("pipe10000-serial", pipe 10_000, stream_concord 10_000);
+          ("ivar", ivar, promise);
+          ("choose", choose, select);
+        ] );
   ]
