@@ -142,11 +142,12 @@ let in_fifo_in_fiber f = Eio_main.run (fun _ -> Fifo.run f)
 
 (* Users of [Domain_local_await] beside a fiber that looks. *)
 let local_await () =
-  let turn = Atomic.make 0 and waker = Atomic.make ignore in
+  let turn = Atomic.make 0
+  and wakers = [| Atomic.make ignore; Atomic.make ignore |] in
   let rec await_turn me =
     if Atomic.get turn land 1 <> me then begin
       let t = Domain_local_await.prepare_for_await () in
-      Atomic.set waker t.release;
+      Atomic.set wakers.(me) t.release;
       if Atomic.get turn land 1 <> me then t.await ();
       await_turn me
     end
@@ -155,7 +156,7 @@ let local_await () =
     for _ = 1 to 300 do
       await_turn me;
       Atomic.incr turn;
-      (Atomic.get waker) ()
+      (Atomic.get wakers.(1 - me)) ()
     done;
     Promise.fill stop ()
   in
