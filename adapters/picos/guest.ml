@@ -93,7 +93,7 @@ let outcome_of block canceler computation resumer =
   match block resumer with
   | Some v -> Some (Value v)
   | None ->
-      canceler := Fibers.attach_canceler computation resumer;
+      canceler := Wait.attach_canceler computation resumer;
       None
   | exception e -> Some (Raised (e, Printexc.get_raw_backtrace ()))
 
@@ -113,7 +113,7 @@ let suspend t block =
     in
     match outcome with
     | Value v -> v
-    | Raises e -> Fibers.raise_in fiber e
+    | Raises e -> Wait.raise_in fiber e
     | Raised (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
   end
 
@@ -161,9 +161,7 @@ let rec drive t = function
 
 let rec run : type r. t -> (Fiber.t -> r) -> r =
  fun t main ->
-  let scopes =
-    Suspend.{ scope = (fun body -> Fibers.open_scope t.fiber body) }
-  in
+  let scopes = Suspend.{ scope = (fun body -> Scope.open_ t.fiber body) } in
   let who () = Fibers.who t.fiber in
   let performs perform =
     Some (fun continuation -> Performs { perform; continuation })

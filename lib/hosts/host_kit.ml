@@ -13,6 +13,8 @@ type looking = Look.host = {
 }
 
 let look_first = Look.suspend
+let begin_look = Look.begin_turns
+let look_for = Look.suspend_looking
 
 (* --- The tasks of a host --------------------------------------------------- *)
 

@@ -85,6 +85,18 @@ val look_first :
     together go on in the order in which it resumes them. The task has at least
     one turn, whatever [block] gives. *)
 
+val begin_look : Spin.t -> int
+(** The two halves of {!look_first}, for a plug-in that would make much for each
+    look. [begin_look spin] is how many turns the calling task is to look. If it
+    is 0, the task suspends in {!Spin.sleeping}; otherwise it owes {!look_for}.
+*)
+
+val look_for :
+  Spin.t -> looking -> int -> ('a Concord_suspend.resumer -> 'a option) -> 'a
+(** [look_for spin host (begin_look spin) block]: the task looks, and then
+    sleeps. What raises between the two calls, as a signal handler may wherever
+    something is allocated, owes {!Spin.leave_turns}. *)
+
 (** {1 Schedulers that handle [Suspend]}
 
     A task of yours may start another scheduler's loop ([Eio_main.run],

@@ -138,8 +138,11 @@ let suspend_looking spin host turns block =
 
 let at_once (_ : exn) = true
 
-let suspend spin host block =
+let begin_turns spin =
   Park.raise_kept ();
-  match Spin.begin_turns spin with
+  Spin.begin_turns spin
+
+let suspend spin host block =
+  match begin_turns spin with
   | 0 -> Spin.sleeping spin (fun () -> host.suspend ~cancel:at_once block)
   | turns -> suspend_looking spin host turns block

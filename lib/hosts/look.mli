@@ -33,7 +33,10 @@ val suspend : Spin.t -> host -> ('a Concord_suspend.resumer -> 'a option) -> 'a
     the next suspension in the thread raises that, as {!Park.suspend_thread}
     does. *)
 
+val begin_turns : Spin.t -> int
+(** {!Spin.begin_turns}, but raises what a signal handler left, as above. *)
+
 val suspend_looking :
   Spin.t -> host -> int -> ('a Concord_suspend.resumer -> 'a option) -> 'a
-(** The same for a task that {!Spin.begin_turns} has told to look for so many
-    turns, after {!Park.raise_kept}. *)
+(** [suspend_looking spin host turns block] is {!suspend} for a task that
+    {!begin_turns} has told to look for so many turns, not 0. *)
