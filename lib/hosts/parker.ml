@@ -41,30 +41,47 @@ let rec take conditions =
 let give_back conditions condition =
   Atomically.update conditions.free (List.cons condition)
 
-(* [released] changes once, from [false] to [true], under [mutex], which all threads
-   of the domain share: with one for each, a round trip between two of them takes half
-   as long again. [condition] is the one of the thread that waits, while it does, or was.
-   To signal one that another thread has since is a spurious wake-up there. *)
+(* [state]
+
+   State     Left by  To        By whom
+   Awake     sleep    Asleep    the thread, with the mutex
+             release  Released  any thread
+   Asleep    release  Released  any thread, with the mutex, before it signals
+   Released  never (terminal)
+
+   A thread that looks is released by one step, on what it looks at. [mutex] and
+   [condition] are written before the thread is Asleep; a thread that was interrupted stays
+   so, and may sleep again. All threads of a domain share the mutex: with one for each, a
+   round trip between two of them takes half as long again. To signal a condition that
+   another thread has since is a spurious wake-up there. *)
+type state = Awake | Asleep | Released
+
 type t = {
-  mutex : Stdlib.Mutex.t;
+  state : state Atomic.t;
+  mutable mutex : Stdlib.Mutex.t;
   mutable condition : Stdlib.Condition.t;
-  released : bool Atomic.t;
 }
 
-let nobody = Stdlib.Condition.create ()
+let no_mutex = Stdlib.Mutex.create ()
+let no_condition = Stdlib.Condition.create ()
+
+let create () =
+  {
+    state = Atomic.make Awake;
+    mutex = no_mutex;
+    condition = no_condition;
+  }
+
+let is_released t = Atomic.get t.state = Released
 
 (* The process may be a child, made while a thread that the child does not have held
    the mutex: then no thread unlocks it, and the child needs another one. *)
-let create () =
+let usable_mutex () =
   let { common; process; conditions; _ } = Domain.DLS.get of_domain in
   if Stdlib.Mutex.try_lock common then Stdlib.Mutex.unlock common
   else if process <> Unix.getpid () then
     Domain.DLS.set of_domain (new_shared conditions);
-  {
-    mutex = (Domain.DLS.get of_domain).common;
-    condition = nobody;
-    released = Atomic.make false;
-  }
+  (Domain.DLS.get of_domain).common
 
 (* OCaml calls signal handlers and finalisers at allocations and polls, and before a
    call blocks. So one may run on top of [Condition.wait] in [await], in a thread that
@@ -90,7 +107,8 @@ let rec wait t condition =
   lock t.mutex;
   t.condition <- condition;
   match
-    while not (Atomic.get t.released) do
+    ignore (Atomic.compare_and_set t.state Awake Asleep : bool);
+    while not (is_released t) do
       Stdlib.Condition.wait condition t.mutex
     done
   with
@@ -104,6 +122,7 @@ let rec wait t condition =
 
 (* A signal handler may raise before it is given back: then it is used no more. *)
 let sleep t conditions =
+  t.mutex <- usable_mutex ();
   let condition = take conditions in
   match wait t condition with
   | () -> give_back conditions condition
@@ -114,21 +133,25 @@ let sleep t conditions =
 
 let await t =
   let { conditions; spin; _ } = Domain.DLS.get of_domain in
-  if
-    not
-      (Atomic.get t.released
-      || Spin.until spin (fun () -> Atomic.get t.released))
-  then sleep t conditions
+  if not (is_released t || Spin.until spin (fun () -> is_released t)) then
+    sleep t conditions
+
+(* What the thread needs to wake up is read before it is released: then it may be gone. *)
+let wake t =
+  let mutex = t.mutex in
+  lock mutex;
+  (* no handler runs before the mutex is unlocked *)
+  Atomic.set t.state Released;
+  let condition = t.condition in
+  Stdlib.Mutex.unlock mutex;
+  Stdlib.Condition.signal condition
 
 let rec release t =
-  match lock t.mutex with
-  | () ->
-      (* No handler runs before the mutex is unlocked. *)
-      Atomic.set t.released true;
-      let condition = t.condition in
-      Stdlib.Mutex.unlock t.mutex;
-      Stdlib.Condition.signal condition
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      release t;
-      Printexc.raise_with_backtrace e backtrace
+  if not (Atomic.compare_and_set t.state Awake Released) then
+    if Atomic.get t.state = Asleep then
+      match wake t with
+      | () -> ()
+      | exception e ->
+          let backtrace = Printexc.get_raw_backtrace () in
+          release t;
+          Printexc.raise_with_backtrace e backtrace

@@ -19,6 +19,22 @@ let released_by_others () =
     (fun () -> in_domain (fun () -> Parker.release t))
     (fun () -> Parker.await t)
 
+(* To release a thread that is awake takes no mutex. So a test of the mutex needs a thread
+   that sleeps, or takes the mutex itself. *)
+
+let pass_mutex () =
+  let { Parker.common; _ } = Domain.DLS.get Parker.of_domain in
+  Stdlib.Mutex.protect common ignore
+
+let sleeper f =
+  let sleeps = Atomic.make false in
+  once before_sleeping (fun () -> Atomic.set sleeps true);
+  let join = thread f in
+  eventually "it sleeps" (fun () -> Atomic.get sleeps);
+  (* It has let the mutex go when this one has it. *)
+  pass_mutex ();
+  join
+
 (* --- Handlers on top of a thread that is about to sleep ----------------------- *)
 
 let releases_itself () =
@@ -36,14 +52,13 @@ let releases_another () =
     Atomic.set released true;
     Parker.release t
   in
-  let join = ref ignore in
+  let join = sleeper other_thread in
   once before_sleeping (fun () ->
       Parker.release other;
-      once before_sleeping (fun () -> Atomic.set sleeps_again true);
-      join := thread other_thread);
+      once before_sleeping (fun () -> Atomic.set sleeps_again true));
   Parker.await t;
   yes "not before it is released" (Atomic.get released);
-  !join ()
+  join ()
 
 let waits_itself () =
   let t = Parker.create () and within = Parker.create () in
@@ -71,7 +86,7 @@ let raises_after_release () =
       Parker.release t;
       raise Interrupted);
   raises "await" Interrupted (fun () -> Parker.await t);
-  in_thread (fun () -> Parker.release (Parker.create ()))
+  in_thread pass_mutex
 
 (* What the mutex raises is not taken for what the handler raises. *)
 let raises_sys_error () =
@@ -113,9 +128,10 @@ let release_each_other () =
 
 let raises_in_release () =
   let t = Parker.create () in
+  let join = sleeper (fun () -> Parker.await t) in
   once before_blocking (fun () -> raise Interrupted);
   raises "release" Interrupted (fun () -> Parker.release t);
-  Parker.await t
+  join ()
 
 (* --- Many threads --------------------------------------------------------------- *)
 
@@ -172,12 +188,8 @@ let forks () =
 
 (* What the child collects is not what a thread of the parent waits on. *)
 let waits_while_it_forks () =
-  let t = Parker.create () and sleeps = Atomic.make false in
-  once before_sleeping (fun () -> Atomic.set sleeps true);
-  let join = thread (fun () -> Parker.await t) in
-  eventually "it sleeps" (fun () -> Atomic.get sleeps);
-  (* It has let the mutex go when this one has it. *)
-  Parker.release (Parker.create ());
+  let t = Parker.create () in
+  let join = sleeper (fun () -> Parker.await t) in
   match Unix.fork () with
   | 0 ->
       ignore (Unix.alarm 10 : int);
