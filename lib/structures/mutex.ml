@@ -149,6 +149,8 @@ let lock_soon t =
       Spin.leave_turns spin;
       Printexc.raise_with_backtrace e backtrace
 
+let try_lock_soon t = try_lock t || ((not (is_watched t)) && lock_soon t)
+
 let[@inline never] lock_slowly t =
   if is_watched t then lock_watched t (Extent.task ())
   else if not (lock_soon t) then Operation.wait locking t ()

@@ -87,6 +87,10 @@ val release_owed : _ Debt.t -> t -> bool
 (** The same in [Debt.pay]: what a resumer raises is noted, so that an exception
     means that [t] was not released. [false] if [t] is not locked. *)
 
+val try_lock_soon : t -> bool
+(** As {!try_lock}, but looks for a moment, as {!lock} does before it suspends.
+*)
+
 val lock_again : t -> unit
 (** Locks [t] for a task that must have it. When this returns or raises, which
     it does for a signal handler, [t] is locked by the caller. Not cancelled. *)
