@@ -1,36 +1,37 @@
 open Case
 
 (* A chain of lazy values, of which each has a message and the next one. One side forces
-   the first, whose computation takes a message of the other side; the other sends it
-   and then forces the same. A side that comes late finds the value, and so catches up;
-   usually one side computes while the other one waits. *)
+   the first, whose computation receives a message of the other side; the other sends it,
+   and then forces the same. To send is to wait until the message was received: else the
+   sender forces it first, receives its own message, and is through with the whole chain
+   before the other one has begun. *)
 
 module Chain (Lazy : sig
   type 'a t
 
   val from_fun : (unit -> 'a) -> 'a t
   val force : 'a t -> 'a
-end) (Box : sig
+end) (Channel : sig
   type t
 
   val create : unit -> t
-  val put : t -> int -> unit
-  val take : t -> int
+  val send : t -> int -> unit
+  val receive : t -> int
 end) =
 struct
   type chain = { message : int; next : chain Lazy.t }
 
   let pass (shape : Host.shape) n =
-    let box = Box.create () in
+    let channel = Channel.create () in
     let rec compute () =
-      let message = Box.take box in
+      let message = Channel.receive channel in
       { message; next = Lazy.from_fun compute }
     in
     let first = Lazy.from_fun compute in
     let here = ref first and there = ref first in
     let produce n =
       for i = 1 to n do
-        Box.put box i;
+        Channel.send channel i;
         there := (Lazy.force !there).next
       done
     in
@@ -54,11 +55,11 @@ module Concord_chain =
       let from_fun f = from_fun f
     end)
     (struct
-      type t = int Concord.Mvar.t
+      type t = int Concord.Channel.t
 
-      let create () = Concord.Mvar.create_empty ()
-      let put = Concord.Mvar.put
-      let take = Concord.Mvar.take
+      let create () = Concord.Channel.create ()
+      let send = Concord.Channel.send
+      let receive = Concord.Channel.receive
     end)
 
 module Eio_chain =
@@ -72,18 +73,18 @@ module Eio_chain =
     (struct
       type t = int Eio.Stream.t
 
-      let create () = Eio.Stream.create 1
-      let put = Eio.Stream.add
-      let take = Eio.Stream.take
+      let create () = Eio.Stream.create 0
+      let send = Eio.Stream.add
+      let receive = Eio.Stream.take
     end)
 
 let parallel =
   let case = "lazy-parallel" in
   {
     title =
-      "a lazy value that takes a message, forced on a domain while another one \
-       sends the message and waits for the value (eio: the message is in a \
-       stream; picos: in a field between two semaphores; go: sync.OnceValue)";
+      "a lazy value that receives a message, forced on a domain while another \
+       one sends the message, by a rendezvous, and then forces the value too \
+       (eio: a stream of 0; picos: semaphores; go: sync.OnceValue)";
     baseline =
       row ~case ~impl:"eio" ~host:"eio"
         (Time (Eio_chain.pass (Host.parallel Host.eio)));

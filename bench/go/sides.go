@@ -134,17 +134,17 @@ type chain struct {
 }
 
 func lazyChain(n int) float64 {
-	box := make(chan int, 1)
+	messages := make(chan int)
 	var compute func() *chain
 	compute = func() *chain {
-		message := <-box
+		message := <-messages
 		return &chain{message, sync.OnceValue(compute)}
 	}
 	first := sync.OnceValue(compute)
 	here, there := first, first
 	send := func(n int) {
 		for i := 1; i <= n; i++ {
-			box <- i
+			messages <- i
 			there = there().next
 		}
 	}

@@ -36,38 +36,30 @@ let waiting tasks =
 (* Forcing for the first time asks which fiber it is. *)
 let eight () = run (fun () -> Bench_lazy.eight Lazy.from_fun Lazy.force)
 
-type chain = { message : int; next : chain Lazy.t }
+module Chain =
+  Bench_lazy_parallel.Chain
+    (Lazy)
+    (struct
+      type t = { box : int Messages.box; received : Semaphore.Binary.t }
 
-let chain (shape : Host.shape) n =
-  let box = Messages.box 0 in
-  let rec compute () =
-    let message = Messages.take box in
-    { message; next = Lazy.from_fun compute }
-  in
-  let first = Lazy.from_fun compute in
-  let here = ref first and there = ref first in
-  let produce n =
-    for i = 1 to n do
-      Messages.put box i;
-      there := (Lazy.force !there).next
-    done
-  in
-  let consume n =
-    let sum = ref 0 in
-    for _ = 1 to n do
-      let { message; next } = Lazy.force !here in
-      sum := !sum + message;
-      here := next
-    done;
-    !sum
-  in
-  shape ~produce ~consume n
+      let create () =
+        { box = Messages.box 0; received = Semaphore.Binary.make false }
+
+      let send t i =
+        Messages.put t.box i;
+        Semaphore.Binary.acquire t.received
+
+      let receive t =
+        let i = Messages.take t.box in
+        Semaphore.Binary.release t.received;
+        i
+    end)
 
 let rows =
   [
     picos "forced" (Time (Bench_lazy.forced_time host read eight));
     picos "first-force" (Time (Bench_lazy.first_time host first));
-    picos "lazy-parallel" (Time (chain (Host.parallel host)));
+    picos "lazy-parallel" (Time (Chain.pass (Host.parallel host)));
     waiting 1_000;
     waiting 10_000;
     waiting 100_000;
