@@ -77,13 +77,13 @@ val look_first :
   Spin.t -> looking -> ('a Concord_suspend.resumer -> 'a option) -> 'a
 (** [look_first spin host block] is [host.suspend block], for a plug-in. But if
     [spin], which the tasks of one loop share, says so, then the task itself
-    calls [block], and has up to a hundred turns, after each of which it looks
-    whether it was resumed. So its loop does not sleep when another domain
-    resumes it soon: waking it would take a hundred times as long. One task of a
-    loop looks at a time, and only while that is worth it, and none of the loop
-    sleeps that began to wait before it: for those that a sibling resumes
-    together go on in the order in which it resumes them. The task has at least
-    one turn, whatever [block] gives. *)
+    calls [block], and has up to 400 turns, after each of which it looks whether
+    it was resumed. So its loop does not sleep when another domain resumes it
+    soon: waking it would take a hundred times as long. One task of a loop looks
+    at a time, and only while that is worth it, and none of the loop sleeps that
+    began to wait before it: for those that a sibling resumes together go on in
+    the order in which it resumes them. The task has at least one turn, whatever
+    [block] gives. *)
 
 val begin_look : Spin.t -> int
 (** The two halves of {!look_first}, for a plug-in that would make much for each

@@ -21,8 +21,8 @@ type host = {
 
 val suspend : Spin.t -> host -> ('a Concord_suspend.resumer -> 'a option) -> 'a
 (** [suspend spin host block] is [host.suspend block]. But if [spin] says so,
-    [block] is called by the task, which looks for up to a hundred turns. It has
-    at least one, whatever [block] gives.
+    [block] is called by the task, which looks for up to 400 turns. It has at
+    least one, whatever [block] gives.
 
     [spin] is for one loop. One task of it looks at a time: with two, each would
     have its turns only for the other, and neither would let the loop sleep. A

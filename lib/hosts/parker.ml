@@ -66,11 +66,7 @@ let no_mutex = Stdlib.Mutex.create ()
 let no_condition = Stdlib.Condition.create ()
 
 let create () =
-  {
-    state = Atomic.make Awake;
-    mutex = no_mutex;
-    condition = no_condition;
-  }
+  { state = Atomic.make Awake; mutex = no_mutex; condition = no_condition }
 
 let is_released t = Atomic.get t.state = Released
 

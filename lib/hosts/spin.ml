@@ -13,12 +13,12 @@ type t = {
 }
 
 let has_other_cores = Domain.recommended_domain_count () > 1
-let max_looks = 1000
-let max_turns = 100
+let max_looks = 2000
+let max_turns = 400
 
 (* Where other programs keep all cores busy each look is in vain. Then this bounds what is
-   lost: a look takes 25 us, and a wait, without one, some 2 us of processor time. *)
-let max_in_vain = 8
+   lost: a look takes 40 to 70 us, and a wait, without one, some 2 us of processor time. *)
+let max_in_vain = 9
 
 let create () =
   {

@@ -4,7 +4,7 @@
     so a loop, a thread or a task looks for a while before it sleeps, unless
     there is no other core that could make something ready meanwhile. It learns
     from its last waits: after it has looked in vain [n] times in a row (up to
-    8), it does not look in the next 2{^ n} - 1 waits. A look that gained halves
+    9), it does not look in the next 2{^ n} - 1 waits. A look that gained halves
     [n], and the next wait looks again. *)
 
 type t
@@ -15,7 +15,7 @@ val create : unit -> t
 
 val until : ?prepare:(unit -> unit) -> t -> (unit -> bool) -> bool
 (** [until ~prepare t ready] calls [prepare ()], and looks whether [ready ()],
-    up to a thousand times, some ten microseconds long, which is longer than it
+    up to 2,000 times, some 30 to 70 microseconds long, which is longer than it
     takes to wake a thread; and returns whether it came to be. [ready] is cheap.
     If it is not to look it calls neither. Other threads of the domain that are
     ready have their turns meanwhile.

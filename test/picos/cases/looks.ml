@@ -54,7 +54,7 @@ let while_it_looks () =
 
 let when_it_sleeps () =
   let n = resumed_when (fun n -> n.awaits = 1) in
-  performed ~yields:100 ~awaits:1 n
+  performed ~yields:400 ~awaits:1 n
 
 (* The last effect is no constant. *)
 let at_once () =
@@ -124,7 +124,7 @@ let is_told = function
   | Error (Told, backtrace) -> contains backtrace "cancels"
   | Error _ | Ok _ -> false
 
-(* It looks for a hundred turns. Then it sleeps: and what it attached when it looked wakes
+(* It looks for 400 turns. Then it sleeps: and what it attached when it looked wakes
    it. *)
 let cancelled () =
   List.iter
@@ -138,7 +138,7 @@ let cancelled () =
           yes "it is there" (Mvar.take_available m = Some 1);
           int "nobody waits" 0 (Mvar.waiters m))
         ())
-    [ 1; 2; 50; 98; 99; 100; 101; 102; 103; 150 ]
+    [ 1; 2; 200; 398; 399; 400; 401; 402; 403; 450 ]
 
 let resumed_before () =
   let m = Mvar.create_empty () and ended = Promise.create () in

@@ -50,7 +50,7 @@ let many_turns () =
       look
         (host ~turn:(fun _ -> incr turns) sleeps)
         (fun (_ : unit Suspend.resumer) -> None));
-  int "after a hundred turns" 100 !turns
+  int "after 400 turns" 400 !turns
 
 let resumed_in_a_turn () =
   let cell = ref nobody and turns = ref 0 in
