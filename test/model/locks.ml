@@ -1,0 +1,142 @@
+(* What [Real_parker] takes for Stdlib's locks, and for what each domain has of its own.
+   Each process is a thread.
+
+   A process cannot block. A thread that would stops for ever, and the others go on: in
+   another order it comes there later, and does not block. An interleaving at whose end a
+   thread that has stopped could go on is only the beginning of such another one; one in
+   which none of them could is a deadlock. *)
+
+(* --- Threads that stop ------------------------------------------------------- *)
+
+(* For each of them: could it go on now? *)
+let stopped : (unit -> bool) list ref = ref []
+
+let stop could_go_on =
+  stopped := could_go_on :: !stopped;
+  Suspend.suspend (fun _ -> None)
+
+let could_go_on () = List.exists (fun could -> could ()) !stopped
+
+(* --- Signal handlers --------------------------------------------------------- *)
+
+(* Where OCaml may call one: before a thread blocks, and when it was woken. *)
+type place = Before_lock | Before_wait | After_wait
+type handler = { process : int; place : place; handle : unit -> unit }
+
+let handlers : handler list ref = ref []
+
+(* Each handler is called once. *)
+let interrupt place =
+  let is_here h = h.process = !Atomic.current && h.place = place in
+  match List.partition is_here !handlers with
+  | [], _ -> ()
+  | here :: later, others ->
+      handlers := later @ others;
+      here.handle ()
+
+(* --- Domains ------------------------------------------------------------------ *)
+
+let domain_of_process : (int -> int) ref = ref Fun.id
+
+(* One for each key: forgets its values. *)
+let resets : (unit -> unit) list ref = ref []
+
+module Domain = struct
+  include Domain
+
+  module DLS = struct
+    type 'a key = { init : unit -> 'a; values : (int, 'a) Hashtbl.t }
+
+    let new_key init =
+      let values = Hashtbl.create 4 in
+      resets := (fun () -> Hashtbl.reset values) :: !resets;
+      { init; values }
+
+    let set key v =
+      Hashtbl.replace key.values (!domain_of_process !Atomic.current) v
+
+    let get key =
+      match
+        Hashtbl.find_opt key.values (!domain_of_process !Atomic.current)
+      with
+      | Some v -> v
+      | None ->
+          let v = key.init () in
+          set key v;
+          v
+  end
+end
+
+(* --- Mutexes and conditions --------------------------------------------------- *)
+
+(* How often each process has locked a mutex, and come to sleep. *)
+let locked = Array.make 8 0
+let slept = Array.make 8 0
+
+let count counters =
+  let me = !Atomic.current in
+  counters.(me) <- counters.(me) + 1
+
+module Mutex = struct
+  type t = int Atomic.t
+  (** Which process has it. *)
+
+  let nobody = -1
+  let create () = Atomic.make nobody
+
+  let try_lock t =
+    let taken = Atomic.compare_and_set t nobody !Atomic.current in
+    if taken then count locked;
+    taken
+
+  let unlock t =
+    if not (Atomic.compare_and_set t !Atomic.current nobody) then
+      raise (Sys_error "Mutex.unlock: Operation not permitted")
+
+  let is_free t = Atomic.get t = nobody
+
+  let block t =
+    if not (try_lock t) then
+      if Atomic.get t = !Atomic.current then
+        raise (Sys_error "Mutex.lock: Resource deadlock avoided")
+      else stop (fun () -> is_free t)
+
+  let lock t =
+    interrupt Before_lock;
+    block t
+end
+
+module Condition = struct
+  type t = unit ref list Atomic.t
+  (** Those that wait, the last one first. *)
+
+  let create () = Atomic.make []
+
+  (* To be in the list and to leave the mutex is one step to whoever has the mutex. *)
+  let wait t mutex =
+    interrupt Before_wait;
+    count slept;
+    let me = ref () in
+    if Atomic.get mutex <> !Atomic.current then
+      raise (Sys_error "Condition.wait: Operation not permitted");
+    Atomically.update t (List.cons me);
+    Mutex.unlock mutex;
+    let is_woken () = not (List.memq me (Atomic.get t)) in
+    if not (is_woken ()) then stop is_woken;
+    Mutex.block mutex;
+    interrupt After_wait
+
+  let signal t =
+    Atomically.update t (function
+      | [] -> []
+      | waiters -> List.rev (List.tl (List.rev waiters)))
+end
+
+(* To be called first in each scenario. *)
+let start ~domains =
+  domain_of_process := domains;
+  List.iter (fun reset -> reset ()) !resets;
+  stopped := [];
+  handlers := [];
+  Array.fill locked 0 8 0;
+  Array.fill slept 0 8 0
