@@ -70,14 +70,21 @@ let create () =
 
 let is_released t = Atomic.get t.state = Released
 
-(* The process may be a child, made while a thread that the child does not have held
-   the mutex: then no thread unlocks it, and the child needs another one. *)
-let usable_mutex () =
+(* In the child of a fork a mutex may be held by a thread that the child does not have. So
+   the child has one of its own, before any of its threads sleeps. *)
+let mutex_of_process () =
   let { common; process; conditions; _ } = Domain.DLS.get of_domain in
-  if Stdlib.Mutex.try_lock common then Stdlib.Mutex.unlock common
-  else if process <> Unix.getpid () then
-    Domain.DLS.set of_domain (new_shared conditions);
-  (Domain.DLS.get of_domain).common
+  if process = Unix.getpid () then common
+  else begin
+    let shared = new_shared conditions in
+    Domain.DLS.set of_domain shared;
+    shared.common
+  end
+
+let try_unlock mutex =
+  match Stdlib.Mutex.unlock mutex with
+  | () -> true
+  | exception Sys_error _ -> false
 
 (* OCaml calls signal handlers and finalisers at allocations and polls, and before a
    call blocks. So one may run on top of [Condition.wait] in [await], in a thread that
@@ -85,11 +92,6 @@ let usable_mutex () =
    takes the mutex away from that [await], which notices, and begins again: OCaml's
    mutexes check that their owner unlocks them, and POSIX makes [Condition.wait] fail
    too. *)
-
-let try_unlock mutex =
-  match Stdlib.Mutex.unlock mutex with
-  | () -> true
-  | exception Sys_error _ -> false
 
 let lock mutex =
   if not (Stdlib.Mutex.try_lock mutex) then begin
@@ -100,6 +102,9 @@ let lock mutex =
   end
 
 let rec wait t condition =
+  let mutex = mutex_of_process () in
+  (* [release] may be about to read it, if the thread was interrupted. *)
+  if t.mutex != mutex then t.mutex <- mutex;
   lock t.mutex;
   t.condition <- condition;
   match
@@ -118,7 +123,6 @@ let rec wait t condition =
 
 (* A signal handler may raise before it is given back: then it is used no more. *)
 let sleep t conditions =
-  t.mutex <- usable_mutex ();
   let condition = take conditions in
   match wait t condition with
   | () -> give_back conditions condition

@@ -70,10 +70,10 @@ let at_rest { Parker.common; conditions; _ } =
 let not_to_its_end = "an order not tried to its end"
 
 (* The outcome is what each process needed for each of its steps. [looks]: a thread looks
-   before it sleeps. Each process has a domain of its own, unless [domains] says
-   otherwise. *)
-let check ?(looks = false) ?(domains = Fun.id) ?(handlers = fun _ -> []) name
-    processes expect =
+   before it sleeps. [forked]: the mutexes were made in the process's parent. Each process
+   has a domain of its own, unless [domains] says otherwise. *)
+let check ?(looks = false) ?(forked = false) ?(domains = Fun.id)
+    ?(handlers = fun _ -> []) name processes expect =
   Model.check name ~expect:(not_to_its_end :: expect) @@ fun () ->
   Locks.start ~domains;
   Domains.spawned := looks;
@@ -81,6 +81,8 @@ let check ?(looks = false) ?(domains = Fun.id) ?(handlers = fun _ -> []) name
     Atomic.current := i;
     let shared = Locks.Domain.DLS.get Parker.of_domain in
     Spin.limit shared.spin 1;
+    if forked then
+      Locks.Domain.DLS.set Parker.of_domain { shared with process = 0 };
     shared
   in
   let shared = List.mapi shared processes in
@@ -239,5 +241,18 @@ let () =
       "looked; step,step";
       "slept; locked,locked";
       "slept; step,locked";
+    ];
+  check "interrupted in a child" ~forked:true ~domains:one_domain
+    ~handlers:(fun _ -> [ raises 0 Before_wait ])
+    [ [ Await 0 ]; [ Release 0 ] ]
+    [ "locked!; locked"; "locked; step"; "looked; step"; "slept!; locked" ];
+  check "a handler sleeps in a child" ~forked:true ~domains:one_domain
+    ~handlers:(fun parkers -> [ sleeps 0 parkers 1 ])
+    [ [ Await 0 ]; [ Release 0; Release 1 ] ]
+    [
+      "locked; step,step";
+      "looked; step,step";
+      "slept; locked,locked";
+      "slept; locked,step";
     ];
   Model.finish ()

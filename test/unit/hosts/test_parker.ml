@@ -184,7 +184,22 @@ let forks () =
   Parker.release t;
   join ()
 
-(* --- Fork --------------------------------------------------------------------- *)
+(* The handler of a thread that is about to sleep, and has the mutex: the thread goes on in
+   the child, too. *)
+let handler_forks ~in_child () =
+  let t = Parker.create () in
+  let child = ref 0 in
+  once before_sleeping (fun () ->
+      child := Unix.fork ();
+      if !child = 0 then begin
+        ignore (Unix.alarm 10 : int);
+        ignore (Thread.create Parker.release t : Thread.t);
+        in_child ()
+      end
+      else Parker.release t);
+  (try Parker.await t with Interrupted -> Parker.await t);
+  if !child = 0 then Unix._exit 0
+  else yes "the child ends by itself" (snd (Unix.waitpid [] !child) = WEXITED 0)
 
 (* What the child collects is not what a thread of the parent waits on. *)
 let waits_while_it_forks () =
@@ -207,6 +222,10 @@ let () =
       ( "processes",
         [
           test "a child can wait" forks;
+          test "a handler forks, and the thread goes on in both"
+            (handler_forks ~in_child:ignore);
+          test "a handler forks, and raises in the child"
+            (handler_forks ~in_child:(fun () -> raise Interrupted));
           test "a child, a thread of the parent waits" waits_while_it_forks;
         ] );
       ( "releasing",
