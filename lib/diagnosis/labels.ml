@@ -6,8 +6,13 @@ type t = {
   details : unit -> string;
 }
 
-(* [whole]: the structure of which the labelled one is a part, or nowhere. *)
-type label = { attached : t Identity.attached; whole : Identity.pointer }
+(* [whole]: the structure of which the labelled one is a part, or nowhere. [is_first]:
+   was it attached when the structure was made? *)
+type label = {
+  attached : t Identity.attached;
+  whole : Identity.pointer;
+  is_first : bool;
+}
 
 (* The newest first. Those whose structures are gone are dropped when there may be as many
    of them as of the others. *)
@@ -25,26 +30,31 @@ let add_to { all; length; limit } label =
     let length = List.length all in
     { all; length; limit = Int.max least (2 * length) }
 
-let attach ?(whole = Identity.nowhere) structure label =
-  let label = { attached = Identity.attach structure label; whole } in
-  Atomically.update labels (fun before -> add_to before label)
+let attach ?(whole = Identity.nowhere) ~is_first structure label =
+  let attached = Identity.attach structure label in
+  Atomically.update labels (fun before ->
+      add_to before { attached; whole; is_first })
 
 let nobody () = []
 let nothing () = ""
 
 let add ?kind ?name ?made_at ?(holders = nobody) ?(details = nothing) structure
     =
-  attach structure { kind; name; made_at; holders; details }
+  attach ~is_first:false structure { kind; name; made_at; holders; details }
 
-(* A structure that was named later has several. *)
-let rec find pointer =
-  let of_ { attached; whole } =
-    match Identity.attached_to pointer attached with
-    | None -> []
-    | Some label when Identity.is_nowhere whole -> [ label ]
-    | Some label -> label :: find whole
-  in
-  List.concat_map of_ (Atomic.get labels).all
+(* A structure that was named later has several. None is older than the first one. *)
+let rec find pointer = find_among (Atomic.get labels).all pointer
+
+and find_among labels pointer =
+  match labels with
+  | [] -> []
+  | { attached; whole; is_first } :: older -> (
+      match Identity.attached_to pointer attached with
+      | None -> find_among older pointer
+      | Some label ->
+          let of_whole = if Identity.is_nowhere whole then [] else find whole
+          and others = if is_first then [] else find_among older pointer in
+          (label :: of_whole) @ others)
 
 let first_kind = List.find_map (fun { kind; _ } -> kind)
 let first_name = List.find_map (fun { name; _ } -> name)
@@ -70,10 +80,10 @@ let all () =
     Atomically.update labels without_useless;
   useful
 
-let kind pointer = first_kind (find pointer)
-
-let details pointer =
-  String.concat "" (List.map (fun { details; _ } -> details ()) (find pointer))
+let kind_and_details pointer =
+  let labels = find pointer in
+  ( first_kind labels,
+    String.concat "" (List.map (fun { details; _ } -> details ()) labels) )
 
 let given =
   {
@@ -130,7 +140,14 @@ let[@inline never] add_made kind name holders details structure =
   let made_at =
     if Waits.are_kept () then Some (Printexc.get_callstack max_frames) else None
   in
-  add ?kind ?name ?made_at ?holders ?details structure;
+  attach ~is_first:true structure
+    {
+      kind;
+      name;
+      made_at;
+      holders = Option.value holders ~default:nobody;
+      details = Option.value details ~default:nothing;
+    };
   structure
 
 let[@inline] made ?kind ?name ?holders ?details structure =
@@ -141,7 +158,7 @@ let[@inline] made ?kind ?name ?holders ?details structure =
 let[@inline] are_any () = (Atomic.get labels).length > 0
 
 let[@inline never] add_part whole part =
-  attach ~whole:(Identity.pointer whole) part
+  attach ~whole:(Identity.pointer whole) ~is_first:true part
     {
       kind = None;
       name = None;

@@ -58,6 +58,7 @@ type label = {
   attached : t Identity.attached;
   whole : Identity.pointer;
       (** To that of which the structure is a part, or nowhere. *)
+  is_first : bool;  (** Was it attached when the structure was made? *)
 }
 
 val all : unit -> label list
@@ -72,11 +73,8 @@ val found_now : unit -> found list
 val add_finder : (unit -> found list) -> unit
 (** For what needs no label, as its holders can be found. *)
 
-val kind : Identity.pointer -> string option
-(** {b Cost}: O(n) for n labels. *)
-
-val details : Identity.pointer -> string
-(** {b Cost}: O(n) for n labels. *)
+val kind_and_details : Identity.pointer -> string option * string
+(** {b Cost}: O(n) for n labels that are newer than the structure. *)
 
 val describe : Identity.pointer -> string option
 (** As ["stream \"jobs\", made in server.ml, line 12"]; [None] if nothing is

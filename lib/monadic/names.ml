@@ -96,7 +96,8 @@ let operation ~kind (Waits.Place { operation; arg; _ } as place) =
         (of_kind kind (List.map name (find_both operation arg)))
 
 let of_place (Waits.Place { structure; _ } as place) =
-  operation ~kind:(Labels.kind structure) place ^ Labels.details structure
+  let kind, details = Labels.kind_and_details structure in
+  operation ~kind place ^ details
 
 let select = "Event.select"
 
