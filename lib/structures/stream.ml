@@ -89,6 +89,23 @@ let debt (First cell) =
 
 let[@inline] pay t = function None -> () | Some debt -> Debt.pay move t debt
 
+(* Takes what was turned over, which ends at [top]; [rest] is left. While the front is
+   what it was, so is what was turned over: tasks that come to add, and leave, do not make
+   this one turn it over again. *)
+let rec take_turned t before top ~rest ~result ~otherwise =
+  let after = after_take before rest and debt = debt before in
+  if Atomic.compare_and_set t.first before after then begin
+    cut_off top;
+    pay t debt;
+    result
+  end
+  else
+    let now = Atomic.get t.first in
+    if front now == front before then
+      (* an adder came or withdrew, moved, or closed *)
+      take_turned t now top ~rest ~result ~otherwise
+    else (* another take *) otherwise t
+
 (* The result is made before the step, as a signal handler may raise where something is
    allocated. *)
 let rec try_take t =
@@ -104,32 +121,17 @@ let rec try_take t =
       end
       else (* another take, an adder came or withdrew, moved, or closed *)
         try_take t
-  | Bare { taken } as front -> (
+  | Bare { taken } -> (
       let last = Atomic.get t.last in
       let top = top last in
       match added top taken with
       | Item { value; rest; _ } ->
-          take_added t before front top (Some value) rest
+          let result = Some value in
+          take_turned t before top ~rest ~result ~otherwise:try_take
       | Bare _ -> (
           match last with
           | Last (Sealed _) -> closed t
           | Last (Node _ | Takers _) -> None))
-
-(* While the front is what it was, so is what was turned over: tasks that come to add, and
-   leave, do not make this one turn it over again. *)
-and take_added t before front_before top result rest =
-  let after = after_take before rest and debt = debt before in
-  if Atomic.compare_and_set t.first before after then begin
-    cut_off top;
-    pay t debt;
-    result
-  end
-  else
-    let before = Atomic.get t.first in
-    if front before == front_before then
-      (* an adder came or withdrew, moved, or closed *)
-      take_added t before front_before top result rest
-    else (* another take *) try_take t
 
 let taking =
   {
@@ -232,25 +234,12 @@ let is_closed t =
 
 let rec take_all t =
   let before = Atomic.get t.first in
-  let front = front before and top = top (Atomic.get t.last) in
-  match values front top with
+  let top = top (Atomic.get t.last) in
+  match values (front before) top with
   | [] -> []
-  | values -> take_values t before front top values
-
-and take_values t before front_before top values =
-  let after = after_take before (Bare { taken = index top })
-  and debt = debt before in
-  if Atomic.compare_and_set t.first before after then begin
-    cut_off top;
-    pay t debt;
-    values
-  end
-  else
-    let before = Atomic.get t.first in
-    if front before == front_before then
-      (* an adder came or withdrew, moved, or closed *)
-      take_values t before front_before top values
-    else (* another take *) take_all t
+  | values ->
+      let rest = Bare { taken = index top } in
+      take_turned t before top ~rest ~result:values ~otherwise:take_all
 
 (* --- Looking -------------------------------------------------------------- *)
 
