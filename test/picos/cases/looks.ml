@@ -214,27 +214,12 @@ let no_value_is_lost ~rounds (s : Schedulers.t) () =
 
 (* --- Two domains --------------------------------------------------------------- *)
 
-let exchange ~rounds here there () =
-  let ping = Mvar.create_empty () and pong = Mvar.create_empty () in
-  in_domain @@ fun () ->
-  let join =
-    domain (fun () ->
-        there (fun () ->
-            for i = 1 to rounds do
-              int "ping" i (Mvar.take ping);
-              Mvar.put pong i
-            done))
-  in
-  here (fun () ->
-      for i = 1 to rounds do
-        Mvar.put ping i;
-        int "pong" i (Mvar.take pong)
-      done);
-  join ()
-
 let between (s, rounds) =
   let s : Schedulers.t = s in
-  let exchange = exchange ~rounds in
+  let exchange here there () =
+    in_domain (fun () ->
+        Concord_test_support.Exchange.between ~rounds here there)
+  in
   [
     test (s.name ^ ", twice") (exchange s.run s.run);
     test (s.name ^ ", a plain domain") (exchange s.run (fun f -> f ()));

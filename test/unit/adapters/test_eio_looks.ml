@@ -120,23 +120,6 @@ let by_concord's_timeout _ n take =
 
 (* --- Two domains ----------------------------------------------------------------- *)
 
-let exchange ~rounds here there =
-  let ping = Mvar.create_empty () and pong = Mvar.create_empty () in
-  let join =
-    domain (fun () ->
-        there (fun () ->
-            for i = 1 to rounds do
-              int "ping" i (Mvar.take ping);
-              Mvar.put pong i
-            done))
-  in
-  here (fun () ->
-      for i = 1 to rounds do
-        Mvar.put ping i;
-        int "pong" i (Mvar.take pong)
-      done);
-  join ()
-
 let in_fiber f = Eio_main.run (fun _ -> f ())
 let in_fifo_in_fiber f = Eio_main.run (fun _ -> Fifo.run f)
 
@@ -196,11 +179,12 @@ let () =
         ] );
       ( "two domains",
         [
-          test "two loops" (fun () -> exchange ~rounds in_fiber in_fiber);
+          test "two loops" (fun () ->
+              Exchange.between ~rounds in_fiber in_fiber);
           test "a loop, a plain domain" (fun () ->
-              exchange ~rounds in_fiber (fun f -> f ()));
+              Exchange.between ~rounds in_fiber (fun f -> f ()));
           test "Fifo in fibers" (fun () ->
-              exchange ~rounds in_fifo_in_fiber in_fifo_in_fiber);
+              Exchange.between ~rounds in_fifo_in_fiber in_fifo_in_fiber);
           test "Domain_local_await" local_await;
         ] );
     ]
