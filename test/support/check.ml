@@ -14,8 +14,7 @@ let current = Atomic.make ("(start)", infinity)
 let stderr_of_program = Unix.dup Unix.stderr
 
 (* No handler of a test runs in it, which might raise. *)
-let block_signals () =
-  ignore (Thread.sigmask SIG_BLOCK (List.init 64 succ) : int list)
+let block_signals () = Thread.sigmask SIG_BLOCK (List.init 64 succ)
 
 let rec watch () =
   Thread.delay 0.5;
@@ -35,7 +34,7 @@ let test name f =
 let run name suites =
   Printexc.record_backtrace true;
   let watch () =
-    block_signals ();
+    ignore (block_signals () : int list);
     watch ()
   in
   ignore (Thread.create watch () : Thread.t);
@@ -145,6 +144,11 @@ let beside other f =
   released (Option.get !result);
   v
 
+(* OCaml runs a handler in whichever domain polls first. In one that begins it may crash
+   ([Domain.DLS] is not there yet), and one that the handler waits for waits for itself.
+   The domain inherits what is blocked here. *)
 let domain f =
+  let mask = block_signals () in
   let d = Domain.spawn f in
+  ignore (Thread.sigmask SIG_SETMASK mask : int list);
   fun () -> Domain.join d

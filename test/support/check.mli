@@ -72,4 +72,5 @@ val thread : (unit -> unit) -> unit -> unit
     raised. *)
 
 val domain : (unit -> 'a) -> unit -> 'a
-(** Runs the function in a new domain; the result joins it. *)
+(** Runs the function in a new domain, which blocks all signals; the result
+    joins it. *)
