@@ -134,8 +134,8 @@ exception In_handler
     two. ({!Never_resumed} is more careful where nobody has asked for it: there
     such a thread counts.) Signal handlers do not count. OCaml runs a signal
     handler in whichever domain polls first, which may be the one that it waits
-    for: block the signal there, before {!Stdlib.Domain.spawn}, as a handler in
-    a domain that is beginning may also end OCaml 5.4 in a segmentation fault.
-    Lwt and Async refuse to wait in any case ([Concord_lwt.In_callback],
+    for: block the signal there, before [Domain.spawn], as a handler in a domain
+    that is beginning may also end OCaml 5.4 in a segmentation fault. Lwt and
+    Async refuse to wait in any case ([Concord_lwt.In_callback],
     [Concord_async.In_job]). In Eio's loop the thread waits, for ever if only a
     fiber of that loop could resume it. *)
