@@ -10,3 +10,6 @@ val cases :
 (** [cases run]: [run f] runs a loop in the calling domain, in which [f start]
     starts tasks, until all have ended. No case where the system does not tell;
     it says so. *)
+
+val sleeps : string -> bool
+(** Does the thread with this folder of [/proc] sleep, whatever for? *)

@@ -173,6 +173,13 @@ let kcas_transaction () =
 
 (* --- Threads without scheduler ------------------------------------------------ *)
 
+(* Not for a moment, as one that looks may. *)
+let is_asleep thread =
+  let in_a_row = ref 0 in
+  fun () ->
+    in_a_row := if Burst.sleeps thread then !in_a_row + 1 else 0;
+    !in_a_row = 20
+
 (* How often Linux has put the thread to sleep; each waking costs one more. *)
 let sleeps thread =
   let file = Printf.sprintf "/proc/%s/status" thread in
@@ -194,6 +201,8 @@ let wakes_no_other_thread () =
   let joins = List.init idle (fun _ -> thread wait) in
   let threads = List.init idle (fun _ -> Mailbox.take threads) in
   eventually "they wait" (fun () -> Promise.waiters stop = idle);
+  let sleeps_now thread = eventually "it sleeps" (is_asleep thread) in
+  List.iter sleeps_now threads;
   let before = List.map sleeps threads in
   let there = Mvar.create_empty () and back = Mvar.create_empty () in
   beside
@@ -217,9 +226,11 @@ let wakes_no_other_thread () =
   List.iter (fun join -> join ()) joins
 
 (* A signal comes while the thread is blocked; its handler raises when the thread was
-   resumed, and waits for the mutex again: it must have that first. *)
+   resumed, and waits for the mutex again: it must have that first. (While the thread
+   looks, before it sleeps, the handler would raise at once.) *)
 let interrupted_in_condition () =
-  let here = Thread.id (Thread.self ()) in
+  let here = Thread.id (Thread.self ())
+  and thread = Unix.readlink "/proc/thread-self" in
   let signal_me () = Unix.kill (Unix.getpid ()) Sys.sigusr1 in
   let handle _ =
     if Thread.id (Thread.self ()) = here then raise Boom else signal_me ()
@@ -229,6 +240,7 @@ let interrupted_in_condition () =
   let other () =
     ignore (Thread.sigmask SIG_BLOCK [ Sys.sigusr1 ] : int list);
     eventually "it waits" (fun () -> Condition.waiters condition = 1);
+    eventually "it sleeps" (is_asleep thread);
     Mutex.lock mutex;
     signal_me ();
     Condition.signal condition;
