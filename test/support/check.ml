@@ -14,7 +14,8 @@ let current = Atomic.make ("(start)", infinity)
 let stderr_of_program = Unix.dup Unix.stderr
 
 (* No handler of a test runs in it, which might raise. *)
-let block_signals () = Thread.sigmask SIG_BLOCK (List.init 64 succ)
+let block_signals () =
+  ignore (Thread.sigmask SIG_BLOCK (List.init 64 succ) : int list)
 
 let rec watch () =
   Thread.delay 0.5;
@@ -34,7 +35,7 @@ let test name f =
 let run name suites =
   Printexc.record_backtrace true;
   let watch () =
-    ignore (block_signals () : int list);
+    block_signals ();
     watch ()
   in
   ignore (Thread.create watch () : Thread.t);
@@ -145,10 +146,7 @@ let beside other f =
   v
 
 (* OCaml runs a handler in whichever domain polls first. In one that begins it may crash
-   ([Domain.DLS] is not there yet), and one that the handler waits for waits for itself.
-   The domain inherits what is blocked here. *)
+   ([Domain.DLS] is not there yet), and one that the handler waits for waits for itself. *)
 let domain f =
-  let mask = block_signals () in
-  let d = Domain.spawn f in
-  ignore (Thread.sigmask SIG_SETMASK mask : int list);
+  let d = Concord__Signals.while_blocked (fun _ -> Domain.spawn f) in
   fun () -> Domain.join d

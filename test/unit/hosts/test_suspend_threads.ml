@@ -1,0 +1,174 @@
+(* Threads without scheduler: whom a wake-up wakes, and what a signal handler that raises
+   does to a wait. *)
+
+open Concord
+open Concord_test_support
+open Check
+
+exception Boom
+
+(* Not for a moment, as one that looks may. *)
+let is_asleep thread =
+  let in_a_row = ref 0 in
+  fun () ->
+    in_a_row := if Burst.sleeps thread then !in_a_row + 1 else 0;
+    !in_a_row = 20
+
+(* How often Linux has put the thread to sleep; each waking costs one more. *)
+let sleeps thread =
+  let file = Printf.sprintf "/proc/%s/status" thread in
+  let field line =
+    match String.split_on_char '\t' line with
+    | [ "voluntary_ctxt_switches:"; n ] -> Some (int_of_string n)
+    | _ -> None
+  in
+  In_channel.with_open_bin file In_channel.input_all
+  |> String.split_on_char '\n' |> List.find_map field |> Option.get
+
+let wakes_no_other_thread () =
+  let idle = 10 and round_trips = 100 in
+  let threads = Mailbox.create () and stop = Promise.create () in
+  let wait () =
+    Mailbox.put threads (Unix.readlink "/proc/thread-self");
+    Promise.await stop
+  in
+  let joins = List.init idle (fun _ -> thread wait) in
+  let threads = List.init idle (fun _ -> Mailbox.take threads) in
+  eventually "they wait" (fun () -> Promise.waiters stop = idle);
+  let sleeps_now thread = eventually "it sleeps" (is_asleep thread) in
+  List.iter sleeps_now threads;
+  let before = List.map sleeps threads in
+  let there = Mvar.create_empty () and back = Mvar.create_empty () in
+  beside
+    (fun () ->
+      for _ = 1 to round_trips do
+        Mvar.put back (Mvar.take there)
+      done)
+    (fun () ->
+      for i = 1 to round_trips do
+        Mvar.put there i;
+        int "back" i (Mvar.take back)
+      done);
+  List.iter2
+    (fun thread before ->
+      let woken = sleeps thread - before in
+      (* It may have been on its way. *)
+      if woken > round_trips / 10 then
+        Alcotest.failf "an idle thread was woken %d times" woken)
+    threads before;
+  Promise.fill stop ();
+  List.iter (fun join -> join ()) joins
+
+(* A signal comes while the thread is blocked; its handler raises when the thread was
+   resumed, and waits for the mutex again: it must have that first. (While the thread
+   looks, before it sleeps, the handler would raise at once.) *)
+let interrupted_in_condition () =
+  let here = Thread.id (Thread.self ())
+  and thread = Unix.readlink "/proc/thread-self" in
+  let signal_me () = Unix.kill (Unix.getpid ()) Sys.sigusr1 in
+  let handle _ =
+    if Thread.id (Thread.self ()) = here then raise Boom else signal_me ()
+  in
+  let before = Sys.signal Sys.sigusr1 (Signal_handle handle) in
+  let mutex = Mutex.create () and condition = Condition.create () in
+  let other () =
+    ignore (Thread.sigmask SIG_BLOCK [ Sys.sigusr1 ] : int list);
+    eventually "it waits" (fun () -> Condition.waiters condition = 1);
+    eventually "it sleeps" (is_asleep thread);
+    Mutex.lock mutex;
+    signal_me ();
+    Condition.signal condition;
+    eventually "it waits for the mutex" (fun () -> Mutex.waiters mutex = 1);
+    Mutex.unlock mutex
+  in
+  Mutex.lock mutex;
+  let domain = Domain.spawn other in
+  Condition.wait condition mutex;
+  yes "the mutex is locked" (Mutex.is_locked mutex);
+  Mutex.unlock mutex;
+  raises "the next wait" Boom (fun () -> Promise.await (Promise.create ()));
+  Domain.join domain;
+  Sys.set_signal Sys.sigusr1 before
+
+(* What a handler raises in [block], when another thread has resumed the one that is about
+   to wait, is kept too. *)
+let interrupted_in_block () =
+  let once outcome =
+    Suspend.suspend (fun resumer ->
+        in_domain (fun () -> yes "resumed" (resumer outcome));
+        raise Boom)
+  and next_wait () =
+    raises "the next wait" Boom (fun () ->
+        Suspend.suspend (fun resumer ->
+            ignore (resumer (Ok ()) : bool);
+            None))
+  in
+  int "the value" 1 (once (Ok 1));
+  next_wait ();
+  raises "the exception" Exit (fun () -> once (Error Exit));
+  next_wait ();
+  int "no more" 2
+    (Suspend.suspend (fun resumer ->
+         in_domain (fun () -> yes "resumed" (resumer (Ok 2)));
+         None))
+
+exception Interrupt
+
+(* A thread to which a resumer has said [true] gets the value, at whichever moment a signal
+   handler raises. *)
+let interrupted_at_any_moment () =
+  let resumers = Atomic.make None and stop = ref false in
+  let said_true = ref 0 and got = ref 0 and interrupts = ref 0 in
+  let resume () =
+    while not !stop do
+      match Atomic.exchange resumers None with
+      | Some resumer -> if resumer (Ok ()) then incr said_true
+      | None -> Thread.yield ()
+    done
+  in
+  let once () =
+    Suspend.suspend (fun resumer ->
+        Atomic.set resumers (Some resumer);
+        None);
+    incr got
+  in
+  beside resume (fun () ->
+      Fun.protect
+        ~finally:(fun () -> stop := true)
+        (fun () ->
+          while !interrupts < 500 do
+            let calls = ref 0 in
+            Interrupting.run ~by:Interrupt ~count:interrupts (fun () ->
+                while !calls < 200 do
+                  incr calls;
+                  once ()
+                done)
+          done));
+  int "each value arrives" !said_true !got;
+  (* The last one may have come too late. *)
+  try
+    Suspend.suspend (fun resumer ->
+        ignore (resumer (Ok ()) : bool);
+        None)
+  with Interrupt -> ()
+
+let () =
+  run "Suspend, threads"
+    [
+      ( "signals",
+        [
+          test "a signal handler raises before a thread waits"
+            interrupted_in_block;
+        ]
+        @ Interrupting.only
+            (test "a signal handler raises at any moment"
+               interrupted_at_any_moment) );
+      ( "asleep",
+        if Sys.file_exists "/proc/thread-self/status" then
+          [
+            test "a signal handler raises in Condition.wait"
+              interrupted_in_condition;
+            test "waking one wakes no other" wakes_no_other_thread;
+          ]
+        else [] );
+    ]
