@@ -53,32 +53,40 @@ let give_back conditions condition =
    [condition] are written before the thread is Asleep; a thread that was interrupted stays
    so, and may sleep again. All threads of a domain share the mutex: with one for each, a
    round trip between two of them takes half as long again. To signal a condition that
-   another thread has since is a spurious wake-up there. *)
+   another thread has since is a spurious wake-up there.
+
+   In the child of a fork, the parent's mutex may be held by a thread that the child does
+   not have. Then so is whoever slept there, or it is the thread that forked, in a signal
+   handler: released by one step, it sees that before it sleeps in the child. *)
 type state = Awake | Asleep | Released
 
 type t = {
   state : state Atomic.t;
-  mutable mutex : Stdlib.Mutex.t;
+  mutable shared : shared;
   mutable condition : Stdlib.Condition.t;
 }
 
-let no_mutex = Stdlib.Mutex.create ()
+let nothing_shared = new_shared { free = Atomic.make []; all = Atomic.make [] }
 let no_condition = Stdlib.Condition.create ()
 
 let create () =
-  { state = Atomic.make Awake; mutex = no_mutex; condition = no_condition }
+  {
+    state = Atomic.make Awake;
+    shared = nothing_shared;
+    condition = no_condition;
+  }
 
 let is_released t = Atomic.get t.state = Released
+let is_of_process shared = shared.process = Unix.getpid ()
 
-(* In the child of a fork a mutex may be held by a thread that the child does not have. So
-   the child has one of its own, before any of its threads sleeps. *)
-let mutex_of_process () =
-  let { common; process; conditions; _ } = Domain.DLS.get of_domain in
-  if process = Unix.getpid () then common
+(* The child of a fork has a mutex of its own, before any of its threads sleeps. *)
+let shared_in_process () =
+  let before = Domain.DLS.get of_domain in
+  if is_of_process before then before
   else begin
-    let shared = new_shared conditions in
+    let shared = new_shared before.conditions in
     Domain.DLS.set of_domain shared;
-    shared.common
+    shared
   end
 
 let try_unlock mutex =
@@ -93,30 +101,37 @@ let try_unlock mutex =
    mutexes check that their owner unlocks them, and POSIX makes [Condition.wait] fail
    too. *)
 
-let lock mutex =
-  if not (Stdlib.Mutex.try_lock mutex) then begin
-    (* The calling thread must not wait for one that has a mutex while it has one
-       itself. *)
-    ignore (try_unlock (Domain.DLS.get of_domain).common : bool);
-    Stdlib.Mutex.lock mutex
-  end
+(* [false] if a thread has it that is in another process. *)
+let lock shared =
+  Stdlib.Mutex.try_lock shared.common
+  || is_of_process shared
+     && begin
+       (* The calling thread must not wait for one that has a mutex while it has one
+          itself. *)
+       ignore (try_unlock (Domain.DLS.get of_domain).common : bool);
+       Stdlib.Mutex.lock shared.common;
+       true
+     end
 
 let rec wait t condition =
-  let mutex = mutex_of_process () in
+  let shared = shared_in_process () in
   (* [release] may be about to read it, if the thread was interrupted. *)
-  if t.mutex != mutex then t.mutex <- mutex;
-  lock t.mutex;
+  if t.shared != shared then t.shared <- shared;
+  if lock shared then sleep_locked t shared.common condition
+  else (* a signal handler forked *) wait t condition
+
+and sleep_locked t mutex condition =
   t.condition <- condition;
   match
     ignore (Atomic.compare_and_set t.state Awake Asleep : bool);
     while not (is_released t) do
-      Stdlib.Condition.wait condition t.mutex
+      Stdlib.Condition.wait condition mutex
     done
   with
-  | () -> ignore (try_unlock t.mutex : bool)
+  | () -> ignore (try_unlock mutex : bool)
   | exception e -> (
       let backtrace = Printexc.get_raw_backtrace () in
-      let was_taken_away = not (try_unlock t.mutex) in
+      let was_taken_away = not (try_unlock mutex) in
       match e with
       | Sys_error _ when was_taken_away -> wait t condition
       | e -> Printexc.raise_with_backtrace e backtrace)
@@ -137,14 +152,19 @@ let await t =
     sleep t conditions
 
 (* What the thread needs to wake up is read before it is released: then it may be gone. *)
-let wake t =
-  let mutex = t.mutex in
-  lock mutex;
-  (* no handler runs before the mutex is unlocked *)
-  Atomic.set t.state Released;
-  let condition = t.condition in
-  Stdlib.Mutex.unlock mutex;
-  Stdlib.Condition.signal condition
+let rec wake t =
+  let shared = t.shared in
+  if lock shared then begin
+    (* no handler runs before the mutex is unlocked *)
+    Atomic.set t.state Released;
+    let condition = t.condition in
+    Stdlib.Mutex.unlock shared.common;
+    Stdlib.Condition.signal condition
+  end
+  else begin
+    Atomic.set t.state Released;
+    if t.shared != shared then (* it sleeps in this process since *) wake t
+  end
 
 let rec release t =
   if not (Atomic.compare_and_set t.state Awake Released) then

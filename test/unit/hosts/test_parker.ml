@@ -160,7 +160,7 @@ let wakes_one () =
 
 (* --- Processes -------------------------------------------------------------------- *)
 
-(* A child of a process in which another thread has the mutex. *)
+(* A child of a process in which another thread has the mutex, and is released in both. *)
 let forks () =
   let t = Parker.create () in
   let has_it = Atomic.make false and go_on = Atomic.make false in
@@ -172,6 +172,7 @@ let forks () =
   (match Unix.fork () with
   | 0 ->
       ignore (Unix.alarm 10 : int);
+      Parker.release t;
       for _ = 1 to 2 do
         let t = Parker.create () in
         ignore (Thread.create Parker.release t : Thread.t);
