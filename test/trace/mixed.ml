@@ -14,7 +14,11 @@ let operations () =
   spawn (fun () -> take 10);
   start ()
 
+(* An operation waits for the first one: those that then come may find what they take. *)
 let give () =
+  while Mvar.waiters given = 0 do
+    Domain.cpu_relax ()
+  done;
   for _ = 1 to 20 do
     Mvar.put given ()
   done
