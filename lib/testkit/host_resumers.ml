@@ -178,7 +178,8 @@ let wake_ups h random place () =
 
 (* The race of above in its exact order, for a loop that sleeps by [Suspend.suspend]: the
    task becomes ready when the loop has decided to sleep, and [block] was not called yet.
-   A loop that blocks its thread instead is let go by a thread. *)
+   A loop that blocks its thread instead is let go by a thread, and so is one that runs in
+   another thread than the caller of [run], who waits for the end of it. *)
 let misses = "the loop sleeps, and a task is ready: it became so before block"
 
 (* One that takes every effect, and is not told from the loop around it, cannot do so: that is
@@ -194,14 +195,14 @@ let runs_inside run =
 
 let before_it_sleeps h () =
   let host = Host_kit.create () in
-  let post = post () and slept = ref false in
+  let post = post () and slept = ref false and loop = Atomic.make nobody in
   let resume () =
     match take post with None -> false | Some resumer -> resumer (Ok 1)
   in
   let sleep block =
     let outcome = Atomic.make None in
     let wake o = Atomic.compare_and_set outcome None (Some o) in
-    let is_ready = resume () in
+    let is_ready = Atomic.get loop = self () && resume () in
     match block wake with
     | Some v -> Ok v
     | exception e -> Error e
@@ -241,7 +242,10 @@ let before_it_sleeps h () =
       { Effect.Deep.retc = Fun.id; exnc = raise; effc }
   in
   let check () =
-    if runs_inside run then run (fun _ -> int "the value" 1 (wait_in post))
+    if runs_inside run then
+      run (fun _ ->
+          Atomic.set loop (self ());
+          int "the value" 1 (wait_in post))
     else put post (fun _ -> false)
   in
   Fun.protect check ~finally:(fun () -> Atomic.set ended true);
