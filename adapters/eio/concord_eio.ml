@@ -1,6 +1,7 @@
 open Eio.Private
 module Host_kit = Concord.Host_kit
 module Decision = Host_kit.Decision
+module Innermost_handler = Host_kit.Innermost_handler
 
 let name = "eio"
 
@@ -8,7 +9,24 @@ let name = "eio"
    keeps no backtrace. *)
 type progress = Performed | Entered | Raised of Printexc.raw_backtrace
 
-(* The private effect of Eio's fibers, performed as Eio does. A resumer decides on any
+(* [enter] runs outside of the fiber, on the stack around that of the handler: so the
+   innermost handler of the fiber is Eio's own if that is the stack around the fiber's. *)
+let learning enter =
+  if Host_kit.knows_handler () then enter
+  else
+    let handler = Innermost_handler.get ()
+    and around = Innermost_handler.around () in
+    fun fiber enqueue ->
+      if Innermost_handler.here () = around then Host_kit.passes_suspend handler;
+      enter fiber enqueue
+
+(* The private effect of Eio's fibers, performed as Eio does. Eio's own waits tell it too:
+   eio-trace shows the fiber as suspended. *)
+let[@inline] perform enter =
+  Trace.suspend_fiber "Concord";
+  Effect.perform (Effects.Suspend (learning enter))
+
+(* A resumer decides on any
    domain, and cancelling on the fiber's own; the one that decides enqueues the fiber,
    once. What resumes the fiber if [cancel] refuses has no exception for it. *)
 let suspend_now (type a) ~cancel (block : a Concord.Suspend.resumer -> a option)
@@ -39,9 +57,7 @@ let suspend_now (type a) ~cancel (block : a Concord.Suspend.resumer -> a option)
           enqueue outcome
         end
   in
-  (* What Eio's own waits tell: eio-trace shows the fiber as suspended. *)
-  Trace.suspend_fiber "Concord";
-  match Effect.perform (Effects.Suspend enter) with
+  match perform enter with
   | v -> v
   | exception e -> (
       match (!progress, e) with
@@ -66,8 +82,7 @@ let turn cancel =
     Option.iter cancelled (Fiber_context.get_error fiber);
     enqueue (Ok ())
   in
-  Trace.suspend_fiber "Concord";
-  Effect.perform (Effects.Suspend enter)
+  perform enter
 
 let looking = Host_kit.{ check; turn; suspend = suspend_now }
 let spins = Domain.DLS.new_key Host_kit.Spin.create

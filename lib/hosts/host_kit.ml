@@ -43,6 +43,11 @@ type plugin = Plugin.t = {
 
 let plug_in = Plugin.add
 
+module Innermost_handler = Innermost_handler
+
+let passes_suspend = Plugin.passes_suspend
+let knows_handler = Plugin.knows_handler
+
 let using_plugin plugin loop =
   Innermost.prepare_domain ~is_inside:Probe.is_inside;
   Fun.protect ~finally:Innermost.forget @@ fun () ->

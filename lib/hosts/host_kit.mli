@@ -191,11 +191,12 @@ type plugin = Plugin.t = {
     nothing.
 
     {b Effects.} [Suspend] is performed first, so that any handler is found,
-    also one that is not registered. In the tasks of a scheduler that takes
-    every effect it is not performed. Such a scheduler is found by being
-    registered, or, in a thread in which nothing is registered, by asking its
-    plug-in. A scheduler that runs inside one of its tasks is found only if it
-    is registered: by itself, by {!using} or by {!using_plugin}.
+    also one that is not registered; unless the innermost handler is one that
+    {!passes_suspend}. In the tasks of a scheduler that takes every effect it is
+    not performed. Such a scheduler is found by being registered, or, in a
+    thread in which nothing is registered, by asking its plug-in. A scheduler
+    that runs inside one of its tasks is found only if it is registered: by
+    itself, by {!using} or by {!using_plugin}.
 
     {b Cost} of a scheduler that takes every effect: a read for each suspension
     if no such plug-in is linked. If one is, each suspension in the program, on
@@ -219,6 +220,34 @@ val using_plugin : plugin -> (unit -> 'a) -> 'a
 
     The domains that [loop] spawns know of it, if the scheduler takes every
     effect. *)
+
+(** {2 Where nobody has to be asked}
+
+    [Suspend] that comes back unhandled costs as much as the rest of a short
+    wait. It need not be performed where the innermost handler on the stack is
+    one that does not handle it: what is further out is not the innermost
+    scheduler. *)
+
+module Innermost_handler = Innermost_handler
+
+val passes_suspend : Innermost_handler.t -> unit
+(** [passes_suspend handler], by a plug-in: [handler] is that of its scheduler's
+    tasks, and does not handle [Suspend]. From then on, [Suspend] is not
+    performed where that one is the innermost handler; all else is as if it had
+    come back: what is registered is asked, then the plug-ins.
+
+    The handler that the program was told of first stays, others are ignored: a
+    program with two such schedulers is as fast in the tasks of one of them.
+
+    The two functions of [handler] must be ones that no other handler has.
+
+    How does a plug-in know? By comparing {!Innermost_handler.around}, before it
+    performs its scheduler's effect, with {!Innermost_handler.here}, in the
+    function that the scheduler calls for it. Only in a task in which [Suspend]
+    has come back. *)
+
+val knows_handler : unit -> bool
+(** Was the program told of one? {b Cost}: one read. *)
 
 (** {1 Asking the host}
 

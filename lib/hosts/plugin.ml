@@ -30,6 +30,17 @@ let trace () =
   Tracing.start ();
   Atomic.set needs_care_ true
 
+let handler = Atomic.make Innermost_handler.none
+
+let passes_suspend passing =
+  ignore (Atomic.compare_and_set handler Innermost_handler.none passing : bool)
+
+let knows_handler () = Atomic.get handler != Innermost_handler.none
+
+let[@inline] comes_back () =
+  let known = Atomic.get handler in
+  known != Innermost_handler.none && Innermost_handler.is known
+
 let identities : (t * (unit -> Who.t)) list Atomic.t = Atomic.make []
 
 let who plugin =

@@ -50,6 +50,20 @@ val keep_waits : unit -> unit
 val trace : unit -> unit
 (** Has {!Tracing} told of each suspension, from now on. *)
 
+(** {2 Where the effect of a suspension comes back unhandled} *)
+
+val passes_suspend : Innermost_handler.t -> unit
+(** {!Concord.Host_kit.passes_suspend}. *)
+
+val knows_handler : unit -> bool
+(** Was there one? *)
+
+val comes_back : unit -> bool
+(** Is the innermost handler of the caller that one? {b Cost}: a read, if there
+    was none. *)
+
+(** {2 Schedulers that take every effect} *)
+
 val some_takes_every_effect : unit -> bool
 (** {b Cost}: one read. *)
 

@@ -170,11 +170,13 @@ let who_or request ~unhandled =
   | None -> unhandled request
 
 let suspend_or block request =
-  match Effect.perform (Suspend block) with
-  | v -> v
-  | exception Effect.Unhandled (Suspend unhandled_)
-    when Identity.equal unhandled_ block ->
-      unhandled request
+  if Plugin.comes_back () then unhandled request
+  else
+    match Effect.perform (Suspend block) with
+    | v -> v
+    | exception Effect.Unhandled (Suspend unhandled_)
+      when Identity.equal unhandled_ block ->
+        unhandled request
 
 let perform (type a) (request : a request) : a =
   match request with
@@ -248,12 +250,15 @@ let[@inline] needs_care () = Plugin.needs_care ()
 
 (* [suspend_or block (Wait block)] without a call and without the request. *)
 let[@inline] suspend_at_once block =
-  match Effect.perform (Suspend block) with
-  | v -> v
-  | exception Effect.Unhandled (Suspend unhandled_)
-    when Identity.equal unhandled_ block ->
-      unhandled (Wait block)
+  if Plugin.comes_back () then unhandled (Wait block)
+  else
+    match Effect.perform (Suspend block) with
+    | v -> v
+    | exception Effect.Unhandled (Suspend unhandled_)
+      when Identity.equal unhandled_ block ->
+        unhandled (Wait block)
 
+let[@inline] comes_back () = Plugin.comes_back ()
 let[@inline] suspend_unhandled block = unhandled (Wait block)
 let nowhere () = []
 

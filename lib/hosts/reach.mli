@@ -13,8 +13,13 @@ val needs_care : unit -> bool
 
 val suspend_at_once : ('a resumer -> 'a option) -> 'a
 
+val comes_back : unit -> bool
+(** Is it known that nobody would handle the effect? {b Cost}: one read, in a
+    program without such a host. *)
+
 val suspend_unhandled : ('a resumer -> 'a option) -> 'a
-(** What {!suspend_at_once} does when nobody has handled the effect. *)
+(** What {!suspend_at_once} does when nobody has handled the effect, or would.
+*)
 
 val suspend_with_care :
   (unit -> Waits.place list) -> ('a resumer -> 'a option) -> 'a

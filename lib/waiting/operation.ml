@@ -61,6 +61,8 @@ let wait operation t arg =
   let w = Waiter.make arg in
   match
     if Reach.needs_care () then wait_with_care operation t w
+    else if Reach.comes_back () then
+      Reach.suspend_unhandled (fun resumer -> block operation t w resumer)
     else
       Effect.perform
         (Concord_suspend.Suspend (fun resumer -> block operation t w resumer))

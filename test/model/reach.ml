@@ -34,6 +34,7 @@ let probe { Probe.passing } =
 let needs_care () = false
 let suspend_at_once = suspend
 let suspend_unhandled = suspend
+let comes_back () = false
 let suspend_with_care (_ : unit -> Waits.place list) block = suspend block
 
 type _ Effect.t += Who : Who.t Effect.t

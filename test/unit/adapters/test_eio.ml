@@ -57,6 +57,60 @@ let plugged_in () =
   int "not asked again" before !prepared;
   Alcotest.(check string) "name" "eio" Concord_eio.name
 
+(* Once the handler of fibers is known, nothing is performed that would only come back. *)
+let not_performed () =
+  let performed = ref 0 in
+  let effc (type a) (effect_ : a Effect.t) :
+      ((a, unit) Effect.Deep.continuation -> unit) option =
+    (match effect_ with Suspend.Suspend _ -> incr performed | _ -> ());
+    None
+  in
+  let wait_often () =
+    let await () =
+      let p = Promise.create () in
+      Eio.Fiber.both (fun () -> Promise.await p) (fun () -> Promise.fill p ())
+    in
+    await ();
+    yes "known" (Host_kit.knows_handler ());
+    let before = !performed in
+    for _ = 1 to 100 do
+      await ();
+      Suspend.yield ();
+      Event.select [ Event.always (); Event.never ]
+    done;
+    int "not performed" before !performed
+  in
+  Effect.Deep.try_with
+    (fun () -> Eio_main.run (fun _ -> wait_often ()))
+    () { effc }
+
+(* A scheduler that handles the effect, and says so to nobody, in a fiber whose own handler
+   is known. Its tasks wait for one another: a fiber that was suspended in their place would
+   never go on. *)
+let handler_in_a_fiber () =
+  Suspend.yield ();
+  let log = ref [] in
+  let say what = log := what :: !log in
+  let from_sibling = Promise.create () and box = Mvar.create_empty () in
+  Concord_test_hosts.Mini.run
+    [
+      (fun () ->
+        say (Promise.await from_sibling);
+        Mvar.put box "put");
+      (fun () ->
+        Promise.fill from_sibling "filled";
+        say (Mvar.take box);
+        (* and a loop of Eio in its task *)
+        Eio_main.run (fun _ ->
+            Suspend.yield ();
+            say "in a loop inside"));
+    ];
+  Suspend.yield ();
+  Alcotest.(check (list string))
+    "each waited"
+    [ "filled"; "put"; "in a loop inside" ]
+    (List.rev !log)
+
 (* Eio tells its own suspension of a cancellation at once. *)
 let cancelled_at_once () =
   int "nobody took it" 0 (Eio_cases.cancelled_then_resumed ())
@@ -74,6 +128,10 @@ let () =
         ( "plug-in",
           [
             test "finds the innermost scheduler" (Eio_cases.main plugged_in);
+            test "the effect that would come back is not performed"
+              not_performed;
+            test "a handler in a fiber is found"
+              (Eio_cases.main handler_in_a_fiber);
             test "cancelled, then put: the value stays"
               (Eio_cases.main cancelled_at_once);
           ] );

@@ -1,0 +1,40 @@
+/* OCaml has no question for the handlers of effects around a piece of code. The runtime keeps, for each stack, the
+   functions with which its handler was installed, and the stack around it. */
+
+#define CAML_INTERNALS
+
+#include <caml/mlvalues.h>
+#include <caml/domain_state.h>
+#include <caml/fiber.h>
+
+/* Addresses are given out shifted, as OCaml's integers have a bit less. Nothing here allocates or polls. */
+
+#define Number(pointer) ((intnat)((uintnat)(pointer) >> 1))
+
+static inline struct stack_info *here(void) { return Caml_state->current_stack; }
+
+/* The outermost stack has no handler, but a unit. A callback from C takes the stack's parent away. */
+static inline intnat code(value f) {
+  return Is_block(f) && Stack_parent(here()) != NULL ? Number(Code_val(f)) : 0;
+}
+
+intnat concord_handler_returns(value unit) { return code(Stack_handle_value(here())); }
+intnat concord_handler_raises(value unit) { return code(Stack_handle_exception(here())); }
+
+intnat concord_stack_here(value unit) { return Number(here()); }
+intnat concord_stack_around(value unit) { return Number(Stack_parent(here())); }
+
+value concord_handler_is(intnat returns, intnat raises) {
+  return Val_bool(code(Stack_handle_value(here())) == returns && code(Stack_handle_exception(here())) == raises);
+}
+
+/* For bytecode. */
+
+value concord_handler_returns_byte(value unit) { return Val_long(concord_handler_returns(unit)); }
+value concord_handler_raises_byte(value unit) { return Val_long(concord_handler_raises(unit)); }
+value concord_stack_here_byte(value unit) { return Val_long(concord_stack_here(unit)); }
+value concord_stack_around_byte(value unit) { return Val_long(concord_stack_around(unit)); }
+
+value concord_handler_is_byte(value returns, value raises) {
+  return concord_handler_is(Long_val(returns), Long_val(raises));
+}

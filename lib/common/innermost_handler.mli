@@ -1,0 +1,41 @@
+(** Which handler of effects is the innermost one around the caller?
+
+    What performs an effect that nobody handles is told so by an exception,
+    which costs as much as all else of a short wait. If the innermost handler is
+    known, and known not to handle the effect, then it need not be asked. *)
+
+type t
+(** A handler, told by the code of the two functions with which it was
+    installed: that for a result, and that for an exception. All stacks that one
+    expression makes have the same handler; and no others, if these functions
+    are written in that expression. *)
+
+val none : t
+(** Of no stack. *)
+
+val get : unit -> t
+(** That of the caller's own stack: no other one lies between. {!none} on a
+    thread's first stack; below a callback from C, such as a signal handler,
+    which no effect passes; and if it was installed by [Effect.Deep.try_with],
+    whose functions all have in common. {b Cost}: allocates. *)
+
+val is : t -> bool
+(** [is t] if {!get} would give [t], which is not {!none}. {b Cost}: a few
+    reads; neither allocates nor polls. *)
+
+(** {1 Finding out whose it is}
+
+    A scheduler runs the functions that its effects carry on the stack around
+    the one whose handler handled the effect. *)
+
+type stack = private int
+(** A stack, which moves when it grows: one that is equal is the same, one that
+    is not may be so too. *)
+
+val around : unit -> stack
+(** The stack around the caller's. *)
+
+val here : unit -> stack
+(** The caller's. [around ()] before an effect is performed is [here ()] in a
+    function that its handler calls only if the caller's innermost handler is
+    the one that handles the effect. *)

@@ -1,0 +1,119 @@
+(* The innermost handler of effects around the caller, against the handlers that were
+   installed. *)
+
+open Concord.Host_kit
+open Concord_test_support
+open Check
+open Effect.Deep
+
+type _ Effect.t += Get : (unit -> unit) -> unit Effect.t
+
+(* Handles [Get], whose function it calls where a scheduler would. *)
+let handler : (unit, unit) handler =
+  {
+    retc = Fun.id;
+    exnc = raise;
+    effc =
+      (fun (type a)
+        (e : a Effect.t)
+        :
+        ((a, unit) continuation -> unit) option
+      ->
+        match e with
+        | Get f ->
+            Some
+              (fun k ->
+                f ();
+                continue k ())
+        | _ -> None);
+  }
+
+let handled f = match_with f () handler
+
+(* Passes all on. *)
+let passed f =
+  match_with f ()
+    {
+      retc = (fun () -> ());
+      exnc = (fun e -> raise e);
+      effc = (fun (type a) (_ : a Effect.t) -> None);
+    }
+
+let within f =
+  let result = ref None in
+  f (fun () -> result := Some (Innermost_handler.get ()));
+  Option.get !result
+
+let is_innermost handler = Innermost_handler.is handler
+
+let told_apart () =
+  let one = within handled and other = within passed in
+  handled (fun () ->
+      yes "another stack of the same" (is_innermost one);
+      no "that of others" (is_innermost other);
+      passed (fun () ->
+          yes "the innermost" (is_innermost other);
+          no "the one around it" (is_innermost one));
+      yes "as before" (is_innermost one));
+  no "none" (is_innermost one)
+
+let continued () =
+  let one = within handled in
+  handled (fun () ->
+      passed (fun () -> Effect.perform (Get ignore));
+      Effect.perform (Get (fun () -> no "outside" (is_innermost one)));
+      yes "inside again" (is_innermost one);
+      Gc.full_major ();
+      yes "after a collection" (is_innermost one))
+
+let shared () =
+  try_with
+    (fun () -> yes "none" Innermost_handler.(get () == none))
+    ()
+    { effc = (fun (type a) (_ : a Effect.t) -> None) }
+
+let nowhere () =
+  yes "a first stack" (in_thread (fun () -> Innermost_handler.(get () == none)));
+  yes "a domain's" (in_domain (fun () -> Innermost_handler.(get () == none)))
+
+(* A signal handler is called by the runtime, from C. *)
+let below_a_callback () =
+  let one = within handled in
+  let told = ref [] in
+  let see _ =
+    told := (is_innermost one, Innermost_handler.(get () == none)) :: !told
+  in
+  let before = Sys.signal Sys.sigusr1 (Signal_handle see) in
+  handled (fun () ->
+      Unix.kill (Unix.getpid ()) Sys.sigusr1;
+      eventually "the handler has run" (fun () -> !told <> []);
+      yes "and this one still is" (is_innermost one));
+  Sys.set_signal Sys.sigusr1 before;
+  Alcotest.(check (list (pair bool bool))) "none there" [ (false, true) ] !told
+
+let whose () =
+  let asked = ref [] in
+  let ask () =
+    let around = Innermost_handler.around () in
+    Effect.perform
+      (Get (fun () -> asked := (Innermost_handler.here () = around) :: !asked))
+  in
+  handled (fun () ->
+      ask ();
+      passed ask;
+      ask ());
+  Alcotest.(check (list bool)) "its own" [ true; false; true ] !asked
+
+let () =
+  run "The innermost handler"
+    [
+      ( "which",
+        [
+          test "told apart by their code" told_apart;
+          test "after it was suspended" continued;
+          test "none of those that share their functions" shared;
+          test "none on the first stack" nowhere;
+          test "none below a callback from C" below_a_callback;
+        ] );
+      ("whose", [ test "of the one that handles" whose ]);
+    ]
