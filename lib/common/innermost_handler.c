@@ -13,10 +13,10 @@
 
 static inline struct stack_info *here(void) { return Caml_state->current_stack; }
 
-/* The outermost stack has no handler, but a unit. A callback from C takes the stack's parent away. */
-static inline intnat code(value f) {
-  return Is_block(f) && Stack_parent(here()) != NULL ? Number(Code_val(f)) : 0;
-}
+/* A thread's first stack has no handler, and no parent. A callback from C takes the stack's parent away. */
+static inline int is_first(void) { return Stack_parent(here()) == NULL; }
+
+static inline intnat code(value f) { return is_first() || !Is_block(f) ? 0 : Number(Code_val(f)); }
 
 intnat concord_handler_returns(value unit) { return code(Stack_handle_value(here())); }
 intnat concord_handler_raises(value unit) { return code(Stack_handle_exception(here())); }
@@ -24,8 +24,9 @@ intnat concord_handler_raises(value unit) { return code(Stack_handle_exception(h
 intnat concord_stack_here(value unit) { return Number(here()); }
 intnat concord_stack_around(value unit) { return Number(Stack_parent(here())); }
 
-value concord_handler_is(intnat returns, intnat raises) {
-  return Val_bool(code(Stack_handle_value(here())) == returns && code(Stack_handle_exception(here())) == raises);
+value concord_handler_nothing_but(intnat returns, intnat raises) {
+  return Val_bool(is_first() || (code(Stack_handle_value(here())) == returns &&
+                                 code(Stack_handle_exception(here())) == raises));
 }
 
 /* For bytecode. */
@@ -35,6 +36,6 @@ value concord_handler_raises_byte(value unit) { return Val_long(concord_handler_
 value concord_stack_here_byte(value unit) { return Val_long(concord_stack_here(unit)); }
 value concord_stack_around_byte(value unit) { return Val_long(concord_stack_around(unit)); }
 
-value concord_handler_is_byte(value returns, value raises) {
-  return concord_handler_is(Long_val(returns), Long_val(raises));
+value concord_handler_nothing_but_byte(value returns, value raises) {
+  return concord_handler_nothing_but(Long_val(returns), Long_val(raises));
 }

@@ -17,8 +17,8 @@ external around : unit -> (int[@untagged])
   = "concord_stack_around_byte" "concord_stack_around"
 [@@noalloc]
 
-external is_of : (int[@untagged]) -> (int[@untagged]) -> bool
-  = "concord_handler_is_byte" "concord_handler_is"
+external nothing_but : (int[@untagged]) -> (int[@untagged]) -> bool
+  = "concord_handler_nothing_but_byte" "concord_handler_nothing_but"
 [@@noalloc]
 
 let none = { returns = 0; raises = 0 }
@@ -35,4 +35,4 @@ let get () =
   | t when t = of_try_with -> none
   | t -> t
 
-let[@inline] is { returns; raises } = is_of returns raises
+let[@inline] nothing_but { returns; raises } = nothing_but returns raises

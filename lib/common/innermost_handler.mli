@@ -19,9 +19,9 @@ val get : unit -> t
     which no effect passes; and if it was installed by [Effect.Deep.try_with],
     whose functions all have in common. {b Cost}: allocates. *)
 
-val is : t -> bool
-(** [is t] if {!get} would give [t], which is not {!none}. {b Cost}: a few
-    reads; neither allocates nor polls. *)
+val nothing_but : t -> bool
+(** [nothing_but t] if {!get} would give [t] or {!none}. {b Cost}: a few reads;
+    neither allocates nor polls. *)
 
 (** {1 Finding out whose it is}
 

@@ -1,26 +1,26 @@
 open Concord_suspend
 
-(* [place], of one wait, beside the one decision of H3
+(* [state], of one wait: the one decision of H3
 
-   State      Left by  To          By whom
-   Looking    sleep    Asleep r    the task, whose host gave it r
-              resume   Resumed _   any thread, in one step with its decision
-   Asleep r   resume   Resumed _   likewise; it then calls r
-   Resumed _  never (terminal)
+   State       Left by  To         By whom
+   Looking     sleep    Asleep r   the task, whose host gave it r
+               decide   Decided _  any thread, with an outcome
+   Asleep r    decide   Decided _  any thread; a resumer then calls r
+   Decided _   never (terminal)
 
-   The task looks at the decision, and before it sleeps at the place: who has decided
-   finds it asleep, or it finds the place resumed. Debt: who takes r calls it; the host
-   makes the task ready, which finds the decision. The host cancels the task only if it
-   decides, by [cancel], and the place stays as it is. *)
-type place = Looking | Asleep of unit resumer | Resumed of { here : bool }
-
-let here = Resumed { here = true }
-let elsewhere = Resumed { here = false }
+   The task looks whether it is Decided, and sleeps only if it is not. Debt: the resumer
+   that decides a wait that is Asleep calls r; the host makes the task ready, which finds
+   the outcome. A cancellation calls nothing: the host cancels the task only if [cancel]
+   decides. *)
+type 'a state =
+  | Looking
+  | Asleep of unit resumer
+  | Decided of { outcome : ('a, exn) result; here : bool }
+      (** [here]: by a thread of the task's domain. *)
 
 type 'a wait = {
   domain : int;
-  decision : 'a Decision.t;
-  place : place Atomic.t;
+  state : 'a state Atomic.t;
   mutable in_block : bool;
 }
 
@@ -30,59 +30,82 @@ type host = {
   suspend : 'a. cancel:(exn -> bool) -> ('a resumer -> 'a option) -> 'a;
 }
 
-(* Decided and taken are two steps of one function without a polling point: a signal
-   handler that raises would leave the task asleep between them. [resumed] if somebody
-   else has decided. *)
-let[@poll error] [@inline never] decide_and_take decision undecided outcome
-    place resumed =
-  if Atomic.compare_and_set decision undecided outcome then
-    Atomic.exchange place resumed
-  else resumed
+let rec resume wait outcome =
+  match Atomic.get wait.state with
+  | Decided _ -> false
+  | (Looking | Asleep _) as before ->
+      let here = (Domain.self () :> int) = wait.domain in
+      let after = Decided { outcome; here } in
+      if not (Atomic.compare_and_set wait.state before after) then
+        (* it fell asleep, or somebody else has decided *)
+        resume wait outcome
+      else begin
+        (match before with
+        | Asleep resumer -> Trigger.resume resumer
+        | Looking | Decided _ -> ());
+        true
+      end
 
-let resume wait outcome =
-  let resumed =
-    if (Domain.self () :> int) = wait.domain then here else elsewhere
-  and decision = (wait.decision : _ Decision.t :> _ Atomic.t) in
-  match
-    decide_and_take decision Decision.undecided outcome wait.place resumed
-  with
-  | Looking -> true
-  | Asleep resumer ->
-      Trigger.resume resumer;
-      true
-  | Resumed _ -> false
+(* By the task, or by its host. *)
+let rec decide wait outcome =
+  match Atomic.get wait.state with
+  | Decided _ -> false
+  | (Looking | Asleep _) as before ->
+      Atomic.compare_and_set wait.state before
+        (Decided { outcome; here = true })
+      ||
+      (* a resumer has decided; the task falls asleep by itself *)
+      decide wait outcome
 
-let cancel wait e = Decision.decide wait.decision (Error e)
+let cancel wait e = decide wait (Error e)
 
 let sleep wait resumer =
-  if Atomic.compare_and_set wait.place Looking (Asleep resumer) then None
+  if Atomic.compare_and_set wait.state Looking (Asleep resumer) then None
   else Some ()
 
-let is_decided wait =
-  not (Decision.is_undecided (Decision.outcome wait.decision))
+let[@inline] is_decided wait =
+  match Atomic.get wait.state with
+  | Decided _ -> true
+  | Looking | Asleep _ -> false
+
+(* In the first turns it looks a few times more in each, as a turn takes longer than a look
+   and most answers are quick. *)
+let quick_turns = 8
+let glances = 16
+
+let rec glance wait n =
+  is_decided wait
+  || n > 0
+     && begin
+       Domain.cpu_relax ();
+       glance wait (n - 1)
+     end
 
 (* A turn first: a task that is resumed at once lets others go on too. *)
-let rec look wait host turns =
-  host.turn (cancel wait);
-  is_decided wait || (turns > 1 && look wait host (turns - 1))
+let rec look wait host cancel ~quick turns =
+  host.turn cancel;
+  glance wait (if quick > 0 then glances else 0)
+  || (turns > 1 && look wait host cancel ~quick:(quick - 1) (turns - 1))
 
-(* Whoever decided and has not come to the place yet is another thread. *)
-let by_another_domain wait = Atomic.get wait.place != here
+let by_another_domain wait =
+  match Atomic.get wait.state with
+  | Decided { here; _ } -> not here
+  | Looking | Asleep _ -> false
 
 (* Whether the task is to sleep. *)
 let look_or_answer spin wait host turns block =
   host.check ();
-  match block (resume wait) with
+  match block (fun outcome -> resume wait outcome) with
   | Some v ->
-      ignore (Decision.decide wait.decision (Ok v) : bool);
+      ignore (decide wait (Ok v) : bool);
       wait.in_block <- false;
       host.turn (cancel wait);
       Spin.leave_turns spin;
       false
   | None ->
       wait.in_block <- false;
-      let decided = look wait host turns in
-      Spin.end_turns spin ~gained:(decided && by_another_domain wait);
+      let decided = look wait host (cancel wait) ~quick:quick_turns turns in
+      Spin.end_turns spin ~gained:(by_another_domain wait);
       not decided
 
 (* Another task may look while this one sleeps: so nothing is owed to [spin] then. *)
@@ -98,8 +121,7 @@ let new_wait spin =
   match
     {
       domain = (Domain.self () :> int);
-      decision = Decision.create ();
-      place = Atomic.make Looking;
+      state = Atomic.make Looking;
       in_block = true;
     }
   with
@@ -110,7 +132,11 @@ let new_wait spin =
       Spin.leave_turns spin;
       Printexc.raise_with_backtrace e backtrace
 
-let value = function Ok v -> v | Error e -> raise e
+let value wait =
+  match Atomic.get wait.state with
+  | Decided { outcome = Ok v; _ } -> v
+  | Decided { outcome = Error e; _ } -> raise e
+  | Looking | Asleep _ -> assert false (* only what is decided goes on *)
 
 (* An exception is that of [block], the host's cancellation, which has decided, or that
    of a signal handler. A [block] that resumes the task itself and raises does so against
@@ -122,19 +148,18 @@ let suspend_looking spin host turns block =
       Spin.sleeping spin (fun () ->
           host.suspend ~cancel:(cancel wait) (sleep wait))
   with
-  | () -> value (Decision.outcome wait.decision)
+  | () -> value wait
   | exception e -> (
       let backtrace = Printexc.get_raw_backtrace () in
-      if Decision.decide wait.decision (Error e) then
-        Printexc.raise_with_backtrace e backtrace
+      if decide wait (Error e) then Printexc.raise_with_backtrace e backtrace
       else
-        match Decision.outcome wait.decision with
-        | Error cancelled when cancelled == e ->
+        match Atomic.get wait.state with
+        | Decided { outcome = Error cancelled; _ } when cancelled == e ->
             Printexc.raise_with_backtrace e backtrace
-        | outcome ->
-            if not (wait.in_block && Atomic.get wait.place == here) then
-              Park.keep e backtrace;
-            value outcome)
+        | Decided { here; _ } ->
+            if not (wait.in_block && here) then Park.keep e backtrace;
+            value wait
+        | Looking | Asleep _ -> assert false (* [decide] says so *))
 
 let at_once (_ : exn) = true
 

@@ -1,7 +1,8 @@
 (* [trigger], beside the one decision of H3
 
    Left by  To  By whom
-   rearm    t'  the waiting task, after [t] woke it without a resumption
+   rearm    t'  the waiting task, after [t] woke it without a resumption, or after
+                it has looked
 
    A resumer decides, and then releases the trigger that it reads. The task replaces
    the trigger, and then looks at the decision. So either the resumer releases the new
@@ -80,12 +81,12 @@ and rearm wait prepare =
     await wait trigger
   else look wait prepare
 
-let wait_until wait trigger block =
-  match block (resume wait) with
+let wait_until wait sleep block =
+  match block (fun outcome -> resume wait outcome) with
   | None ->
       wait.in_block <- false;
       Leaks.before_sleep ();
-      await wait trigger
+      sleep wait
   | Some v -> give_up wait (Ok v)
 
 (* An exception is that of [block], the host's cancellation, or a signal handler's, which
@@ -94,7 +95,7 @@ let wait_until wait trigger block =
 
    A [block] that has registered its resumer raises nothing of its own (S1). One that calls
    the resumer itself and raises then does so against S1, and is told nothing. *)
-let suspend_until trigger block ~too_late =
+let suspend_until trigger sleep block ~too_late =
   let wait =
     {
       decision = Decision.create ();
@@ -104,7 +105,7 @@ let suspend_until trigger block ~too_late =
       by_itself = false;
     }
   in
-  match wait_until wait trigger block with
+  match wait_until wait sleep block with
   | outcome -> value outcome
   | exception e -> (
       let backtrace = Printexc.get_raw_backtrace () in
@@ -115,8 +116,9 @@ let suspend_until trigger block ~too_late =
           value resumed)
 
 let suspend trigger block =
+  let sleep wait = await wait trigger in
   (* The host knows that it has cancelled the task. *)
-  suspend_until trigger block ~too_late:(fun _ _ -> ())
+  suspend_until trigger sleep block ~too_late:(fun _ _ -> ())
 
 (* --- Parking a thread ------------------------------------------------------- *)
 
@@ -174,12 +176,25 @@ let raise_kept () =
   if not (List.is_empty (Atomic.get overdue) || is_protected ()) then
     raise_overdue ()
 
+(* A thread looks at its decision, which is there in any case, and makes a trigger only
+   before it sleeps: whoever resumes it meanwhile has nothing else to write. *)
+let looks = Domain_local_await.{ release = ignore; await = ignore }
+let spins = Domain.DLS.new_key Spin.create
+
+let look_then_sleep prepare wait =
+  let is_decided () =
+    not (Decision.is_undecided (Decision.outcome wait.decision))
+  in
+  if Spin.until (Domain.DLS.get spins) is_decided then
+    Decision.outcome wait.decision
+  else rearm wait prepare
+
 let suspend_thread block =
   if is_protected () then
-    suspend_until (protected_trigger ()) block ~too_late:keep
+    suspend_until looks (look_then_sleep protected_trigger) block ~too_late:keep
   else begin
     raise_kept ();
-    suspend_until (thread_trigger ()) block ~too_late:keep
+    suspend_until looks (look_then_sleep thread_trigger) block ~too_late:keep
   end
 
 let rec without thread = function

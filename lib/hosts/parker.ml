@@ -13,16 +13,10 @@ type shared = {
   common : Stdlib.Mutex.t;
   process : int;
   conditions : conditions;
-  spin : Spin.t;
 }
 
 let new_shared conditions =
-  {
-    common = Stdlib.Mutex.create ();
-    process = Unix.getpid ();
-    conditions;
-    spin = Spin.create ();
-  }
+  { common = Stdlib.Mutex.create (); process = Unix.getpid (); conditions }
 
 let of_domain =
   Domain.DLS.new_key (fun () ->
@@ -49,8 +43,7 @@ let give_back conditions condition =
    Asleep    release  Released  any thread, with the mutex, before it signals
    Released  never (terminal)
 
-   A thread that looks is released by one step, on what it looks at. [mutex] and
-   [condition] are written before the thread is Asleep; a thread that was interrupted stays
+   A thread that is not asleep yet is released by one step. [mutex] and [condition] are written before the thread is Asleep; a thread that was interrupted stays
    so, and may sleep again. All threads of a domain share the mutex: with one for each, a
    round trip between two of them takes half as long again. To signal a condition that
    another thread has since is a spurious wake-up there.
@@ -147,9 +140,7 @@ let sleep t conditions =
       Printexc.raise_with_backtrace e backtrace
 
 let await t =
-  let { conditions; spin; _ } = Domain.DLS.get of_domain in
-  if not (is_released t || Spin.until spin (fun () -> is_released t)) then
-    sleep t conditions
+  if not (is_released t) then sleep t (Domain.DLS.get of_domain).conditions
 
 (* What the thread needs to wake up is read before it is released: then it may be gone. *)
 let rec wake t =

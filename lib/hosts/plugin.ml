@@ -30,16 +30,26 @@ let trace () =
   Tracing.start ();
   Atomic.set needs_care_ true
 
-let handler = Atomic.make Innermost_handler.none
+let passing : Innermost_handler.t option Atomic.t = Atomic.make None
 
-let passes_suspend passing =
-  ignore (Atomic.compare_and_set handler Innermost_handler.none passing : bool)
+let passes_suspend handler =
+  Atomically.update passing (function
+    | Some known as passing when known != Innermost_handler.none -> passing
+    | Some _ | None -> Some handler)
 
-let knows_handler () = Atomic.get handler != Innermost_handler.none
+let knows_handler () =
+  match Atomic.get passing with
+  | Some known -> known != Innermost_handler.none
+  | None -> false
+
+let threads_park () =
+  if Option.is_none (Atomic.get passing) then
+    passes_suspend Innermost_handler.none
 
 let[@inline] comes_back () =
-  let known = Atomic.get handler in
-  known != Innermost_handler.none && Innermost_handler.is known
+  match Atomic.get passing with
+  | Some known -> Innermost_handler.nothing_but known
+  | None -> false
 
 let identities : (t * (unit -> Who.t)) list Atomic.t = Atomic.make []
 

@@ -58,9 +58,14 @@ val passes_suspend : Innermost_handler.t -> unit
 val knows_handler : unit -> bool
 (** Was there one? *)
 
+val threads_park : unit -> unit
+(** The program has a thread that waits without any handler, and may wait again.
+*)
+
 val comes_back : unit -> bool
-(** Is the innermost handler of the caller that one? {b Cost}: a read, if there
-    was none. *)
+(** Is the innermost handler of the caller that one, or is there none at all?
+    [false] as long as neither was told of. {b Cost}: a read then, else some
+    more. *)
 
 (** {2 Schedulers that take every effect} *)
 

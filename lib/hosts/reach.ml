@@ -74,7 +74,9 @@ let by_thread (type a) (request : a request) : a =
   | Wait block when Others.may_be_alone () ->
       Park.suspend_thread (fun resumer ->
           Last_thread.or_tell_only block resumer)
-  | Wait block -> Park.suspend_thread block
+  | Wait block ->
+      Plugin.threads_park ();
+      Park.suspend_thread block
   | Shield f -> Park.protect_thread f
   | Reach _ -> Parks
   | Question _ -> None

@@ -79,9 +79,15 @@ let check ?(trigger = Fun.id) name processes expect =
   (List.map process processes, outcome)
 
 (* What a handler raises in a thread that has been resumed is not lost, and raised by
-   its next suspension; in one that was woken for no reason it is raised at once. *)
-let check_thread ?(protect = fun f -> f ()) name processes expect =
+   its next suspension; in one that was woken for no reason it is raised at once. [looks]:
+   the thread looks before it sleeps. *)
+let check_thread ?(looks = false) ?(protect = fun f -> f ()) name processes
+    expect =
   Model.check name ~expect @@ fun () ->
+  Domains.spawned := looks;
+  let spin = Spin.create () in
+  Spin.limit spin 1;
+  Domain.DLS.set Park.spins spin;
   let triggers = ref [] in
   (Domain_local_await.prepare :=
      fun () ->
@@ -110,9 +116,10 @@ let check_thread ?(protect = fun f -> f ()) name processes expect =
         let second = attempt (fun _ -> Some 2) in
         first ^ "," ^ second)
   in
-  Actor.run wait;
+  if not looks then Actor.run wait;
   let answer = ref "" in
   let process = function
+    | `Wait -> fun () -> Actor.run wait
     | `Resume -> (
         fun () ->
           match Atomic.exchange cell None with
@@ -123,7 +130,8 @@ let check_thread ?(protect = fun f -> f ()) name processes expect =
   let outcome () =
     if Atomic.get Park.overdue <> [ of_another ] then
       failwith "that of another thread was touched, or one's own stays";
-    if Atomic.get Park.protected <> [ 99 ] then failwith "still protected";
+    if wait.result <> Actor.waiting && Atomic.get Park.protected <> [ 99 ] then
+      failwith "still protected";
     Actor.describe [ wait ] ^ " " ^ !answer
   in
   (List.map process processes, outcome)
@@ -134,7 +142,12 @@ let () =
   check_thread "a thread, interrupted when it is woken, and resumed"
     [ `Resume; `Spurious ]
     [ "wait=1,interrupted true"; "wait=interrupted,2 false" ];
+  check_thread "a thread that looks" ~looks:true [ `Wait; `Resume ]
+    [ "wait=1,2 true"; "wait=1,interrupted true"; "wait=waits " ];
   let protect f = Park.protect_thread f in
+  check_thread "a protected thread that looks" ~looks:true ~protect
+    [ `Wait; `Resume ]
+    [ "wait=1,2 true"; "wait=1,interrupted true"; "wait=waits " ];
   check_thread "a protected thread, interrupted when it is resumed" ~protect
     [ `Resume ]
     [ "wait=1,interrupted true" ];

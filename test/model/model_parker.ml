@@ -69,18 +69,15 @@ let at_rest { Parker.common; conditions; _ } =
 
 let not_to_its_end = "an order not tried to its end"
 
-(* The outcome is what each process needed for each of its steps. [looks]: a thread looks
-   before it sleeps. [forked]: the mutexes were made in the process's parent. Each process
+(* The outcome is what each process needed for each of its steps. [forked]: the mutexes were made in the process's parent. Each process
    has a domain of its own, unless [domains] says otherwise. *)
-let check ?(looks = false) ?(forked = false) ?(domains = Fun.id)
-    ?(handlers = fun _ -> []) name processes expect =
+let check ?(forked = false) ?(domains = Fun.id) ?(handlers = fun _ -> []) name
+    processes expect =
   Model.check name ~expect:(not_to_its_end :: expect) @@ fun () ->
   Locks.start ~domains;
-  Domains.spawned := looks;
   let shared i _ =
     Atomic.current := i;
     let shared = Locks.Domain.DLS.get Parker.of_domain in
-    Spin.limit shared.spin 1;
     if forked then
       Locks.Domain.DLS.set Parker.of_domain { shared with process = 0 };
     shared
@@ -124,10 +121,7 @@ let () =
   check "one releases"
     [ [ Await 0 ]; [ Release 0 ] ]
     [ "locked; step"; "looked; step"; "slept; locked" ];
-  check "one releases, after a look" ~looks:true
-    [ [ Await 0 ]; [ Release 0 ] ]
-    [ "locked; step"; "looked; step"; "slept; locked" ];
-  check "two release, after a look" ~looks:true
+  check "two release"
     [ [ Await 0 ]; [ Release 0 ]; [ Release 0 ] ]
     [
       "locked; step; step";

@@ -115,6 +115,19 @@ let handler_in_a_fiber () =
 let cancelled_at_once () =
   int "nobody took it" 0 (Eio_cases.cancelled_then_resumed ())
 
+(* The program's first wait is that of a thread, so that the handler of fibers is not what
+   it is told of first. *)
+let () =
+  in_domain (fun () ->
+      let p = Promise.create () in
+      let join =
+        domain (fun () ->
+            eventually "it waits" (fun () -> Promise.waiters p = 1);
+            Promise.fill p ())
+      in
+      Promise.await p;
+      join ())
+
 let () =
   run "Eio, with concord-eio"
     (Eio_cases.suites

@@ -165,6 +165,15 @@ let only_other_domains_count () =
   int "by another domain" 0 (skipped_after in_domain);
   int "by its own" 1 (skipped_after (fun resume -> resume ()))
 
+(* It comes from the task's own loop. *)
+let a_cancellation_does_not () =
+  let spin = Host_kit.Spin.create () in
+  let turn cancel = yes "cancelled" (cancel Cancelled) in
+  raises "the task" Cancelled (fun () ->
+      look ~spin (awake turn) (fun (_ : unit Suspend.resumer) -> None));
+  int "skipped" 0 (Host_kit.Spin.begin_turns spin);
+  yes "only one" (Host_kit.Spin.begin_turns spin > 0)
+
 let in_vain () =
   let spin = Host_kit.Spin.create () in
   raises "it sleeps" Slept (fun () ->
@@ -225,6 +234,7 @@ let () =
         ( "learning",
           [
             test "only other domains count" only_other_domains_count;
+            test "a cancellation does not" a_cancellation_does_not;
             test "in vain" in_vain;
             test "a value at once teaches nothing" nothing_from_a_value_at_once;
           ] );
