@@ -1,6 +1,7 @@
 open Eio.Private
 module Host_kit = Concord.Host_kit
 module Decision = Host_kit.Decision
+module Spin = Host_kit.Spin
 module Innermost_handler = Host_kit.Innermost_handler
 
 let name = "eio"
@@ -64,8 +65,7 @@ let suspend_now (type a) ~cancel (block : a Concord.Suspend.resumer -> a option)
       | Raised backtrace, _ -> Printexc.raise_with_backtrace e backtrace
       | Performed, Effect.Unhandled (Effects.Suspend _) ->
           raise_notrace Host_kit.Elsewhere
-      | (Performed | Entered), _ ->
-          Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ()))
+      | (Performed | Entered), _ -> raise e)
 
 (* A fiber looks in its own loop: is that the innermost one? *)
 let check () =
@@ -85,8 +85,23 @@ let turn cancel =
   perform enter
 
 let looking = Host_kit.{ check; turn; suspend = suspend_now }
-let spins = Domain.DLS.new_key Host_kit.Spin.create
-let suspend block = Host_kit.look_first (Domain.DLS.get spins) looking block
+let spins = Domain.DLS.new_key Spin.create
+let at_once (_ : exn) = true
+
+(* [Host_kit.look_first], with a call less where the fiber does not look. *)
+let suspend block =
+  let spin = Domain.DLS.get spins in
+  match Host_kit.begin_look spin with
+  | 0 -> (
+      Spin.fall_asleep spin;
+      match suspend_now ~cancel:at_once block with
+      | v ->
+          Spin.wake_up spin;
+          v
+      | exception e ->
+          Spin.wake_up spin;
+          raise e)
+  | turns -> Host_kit.look_for spin looking turns block
 
 let protect f =
   match Effect.perform Effects.Get_context with

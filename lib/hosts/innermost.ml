@@ -164,10 +164,15 @@ let note t i =
 
 (* What is noted stays right: all schedulers that are registered for the thread are
    of this plug-in, and before another one is, the note is dropped. *)
+let noted () =
+  let t = get () in
+  let noted = t.note in
+  if noted >= 0 && this_thread () = t.thread then noted else none
+
 let find_noted () =
   let t = get () and plugins = Plugin.all () in
-  let noted = t.note in
-  if noted >= 0 && this_thread () = t.thread then Noted plugins.(noted)
+  let noted = noted () in
+  if noted >= 0 then Noted plugins.(noted)
   else
     let trigger = ask_for t in
     let i = which trigger in

@@ -249,19 +249,29 @@ let[@inline never] suspend_with_care places block =
   else suspend_unlisted block
 
 let[@inline] needs_care () = Plugin.needs_care ()
+let[@inline] comes_back () = Plugin.comes_back ()
+
+(* [unhandled (Wait block)], without the request and what tells of the plug-in. *)
+let suspend_unhandled block =
+  let noted = Innermost.noted () in
+  if noted < 0 then unhandled (Wait block)
+  else
+    match (Plugin.all ()).(noted).suspend block with
+    | v -> v
+    | exception Plugin.Elsewhere ->
+        Innermost.forget ();
+        unhandled (Wait block)
 
 (* [suspend_or block (Wait block)] without a call and without the request. *)
 let[@inline] suspend_at_once block =
-  if Plugin.comes_back () then unhandled (Wait block)
+  if comes_back () then suspend_unhandled block
   else
     match Effect.perform (Suspend block) with
     | v -> v
-    | exception Effect.Unhandled (Suspend unhandled_)
-      when Identity.equal unhandled_ block ->
-        unhandled (Wait block)
+    | exception Effect.Unhandled (Suspend unhandled)
+      when Identity.equal unhandled block ->
+        suspend_unhandled block
 
-let[@inline] comes_back () = Plugin.comes_back ()
-let[@inline] suspend_unhandled block = unhandled (Wait block)
 let nowhere () = []
 
 let[@inline] suspend block =

@@ -113,16 +113,18 @@ let others_sleep t =
 
 (* Where a task goes on in another domain, or the loop's thread is one of several, an update
    may be lost. Then some waits pass until what is counted is counted for both. *)
+let[@inline] fall_asleep t = t.asleep <- t.asleep + 1
+let[@inline] wake_up t = t.asleep <- t.asleep - 1
+
 let sleeping t f =
-  t.asleep <- t.asleep + 1;
+  fall_asleep t;
   match f () with
   | v ->
-      t.asleep <- t.asleep - 1;
+      wake_up t;
       v
   | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      t.asleep <- t.asleep - 1;
-      Printexc.raise_with_backtrace e backtrace
+      wake_up t;
+      raise e
 
 let begin_turns t =
   if Domains.were_spawned () && (not (others_sleep t)) && begin_ t then

@@ -45,7 +45,12 @@ val begin_turns : t -> int
     all of the last 64 waits do not count. *)
 
 val sleeping : t -> (unit -> 'a) -> 'a
-(** [sleeping t sleep] is [sleep ()], in which a task of the loop sleeps. *)
+(** [sleeping t sleep] is [sleep ()], in which a task of the loop sleeps:
+    between {!fall_asleep} and {!wake_up}, which are for those who do without a
+    function. *)
+
+val fall_asleep : t -> unit
+val wake_up : t -> unit
 
 val end_turns : t -> gained:bool -> unit
 (** The caller has looked, and gained by it or not. *)
