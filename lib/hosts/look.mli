@@ -28,7 +28,7 @@ val suspend : Spin.t -> host -> ('a Concord_suspend.resumer -> 'a option) -> 'a
     have its turns only for the other, and neither would let the loop sleep. A
     look was worth it only if the task is resumed by another domain: what comes
     from a task of the same loop comes as soon if the loop does not look. In
-    each of the first turns it looks for some 0.2 us more, as most answers are
+    each of the first turns it looks for some 0.5 us more, as most answers are
     quick, and a turn takes longer than a look.
 
     A signal handler may raise in a task that looks, after it was resumed. Then
