@@ -115,10 +115,29 @@ let suspend_until trigger sleep block ~too_late =
           if not (wait.in_block && wait.by_itself) then too_late e backtrace;
           value resumed)
 
+let is_decided wait () =
+  not (Decision.is_undecided (Decision.outcome wait.decision))
+
+let spins_of_tasks = Domain.DLS.new_key Spin.create
+
+let look_then_await trigger wait =
+  let spin = Domain.DLS.get spins_of_tasks in
+  if Spin.at_once spin (is_decided wait) then Decision.outcome wait.decision
+  else begin
+    Spin.fall_asleep spin;
+    match await wait trigger with
+    | outcome ->
+        Spin.wake_up spin;
+        outcome
+    | exception e ->
+        Spin.wake_up spin;
+        raise e
+  end
+
 let suspend trigger block =
-  let sleep wait = await wait trigger in
   (* The host knows that it has cancelled the task. *)
-  suspend_until trigger sleep block ~too_late:(fun _ _ -> ())
+  suspend_until trigger (look_then_await trigger) block ~too_late:(fun _ _ ->
+      ())
 
 (* --- Parking a thread ------------------------------------------------------- *)
 
@@ -182,10 +201,7 @@ let looks = Domain_local_await.{ release = ignore; await = ignore }
 let spins = Domain.DLS.new_key Spin.create
 
 let look_then_sleep prepare wait =
-  let is_decided () =
-    not (Decision.is_undecided (Decision.outcome wait.decision))
-  in
-  if Spin.until (Domain.DLS.get spins) is_decided then
+  if Spin.until (Domain.DLS.get spins) (is_decided wait) then
     Decision.outcome wait.decision
   else rearm wait prepare
 

@@ -5,6 +5,8 @@ type t = {
       (** How many waits are still to pass without a look. *)
   mutable looking : bool;  (** Does somebody look now? *)
   mutable looks : int;  (** How often a thread looks at most. *)
+  mutable skipped : int;
+      (** How many in a row went on without a turn of the others. *)
   mutable asleep : int;  (** Tasks, of a loop whose tasks look. *)
   mutable waits : int;  (** Of these tasks, so far. *)
   mutable fewest : int;
@@ -26,6 +28,7 @@ let create () =
     to_skip = (if has_other_cores then 0 else max_int);
     looking = false;
     looks = max_looks;
+    skipped = 0;
     asleep = 0;
     waits = 0;
     fewest = 0;
@@ -133,3 +136,35 @@ let begin_turns t =
 
 let end_turns = end_
 let leave_turns t = t.looking <- false
+
+(* --- A task that has no turns looks ------------------------------------------ *)
+
+(* So many looks take 1 us: the others of the loop, who have no turn meanwhile, wait for some
+   30 us at most. *)
+let max_glances = 32
+let max_skipped = 32
+
+let rec glance ready n =
+  ready ()
+  || n > 0
+     && begin
+       Domain.cpu_relax ();
+       glance ready (n - 1)
+     end
+
+let at_once t ready =
+  if t.skipped >= max_skipped then begin
+    t.skipped <- 0;
+    false
+  end
+  else
+    begin_turns t > 0
+    &&
+    match glance ready (Int.min t.looks max_glances) with
+    | gained ->
+        t.skipped <- (if gained then t.skipped + 1 else 0);
+        end_turns t ~gained;
+        gained
+    | exception e ->
+        leave_turns t;
+        raise e

@@ -28,8 +28,8 @@ val never : t -> unit
     operation to try in all orders. *)
 
 val limit : t -> int -> unit
-(** A thread looks at most so often; and at once, whatever was learned. For
-    models, as well. *)
+(** A thread looks at most so often, as does {!at_once}; and the next time,
+    whatever was learned. For models, as well. *)
 
 (** {2 Looking by turns}
 
@@ -57,3 +57,11 @@ val end_turns : t -> gained:bool -> unit
 
 val leave_turns : t -> unit
 (** The caller does not look any more. Nothing is learned from it. *)
+
+val at_once : t -> (unit -> bool) -> bool
+(** [at_once t ready], for a task whose scheduler gives others their turns only
+    by suspending it: looks for 1 microsecond, if that may come to be by another
+    domain, and returns whether it did; then the task may go on. As
+    {!begin_turns} it looks for nobody that began to wait after others that are
+    in {!sleeping}, and after 32 in a row that went on the next one does not
+    look. *)

@@ -30,9 +30,17 @@ let interrupted (trigger : Domain_local_await.t) =
   in
   { trigger with release }
 
-(* One value is offered to one wait: it arrives, or the resumer said [false]. *)
-let check ?(trigger = Fun.id) name processes expect =
+let spin_of_one_look () =
+  let spin = Spin.create () in
+  Spin.limit spin 1;
+  spin
+
+(* One value is offered to one wait: it arrives, or the resumer said [false]. [looks]: the
+   task looks before it awaits its trigger. *)
+let check ?(looks = false) ?(trigger = Fun.id) name processes expect =
   Model.check name ~expect @@ fun () ->
+  Domains.spawned := looks;
+  Domain.DLS.set Park.spins_of_tasks (spin_of_one_look ());
   Domain_local_await.prepare := prepare;
   let trigger = trigger (prepare ()) in
   let cell : int Suspend.resumer option Atomic.t = Atomic.make None in
@@ -85,9 +93,7 @@ let check_thread ?(looks = false) ?(protect = fun f -> f ()) name processes
     expect =
   Model.check name ~expect @@ fun () ->
   Domains.spawned := looks;
-  let spin = Spin.create () in
-  Spin.limit spin 1;
-  Domain.DLS.set Park.spins spin;
+  Domain.DLS.set Park.spins (spin_of_one_look ());
   let triggers = ref [] in
   (Domain_local_await.prepare :=
      fun () ->
@@ -154,6 +160,20 @@ let () =
   check_thread "a protected thread, interrupted when it is woken, and resumed"
     ~protect [ `Resume; `Spurious ]
     [ "wait=1,interrupted true" ];
+  check "a task that looks" ~looks:true
+    [ `Wait; `Resume 1 ]
+    [ "wait=1 1:true"; "wait=waits 1:nobody" ];
+  check "a task that looks, resume and cancel" ~looks:true
+    [ `Wait; `Resume 1; `Cancel ]
+    [
+      "wait=1 1:true";
+      "wait=cancelled 1:false";
+      "wait=cancelled 1:nobody";
+      "wait=waits 1:nobody";
+    ];
+  check "a task that looks, and a spurious wake-up" ~looks:true
+    [ `Wait; `Resume 1; `Spurious ]
+    [ "wait=1 1:true"; "wait=waits 1:nobody" ];
   check "resume and cancel"
     [ `Wait; `Resume 1; `Cancel ]
     [

@@ -154,6 +154,45 @@ let others_stay () =
       Spin.leave_turns t;
       Spin.sleeping t (fun () -> no "the new one does" (looks t)))
 
+(* --- Without turns -------------------------------------------------------------- *)
+
+let at_once () =
+  let t = Spin.create () and calls = ref 0 in
+  let after n () =
+    incr calls;
+    !calls > n
+  in
+  yes "it came" (Spin.at_once t (after 5));
+  int "no look more" 6 !calls;
+  calls := 0;
+  no "in vain" (Spin.at_once t (after 1_000));
+  int "so often" 33 !calls;
+  int "it learns" 1 (skipped t);
+  Spin.leave_turns t;
+  Spin.sleeping t (fun () ->
+      no "not while others sleep" (Spin.at_once t (fun () -> true)));
+  raises "what it looks at" Boom (fun () ->
+      Spin.at_once t (fun () -> raise Boom));
+  int "that teaches nothing" 0 (skipped t)
+
+(* The others of the loop have a turn now and then. *)
+let not_for_ever () =
+  let t = Spin.create () in
+  let rec in_a_row n =
+    if n > 1_000 then Alcotest.fail "for ever"
+    else if Spin.at_once t (fun () -> true) then in_a_row (n + 1)
+    else n
+  in
+  int "in a row" 32 (in_a_row 0);
+  int "again" 32 (in_a_row 0);
+  for _ = 1 to 20 do
+    yes "it came" (Spin.at_once t (fun () -> true))
+  done;
+  no "in vain" (Spin.at_once t never_ready);
+  int "skipped" 1 (skipped t);
+  Spin.leave_turns t;
+  int "and they had one" 32 (in_a_row 0)
+
 (* --- One at a time -------------------------------------------------------------- *)
 
 let one_at_a_time () =
@@ -218,6 +257,8 @@ let () =
                test "leaving teaches nothing" leaves;
                test "not while others sleep that came before" others_sleep;
                test "but for those that always do" others_stay;
+               test "at once" at_once;
+               test "at once, but not for ever" not_for_ever;
                test "one looks at a time" one_at_a_time;
                test "an exception ends the look" raises_out_of_it;
                test "never again" never_again;
