@@ -7,22 +7,24 @@
 #include <caml/domain_state.h>
 #include <caml/fiber.h>
 
-/* Addresses are given out shifted, as OCaml's integers have a bit less. Nothing here allocates or polls. */
-
-#define Number(pointer) ((intnat)((uintnat)(pointer) >> 1))
+/* Nothing here allocates or polls. */
 
 static inline struct stack_info *here(void) { return Caml_state->current_stack; }
 
 /* A thread's first stack has no handler, and no parent. A callback from C takes the stack's parent away. */
 static inline int is_first(void) { return Stack_parent(here()) == NULL; }
 
-static inline intnat code(value f) { return is_first() || !Is_block(f) ? 0 : Number(Code_val(f)); }
+/* Shifted, as OCaml's integers have a bit less. */
+static inline intnat code(value f) {
+  return is_first() || !Is_block(f) ? 0 : (intnat)((uintnat)Code_val(f) >> 1);
+}
 
 intnat concord_handler_returns(value unit) { return code(Stack_handle_value(here())); }
 intnat concord_handler_raises(value unit) { return code(Stack_handle_exception(here())); }
 
-intnat concord_stack_here(value unit) { return Number(here()); }
-intnat concord_stack_around(value unit) { return Number(Stack_parent(here())); }
+/* The runtime numbers all stacks of a program. One that grows moves, and keeps its number. */
+intnat concord_stack_here(value unit) { return here()->id; }
+intnat concord_stack_around(value unit) { return is_first() ? -1 : Stack_parent(here())->id; }
 
 value concord_handler_nothing_but(intnat returns, intnat raises) {
   return Val_bool(is_first() || (code(Stack_handle_value(here())) == returns &&

@@ -29,11 +29,11 @@ val nothing_but : t -> bool
     the one whose handler handled the effect. *)
 
 type stack = private int
-(** A stack, which moves when it grows: one that is equal is the same, one that
-    is not may be so too. *)
+(** The number of a stack, which no other one has or gets. It keeps it when it
+    grows. *)
 
 val around : unit -> stack
-(** The stack around the caller's. *)
+(** The stack around the caller's, or a number that none has. *)
 
 val here : unit -> stack
 (** The caller's. [around ()] before an effect is performed is [here ()] in a

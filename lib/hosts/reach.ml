@@ -172,27 +172,30 @@ let who_or request ~unhandled =
   | None -> unhandled request
 
 let suspend_or block request =
-  if Plugin.comes_back () then unhandled request
-  else
-    match Effect.perform (Suspend block) with
-    | v -> v
-    | exception Effect.Unhandled (Suspend unhandled_)
-      when Identity.equal unhandled_ block ->
-        unhandled request
+  match Effect.perform (Suspend block) with
+  | v -> v
+  | exception Effect.Unhandled (Suspend unhandled_)
+    when Identity.equal unhandled_ block ->
+      unhandled request
 
+let protect_or f request =
+  match Effect.perform Protect with
+  | unshield -> shielded f unshield
+  | exception Effect.Unhandled Protect -> unhandled request
+
+(* If one request comes back, then all do: else a handler further out would get a part of
+   what a task does. Only a question is for whoever has an answer. *)
 let perform (type a) (request : a request) : a =
   match request with
-  | Wait block -> suspend_or block request
-  | Reach release -> suspend_or (at_once release) request
-  | Turn -> suspend_or (resume_at_once ()) request
-  | Shield f -> (
-      match Effect.perform Protect with
-      | unshield -> shielded f unshield
-      | exception Effect.Unhandled Protect -> unhandled request)
   | Question (question, otherwise) -> (
       match Effect.perform (Ask { question; otherwise }) with
       | v -> Some v
       | exception Effect.Unhandled (Ask _) -> Some otherwise)
+  | _ when Plugin.comes_back () -> unhandled request
+  | Wait block -> suspend_or block request
+  | Reach release -> suspend_or (at_once release) request
+  | Turn -> suspend_or (resume_at_once ()) request
+  | Shield f -> protect_or f request
   | Fork _ -> scopes_or request ~unhandled
   | Who -> who_or request ~unhandled
 
@@ -217,18 +220,16 @@ let carefully request =
 
 (* --- For users of this module ---------------------------------------------- *)
 
-let[@inline never] suspend_unguarded block =
-  if Plugin.some_takes_every_effect () then carefully (Wait block)
-  else suspend_or block (Wait block)
+let ask request =
+  if Plugin.some_takes_every_effect () then carefully request
+  else perform request
+
+let[@inline never] suspend_unguarded block = ask (Wait block)
 
 let suspend_guarded block =
   let waits_at = Printexc.get_callstack Leaks.max_frames in
   suspend_unguarded (fun resumer ->
       block (Leaks.guard (fun () -> waits_at) resumer))
-
-let ask request =
-  if Plugin.some_takes_every_effect () then carefully request
-  else perform request
 
 (* A host that handles [Suspend] alone passes questions, and [Protect], to the scheduler
    around it, which may be one that takes every effect. Who waits is not worth that. *)
@@ -262,7 +263,7 @@ let suspend_unhandled block =
         Innermost.forget ();
         unhandled (Wait block)
 
-(* [suspend_or block (Wait block)] without a call and without the request. *)
+(* [perform (Wait block)] without a call and without the request. *)
 let[@inline] suspend_at_once block =
   if comes_back () then suspend_unhandled block
   else

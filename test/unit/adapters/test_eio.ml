@@ -57,12 +57,15 @@ let plugged_in () =
   int "not asked again" before !prepared;
   Alcotest.(check string) "name" "eio" Concord_eio.name
 
-(* Once the handler of fibers is known, nothing is performed that would only come back. *)
+(* Once the handler of fibers is known, nothing is performed that would only come back: else
+   a host around the loop would protect, or fork, what is the loop's. *)
 let not_performed () =
   let performed = ref 0 in
   let effc (type a) (effect_ : a Effect.t) :
       ((a, unit) Effect.Deep.continuation -> unit) option =
-    (match effect_ with Suspend.Suspend _ -> incr performed | _ -> ());
+    (match effect_ with
+    | Suspend.Suspend _ | Suspend.Protect | Suspend.Scopes -> incr performed
+    | _ -> ());
     None
   in
   let wait_often () =
@@ -76,6 +79,8 @@ let not_performed () =
     for _ = 1 to 100 do
       await ();
       Suspend.yield ();
+      Suspend.protect await;
+      Scope.run (fun scope -> Scope.fork scope await);
       Event.select [ Event.always (); Event.never ]
     done;
     int "not performed" before !performed

@@ -106,6 +106,20 @@ let whose () =
       ask ());
   Alcotest.(check (list bool)) "its own" [ true; false; true ] !asked
 
+let rec deep n = if n = 0 then 0 else 1 + deep (n - 1)
+
+(* It moves, and others come to lie where it was. *)
+let grown () =
+  handled (fun () ->
+      let before = Innermost_handler.here () in
+      int "depth" 100_000 (deep 100_000);
+      yes "the same" (Innermost_handler.here () = before);
+      for _ = 1 to 100 do
+        handled (fun () ->
+            no "another one" (Innermost_handler.here () = before);
+            yes "around it" (Innermost_handler.around () = before))
+      done)
+
 let () =
   run "The innermost handler"
     [
@@ -117,5 +131,9 @@ let () =
           test "none on the first stack" nowhere;
           test "none below a callback from C" below_a_callback;
         ] );
-      ("whose", [ test "of the one that handles" whose ]);
+      ( "whose",
+        [
+          test "of the one that handles" whose;
+          test "of a stack that has grown" grown;
+        ] );
     ]
