@@ -16,13 +16,14 @@ let starts =
 
 let start () = ref (mix (Atomic.fetch_and_add starts golden))
 let key = Domain.DLS.new_key start
+let units = 31
 
-let below n =
-  if n = 1 then 0
-  else begin
-    let state = Domain.DLS.get key in
-    let z = !state + golden in
-    state := z;
-    (* 31 bits of it as a fraction of [n]: a division takes as long as the rest *)
-    ((mix z lsr 16) land 0x7fff_ffff * n) lsr 31
-  end
+let fraction () =
+  let state = Domain.DLS.get key in
+  let z = !state + golden in
+  state := z;
+  (mix z lsr 16) land ((1 lsl units) - 1)
+
+(* A division takes as long as the draw. *)
+let[@inline] below n fraction = (n * fraction) lsr units
+let[@inline] rest n fraction = n * fraction land ((1 lsl units) - 1)

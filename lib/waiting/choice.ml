@@ -36,6 +36,10 @@ type ('b, 'c, 'a) performed = {
 
 type 'a chosen = Chosen : ('b, 'c, 'a) performed -> 'a chosen [@@unboxed]
 
+(* The order of so few is drawn at once: they have 40,320 orders, and a draw has 2{^ 31}
+   values. *)
+let few = 8
+
 let rec attempt = function
   | In_order alternatives -> List.find_map attempt alternatives
   | In_any_order alternatives -> attempt_any (Array.of_list alternatives)
@@ -50,20 +54,25 @@ let rec attempt = function
           Some (Chosen { result = Ok (); finish; post; within; kind = Plain }))
 
 (* Tries all, in an order in which each is equally likely before each other. *)
-and attempt_any alternatives = attempt_shuffled alternatives 0
+and attempt_any alternatives =
+  match Array.length alternatives with
+  | 0 -> None
+  | 1 -> attempt alternatives.(0)
+  | _ -> attempt_shuffled alternatives 0 (Shuffle.fraction ())
 
-and attempt_shuffled alternatives i =
-  let n = Array.length alternatives in
-  if i = n then None
-  else begin
-    let j = i + Shuffle.below (n - i) in
-    let alternative = alternatives.(j) in
+and attempt_shuffled alternatives i fraction =
+  let left = Array.length alternatives - i in
+  let j = i + Shuffle.below left fraction in
+  let alternative = alternatives.(j) in
+  if j > i then begin
     alternatives.(j) <- alternatives.(i);
-    alternatives.(i) <- alternative;
-    match attempt alternative with
-    | None -> attempt_shuffled alternatives (i + 1)
-    | chosen -> chosen
-  end
+    alternatives.(i) <- alternative
+  end;
+  match attempt alternative with
+  | None when left > 1 ->
+      attempt_shuffled alternatives (i + 1)
+        (if left > few then Shuffle.fraction () else Shuffle.rest left fraction)
+  | chosen -> chosen
 
 type enlisted =
   | Enlisted : {

@@ -82,36 +82,60 @@ let around (type a b) (outer : (a, b) around) within
   | _, _, (In_order _ | In_any_order _) ->
       assert false (* an event holds operations only *)
 
+(* The alternatives of the event, and then [found]. All the [wrap_abort]s in it go in
+   front of [aborts]. *)
+let rec collect : type a b.
+    Aborts.t list ref ->
+    (a, b) around ->
+    Aborts.t list ->
+    b alternative list ->
+    a t ->
+    b alternative list =
+ fun aborts post within found -> function
+  | One alternative -> around post within alternative :: found
+  | Wrap (t, f) -> collect aborts (inside post (Then f)) within found t
+  | Choose ts -> collect_each aborts post within found ts
+  | Guard f -> collect aborts post within found (f ())
+  | Wrap_abort (t, { run; first }) ->
+      (* a fresh one for each place in the event: they are compared by address *)
+      let abort = { Aborts.run; first } in
+      aborts := abort :: !aborts;
+      collect aborts post (abort :: within) found t
+  | Wrap_handler (t, f) ->
+      collect aborts (inside post (handled f)) within found t
+  | Prefer ts ->
+      let one t =
+        match collect aborts post within [] t with
+        | [ alternative ] -> alternative
+        | alternatives -> In_any_order alternatives
+      in
+      In_order (List.map one ts) :: found
+
+and collect_each : type a b.
+    Aborts.t list ref ->
+    (a, b) around ->
+    Aborts.t list ->
+    b alternative list ->
+    a t list ->
+    b alternative list =
+ fun aborts post within found -> function
+  | [] -> found
+  | t :: rest ->
+      let found = collect aborts post within found t in
+      collect_each aborts post within found rest
+
+(* [Array.of_list] calls C. *)
+let array_of = function
+  | [ a; b ] -> [| a; b |]
+  | [ a; b; c ] -> [| a; b; c |]
+  | [ a; b; c; d ] -> [| a; b; c; d |]
+  | alternatives -> Array.of_list alternatives
+
 (* Its alternatives, and all the [wrap_abort]s in it, latest first. *)
 let flatten t =
   let aborts = ref [] in
-  let rec collect : type a b.
-      (a, b) around ->
-      Aborts.t list ->
-      b alternative list ->
-      a t ->
-      b alternative list =
-   fun post within found -> function
-     | One alternative -> around post within alternative :: found
-     | Wrap (t, f) -> collect (inside post (Then f)) within found t
-     | Choose ts -> List.fold_left (collect post within) found ts
-     | Guard f -> collect post within found (f ())
-     | Wrap_abort (t, { run; first }) ->
-         (* a fresh one for each place in the event: they are compared by address *)
-         let abort = { Aborts.run; first } in
-         aborts := abort :: !aborts;
-         collect post (abort :: within) found t
-     | Wrap_handler (t, f) -> collect (inside post (handled f)) within found t
-     | Prefer ts ->
-         let one t =
-           match collect post within [] t with
-           | [ alternative ] -> alternative
-           | alternatives -> In_any_order alternatives
-         in
-         In_order (List.map one ts) :: found
-  in
-  let found = collect Same [] [] t in
-  (Array.of_list found, !aborts)
+  let alternatives = array_of (collect aborts Same [] [] t) in
+  (alternatives, !aborts)
 
 (* --- Performing ----------------------------------------------------------- *)
 

@@ -7,21 +7,20 @@ open Check
 
 let choose () = Event.select (List.init 4 Event.always)
 
-let counts draws =
-  let counts = Array.make 4 0 in
+let counts among draws =
+  let counts = Array.make among 0 in
   List.iter (fun i -> counts.(i) <- counts.(i) + 1) draws;
   counts
 
-(* Of [n] draws among four, within [deviations] of a quarter. *)
-let is_fair what draws =
-  let n = Float.of_int (List.length draws) in
-  let deviation = Float.sqrt (n *. 0.25 *. 0.75) in
+let is_fair ?(among = 4) what draws =
+  let n = Float.of_int (List.length draws) and ways = Float.of_int among in
+  let deviation = Float.sqrt (n *. (ways -. 1.)) /. ways in
   Array.iteri
     (fun i count ->
-      if Float.abs (Float.of_int count -. (n /. 4.)) > 7. *. deviation then
+      if Float.abs (Float.of_int count -. (n /. ways)) > 7. *. deviation then
         Alcotest.failf "%s: alternative %d was chosen %d times of %.0f" what i
           count n)
-    (counts draws)
+    (counts among draws)
 
 let first_choices () =
   is_fair "the first choice of a domain"
@@ -29,6 +28,43 @@ let first_choices () =
 
 let later_choices () =
   is_fair "on one domain" (List.init 40_000 (fun _ -> choose ()))
+
+(* In which order one choice among [n] tries them. *)
+let order n =
+  let tried = ref [] in
+  let trying i =
+    let attempt () () =
+      tried := i :: !tried;
+      None
+    in
+    let enlist () _ = true and withdraw () _ = () in
+    Event.make { Structure_kit.attempt; enlist; withdraw } () ()
+  in
+  Event.sync
+    (Event.prefer [ Event.choose (List.init n trying); Event.always () ]);
+  List.rev !tried
+
+(* Its number among those of its length. *)
+let rec rank = function
+  | [] -> 0
+  | first :: rest ->
+      let smaller = List.length (List.filter (fun i -> i < first) rest) in
+      let rec factorial n = if n = 0 then 1 else n * factorial (n - 1) in
+      (smaller * factorial (List.length rest)) + rank rest
+
+let orders () =
+  is_fair ~among:24 "the orders of four"
+    (List.init 48_000 (fun _ -> rank (order 4)));
+  let many = List.init 20_000 (fun _ -> order 12) in
+  List.iteri
+    (fun i _ ->
+      is_fair ~among:12
+        (Printf.sprintf "place %d of twelve" i)
+        (List.map (fun order -> List.nth order i) many))
+    (List.hd many);
+  let pairs = List.map (fun order -> List.(nth order 4, nth order 5)) many in
+  is_fair ~among:2 "two neighbours"
+    (List.map (fun (a, b) -> Bool.to_int (a < b)) pairs)
 
 (* How often two domains that were spawned one after the other agree. *)
 let independence () =
@@ -76,6 +112,7 @@ let () =
           [
             test "the first of each domain" first_choices;
             test "many" later_choices;
+            test "each order" orders;
             test "domains are independent" independence;
             test "the first of each process" processes;
           ] );
