@@ -31,13 +31,15 @@ let may_enter t s mode =
   admits s mode && Waiters.is_empty s.first
   && (Waiters.is_empty s.second || not t.fair)
 
-let rec try_lock t mode =
+let rec try_lock_again t mode pauses =
   let s = Atomic.get t.state in
   may_enter t s mode
   && (Atomic.compare_and_set t.state s (with_one_more s mode)
      ||
      (* any other transition *)
-     try_lock t mode)
+     try_lock_again t mode (Backoff.wait pauses))
+
+let try_lock t mode = try_lock_again t mode Backoff.first
 
 let rec enlist t w =
   let s = Atomic.get t.state in
@@ -79,24 +81,27 @@ let locking =
 let has_waiters s = not (Waiters.is_empty s.first && Waiters.is_empty s.second)
 
 (* If no task waited when the holder released the lock, there is none to serve. *)
-let[@inline] leave t s again =
+let[@inline] leave t s again pauses =
   if Atomic.compare_and_set t.state s (with_one_less s) then
     begin if has_waiters s then settle t.state
     end
-  else (* any other transition *) again t
+  else (* any other transition *) again t (Backoff.wait pauses)
 
-let rec leave_read t =
+let rec leave_read_again t pauses =
   let s = Atomic.get t.state in
   if s.holders <= 0 then
     raise (Sys_error "Rwlock.read_unlock: Operation not permitted");
-  leave t s leave_read
+  leave t s leave_read_again pauses
 
-let rec leave_write t =
+let leave_read t = leave_read_again t Backoff.first
+
+let rec leave_write_again t pauses =
   let s = Atomic.get t.state in
   if s.holders <> writer then
     raise (Sys_error "Rwlock.write_unlock: Operation not permitted");
-  leave t s leave_write
+  leave t s leave_write_again pauses
 
+let leave_write t = leave_write_again t Backoff.first
 let leave_as t = function Read -> leave_read t | Write -> leave_write t
 
 (* The newest that [is_it], if there is one. *)

@@ -26,15 +26,17 @@ let make n = Labels.made ~kind:"semaphore" (Atomic.make (free n))
 let none = free 0
 let queue waiters = if Waiters.is_empty waiters then none else Queue waiters
 
-let rec try_acquire t =
+let rec try_acquire_again t pauses =
   match Atomic.get t with
   | Free n as before ->
       n > 0
       && (Atomic.compare_and_set t before (free (n - 1))
          ||
          (* another acquire or release *)
-         try_acquire t)
+         try_acquire_again t (Backoff.wait pauses))
   | Queue _ -> false
+
+let try_acquire t = try_acquire_again t Backoff.first
 
 let rec enlist t w =
   match Atomic.get t with
@@ -66,21 +68,22 @@ let acquire t = if not (try_acquire t) then Operation.wait acquiring t ()
 let acquire_evt t = Event.make acquiring t ()
 
 (* [full n]: what a release does that finds [n] permits, [most] of them. *)
-let rec release_up_to most full t =
+let rec release_again most full t pauses =
   match Atomic.get t with
   | Free n as before ->
       if n = most then full ()
       else if not (Atomic.compare_and_set t before (free (n + 1))) then
         (* another acquire or release, or a waiter *)
-        release_up_to most full t
+        release_again most full t (Backoff.wait pauses)
   | Queue waiters as before ->
       let w = Waiters.head waiters in
       let after = queue (Waiters.tail waiters) in
       if not (Atomic.compare_and_set t before after && Waiter.resume w (Ok ()))
       then
         (* a waiter came or withdrew; or [w] refused *)
-        release_up_to most full t
+        release_again most full t pauses
 
+let release_up_to most full t = release_again most full t Backoff.first
 let get_value t = match Atomic.get t with Free n -> n | Queue _ -> 0
 
 let waiters t =

@@ -1,0 +1,8 @@
+let first = 16
+let most = 128
+
+let[@inline never] wait pauses =
+  for _ = 1 to pauses do
+    Domain.cpu_relax ()
+  done;
+  Int.min most (2 * pauses)
