@@ -966,6 +966,8 @@ What cannot be measured is said before anything is:
   $ ./main.exe --smoke mvar no-such-group
   bench: unknown group "no-such-group" (there are mvar, cancel-cost, search, debug, suspend, effect, structures, event, lazy, lwt, async, bridge, styles, lwc, generator, web, fib, scale, latency)
   [2]
+  $ TERM=dumb ./main.exe --minutes 0 2>&1 | tail -n 1
+  bench: option '--minutes': 0 is not a number of minutes above 0
   $ ./main.exe --smoke mvar --json no-such-folder/file
   bench: no-such-folder/file: No such file or directory
   [2]
