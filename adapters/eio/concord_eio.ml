@@ -30,42 +30,45 @@ let[@inline] perform enter =
 (* A resumer decides on any
    domain, and cancelling on the fiber's own; the one that decides enqueues the fiber,
    once. What resumes the fiber if [cancel] refuses has no exception for it. *)
-let suspend_now (type a) ~cancel (block : a Concord.Suspend.resumer -> a option)
-    : a =
-  let progress = ref Performed in
-  let enter fiber (enqueue : a Effects.enqueue) =
-    progress := Entered;
-    match Fiber_context.get_error fiber with
-    | Some e when cancel e -> enqueue (Error e)
-    | Some _ | None ->
-        let decision = Decision.create () in
-        let decide outcome =
-          (match outcome with Ok _ -> true | Error e -> cancel e)
-          && Decision.decide decision outcome
-          && begin
-            enqueue outcome;
-            true
-          end
-        in
-        (* Eio forgets this function before the fiber goes on. *)
-        let cancelled = Host_kit.weakly decide in
-        Fiber_context.set_cancel_fn fiber (fun e ->
-            ignore (cancelled (Error e) : bool));
-        let outcome = Decision.offer decision decide block in
-        if not (Decision.is_undecided outcome) then begin
-          if Result.is_error outcome then
-            progress := Raised (Printexc.get_raw_backtrace ());
-          enqueue outcome
+let enter (type a) ~cancel progress
+    (block : a Concord.Suspend.resumer -> a option) fiber
+    (enqueue : a Effects.enqueue) =
+  progress := Entered;
+  match Fiber_context.get_error fiber with
+  | Some e when cancel e -> enqueue (Error e)
+  | Some _ | None ->
+      let decision = Decision.create () in
+      let decide outcome =
+        (match outcome with Ok _ -> true | Error e -> cancel e)
+        && Decision.decide decision outcome
+        && begin
+          enqueue outcome;
+          true
         end
-  in
-  match perform enter with
+      in
+      (* Eio forgets this function before the fiber goes on. *)
+      let cancelled = Host_kit.weakly decide in
+      Fiber_context.set_cancel_fn fiber (fun e ->
+          ignore (cancelled (Error e) : bool));
+      let outcome = Decision.offer decision decide block in
+      if not (Decision.is_undecided outcome) then begin
+        if Result.is_error outcome then
+          progress := Raised (Printexc.get_raw_backtrace ());
+        enqueue outcome
+      end
+
+let[@inline never] raised progress e =
+  match (progress, e) with
+  | Raised backtrace, _ -> Printexc.raise_with_backtrace e backtrace
+  | Performed, Effect.Unhandled (Effects.Suspend _) ->
+      raise_notrace Host_kit.Elsewhere
+  | (Performed | Entered), _ -> raise e
+
+let suspend_now ~cancel block =
+  let progress = ref Performed in
+  match perform (enter ~cancel progress block) with
   | v -> v
-  | exception e -> (
-      match (!progress, e) with
-      | Raised backtrace, _ -> Printexc.raise_with_backtrace e backtrace
-      | Performed, Effect.Unhandled (Effects.Suspend _) ->
-          raise_notrace Host_kit.Elsewhere
-      | (Performed | Entered), _ -> raise e)
+  | exception e -> raised !progress e
 
 (* A fiber looks in its own loop: is that the innermost one? *)
 let check () =
@@ -88,19 +91,21 @@ let looking = Host_kit.{ check; turn; suspend = suspend_now }
 let spins = Domain.DLS.new_key Spin.create
 let at_once (_ : exn) = true
 
-(* [Host_kit.look_first], with a call less where the fiber does not look. *)
+(* [Host_kit.look_first], with as little as can be on the stack of a fiber that does not
+   look: that has some 25 words before it grows. *)
 let suspend block =
   let spin = Domain.DLS.get spins in
   match Host_kit.begin_look spin with
   | 0 -> (
       Spin.fall_asleep spin;
-      match suspend_now ~cancel:at_once block with
+      let progress = ref Performed in
+      match perform (enter ~cancel:at_once progress block) with
       | v ->
           Spin.wake_up spin;
           v
       | exception e ->
           Spin.wake_up spin;
-          raise e)
+          raised !progress e)
   | turns -> Host_kit.look_for spin looking turns block
 
 let protect f =

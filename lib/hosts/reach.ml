@@ -252,16 +252,23 @@ let[@inline never] suspend_with_care places block =
 let[@inline] needs_care () = Plugin.needs_care ()
 let[@inline] comes_back () = Plugin.comes_back ()
 
-(* [unhandled (Wait block)], without the request and what tells of the plug-in. *)
-let suspend_unhandled block =
+exception Elsewhere = Plugin.Elsewhere
+
+(* [unhandled (Wait block)], without the request and what tells of the plug-in. The plug-in
+   is called last: the stack of a task that waits has no frame of this. *)
+let[@inline never] suspend_by_note block =
   let noted = Innermost.noted () in
   if noted < 0 then unhandled (Wait block)
-  else
-    match (Plugin.all ()).(noted).suspend block with
-    | v -> v
-    | exception Plugin.Elsewhere ->
-        Innermost.forget ();
-        unhandled (Wait block)
+  else (Plugin.all ()).(noted).suspend block
+
+let[@inline never] suspend_elsewhere block =
+  Innermost.forget ();
+  unhandled (Wait block)
+
+let[@inline never] suspend_unhandled block =
+  match suspend_by_note block with
+  | v -> v
+  | exception Plugin.Elsewhere -> suspend_elsewhere block
 
 (* [perform (Wait block)] without a call and without the request. *)
 let[@inline] suspend_at_once block =

@@ -21,6 +21,16 @@ val suspend_unhandled : ('a resumer -> 'a option) -> 'a
 (** What {!suspend_at_once} does when nobody has handled the effect, or would.
 *)
 
+exception Elsewhere
+(** {!Plugin.Elsewhere}. *)
+
+val suspend_by_note : ('a resumer -> 'a option) -> 'a
+(** As {!suspend_unhandled}, with less on the stack of a task that waits. If it
+    raises {!Elsewhere} then the task has not waited, and is to go on with
+    {!suspend_elsewhere}. *)
+
+val suspend_elsewhere : ('a resumer -> 'a option) -> 'a
+
 val suspend_with_care :
   (unit -> Waits.place list) -> ('a resumer -> 'a option) -> 'a
 (** The places are those in which the task waits. They are asked for if waits

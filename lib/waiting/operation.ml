@@ -25,7 +25,7 @@ type refused = Refused : ('t, 'x, 'a) t * 'x -> refused | Refused_choice
 
 let refused : refused option Atomic.t = Atomic.make None
 
-let withdraw_and_raise operation t w e =
+let[@inline never] withdraw_and_raise operation t w e =
   let backtrace = Printexc.get_raw_backtrace () in
   if Reach.is_refusal e then
     Atomic.set refused
@@ -55,6 +55,24 @@ let[@inline never] wait_with_care operation t w =
     (fun () -> [ place operation t w.Waiter.arg ])
     (fun resumer -> block operation t w resumer)
 
+(* After the effect has come back, or where the host is another one than was noted, the task
+   has not waited yet. *)
+let[@inline never] wait_otherwise operation t w = function
+  | Effect.Unhandled (Concord_suspend.Suspend unhandled)
+    when Identity.captures unhandled w ->
+      begin match Reach.suspend_unhandled (Identity.own unhandled) with
+      | v -> v
+      | exception e -> withdraw_and_raise operation t w e
+      end
+  | Reach.Elsewhere ->
+      begin match
+        Reach.suspend_elsewhere (fun resumer -> block operation t w resumer)
+      with
+      | v -> v
+      | exception e -> withdraw_and_raise operation t w e
+      end
+  | e -> withdraw_and_raise operation t w e
+
 (* As [Reach.suspend_at_once], but the stack of the task that waits does not keep the
    function: 48 bytes. Until that is called, nothing else refers to the waiter. *)
 let wait operation t arg =
@@ -62,16 +80,10 @@ let wait operation t arg =
   match
     if Reach.needs_care () then wait_with_care operation t w
     else if Reach.comes_back () then
-      Reach.suspend_unhandled (fun resumer -> block operation t w resumer)
+      Reach.suspend_by_note (fun resumer -> block operation t w resumer)
     else
       Effect.perform
         (Concord_suspend.Suspend (fun resumer -> block operation t w resumer))
   with
   | v -> v
-  | exception Effect.Unhandled (Concord_suspend.Suspend unhandled)
-    when Identity.captures unhandled w ->
-      begin match Reach.suspend_unhandled (Identity.own unhandled) with
-      | v -> v
-      | exception e -> withdraw_and_raise operation t w e
-      end
-  | exception e -> withdraw_and_raise operation t w e
+  | exception e -> wait_otherwise operation t w e

@@ -34,6 +34,11 @@ let probe { Probe.passing } =
 let needs_care () = false
 let suspend_at_once = suspend
 let suspend_unhandled = suspend
+let suspend_by_note = suspend
+
+exception Elsewhere
+
+let suspend_elsewhere = suspend
 let comes_back () = false
 let suspend_with_care (_ : unit -> Waits.place list) block = suspend block
 
