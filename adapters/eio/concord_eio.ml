@@ -57,12 +57,14 @@ let enter (type a) ~cancel progress
         enqueue outcome
       end
 
+(* [e] as it is caught. *)
 let[@inline never] raised progress e =
+  let backtrace = Printexc.get_raw_backtrace () in
   match (progress, e) with
   | Raised backtrace, _ -> Printexc.raise_with_backtrace e backtrace
   | Performed, Effect.Unhandled (Effects.Suspend _) ->
       raise_notrace Host_kit.Elsewhere
-  | (Performed | Entered), _ -> raise e
+  | (Performed | Entered), _ -> Printexc.raise_with_backtrace e backtrace
 
 let suspend_now ~cancel block =
   let progress = ref Performed in
@@ -92,7 +94,7 @@ let spins = Domain.DLS.new_key Spin.create
 let at_once (_ : exn) = true
 
 (* [Host_kit.look_first], with as little as can be on the stack of a fiber that does not
-   look: that has some 25 words before it grows. *)
+   look: that has some 20 words before it grows. *)
 let suspend block =
   let spin = Domain.DLS.get spins in
   match Host_kit.begin_look spin with

@@ -16,14 +16,14 @@ let starts =
 
 let start () = ref (mix (Atomic.fetch_and_add starts golden))
 let key = Domain.DLS.new_key start
-let units = 31
+let bits = 31
 
 let fraction () =
   let state = Domain.DLS.get key in
   let z = !state + golden in
   state := z;
-  (mix z lsr 16) land ((1 lsl units) - 1)
+  (mix z lsr 16) land ((1 lsl bits) - 1)
 
 (* A division takes as long as the draw. *)
-let[@inline] below n fraction = (n * fraction) lsr units
-let[@inline] rest n fraction = n * fraction land ((1 lsl units) - 1)
+let[@inline] below n fraction = (n * fraction) lsr bits
+let[@inline] rest n fraction = n * fraction land ((1 lsl bits) - 1)

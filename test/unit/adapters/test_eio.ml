@@ -116,6 +116,25 @@ let handler_in_a_fiber () =
     [ "filled"; "put"; "in a loop inside" ]
     (List.rev !log)
 
+(* A fiber that is cancelled sees where its exception was raised: in the scheduler, not where
+   the plug-in has caught it. *)
+let backtrace_of_cancellation () =
+  Suspend.yield ();
+  let trace = ref "" in
+  (try
+     Eio.Switch.run @@ fun sw ->
+     Eio.Fiber.fork ~sw (fun () ->
+         try Promise.await (Promise.create ())
+         with e ->
+           let backtrace = Printexc.get_raw_backtrace () in
+           trace := Printexc.raw_backtrace_to_string backtrace;
+           Printexc.raise_with_backtrace e backtrace);
+     Eio.Switch.fail sw Boom
+   with Boom -> ());
+  let first = List.hd (String.split_on_char '\n' !trace) in
+  if not (String.starts_with ~prefix:"Raised at Stdlib__Effect" first) then
+    Alcotest.failf "the backtrace begins elsewhere: %S" !trace
+
 (* Eio tells its own suspension of a cancellation at once. *)
 let cancelled_at_once () =
   int "nobody took it" 0 (Eio_cases.cancelled_then_resumed ())
@@ -151,6 +170,8 @@ let () =
               not_performed;
             test "a handler in a fiber is found"
               (Eio_cases.main handler_in_a_fiber);
+            test "cancelled: the backtrace is kept"
+              (Eio_cases.main backtrace_of_cancellation);
             test "cancelled, then put: the value stays"
               (Eio_cases.main cancelled_at_once);
           ] );
