@@ -85,12 +85,12 @@ let without_gone front back size gone =
     make front back (List.length front + List.length back) 0
   else make front back size gone
 
+let[@inline] is_gone w = not (Waiter.is_live w)
+
 let rec rest_of_many = function
   | One _ -> Empty
   | Many { front = first :: front; back; size; gone } ->
-      let gone =
-        if gone > 0 && not (Waiter.is_live first) then gone - 1 else gone
-      in
+      let gone = if gone > 0 && is_gone first then gone - 1 else gone in
       without_gone front back (size - 1) gone
   | Turned { turned; back; size; gone } ->
       rest_of_many (Many { front = turn turned; back; size; gone })
@@ -98,13 +98,23 @@ let rec rest_of_many = function
 
 let[@inline] tail q = match q with One _ -> Empty | _ -> rest_of_many q
 
+(* The waiter that came last is often the one that leaves, as a task that waits behind others
+   with a limit of time: then nothing of it is left. *)
+let rec drop_last back size gone =
+  match back with
+  | w :: back when size > few && is_gone w ->
+      drop_last back (size - 1) (Int.max 0 (gone - 1))
+  | _ -> (back, size, gone)
+
 let count_gone q =
   match q with
   | Empty -> Empty
   | One w -> if Waiter.is_live w then q else Empty
-  | Many { front; back; size; gone } -> without_gone front back size (gone + 1)
+  | Many { front; back; size; gone } ->
+      let back, size, gone = drop_last back size (gone + 1) in
+      without_gone front back size gone
   | Turned { turned; back; size; gone } ->
-      let gone = gone + 1 in
+      let back, size, gone = drop_last back size (gone + 1) in
       if 2 * gone > size then without_gone (turn turned) back size gone
       else Turned { turned; back; size; gone }
 

@@ -103,6 +103,34 @@ let reversed_once () =
     (Printf.sprintf "%.0f words for 1,000 takings" words)
     (words < float (10 * n))
 
+let leave q w =
+  Waiter.mark_gone w;
+  Waiters.count_gone q
+
+(* Behind others, each comes and leaves before the next one. *)
+let last_leaves () =
+  let long = push_all Waiters.empty 1 100 in
+  let come_and_leave q number =
+    let w = waiter number in
+    leave (Waiters.push q w) w
+  in
+  let none_gone what q =
+    int what 0
+      (List.length (List.filter (Fun.negate Waiter.is_live) (contents q)))
+  in
+  let numbers = List.init 1_000 (fun i -> 1_000 + i) in
+  none_gone "none is kept" (List.fold_left come_and_leave long numbers);
+  none_gone "nor in one that was turned"
+    (List.fold_left come_and_leave (Waiters.tail long) numbers)
+
+(* A signal handler may raise between the two steps of leaving. *)
+let uncounted () =
+  let q = push_all Waiters.empty 1 100 in
+  let w = waiter 101 and last = waiter 102 in
+  let q = Waiters.push (Waiters.push q w) last in
+  Waiter.mark_gone w;
+  int "with the next one" 100 (Waiters.length (leave q last))
+
 let () =
   run "Waiters"
     [
@@ -111,5 +139,7 @@ let () =
           test "as a list" random_operations;
           test "old versions stay as they are" old_versions;
           test "a long queue is reversed once" reversed_once;
+          test "nothing is left of the last that leaves" last_leaves;
+          test "nor of those before it" uncounted;
         ] );
     ]
