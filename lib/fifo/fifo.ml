@@ -37,7 +37,7 @@ let fork_as name f =
 let fork f = fork_as "fork" f
 
 let fail promise e =
-  let backtrace = Printexc.get_raw_backtrace () in
+  let backtrace = Backtrace.get () in
   ignore (Promise.try_fail ~backtrace promise e : bool)
 
 let fork_promise f =
@@ -85,7 +85,7 @@ let join handle =
   match Promise.await (Task.ended handle) with
   | () -> ()
   | exception e -> (
-      let backtrace = Printexc.get_raw_backtrace () in
+      let backtrace = Backtrace.get () in
       match Promise.peek (Task.ended handle) with
       | Some (Error _) ->
           (* Also if the caller was just cancelled: the task counts on it. *)
@@ -125,7 +125,7 @@ let with_locals name change f =
       Task.set_locals task before;
       v
   | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
+      let backtrace = Backtrace.get () in
       Task.set_locals task before;
       Printexc.raise_with_backtrace e backtrace
 
@@ -171,7 +171,7 @@ module Scope = struct
     with
     | () -> ()
     | exception e ->
-        let backtrace = Printexc.get_raw_backtrace () in
+        let backtrace = Backtrace.get () in
         close scope;
         Printexc.raise_with_backtrace e backtrace
 
@@ -187,7 +187,7 @@ module Scope = struct
         Task.leave_scope task;
         conclude scope (Ok v)
     | exception e -> (
-        let backtrace = Printexc.get_raw_backtrace () in
+        let backtrace = Backtrace.get () in
         match close scope with
         | () ->
             Task.leave_scope task;

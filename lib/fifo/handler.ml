@@ -32,7 +32,7 @@ let raised s exn =
 (* [discontinue_with_backtrace] has a polling point before it uses the
    continuation; [discontinue] has none. *)
 let[@inline never] fail s continuation exn =
-  let backtrace = Printexc.get_raw_backtrace () in
+  let backtrace = Backtrace.get () in
   match Failing { continuation; exn; backtrace } with
   | failing ->
       s.waits.(s.current) <- failing;

@@ -117,7 +117,7 @@ let rec surely f a b =
   with
   | () -> ()
   | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
+      let backtrace = Backtrace.get () in
       if not !paid then surely f a b;
       Printexc.raise_with_backtrace e backtrace
 
@@ -143,7 +143,7 @@ let[@inline never] make_ready_slowly s task =
   match surely enqueue s task with
   | () -> wake s
   | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
+      let backtrace = Backtrace.get () in
       wake s;
       Printexc.raise_with_backtrace e backtrace
 

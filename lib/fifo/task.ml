@@ -224,7 +224,7 @@ let[@inline] current s = Array.unsafe_get s.tasks s.current
 (* --- Exceptions of signal handlers ---------------------------------------- *)
 
 let note s e =
-  s.interruption_backtrace <- Printexc.get_raw_backtrace ();
+  s.interruption_backtrace <- Backtrace.get ();
   s.interruption <- e;
   s.look_at <- min_int
 

@@ -62,7 +62,7 @@ let lock_again wait =
   if wait.unlocked then (
     try lock_now wait
     with e ->
-      let backtrace = Printexc.get_raw_backtrace () in
+      let backtrace = Backtrace.get () in
       (try if wait.unlocked then lock_now wait with _ -> ());
       Printexc.raise_with_backtrace e backtrace)
 
@@ -75,7 +75,7 @@ let wait condition mutex =
   match Operation.wait waiting wait () with
   | Signal | Broadcast -> lock_again wait
   | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
+      let backtrace = Backtrace.get () in
       lock_again wait;
       Printexc.raise_with_backtrace e backtrace
 
@@ -170,7 +170,7 @@ let loop_no_mutex condition f =
       match look_and_wait visit with
       | v -> v
       | exception e ->
-          let backtrace = Printexc.get_raw_backtrace () in
+          let backtrace = Backtrace.get () in
           leave visit;
           Printexc.raise_with_backtrace e backtrace)
 
@@ -185,7 +185,7 @@ let is_over visit =
       true
   | None -> false
   | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
+      let backtrace = Backtrace.get () in
       leave visit;
       visit.got <- (fun () -> Printexc.raise_with_backtrace e backtrace);
       true

@@ -93,7 +93,7 @@ let note_or_release t who =
   match note t (who ()) with
   | () -> ()
   | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
+      let backtrace = Backtrace.get () in
       release t;
       Printexc.raise_with_backtrace e backtrace
 
@@ -145,7 +145,7 @@ let lock_soon t =
       Spin.end_turns spin ~gained;
       gained
   | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
+      let backtrace = Backtrace.get () in
       Spin.leave_turns spin;
       Printexc.raise_with_backtrace e backtrace
 
@@ -170,7 +170,7 @@ let rec lock_again t =
             if is_watched t then note t (Extent.task ())
           end)
   | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
+      let backtrace = Backtrace.get () in
       lock_again t;
       Printexc.raise_with_backtrace e backtrace
 
@@ -186,7 +186,7 @@ let[@inline] unlock_after t f =
       unlock t;
       v
   | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
+      let backtrace = Backtrace.get () in
       unlock t;
       Printexc.raise_with_backtrace e backtrace
 

@@ -47,7 +47,7 @@ let on_resolve t f =
 (* --- Promises of promises -------------------------------------------------- *)
 
 let rec keep_failure result e =
-  match Failed (e, Printexc.get_raw_backtrace ()) with
+  match Failed (e, Backtrace.get ()) with
   | failed -> result := failed
   | exception e -> keep_failure result e
 
@@ -189,7 +189,7 @@ let rec fill_with mask t f =
   match Signals.under mask fill with
   | () -> ()
   | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
+      let backtrace = Backtrace.get () in
       let fail () = Printexc.raise_with_backtrace e backtrace in
       if is_resolved t then fail () else fill_with mask t fail
 

@@ -56,7 +56,7 @@ let fill t v = if not (try_fill t v) then refuse t
 
 let resolve_failed backtrace t e =
   let backtrace =
-    match backtrace with Some b -> b | None -> Printexc.get_raw_backtrace ()
+    match backtrace with Some b -> b | None -> Backtrace.get ()
   in
   settle t (Failed (e, backtrace))
 

@@ -49,7 +49,7 @@ let rec attempt = function
           Some (Chosen { result = Ok v; finish; post; within; kind = Plain })
       | None -> None
       | exception e ->
-          let backtrace = Printexc.get_raw_backtrace () in
+          let backtrace = Backtrace.get () in
           let finish () = Printexc.raise_with_backtrace e backtrace in
           Some (Chosen { result = Ok (); finish; post; within; kind = Plain }))
 
@@ -196,13 +196,13 @@ let before (type a) due (f : unit -> a) : unit -> a =
     match f () with
     | v -> fun () -> v
     | exception e ->
-        let backtrace = Printexc.get_raw_backtrace () in
+        let backtrace = Backtrace.get () in
         fun () -> Printexc.raise_with_backtrace e backtrace
   in
   match Aborts.run_first due with
   | () -> again
   | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
+      let backtrace = Backtrace.get () in
       ignore (again () : a);
       Printexc.raise_with_backtrace e backtrace
 
@@ -260,7 +260,7 @@ let wait_for_any alternatives =
       withdraw_all enlisted;
       chosen
   | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
+      let backtrace = Backtrace.get () in
       if Reach.is_refusal e then Atomic.set Operation.refused refused;
       Labels.raises_unknown e;
       withdraw_all enlisted;

@@ -26,7 +26,7 @@ type refused = Refused : ('t, 'x, 'a) t * 'x -> refused | Refused_choice
 let refused : refused option Atomic.t = Atomic.make None
 
 let[@inline never] withdraw_and_raise operation t w e =
-  let backtrace = Printexc.get_raw_backtrace () in
+  let backtrace = Backtrace.get () in
   if Reach.is_refusal e then
     Atomic.set refused
       (* an argument may be large, and is kept *)
