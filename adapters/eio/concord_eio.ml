@@ -1,42 +1,49 @@
 open Eio.Private
 module Host_kit = Concord.Host_kit
 module Decision = Host_kit.Decision
+module Domain_local = Host_kit.Domain_local
 module Spin = Host_kit.Spin
 module Innermost_handler = Host_kit.Innermost_handler
 
 let name = "eio"
 
-(* How far a suspension came. What [block] raised is raised in the fiber by Eio, which
-   keeps no backtrace. *)
-type progress = Performed | Entered | Raised of Printexc.raw_backtrace
+(* What [block] raised: Eio, which raises it in the fiber, keeps no backtrace. *)
+exception Raised of exn * Printexc.raw_backtrace
+
+let spins = Domain_local.make Spin.create
+
+(* What is performed refers to the [spin] of the loop, by which it is known if it comes
+   back. *)
+let[@inline] refer_to spin = ignore (Sys.opaque_identity spin : Spin.t)
 
 (* [enter] runs outside of the fiber, on the stack around that of the handler: so the
    innermost handler of the fiber is Eio's own if that is the stack around the fiber's. *)
-let learning enter =
-  if Host_kit.knows_handler () then enter
-  else
-    let handler = Innermost_handler.get ()
-    and around = Innermost_handler.around () in
-    fun fiber enqueue ->
-      if Innermost_handler.here () = around then Host_kit.passes_suspend handler;
-      enter fiber enqueue
+let[@inline never] learning spin enter =
+  let handler = Innermost_handler.get ()
+  and around = Innermost_handler.around () in
+  fun fiber enqueue ->
+    refer_to spin;
+    if Innermost_handler.here () = around then Host_kit.passes_suspend handler;
+    enter fiber enqueue
 
-(* The private effect of Eio's fibers, performed as Eio does. Eio's own waits tell it too:
-   eio-trace shows the fiber as suspended. *)
-let[@inline] perform enter =
-  Trace.suspend_fiber "Concord";
-  Effect.perform (Effects.Suspend (learning enter))
+(* The private effect of Eio's fibers. *)
+let[@inline] perform spin enter =
+  Effect.perform
+    (Effects.Suspend
+       (if Host_kit.knows_handler () then enter else learning spin enter))
+
+(* Eio's own waits tell it too: eio-trace shows the fiber as suspended. *)
+let[@inline] tell () = Trace.suspend_fiber "Concord"
 
 (* A resumer decides on any
    domain, and cancelling on the fiber's own; the one that decides enqueues the fiber,
    once. What resumes the fiber if [cancel] refuses has no exception for it. *)
-let enter (type a) ~cancel progress
-    (block : a Concord.Suspend.resumer -> a option) fiber
-    (enqueue : a Effects.enqueue) =
-  progress := Entered;
+let enter (type a) ~cancel spin (block : a Concord.Suspend.resumer -> a option)
+    fiber (enqueue : a Effects.enqueue) =
+  refer_to spin;
   match Fiber_context.get_error fiber with
   | Some e when cancel e -> enqueue (Error e)
-  | Some _ | None ->
+  | Some _ | None -> (
       let decision = Decision.create () in
       let decide outcome =
         (match outcome with Ok _ -> true | Error e -> cancel e)
@@ -51,26 +58,31 @@ let enter (type a) ~cancel progress
       Fiber_context.set_cancel_fn fiber (fun e ->
           ignore (cancelled (Error e) : bool));
       let outcome = Decision.offer decision decide block in
-      if not (Decision.is_undecided outcome) then begin
-        if Result.is_error outcome then
-          progress := Raised (Printexc.get_raw_backtrace ());
-        enqueue outcome
-      end
+      if not (Decision.is_undecided outcome) then
+        match outcome with
+        | Ok _ -> enqueue outcome
+        | Error e -> enqueue (Error (Raised (e, Printexc.get_raw_backtrace ())))
+      )
 
-(* [e] as it is caught. *)
-let[@inline never] raised progress e =
-  let backtrace = Printexc.get_raw_backtrace () in
-  match (progress, e) with
-  | Raised backtrace, _ -> Printexc.raise_with_backtrace e backtrace
-  | Performed, Effect.Unhandled (Effects.Suspend _) ->
+(* An exception that is not that of the wait is raised again where it is caught, which
+   keeps its backtrace and costs nothing. *)
+let[@inline never] raise_if_ours spin = function
+  | Raised (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
+  | Effect.Unhandled (Effects.Suspend enter) when Host_kit.captures enter spin
+    ->
       raise_notrace Host_kit.Elsewhere
-  | (Performed | Entered), _ -> Printexc.raise_with_backtrace e backtrace
+  | _ -> ()
 
 let suspend_now ~cancel block =
-  let progress = ref Performed in
-  match perform (enter ~cancel progress block) with
+  let spin = Domain_local.get spins in
+  tell ();
+  match
+    perform spin (fun fiber enqueue -> enter ~cancel spin block fiber enqueue)
+  with
   | v -> v
-  | exception e -> raised !progress e
+  | exception e ->
+      raise_if_ours spin e;
+      raise e
 
 (* A fiber looks in its own loop: is that the innermost one? *)
 let check () =
@@ -87,27 +99,35 @@ let turn cancel =
     Option.iter cancelled (Fiber_context.get_error fiber);
     enqueue (Ok ())
   in
-  perform enter
+  tell ();
+  perform (Domain_local.get spins) enter
 
 let looking = Host_kit.{ check; turn; suspend = suspend_now }
-let spins = Domain.DLS.new_key Spin.create
 let at_once (_ : exn) = true
 
-(* [Host_kit.look_first], with as little as can be on the stack of a fiber that does not
-   look: that has some 20 words before it grows. *)
+(* [suspend_now] in [Spin.sleeping], with as little as can be on the stack: a new fiber has
+   some 20 words before that is copied into a larger one. *)
+let[@inline never] sleep spin block =
+  Spin.fall_asleep spin;
+  match
+    perform spin (fun fiber enqueue ->
+        enter ~cancel:at_once spin block fiber enqueue)
+  with
+  | v ->
+      Spin.wake_up spin;
+      v
+  | exception e ->
+      Spin.wake_up spin;
+      raise_if_ours spin e;
+      raise e
+
+(* [Host_kit.look_first]. *)
 let suspend block =
-  let spin = Domain.DLS.get spins in
+  let spin = Domain_local.get spins in
   match Host_kit.begin_look spin with
-  | 0 -> (
-      Spin.fall_asleep spin;
-      let progress = ref Performed in
-      match perform (enter ~cancel:at_once progress block) with
-      | v ->
-          Spin.wake_up spin;
-          v
-      | exception e ->
-          Spin.wake_up spin;
-          raised !progress e)
+  | 0 ->
+      tell ();
+      sleep spin block
   | turns -> Host_kit.look_for spin looking turns block
 
 let protect f =

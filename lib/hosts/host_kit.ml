@@ -1,4 +1,5 @@
 module Decision = Decision
+module Domain_local = Domain_local
 module Inbox = Inbox
 module Spin = Spin
 module Who = Who
@@ -42,6 +43,7 @@ type plugin = Plugin.t = {
 }
 
 let plug_in = Plugin.add
+let captures = Identity.captures
 
 module Innermost_handler = Innermost_handler
 

@@ -11,6 +11,9 @@
 module Decision = Decision
 (** The one decision between resuming a task and cancelling it (H3). *)
 
+module Domain_local = Domain_local
+(** Values of a domain, read without a call. *)
+
 module Inbox = Inbox
 (** What other threads made ready, and the bell that wakes the loop (H4). *)
 
@@ -209,6 +212,12 @@ val plug_in : ?who:(unit -> Who.t) -> plugin -> unit
     which task of the scheduler the calling one is, for {!Concord.Debug};
     without it they are not told apart. That of a scheduler that takes every
     effect performs none. *)
+
+val captures : ('a -> 'b) -> 'c -> bool
+(** [captures f v]: does the closure [f] refer to [v] itself, physically? For a
+    plug-in whose effect has come back unhandled: is it the one that was
+    performed, or did another task fail with such an exception? [false] for one
+    of several functions that are defined together. {b Cost}: O(variables). *)
 
 val using_plugin : plugin -> (unit -> 'a) -> 'a
 (** [using_plugin plugin loop] is [loop ()], with the scheduler registered as

@@ -36,7 +36,7 @@ type t = {
   mutable beneath : int;
       (** Of which plug-in are all schedulers registered for the thread, except
           the one that was registered last? Or [none], or [unknown]. *)
-  mutable note : int;  (** A plug-in, or [none]. *)
+  mutable note : Plugin.t option;
   mutable handler : handler;
       (** Of the scheduler that came last, in any thread. *)
 }
@@ -53,12 +53,12 @@ let create () =
     thread = none;
     asking = false;
     beneath = unknown;
-    note = none;
+    note = None;
     handler = no_handler;
   }
 
-let key = Domain.DLS.new_key create
-let get () = Domain.DLS.get key
+let records = Domain_local.make create
+let[@inline] get () = Domain_local.get records
 
 (* The library is initialised in a thread without scheduler: this is the trigger that
    [Domain_local_await] gives there. *)
@@ -105,7 +105,7 @@ let look_beneath t =
 let called_back t thread =
   put_down_flags t;
   if thread = t.thread then begin
-    t.note <- none;
+    t.note <- None;
     if t.asking then t.asking <- false else look_beneath t
   end
 
@@ -160,29 +160,30 @@ let note t i =
     t.mode == Observed
     && (t.beneath = i || t.beneath = none)
     && this_thread () = t.thread
-  then t.note <- i
+  then t.note <- Some (Plugin.all ()).(i)
 
 (* What is noted stays right: all schedulers that are registered for the thread are
    of this plug-in, and before another one is, the note is dropped. *)
 let noted () =
   let t = get () in
-  let noted = t.note in
-  if noted >= 0 && this_thread () = t.thread then noted else none
+  match t.note with
+  | Some _ as noted when this_thread () = t.thread -> noted
+  | Some _ | None -> None
 
 let find_noted () =
-  let t = get () and plugins = Plugin.all () in
-  let noted = noted () in
-  if noted >= 0 then Noted plugins.(noted)
-  else
-    let trigger = ask_for t in
-    let i = which trigger in
-    if t.mode == Waiting && i = none then observe_now t;
-    if i >= 0 then begin
-      note t i;
-      Found plugins.(i)
-    end
-    else if i = unknown then Trigger trigger
-    else Nobody
+  match noted () with
+  | Some plugin -> Noted plugin
+  | None ->
+      let t = get () in
+      let trigger = ask_for t in
+      let i = which trigger in
+      if t.mode == Waiting && i = none then observe_now t;
+      if i >= 0 then begin
+        note t i;
+        Found (Plugin.all ()).(i)
+      end
+      else if i = unknown then Trigger trigger
+      else Nobody
 
 (* There is only the main domain, and it is observed, or cannot be. *)
 let alone = ref false
@@ -199,7 +200,7 @@ let () =
   | () -> alone := (get ()).mode != Waiting
   | exception Invalid_argument _ -> (* the library was loaded late *) ()
 
-let forget () = (get ()).note <- none
+let forget () = (get ()).note <- None
 
 (* --- Schedulers that handle the effect --------------------------------------- *)
 

@@ -18,8 +18,8 @@ val find : unit -> found
       without plug-ins and other domains.
     - {b Raises} [e] if the scheduler's [prepare_for_await] raises [e]. *)
 
-val noted : unit -> int
-(** The index of the plug-in that {!find} would give as {!Noted}, or -1. *)
+val noted : unit -> Plugin.t option
+(** The plug-in that {!find} would give as {!Noted}. *)
 
 val forget : unit -> unit
 (** Drops the note: the calling thread asks again, until a scheduler is

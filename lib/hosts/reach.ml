@@ -139,16 +139,18 @@ let[@inline] comes_back () = Plugin.comes_back ()
 
 exception Elsewhere = Plugin.Elsewhere
 
-(* [unhandled (Wait block)], without the request and what tells of the plug-in. The plug-in
-   is called last: the stack of a task that waits has no frame of this. *)
+let[@inline never] wait_unhandled block = unhandled (Wait block)
+
+(* [wait_unhandled], without the request and what tells of the plug-in. The plug-in is called
+   last: the stack of a task that waits has no frame of this. *)
 let[@inline never] suspend_by_note block =
-  let noted = Innermost.noted () in
-  if noted < 0 then unhandled (Wait block)
-  else (Plugin.all ()).(noted).suspend block
+  match Innermost.noted () with
+  | Some plugin -> plugin.suspend block
+  | None -> wait_unhandled block
 
 let[@inline never] suspend_elsewhere block =
   Innermost.forget ();
-  unhandled (Wait block)
+  wait_unhandled block
 
 let[@inline never] suspend_unhandled block =
   match suspend_by_note block with

@@ -1,0 +1,52 @@
+(* Values of domains, also of those whose numbers share a place in the table. *)
+
+open Concord.Host_kit
+open Concord_test_support
+open Check
+
+let this () = (Domain.self () :> int)
+let numbers () = Domain_local.make (fun () -> ref (this ()))
+let is_own t own = Domain_local.get t == own && !own = this ()
+
+let one_after_the_other () =
+  let t = numbers () in
+  let own = Domain_local.get t in
+  let has_its_own () = is_own t (Domain_local.get t) in
+  for _ = 1 to 10 do
+    yes "that of another domain" (Domain.join (Domain.spawn has_its_own))
+  done;
+  yes "that of this domain" (is_own t own)
+
+(* So many domains are spawned until one has the place of this one. *)
+let places = 64
+
+(* Each has its turns, and says whether its value was the same in all. *)
+let has_the_same t turn ~first =
+  let own = Domain_local.get t in
+  List.for_all
+    (fun i ->
+      eventually "the other's turn" (fun () ->
+          Atomic.get turn = (2 * i) + Bool.to_int (not first));
+      let same = is_own t own in
+      Atomic.incr turn;
+      same)
+    (List.init 10 Fun.id)
+
+let rec in_one_place () =
+  let t = numbers () and turn = Atomic.make 0 in
+  let other () = (this (), has_the_same t turn ~first:false) in
+  let domain = Domain.spawn other in
+  yes "that of this domain" (has_the_same t turn ~first:true);
+  let number, same = Domain.join domain in
+  yes "that of the other domain" same;
+  if (number - this ()) mod places <> 0 then in_one_place ()
+
+let () =
+  run "Domain_local"
+    [
+      ( "values",
+        [
+          test "of domains one after the other" one_after_the_other;
+          test "of two that have one place" in_one_place;
+        ] );
+    ]
