@@ -26,9 +26,16 @@ intnat concord_handler_raises(value unit) { return code(Stack_handle_exception(h
 intnat concord_stack_here(value unit) { return here()->id; }
 intnat concord_stack_around(value unit) { return is_first() ? -1 : Stack_parent(here())->id; }
 
+static inline int is_of(intnat returns, intnat raises) {
+  return code(Stack_handle_value(here())) == returns && code(Stack_handle_exception(here())) == raises;
+}
+
 value concord_handler_nothing_but(intnat returns, intnat raises) {
-  return Val_bool(is_first() || (code(Stack_handle_value(here())) == returns &&
-                                 code(Stack_handle_exception(here())) == raises));
+  return Val_bool(is_first() || is_of(returns, raises));
+}
+
+value concord_handler_alone(intnat returns, intnat raises) {
+  return Val_bool(is_first() || (is_of(returns, raises) && Stack_parent(Stack_parent(here())) == NULL));
 }
 
 /* For bytecode. */
@@ -40,4 +47,8 @@ value concord_stack_around_byte(value unit) { return Val_long(concord_stack_arou
 
 value concord_handler_nothing_but_byte(value returns, value raises) {
   return concord_handler_nothing_but(Long_val(returns), Long_val(raises));
+}
+
+value concord_handler_alone_byte(value returns, value raises) {
+  return concord_handler_alone(Long_val(returns), Long_val(raises));
 }

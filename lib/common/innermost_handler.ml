@@ -21,6 +21,10 @@ external nothing_but : (int[@untagged]) -> (int[@untagged]) -> bool
   = "concord_handler_nothing_but_byte" "concord_handler_nothing_but"
 [@@noalloc]
 
+external alone : (int[@untagged]) -> (int[@untagged]) -> bool
+  = "concord_handler_alone_byte" "concord_handler_alone"
+[@@noalloc]
+
 let none = { returns = 0; raises = 0 }
 let[@inline never] read () = { returns = returns (); raises = raises () }
 
@@ -36,3 +40,4 @@ let get () =
   | t -> t
 
 let[@inline] nothing_but { returns; raises } = nothing_but returns raises
+let[@inline] alone { returns; raises } = alone returns raises

@@ -23,6 +23,10 @@ val nothing_but : t -> bool
 (** [nothing_but t] if {!get} would give [t] or {!none}. {b Cost}: a few reads;
     neither allocates nor polls. *)
 
+val alone : t -> bool
+(** {!nothing_but}, and there is no other handler further out. {b Cost}: the
+    same. *)
+
 (** {1 Finding out whose it is}
 
     A scheduler runs the functions that its effects carry on the stack around

@@ -241,9 +241,11 @@ module Innermost_handler = Innermost_handler
 
 val passes_suspend : Innermost_handler.t -> unit
 (** [passes_suspend handler], by a plug-in: [handler] is that of its scheduler's
-    tasks, and does not handle [Suspend]. From then on, [Suspend] is not
-    performed where that one is the innermost handler; all else is as if it had
-    come back: what is registered is asked, then the plug-ins.
+    tasks, and handles none of the library's effects. From then on, [Suspend] is
+    not performed where that one is the innermost handler; all else is as if it
+    had come back: what is registered is asked, then the plug-ins. Nor is the
+    library's question for the computations around a wait, if that one is the
+    only handler on the stack.
 
     The handler that the program was told of first stays, others are ignored: a
     program with two such schedulers is as fast in the tasks of one of them.

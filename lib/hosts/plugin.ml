@@ -51,6 +51,11 @@ let[@inline] comes_back () =
   | Some known -> Innermost_handler.nothing_but known
   | None -> false
 
+let[@inline] nobody_answers () =
+  match Atomic.get passing with
+  | Some known -> Innermost_handler.alone known
+  | None -> false
+
 let identities : (t * (unit -> Who.t)) list Atomic.t = Atomic.make []
 
 let who plugin =

@@ -67,6 +67,10 @@ val comes_back : unit -> bool
     [false] as long as neither was told of. {b Cost}: a read then, else some
     more. *)
 
+val nobody_answers : unit -> bool
+(** {!comes_back}, and there is no other handler further out: so all effects of
+    the library come back. *)
+
 (** {2 Schedulers that take every effect} *)
 
 val some_takes_every_effect : unit -> bool

@@ -181,6 +181,7 @@ let protect f = ask (Shield f)
 let yield () = ask Turn
 let scopes () = ask (Fork (ref ignore))
 let question question ~otherwise = ask (Question (question, otherwise))
+let[@inline] nobody_answers () = Plugin.nobody_answers ()
 
 type _ Effect.t +=
   | Refusing : unit Effect.t

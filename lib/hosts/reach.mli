@@ -69,6 +69,10 @@ val watch_end : unit -> exn -> bool
 val question : 'a Effect.t -> otherwise:'a -> 'a option
 (** {!Concord.Host_kit.ask}. *)
 
+val nobody_answers : unit -> bool
+(** Is it certain that no handler answers a question? {b Cost}: a few reads,
+    where to perform it takes as long as a short wait. *)
+
 type _ Effect.t +=
   | Refusing : unit Effect.t  (** A question of {!refuse}. *)
   | Refused_effects : exn option Effect.t

@@ -35,7 +35,7 @@ type cancel = [ `Restart | `Record | `Protect ]
 
 (* --- Forcing -------------------------------------------------------------- *)
 
-let compute t computation =
+let[@inline never] compute t computation =
   match Forcing.run t computation with
   | v ->
       settle t (Value v);
@@ -49,7 +49,7 @@ let compute t computation =
 
 (* --- Waiting -------------------------------------------------------------- *)
 
-let get_settled t =
+let[@inline never] get_settled t =
   match Atomic.get t with
   | Value v -> v
   | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
@@ -126,10 +126,14 @@ let wait_as frames t =
       needs frames None;
       Printexc.raise_with_backtrace e backtrace
 
-let wait t =
+let[@inline never] wait_within t =
   match blocked () with
   | [] -> Operation.wait forcing t ()
   | frames -> wait_as frames t
+
+(* With little on the stack, as many tasks may wait for one lazy value. *)
+let[@inline] wait t =
+  if Reach.nobody_answers () then Operation.wait forcing t () else wait_within t
 
 let rec force_unsettled t =
   match Atomic.get t with
@@ -144,7 +148,9 @@ let rec force_unsettled t =
       | Yours -> compute t computation)
 
 let[@inline] force t =
-  match Atomic.get t with Value v -> v | _ -> force_unsettled t
+  match Atomic.get t with
+  | Value v -> v
+  | _ -> (force_unsettled [@inlined never]) t
 
 let force_val t = force t
 

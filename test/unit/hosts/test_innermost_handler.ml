@@ -57,6 +57,17 @@ let told_apart () =
       yes "as before" (is_innermost one));
   yes "none at all" (is_innermost one)
 
+let alone () =
+  let one = within handled and other = within passed in
+  let is_alone = Innermost_handler.alone in
+  in_thread (fun () ->
+      yes "none at all" (is_alone one);
+      handled (fun () ->
+          yes "the only one" (is_alone one);
+          no "another one" (is_alone other);
+          handled (fun () -> no "one around it" (is_alone one));
+          passed (fun () -> no "another one around it" (is_alone other))))
+
 let continued () =
   let one = within handled in
   handled (fun () ->
@@ -126,6 +137,7 @@ let () =
       ( "which",
         [
           test "told apart by their code" told_apart;
+          test "the only one" alone;
           test "after it was suspended" continued;
           test "none of those that share their functions" shared;
           test "none on the first stack" nowhere;
