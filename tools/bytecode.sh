@@ -1,11 +1,16 @@
 #!/usr/bin/env bash
-# tools/bytecode.sh PROJECT: builds the tests of the package concord in bytecode, and runs them one after the other. This
-# runs inside the toolchain.
+# tools/bytecode.sh PROJECT <TESTS: builds the tests of the package concord in bytecode, and runs them one after the other.
+# TESTS are lines of list_tests (tools/tests.sh): what else is built, the tests start themselves. This runs inside the
+# toolchain.
 set -euo pipefail
 
 top=$1
 build=$top/_build-bytecode
 say() { printf 'bytecode: %s\n' "$*" >&2; }
+tests=()
+while read -r folder name _; do
+  case $folder/ in test/unit/* | test/lin/*) tests+=("${folder#test/}/$name") ;; esac
+done
 
 # Where there is no native compiler, dune makes bytecode: so the PATH begins with an OCaml that has none.
 real=$(dirname "$(command -v ocamlc)")
@@ -33,9 +38,10 @@ say "the tests of lazy values are left out: bytecode is not safe for them, up to
 # (doc/threads.mld, doc/fifo.mld).
 say "the tests of signal handlers that raise are left out: what they test is promised for machine code only"
 failed=() n=0
-mapfile -t programs < <(find "$build"/default/test/{unit,lin} -name '*.exe' | sort)
-for program in "${programs[@]}"; do
-  name=${program#"$build"/default/test/} name=${name%.exe}
+for name in "${tests[@]}"; do
+  program=$build/default/test/$name.exe
+  # Else it is of another package.
+  [ -e "$program" ] || continue
   case $name in *lazy* | */test_signals | */test_*_signals | */test_*interrupted) continue ;; esac
   n=$((n + 1)) start=$SECONDS result=0
   output=$(cd "$(dirname "$program")" && timeout --kill-after=10 300 "$program" </dev/null 2>&1) || result=$?
