@@ -1,11 +1,16 @@
 #!/usr/bin/env bash
-# tools/bytecode.sh PROJECT: builds the tests of the package concord in bytecode, and runs them one after the other. This
-# runs inside the toolchain.
+# tools/bytecode.sh PROJECT <TESTS: builds the tests of the package concord in bytecode, and runs them one after the other.
+# TESTS are lines of list_tests (tools/tests.sh): what else is built, the tests start themselves. This runs inside the
+# toolchain.
 set -euo pipefail
 
 top=$1
 build=$top/_build-bytecode
 say() { printf 'bytecode: %s\n' "$*" >&2; }
+tests=()
+while read -r folder name _; do
+  case $folder/ in test/unit/* | test/lin/*) tests+=("${folder#test/}/$name") ;; esac
+done
 
 # Where there is no native compiler, dune makes bytecode: so the PATH begins with an OCaml that has none.
 real=$(dirname "$(command -v ocamlc)")
@@ -29,14 +34,18 @@ dune build --root . --no-print-directory --build-dir "$build" --only-packages co
 # Up to OCaml 5.4.1 an effect that is performed under a handler and handled by none corrupts the heap in bytecode
 # (ocaml/ocaml#14644). Lazy values perform such effects when they need one another.
 say "the tests of lazy values are left out: bytecode is not safe for them, up to OCaml 5.4.1"
+# The interpreter runs signal handlers also while it allocates the continuation of an effect. It then goes on with the
+# stack that was there before, which is gone if the handler made it grow (PERFORM in OCaml 5.4.1's runtime/interp.c).
+say "test_fifo_looks is left out: up to OCaml 5.4.1 a signal handler that comes upon an effect may corrupt the heap"
 # The interpreter runs signal handlers at every call: what holds if one raises is promised for machine code only
 # (doc/threads.mld, doc/fifo.mld).
 say "the tests of signal handlers that raise are left out: what they test is promised for machine code only"
 failed=() n=0
-mapfile -t programs < <(find "$build"/default/test/{unit,lin} -name '*.exe' | sort)
-for program in "${programs[@]}"; do
-  name=${program#"$build"/default/test/} name=${name%.exe}
-  case $name in *lazy* | */test_signals | */test_*_signals | */test_*interrupted) continue ;; esac
+for name in "${tests[@]}"; do
+  program=$build/default/test/$name.exe
+  # Else it is of another package.
+  [ -e "$program" ] || continue
+  case $name in *lazy* | */test_fifo_looks | */test_signals | */test_*_signals | */test_*interrupted) continue ;; esac
   n=$((n + 1)) start=$SECONDS result=0
   output=$(cd "$(dirname "$program")" && timeout --kill-after=10 300 "$program" </dev/null 2>&1) || result=$?
   if [ $result = 0 ]; then say "$name: passed, $((SECONDS - start)) s"; continue; fi

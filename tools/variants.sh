@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # The tests on another compiler, for ./dev to source: an older OCaml, bytecode, or an OCaml with ThreadSanitizer.
 # Uses of ./dev's: top, cache, root, log, partial, maker, say, die, fail, free_mb, abandon, progress, host_apt, name_root,
-# setup, enter, dune. Sets suite, packages and size, which say what the private root holds, and CONCORD_TOOLCHAIN.
+# setup, enter, dune, list_tests. Sets suite, packages and size, which say what the private root holds, and CONCORD_TOOLCHAIN.
 # shellcheck disable=SC2154,SC2034  # those are ./dev's
 
 # --- An older OCaml --------------------------------------------------------------------------------------------------
@@ -28,7 +28,7 @@ test_on() {
 # Only the package concord: why not more, tools/bytecode.sh says.
 test_bytecode() {
   setup
-  enter bash "$top/tools/bytecode.sh" "$top"
+  enter bash "$top/tools/bytecode.sh" "$top" < <(list_tests)
 }
 
 # --- ThreadSanitizer -------------------------------------------------------------------------------------------------

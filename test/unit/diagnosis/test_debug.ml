@@ -50,8 +50,11 @@ let text name expected report () =
 
 let no_frames_line = "    (no frames: compile with -g)"
 
+(* The frames are not taken among the arguments of [wait]: a call with four or more has a
+   frame in bytecode while they are computed. *)
 let texts =
   let take = place "Mvar.take" in
+  let here = somewhere () and there = elsewhere () in
   let lock by =
     place ~structure:"accounts" "Mutex.lock"
       ~holders:[ { by; held_for = 1.25; held_at = somewhere () } ]
@@ -59,7 +62,7 @@ let texts =
   [
     ("nobody", report [], [ "concord: 0 tasks wait"; "" ]);
     ( "one",
-      report [ wait 3 [ take ] ~at:(somewhere ()) ],
+      report [ wait 3 [ take ] ~at:here ],
       [
         "concord: 1 task waits";
         "";
@@ -110,15 +113,11 @@ let texts =
         [
           wait 1
             [
-              place "Rwlock.write_lock" ~made_at:(elsewhere ())
+              place "Rwlock.write_lock" ~made_at:there
                 ~holders:
                   [
                     { by = task 7; held_for = 1.25; held_at = no_frames };
-                    {
-                      by = task 8 ~host:"";
-                      held_for = 1.25;
-                      held_at = somewhere ();
-                    };
+                    { by = task 8 ~host:""; held_for = 1.25; held_at = here };
                   ];
             ];
         ],

@@ -262,9 +262,8 @@ let () =
           test "a set that is stopped" stopped;
         ] );
       ( "signal handlers",
-        [
-          test "of a thread" a_thread_waits;
-          test "of tasks" (interrupted tasks_wait_in_vain);
-        ] );
+        Interrupting.only (test "of a thread" a_thread_waits)
+        @ Interrupting.only (test "of tasks" (interrupted tasks_wait_in_vain))
+      );
       ("domains", [ test "a storm" storm ]);
     ]
