@@ -22,6 +22,8 @@ type mode =
   | Observed
   | Unobservable  (** Another library has called [per_thread]. *)
 
+type note = No_scheduler | Scheduler of Plugin.t
+
 (* Only threads of the domain touch its record, and they switch at allocations and
    polls only. *)
 type t = {
@@ -36,7 +38,7 @@ type t = {
   mutable beneath : int;
       (** Of which plug-in are all schedulers registered for the thread, except
           the one that was registered last? Or [none], or [unknown]. *)
-  mutable note : Plugin.t option;
+  mutable note : note option;  (** Of the innermost scheduler. *)
   mutable handler : handler;
       (** Of the scheduler that came last, in any thread. *)
 }
@@ -143,63 +145,48 @@ type found =
   | Trigger of Domain_local_await.t
 
 let ask_for t =
-  (* Without plug-ins there are no notes. *)
-  if
-    t.mode == Observed
-    && Array.length (Plugin.all ()) > 0
-    && this_thread () = t.thread
-  then ask_quietly t
+  if t.mode == Observed && this_thread () = t.thread then ask_quietly t
   else Domain_local_await.prepare_for_await ()
 
 let ask () = ask_for (get ())
 
+let note t noted =
+  if t.mode == Observed && this_thread () = t.thread then t.note <- Some noted
+
 (* If the schedulers beneath were of another kind than the innermost one, then the
    note would be wrong as soon as the innermost one ends. *)
-let note t i =
-  if
-    t.mode == Observed
-    && (t.beneath = i || t.beneath = none)
-    && this_thread () = t.thread
-  then t.note <- Some (Plugin.all ()).(i)
+let note_plugin t i =
+  if t.beneath = i || t.beneath = none then
+    note t (Scheduler (Plugin.all ()).(i))
 
-(* What is noted stays right: all schedulers that are registered for the thread are
-   of this plug-in, and before another one is, the note is dropped. *)
+(* What is noted stays right: all schedulers that are registered for the thread, if any are,
+   are of this plug-in, and before another one is, the note is dropped. *)
 let noted () =
   let t = get () in
   match t.note with
   | Some _ as noted when this_thread () = t.thread -> noted
   | Some _ | None -> None
 
-let find_noted () =
+let find () =
   match noted () with
-  | Some plugin -> Noted plugin
+  | Some (Scheduler plugin) -> Noted plugin
+  | Some No_scheduler -> Nobody
   | None ->
       let t = get () in
       let trigger = ask_for t in
       let i = which trigger in
       if t.mode == Waiting && i = none then observe_now t;
       if i >= 0 then begin
-        note t i;
+        note_plugin t i;
         Found (Plugin.all ()).(i)
       end
       else if i = unknown then Trigger trigger
-      else Nobody
+      else begin
+        note t No_scheduler;
+        Nobody
+      end
 
-(* There is only the main domain, and it is observed, or cannot be. *)
-let alone = ref false
-
-let find () =
-  if !alone && Array.length (Plugin.all ()) = 0 then
-    let trigger = Domain_local_await.prepare_for_await () in
-    if no_scheduler trigger then Nobody else Trigger trigger
-  else find_noted ()
-
-let () =
-  ignore (find () : found);
-  match Domain.before_first_spawn (fun () -> alone := false) with
-  | () -> alone := (get ()).mode != Waiting
-  | exception Invalid_argument _ -> (* the library was loaded late *) ()
-
+let () = ignore (find () : found)
 let forget () = (get ()).note <- None
 
 (* --- Schedulers that handle the effect --------------------------------------- *)

@@ -4,7 +4,7 @@
     {2 Asking} *)
 
 type found =
-  | Nobody  (** No scheduler is registered. *)
+  | Nobody  (** No scheduler is registered. That may have been noted. *)
   | Noted of Plugin.t
       (** The scheduler of this plug-in was the innermost one. No scheduler was
           registered since, but this one may have ended. *)
@@ -14,16 +14,17 @@ type found =
       *)
 
 val find : unit -> found
-(** - {b Cost}: one question to [Domain_local_await], and no more in a program
-      without plug-ins and other domains.
+(** - {b Cost}: one question to [Domain_local_await], or a few reads if the
+      answer was noted.
     - {b Raises} [e] if the scheduler's [prepare_for_await] raises [e]. *)
 
-val noted : unit -> Plugin.t option
-(** The plug-in that {!find} would give as {!Noted}. *)
+type note = No_scheduler | Scheduler of Plugin.t
+
+val noted : unit -> note option
+(** Would {!find} give {!Nobody} or {!Noted} without asking? *)
 
 val forget : unit -> unit
-(** Drops the note: the calling thread asks again, until a scheduler is
-    {!Found}. *)
+(** Drops the note: the calling thread asks again. *)
 
 (** {2 Schedulers that handle the effect}
 

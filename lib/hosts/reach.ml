@@ -145,8 +145,8 @@ let[@inline never] wait_unhandled block = unhandled (Wait block)
    last: the stack of a task that waits has no frame of this. *)
 let[@inline never] suspend_by_note block =
   match Innermost.noted () with
-  | Some plugin -> plugin.suspend block
-  | None -> wait_unhandled block
+  | Some (Scheduler plugin) -> plugin.suspend block
+  | Some No_scheduler | None -> wait_unhandled block
 
 let[@inline never] suspend_elsewhere block =
   Innermost.forget ();

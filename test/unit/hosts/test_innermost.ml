@@ -113,7 +113,10 @@ let notes () =
   Innermost.forget ();
   for _ = 1 to 2 do
     not_noted "no scheduler";
+    let is_none_noted () = Innermost.noted () = Some No_scheduler in
+    yes "that there is none" (is_none_noted ());
     using P (fun () ->
+        no "not any more" (is_none_noted ());
         noted "one scheduler";
         somebody_asks ();
         no "somebody asked" (find ()).was_noted;
