@@ -1,6 +1,6 @@
 (** Values of a domain, read without a call.
 
-    What {!Domain.DLS.get} has on the stack, 48 bytes, is a third of what a new
+    What [Domain.DLS.get] has on the stack, 48 bytes, is a third of what a new
     fiber may use before its stack is copied into a larger one. This remembers
     what that gave, in a table by the domains' numbers. *)
 
@@ -12,4 +12,4 @@ val make : (unit -> 'a) -> 'a t
     until a later domain has its place in the table, one of 64. *)
 
 val get : 'a t -> 'a
-(** The value of the calling domain, as {!Domain.DLS.get}. *)
+(** The value of the calling domain, as [Domain.DLS.get]. *)
