@@ -2,19 +2,22 @@ include Mvar_state
 
 (* --- Taking --------------------------------------------------------------- *)
 
+(* Not inlined, as a task that waits would have room for it on its stack. *)
+let[@inline never] try_remove_for_next t before putters =
+  let p = Waiters.head putters in
+  let after = Held (Waiters.empty, Waiters.tail putters)
+  and debt = Debt.owing (Give p.arg) in
+  Atomic.compare_and_set t before after
+  && begin
+    if not (Debt.resume debt p (Ok ())) then debt.owed <- Vacate;
+    Debt.pay settle t debt;
+    true
+  end
+
 (* The box was [Full (v, putters)], and [v] is the caller's if this succeeds. *)
-let try_remove t before putters =
+let[@inline] try_remove t before putters =
   if Waiters.is_empty putters then Atomic.compare_and_set t before empty
-  else
-    let p = Waiters.head putters in
-    let after = Held (Waiters.empty, Waiters.tail putters)
-    and debt = Debt.owing (Give p.arg) in
-    Atomic.compare_and_set t before after
-    && begin
-      if not (Debt.resume debt p (Ok ())) then debt.owed <- Vacate;
-      Debt.pay settle t debt;
-      true
-    end
+  else try_remove_for_next t before putters
 
 (* What [purpose] does with a full box. *)
 let try_use t before putters = function
@@ -76,6 +79,14 @@ let read_evt t = Event.make using t Read
 
 (* --- Putting -------------------------------------------------------------- *)
 
+let[@inline never] try_put_held t before takers v =
+  let held = Held (takers, Waiters.empty) and debt = Debt.owing (Give v) in
+  Atomic.compare_and_set t before held
+  && begin
+    Debt.pay settle t debt;
+    true
+  end
+
 let rec try_put t v =
   match Atomic.get t with
   | Full _ | Held _ -> false
@@ -99,13 +110,10 @@ let rec try_put t v =
             (* the box changed, or [w] refused *)
             try_put t v
         | Read | Hold ->
-            let held = Held (takers, Waiters.empty)
-            and debt = Debt.owing (Give v) in
-            if Atomic.compare_and_set t before held then begin
-              Debt.pay settle t debt;
-              true
-            end
-            else (* the box changed: look again *) try_put t v
+            try_put_held t before takers v
+            ||
+            (* the box changed: look again *)
+            try_put t v
       end
 
 let rec enlist_putter t p =
