@@ -123,7 +123,7 @@ let rec deep n = if n = 0 then 0 else 1 + deep (n - 1)
 let grown () =
   handled (fun () ->
       let before = Innermost_handler.here () in
-      int "depth" 100_000 (deep 100_000);
+      int "depth" 30_000 (deep 30_000);
       yes "the same" (Innermost_handler.here () = before);
       for _ = 1 to 100 do
         handled (fun () ->
