@@ -26,11 +26,11 @@ let[@inline never] learning spin enter =
     if Innermost_handler.here () = around then Host_kit.passes_suspend handler;
     enter fiber enqueue
 
+let[@inline] known spin enter =
+  if Host_kit.knows_handler () then enter else learning spin enter
+
 (* The private effect of Eio's fibers. *)
-let[@inline] perform spin enter =
-  Effect.perform
-    (Effects.Suspend
-       (if Host_kit.knows_handler () then enter else learning spin enter))
+let[@inline] perform enter = Effect.perform (Effects.Suspend enter)
 
 (* Eio's own waits tell it too: eio-trace shows the fiber as suspended. *)
 let[@inline] tell () = Trace.suspend_fiber "Concord"
@@ -64,25 +64,30 @@ let enter (type a) ~cancel spin (block : a Concord.Suspend.resumer -> a option)
         | Error e -> enqueue (Error (Raised (e, Printexc.get_raw_backtrace ())))
       )
 
-(* An exception that is not that of the wait is raised again where it is caught, which
-   keeps its backtrace and costs nothing. *)
-let[@inline never] raise_if_ours spin = function
+let[@inline never] raise_ours spin = function
   | Raised (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
   | Effect.Unhandled (Effects.Suspend enter) when Host_kit.captures enter spin
     ->
       raise_notrace Host_kit.Elsewhere
-  | _ -> ()
+  | e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      Printexc.raise_with_backtrace e backtrace
+
+(* Any other exception is raised again where it is caught, which keeps its backtrace and
+   costs nothing. *)
+let[@inline] may_be_ours = function
+  | Raised _ | Effect.Unhandled (Effects.Suspend _) -> true
+  | _ -> false
 
 let suspend_now ~cancel block =
   let spin = Domain_local.get spins in
   tell ();
   match
-    perform spin (fun fiber enqueue -> enter ~cancel spin block fiber enqueue)
+    perform
+      (known spin (fun fiber enqueue -> enter ~cancel spin block fiber enqueue))
   with
   | v -> v
-  | exception e ->
-      raise_if_ours spin e;
-      raise e
+  | exception e -> if may_be_ours e then raise_ours spin e else raise e
 
 (* A fiber looks in its own loop: is that the innermost one? *)
 let check () =
@@ -100,26 +105,22 @@ let turn cancel =
     enqueue (Ok ())
   in
   tell ();
-  perform (Domain_local.get spins) enter
+  perform (known (Domain_local.get spins) enter)
 
 let looking = Host_kit.{ check; turn; suspend = suspend_now }
 let at_once (_ : exn) = true
 
 (* [suspend_now] in [Spin.sleeping], with as little as can be on the stack: a new fiber has
    some 20 words before that is copied into a larger one. *)
-let[@inline never] sleep spin block =
+let[@inline never] sleep spin enter =
   Spin.fall_asleep spin;
-  match
-    perform spin (fun fiber enqueue ->
-        enter ~cancel:at_once spin block fiber enqueue)
-  with
+  match perform enter with
   | v ->
       Spin.wake_up spin;
       v
   | exception e ->
       Spin.wake_up spin;
-      raise_if_ours spin e;
-      raise e
+      if may_be_ours e then raise_ours spin e else raise e
 
 (* [Host_kit.look_first]. *)
 let suspend block =
@@ -127,7 +128,9 @@ let suspend block =
   match Host_kit.begin_look spin with
   | 0 ->
       tell ();
-      sleep spin block
+      sleep spin
+        (known spin (fun fiber enqueue ->
+             enter ~cancel:at_once spin block fiber enqueue))
   | turns -> Host_kit.look_for spin looking turns block
 
 let protect f =
