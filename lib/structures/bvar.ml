@@ -49,7 +49,7 @@ let waiting =
   {
     Operation.attempt = (fun _ () -> None);
     enlist;
-    withdraw = (fun t _ -> Atomically.update_surely t Waiters.count_gone);
+    withdraw = (fun t w -> Operation.leave t w Waiters.count_gone);
   }
 
 let wait t = Operation.wait waiting t ()

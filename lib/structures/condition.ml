@@ -44,7 +44,7 @@ let waiting =
     Operation.attempt;
     enlist;
     withdraw =
-      (fun wait _ -> Atomically.update_surely wait.condition Waiters.count_gone);
+      (fun wait w -> Operation.leave wait.condition w Waiters.count_gone);
   }
 
 (* No signal handler runs between locking and writing that down. *)
@@ -100,7 +100,7 @@ let waiting_only =
       (fun t w ->
         push t w;
         true);
-    withdraw = (fun t _ -> Atomically.update_surely t Waiters.count_gone);
+    withdraw = (fun t w -> Operation.leave t w Waiters.count_gone);
   }
 
 let wait_no_mutex t = ignore (Operation.wait waiting_only t () : wake)

@@ -40,8 +40,8 @@ let rec enlist t w =
       (* a count, another waiter, or a withdrawal *)
       enlist t w
 
-let withdraw t _ =
-  Atomically.update t @@ function
+let withdraw t w =
+  Operation.leave t w @@ function
   | Open -> Open
   | Shut (n, waiters) -> Shut (n, Waiters.count_gone waiters)
 

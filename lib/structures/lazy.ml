@@ -66,8 +66,8 @@ let rec enlist t w =
       (* another waiter, a withdrawal, or it is forced *)
       enlist t w
 
-let withdraw t _ =
-  Atomically.update t @@ function
+let withdraw t w =
+  Operation.leave t w @@ function
   | (Unforced _ | Value _ | Failed _) as state -> state
   | Forcing f -> Forcing { f with waiters = Waiters.count_gone f.waiters }
 

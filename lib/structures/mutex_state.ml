@@ -109,8 +109,8 @@ let rec enlist t w =
       (* any other transition *)
       enlist t w
 
-let withdraw t _ =
-  Atomically.update t @@ function
+let withdraw t w =
+  Operation.leave t w @@ function
   | (Unlocked | Locked) as state -> state
   | Queue waiters -> locked (Waiters.count_gone waiters)
   | Watched { owner; waiters } ->

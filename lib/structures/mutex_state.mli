@@ -25,4 +25,4 @@ val resume : (unit, unit) Waiter.t -> bool
 (** Resumes it with the mutex. *)
 
 val enlist : t -> (unit, unit) Waiter.t -> bool
-val withdraw : t -> _ -> unit
+val withdraw : t -> (_, _) Waiter.t -> unit

@@ -49,8 +49,8 @@ let rec enlist_taker t w =
       (* the box changed: look again *)
       enlist_taker t w
 
-let withdraw_taker t _ =
-  Atomically.update t @@ function
+let withdraw_taker t w =
+  Operation.leave t w @@ function
   | Full _ as state -> state
   | Empty takers -> Empty (Waiters.count_gone takers)
   | Held (takers, putters) -> Held (Waiters.count_gone takers, putters)
@@ -130,8 +130,8 @@ let rec enlist_putter t p =
       (* the box changed: look again *)
       enlist_putter t p
 
-let withdraw_putter t _ =
-  Atomically.update t @@ function
+let withdraw_putter t w =
+  Operation.leave t w @@ function
   | Empty _ as state -> state
   | Full (v, putters) -> Full (v, Waiters.count_gone putters)
   | Held (takers, putters) -> Held (takers, Waiters.count_gone putters)

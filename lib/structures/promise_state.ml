@@ -99,8 +99,8 @@ let rec enlist t w =
       (* another waiter, a withdrawal, or resolved: look again *)
       enlist t w
 
-let withdraw t _ =
-  Atomically.update t @@ function
+let withdraw t w =
+  Operation.leave t w @@ function
   | (Value _ | Failed _) as resolved -> resolved
   | Waiting waiters -> Waiting (Waiters.count_gone waiters)
 

@@ -57,8 +57,8 @@ let rec enlist_sender t w =
          (* the channel changed *)
          enlist_sender t w)
 
-let withdraw_sender t _ =
-  Atomically.update t @@ function
+let withdraw_sender t w =
+  Operation.leave t w @@ function
   | Closed -> Closed
   | Open (senders, receivers) -> opened (Waiters.count_gone senders) receivers
 
@@ -97,8 +97,8 @@ let rec enlist_receiver t w =
          (* the channel changed *)
          enlist_receiver t w)
 
-let withdraw_receiver t _ =
-  Atomically.update t @@ function
+let withdraw_receiver t w =
+  Operation.leave t w @@ function
   | Closed -> Closed
   | Open (senders, receivers) -> opened senders (Waiters.count_gone receivers)
 

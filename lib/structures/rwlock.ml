@@ -60,12 +60,16 @@ let count_second s = { s with second = Waiters.count_gone s.second }
 let withdraw t w =
   let is_first = t.fair || w.Waiter.arg = Write in
   match
-    Atomically.update_surely t.state
-      (if is_first then count_first else count_second)
+    if not (Waiter.has_left w) then
+      Operation.leave t.state w (if is_first then count_first else count_second)
   with
-  | () -> settle t.state
+  | () -> (
+      try settle t.state
+      with e ->
+        settle t.state;
+        raise e)
   | exception e ->
-      settle t.state;
+      if Waiter.has_left w then settle t.state;
       raise e
 
 let locking =

@@ -52,8 +52,8 @@ let rec enlist t w =
       (* released, another waiter, or a withdrawal *)
       enlist t w
 
-let withdraw t _ =
-  Atomically.update t @@ function
+let withdraw t w =
+  Operation.leave t w @@ function
   | Free _ as state -> state
   | Queue waiters -> queue (Waiters.count_gone waiters)
 

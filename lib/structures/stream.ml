@@ -184,8 +184,8 @@ let rec enlist_adder t w =
       enlist_adder t w
   | First (Moving { ended = true; _ }) | First (Shut _) -> false
 
-let withdraw_adder t _ =
-  Atomically.update t.first @@ function
+let withdraw_adder t w =
+  Operation.leave t.first w @@ function
   | First (Full { front; adders }) -> full front (Waiters.count_gone adders)
   | First (Moving m) ->
       First (Moving { m with adders = Waiters.count_gone m.adders })

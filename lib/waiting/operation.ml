@@ -15,10 +15,28 @@ let rec attempt_or_enlist operation t w resumer =
       if operation.enlist t w then None
       else attempt_or_enlist operation t w resumer
 
+let rec leave t w f =
+  let before = Atomic.get t in
+  let after = f before in
+  if after == before || Atomic.compare_and_set t before after then
+    (* no signal handler runs in between: it is counted once *)
+    Waiter.mark_gone w
+  else (* any other transition *) leave t w f
+
+(* A signal handler may raise before the waiter is counted: then it is withdrawn again. So many
+   signals do not come meanwhile: else it is [withdraw] that raises. *)
+let rec withdraw_within tries operation t w =
+  match operation.withdraw t w with
+  | () -> Waiter.mark_gone w
+  | exception e ->
+      if tries > 0 && not (Waiter.has_left w) then
+        withdraw_within (tries - 1) operation t w;
+      raise e
+
 let withdraw operation t w =
   if Waiter.is_live w then begin
-    Waiter.mark_gone w;
-    operation.withdraw t w
+    Waiter.mark_leaving w;
+    withdraw_within 16 operation t w
   end
 
 type refused = Refused : ('t, 'x, 'a) t * 'x -> refused | Refused_choice

@@ -12,7 +12,8 @@ type ('t, 'x, 'a) t = {
   withdraw : 't -> ('x, 'a) Waiter.t -> unit;
       (** The waiter was enlisted and is gone now: counts it so
           ({!Waiters.count_gone}). The structure may have taken the waiter out
-          of its queue already. Does not raise. *)
+          of its queue already. Does not raise; if a signal handler does
+          meanwhile, it is called again. *)
 }
 (** A blocking operation on a structure of type ['t]. None of the three
     functions suspends or performs an effect. *)
@@ -39,6 +40,10 @@ val block :
 (** [block operation t waiter] is what {!wait} suspends with, and keeps S1. The
     waiter is a fresh one. For a style that suspends by other means than the
     effect. *)
+
+val leave : 's Atomic.t -> (_, _) Waiter.t -> ('s -> 's) -> unit
+(** For the [withdraw] of a structure: [Atomically.update], after which the
+    waiter is gone, and not counted again. *)
 
 val withdraw : ('t, 'x, 'a) t -> 't -> ('x, 'a) Waiter.t -> unit
 (** Marks the waiter as gone, and withdraws it from the structure; does nothing

@@ -38,7 +38,8 @@ type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
   withdraw : 't -> ('x, 'a) waiter -> unit;
       (** The waiter was enlisted and is gone now: counts it so
           ({!Waiters.count_gone}). The structure may have taken the waiter out
-          of its queue already. Does not raise. *)
+          of its queue already. Does not raise; if a signal handler does
+          meanwhile, it is called again. *)
 }
 (** A blocking operation on a structure of type ['t]. None of the three
     functions suspends or performs an effect. *)

@@ -8,10 +8,13 @@ type ('x, 'a) t = {
 
 let no_choice = Atomic.make false
 let gone (_ : (_, exn) result) = false
+let leaving (_ : (_, exn) result) = false
 let make_alternative choice arg = { arg; choice; resumer = gone }
 let make arg = make_alternative no_choice arg
 let make_live resumer = { arg = (); choice = no_choice; resumer }
-let[@inline] is_live w = w.resumer != gone
+let[@inline] has_left w = w.resumer == gone
+let[@inline] is_live w = w.resumer != gone && w.resumer != leaving
+let[@inline] mark_leaving w = w.resumer <- leaving
 let[@inline] mark_gone w = w.resumer <- gone
 
 (* A waiter that refuses is out of its queue already: marked as gone, it does not

@@ -34,6 +34,12 @@ val is_live : _ t -> bool
 (** Is it not gone? A live waiter may still refuse: its task may just have been
     cancelled. *)
 
+val has_left : _ t -> bool
+(** Is it gone, and not {!mark_leaving} only? *)
+
+val mark_leaving : _ t -> unit
+(** It is not live any more, and not counted yet. *)
+
 val mark_gone : _ t -> unit
 (** From now on the waiter is gone. Its queue learns of it by
     {!Waiters.count_gone}. *)

@@ -102,8 +102,8 @@ let[@inline] tail q = match q with One _ -> Empty | _ -> rest_of_many q
    with a limit of time: then nothing of it is left. *)
 let rec drop_last back size gone =
   match back with
-  | w :: back when size > few && is_gone w ->
-      drop_last back (size - 1) (Int.max 0 (gone - 1))
+  | w :: back when size > few && gone > 0 && is_gone w ->
+      drop_last back (size - 1) (gone - 1)
   | _ -> (back, size, gone)
 
 let count_gone q =

@@ -3,6 +3,7 @@
 
 module Waiter = Concord__Waiter
 module Waiters = Concord__Waiters
+module Operation = Concord__Operation
 open Concord_test_support
 open Check
 
@@ -123,13 +124,32 @@ let last_leaves () =
   none_gone "nor in one that was turned"
     (List.fold_left come_and_leave (Waiters.tail long) numbers)
 
-(* A signal handler may raise between the two steps of leaving. *)
-let uncounted () =
+(* Two tasks have left, and are counted one after the other. *)
+let two_leave () =
   let q = push_all Waiters.empty 1 100 in
   let w = waiter 101 and last = waiter 102 in
   let q = Waiters.push (Waiters.push q w) last in
   Waiter.mark_gone w;
-  int "with the next one" 100 (Waiters.length (leave q last))
+  Waiter.mark_gone last;
+  int "both" 100 (Waiters.length (Waiters.count_gone (Waiters.count_gone q)))
+
+(* A signal handler raises before the waiter is counted, or after it. *)
+let interrupted ~counted () =
+  let t = Atomic.make (push_all Waiters.empty 1 20) and calls = ref 0 in
+  let withdraw t w =
+    incr calls;
+    if !calls = 1 && not counted then raise Exit;
+    Operation.leave t w Waiters.count_gone;
+    if !calls = 1 then raise Exit
+  in
+  let attempt _ _ = None and enlist _ _ = true in
+  let operation = { Operation.attempt; enlist; withdraw } in
+  let w = waiter 21 in
+  Atomic.set t (Waiters.push (Atomic.get t) w);
+  raises "the handler's" Exit (fun () -> Operation.withdraw operation t w);
+  int "counted once" 20 (Waiters.length (Atomic.get t));
+  Operation.withdraw operation t w;
+  int "it is gone" (if counted then 1 else 2) !calls
 
 let () =
   run "Waiters"
@@ -140,6 +160,8 @@ let () =
           test "old versions stay as they are" old_versions;
           test "a long queue is reversed once" reversed_once;
           test "nothing is left of the last that leaves" last_leaves;
-          test "nor of those before it" uncounted;
+          test "two that leave at once are counted once each" two_leave;
+          test "interrupted before it is counted" (interrupted ~counted:false);
+          test "interrupted after it is counted" (interrupted ~counted:true);
         ] );
     ]
