@@ -140,17 +140,8 @@ let taking =
     withdraw = withdraw_taker;
   }
 
-(* Only what most takes find is inlined: the rest has much on the stack, for which a task
-   that waits would have room. *)
-let[@inline never] take_slowly t =
-  match try_take t with Some v -> v | None -> Operation.wait taking t ()
-
 let take t =
-  match Atomic.get t.first with
-  | First (Item { value; rest; _ }) as before
-    when Atomic.compare_and_set t.first before (First rest) ->
-      value
-  | First _ -> take_slowly t
+  match try_take t with Some v -> v | None -> Operation.wait taking t ()
 
 let take_nonblocking t =
   match try_take t with v -> v | exception Closed -> None
@@ -198,10 +189,7 @@ let adding =
     withdraw = withdraw_adder;
   }
 
-let[@inline never] add_slowly t v =
-  if not ((try_add [@inlined never]) t v) then Operation.wait adding t v
-
-let add t v = if not (add_at_once t v) then add_slowly t v
+let add t v = if not (try_add t v) then Operation.wait adding t v
 let add_evt t v = Event.make adding t v
 
 (* --- Ending --------------------------------------------------------------- *)

@@ -190,16 +190,6 @@ let rec add_if room resume t v =
       Closed.by t;
       raise Closed.Closed
 
-(* [add_if], once, for what most adds find: some room that was seen, and no taker. *)
-let[@inline] add_at_once t v =
-  match Atomic.get t.last with
-  | Last (Node { index; _ } as below) as before ->
-      index - !(t.seen) < t.capacity
-      &&
-      let n = Node { value = v; below; index = index + 1 } in
-      Atomic.compare_and_set t.last before (Last n)
-  | Last (Takers _ | Sealed _) -> false
-
 (* --- Taking --------------------------------------------------------------- *)
 
 let[@inline] is_cut_off (below : _ node) = Identity.is_immediate below

@@ -92,11 +92,6 @@ val add_if :
     the last item. [resume] is {!Waiter.resume}, or {!Debt.resume} of a debt.
     @raise Closed.Closed if the queue is sealed. *)
 
-val add_at_once : 'a t -> 'a -> bool
-(** [add_at_once t v] adds [v], unless there is no room as far as was seen, a
-    task waits to take, the queue is sealed, or others come first: then
-    {!add_if} knows. Small enough to be inlined. *)
-
 val seal : 'a t -> unit
 (** Ends the queue: tasks that wait to take, and tasks that add later, get
     [Closed]. Idempotent. O(n) for [n] tasks. *)
