@@ -1,10 +1,10 @@
 (** Persistent FIFO queue of waiters, some of which are gone.
 
-    A waiter that is gone is only counted here. When more than half of the queue
-    are gone, the queue is rebuilt without them: withdrawing costs O(1)
-    amortised, and the queue is never longer than twice the live waiters, plus
-    one. (In the papers cancelled waiters stay, which the thesis calls a space
-    leak.)
+    A waiter that is gone is only counted here, unless the queue is long and it
+    came last: then it is taken out. When more than half of the queue are gone,
+    the queue is rebuilt without them: withdrawing costs O(1) amortised, and the
+    queue is never longer than twice the live waiters, plus one. (In the papers
+    cancelled waiters stay, which the thesis calls a space leak.)
 
     None of these functions suspends or performs an effect. *)
 
