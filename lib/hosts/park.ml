@@ -118,7 +118,7 @@ let suspend_until trigger sleep block ~too_late =
 let is_decided wait () =
   not (Decision.is_undecided (Decision.outcome wait.decision))
 
-let spins_of_tasks = Domain.DLS.new_key Spin.create
+let spins_of_tasks = Domain.DLS.new_key Spin.create_at_once
 
 let look_then_await trigger wait =
   let spin = Domain.DLS.get spins_of_tasks in

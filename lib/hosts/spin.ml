@@ -1,4 +1,5 @@
 type t = {
+  most_in_vain : int;  (** How far [in_vain] counts. *)
   mutable in_vain : int;
       (** Counts looks in vain, one by one; a gain halves it. *)
   mutable to_skip : int;
@@ -22,8 +23,12 @@ let max_turns = 400
    lost: a look takes 40 to 70 us, and a wait, without one, some 2 us of processor time. *)
 let max_in_vain = 9
 
-let create () =
+(* A look of a task that has no turns takes 1 us: then one in 4,096 waits looks. *)
+let most_in_vain_at_once = 12
+
+let create_with most_in_vain () =
   {
+    most_in_vain;
     in_vain = 0;
     to_skip = (if has_other_cores then 0 else max_int);
     looking = false;
@@ -35,6 +40,8 @@ let create () =
     fewest_before = 0;
   }
 
+let create = create_with max_in_vain
+let create_at_once = create_with most_in_vain_at_once
 let never t = t.to_skip <- max_int
 
 let limit t looks =
@@ -45,15 +52,18 @@ let limit t looks =
 
 (* Threads of one domain may come here at the same time. What is lost then is a look, or
    the memory of one. *)
+let[@inline] skips t =
+  t.to_skip > 0 && (not t.looking)
+  && begin
+    t.to_skip <- t.to_skip - 1;
+    true
+  end
+
 let begin_ t =
   (* else nobody is there who could gain time *)
   Domains.were_spawned () && (not t.looking)
-  &&
-  if t.to_skip > 0 then begin
-    t.to_skip <- t.to_skip - 1;
-    false
-  end
-  else begin
+  && (not (skips t))
+  && begin
     t.looking <- true;
     true
   end
@@ -63,7 +73,7 @@ let end_ t ~gained =
   if gained then (* the next wait looks: [to_skip] is 0 *)
     t.in_vain <- t.in_vain / 2
   else begin
-    t.in_vain <- Int.min max_in_vain (t.in_vain + 1);
+    t.in_vain <- Int.min t.most_in_vain (t.in_vain + 1);
     if t.to_skip < max_int then t.to_skip <- (1 lsl t.in_vain) - 1
   end
 
@@ -144,27 +154,32 @@ let leave_turns t = t.looking <- false
 let max_glances = 32
 let max_skipped = 32
 
-let rec glance ready n =
-  ready ()
-  || n > 0
-     && begin
-       Domain.cpu_relax ();
-       glance ready (n - 1)
-     end
+let rec glance attempt x y n =
+  match attempt x y with
+  | None when n > 0 ->
+      Domain.cpu_relax ();
+      glance attempt x y (n - 1)
+  | found -> found
 
-let at_once t ready =
+(* No signal handler runs after [attempt] has found something. *)
+let glance_often t attempt x y =
+  match glance attempt x y (Int.min t.looks max_glances) with
+  | found ->
+      let gained = Option.is_some found in
+      t.skipped <- (if gained then t.skipped + 1 else 0);
+      end_turns t ~gained;
+      found
+  | exception e ->
+      leave_turns t;
+      raise e
+
+let attempt_at_once t attempt x y =
   if t.skipped >= max_skipped then begin
     t.skipped <- 0;
-    false
+    None
   end
-  else
-    begin_turns t > 0
-    &&
-    match glance ready (Int.min t.looks max_glances) with
-    | gained ->
-        t.skipped <- (if gained then t.skipped + 1 else 0);
-        end_turns t ~gained;
-        gained
-    | exception e ->
-        leave_turns t;
-        raise e
+  else if begin_turns t > 0 then glance_often t attempt x y
+  else None
+
+let if_ready ready () = if ready () then Some () else None
+let at_once t ready = Option.is_some (attempt_at_once t if_ready ready ())

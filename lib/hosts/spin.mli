@@ -65,3 +65,16 @@ val at_once : t -> (unit -> bool) -> bool
     {!begin_turns} it looks for nobody that began to wait after others that are
     in {!sleeping}, and after 32 in a row that went on the next one does not
     look. *)
+
+val attempt_at_once : t -> ('x -> 'y -> 'a option) -> 'x -> 'y -> 'a option
+(** {!at_once}, which gives what [attempt x y] gives. No signal handler runs
+    between that and the return, if [attempt] allocates nothing after its last
+    step. *)
+
+val create_at_once : unit -> t
+(** For these two alone: a look in vain takes so little that one in 4,096 waits
+    looks where all are in vain. *)
+
+val skips : t -> bool
+(** Whether this wait is one of those that pass without a look; it is counted.
+    For those who are to know that before they call anything. *)

@@ -83,9 +83,11 @@ let receiving =
   { Operation.attempt = (fun s () -> try_receive s); enlist; withdraw }
 
 let receive s =
-  match try_receive s with Some v -> v | None -> Operation.wait receiving s ()
+  match try_receive s with
+  | Some v -> v
+  | None -> Operation.look_then_wait receiving s ()
 
-let receive_evt s = Event.make receiving s ()
+let receive_evt s = Event.make_soon receiving s ()
 
 (* --- Sending -------------------------------------------------------------- *)
 

@@ -52,8 +52,8 @@ let awaiting =
     withdraw;
   }
 
-let await t = if not (is_open t) then Operation.wait awaiting t ()
-let await_evt t = Event.make awaiting t ()
+let await t = if not (is_open t) then Operation.look_then_wait awaiting t ()
+let await_evt t = Event.make_soon awaiting t ()
 
 let waiters t =
   match Atomic.get t with

@@ -117,7 +117,7 @@ let wait_as frames t =
     Labels.raises Undefined t;
     raise Undefined
   end;
-  match Operation.wait forcing t () with
+  match Operation.look_then_wait forcing t () with
   | turn ->
       needs frames None;
       turn
@@ -128,12 +128,13 @@ let wait_as frames t =
 
 let[@inline never] wait_within t =
   match blocked () with
-  | [] -> Operation.wait forcing t ()
+  | [] -> Operation.look_then_wait forcing t ()
   | frames -> wait_as frames t
 
 (* With little on the stack, as many tasks may wait for one lazy value. *)
 let[@inline] wait t =
-  if Reach.nobody_answers () then Operation.wait forcing t () else wait_within t
+  if Reach.nobody_answers () then Operation.look_then_wait forcing t ()
+  else wait_within t
 
 let rec force_unsettled t =
   match Atomic.get t with
@@ -274,4 +275,4 @@ let watching =
   }
 
 let await_evt t =
-  Event.wrap (Event.make watching t ()) (fun (_ : turn) -> get_settled t)
+  Event.wrap (Event.make_soon watching t ()) (fun (_ : turn) -> get_settled t)

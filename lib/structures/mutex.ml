@@ -123,7 +123,7 @@ let is_watched t =
 (* An owner on another domain may unlock sooner than the caller could suspend and be woken:
    so look, while nobody has queued. An owner of the same domain cannot. *)
 let max_looks = 32
-let spins = Domain.DLS.new_key Spin.create
+let spins = Domain.DLS.new_key Spin.create_at_once
 
 let rec look t looks =
   looks > 0

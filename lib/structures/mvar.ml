@@ -67,15 +67,15 @@ let rec use t purpose =
   | Full (v, putters) as before ->
       if try_use t before putters purpose then v
       else (* the box changed: look again *) use t purpose
-  | Empty _ | Held _ -> Operation.wait using t purpose
+  | Empty _ | Held _ -> Operation.look_then_wait using t purpose
 
 let take t = use t Take
 let read t = use t Read
 let take_available t = try_to t Take
 let try_take = take_available
 let try_read t = try_to t Read
-let take_evt t = Event.make using t Take
-let read_evt t = Event.make using t Read
+let take_evt t = Event.make_soon using t Take
+let read_evt t = Event.make_soon using t Read
 
 (* --- Putting -------------------------------------------------------------- *)
 
@@ -143,8 +143,8 @@ let putting =
     withdraw = withdraw_putter;
   }
 
-let put t v = if not (try_put t v) then Operation.wait putting t v
-let put_evt t v = Event.make putting t v
+let put t v = if not (try_put t v) then Operation.look_then_wait putting t v
+let put_evt t v = Event.make_soon putting t v
 
 (* --- Both at once --------------------------------------------------------- *)
 
@@ -157,7 +157,7 @@ let rec swap t v =
   | Full (old, putters) as before ->
       if Atomic.compare_and_set t before (Full (v, putters)) then old
       else (* the box changed: look again *) swap t v
-  | Empty _ | Held _ -> swap_held t v (Operation.wait using t Hold)
+  | Empty _ | Held _ -> swap_held t v (Operation.look_then_wait using t Hold)
 
 let[@inline] modify_held t f old =
   match f old with

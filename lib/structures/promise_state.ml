@@ -116,22 +116,22 @@ let await t =
   | Value v -> v
   | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
   | Waiting _ ->
-      Operation.wait awaiting t ();
+      Operation.look_then_wait awaiting t ();
       get_resolved t
 
 let await_evt t =
-  Event.wrap (Event.make awaiting t ()) (fun () -> get_resolved t)
+  Event.wrap (Event.make_soon awaiting t ()) (fun () -> get_resolved t)
 
 let await_result t =
   match Atomic.get t with
   | Value v -> Ok v
   | Failed (e, _) -> Error e
   | Waiting _ ->
-      Operation.wait awaiting t ();
+      Operation.look_then_wait awaiting t ();
       Option.get (peek t)
 
 let await_result_evt t =
-  Event.wrap (Event.make awaiting t ()) (fun () -> Option.get (peek t))
+  Event.wrap (Event.make_soon awaiting t ()) (fun () -> Option.get (peek t))
 
 let waiters t =
   match Atomic.get t with

@@ -64,8 +64,10 @@ let acquiring =
     withdraw;
   }
 
-let acquire t = if not (try_acquire t) then Operation.wait acquiring t ()
-let acquire_evt t = Event.make acquiring t ()
+let acquire t =
+  if not (try_acquire t) then Operation.look_then_wait acquiring t ()
+
+let acquire_evt t = Event.make_soon acquiring t ()
 
 (* [full n]: what a release does that finds [n] permits, [most] of them. *)
 let rec release_again most full t pauses =

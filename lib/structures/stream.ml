@@ -140,13 +140,23 @@ let taking =
     withdraw = withdraw_taker;
   }
 
-let take t =
-  match try_take t with Some v -> v | None -> Operation.wait taking t ()
+(* In a larger one items gather while a task falls asleep, and are taken at once. *)
+let is_short t = t.capacity <= 8
+
+let[@inline never] wait_to_take t =
+  if is_short t then Operation.look_then_wait taking t ()
+  else Operation.wait taking t ()
+
+let take t = match try_take t with Some v -> v | None -> wait_to_take t
 
 let take_nonblocking t =
   match try_take t with v -> v | exception Closed -> None
 
-let take_evt t = Event.make taking t ()
+let make_evt t operation arg =
+  if is_short t then Event.make_soon operation t arg
+  else Event.make operation t arg
+
+let take_evt t = make_evt t taking ()
 
 (* --- Waiting to add ------------------------------------------------------- *)
 
@@ -189,8 +199,12 @@ let adding =
     withdraw = withdraw_adder;
   }
 
-let add t v = if not (try_add t v) then Operation.wait adding t v
-let add_evt t v = Event.make adding t v
+let[@inline never] wait_to_add t v =
+  if is_short t then Operation.look_then_wait adding t v
+  else Operation.wait adding t v
+
+let add t v = if not (try_add t v) then wait_to_add t v
+let add_evt t v = make_evt t adding v
 
 (* --- Ending --------------------------------------------------------------- *)
 

@@ -1,5 +1,6 @@
 type 'b kind =
   | Plain
+  | Soon  (** To be looked for, as {!Operation.look_then_wait} does. *)
   | Last  (** To be enlisted after the others. *)
   | Tentative of ('b -> bool)
       (** Was it performed? To be asked in the task that was resumed. *)
@@ -116,7 +117,7 @@ let rec withdraw_all enlisted =
 let decide choice = Atomic.compare_and_set choice false true
 
 let is_last (type b) (kind : b kind) =
-  match kind with Last -> true | Plain | Tentative _ -> false
+  match kind with Last -> true | Plain | Soon | Tentative _ -> false
 
 (* Until an alternative is resumed. *)
 let nothing_yet = Error Not_found
@@ -235,7 +236,7 @@ let conclude (type a) due
 let is_confirmed (Chosen { kind; result; _ }) =
   match (kind, result) with
   | Tentative confirm, Ok v -> confirm v
-  | (Plain | Last), _ | Tentative _, Error _ -> true
+  | (Plain | Soon | Last), _ | Tentative _, Error _ -> true
 
 let rec places : type a. a alternative -> Waits.place list = function
   | In_order alternatives | In_any_order alternatives ->
@@ -248,6 +249,16 @@ let[@inline never] suspend_with_care alternatives block =
   Reach.suspend_with_care places block
 
 let refused = Some Operation.Refused_choice
+
+let is_soon = function
+  | Alternative { kind = Soon; _ } -> true
+  | Alternative { kind = Plain | Last | Tentative _; _ }
+  | In_order _ | In_any_order _ ->
+      false
+
+let rec are_soon alternatives i =
+  i = Array.length alternatives
+  || (is_soon (Array.unsafe_get alternatives i) && are_soon alternatives (i + 1))
 
 let wait_for_any alternatives =
   let enlisted = ref [] in
@@ -266,13 +277,23 @@ let wait_for_any alternatives =
       withdraw_all enlisted;
       Printexc.raise_with_backtrace e backtrace
 
+let look_for_any alternatives =
+  if Operation.may_look () && are_soon alternatives 0 then
+    Operation.attempt_soon
+      (fun alternatives () -> attempt_any alternatives)
+      alternatives ()
+  else None
+
 (* A choice that was resumed in vain begins again, with the same arguments. *)
 let rec perform_any alternatives =
   match attempt_any alternatives with
   | Some chosen -> chosen
-  | None ->
-      let chosen = wait_for_any alternatives in
-      if is_confirmed chosen then chosen else perform_any alternatives
+  | None -> (
+      match look_for_any alternatives with
+      | Some chosen -> chosen
+      | None ->
+          let chosen = wait_for_any alternatives in
+          if is_confirmed chosen then chosen else perform_any alternatives)
 
 (* --- Again and again ------------------------------------------------------- *)
 

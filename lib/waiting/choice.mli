@@ -6,6 +6,7 @@
 
 type 'b kind =
   | Plain  (** Performed once a waiter is resumed. *)
+  | Soon  (** To be looked for, as {!Operation.look_then_wait} does. *)
   | Last  (** To be enlisted after the others. *)
   | Tentative of ('b -> bool)
       (** A resumption may be in vain. Was the operation performed? To be asked

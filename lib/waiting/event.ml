@@ -22,6 +22,9 @@ let make_of kind finish operation structure arg =
 let make_with ?(last = false) ~finish operation structure arg =
   make_of (if last then Last else Plain) finish operation structure arg
 
+let make_soon operation structure arg =
+  make_of Soon same operation structure arg
+
 let make ?last operation structure arg =
   make_with ?last ~finish:same operation structure arg
 
@@ -73,6 +76,7 @@ let rec sync : type a. a t -> a = function
            | None -> (
                match kind with
                | Plain | Last -> Operation.wait operation structure arg
+               | Soon -> Operation.look_then_wait operation structure arg
                | Tentative confirm ->
                    wait_confirmed confirm operation structure arg)))
   | Wrap ((One _ as t), f) -> f (sync t)
@@ -107,7 +111,7 @@ let simple = function
            arg;
            finish;
            post = Then post;
-           kind = Plain | Last;
+           kind = Plain | Soon | Last;
            _;
          })
     when Identity.equal finish same && Identity.equal post same ->
@@ -130,7 +134,7 @@ let poll t =
 (* --- Time ----------------------------------------------------------------- *)
 
 (* Each wait has a timeout of its own. *)
-let after seconds = make Timeout.passing (Timeout.create ()) seconds
+let after seconds = make_soon Timeout.passing (Timeout.create ()) seconds
 
 let check name seconds =
   if Float.is_nan seconds then invalid_arg (name ^ ": not a number")

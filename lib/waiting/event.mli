@@ -249,6 +249,11 @@ val make :
     else [arg] must remember it. With [~last:true] the operation is enlisted
     after those without, so that this does not happen to it. *)
 
+val make_soon : ('t, 'x, 'a) Structure_kit.operation -> 't -> 'x -> 'a t
+(** As {!make}, for an operation that {!Concord.Structure_kit.look_then_wait} is
+    for: its event is performed as that does it, and so is a choice all of whose
+    alternatives are such events or timeouts. *)
+
 val make_with :
   ?last:bool ->
   finish:('a -> 'b) ->

@@ -105,3 +105,21 @@ let wait operation t arg =
   with
   | v -> v
   | exception e -> wait_otherwise operation t w e
+
+(* --- Looking ---------------------------------------------------------------- *)
+
+let spins = Domain_local.make Spin.create_at_once
+
+let[@inline] may_look () =
+  Domains.were_spawned () && not (Spin.skips (Domain_local.get spins))
+
+let[@inline never] attempt_soon attempt t arg =
+  Spin.attempt_at_once (Domain_local.get spins) attempt t arg
+
+(* Not inlined, as its caller waits for long. *)
+let[@inline never] look_then_wait operation t arg =
+  if may_look () then
+    match attempt_soon operation.attempt t arg with
+    | Some v -> v
+    | None -> wait operation t arg
+  else wait operation t arg

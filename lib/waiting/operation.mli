@@ -31,6 +31,22 @@ val wait : ('t, 'x, 'a) t -> 't -> 'x -> 'a
     - {b Raises} [e] if [attempt] raises [e], or if the waiter is resumed with
       [Error e]. *)
 
+val look_then_wait : ('t, 'x, 'a) t -> 't -> 'x -> 'a
+(** As {!wait}, but if the last waits of the domain's tasks were over within a
+    microsecond, by other domains, then [attempt] is tried for so long before:
+    that is less than a suspension takes. For operations that other tasks let go
+    on whether or not the waiter has enlisted; not for those that need a partner
+    who has, as both would look. [attempt] is cheap where it is [None].
+
+    - {b Order}: a task that looks has not come yet. After 32 in a row that went
+      on so the next one suspends, and others of its loop have their turns. *)
+
+val may_look : unit -> bool
+(** Whether the caller's task is to look: mostly not, which costs little. *)
+
+val attempt_soon : ('t -> 'x -> 'a option) -> 't -> 'x -> 'a option
+(** How {!look_then_wait} looks, after {!may_look}. *)
+
 val block :
   ('t, 'x, 'a) t ->
   't ->

@@ -57,6 +57,16 @@ val wait : ('t, 'x, 'a) operation -> 't -> 'x -> 'a
     - {b Raises} [e] if [attempt] raises [e], or if the waiter is resumed with
       [Error e]. *)
 
+val look_then_wait : ('t, 'x, 'a) operation -> 't -> 'x -> 'a
+(** As {!wait}, but in a program of several domains [attempt] may first be tried
+    for a microsecond, which is less than a suspension takes: where the last
+    waits of the domain's tasks were over so soon. For operations that another
+    task lets go on whether or not the waiter is in the queue, as one who fills
+    a box; not for one that needs a partner who waits, as a rendezvous, where
+    both would look and none would find the other. [attempt] must be cheap where
+    it is [None]. A task goes on so 32 times in a row at most, before it
+    suspends and lets the others of its loop have their turns. *)
+
 val block :
   ('t, 'x, 'a) operation ->
   't ->

@@ -15,6 +15,7 @@ let scheduler where ~is_lazy ~daemons ~looks works =
   (* A model must not spin: each look is an operation more. *)
   Domains.spawned := looks > 0;
   Spin.limit s.spin looks;
+  Spin.never (Domain_local.get Operation.spins);
   s.handler <- Handler.make (Fifo.scopes s) s;
   let tasks =
     List.mapi

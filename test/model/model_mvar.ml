@@ -33,6 +33,11 @@ let take name box = make name (fun () -> got (Mvar.take box))
 let sync_take name box =
   make name (fun () -> got (Event.sync (Mvar.take_evt box)))
 
+let select_take name box =
+  let other = Mvar.create_empty () in
+  make name @@ fun () ->
+  got (Event.select [ Mvar.take_evt box; Mvar.take_evt other ])
+
 let read name box = make name (fun () -> string_of_int (Mvar.read box))
 
 let take_available name box =
@@ -64,8 +69,19 @@ let at_rest box initial actors () =
     failwith "what was sent is not what was received and is still held";
   describe actors ^ " " ^ content
 
-let check name initial make expect =
+(* One process looks at a time, as the threads of one domain do. What was learned in one
+   interleaving would change the next. *)
+let look_at_most n =
+  Domains.spawned := n > 0;
+  let spin = Domain_local.get Operation.spins in
+  spin.in_vain <- 0;
+  spin.skipped <- 0;
+  spin.looking <- false;
+  Spin.limit spin n
+
+let check ?(looks = 0) name initial make expect =
   Model.check name ~expect @@ fun () ->
+  look_at_most looks;
   sent := [];
   received := [];
   let box =
@@ -222,5 +238,30 @@ let () =
       "putA=ok putB=full take=none full 1";
       "putA=ok putB=ok take=1 full 2";
       "putA=ok putB=ok take=2 full 1";
+    ];
+  (* A task that looks is not in the queue. *)
+  let take_cancelled take =
+    ( (fun box ->
+        let t = take "take" box in
+        ([], [ Run t; Run (put "put" box 1); Cancel t ])),
+      [ "take=1 put=ok empty"; "take=cancelled put=ok full 1" ] )
+  in
+  let look name initial (make, expect) =
+    check ~looks:2 name initial make expect
+  in
+  look "a take that looks, and is cancelled" [] (take_cancelled take);
+  look "the same, as an event" [] (take_cancelled sync_take);
+  look "the same, in a choice" [] (take_cancelled select_take);
+  check "a put and a take that look" ~looks:1 [ 1 ]
+    (fun box ->
+      let p = put "put" box 2 in
+      ([], [ Run p; Run (take "take" box); Cancel p ]))
+    [ "put=cancelled take=1 empty"; "put=ok take=1 full 2" ];
+  check "a take that looks while another one waits" ~looks:1 []
+    (fun box ->
+      let t = take "take1" box in
+      ([ t ], [ Run (take "take2" box); Run (put "put" box 1); Cancel t ]))
+    [
+      "take1=1 take2=waits put=ok empty"; "take1=cancelled take2=1 put=ok empty";
     ];
   Model.finish ()

@@ -1,0 +1,4 @@
+(* A model has no stack to spare. *)
+
+let make = Domain.DLS.new_key
+let get = Domain.DLS.get

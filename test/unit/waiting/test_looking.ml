@@ -1,0 +1,141 @@
+(* A wait that may be over in a moment: looked for, before anything is enlisted. *)
+
+open Concord_test_support
+open Check
+open Concord.Structure_kit
+module Event = Concord.Event
+
+exception Boom
+
+(* [attempt] succeeds from its call number [from] on. Who enlists is resumed. *)
+type t = { mutable attempts : int; mutable enlisted : int; from : int }
+
+let never = max_int
+let looked_for = "found"
+let waited_for = "resumed"
+let make from = { attempts = 0; enlisted = 0; from }
+
+let attempt t () =
+  t.attempts <- t.attempts + 1;
+  if t.attempts >= t.from then Some looked_for else None
+
+let enlist t (w : (unit, string) waiter) =
+  t.enlisted <- t.enlisted + 1;
+  yes "resumed" (w.resumer (Ok waited_for));
+  true
+
+let operation = { attempt; enlist; withdraw = (fun _ _ -> ()) }
+let wait t = look_then_wait operation t ()
+let string = Alcotest.(check string)
+
+let looked ?(says = looked_for) t f =
+  string "looked for" says (f t);
+  int "not enlisted" 0 t.enlisted
+
+let waited ~attempts t f =
+  string "waited for" waited_for (f t);
+  int "enlisted" 1 t.enlisted;
+  int "attempts" attempts t.attempts
+
+(* What a domain has learned is its own. *)
+let fresh f () = in_domain f
+let alone () = waited ~attempts:0 (make 1) wait
+let found () = looked (make 5) wait
+
+let in_vain () =
+  waited ~attempts:33 (make never) wait;
+  waited ~attempts:0 (make 1) wait;
+  looked (make 1) wait
+
+let others_have_turns () =
+  for _ = 1 to 2 do
+    for _ = 1 to 32 do
+      looked (make 2) wait
+    done;
+    waited ~attempts:0 (make 2) wait
+  done
+
+let raising () =
+  let attempt t () = if t.attempts = 3 then raise Boom else attempt t () in
+  let operation = { operation with attempt } in
+  let t = make never in
+  raises "the attempt's" Boom (fun () -> look_then_wait operation t ());
+  int "not enlisted" 0 t.enlisted;
+  looked (make 5) wait
+
+(* Another domain fills a box, many times: what is looked for is what waits, too. *)
+let none_is_lost () =
+  let n = 20_000 and box = Concord.Mvar.create_empty () in
+  let put () =
+    for i = 1 to n do
+      Concord.Mvar.put box i
+    done
+  in
+  let joined = domain put in
+  for i = 1 to n do
+    let v =
+      match i mod 3 with
+      | 0 -> Concord.Mvar.take box
+      | 1 -> Event.sync (Concord.Mvar.take_evt box)
+      | _ ->
+          Event.select
+            [
+              Concord.Mvar.take_evt box;
+              Event.wrap (Event.timeout 60.) (fun () -> -1);
+            ]
+    in
+    if v <> i then Alcotest.failf "%d in place of %d" v i
+  done;
+  joined ()
+
+(* --- Events ------------------------------------------------------------------ *)
+
+let sync make t = Event.sync (make operation t ())
+
+(* The other alternatives are never found, nor resumed. *)
+let idle make =
+  let enlist _ _ = true in
+  make { operation with enlist } { attempts = 0; enlisted = 0; from = never } ()
+
+let select others make t = Event.select (make operation t () :: others)
+let plain operation t arg = Event.make operation t arg
+let timeout () = Event.wrap (Event.timeout 60.) (fun () -> "late")
+
+let events () =
+  looked (make 5) (sync Event.make_soon);
+  (* once by itself *)
+  waited ~attempts:1 (make 2) (sync plain)
+
+let choices () =
+  looked (make 5) (select [ idle Event.make_soon; timeout () ] Event.make_soon);
+  waited ~attempts:1 (make 2) (select [ idle plain ] Event.make_soon);
+  waited ~attempts:1 (make 2) (select [ idle Event.make_soon ] plain)
+
+let choices_in_vain () =
+  waited ~attempts:34 (make never)
+    (select [ idle Event.make_soon ] Event.make_soon);
+  waited ~attempts:1 (make 2) (select [ idle Event.make_soon ] Event.make_soon);
+  looked (make 2) (select [ idle Event.make_soon ] Event.make_soon)
+
+let () =
+  let with_other_cores tests =
+    if Domain.recommended_domain_count () > 1 then tests
+    else [ test "one core: nobody looks" (fresh alone) ]
+  in
+  run "Looking"
+    [
+      (* Not after a domain was made. *)
+      ("one domain", [ test "nobody looks" alone ]);
+      ( "two domains",
+        with_other_cores
+          [
+            test "what comes in a moment" (fresh found);
+            test "in vain: it waits, and learns" (fresh in_vain);
+            test "others of the loop have turns" (fresh others_have_turns);
+            test "an attempt that raises" (fresh raising);
+            test "none is lost, in order" none_is_lost;
+            test "an event" (fresh events);
+            test "a choice, if all may be looked for" (fresh choices);
+            test "a choice, in vain" (fresh choices_in_vain);
+          ] );
+    ]
