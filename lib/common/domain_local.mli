@@ -8,8 +8,7 @@ type 'a t
 
 val make : (unit -> 'a) -> 'a t
 (** [make create]: each domain has a value of its own, which is what [create]
-    gives when the domain asks first. What a domain had is kept after its end,
-    until a later domain has its place in the table, one of 64. *)
+    gives when the domain asks first. It is forgotten when the domain ends. *)
 
 val get : 'a t -> 'a
 (** The value of the calling domain, as [Domain.DLS.get]. *)

@@ -41,6 +41,15 @@ let rec in_one_place () =
   yes "that of the other domain" same;
   if (number - this ()) mod places <> 0 then in_one_place ()
 
+(* What a domain had is not kept by the table once the domain has ended. *)
+let forgotten () =
+  let t = numbers () and kept = Weak.create 1 in
+  in_domain (fun () -> Weak.set kept 0 (Some (Domain_local.get t)));
+  Gc.full_major ();
+  no "kept" (Weak.check kept 0);
+  (* the table is still there *)
+  yes "that of this domain" (is_own t (Domain_local.get t))
+
 let () =
   run "Domain_local"
     [
@@ -48,5 +57,6 @@ let () =
         [
           test "of domains one after the other" one_after_the_other;
           test "of two that have one place" in_one_place;
+          test "of a domain that has ended" forgotten;
         ] );
     ]
