@@ -72,8 +72,8 @@ val attempt_at_once : t -> ('x -> 'y -> 'a option) -> 'x -> 'y -> 'a option
     step. *)
 
 val create_at_once : unit -> t
-(** For these two alone: a look in vain takes so little that one in 4,096 waits
-    looks where all are in vain. *)
+(** For these two, and looks by {!begin_turns} that are as short: these take so
+    little that one in 4,096 waits looks where all are in vain. *)
 
 val skips : t -> bool
 (** Whether this wait is one of those that pass without a look; it is counted.

@@ -1,6 +1,7 @@
 type 'b kind =
   | Plain
   | Soon  (** To be looked for, as {!Operation.look_then_wait} does. *)
+  | Later  (** Not to be looked for, but among others that are. *)
   | Last  (** To be enlisted after the others. *)
   | Tentative of ('b -> bool)
       (** Was it performed? To be asked in the task that was resumed. *)
@@ -117,7 +118,7 @@ let rec withdraw_all enlisted =
 let decide choice = Atomic.compare_and_set choice false true
 
 let is_last (type b) (kind : b kind) =
-  match kind with Last -> true | Plain | Soon | Tentative _ -> false
+  match kind with Last -> true | Plain | Soon | Later | Tentative _ -> false
 
 (* Until an alternative is resumed. *)
 let nothing_yet = Error Not_found
@@ -236,7 +237,7 @@ let conclude (type a) due
 let is_confirmed (Chosen { kind; result; _ }) =
   match (kind, result) with
   | Tentative confirm, Ok v -> confirm v
-  | (Plain | Soon | Last), _ | Tentative _, Error _ -> true
+  | (Plain | Soon | Later | Last), _ | Tentative _, Error _ -> true
 
 let rec places : type a. a alternative -> Waits.place list = function
   | In_order alternatives | In_any_order alternatives ->
@@ -250,15 +251,14 @@ let[@inline never] suspend_with_care alternatives block =
 
 let refused = Some Operation.Refused_choice
 
-let is_soon = function
-  | Alternative { kind = Soon; _ } -> true
-  | Alternative { kind = Plain | Last | Tentative _; _ }
-  | In_order _ | In_any_order _ ->
-      false
-
-let rec are_soon alternatives i =
-  i = Array.length alternatives
-  || (is_soon (Array.unsafe_get alternatives i) && are_soon alternatives (i + 1))
+(* Is any to be looked for, and none that must not? *)
+let rec are_soon alternatives i ~any =
+  if i = Array.length alternatives then any
+  else
+    match alternatives.(i) with
+    | Alternative { kind = Soon; _ } -> are_soon alternatives (i + 1) ~any:true
+    | Alternative { kind = Later; _ } -> are_soon alternatives (i + 1) ~any
+    | Alternative _ | In_order _ | In_any_order _ -> false
 
 let wait_for_any alternatives =
   let enlisted = ref [] in
@@ -278,7 +278,7 @@ let wait_for_any alternatives =
       Printexc.raise_with_backtrace e backtrace
 
 let look_for_any alternatives =
-  if Operation.may_look () && are_soon alternatives 0 then
+  if are_soon alternatives 0 ~any:false && Operation.may_look () then
     Operation.attempt_soon
       (fun alternatives () -> attempt_any alternatives)
       alternatives ()
@@ -294,37 +294,3 @@ let rec perform_any alternatives =
       | None ->
           let chosen = wait_for_any alternatives in
           if is_confirmed chosen then chosen else perform_any alternatives)
-
-(* --- Again and again ------------------------------------------------------- *)
-
-type 'a rounds = {
-  in_turn : 'a alternative array;
-  permuted : 'a alternative array;
-  mutable next : int;
-}
-
-let rounds ~next alternatives =
-  { in_turn = alternatives; permuted = Array.copy alternatives; next }
-
-let next rounds = rounds.next
-
-let rec attempt_in_turn rounds i left =
-  if left = 0 then None
-  else
-    let after = if i + 1 = Array.length rounds.in_turn then 0 else i + 1 in
-    match attempt rounds.in_turn.(i) with
-    | None -> attempt_in_turn rounds after (left - 1)
-    | chosen ->
-        rounds.next <- after;
-        chosen
-
-(* Two that begin again for each other do so in random orders, as others: see
-   [decide]. *)
-let rec perform_next rounds =
-  let n = Array.length rounds.in_turn in
-  let first = if rounds.next < n then rounds.next else 0 in
-  match attempt_in_turn rounds first n with
-  | Some chosen -> chosen
-  | None ->
-      let chosen = wait_for_any rounds.permuted in
-      if is_confirmed chosen then chosen else perform_next rounds

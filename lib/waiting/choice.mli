@@ -7,6 +7,9 @@
 type 'b kind =
   | Plain  (** Performed once a waiter is resumed. *)
   | Soon  (** To be looked for, as {!Operation.look_then_wait} does. *)
+  | Later
+      (** Not to be looked for, but does not keep a choice from looking for
+          others: a timeout. *)
   | Last  (** To be enlisted after the others. *)
   | Tentative of ('b -> bool)
       (** A resumption may be in vain. Was the operation performed? To be asked
@@ -58,18 +61,12 @@ val conclude : Aborts.due -> 'a chosen -> 'a
 
     - {b Raises} [e] if the operation or one of these functions raised [e]. *)
 
-(** {2 Again and again} *)
+(** {2 For {!Rounds}} *)
 
-type 'a rounds
-(** The same alternatives for one round after the other, of one task. *)
+val attempt : 'a alternative -> 'a chosen option
 
-val rounds : next:int -> 'a alternative array -> 'a rounds
-(** The first round begins with the alternative of the index [next], if there is
-    one. *)
+val wait_for_any : 'a alternative array -> 'a chosen
+(** As {!perform_any} waits; but it may have been resumed in vain. *)
 
-val perform_next : 'a rounds -> 'a chosen
-(** As {!perform_any}, but tries the alternatives in their order, beginning
-    behind the one that was found ready last. *)
-
-val next : 'a rounds -> int
-(** Where the next round begins. *)
+val is_confirmed : 'a chosen -> bool
+(** Was it not? To be asked once, in the task. *)

@@ -75,7 +75,7 @@ let rec sync : type a. a t -> a = function
            | Some v -> v
            | None -> (
                match kind with
-               | Plain | Last -> Operation.wait operation structure arg
+               | Plain | Later | Last -> Operation.wait operation structure arg
                | Soon -> Operation.look_then_wait operation structure arg
                | Tentative confirm ->
                    wait_confirmed confirm operation structure arg)))
@@ -111,7 +111,7 @@ let simple = function
            arg;
            finish;
            post = Then post;
-           kind = Plain | Soon | Last;
+           kind = Plain | Soon | Later | Last;
            _;
          })
     when Identity.equal finish same && Identity.equal post same ->
@@ -134,7 +134,8 @@ let poll t =
 (* --- Time ----------------------------------------------------------------- *)
 
 (* Each wait has a timeout of its own. *)
-let after seconds = make_soon Timeout.passing (Timeout.create ()) seconds
+let after seconds =
+  make_of Later same Timeout.passing (Timeout.create ()) seconds
 
 let check name seconds =
   if Float.is_nan seconds then invalid_arg (name ^ ": not a number")
@@ -182,16 +183,16 @@ let rounds ts =
   let fixed, made = List.partition is_fixed ts in
   let alternatives, aborts = in_order (Choose fixed) in
   if List.is_empty made then
-    let rounds = Choice.rounds ~next:0 alternatives in
-    fun () -> perform perform_next rounds aborts
+    let rounds = Rounds.make ~next:0 alternatives in
+    fun () -> perform Rounds.perform rounds aborts
   else
     let next = ref 0 in
     fun () ->
       let more, more_aborts = in_order (Choose made) in
-      let rounds = Choice.rounds ~next:!next (Array.append alternatives more) in
+      let rounds = Rounds.make ~next:!next (Array.append alternatives more) in
       let keep_place rounds =
-        let chosen = perform_next rounds in
-        next := Choice.next rounds;
+        let chosen = Rounds.perform rounds in
+        next := Rounds.next rounds;
         chosen
       in
       perform keep_place rounds (more_aborts @ aborts)

@@ -111,6 +111,12 @@ let choices () =
   waited ~attempts:1 (make 2) (select [ idle plain ] Event.make_soon);
   waited ~attempts:1 (make 2) (select [ idle Event.make_soon ] plain)
 
+(* They come by themselves. Had they been looked for in vain, the last wait would not look. *)
+let timeouts () =
+  Event.sync (Event.timeout 0.001);
+  Event.select [ Event.timeout 0.001; Event.timeout 60. ];
+  looked (make 2) wait
+
 let choices_in_vain () =
   waited ~attempts:34 (make never)
     (select [ idle Event.make_soon ] Event.make_soon);
@@ -137,5 +143,6 @@ let () =
             test "an event" (fresh events);
             test "a choice, if all may be looked for" (fresh choices);
             test "a choice, in vain" (fresh choices_in_vain);
+            test "nobody looks for timeouts" (fresh timeouts);
           ] );
     ]
