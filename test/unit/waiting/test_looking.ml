@@ -114,6 +114,7 @@ let choices () =
 (* They come by themselves. Had they been looked for in vain, the last wait would not look. *)
 let timeouts () =
   Event.sync (Event.timeout 0.001);
+  looked (make 2) wait;
   Event.select [ Event.timeout 0.001; Event.timeout 60. ];
   looked (make 2) wait
 
