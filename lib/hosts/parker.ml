@@ -106,14 +106,9 @@ let lock shared =
        true
      end
 
-let rec wait t condition =
-  let shared = shared_in_process () in
-  (* [release] may be about to read it, if the thread was interrupted. *)
-  if t.shared != shared then t.shared <- shared;
-  if lock shared then sleep_locked t shared.common condition
-  else (* a signal handler forked *) wait t condition
-
-and sleep_locked t mutex condition =
+(* Is not recursive: else the compiler would have it poll as it begins, where a handler may
+   raise, and the mutex stay locked. [false] if the mutex was taken away. *)
+let sleep_locked t mutex condition =
   t.condition <- condition;
   match
     ignore (Atomic.compare_and_set t.state Awake Asleep : bool);
@@ -121,13 +116,23 @@ and sleep_locked t mutex condition =
       Stdlib.Condition.wait condition mutex
     done
   with
-  | () -> ignore (try_unlock mutex : bool)
+  | () ->
+      ignore (try_unlock mutex : bool);
+      true
   | exception e -> (
       let backtrace = Printexc.get_raw_backtrace () in
       let was_taken_away = not (try_unlock mutex) in
       match e with
-      | Sys_error _ when was_taken_away -> wait t condition
+      | Sys_error _ when was_taken_away -> false
       | e -> Printexc.raise_with_backtrace e backtrace)
+
+let rec wait t condition =
+  let shared = shared_in_process () in
+  (* [release] may be about to read it, if the thread was interrupted. *)
+  if t.shared != shared then t.shared <- shared;
+  if not (lock shared && sleep_locked t shared.common condition) then
+    (* or a signal handler forked *)
+    wait t condition
 
 (* A signal handler may raise before it is given back: then it is used no more. *)
 let sleep t conditions =

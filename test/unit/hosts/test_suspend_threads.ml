@@ -152,6 +152,40 @@ let interrupted_at_any_moment () =
         None)
   with Interrupt -> ()
 
+(* Threads of a domain share a mutex on which they sleep. The one that was interrupted would
+   free it itself, but here only joins. *)
+let others_sleep_afterwards () =
+  let box = Concord.Mvar.create_empty () and over = Atomic.make false in
+  let join =
+    domain (fun () ->
+        while not (Atomic.get over) do
+          if not (Concord.Mvar.try_put box ()) then Domain.cpu_relax ()
+        done)
+  in
+  Fun.protect ~finally:(fun () ->
+      Atomic.set over true;
+      join ())
+  @@ fun () ->
+  for _ = 1 to 100 do
+    let until = Unix.gettimeofday () +. 0.02 in
+    Interrupting.run ~by:Interrupt ~count:(ref 0) (fun () ->
+        while Unix.gettimeofday () < until do
+          Concord.Mvar.take box
+        done);
+    let resumer = Atomic.make None in
+    let sleep () =
+      Suspend.suspend (fun r ->
+          Atomic.set resumer (Some r);
+          None)
+    in
+    let join = thread sleep in
+    eventually "it waits" (fun () -> Option.is_some (Atomic.get resumer));
+    (* so that it mostly sleeps; it is to end if not, too *)
+    Thread.delay 0.001;
+    yes "resumed" ((Option.get (Atomic.get resumer)) (Ok ()));
+    join ()
+  done
+
 let () =
   run "Suspend, threads"
     [
@@ -162,7 +196,10 @@ let () =
         ]
         @ Interrupting.only
             (test "a signal handler raises at any moment"
-               interrupted_at_any_moment) );
+               interrupted_at_any_moment)
+        @ Interrupting.only
+            (test "the domain's other threads sleep and wake afterwards"
+               others_sleep_afterwards) );
       ( "asleep",
         if Sys.file_exists "/proc/thread-self/status" then
           [
