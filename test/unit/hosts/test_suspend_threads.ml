@@ -114,6 +114,14 @@ let interrupted_in_block () =
 
 exception Interrupt
 
+(* The last one may have come too late. *)
+let raise_kept () =
+  try
+    Suspend.suspend (fun resumer ->
+        ignore (resumer (Ok ()) : bool);
+        None)
+  with Interrupt -> ()
+
 (* A thread to which a resumer has said [true] gets the value, at whichever moment a signal
    handler raises. *)
 let interrupted_at_any_moment () =
@@ -145,12 +153,7 @@ let interrupted_at_any_moment () =
                 done)
           done));
   int "each value arrives" !said_true !got;
-  (* The last one may have come too late. *)
-  try
-    Suspend.suspend (fun resumer ->
-        ignore (resumer (Ok ()) : bool);
-        None)
-  with Interrupt -> ()
+  raise_kept ()
 
 (* Threads of a domain share a mutex on which they sleep. The one that was interrupted would
    free it itself, but here only joins. *)
@@ -172,6 +175,7 @@ let others_sleep_afterwards () =
         while Unix.gettimeofday () < until do
           Concord.Mvar.take box
         done);
+    raise_kept ();
     let resumer = Atomic.make None in
     let sleep () =
       Suspend.suspend (fun r ->
