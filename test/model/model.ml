@@ -263,4 +263,29 @@ let check name ~expect scenario =
     expect;
   flush stdout
 
+(* --- Scenarios that take long ----------------------------------------------- *)
+
+let long = Stdlib.Sys.getenv_opt "CONCORD_LONG" = Some "1"
+
+let seed =
+  match
+    Option.bind (Stdlib.Sys.getenv_opt "CONCORD_SEED") int_of_string_opt
+  with
+  | Some seed -> seed
+  | None -> Random.State.bits (Random.State.make_self_init ())
+
+let so_far = ref 0
+
+(* For what takes more than ten seconds: every third of these is checked, in another run
+   others. *)
+let sometimes check =
+  incr so_far;
+  if long || (seed + !so_far) mod 3 = 0 then check ()
+  else
+    Printf.printf
+      "one that takes long: not drawn by CONCORD_SEED=%d; CONCORD_LONG=1 runs \
+       all\n\
+       %!"
+      seed
+
 let finish () = if !failed then exit 1
