@@ -157,11 +157,13 @@ let rec enlist choice resumer enlisted ~last = function
             Waiter.mark_gone waiter;
             Sys.opaque_identity (resumer outcome)
           end);
-      if a.operation.enlist a.structure waiter then begin
-        enlisted := all;
-        None
+      (* before it is: a handler may raise once it is in the queue *)
+      enlisted := all;
+      if a.operation.enlist a.structure waiter then None
+      else begin
+        Waiter.mark_gone waiter;
+        Some alternative
       end
-      else Some alternative
 
 and enlist_from choice resumer enlisted ~last alternatives i =
   if i = Array.length alternatives then None

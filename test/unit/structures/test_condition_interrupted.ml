@@ -66,6 +66,34 @@ let contends wait () =
           if !other_has_it || not (Mutex.is_locked mutex) then
             Alcotest.fail "it does not have its mutex"))
 
+(* Another domain signals, and so it looks. A place that stayed in the queue would take the
+   signal of another one. *)
+let looks wait () =
+  let mutex = Mutex.create () and c = Condition.create () in
+  let stop = Atomic.make false in
+  let rec again n =
+    if not (Atomic.get stop) then begin
+      if Condition.waiters c > 0 then begin
+        for _ = 1 to n mod 32 do
+          Domain.cpu_relax ()
+        done;
+        Condition.signal c
+      end;
+      again (n + 1)
+    end
+  in
+  let joined = domain (fun () -> again 0) in
+  let check () =
+    if Condition.waiters c > 0 then Alcotest.fail "it stays in the queue";
+    if not (Mutex.is_locked mutex) then
+      Alcotest.fail "it does not have its mutex"
+  in
+  Fun.protect
+    (fun () -> often (wait c mutex) ~mutex ~check)
+    ~finally:(fun () ->
+      Atomic.set stop true;
+      joined ())
+
 let direct c mutex () = Condition.wait c mutex
 let event c mutex () = Event.sync (Condition.wait_evt c mutex)
 let choice c mutex () = Event.select [ Event.never; Condition.wait_evt c mutex ]
@@ -77,5 +105,7 @@ let () =
   in
   run "Condition, interrupted"
     [
-      each "woken" wakes; each "woken while another one has the mutex" contends;
+      each "woken" wakes;
+      each "woken while another one has the mutex" contends;
+      each "woken by another domain" looks;
     ]
