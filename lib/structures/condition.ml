@@ -2,14 +2,25 @@ include Wakes
 
 (* --- Waiting -------------------------------------------------------------- *)
 
-(* One call of [wait]. Only the task that waits touches [unlocked]. *)
-type wait = { condition : t; mutex : Mutex.t; mutable unlocked : bool }
+(* One call of [wait]. Only the task that waits touches the fields. *)
+type wait = {
+  condition : t;
+  mutex : Mutex.t;
+  mutable unlocked : bool;
+  mutable place : Place.t;  (** From which it looks, or [nowhere]. *)
+}
 
 let not_locked () = raise (Sys_error "Condition.wait: the mutex is not locked")
 
 let unlock wait debt =
   if (not wait.unlocked) && Mutex.release_owed debt wait.mutex then
     wait.unlocked <- true
+
+let unlock_once wait =
+  if not wait.unlocked then begin
+    Debt.pay unlock wait (Debt.owing ());
+    if not wait.unlocked then (* another task did *) not_locked ()
+  end
 
 (* A signal that comes after the mutex is unlocked finds the waiter. Whatever is raised
    meanwhile, it is known whether the mutex is.
@@ -22,10 +33,7 @@ let enlist wait w =
     invalid_arg "Condition.wait_evt: twice in one choice with one mutex"
   end;
   push wait.condition w;
-  if not wait.unlocked then begin
-    Debt.pay unlock wait (Debt.owing ());
-    if not wait.unlocked then (* another task did *) not_locked ()
-  end;
+  unlock_once wait;
   true
 
 let check wait = if not (Mutex.is_locked wait.mutex) then not_locked ()
@@ -67,12 +75,76 @@ let lock_again wait =
       Printexc.raise_with_backtrace e backtrace)
 
 let start condition mutex =
-  Labels.waited_in ~from:condition { condition; mutex; unlocked = false }
+  Labels.waited_in ~from:condition
+    { condition; mutex; unlocked = false; place = Place.nowhere }
+
+let rec leave_again first second =
+  try
+    Place.leave first;
+    Place.leave second
+  with e ->
+    (* another signal handler's *)
+    leave_again first second;
+    raise e
+
+(* Not recursive: a signal handler may run where a recursive function begins. *)
+let leave_both first second =
+  try
+    Place.leave first;
+    Place.leave second
+  with e ->
+    (* a signal handler's *)
+    leave_again first second;
+    raise e
+
+(* --- Looking first --------------------------------------------------------- *)
+
+(* Not before others could have had the mutex, or who signals without it would keep them
+   from it. *)
+let attempt_in_place wait () =
+  if wait.unlocked then Place.waiting.attempt wait.place () else None
+
+let waiting_in_place =
+  {
+    Operation.attempt = attempt_in_place;
+    enlist =
+      (fun wait w ->
+        unlock_once wait;
+        Place.waiting.enlist wait.place w);
+    withdraw = (fun _ _ -> (* whoever waits leaves the place *) ());
+  }
+
+(* Nothing is raised between the release and the store. *)
+let unlock_unless_queued wait =
+  if Mutex.try_release wait.mutex then wait.unlocked <- true
+
+(* In a program of several domains a signal may come sooner than the task could fall
+   asleep. So it looks for it, from its place in the queue. Until it has suspended nobody
+   says that it was cancelled before: so it unlocks only if no task waits for the mutex. *)
+let[@inline never] look_then_wait wait =
+  wait.place <- Place.make wait.condition;
+  Place.enter wait.place;
+  try
+    unlock_unless_queued wait;
+    match
+      if wait.unlocked then Operation.attempt_soon attempt_in_place wait ()
+      else None
+    with
+    | Some wake -> wake
+    | None -> Operation.wait waiting_in_place wait ()
+  with e ->
+    let backtrace = Backtrace.get () in
+    leave_both Place.nowhere wait.place;
+    Printexc.raise_with_backtrace e backtrace
+
+let wait_for_signal wait =
+  if Operation.may_look () then look_then_wait wait
+  else Operation.wait waiting wait ()
 
 let wait condition mutex =
   let wait = start condition mutex in
   check wait;
-  match Operation.wait waiting wait () with
+  match wait_for_signal wait with
   | Signal | Broadcast -> lock_again wait
   | exception e ->
       let backtrace = Backtrace.get () in
@@ -138,14 +210,7 @@ let take_place visit =
   if visit.place != Place.nowhere then visit.before <- visit.place;
   visit.place <- place
 
-let rec leave visit =
-  try
-    Place.leave visit.before;
-    Place.leave visit.place
-  with e ->
-    (* a signal handler's *)
-    leave visit;
-    raise e
+let leave visit = leave_both visit.before visit.place
 
 (* Whoever calls it leaves if it raises. *)
 let rec look_and_wait visit =

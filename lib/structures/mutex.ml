@@ -9,6 +9,8 @@ let hand_over_or_refuse t =
 let release t =
   if not (Atomic.compare_and_set t Locked Unlocked) then hand_over_or_refuse t
 
+let try_release t = Atomic.compare_and_set t Locked Unlocked
+
 let release_owed debt t =
   Atomic.compare_and_set t Locked Unlocked
   || hand_over (fun w -> Sys.opaque_identity (Debt.resume debt w (Ok ()))) t

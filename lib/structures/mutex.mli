@@ -83,6 +83,9 @@ val waiters : t -> int
 val release : t -> unit
 (** As {!unlock}, for a task that cannot say who it is: in [block]. *)
 
+val try_release : t -> bool
+(** The same if no task waits for [t], and waits are not kept. *)
+
 val release_owed : _ Debt.t -> t -> bool
 (** The same in [Debt.pay]: what a resumer raises is noted, so that an exception
     means that [t] was not released. [false] if [t] is not locked. *)

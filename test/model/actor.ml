@@ -54,3 +54,13 @@ let live waiters =
 let all_queued actors queues =
   if count_waiting actors <> List.fold_left ( + ) 0 queues then
     failwith ("a waiter was lost, or stays: " ^ describe actors)
+
+(* How often a task looks before it enlists. One process looks at a time, as the threads of
+   one domain do. What was learned in one interleaving would change the next. *)
+let look_at_most n =
+  Domains.spawned := n > 0;
+  let spin = Domain_local.get Operation.spins in
+  spin.in_vain <- 0;
+  spin.skipped <- 0;
+  spin.looking <- false;
+  Spin.limit spin n

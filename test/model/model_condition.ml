@@ -35,8 +35,14 @@ let at_rest c m actors () =
   all_queued actors [ live (Atomic.get c) ];
   describe actors
 
-let check name make expect =
+(* For the mutex nobody looks: it has a model of its own. *)
+let look_at_most n =
+  look_at_most n;
+  Spin.never (Domain.DLS.get Mutex.spins)
+
+let check ?(looks = 0) name make expect =
   Model.check name ~expect @@ fun () ->
+  look_at_most looks;
   ready := false;
   let c = Condition.create () and m = Mutex.create () in
   let first, processes = make c m in
@@ -79,4 +85,28 @@ let () =
       let a = wait "a" c m and b = wait "b" c m in
       ([ a ], [ Run b; broadcast c; signal c ]))
     [ "a=ok b=ok"; "a=ok b=waits" ];
+  check "one looks, and comes to wait for a state" ~looks:2
+    (fun c m ->
+      let w = wait ~until:(fun () -> !ready) "wait" c m in
+      ([], [ Run w; Run (make_ready c m) ]))
+    [ "wait=ok signal=ok" ];
+  check "one looks, a signal without the mutex" ~looks:1
+    (fun c m ->
+      let w = wait "wait" c m in
+      ([], [ Run w; signal c; Cancel w ]))
+    [ "wait=cancelled"; "wait=ok"; "wait=waits" ];
+  check "one looks behind another, a broadcast" ~looks:1
+    (fun c m ->
+      let a = wait "a" c m and b = wait "b" c m in
+      ([ a ], [ Run b; broadcast c ]))
+    [ "a=ok b=ok"; "a=ok b=waits" ];
+  check "one looks behind another, which is cancelled" ~looks:1
+    (fun c m ->
+      let a = wait "a" c m and b = wait "b" c m in
+      let cancel_and_signal () =
+        Model.cancel a.task;
+        Condition.signal c
+      in
+      ([ a ], [ Run b; Do cancel_and_signal ]))
+    [ "a=cancelled b=ok"; "a=cancelled b=waits" ];
   Model.finish ()

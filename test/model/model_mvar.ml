@@ -69,16 +69,6 @@ let at_rest box initial actors () =
     failwith "what was sent is not what was received and is still held";
   describe actors ^ " " ^ content
 
-(* One process looks at a time, as the threads of one domain do. What was learned in one
-   interleaving would change the next. *)
-let look_at_most n =
-  Domains.spawned := n > 0;
-  let spin = Domain_local.get Operation.spins in
-  spin.in_vain <- 0;
-  spin.skipped <- 0;
-  spin.looking <- false;
-  Spin.limit spin n
-
 let check ?(looks = 0) name initial make expect =
   Model.check name ~expect @@ fun () ->
   look_at_most looks;
@@ -130,15 +120,16 @@ let () =
       "take1=cancelled take2=1 putA=ok putB=ok full 2";
       "take1=cancelled take2=2 putA=ok putB=ok full 1";
     ];
-  check "two wait to take, both are cancelled" []
-    (fun box ->
-      let t1 = take "take1" box and t2 = take "take2" box in
-      ([ t1; t2 ], [ Run (put "put" box 1); Cancel t1; Cancel t2 ]))
-    [
-      "take1=1 take2=cancelled put=ok empty";
-      "take1=cancelled take2=1 put=ok empty";
-      "take1=cancelled take2=cancelled put=ok full 1";
-    ];
+  Model.sometimes (fun () ->
+      check "two wait to take, both are cancelled" []
+        (fun box ->
+          let t1 = take "take1" box and t2 = take "take2" box in
+          ([ t1; t2 ], [ Run (put "put" box 1); Cancel t1; Cancel t2 ]))
+        [
+          "take1=1 take2=cancelled put=ok empty";
+          "take1=cancelled take2=1 put=ok empty";
+          "take1=cancelled take2=cancelled put=ok full 1";
+        ]);
   check "two wait to put, the first is cancelled" [ 1 ]
     (fun box ->
       let p1 = put "put1" box 2 and p2 = put "put2" box 3 in
@@ -146,15 +137,16 @@ let () =
     [
       "put1=cancelled put2=ok take=1 full 3"; "put1=ok put2=waits take=1 full 2";
     ];
-  check "two wait to put, both are cancelled" [ 1 ]
-    (fun box ->
-      let p1 = put "put1" box 2 and p2 = put "put2" box 3 in
-      ([ p1; p2 ], [ Run (take "take" box); Cancel p1; Cancel p2 ]))
-    [
-      "put1=cancelled put2=cancelled take=1 empty";
-      "put1=cancelled put2=ok take=1 full 3";
-      "put1=ok put2=cancelled take=1 full 2";
-    ];
+  Model.sometimes (fun () ->
+      check "two wait to put, both are cancelled" [ 1 ]
+        (fun box ->
+          let p1 = put "put1" box 2 and p2 = put "put2" box 3 in
+          ([ p1; p2 ], [ Run (take "take" box); Cancel p1; Cancel p2 ]))
+        [
+          "put1=cancelled put2=cancelled take=1 empty";
+          "put1=cancelled put2=ok take=1 full 3";
+          "put1=ok put2=cancelled take=1 full 2";
+        ]);
   check "two wait to put, two takes" [ 1 ]
     (fun box ->
       let p1 = put "put1" box 2 and p2 = put "put2" box 3 in
@@ -183,11 +175,12 @@ let () =
       let r = read "read" box and t = take "take" box in
       ([ r; t ], [ Run (put "put" box 1); Cancel t ]))
     [ "read=1 take=1 put=ok empty"; "read=1 take=cancelled put=ok full 1" ];
-  check "a read waits and is cancelled, a take comes" []
-    (fun box ->
-      let r = read "read" box in
-      ([ r ], [ Run (put "put" box 1); Run (take "take" box); Cancel r ]))
-    [ "read=1 put=ok take=1 empty"; "read=cancelled put=ok take=1 empty" ];
+  Model.sometimes (fun () ->
+      check "a read waits and is cancelled, a take comes" []
+        (fun box ->
+          let r = read "read" box in
+          ([ r ], [ Run (put "put" box 1); Run (take "take" box); Cancel r ]))
+        [ "read=1 put=ok take=1 empty"; "read=cancelled put=ok take=1 empty" ]);
   check "a swap and a take wait, the swap is cancelled" []
     (fun box ->
       let s = swap "swap" box 2 and t = take "take" box in

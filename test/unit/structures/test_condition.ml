@@ -125,6 +125,18 @@ let before_it_waits () =
   Hand.settle ();
   Hand.result next
 
+(* In a program of several domains. What was looked for in vain once is not looked for the
+   next time: so the gate is not, and the signal is. *)
+let where_it_looks f () =
+  in_domain @@ fun () ->
+  let box = Mvar.create_empty () in
+  beside
+    (fun () ->
+      eventually "it waits" (fun () -> Mvar.waiters box > 0);
+      Mvar.put box ())
+    (fun () -> Mvar.take box);
+  f ()
+
 let before_the_signal () =
   traced [ "the owner unlocks"; "the task unlocks"; "next" ] @@ fun say ->
   let c, m = create () in
@@ -198,6 +210,7 @@ let () =
        ( "cancellation",
          [
            test "before it waits: the mutex stays locked" before_it_waits;
+           test "the same, where it would look" (where_it_looks before_it_waits);
            test "before the signal: it locks again" before_the_signal;
            test "after the signal: it returns" after_the_signal;
          ] );
