@@ -275,7 +275,7 @@ let awaiting =
   }
 
 let rec wait t arrival =
-  if not (Trial.has_passed (Operation.wait awaiting t arrival)) then
+  if not (Trial.has_passed (Operation.meet_then_wait awaiting t arrival)) then
     wait t arrival
 
 let await t =

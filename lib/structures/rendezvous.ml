@@ -69,7 +69,7 @@ let sending =
     withdraw = withdraw_sender;
   }
 
-let send t v = if not (try_send t v) then Operation.wait sending t v
+let send t v = if not (try_send t v) then Operation.meet_then_wait sending t v
 
 (* --- Receiving ------------------------------------------------------------ *)
 
@@ -110,7 +110,9 @@ let receiving =
   }
 
 let receive t =
-  match try_receive t with Some v -> v | None -> Operation.wait receiving t ()
+  match try_receive t with
+  | Some v -> v
+  | None -> Operation.meet_then_wait receiving t ()
 
 (* --- Closing, looking ----------------------------------------------------- *)
 

@@ -123,3 +123,54 @@ let[@inline never] look_then_wait operation t arg =
     | Some v -> v
     | None -> wait operation t arg
   else wait operation t arg
+
+(* --- Meeting ---------------------------------------------------------------- *)
+
+(* [early], of a task that has enlisted and is not suspended
+
+   State        Left by           To           By whom
+   Looking      a resumer       * Resumed _    any task (H3)
+                leave             Left         the task, which then withdraws
+   Resumed _, Left  never (terminal)
+
+   * decides: the task goes on with this outcome. *)
+type 'a early = Looking | Resumed of ('a, exn) result | Left
+
+let outcome_of early () =
+  match Atomic.get early with
+  | Resumed outcome -> Some outcome
+  | Looking | Left -> None
+
+let leave_early early = Atomic.compare_and_set early Looking Left
+
+let meet operation t w early =
+  let resumer outcome =
+    Atomic.compare_and_set early Looking (Resumed outcome)
+  in
+  match block operation t w resumer with
+  | Some v -> Some (Ok v)
+  | None -> attempt_soon outcome_of early ()
+
+(* What a signal handler raises once the task was resumed comes too late, as in [Park]. *)
+let meet_soon operation t arg =
+  Park.raise_kept ();
+  let w = Waiter.make arg and early = Atomic.make Looking in
+  match meet operation t w early with
+  | Some _ as met -> met
+  | None ->
+      if leave_early early then withdraw operation t w;
+      outcome_of early ()
+  | exception e ->
+      if leave_early early then withdraw_and_raise operation t w e;
+      Park.keep e (Printexc.get_raw_backtrace ());
+      outcome_of early ()
+
+let[@inline never] meet_then_wait operation t arg =
+  if may_look () && not (Reach.needs_care ()) then
+    match meet_soon operation t arg with
+    | Some (Ok v) -> v
+    | Some (Error e) ->
+        Labels.raises e t;
+        raise e
+    | None -> wait operation t arg
+  else wait operation t arg

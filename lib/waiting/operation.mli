@@ -41,11 +41,21 @@ val look_then_wait : ('t, 'x, 'a) t -> 't -> 'x -> 'a
     - {b Order}: a task that looks has not come yet. After 32 in a row that went
       on so the next one suspends, and others of its loop have their turns. *)
 
+val meet_then_wait : ('t, 'x, 'a) t -> 't -> 'x -> 'a
+(** As {!look_then_wait}, for operations that need a partner: the task enlists,
+    and looks for so long at what it is resumed with. If that is in vain it
+    withdraws, and waits. What it costs then is one waiter more. A task that
+    suspends by other means, and one whose waits are kept, only waits.
+
+    - {b Cancelled} before: the task may be resumed all the same, as if it had
+      come sooner.
+    - {b Order}: a task that has looked in vain comes only then. *)
+
 val may_look : unit -> bool
 (** Whether the caller's task is to look: mostly not, which costs little. *)
 
 val attempt_soon : ('t -> 'x -> 'a option) -> 't -> 'x -> 'a option
-(** How {!look_then_wait} looks, after {!may_look}. *)
+(** How these look, after {!may_look}. *)
 
 val block :
   ('t, 'x, 'a) t ->

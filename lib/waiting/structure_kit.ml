@@ -15,6 +15,7 @@ type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
 
 let wait = Operation.wait
 let look_then_wait = Operation.look_then_wait
+let meet_then_wait = Operation.meet_then_wait
 let block = Operation.block
 let withdraw = Operation.withdraw
 let update = Atomically.update

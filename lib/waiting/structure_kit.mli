@@ -62,10 +62,17 @@ val look_then_wait : ('t, 'x, 'a) operation -> 't -> 'x -> 'a
     for a microsecond, which is less than a suspension takes: where the last
     waits of the domain's tasks were over so soon. For operations that another
     task lets go on whether or not the waiter is in the queue, as one who fills
-    a box; not for one that needs a partner who waits, as a rendezvous, where
-    both would look and none would find the other. [attempt] must be cheap where
-    it is [None]. A task goes on so 32 times in a row at most, before it
-    suspends and lets the others of its loop have their turns. *)
+    a box; for one that needs a partner who waits there is {!meet_then_wait}.
+    [attempt] must be cheap where it is [None]. A task goes on so 32 times in a
+    row at most, before it suspends and lets the others of its loop have their
+    turns. *)
+
+val meet_then_wait : ('t, 'x, 'a) operation -> 't -> 'x -> 'a
+(** The same for an operation that needs a partner who waits, as a rendezvous:
+    the waiter is enlisted for a microsecond, before its task suspends. If
+    nobody has resumed it then, it is withdrawn, and the task waits: so a task
+    that looks in vain has come only after that. One that was cancelled before
+    may be resumed all the same, as if it had come sooner. *)
 
 val block :
   ('t, 'x, 'a) operation ->

@@ -19,8 +19,9 @@ let at_rest t actors () =
   all_queued actors [ s.arrived ];
   describe actors
 
-let check name parties make expect =
+let check ?(looks = 0) name parties make expect =
   Model.check name ~expect @@ fun () ->
+  look_at_most looks;
   let t = Barrier.create parties in
   let first, processes = make t in
   let processes, actors = start first processes in
@@ -41,6 +42,15 @@ let () =
   check "two come" 2
     (fun t -> ([], [ Run (await "a" t); Run (await "b" t) ]))
     [ "a=ok b=ok" ];
+  check "one waits, another looks, both are cancelled" ~looks:1 2
+    (fun t ->
+      let a = await "a" t and b = await "b" t in
+      let cancel_both () =
+        Model.cancel a.task;
+        Model.cancel b.task
+      in
+      ([ a ], [ Run b; Do cancel_both ]))
+    [ "a=cancelled b=cancelled"; "a=cancelled b=waits"; "a=ok b=ok" ];
   check "two come, one is cancelled" 2
     (fun t ->
       let a = await "a" t in

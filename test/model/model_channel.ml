@@ -45,8 +45,9 @@ let at_rest c actors () =
       if senders > 0 && receivers > 0 then failwith "two wait who could meet");
   describe actors
 
-let check name make expect =
+let check ?(looks = 0) name make expect =
   Model.check name ~expect @@ fun () ->
+  look_at_most looks;
   sent := [];
   received := [];
   let c = Rendezvous.create () in
@@ -119,4 +120,23 @@ let () =
       let r = receive "r" c in
       ([], [ Run r; Run (try_send "s" c 1); Cancel r ]))
     [ "r=1 s=ok"; "r=cancelled s=nobody"; "r=waits s=nobody" ];
+  (* One is in the queue while it looks. *)
+  check "one looks, one tries to send" ~looks:1
+    (fun c -> ([], [ Run (receive "r" c); Run (try_send "s" c 1) ]))
+    [ "r=1 s=ok"; "r=waits s=nobody" ];
+  check "one looks, close" ~looks:1
+    (fun c -> ([], [ Run (send "s" c 1); close c ]))
+    [ "s=closed" ];
+  check "one looks behind another, who is cancelled" ~looks:1
+    (fun c ->
+      let a = receive "a" c and b = receive "b" c in
+      let cancel_and_send =
+        make "s" @@ fun () ->
+        Model.cancel a.task;
+        Rendezvous.send c 1;
+        sent := 1 :: !sent;
+        "ok"
+      in
+      ([ a ], [ Run b; Run cancel_and_send ]))
+    [ "a=cancelled b=1 s=ok" ];
   Model.finish ()

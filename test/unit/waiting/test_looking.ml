@@ -88,6 +88,100 @@ let none_is_lost () =
   done;
   joined ()
 
+(* --- Meeting ----------------------------------------------------------------- *)
+
+(* [answers] of those that enlist, in order, whom nobody resumes else. *)
+type 'a desk = {
+  mutable answers : ('a waiter -> unit) list;
+  mutable left : int;
+}
+
+and 'a waiter = (unit, 'a) Concord.Structure_kit.waiter
+
+let desk answers = { answers; left = 0 }
+
+let meeting =
+  {
+    attempt = (fun _ () -> None);
+    enlist =
+      (fun desk w ->
+        let answer = List.hd desk.answers in
+        desk.answers <- List.tl desk.answers;
+        answer w;
+        true);
+    withdraw = (fun desk _ -> desk.left <- desk.left + 1);
+  }
+
+let meet desk = meet_then_wait meeting desk ()
+let answer outcome (w : _ waiter) = yes "resumed" (w.resumer outcome)
+let refused outcome (w : _ waiter) = no "resumed twice" (w.resumer outcome)
+
+let met ?(left = 0) says desk =
+  string "resumed with" says (meet desk);
+  int "left" left desk.left;
+  int "all enlisted" 0 (List.length desk.answers)
+
+let meets () =
+  met "a" (desk [ answer (Ok "a") ]);
+  met "a"
+    (desk
+       [
+         (fun w ->
+           answer (Ok "a") w;
+           refused (Ok "b") w);
+       ])
+
+let meets_nobody () =
+  met ~left:1 "b" (desk [ ignore; answer (Ok "b") ]);
+  (* it has learned *)
+  met "b" (desk [ answer (Ok "b") ])
+
+(* Whoever has a waiter that has left may come late. *)
+let meets_late () =
+  let first = ref ignore in
+  let late w = first := fun () -> refused (Ok "late") w in
+  let desk =
+    desk
+      [
+        late;
+        (fun w ->
+          !first ();
+          answer (Ok "b") w);
+      ]
+  in
+  met ~left:1 "b" desk
+
+let meets_failure () =
+  raises "what it is resumed with" Boom (fun () ->
+      meet (desk [ answer (Error Boom) ]));
+  let desk = desk [ (fun _ -> raise Boom) ] in
+  raises "before it is resumed" Boom (fun () -> meet desk);
+  int "left" 1 desk.left
+
+(* As a signal handler's. *)
+let meets_interrupted () =
+  met "a"
+    (desk
+       [
+         (fun w ->
+           answer (Ok "a") w;
+           raise Boom);
+       ]);
+  raises "the next wait" Boom (fun () -> meet (desk []))
+
+let rendezvous () =
+  let n = 20_000 and channel = Concord.Channel.create () in
+  let joined =
+    domain (fun () ->
+        for i = 1 to n do
+          Concord.Channel.send channel i
+        done)
+  in
+  for i = 1 to n do
+    int "received" i (Concord.Channel.receive channel)
+  done;
+  joined ()
+
 (* --- Events ------------------------------------------------------------------ *)
 
 let sync make t = Event.sync (make operation t ())
@@ -141,6 +235,13 @@ let () =
             test "others of the loop have turns" (fresh others_have_turns);
             test "an attempt that raises" (fresh raising);
             test "none is lost, in order" none_is_lost;
+            test "meeting a partner" (fresh meets);
+            test "meeting nobody: it leaves, waits, and learns"
+              (fresh meets_nobody);
+            test "a partner that comes late" (fresh meets_late);
+            test "meeting a failure" (fresh meets_failure);
+            test "meeting, and interrupted too late" (fresh meets_interrupted);
+            test "a rendezvous" rendezvous;
             test "an event" (fresh events);
             test "a choice, if all may be looked for" (fresh choices);
             test "a choice, in vain" (fresh choices_in_vain);
