@@ -47,13 +47,10 @@ exception Given_up
 let given_up = Error Given_up
 let value = function Ok v -> v | Error e -> raise e
 
-(* What the task goes on with if it gives up: [outcome], unless it was resumed before. *)
-let give_up wait outcome =
-  if Decision.decide wait.decision given_up then outcome
-  else
-    match Decision.outcome wait.decision with
-    | Error Given_up -> (* interrupted after it had given up *) outcome
-    | resumed -> resumed
+(* What the task goes on with if it is interrupted: that, unless it was resumed before. *)
+let give_up wait =
+  if Decision.decide wait.decision given_up then given_up
+  else Decision.outcome wait.decision
 
 (* The trigger of a thread in which no scheduler runs. *)
 let thread_trigger () =
@@ -81,13 +78,17 @@ and rearm wait prepare =
     await wait trigger
   else look wait prepare
 
+(* What [block] gave, unless the task was resumed. Nothing is allocated after [block]: a
+   signal handler that raises there would lose what it has taken. *)
 let wait_until wait sleep block =
   match block (fun outcome -> resume wait outcome) with
   | None ->
       wait.in_block <- false;
       Leaks.before_sleep ();
-      sleep wait
-  | Some v -> give_up wait (Ok v)
+      ignore (sleep wait : (_, exn) result);
+      None
+  | Some _ as given ->
+      if Decision.decide wait.decision given_up then given else None
 
 (* An exception is that of [block], the host's cancellation, or a signal handler's, which
    may come at any moment. Nothing is allocated before the task gives up: another handler
@@ -106,10 +107,11 @@ let suspend_until trigger sleep block ~too_late =
     }
   in
   match wait_until wait sleep block with
-  | outcome -> value outcome
+  | Some v -> v
+  | None -> value (Decision.outcome wait.decision)
   | exception e -> (
       let backtrace = Printexc.get_raw_backtrace () in
-      match give_up wait given_up with
+      match give_up wait with
       | Error Given_up -> Printexc.raise_with_backtrace e backtrace
       | resumed ->
           if not (wait.in_block && wait.by_itself) then too_late e backtrace;

@@ -38,6 +38,8 @@ val look_then_wait : ('t, 'x, 'a) t -> 't -> 'x -> 'a
     on whether or not the waiter has enlisted; not for those that need a partner
     who has, as both would look. [attempt] is cheap where it is [None].
 
+    - {b Cancelled} before: the operation may be performed all the same, as by a
+      task that came sooner.
     - {b Order}: a task that looks has not come yet. After 32 in a row that went
       on so the next one suspends, and others of its loop have their turns. *)
 

@@ -190,6 +190,24 @@ let others_sleep_afterwards () =
     join ()
   done
 
+(* What [block] has taken. Callbacks of [Memprof] run, and raise, where handlers do: at the
+   first allocation after [block]. *)
+let interrupted_after_block () =
+  let taken = Some "taken" in
+  let interrupt _ = raise Boom in
+  let tracker = { Gc.Memprof.null_tracker with alloc_minor = interrupt } in
+  let block _ =
+    ignore (Gc.Memprof.start ~sampling_rate:1. tracker : Gc.Memprof.t);
+    taken
+  in
+  match Suspend.suspend block with
+  | got ->
+      (try Gc.Memprof.stop () with Boom -> Gc.Memprof.stop ());
+      Alcotest.(check string) "what block gave" "taken" got
+  | exception Boom ->
+      Gc.Memprof.stop ();
+      Alcotest.fail "what block gave is lost"
+
 let () =
   run "Suspend, threads"
     [
@@ -198,6 +216,9 @@ let () =
           test "a signal handler raises before a thread waits"
             interrupted_in_block;
         ]
+        @ Interrupting.only
+            (test "a handler raises when block has taken something"
+               interrupted_after_block)
         @ Interrupting.only
             (test "a signal handler raises at any moment"
                interrupted_at_any_moment)
