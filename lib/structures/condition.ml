@@ -78,23 +78,13 @@ let start condition mutex =
   Labels.waited_in ~from:condition
     { condition; mutex; unlocked = false; place = Place.nowhere }
 
-let rec leave_again first second =
-  try
-    Place.leave first;
-    Place.leave second
-  with e ->
-    (* another signal handler's *)
-    leave_again first second;
-    raise e
-
-(* Not recursive: a signal handler may run where a recursive function begins. *)
-let leave_both first second =
+let rec leave_both first second =
   try
     Place.leave first;
     Place.leave second
   with e ->
     (* a signal handler's *)
-    leave_again first second;
+    leave_both first second;
     raise e
 
 (* --- Looking first --------------------------------------------------------- *)

@@ -126,51 +126,50 @@ let[@inline never] look_then_wait operation t arg =
 
 (* --- Meeting ---------------------------------------------------------------- *)
 
-(* [early], of a task that has enlisted and is not suspended
+(* The task's own outcome, if it has met nobody: then it withdraws. *)
+exception Met_nobody
 
-   State        Left by           To           By whom
-   Looking      a resumer       * Resumed _    any task (H3)
-                leave             Left         the task, which then withdraws
-   Resumed _, Left  never (terminal)
+let nobody = Error Met_nobody
 
-   * decides: the task goes on with this outcome. *)
-type 'a early = Looking | Resumed of ('a, exn) result | Left
+let is_decided decision () =
+  if Decision.is_undecided (Decision.outcome decision) then None else Some ()
 
-let outcome_of early () =
-  match Atomic.get early with
-  | Resumed outcome -> Some outcome
-  | Looking | Left -> None
+let met t decision =
+  match Decision.outcome decision with
+  | Ok v -> v
+  | Error e ->
+      Labels.raises e t;
+      raise e
 
-let leave_early early = Atomic.compare_and_set early Looking Left
-
-let meet operation t w early =
-  let resumer outcome =
-    Atomic.compare_and_set early Looking (Resumed outcome)
-  in
-  match block operation t w resumer with
-  | Some v -> Some (Ok v)
-  | None -> attempt_soon outcome_of early ()
-
-(* What a signal handler raises once the task was resumed comes too late, as in [Park]. *)
-let meet_soon operation t arg =
+(* Nothing is allocated after [block], nor by the resumer, nor between the decision and the
+   return: a signal handler that raises there would lose what was taken or given. One that
+   raises once the task was resumed comes too late, as in [Park]. *)
+let[@inline never] meet_or_wait operation t arg =
   Park.raise_kept ();
-  let w = Waiter.make arg and early = Atomic.make Looking in
-  match meet operation t w early with
-  | Some _ as met -> met
+  let w = Waiter.make arg and decision = Decision.create () in
+  match
+    match
+      block operation t w (fun outcome -> Decision.decide decision outcome)
+    with
+    | Some _ as given -> given
+    | None ->
+        ignore (attempt_soon is_decided decision () : unit option);
+        None
+  with
+  | Some v -> v
   | None ->
-      if leave_early early then withdraw operation t w;
-      outcome_of early ()
+      if Decision.decide decision nobody then begin
+        withdraw operation t w;
+        wait operation t arg
+      end
+      else met t decision
   | exception e ->
-      if leave_early early then withdraw_and_raise operation t w e;
-      Park.keep e (Printexc.get_raw_backtrace ());
-      outcome_of early ()
+      if Decision.decide decision nobody then withdraw_and_raise operation t w e
+      else begin
+        Park.keep e (Printexc.get_raw_backtrace ());
+        met t decision
+      end
 
 let[@inline never] meet_then_wait operation t arg =
-  if may_look () && not (Reach.needs_care ()) then
-    match meet_soon operation t arg with
-    | Some (Ok v) -> v
-    | Some (Error e) ->
-        Labels.raises e t;
-        raise e
-    | None -> wait operation t arg
+  if may_look () && not (Reach.needs_care ()) then meet_or_wait operation t arg
   else wait operation t arg

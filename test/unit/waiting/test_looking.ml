@@ -169,6 +169,43 @@ let meets_interrupted () =
        ]);
   raises "the next wait" Boom (fun () -> meet (desk []))
 
+(* Callbacks of [Memprof] raise where handlers do: where something is allocated. *)
+let interrupted_where_it_allocates () =
+  let interrupt _ = raise Boom in
+  let tracker = { Gc.Memprof.null_tracker with alloc_minor = interrupt } in
+  ignore (Gc.Memprof.start ~sampling_rate:1. tracker : Gc.Memprof.t)
+
+let or_lost f =
+  match f () with
+  | got ->
+      (try Gc.Memprof.stop () with Boom -> Gc.Memprof.stop ());
+      got
+  | exception Boom ->
+      Gc.Memprof.stop ();
+      Alcotest.fail "interrupted"
+
+(* The waiter is in no queue any more: what it is resumed with would reach nobody. *)
+let resumer_interrupted () =
+  let outcome = Sys.opaque_identity (Ok "a") in
+  let resume (w : _ waiter) =
+    let resume () =
+      interrupted_where_it_allocates ();
+      w.resumer outcome
+    in
+    yes "resumed" (or_lost resume)
+  in
+  met "a" (desk [ resume ])
+
+let interrupted_with_something () =
+  let taken = Some "taken" in
+  let attempt _ () =
+    interrupted_where_it_allocates ();
+    taken
+  in
+  let operation = { meeting with attempt; enlist = (fun _ _ -> false) } in
+  string "what it has taken" "taken"
+    (or_lost (fun () -> meet_then_wait operation (desk []) ()))
+
 let rendezvous () =
   let n = 20_000 and channel = Concord.Channel.create () in
   let joined =
@@ -246,5 +283,11 @@ let () =
             test "a choice, if all may be looked for" (fresh choices);
             test "a choice, in vain" (fresh choices_in_vain);
             test "nobody looks for timeouts" (fresh timeouts);
-          ] );
+          ]
+        @ Interrupting.only
+            (test "meeting: who resumes is interrupted"
+               (fresh resumer_interrupted))
+        @ Interrupting.only
+            (test "meeting, and interrupted when it has taken something"
+               (fresh interrupted_with_something)) );
     ]
