@@ -92,15 +92,22 @@ let by_another_domain wait =
   | Decided { here; _ } -> not here
   | Looking | Asleep _ -> false
 
+(* It has only let others have their turns, and has learned nothing. *)
+let take_turn spin wait host =
+  wait.in_block <- false;
+  host.turn (cancel wait);
+  Spin.leave_turns spin
+
 (* Whether the task is to sleep. *)
 let look_or_answer spin wait host turns block =
   host.check ();
   match block (fun outcome -> resume wait outcome) with
   | Some v ->
       ignore (decide wait (Ok v) : bool);
-      wait.in_block <- false;
-      host.turn (cancel wait);
-      Spin.leave_turns spin;
+      take_turn spin wait host;
+      false
+  | None when is_decided wait ->
+      take_turn spin wait host;
       false
   | None ->
       wait.in_block <- false;

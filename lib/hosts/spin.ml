@@ -161,24 +161,54 @@ let rec glance attempt x y n =
       glance attempt x y (n - 1)
   | found -> found
 
-(* No signal handler runs after [attempt] has found something. *)
-let glance_often t attempt x y =
-  match glance attempt x y (Int.min t.looks max_glances) with
-  | found ->
-      let gained = Option.is_some found in
-      t.skipped <- (if gained then t.skipped + 1 else 0);
-      end_turns t ~gained;
-      found
-  | exception e ->
-      leave_turns t;
-      raise e
+(* To read what the word points to would take that from the domain that is about to use
+   it. *)
+let rec glance_at word seen attempt x y n =
+  let now = Atomic.get word in
+  match if now == seen then None else attempt x y with
+  | None when n > 0 ->
+      Domain.cpu_relax ();
+      glance_at word now attempt x y (n - 1)
+  | found -> found
 
-let attempt_at_once t attempt x y =
+let attempt_and_glance_at word attempt x y n =
+  let seen = Atomic.get word in
+  match attempt x y with
+  | None -> glance_at word seen attempt x y n
+  | found -> found
+
+let[@inline] looked t found =
+  let gained = Option.is_some found in
+  t.skipped <- (if gained then t.skipped + 1 else 0);
+  end_turns t ~gained;
+  found
+
+let may_glance t =
   if t.skipped >= max_skipped then begin
     t.skipped <- 0;
-    None
+    false
   end
-  else if begin_turns t > 0 then glance_often t attempt x y
+  else begin_turns t > 0
+
+let[@inline] glances t = Int.min t.looks max_glances
+
+(* No signal handler runs after [attempt] has found something. *)
+let attempt_at_once t attempt x y =
+  if may_glance t then (
+    match glance attempt x y (glances t) with
+    | found -> looked t found
+    | exception e ->
+        leave_turns t;
+        raise e)
+  else None
+
+let attempt_at_change t word attempt x y =
+  if may_glance t then (
+    match attempt_and_glance_at word attempt x y (glances t) with
+    | found -> looked t found
+    | exception e ->
+        leave_turns t;
+        raise e)
   else None
 
 let if_ready ready () = if ready () then Some () else None

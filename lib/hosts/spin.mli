@@ -71,6 +71,11 @@ val attempt_at_once : t -> ('x -> 'y -> 'a option) -> 'x -> 'y -> 'a option
     between that and the return, if [attempt] allocates nothing after its last
     step. *)
 
+val attempt_at_change :
+  t -> _ Atomic.t -> ('x -> 'y -> 'a option) -> 'x -> 'y -> 'a option
+(** As {!attempt_at_once}, for an attempt that can succeed only when the atomic
+    has changed: it is made again only then. *)
+
 val create_at_once : unit -> t
 (** For these two, and looks by {!begin_turns} that are as short: these take so
     little that one in 4,096 waits looks where all are in vain. *)

@@ -62,12 +62,29 @@ let using =
     withdraw = withdraw_taker;
   }
 
+let rec use_or_wait t purpose =
+  match Atomic.get t with
+  | Full (v, putters) as before ->
+      if try_use t before putters purpose then v
+      else (* the box changed: look again *) use_or_wait t purpose
+  | Empty _ | Held _ -> Operation.wait using t purpose
+
+(* Who looks only sees that the box is full: nothing is allocated between that and the step,
+   which would wait until it is written. *)
+let if_full t () =
+  match Atomic.get t with Full _ -> Some () | Empty _ | Held _ -> None
+
+let[@inline never] look_then_use t purpose =
+  if Operation.may_look () then
+    ignore (Operation.attempt_at_change t if_full t () : unit option);
+  use_or_wait t purpose
+
 let rec use t purpose =
   match Atomic.get t with
   | Full (v, putters) as before ->
       if try_use t before putters purpose then v
       else (* the box changed: look again *) use t purpose
-  | Empty _ | Held _ -> Operation.look_then_wait using t purpose
+  | Empty _ | Held _ -> look_then_use t purpose
 
 let take t = use t Take
 let read t = use t Read
@@ -143,7 +160,29 @@ let putting =
     withdraw = withdraw_putter;
   }
 
-let put t v = if not (try_put t v) then Operation.look_then_wait putting t v
+(* [full v], if the box is to become that. *)
+let rec put_full t full =
+  match (Atomic.get t, full) with
+  | (Empty takers as before), _ when Waiters.is_empty takers ->
+      if Atomic.compare_and_set t before full then Some ()
+      else (* the box changed: look again *) put_full t full
+  | Empty _, Full (v, _) -> if try_put t v then Some () else None
+  | _ -> None
+
+(* What a box is to become is made before the look: the step would wait until it is
+   written. It has a cache line of its own, as this domain would write what it allocates
+   next while the other one reads. *)
+let[@inline never] look_then_put t v =
+  if Operation.may_look () then begin
+    let full = full v in
+    Padding.allocate ();
+    match Operation.attempt_at_change t put_full t full with
+    | Some () -> ()
+    | None -> Operation.wait putting t v
+  end
+  else Operation.wait putting t v
+
+let put t v = if not (try_put t v) then look_then_put t v
 let put_evt t v = Event.make_soon putting t v
 
 (* --- Both at once --------------------------------------------------------- *)
@@ -157,7 +196,7 @@ let rec swap t v =
   | Full (old, putters) as before ->
       if Atomic.compare_and_set t before (Full (v, putters)) then old
       else (* the box changed: look again *) swap t v
-  | Empty _ | Held _ -> swap_held t v (Operation.look_then_wait using t Hold)
+  | Empty _ | Held _ -> swap_held t v (look_then_use t Hold)
 
 let[@inline] modify_held t f old =
   match f old with

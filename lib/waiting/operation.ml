@@ -116,6 +116,9 @@ let[@inline] may_look () =
 let[@inline never] attempt_soon attempt t arg =
   Spin.attempt_at_once (Domain_local.get spins) attempt t arg
 
+let[@inline never] attempt_at_change word attempt t arg =
+  Spin.attempt_at_change (Domain_local.get spins) word attempt t arg
+
 (* Not inlined, as its caller waits for long. *)
 let[@inline never] look_then_wait operation t arg =
   if may_look () then

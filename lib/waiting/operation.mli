@@ -59,6 +59,11 @@ val may_look : unit -> bool
 val attempt_soon : ('t -> 'x -> 'a option) -> 't -> 'x -> 'a option
 (** How these look, after {!may_look}. *)
 
+val attempt_at_change :
+  _ Atomic.t -> ('t -> 'x -> 'a option) -> 't -> 'x -> 'a option
+(** As {!attempt_soon}, for an attempt that can succeed only when the atomic has
+    changed. *)
+
 val block :
   ('t, 'x, 'a) t ->
   't ->

@@ -250,6 +250,11 @@ let () =
       let p = put "put" box 2 in
       ([], [ Run p; Run (take "take" box); Cancel p ]))
     [ "put=cancelled take=1 empty"; "put=ok take=1 full 2" ];
+  check "a put that looks, a take, and another one that waits" ~looks:1 [ 1 ]
+    (fun box ->
+      let p = put "put" box 2 in
+      ([], [ Run p; Run (take "takeA" box); Run (take "takeB" box) ]))
+    [ "put=ok takeA=1 takeB=2 empty"; "put=ok takeA=2 takeB=1 empty" ];
   check "a take that looks while another one waits" ~looks:1 []
     (fun box ->
       let t = take "take1" box in

@@ -44,6 +44,16 @@ let first_turn () =
   int "a value at once" 2 (look host (fun _ -> Some 2));
   int "it has another one" 2 !turns
 
+(* That would say that looking is in vain. *)
+let turns_teach_nothing () =
+  let spin = Host_kit.Spin.create () in
+  for _ = 1 to 20 do
+    look ~spin (awake ignore) (fun resumer ->
+        yes "told" (resumer (Ok ()));
+        None)
+  done;
+  yes "the next one looks" (Host_kit.Spin.begin_turns spin > 0)
+
 let many_turns () =
   let turns = ref 0 in
   raises "it sleeps" Slept (fun () ->
@@ -213,6 +223,7 @@ let () =
         ( "turns",
           [
             test "at least one" first_turn;
+            test "those of others teach nothing" turns_teach_nothing;
             test "a hundred, then it sleeps" many_turns;
             test "resumed in one" resumed_in_a_turn;
           ] );
