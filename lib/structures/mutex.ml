@@ -123,26 +123,30 @@ let is_watched t =
   | Unlocked | Locked | Queue _ -> false
 
 (* An owner on another domain may unlock sooner than the caller could suspend and be woken:
-   so look, while nobody has queued. An owner of the same domain cannot. *)
-let max_looks = 32
+   so look, while nobody has queued. An owner of the same domain cannot. In between keep off
+   the word, so that the owner may lock and unlock several times in its own cache. *)
+let max_pauses = 2
 let spins = Domain.DLS.new_key Spin.create_at_once
 
-let rec look t looks =
-  looks > 0
-  &&
+let rec look t pauses =
   match Atomic.get t with
-  | Unlocked -> Atomic.compare_and_set t Unlocked Locked || look t (looks - 1)
-  | Locked ->
-      Domain.cpu_relax ();
-      look t (looks - 1)
+  | Unlocked -> Atomic.compare_and_set t Unlocked Locked || look_again t pauses
+  | Locked -> look_again t pauses
   | Queue _ | Watched _ -> false
+
+and look_again t pauses =
+  pauses > 0
+  && begin
+    ignore (Backoff.wait Backoff.first : int);
+    look t (pauses - 1)
+  end
 
 (* No handler runs after the mutex was locked. *)
 let lock_soon t =
   let spin = Domain.DLS.get spins in
   Spin.begin_turns spin > 0
   &&
-  match look t max_looks with
+  match look t max_pauses with
   | gained ->
       Spin.end_turns spin ~gained;
       gained
