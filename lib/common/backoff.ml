@@ -1,4 +1,4 @@
-let first = 16
+let first = 32
 let most = 128
 
 let[@inline never] wait pauses =
