@@ -129,6 +129,46 @@ let mvar_between run n =
 let stream_between run n =
   parallel run stream_add stream_take (Eio.Stream.create 1) n
 
+(* --- What two domains need at least --------------------------------------------
+
+   The same, by two domains that spin at one atomic: there is no queue, and nobody sleeps, is
+   cancelled, or lets others have a turn. *)
+
+type bare = Nothing of unit list | Message of int * unit list
+
+let nothing = Nothing []
+
+let rec bare_put box message =
+  if
+    not (Atomic.get box == nothing && Atomic.compare_and_set box nothing message)
+  then begin
+    Domain.cpu_relax ();
+    bare_put box message
+  end
+
+let bare_puts box n =
+  for i = 1 to n do
+    let message = Message (i, []) in
+    Concord__Padding.allocate ();
+    bare_put box message
+  done
+
+let rec bare_take box =
+  match Atomic.get box with
+  | Message (i, _) as message when Atomic.compare_and_set box message nothing ->
+      i
+  | Message _ | Nothing _ ->
+      Domain.cpu_relax ();
+      bare_take box
+
+let bare_takes box n =
+  for _ = 1 to n do
+    ignore (bare_take box : int)
+  done
+
+let bare_between n =
+  parallel (fun f -> f ()) bare_puts bare_takes (Atomic.make nothing) n
+
 let parallel ?(more = []) case ~title sample =
   {
     title;
@@ -166,12 +206,19 @@ let one_domain =
 let two_domains =
   let case = "parallel" in
   let between on = mvar_between (in_host on) in
-  parallel case time ~title:"the same, one task on each of 2 domains"
+  parallel case time
+    ~title:
+      "the same, one task on each of 2 domains (bare: two domains that spin at \
+       an atomic)"
     ~more:
       (Ours.rows ~case
          [ ("domain", Host.domain); ("thread", Host.thread) ]
          between
-      @ [ go case; tokio case ])
+      @ [
+          row ~case ~impl:"bare" ~host:"domain" (Time bare_between);
+          go case;
+          tokio case;
+        ])
 
 let comparisons =
   beside [ one_domain ]

@@ -15,6 +15,7 @@ Every row is measured and written, with figures that are figures:
   mvar parallel concord eio-unlinked ns
   mvar parallel concord domain ns
   mvar parallel concord thread ns
+  mvar parallel bare domain ns
   mvar table1-serial eio eio us
   mvar table1-serial concord fifo us
   mvar table1-serial concord eio us

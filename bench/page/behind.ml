@@ -12,9 +12,10 @@ let is_ours row =
      && List.mem row.impl [ "composed"; "as-printed"; "mvar" ]
 
 (* What does less than ours by design is there to be measured against, and is nobody's
-   library: the bare effect, the same operation without an event, a style's own MVar. *)
+   library: the bare effect, or loop, the same operation without an event, a style's own
+   MVar. *)
 let does_less row =
-  row.group = "effect" || row.impl = "no-event"
+  row.group = "effect" || row.impl = "bare" || row.impl = "no-event"
   || String.starts_with ~prefix:"private" row.impl
 
 let is_ahead ((first, median, _) as times) =
