@@ -6,6 +6,7 @@ type t = {
       (** How many waits are still to pass without a look. *)
   mutable looking : bool;  (** Does somebody look now? *)
   mutable looks : int;  (** How often a thread looks at most. *)
+  most_skipped : int;  (** How many in a row may go on without a turn. *)
   mutable skipped : int;
       (** How many in a row went on without a turn of the others. *)
   mutable asleep : int;  (** Tasks, of a loop whose tasks look. *)
@@ -26,9 +27,19 @@ let max_in_vain = 9
 (* A look of a task that has no turns takes 1 us: then one in 4,096 waits looks. *)
 let most_in_vain_at_once = 12
 
-let create_with most_in_vain () =
+(* So many looks take 1 us: the others of the loop, who have no turn meanwhile, wait for some
+   30 us at most. *)
+let max_glances = 32
+let max_skipped = 32
+
+(* These last for 1 to 3 us, and what has gathered is dealt with after each. *)
+let pauses_to_gather = 64
+let max_gathered = 4
+
+let create_with ?(most_skipped = max_skipped) most_in_vain () =
   {
     most_in_vain;
+    most_skipped;
     in_vain = 0;
     to_skip = (if has_other_cores then 0 else max_int);
     looking = false;
@@ -40,8 +51,12 @@ let create_with most_in_vain () =
     fewest_before = 0;
   }
 
-let create = create_with max_in_vain
-let create_at_once = create_with most_in_vain_at_once
+let create () = create_with max_in_vain ()
+let create_at_once () = create_with most_in_vain_at_once ()
+
+let create_to_gather () =
+  create_with ~most_skipped:max_gathered most_in_vain_at_once ()
+
 let never t = t.to_skip <- max_int
 
 let limit t looks =
@@ -149,11 +164,6 @@ let leave_turns t = t.looking <- false
 
 (* --- A task that has no turns looks ------------------------------------------ *)
 
-(* So many looks take 1 us: the others of the loop, who have no turn meanwhile, wait for some
-   30 us at most. *)
-let max_glances = 32
-let max_skipped = 32
-
 let rec glance attempt x y n =
   match attempt x y with
   | None when n > 0 ->
@@ -177,14 +187,16 @@ let attempt_and_glance_at word attempt x y n =
   | None -> glance_at word seen attempt x y n
   | found -> found
 
-let[@inline] looked t found =
-  let gained = Option.is_some found in
+let[@inline] end_glance t ~gained =
   t.skipped <- (if gained then t.skipped + 1 else 0);
-  end_turns t ~gained;
+  end_turns t ~gained
+
+let[@inline] looked t found =
+  end_glance t ~gained:(Option.is_some found);
   found
 
 let may_glance t =
-  if t.skipped >= max_skipped then begin
+  if t.skipped >= t.most_skipped then begin
     t.skipped <- 0;
     false
   end
@@ -213,3 +225,17 @@ let attempt_at_change t word attempt x y =
 
 let if_ready ready () = if ready () then Some () else None
 let at_once t ready = Option.is_some (attempt_at_once t if_ready ready ())
+
+(* --- A task keeps off -------------------------------------------------------- *)
+
+let keep_off has_gathered x =
+  ignore (Backoff.wait pauses_to_gather : int);
+  has_gathered x
+
+let gather t has_gathered x =
+  if may_glance t then
+    match keep_off has_gathered x with
+    | gained -> end_glance t ~gained
+    | exception e ->
+        leave_turns t;
+        raise e

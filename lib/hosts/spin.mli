@@ -83,3 +83,16 @@ val create_at_once : unit -> t
 val skips : t -> bool
 (** Whether this wait is one of those that pass without a look; it is counted.
     For those who are to know that before they call anything. *)
+
+(** {2 Keeping off} *)
+
+val create_to_gather : unit -> t
+(** For {!gather}. *)
+
+val gather : t -> ('x -> bool) -> 'x -> unit
+(** [gather t has_gathered x] does nothing for 1 to 3 microseconds, if that has
+    been worth it: [has_gathered x], called at the end, says whether it was. For
+    a task that has nothing to do until another domain has done much: each time
+    it looked, it would take what that one writes away from it. As {!at_once}
+    otherwise, but that after 4 in a row that were worth it the next one does
+    not. *)

@@ -140,11 +140,17 @@ let taking =
     withdraw = withdraw_taker;
   }
 
-(* In a larger one items gather while a task falls asleep, and are taken at once. *)
+(* In a larger one items gather while a task falls asleep, or while it keeps off, and are
+   taken at once. *)
 let is_short t = t.capacity <= 8
+
+let[@inline never] gather_then_take t =
+  Stream_gather.items t;
+  match try_take t with Some v -> v | None -> Operation.wait taking t ()
 
 let[@inline never] wait_to_take t =
   if is_short t then Operation.look_then_wait taking t ()
+  else if Domains.were_spawned () then gather_then_take t
   else Operation.wait taking t ()
 
 let take t = match try_take t with Some v -> v | None -> wait_to_take t
@@ -199,8 +205,13 @@ let adding =
     withdraw = withdraw_adder;
   }
 
+let[@inline never] gather_then_add t v =
+  Stream_gather.room t;
+  if not (try_add t v) then Operation.wait adding t v
+
 let[@inline never] wait_to_add t v =
   if is_short t then Operation.look_then_wait adding t v
+  else if Domains.were_spawned () then gather_then_add t v
   else Operation.wait adding t v
 
 let add t v = if not (try_add t v) then wait_to_add t v
@@ -258,12 +269,7 @@ let rec take_all t =
 (* --- Looking -------------------------------------------------------------- *)
 
 let capacity t = t.capacity
-
-let rec length t =
-  let before = Atomic.get t.first in
-  let n = last_index t - taken (front before) in
-  if Atomic.get t.first == before then n else (* taken from *) length t
-
+let length = Stream_gather.length
 let is_empty t = length t = 0
 
 let adders (First cell) =

@@ -233,6 +233,41 @@ let never_again () =
   in_vain t;
   never_looks t
 
+(* --- Keeping off ----------------------------------------------------------------- *)
+
+(* Which of so many have kept off. *)
+let kept_off t ~gathers n =
+  let kept_off _ =
+    let asked = ref false in
+    Spin.gather t
+      (fun () ->
+        asked := true;
+        gathers)
+      ();
+    !asked
+  in
+  List.filteri (fun i _ -> kept_off i) (List.init n Fun.id)
+
+let ints = Alcotest.(check (list int))
+
+let gathers () =
+  let t = Spin.create_to_gather () in
+  ints "four of five"
+    [ 0; 1; 2; 3; 5; 6; 7; 8; 10 ]
+    (kept_off t ~gathers:true 11)
+
+let gathers_nothing () =
+  let t = Spin.create_to_gather () in
+  ints "ever fewer" [ 0; 2; 6; 14; 30; 62 ] (kept_off t ~gathers:false 100);
+  raises "the question" Boom (fun () ->
+      for _ = 1 to 1_000 do
+        Spin.gather t (fun () -> raise Boom) ()
+      done);
+  yes "another one may" (kept_off t ~gathers:true 1_000 <> [])
+
+let gathers_alone () =
+  ints "nobody does" [] (kept_off (Spin.create_to_gather ()) ~gathers:true 10)
+
 let () =
   let with_other_cores tests =
     if Domain.recommended_domain_count () > 1 then tests
@@ -242,7 +277,8 @@ let () =
   run "Spin"
     [
       (* Not after a domain was made. *)
-      ("one domain", [ test "nobody looks" alone ]);
+      ( "one domain",
+        [ test "nobody looks" alone; test "nor keeps off" gathers_alone ] );
       ( "two domains",
         test "there is another one" (fun () -> in_domain ignore)
         :: test "never" never
@@ -262,5 +298,7 @@ let () =
                test "one looks at a time" one_at_a_time;
                test "an exception ends the look" raises_out_of_it;
                test "never again" never_again;
+               test "who gathers keeps off" gathers;
+               test "who gathers nothing, ever less" gathers_nothing;
              ] );
     ]
