@@ -31,6 +31,52 @@ let sync_serial =
     others = List.tl all;
   }
 
+let through_channel_concord shape n =
+  let open Concord.Event in
+  let channel = new_channel () in
+  let produce n =
+    for i = 1 to n do
+      sync (send channel i)
+    done
+  and consume n =
+    let sum = ref 0 in
+    for _ = 1 to n do
+      sum := !sum + sync (receive channel)
+    done;
+    !sum
+  in
+  shape ~produce ~consume n
+
+let through_channel_stdlib shape n =
+  let open Event in
+  let channel = new_channel () in
+  let produce n =
+    for i = 1 to n do
+      sync (send channel i)
+    done
+  and consume n =
+    let sum = ref 0 in
+    for _ = 1 to n do
+      sum := !sum + sync (receive channel)
+    done;
+    !sum
+  in
+  shape ~produce ~consume n
+
+let sync_parallel =
+  let case = "sync-parallel" in
+  {
+    title =
+      "one message through a channel, by the events of sending and receiving, \
+       one task on each of 2 domains";
+    baseline =
+      row ~case ~impl:"stdlib" ~host:"domain"
+        (Time (through_channel_stdlib (Host.parallel Host.domain)));
+    others =
+      Ours.rows ~case Ours.two_domains (fun host ->
+          through_channel_concord (Host.parallel host));
+  }
+
 (* Each side does [meet ~send ~receive] [n] times: it sends a one, or receives
    one, and counts what it received. *)
 let swap (host : Host.t) ~here ~there n =
@@ -93,6 +139,6 @@ let group =
     name = "event";
     doc = "events: sync, select and timeouts, against Eio, Lwt, Stdlib and Go";
     comparisons =
-      beside [ sync_serial ] @ Bench_select.comparisons @ beside [ swap_serial ]
-      @ Bench_timeout.comparisons;
+      beside [ sync_serial ] @ [ sync_parallel ] @ Bench_select.comparisons
+      @ beside [ swap_serial ] @ Bench_timeout.comparisons;
   }

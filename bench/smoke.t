@@ -312,6 +312,11 @@ Every row is measured and written, with figures that are figures:
   event sync-serial concord eio ns
   event sync-serial no-event thread ns
   event sync-serial concord thread ns
+  event sync-parallel stdlib domain ns
+  event sync-parallel concord fifo ns
+  event sync-parallel concord eio ns
+  event sync-parallel concord domain ns
+  event sync-parallel concord thread ns
   event select4-serial eio eio ns
   event select4-serial concord fifo ns
   event select4-serial concord eio ns

@@ -1,6 +1,8 @@
 type 'b kind =
   | Plain
   | Soon  (** To be looked for, as {!Operation.look_then_wait} does. *)
+  | Giving  (** Alone to be met, as {!Operation.meet_then_wait} does. *)
+  | Taking  (** Alone as [Giving], among others as [Soon]. *)
   | Later  (** Not to be looked for, but among others that are. *)
   | Last  (** To be enlisted after the others. *)
   | Tentative of ('b -> bool)
@@ -118,7 +120,9 @@ let rec withdraw_all enlisted =
 let decide choice = Atomic.compare_and_set choice false true
 
 let is_last (type b) (kind : b kind) =
-  match kind with Last -> true | Plain | Soon | Later | Tentative _ -> false
+  match kind with
+  | Last -> true
+  | Plain | Soon | Giving | Taking | Later | Tentative _ -> false
 
 (* Until an alternative is resumed. *)
 let nothing_yet = Error Not_found
@@ -239,7 +243,8 @@ let conclude (type a) due
 let is_confirmed (Chosen { kind; result; _ }) =
   match (kind, result) with
   | Tentative confirm, Ok v -> confirm v
-  | (Plain | Soon | Later | Last), _ | Tentative _, Error _ -> true
+  | (Plain | Soon | Giving | Taking | Later | Last), _ | Tentative _, Error _ ->
+      true
 
 let rec places : type a. a alternative -> Waits.place list = function
   | In_order alternatives | In_any_order alternatives ->
@@ -258,7 +263,8 @@ let rec are_soon alternatives i ~any =
   if i = Array.length alternatives then any
   else
     match alternatives.(i) with
-    | Alternative { kind = Soon; _ } -> are_soon alternatives (i + 1) ~any:true
+    | Alternative { kind = Soon | Taking; _ } ->
+        are_soon alternatives (i + 1) ~any:true
     | Alternative { kind = Later; _ } -> are_soon alternatives (i + 1) ~any
     | Alternative _ | In_order _ | In_any_order _ -> false
 

@@ -19,6 +19,9 @@ let make_of kind finish operation structure arg =
          kind;
        })
 
+let make_meeting ~looks operation structure arg =
+  make_of (if looks then Taking else Giving) same operation structure arg
+
 let make_with ?(last = false) ~finish operation structure arg =
   make_of (if last then Last else Plain) finish operation structure arg
 
@@ -77,6 +80,8 @@ let rec sync : type a. a t -> a = function
                match kind with
                | Plain | Later | Last -> Operation.wait operation structure arg
                | Soon -> Operation.look_then_wait operation structure arg
+               | Giving | Taking ->
+                   Operation.meet_then_wait operation structure arg
                | Tentative confirm ->
                    wait_confirmed confirm operation structure arg)))
   | Wrap ((One _ as t), f) -> f (sync t)
@@ -111,7 +116,7 @@ let simple = function
            arg;
            finish;
            post = Then post;
-           kind = Plain | Soon | Later | Last;
+           kind = Plain | Soon | Giving | Taking | Later | Last;
            _;
          })
     when Identity.equal finish same && Identity.equal post same ->
@@ -159,8 +164,8 @@ let sync_before seconds t =
 type 'a channel = 'a Rendezvous.t
 
 let new_channel () = Rendezvous.create ()
-let send channel v = make Rendezvous.sending channel v
-let receive channel = make Rendezvous.receiving channel ()
+let send channel v = make_meeting ~looks:false Rendezvous.sending channel v
+let receive channel = make_meeting ~looks:true Rendezvous.receiving channel ()
 
 (* --- Exceptions ----------------------------------------------------------- *)
 

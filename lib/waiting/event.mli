@@ -254,6 +254,15 @@ val make_soon : ('t, 'x, 'a) Structure_kit.operation -> 't -> 'x -> 'a t
     for: its event is performed as that does it, and so is a choice all of whose
     alternatives are such events or timeouts. *)
 
+val make_meeting :
+  looks:bool -> ('t, 'x, 'a) Structure_kit.operation -> 't -> 'x -> 'a t
+(** As {!make}, for an operation that {!Concord.Structure_kit.meet_then_wait} is
+    for: its event alone is performed as that does it. In a choice it is in the
+    queue from the start, where partners find it, or with [~looks:true] first
+    looked for, as if made by {!make_soon}. Of two partners one at most may do
+    so, of a channel the receivers: else two choices would both look, and
+    neither be there. *)
+
 val make_with :
   ?last:bool ->
   finish:('a -> 'b) ->

@@ -206,16 +206,41 @@ let interrupted_with_something () =
   string "what it has taken" "taken"
     (or_lost (fun () -> meet_then_wait operation (desk []) ()))
 
+(* As the operation, if alone. *)
+let event_meets () =
+  let sync ~looks desk =
+    Event.sync (Event.make_meeting ~looks meeting desk ())
+  in
+  let met_by sync =
+    let desk = desk [ ignore; answer (Ok "b") ] in
+    string "resumed with" "b" (sync desk);
+    int "left" 1 desk.left
+  in
+  in_domain (fun () -> met_by (sync ~looks:false));
+  in_domain (fun () -> met_by (sync ~looks:true))
+
 let rendezvous () =
   let n = 20_000 and channel = Concord.Channel.create () in
   let joined =
     domain (fun () ->
         for i = 1 to n do
-          Concord.Channel.send channel i
+          if i mod 4 < 2 then Concord.Channel.send channel i
+          else Event.sync (Concord.Channel.send_evt channel i)
         done)
   in
   for i = 1 to n do
-    int "received" i (Concord.Channel.receive channel)
+    let v =
+      match i mod 3 with
+      | 0 -> Concord.Channel.receive channel
+      | 1 -> Event.sync (Concord.Channel.receive_evt channel)
+      | _ ->
+          Event.select
+            [
+              Concord.Channel.receive_evt channel;
+              Event.wrap (Event.timeout 60.) (fun () -> -1);
+            ]
+    in
+    int "received" i v
   done;
   joined ()
 
@@ -240,7 +265,12 @@ let events () =
 let choices () =
   looked (make 5) (select [ idle Event.make_soon; timeout () ] Event.make_soon);
   waited ~attempts:1 (make 2) (select [ idle plain ] Event.make_soon);
-  waited ~attempts:1 (make 2) (select [ idle Event.make_soon ] plain)
+  waited ~attempts:1 (make 2) (select [ idle Event.make_soon ] plain);
+  let giving t = Event.make_meeting ~looks:false t
+  and taking t = Event.make_meeting ~looks:true t in
+  looked (make 5) (select [ idle taking; timeout () ] taking);
+  waited ~attempts:1 (make 2) (select [ idle taking ] giving);
+  waited ~attempts:1 (make 2) (select [ idle giving ] taking)
 
 (* They come by themselves. Had they been looked for in vain, the last wait would not look. *)
 let timeouts () =
@@ -278,6 +308,7 @@ let () =
             test "a partner that comes late" (fresh meets_late);
             test "meeting a failure" (fresh meets_failure);
             test "meeting, and interrupted too late" (fresh meets_interrupted);
+            test "an event of meeting" event_meets;
             test "a rendezvous" rendezvous;
             test "an event" (fresh events);
             test "a choice, if all may be looked for" (fresh choices);
