@@ -48,14 +48,18 @@ module Make (S : Style.S) = struct
   let moves place () =
     let begun = Thread.id (Thread.self ()) and m = Mvar.create_empty () in
     let moved = ref false and sum = ref 0 in
-    let rec fill n =
+    (* What comes while the set still looks does not move it: so they come later and later. *)
+    let rec fill pause n =
       if n > 0 then begin
-        eventually "it waits" (fun () -> Mvar.waiters m = 1);
+        eventually
+          ~pause:(fun () -> Thread.delay pause)
+          "it waits"
+          (fun () -> Mvar.waiters m = 1);
         Mvar.put m n;
-        fill (n - 1)
+        fill (4. *. pause) (n - 1)
       end
     in
-    let join = thread (fun () -> fill 5) in
+    let join = thread (fun () -> fill 0.000_2 5) in
     let rec reader n () =
       if n = 0 then return ()
       else
