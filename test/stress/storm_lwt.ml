@@ -103,11 +103,28 @@ let storm_of name n f =
   if !cancelled = 0 then fail "%s: nothing was cancelled" name;
   Printf.sprintf "%d values, %d cancelled" n !cancelled
 
+(* Only who waits can be cancelled, and hardly anybody would, where both sides are as
+   fast. So every second time the domains look first, for a while, for one that waits, and
+   let it wait for longer or shorter. *)
+let when_awaited way i =
+  let pause = Hashtbl.hash i mod 1_000 in
+  let rec look times =
+    if times > 0 then begin
+      Domain.cpu_relax ();
+      look (if way.waiters () > 0 then min times pause - 1 else times - 1)
+    end
+  in
+  if i land 1 = 0 then look 2_000
+
 let taking (name, make) =
   let n = storm in
   storm_of (name ^ ", taking") n @@ fun () ->
   let way = make () and ledger = ledger n in
-  let join = in_domains 2 ~tasks:1 n way.give in
+  let join =
+    in_domains 2 ~tasks:1 n (fun i ->
+        when_awaited way i;
+        way.give i)
+  in
   in_lwt n (fun random _ ->
       Lwt.map (note name ledger) (insist random way.take_lwt));
   join ();
@@ -119,7 +136,9 @@ let giving (name, make) =
   storm_of (name ^ ", giving") n @@ fun () ->
   let way = make () and ledger = ledger n in
   let join =
-    in_domains 2 ~tasks:1 n (fun _ -> note name ledger (way.take ()))
+    in_domains 2 ~tasks:1 n (fun i ->
+        when_awaited way i;
+        note name ledger (way.take ()))
   in
   in_lwt n (fun random i -> insist random (fun () -> way.give_lwt i));
   join ();
