@@ -112,7 +112,7 @@ let unlock_unless_queued wait =
    asleep. So it looks for it, from its place in the queue. Until it has suspended nobody
    says that it was cancelled before: so it unlocks only if no task waits for the mutex. *)
 let[@inline never] look_then_wait wait =
-  wait.place <- Place.make wait.condition;
+  wait.place <- Place.make_again wait.condition;
   Place.enter wait.place;
   try
     unlock_unless_queued wait;
@@ -120,7 +120,10 @@ let[@inline never] look_then_wait wait =
       if wait.unlocked then Operation.attempt_soon attempt_in_place wait ()
       else None
     with
-    | Some wake -> wake
+    | Some Signal ->
+        Place.give_back wait.place;
+        Signal
+    | Some Broadcast -> Broadcast
     | None -> Operation.wait waiting_in_place wait ()
   with e ->
     let backtrace = Backtrace.get () in

@@ -8,6 +8,7 @@
    Waiting w  a wake        * Woken      any task, once [w] has accepted
               leave           Left       the task; it then withdraws the place
    Woken      leave           Passed_on  the task; a signal is passed on
+              make_again      Looking    a task that takes the seat for its own place
    Left       a wake          Woken      a task whose own signal handler has raised after
                                          [w] had accepted; it then leaves the place
    Passed_on  never (terminal)
@@ -18,19 +19,29 @@
    A task may leave although it was resumed: a signal handler has raised in it. It leaves
    before it was seen that [w] has accepted, and then the wake is refused, so that the
    signal goes on; or after it, and then the task finds the signal, and owes it to the
-   others. So does a task to which a signal comes after its last look. *)
+   others. So does a task to which a signal comes after its last look.
+
+   Where a look ends by a signal, the task that gave it has taken the seat out of the queue,
+   and was done with it at that compare-and-set; so nobody but the task that looked refers
+   to it for more than a comparison with the queue, and it may be used again. Not so after
+   a broadcast, which a handler may interrupt, and which then calls the resumer again; nor
+   once the task has suspended, as then the state follows the resumer. *)
 type state =
   | Looking
-  | Waiting of (unit, Wakes.wake) Waiter.t
+  | Waiting of { wakes : Wakes.t; waiter : (unit, Wakes.wake) Waiter.t }
   | Woken of Wakes.wake
   | Passed_on
   | Left
 
-type t = {
-  wakes : Wakes.t;
+(* What other domains touch of a place. It does not refer to the condition, which it
+   would keep alive between two uses. *)
+type seat = {
   state : state Atomic.t;
   waiter : (unit, Wakes.wake) Waiter.t;
+  alone : (unit, Wakes.wake) Waiters.t;  (** The queue, if nobody else waits. *)
 }
+
+type t = { wakes : Wakes.t; seat : seat }
 
 (* Constants: where something is allocated a signal handler may raise. There is no such
    point between the compare-and-set that takes a waiter out of its queue and the decision
@@ -68,19 +79,20 @@ let rec count_gone_surely wakes =
     raise e
 
 let withdraw_place place =
-  if Waiter.is_live place.waiter then begin
-    Waiter.mark_gone place.waiter;
+  if Waiter.is_live place.seat.waiter then begin
+    Waiter.mark_gone place.seat.waiter;
     count_gone_surely place.wakes
   end
 
 (* If a handler raises, it is to be called again. *)
 let rec leave place =
-  match Atomic.get place.state with
-  | Woken Signal -> pass_on place.wakes place.state
+  match Atomic.get place.seat.state with
+  | Woken Signal -> pass_on place.wakes place.seat.state
   | Woken Broadcast | Passed_on -> ()
   | Left -> withdraw_place place
   | (Looking | Waiting _) as state ->
-      if Atomic.compare_and_set place.state state Left then withdraw_place place
+      if Atomic.compare_and_set place.seat.state state Left then
+        withdraw_place place
       else (* a wake *) leave place
 
 (* Has the task not left meanwhile? *)
@@ -99,7 +111,7 @@ let wake_waiting wakes state waiting w outcome wake =
       end;
       Printexc.raise_with_backtrace e backtrace
 
-let wake wakes state outcome =
+let wake state outcome =
   match outcome with
   | Error _ -> assert false (* a condition resumes with [Ok] *)
   | Ok wake -> (
@@ -107,36 +119,71 @@ let wake wakes state outcome =
       && Atomic.compare_and_set state Looking (woken wake)
       ||
       match Atomic.get state with
-      | Waiting w as waiting -> wake_waiting wakes state waiting w outcome wake
+      | Waiting { wakes; waiter } as waiting ->
+          wake_waiting wakes state waiting waiter outcome wake
       | Woken _ -> (* by this wake, before a handler raised *) false
       | Passed_on | Left -> false
       | Looking -> assert false (* the task does not come back to look *))
 
-let make wakes =
+let new_seat () =
   let state = Atomic.make Looking in
-  let resumer outcome = wake wakes state outcome in
-  Labels.waited_in ~from:wakes
-    { wakes; state; waiter = Waiter.make_live resumer }
+  let resumer outcome = wake state outcome in
+  let waiter = Waiter.make_live resumer in
+  { state; waiter; alone = Waiters.push Waiters.empty waiter }
 
-let enter place = Wakes.push place.wakes place.waiter
+let in_seat seat wakes = Labels.waited_in ~from:wakes { wakes; seat }
+let make wakes = in_seat (new_seat ()) wakes
+
+let enter { wakes; seat } =
+  if not (Atomic.compare_and_set wakes Waiters.empty seat.alone) then
+    (* others wait *) Wakes.push wakes seat.waiter
 
 (* Shared: nothing is written to it. *)
-let nowhere =
-  { wakes = Wakes.create (); state = Atomic.make Left; waiter = Waiter.make () }
+let no_seat =
+  let waiter = Waiter.make () in
+  { state = Atomic.make Left; waiter; alone = Waiters.empty }
+
+let nowhere = { wakes = Wakes.create (); seat = no_seat }
 
 let is_unwoken place =
-  match Atomic.get place.state with
+  match Atomic.get place.seat.state with
   | Looking -> true
   | Waiting _ | Woken _ | Passed_on | Left -> false
+
+(* --- Seats that are used again ------------------------------------------------ *)
+
+(* A new one is three cache lines that the other domain has never seen; of an old one it has
+   still what nobody writes. *)
+
+type spare = { mutable unused : seat  (** Or [no_seat]. *) }
+
+let spares = Domain_local.make (fun () -> { unused = no_seat })
+
+(* No other thread of the domain runs between reading and writing. *)
+let take spare =
+  let seat = spare.unused in
+  spare.unused <- no_seat;
+  seat
+
+let make_again wakes =
+  let seat = take (Domain_local.get spares) in
+  if seat == no_seat then make wakes
+  else begin
+    Atomic.set seat.state Looking;
+    in_seat seat wakes
+  end
+
+let give_back place = (Domain_local.get spares).unused <- place.seat
 
 let waiting =
   {
     Operation.attempt =
       (fun place () ->
-        match Atomic.get place.state with
+        match Atomic.get place.seat.state with
         | Woken wake -> Some wake
         | Looking | Waiting _ | Passed_on | Left -> None);
     enlist =
-      (fun place w -> Atomic.compare_and_set place.state Looking (Waiting w));
+      (fun { wakes; seat } waiter ->
+        Atomic.compare_and_set seat.state Looking (Waiting { wakes; waiter }));
     withdraw = (fun place _ -> leave place);
   }

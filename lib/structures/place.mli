@@ -9,6 +9,13 @@ type t
 val make : Wakes.t -> t
 (** A place that is not in the queue yet. *)
 
+val make_again : Wakes.t -> t
+(** As {!make}, from what the last {!give_back} of this domain has left. *)
+
+val give_back : t -> unit
+(** The task has found a [Signal] in the place without having waited in it, and
+    does not use the place any more. *)
+
 val enter : t -> unit
 (** Puts the place at the end of the queue. From then on it is to be left, or to
     be forgotten by a task that was woken in it and needs that.

@@ -19,6 +19,27 @@ let wait ?(evt = false) ?(until = fun () -> true) name c m =
       Mutex.unlock m;
       raise e
 
+(* For the mutex nobody looks: it has a model of its own. *)
+let look_at_most n =
+  look_at_most n;
+  Spin.never (Domain.DLS.get Mutex.spins)
+
+(* It looks again, although it may have looked in vain. *)
+let wait_twice name c m =
+  make name @@ fun () ->
+  Mutex.lock m;
+  match
+    Condition.wait c m;
+    look_at_most 1;
+    Condition.wait c m
+  with
+  | () ->
+      Mutex.unlock m;
+      "ok"
+  | exception e ->
+      Mutex.unlock m;
+      raise e
+
 let signal c = Do (fun () -> Condition.signal c)
 let broadcast c = Do (fun () -> Condition.broadcast c)
 
@@ -35,14 +56,12 @@ let at_rest c m actors () =
   all_queued actors [ live (Atomic.get c) ];
   describe actors
 
-(* For the mutex nobody looks: it has a model of its own. *)
-let look_at_most n =
-  look_at_most n;
-  Spin.never (Domain.DLS.get Mutex.spins)
+let forget_seats () = (Domain_local.get Place.spares).unused <- Place.no_seat
 
 let check ?(looks = 0) name make expect =
   Model.check name ~expect @@ fun () ->
   look_at_most looks;
+  forget_seats ();
   ready := false;
   let c = Condition.create () and m = Mutex.create () in
   let first, processes = make c m in
@@ -109,4 +128,19 @@ let () =
       in
       ([ a ], [ Run b; Do cancel_and_signal ]))
     [ "a=cancelled b=ok"; "a=cancelled b=waits" ];
+  check "one looks twice, one signal" ~looks:1
+    (fun c m ->
+      let w = wait_twice "wait" c m in
+      ([], [ Run w; signal c; Cancel w ]))
+    [ "wait=cancelled"; "wait=waits" ];
+  check "one looks twice, two signals" ~looks:1
+    (fun c m ->
+      let w = wait_twice "wait" c m in
+      ([], [ Run w; signal c; signal c ]))
+    [ "wait=ok"; "wait=waits" ];
+  check "one looks twice, a broadcast and a signal" ~looks:1
+    (fun c m ->
+      let w = wait_twice "wait" c m in
+      ([], [ Run w; broadcast c; signal c ]))
+    [ "wait=ok"; "wait=waits" ];
   Model.finish ()

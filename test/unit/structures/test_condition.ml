@@ -86,6 +86,36 @@ let not_locked () =
   waiting c 0;
   free m
 
+(* What a task has left that found its signal as it looked, one other may use. *)
+let one_by_one () =
+  let c, m = create () in
+  let stopped = Atomic.make false in
+  let signal_all_the_time () =
+    while not (Atomic.get stopped) do
+      Condition.signal c;
+      Domain.cpu_relax ()
+    done
+  in
+  let join = domain signal_all_the_time in
+  let look_and_wait () =
+    for _ = 1 to 1_000 do
+      Condition.wait c m
+    done
+  in
+  Mutex.protect m look_and_wait;
+  Atomic.set stopped true;
+  join ();
+  let all = List.init 8 (fun _ -> create ()) in
+  let tasks = List.map waiter all in
+  let wake (c, _) task =
+    waiting c 1;
+    yes "it waits" (Hand.waits task);
+    Condition.signal c;
+    Hand.settle ();
+    Hand.result task
+  in
+  List.iter2 wake all tasks
+
 let no_effect () =
   let ((c, m) as cm) = create () in
   Condition.signal c;
@@ -203,6 +233,7 @@ let () =
            test "without waiters they are not remembered" not_remembered;
            test "nothing else wakes" not_spurious;
            test "none is missed" not_missed;
+           test "each wakes one, also after others have looked" one_by_one;
            test "the mutex must be locked" not_locked;
            test "a bounded buffer of threads and domains" Buffer_case.run;
          ] );
