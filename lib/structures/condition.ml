@@ -57,7 +57,7 @@ let waiting =
 
 (* No signal handler runs between locking and writing that down. *)
 let lock_now wait =
-  if Mutex.try_lock_soon wait.mutex then wait.unlocked <- false
+  if Mutex.try_lock_signalled wait.mutex then wait.unlocked <- false
   else
     Suspend.protect (fun () ->
         Mutex.lock wait.mutex;

@@ -123,30 +123,37 @@ let is_watched t =
   | Unlocked | Locked | Queue _ -> false
 
 (* An owner on another domain may unlock sooner than the caller could suspend and be woken:
-   so look, while nobody has queued. An owner of the same domain cannot. In between keep off
-   the word, so that the owner may lock and unlock several times in its own cache. *)
-let max_pauses = 2
+   so look, while nobody has queued. An owner of the same domain cannot. *)
+type patience = { times : int; pauses : int  (** In between. *) }
+
+(* Keep off the word, so that the owner may lock and unlock several times in its own
+   cache. *)
+let keeping_off = { times = 2; pauses = Backoff.first }
+
+(* The owner has just signalled, and unlocks at once. *)
+let staying_close = { times = 32; pauses = 1 }
 let spins = Domain.DLS.new_key Spin.create_at_once
 
-let rec look t pauses =
+let rec look t pauses times =
   match Atomic.get t with
-  | Unlocked -> Atomic.compare_and_set t Unlocked Locked || look_again t pauses
-  | Locked -> look_again t pauses
+  | Unlocked ->
+      Atomic.compare_and_set t Unlocked Locked || look_again t pauses times
+  | Locked -> look_again t pauses times
   | Queue _ | Watched _ -> false
 
-and look_again t pauses =
-  pauses > 0
+and look_again t pauses times =
+  times > 0
   && begin
-    ignore (Backoff.wait Backoff.first : int);
-    look t (pauses - 1)
+    ignore (Backoff.wait pauses : int);
+    look t pauses (times - 1)
   end
 
 (* No handler runs after the mutex was locked. *)
-let lock_soon t =
+let lock_soon t { times; pauses } =
   let spin = Domain.DLS.get spins in
   Spin.begin_turns spin > 0
   &&
-  match look t max_pauses with
+  match look t pauses times with
   | gained ->
       Spin.end_turns spin ~gained;
       gained
@@ -155,11 +162,12 @@ let lock_soon t =
       Spin.leave_turns spin;
       Printexc.raise_with_backtrace e backtrace
 
-let try_lock_soon t = try_lock t || ((not (is_watched t)) && lock_soon t)
+let try_lock_signalled t =
+  try_lock t || ((not (is_watched t)) && lock_soon t staying_close)
 
 let[@inline never] lock_slowly t =
   if is_watched t then lock_watched t (Extent.task ())
-  else if not (lock_soon t) then Operation.wait locking t ()
+  else if not (lock_soon t keeping_off) then Operation.wait locking t ()
 
 let lock t =
   if not (Atomic.compare_and_set t Unlocked Locked) then lock_slowly t
@@ -202,7 +210,7 @@ let[@inline never] protect_slowly t f =
     lock_watched t by;
     unlock_after t f)
   else begin
-    if not (lock_soon t) then Operation.wait locking t ();
+    if not (lock_soon t keeping_off) then Operation.wait locking t ();
     unlock_after t f
   end
 

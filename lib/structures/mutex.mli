@@ -90,9 +90,9 @@ val release_owed : _ Debt.t -> t -> bool
 (** The same in [Debt.pay]: what a resumer raises is noted, so that an exception
     means that [t] was not released. [false] if [t] is not locked. *)
 
-val try_lock_soon : t -> bool
-(** As {!try_lock}, but looks for a moment, as {!lock} does before it suspends.
-*)
+val try_lock_signalled : t -> bool
+(** As {!try_lock}, for a task that was signalled just now: looks for a
+    microsecond, as {!lock} does before it suspends, but more often. *)
 
 val lock_again : t -> unit
 (** Locks [t] for a task that must have it. When this returns or raises, which

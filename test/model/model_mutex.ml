@@ -12,7 +12,7 @@ let lock ?(evt = false) name mutex =
 (* As [Mutex.lock] where the owner may be on another domain. *)
 let look name mutex =
   make name @@ fun () ->
-  if not (Mutex.look mutex 2) then Operation.wait Mutex.locking mutex ();
+  if not (Mutex.look mutex 1 2) then Operation.wait Mutex.locking mutex ();
   Buffer.add_string order name;
   Mutex.unlock mutex;
   "ok"
