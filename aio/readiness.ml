@@ -108,9 +108,15 @@ let withdraw { fd; _ } _ =
 
 let readiness =
   {
-    Structure_kit.attempt = (fun t () -> attempt t ());
-    enlist = (fun t waiter -> enlist t waiter ());
-    withdraw;
+    Structure_kit.name = "Concord_aio";
+    spin = Never;
+    how =
+      By_hand
+        {
+          attempt = (fun t () -> attempt t ());
+          enlist = (fun t waiter -> enlist t waiter ());
+          withdraw;
+        };
   }
 
 let never () = false
@@ -126,15 +132,21 @@ let evt fd direction = Event.make readiness (descriptor fd direction) ()
 let tentative_evt fd direction f =
   let operation =
     {
-      Structure_kit.attempt =
-        (fun _ () ->
-          match f () with
-          | Some _ as found -> Some (ref found)
-          | None ->
-              ignore (poller () : Poller.t);
-              None);
-      enlist = (fun t waiter -> enlist t waiter (ref None));
-      withdraw;
+      Structure_kit.name = "Concord_aio";
+      spin = Never;
+      how =
+        By_hand
+          {
+            attempt =
+              (fun _ () ->
+                match f () with
+                | Some _ as found -> Some (ref found)
+                | None ->
+                    ignore (poller () : Poller.t);
+                    None);
+            enlist = (fun t waiter -> enlist t waiter (ref None));
+            withdraw;
+          };
     }
   in
   let confirm cell =

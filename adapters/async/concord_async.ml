@@ -189,25 +189,32 @@ type 'a determining = {
 
 let determining =
   {
-    Concord.Structure_kit.attempt = (fun t () -> Deferred.peek t.deferred);
-    enlist =
-      (fun t w ->
-        (not (Deferred.is_determined t.deferred))
-        && begin
-          t.given_up <- Ivar.create ();
-          let first =
-            Deferred.choose
-              [
-                Deferred.choice t.deferred Option.some;
-                Deferred.choice (Ivar.read t.given_up) (fun () -> None);
-              ]
-          in
-          Deferred.upon first
-            (Option.iter (fun v ->
-                 ignore (Concord.Structure_kit.Waiter.resume w (Ok v) : bool)));
-          true
-        end);
-    withdraw = (fun t _ -> Ivar.fill_if_empty t.given_up ());
+    Concord.Structure_kit.name = "Deferred";
+    spin = Never;
+    how =
+      By_hand
+        {
+          attempt = (fun t () -> Deferred.peek t.deferred);
+          enlist =
+            (fun t w ->
+              (not (Deferred.is_determined t.deferred))
+              && begin
+                t.given_up <- Ivar.create ();
+                let first =
+                  Deferred.choose
+                    [
+                      Deferred.choice t.deferred Option.some;
+                      Deferred.choice (Ivar.read t.given_up) (fun () -> None);
+                    ]
+                in
+                Deferred.upon first
+                  (Option.iter (fun v ->
+                       ignore
+                         (Concord.Structure_kit.Waiter.resume w (Ok v) : bool)));
+                true
+              end);
+          withdraw = (fun t _ -> Ivar.fill_if_empty t.given_up ());
+        };
   }
 
 let determined deferred =

@@ -109,7 +109,7 @@ let wait ~late operation t w result =
   in
   match
     if Concord__Reach.needs_care () then
-      let place = Concord__Operation.place operation t w.Concord__Waiter.arg in
+      let place = Concord__Operation.place operation t in
       block_kept place woken block resumer
     else block resumer
   with

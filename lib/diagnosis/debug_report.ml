@@ -30,7 +30,7 @@ type t = {
 type seen = { wait : Waits.t; in_ : (Waits.place * Known.t) list }
 
 let see waits =
-  let pointer (Waits.Place { structure; _ }) = structure in
+  let pointer (place : Waits.place) = place.structure in
   let places = List.concat_map (fun (w : Waits.t) -> w.places) waits in
   let known =
     Known.look_up (Array.of_list (List.map pointer places)) |> Array.to_seq
@@ -202,9 +202,10 @@ let all_holders ~now { seen; waiting; _ } =
   Array.iter (fun seen -> List.iter add (structures seen)) seen;
   known
 
-let place holders (place, { Known.number; kind; name; made_at; details; _ }) =
+let place holders
+    ((place : Waits.place), { Known.number; name; made_at; details; _ }) =
   {
-    operation = Names.operation ~kind place ^ details;
+    operation = place.operation ^ details;
     structure = name;
     made_at;
     holders = (if number < 0 then [] else holders.(number));

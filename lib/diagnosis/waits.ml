@@ -11,13 +11,7 @@ let held by =
 
 let not_ended by = { (held by) with held_at = Printexc.get_callstack 0 }
 
-type place =
-  | Place : {
-      operation : 'operation;
-      arg : 'arg;
-      structure : Identity.pointer;
-    }
-      -> place
+type place = { operation : string; structure : Identity.pointer }
 
 (* [state], of one wait
 
@@ -146,20 +140,3 @@ let operation ~host place block_ =
     found
   in
   (block, fun () -> ended t)
-
-(* --- Names --------------------------------------------------------------------- *)
-
-type name = { name : string }
-
-let names : name list Atomic.t = Atomic.make []
-
-let name name =
-  let name = { name } in
-  Atomically.update names (List.cons name);
-  name
-
-let name_of (Place { operation; _ }) =
-  List.find_map
-    (fun known ->
-      if Identity.equal known operation then Some known.name else None)
-    (Atomic.get names)

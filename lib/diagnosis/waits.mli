@@ -23,13 +23,11 @@ val not_ended : Who.t -> holder
 (** A task that is waited for: it does so by not having ended. When it began is
     not known, and there are no frames. *)
 
-type place =
-  | Place : {
-      operation : 'operation;  (** As a value, for {!Names}. *)
-      arg : 'arg;  (** Its argument, if that is an immediate value. *)
-      structure : Identity.pointer;
-    }
-      -> place  (** Where a task waits; one that chooses waits in several. *)
+type place = {
+  operation : string;  (** As ["Mvar.take"]. *)
+  structure : Identity.pointer;
+}
+(** Where a task waits. One that chooses waits in several places. *)
 
 type state =
   | Not_yet  (** It looks whether it must wait. *)
@@ -81,12 +79,3 @@ val operation :
 (** [operation ~host place block] is [(block', ended)]. By [block'] it is a wait
     as above, at the caller's frames, until [ended ()]: it has been performed,
     has failed, or was cancelled. *)
-
-(** {2 Waits in what has no operations of {!Concord.Structure_kit}} *)
-
-type name
-
-val name : string -> name
-(** An [operation] of {!type-place} that is called so. To be made once. *)
-
-val name_of : place -> string option

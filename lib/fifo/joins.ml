@@ -56,17 +56,16 @@ let () = Labels.add_finder holders
 
 (* --- In what is waited ----------------------------------------------------------- *)
 
-let scope_ends = Waits.name "Concord_fifo.Scope.run"
-let loop_ends = Waits.name "Concord_fifo.run"
-
 let place_in scope operation =
-  Waits.Place { operation; arg = (); structure = Identity.pointer scope }
+  { Waits.operation; structure = Identity.pointer scope }
 
-let place scope = place_in scope scope_ends
+let place scope = place_in scope "Concord_fifo.Scope.run"
 
 let[@inline never] sleep_kept s suspend block =
   note s;
-  Waits.during ~who:(Reach.who ()) [ place_in s.root loop_ends ] suspend block
+  Waits.during ~who:(Reach.who ())
+    [ place_in s.root "Concord_fifo.run" ]
+    suspend block
 
 let[@inline] sleep s suspend block =
   if Waits.are_kept () then sleep_kept s suspend block else suspend block

@@ -46,7 +46,7 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
    fun ~late event ->
     match Event.simple event with
     | Some (Simple { operation; structure; arg; result }) -> (
-        match operation.attempt structure arg with
+        match Operation.attempt operation structure arg with
         | Some v -> at_once (Style.return (result v))
         | exception e -> at_once (failed e)
         | None -> wait_for ~late operation structure arg result)

@@ -38,7 +38,7 @@ module Make (Host : Promises.Host) (S : Promises.Style) = struct
           S.fail e backtrace
     in
     if Reach.needs_care () then
-      wait_kept (Operation.place operation t w.Waiter.arg) block go_on
+      wait_kept (Operation.place operation t) block go_on
     else S.suspend ~protected:false block go_on
 
   let cancel (_ : _ S.t) = ()

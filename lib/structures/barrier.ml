@@ -269,13 +269,19 @@ let leave t { place; _ } =
 
 let awaiting =
   {
-    Operation.attempt;
-    enlist;
-    withdraw = (fun t (w : (arrival, Trial.t) Waiter.t) -> leave t w.arg);
+    Operation.name = "Barrier.await";
+    spin = Enlisted;
+    how =
+      By_hand
+        {
+          attempt;
+          enlist;
+          withdraw = (fun t (w : (arrival, Trial.t) Waiter.t) -> leave t w.arg);
+        };
   }
 
 let rec wait t arrival =
-  if not (Trial.has_passed (Operation.meet_then_wait awaiting t arrival)) then
+  if not (Trial.has_passed (Operation.wait awaiting t arrival)) then
     wait t arrival
 
 let await t =

@@ -80,14 +80,16 @@ let rec withdraw s w =
       if not (Atomic.compare_and_set s before after) then withdraw s w
 
 let receiving =
-  { Operation.attempt = (fun s () -> try_receive s); enlist; withdraw }
+  {
+    Operation.name = "Broadcast.receive";
+    spin = Before;
+    how = By_hand { attempt = (fun s () -> try_receive s); enlist; withdraw };
+  }
 
 let receive s =
-  match try_receive s with
-  | Some v -> v
-  | None -> Operation.look_then_wait receiving s ()
+  match try_receive s with Some v -> v | None -> Operation.wait receiving s ()
 
-let receive_evt s = Event.make_soon receiving s ()
+let receive_evt s = Event.make receiving s ()
 
 (* --- Sending -------------------------------------------------------------- *)
 

@@ -47,9 +47,15 @@ let rec enlist t w =
 
 let waiting =
   {
-    Operation.attempt = (fun _ () -> None);
-    enlist;
-    withdraw = (fun t w -> Operation.leave t w Waiters.count_gone);
+    Operation.name = "Bvar.wait";
+    spin = Never;
+    how =
+      By_hand
+        {
+          attempt = (fun _ () -> None);
+          enlist;
+          withdraw = (fun t w -> Operation.leave t w Waiters.count_gone);
+        };
   }
 
 let wait t = Operation.wait waiting t ()

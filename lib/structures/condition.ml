@@ -49,10 +49,16 @@ let attempt wait () =
 
 let waiting =
   {
-    Operation.attempt;
-    enlist;
-    withdraw =
-      (fun wait w -> Operation.leave wait.condition w Waiters.count_gone);
+    Operation.name = "Condition.wait";
+    spin = Never;
+    how =
+      By_hand
+        {
+          attempt;
+          enlist;
+          withdraw =
+            (fun wait w -> Operation.leave wait.condition w Waiters.count_gone);
+        };
   }
 
 (* No signal handler runs between locking and writing that down. *)
@@ -92,16 +98,22 @@ let rec leave_both first second =
 (* Not before others could have had the mutex, or who signals without it would keep them
    from it. *)
 let attempt_in_place wait () =
-  if wait.unlocked then Place.waiting.attempt wait.place () else None
+  if wait.unlocked then Operation.attempt Place.waiting wait.place () else None
 
 let waiting_in_place =
   {
-    Operation.attempt = attempt_in_place;
-    enlist =
-      (fun wait w ->
-        unlock_once wait;
-        Place.waiting.enlist wait.place w);
-    withdraw = (fun _ _ -> (* whoever waits leaves the place *) ());
+    Operation.name = "Condition.wait";
+    spin = Never;
+    how =
+      By_hand
+        {
+          attempt = attempt_in_place;
+          enlist =
+            (fun wait w ->
+              unlock_once wait;
+              Operation.enlist Place.waiting wait.place w);
+          withdraw = (fun _ _ -> (* whoever waits leaves the place *) ());
+        };
   }
 
 (* Nothing is raised between the release and the store. *)
@@ -131,7 +143,7 @@ let[@inline never] look_then_wait wait =
     Printexc.raise_with_backtrace e backtrace
 
 let wait_for_signal wait =
-  if Operation.may_look () then look_then_wait wait
+  if Operation.may_spin () then look_then_wait wait
   else Operation.wait waiting wait ()
 
 let wait condition mutex =
@@ -160,12 +172,18 @@ let wait_evt condition mutex =
 
 let waiting_only =
   {
-    Operation.attempt = (fun _ () -> None);
-    enlist =
-      (fun t w ->
-        push t w;
-        true);
-    withdraw = (fun t w -> Operation.leave t w Waiters.count_gone);
+    Operation.name = "Condition.wait_no_mutex";
+    spin = Never;
+    how =
+      By_hand
+        {
+          attempt = (fun _ () -> None);
+          enlist =
+            (fun t w ->
+              push t w;
+              true);
+          withdraw = (fun t w -> Operation.leave t w Waiters.count_gone);
+        };
   }
 
 let wait_no_mutex t = ignore (Operation.wait waiting_only t () : wake)
@@ -256,15 +274,21 @@ let look_from_place visit () =
 
 let looking =
   {
-    Operation.attempt = look_from_place;
-    enlist =
-      (fun visit w ->
-        Place.waiting.enlist visit.place w
-        && begin
-          use visit;
-          true
-        end);
-    withdraw = (fun visit w -> Place.waiting.withdraw visit.place w);
+    Operation.name = "Condition.loop_no_mutex";
+    spin = Never;
+    how =
+      By_hand
+        {
+          attempt = look_from_place;
+          enlist =
+            (fun visit w ->
+              Operation.enlist Place.waiting visit.place w
+              && begin
+                use visit;
+                true
+              end);
+          withdraw = (fun visit _ -> Place.leave visit.place);
+        };
   }
 
 let loop_no_mutex_evt condition f =

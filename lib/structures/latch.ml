@@ -47,13 +47,19 @@ let withdraw t w =
 
 let awaiting =
   {
-    Operation.attempt = (fun t () -> if is_open t then Some () else None);
-    enlist;
-    withdraw;
+    Operation.name = "Latch.await";
+    spin = Before;
+    how =
+      By_hand
+        {
+          attempt = (fun t () -> if is_open t then Some () else None);
+          enlist;
+          withdraw;
+        };
   }
 
-let await t = if not (is_open t) then Operation.look_then_wait awaiting t ()
-let await_evt t = Event.make_soon awaiting t ()
+let await t = if not (is_open t) then Operation.wait awaiting t ()
+let await_evt t = Event.make awaiting t ()
 
 let waiters t =
   match Atomic.get t with

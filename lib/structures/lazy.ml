@@ -83,7 +83,12 @@ and start t before computation watchers =
   Atomic.compare_and_set t before
     (Forcing { computation; waiters = Waiters.empty; watchers; needs = None })
 
-let forcing = { Operation.attempt; enlist; withdraw }
+let forcing =
+  {
+    Operation.name = "Lazy.force";
+    spin = Before;
+    how = By_hand { attempt; enlist; withdraw };
+  }
 
 let reach seek =
   Reach.probe { passing = (fun effect_ -> seek (Passing effect_)) }
@@ -117,7 +122,7 @@ let wait_as frames t =
     Labels.raises Undefined t;
     raise Undefined
   end;
-  match Operation.look_then_wait forcing t () with
+  match Operation.wait forcing t () with
   | turn ->
       needs frames None;
       turn
@@ -128,13 +133,12 @@ let wait_as frames t =
 
 let[@inline never] wait_within t =
   match blocked () with
-  | [] -> Operation.look_then_wait forcing t ()
+  | [] -> Operation.wait forcing t ()
   | frames -> wait_as frames t
 
 (* With little on the stack, as many tasks may wait for one lazy value. *)
 let[@inline] wait t =
-  if Reach.nobody_answers () then Operation.look_then_wait forcing t ()
-  else wait_within t
+  if Reach.nobody_answers () then Operation.wait forcing t () else wait_within t
 
 let rec force_unsettled t =
   match Atomic.get t with
@@ -265,14 +269,21 @@ and with_watchers f = function
 
 let watching =
   {
-    Operation.attempt =
-      (fun t () ->
-        match Atomic.get t with
-        | Value _ | Failed _ -> Some Settled
-        | Unforced _ | Forcing _ -> None);
-    enlist = (fun t w -> update_watchers t (fun ws -> Waiters.push ws w));
-    withdraw = (fun t _ -> ignore (update_watchers t Waiters.count_gone : bool));
+    Operation.name = "Lazy.await_evt";
+    spin = Before;
+    how =
+      By_hand
+        {
+          attempt =
+            (fun t () ->
+              match Atomic.get t with
+              | Value _ | Failed _ -> Some Settled
+              | Unforced _ | Forcing _ -> None);
+          enlist = (fun t w -> update_watchers t (fun ws -> Waiters.push ws w));
+          withdraw =
+            (fun t _ -> ignore (update_watchers t Waiters.count_gone : bool));
+        };
   }
 
 let await_evt t =
-  Event.wrap (Event.make_soon watching t ()) (fun (_ : turn) -> get_settled t)
+  Event.wrap (Event.make watching t ()) (fun (_ : turn) -> get_settled t)

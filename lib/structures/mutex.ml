@@ -71,15 +71,21 @@ let try_lock t =
 (* [attempt] may run outside of the task, and performs no effect. *)
 let locking =
   {
-    Operation.attempt =
-      (fun t () ->
-        if
-          Atomic.compare_and_set t Unlocked Locked
-          || (Waits.are_kept () && lock_if_free t given)
-        then Some ()
-        else None);
-    enlist;
-    withdraw;
+    Operation.name = "Mutex.lock";
+    spin = Never;
+    how =
+      By_hand
+        {
+          attempt =
+            (fun t () ->
+              if
+                Atomic.compare_and_set t Unlocked Locked
+                || (Waits.are_kept () && lock_if_free t given)
+              then Some ()
+              else None);
+          enlist;
+          withdraw;
+        };
   }
 
 (* By the task that was given it. *)

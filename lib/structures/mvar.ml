@@ -1,212 +1,258 @@
-include Mvar_state
+(* [t], the only Atomic here
 
-(* --- Taking --------------------------------------------------------------- *)
+   State           Left by            To                      By whom
+   Empty ts        put, ts = []     * Full (v, [])            any task
+                   put, ts = w::_     Empty (ts - w)          any task; it calls w
+                   put, ts = w::_     Held (ts, [])           any task (w reads or holds)
+   Full (v, ps)    take, ps = []    * Empty []                any task
+                   take, ps = p::_  * Held ([], ps - p)       any task; it calls p
+                   swap             * Full (v', ps)           any task
+                   modify           * Held ([], ps)           any task
+   Held (ts, ps)   give, ts = []    * Full (v, ps)            the holder
+                   give, ts = w::_    Held (ts - w, ps)       the holder; it calls w
+                   vacate, ps = []    Empty ts                the holder
+                   vacate, ps = p::_  Held (ts, ps - p)       the holder; it calls p
 
-(* Not inlined, as a task that waits would have room for it on its stack. *)
-let[@inline never] try_remove_for_next t before putters =
+   and in each state waiters come to [ts] or [ps], and withdraw.
+
+   * linearises the operation of the task that does it. An operation that waited
+   linearises when its resumer answers [true].
+
+   [Held]: one task has the box in its hands, with or without a value, and owes to [give] a
+   value or to [vacate] it. It holds the box while it hands over to the waiters that decide
+   what comes next, so that no task overtakes meanwhile, or while the function of [modify]
+   runs. The holder changes when a waiter that wants to hold is resumed: then that task has
+   the box, and its value.
+
+   A put that was told [true] may return a moment before its value is in the box. Until
+   then the box is [Held]: a task that takes waits for the value, and one that only tries
+   finds nothing. *)
+
+type purpose = Take | Read | Hold
+
+type 'a state =
+  | Empty of (purpose, 'a) Waiters.t
+  | Full of 'a * ('a, unit) Waiters.t
+  | Held of (purpose, 'a) Waiters.t * ('a, unit) Waiters.t
+
+type 'a t = 'a state Atomic.t
+
+let empty = Empty Waiters.empty
+let full v = Full (v, Waiters.empty)
+let emptied takers = if Waiters.is_empty takers then empty else Empty takers
+let made ?name state = Labels.made ~kind:"mvar" ?name (Atomic.make state)
+let create_empty ?name () = made ?name empty
+let create ?name v = made ?name (full v)
+
+(* --- Steps ---------------------------------------------------------------- *)
+
+let not_held () = assert false (* only the holder leaves [Held] *)
+
+(* The holder has [v] for those who wait. [result] is that of its own operation. *)
+let rec give result v : _ -> _ Step.t = function
+  | Empty _ | Full _ -> not_held ()
+  | Held (takers, putters) when Waiters.is_empty takers ->
+      Return (Full (v, putters), result)
+  | Held (takers, putters) ->
+      let w = Waiters.head takers in
+      let accepted : _ Step.next =
+        match w.arg with
+        | Take -> Then (vacate result)
+        | Read -> Again
+        | Hold -> (* the resumed task is the holder now *) Done result
+      and state = Held (Waiters.tail takers, putters) in
+      Hand_over { state; waiter = w; outcome = Ok v; accepted; refused = Again }
+
+(* The holder has nothing. *)
+and vacate result : _ -> _ Step.t = function
+  | Empty _ | Full _ -> not_held ()
+  | Held (takers, putters) when Waiters.is_empty putters ->
+      Return (emptied takers, result)
+  | Held (takers, putters) -> hand_to_putter result takers putters
+
+and hand_to_putter result takers putters : _ Step.t =
   let p = Waiters.head putters in
-  let after = Held (Waiters.empty, Waiters.tail putters)
-  and debt = Debt.owing (Give p.arg) in
-  Atomic.compare_and_set t before after
-  && begin
-    if not (Debt.resume debt p (Ok ())) then debt.owed <- Vacate;
-    Debt.pay settle t debt;
-    true
-  end
+  Hand_over
+    {
+      state = Held (takers, Waiters.tail putters);
+      waiter = p;
+      outcome = Ok ();
+      accepted = Then (give result p.arg);
+      refused = Then (vacate result);
+    }
 
-(* The box was [Full (v, putters)], and [v] is the caller's if this succeeds. *)
-let[@inline] try_remove t before putters =
-  if Waiters.is_empty putters then Atomic.compare_and_set t before empty
-  else try_remove_for_next t before putters
+let use purpose : _ -> _ Step.t = function
+  | Empty _ | Held _ -> Wait
+  | Full (v, putters) as full -> (
+      match purpose with
+      | Read -> Return (full, v)
+      | Hold -> Return (Held (Waiters.empty, putters), v)
+      | Take when Waiters.is_empty putters -> Return (empty, v)
+      | Take -> hand_to_putter v Waiters.empty putters)
 
-(* What [purpose] does with a full box. *)
-let try_use t before putters = function
-  | Take -> try_remove t before putters
-  | Read -> true
-  | Hold -> Atomic.compare_and_set t before (Held (Waiters.empty, putters))
+let put_in v : _ -> _ Step.t = function
+  | Full _ | Held _ -> Wait
+  | Empty takers when Waiters.is_empty takers -> Return (full v, ())
+  | Empty takers -> (
+      let w = Waiters.head takers in
+      match w.arg with
+      | Take ->
+          (* nobody sees [v] unless [w] accepts it: no need to hold the box *)
+          Hand_over
+            {
+              state = emptied (Waiters.tail takers);
+              waiter = w;
+              outcome = Ok v;
+              accepted = Step.finished;
+              refused = Again;
+            }
+      | Read | Hold -> Become (Held (takers, Waiters.empty), Then (give () v)))
 
-let rec try_to t purpose =
-  match Atomic.get t with
-  | Full (v, putters) as before ->
-      (* made before: what is allocated after it may be interrupted by a signal handler,
-         and nobody would give back what [Hold] has taken *)
-      let found = Some v in
-      if try_use t before putters purpose then found
-      else (* the box changed: look again *) try_to t purpose
-  | Empty _ | Held _ -> None
+(* As the last part of an operation whose result is known already. *)
+let put_back v state = give () v state
 
-let rec enlist_taker t w =
-  match Atomic.get t with
-  | Full _ -> false
-  | Empty takers as before ->
-      Atomic.compare_and_set t before (Empty (Waiters.push takers w))
-      ||
-      (* the box changed: look again *)
-      enlist_taker t w
-  | Held (takers, putters) as before ->
-      Atomic.compare_and_set t before (Held (Waiters.push takers w, putters))
-      ||
-      (* the box changed: look again *)
-      enlist_taker t w
+(* --- Who waits ------------------------------------------------------------ *)
 
-let withdraw_taker t w =
-  Operation.leave t w @@ function
+let takers change w = function
   | Full _ as state -> state
-  | Empty takers -> Empty (Waiters.count_gone takers)
-  | Held (takers, putters) -> Held (Waiters.count_gone takers, putters)
+  | Empty takers -> emptied (change takers w)
+  | Held (takers, putters) -> Held (change takers w, putters)
+
+let putters change w = function
+  | Empty _ as state -> state
+  | Full (v, putters) -> Full (v, change putters w)
+  | Held (takers, putters) -> Held (takers, change putters w)
 
 let using =
-  {
-    Operation.attempt = try_to;
-    enlist = enlist_taker;
-    withdraw = withdraw_taker;
-  }
+  Operation.By_steps
+    { word = Fun.id; step = use; queue = takers; left = Step.finished }
 
-let rec use_or_wait t purpose =
-  match Atomic.get t with
-  | Full (v, putters) as before ->
-      if try_use t before putters purpose then v
-      else (* the box changed: look again *) use_or_wait t purpose
-  | Empty _ | Held _ -> Operation.wait using t purpose
-
-(* Who looks only sees that the box is full: nothing is allocated between that and the step,
-   which would wait until it is written. *)
-let if_full t () =
-  match Atomic.get t with Full _ -> Some () | Empty _ | Held _ -> None
-
-let[@inline never] look_then_use t purpose =
-  if Operation.may_look () then
-    ignore (Operation.attempt_at_change t if_full t () : unit option);
-  use_or_wait t purpose
-
-let rec use t purpose =
-  match Atomic.get t with
-  | Full (v, putters) as before ->
-      if try_use t before putters purpose then v
-      else (* the box changed: look again *) use t purpose
-  | Empty _ | Held _ -> look_then_use t purpose
-
-let take t = use t Take
-let read t = use t Read
-let take_available t = try_to t Take
-let try_take = take_available
-let try_read t = try_to t Read
-let take_evt t = Event.make_soon using t Take
-let read_evt t = Event.make_soon using t Read
-
-(* --- Putting -------------------------------------------------------------- *)
-
-let[@inline never] try_put_held t before takers v =
-  let held = Held (takers, Waiters.empty) and debt = Debt.owing (Give v) in
-  Atomic.compare_and_set t before held
-  && begin
-    Debt.pay settle t debt;
-    true
-  end
-
-let rec try_put t v =
-  match Atomic.get t with
-  | Full _ | Held _ -> false
-  | Empty takers as before ->
-      if Waiters.is_empty takers then
-        Atomic.compare_and_set t before (full v)
-        ||
-        (* the box changed: look again *)
-        try_put t v
-      else begin
-        let w = Waiters.head takers in
-        match w.Waiter.arg with
-        | Take ->
-            (* Nobody sees [v] unless [w] accepts it: no need to hold the box. *)
-            let after =
-              let rest = Waiters.tail takers in
-              if Waiters.is_empty rest then empty else Empty rest
-            and outcome = Ok v in
-            (Atomic.compare_and_set t before after && Waiter.resume w outcome)
-            ||
-            (* the box changed, or [w] refused *)
-            try_put t v
-        | Read | Hold ->
-            try_put_held t before takers v
-            ||
-            (* the box changed: look again *)
-            try_put t v
-      end
-
-let rec enlist_putter t p =
-  match Atomic.get t with
-  | Empty _ -> false
-  | Full (v, putters) as before ->
-      Atomic.compare_and_set t before (Full (v, Waiters.push putters p))
-      ||
-      (* the box changed: look again *)
-      enlist_putter t p
-  | Held (takers, putters) as before ->
-      Atomic.compare_and_set t before (Held (takers, Waiters.push putters p))
-      ||
-      (* the box changed: look again *)
-      enlist_putter t p
-
-let withdraw_putter t w =
-  Operation.leave t w @@ function
-  | Empty _ as state -> state
-  | Full (v, putters) -> Full (v, Waiters.count_gone putters)
-  | Held (takers, putters) -> Held (takers, Waiters.count_gone putters)
+let taking = { Operation.name = "Mvar.take"; spin = Before; how = using }
+let reading = { taking with name = "Mvar.read" }
+let swapping = { taking with name = "Mvar.swap" }
+let modifying = { taking with name = "Mvar.modify" }
 
 let putting =
   {
-    Operation.attempt = (fun t v -> if try_put t v then Some () else None);
-    enlist = enlist_putter;
-    withdraw = withdraw_putter;
+    Operation.name = "Mvar.put";
+    spin = Before;
+    how =
+      By_steps
+        { word = Fun.id; step = put_in; queue = putters; left = Step.finished };
   }
 
+let named = function Take -> taking | Read -> reading | Hold -> modifying
+
+(* --- Taking --------------------------------------------------------------- *)
+
+let take_available t = Step.attempt t use Take
+let try_take = take_available
+let try_read t = Step.attempt t use Read
+
+(* A task that spins only sees that the box is full. Nothing is allocated between that and
+   the step, which would have to wait until it is written. *)
+let if_full t () =
+  match Atomic.get t with Full _ -> Some () | Empty _ | Held _ -> None
+
+let[@inline never] use_or_wait t purpose =
+  match Step.attempt t use purpose with
+  | Some v -> v
+  | None -> Operation.suspend (named purpose) t purpose
+
+let[@inline never] spin_then_use t purpose =
+  if Operation.may_spin () then begin
+    ignore (Operation.attempt_at_change t if_full t () : unit option);
+    use_or_wait t purpose
+  end
+  else Operation.suspend (named purpose) t purpose
+
+let[@inline] use_now t purpose =
+  match Atomic.get t with
+  | Full _ -> use_or_wait t purpose
+  | Empty _ | Held _ -> spin_then_use t purpose
+
+let take t =
+  match Atomic.get t with
+  | Full (v, putters) as before
+    when Waiters.is_empty putters && Atomic.compare_and_set t before empty ->
+      v
+  | _ -> use_now t Take
+
+let read t = match Atomic.get t with Full (v, _) -> v | _ -> use_now t Read
+let take_evt t = Event.make taking t Take
+let read_evt t = Event.make reading t Read
+
+(* --- Putting -------------------------------------------------------------- *)
+
+let[@inline] try_put t v =
+  match Atomic.get t with
+  | Empty takers as before
+    when Waiters.is_empty takers && Atomic.compare_and_set t before (full v) ->
+      true
+  | Empty _ -> Option.is_some (Step.attempt t put_in v)
+  | Full _ | Held _ -> false
+
 (* [full v], if the box is to become that. *)
-let rec put_full t full =
+let put_full t full =
   match (Atomic.get t, full) with
-  | (Empty takers as before), _ when Waiters.is_empty takers ->
-      if Atomic.compare_and_set t before full then Some ()
-      else (* the box changed: look again *) put_full t full
-  | Empty _, Full (v, _) -> if try_put t v then Some () else None
+  | (Empty takers as before), _
+    when Waiters.is_empty takers && Atomic.compare_and_set t before full ->
+      Some ()
+  | Empty _, Full (v, _) -> Step.attempt t put_in v
   | _ -> None
 
-(* What a box is to become is made before the look: the step would wait until it is
-   written. It has a cache line of its own, as this domain would write what it allocates
-   next while the other one reads. *)
-let[@inline never] look_then_put t v =
-  if Operation.may_look () then begin
+(* What a box is to become is made before the task spins, because otherwise the step would
+   wait until it is written. It has a cache line of its own, because this domain would write
+   what it allocates next while the other one reads. *)
+let[@inline never] spin_then_put t v =
+  if Operation.may_spin () then begin
     let full = full v in
     Padding.allocate ();
     match Operation.attempt_at_change t put_full t full with
     | Some () -> ()
-    | None -> Operation.wait putting t v
+    | None -> Operation.suspend putting t v
   end
-  else Operation.wait putting t v
+  else Operation.suspend putting t v
 
-let put t v = if not (try_put t v) then look_then_put t v
-let put_evt t v = Event.make_soon putting t v
+let put t v = if not (try_put t v) then spin_then_put t v
+let put_evt t v = Event.make putting t v
 
 (* --- Both at once --------------------------------------------------------- *)
 
+let rec hold t =
+  match Atomic.get t with
+  | Full (v, putters) as before ->
+      if Atomic.compare_and_set t before (Held (Waiters.empty, putters)) then v
+      else hold t
+  | Empty _ | Held _ -> spin_then_use t Hold
+
+let[@inline never] surely_give_back t v = Step.surely t put_back v
+
+(* Most often nobody waits. *)
+let give_back t v =
+  match Atomic.get t with
+  | Held (takers, putters) as before
+    when Waiters.is_empty takers
+         && Atomic.compare_and_set t before (Full (v, putters)) ->
+      ()
+  | _ -> surely_give_back t v
+  | exception e ->
+      (* a signal handler's *)
+      surely_give_back t v;
+      raise e
+
 let swap_held t v old =
-  give t v;
+  give_back t v;
   old
 
 let rec swap t v =
   match Atomic.get t with
   | Full (old, putters) as before ->
       if Atomic.compare_and_set t before (Full (v, putters)) then old
-      else (* the box changed: look again *) swap t v
-  | Empty _ | Held _ -> swap_held t v (look_then_use t Hold)
+      else swap t v
+  | Empty _ | Held _ -> swap_held t v (spin_then_use t Hold)
 
-let[@inline] modify_held t f old =
-  match f old with
-  | v, result ->
-      give t v;
-      result
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      give t old;
-      Printexc.raise_with_backtrace e backtrace
+let modify_held t f old = Step.replacing ~give_back t f old
 
 (* While waits are kept, the task that holds the box is known. What notes it is allocated
    before the task has the box: a signal handler may raise there, and nobody would give the
@@ -216,10 +262,10 @@ let noted t f by old = Labels.holding t (Waits.held by) (fun () -> f old)
 let[@inline never] modify_known t f =
   Extent.within (fun by ->
       let f = noted t f by in
-      modify_held t f (use t Hold))
+      modify_held t f (hold t))
 
 let modify t f =
-  if Waits.are_kept () then modify_known t f else modify_held t f (use t Hold)
+  if Waits.are_kept () then modify_known t f else modify_held t f (hold t)
 
 let modify_noted t f old begun =
   Extent.within (fun by ->
@@ -233,18 +279,20 @@ let[@inline never] finish_modify_known t f old =
       try modify_noted t f old begun
       with e when not !begun ->
         (* a signal handler's *)
-        give t old;
+        give_back t old;
         raise e)
   | exception e ->
       (* as well *)
-      give t old;
+      give_back t old;
       raise e
 
 let finish_modify t f old =
   if Waits.are_kept () then finish_modify_known t f old else modify_held t f old
 
-let swap_evt t v = Event.make_with ~finish:(swap_held t v) using t Hold
-let modify_evt t f = Event.make_with ~finish:(finish_modify t f) using t Hold
+let swap_evt t v = Event.make_with ~finish:(swap_held t v) swapping t Hold
+
+let modify_evt t f =
+  Event.make_with ~finish:(finish_modify t f) modifying t Hold
 
 (* --- Looking -------------------------------------------------------------- *)
 

@@ -177,13 +177,20 @@ let give_back place = (Domain_local.get spares).unused <- place.seat
 
 let waiting =
   {
-    Operation.attempt =
-      (fun place () ->
-        match Atomic.get place.seat.state with
-        | Woken wake -> Some wake
-        | Looking | Waiting _ | Passed_on | Left -> None);
-    enlist =
-      (fun { wakes; seat } waiter ->
-        Atomic.compare_and_set seat.state Looking (Waiting { wakes; waiter }));
-    withdraw = (fun place _ -> leave place);
+    Operation.name = "Condition.loop_no_mutex";
+    spin = Never;
+    how =
+      By_hand
+        {
+          attempt =
+            (fun place () ->
+              match Atomic.get place.seat.state with
+              | Woken wake -> Some wake
+              | Looking | Waiting _ | Passed_on | Left -> None);
+          enlist =
+            (fun { wakes; seat } waiter ->
+              Atomic.compare_and_set seat.state Looking
+                (Waiting { wakes; waiter }));
+          withdraw = (fun place _ -> leave place);
+        };
   }

@@ -106,9 +106,15 @@ let withdraw t w =
 
 let awaiting =
   {
-    Operation.attempt = (fun t () -> if is_resolved t then Some () else None);
-    enlist;
-    withdraw;
+    Operation.name = "Promise.await";
+    spin = Before;
+    how =
+      By_hand
+        {
+          attempt = (fun t () -> if is_resolved t then Some () else None);
+          enlist;
+          withdraw;
+        };
   }
 
 let await t =
@@ -116,22 +122,22 @@ let await t =
   | Value v -> v
   | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
   | Waiting _ ->
-      Operation.look_then_wait awaiting t ();
+      Operation.wait awaiting t ();
       get_resolved t
 
 let await_evt t =
-  Event.wrap (Event.make_soon awaiting t ()) (fun () -> get_resolved t)
+  Event.wrap (Event.make awaiting t ()) (fun () -> get_resolved t)
 
 let await_result t =
   match Atomic.get t with
   | Value v -> Ok v
   | Failed (e, _) -> Error e
   | Waiting _ ->
-      Operation.look_then_wait awaiting t ();
+      Operation.wait awaiting t ();
       Option.get (peek t)
 
 let await_result_evt t =
-  Event.wrap (Event.make_soon awaiting t ()) (fun () -> Option.get (peek t))
+  Event.wrap (Event.make awaiting t ()) (fun () -> Option.get (peek t))
 
 let waiters t =
   match Atomic.get t with

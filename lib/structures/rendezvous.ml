@@ -64,12 +64,18 @@ let withdraw_sender t w =
 
 let sending =
   {
-    Operation.attempt = (fun t v -> if try_send t v then Some () else None);
-    enlist = enlist_sender;
-    withdraw = withdraw_sender;
+    Operation.name = "Channel.send";
+    spin = Enlisted;
+    how =
+      By_hand
+        {
+          attempt = (fun t v -> if try_send t v then Some () else None);
+          enlist = enlist_sender;
+          withdraw = withdraw_sender;
+        };
   }
 
-let send t v = if not (try_send t v) then Operation.meet_then_wait sending t v
+let send t v = if not (try_send t v) then Operation.wait sending t v
 
 (* --- Receiving ------------------------------------------------------------ *)
 
@@ -104,15 +110,19 @@ let withdraw_receiver t w =
 
 let receiving =
   {
-    Operation.attempt = (fun t () -> try_receive t);
-    enlist = enlist_receiver;
-    withdraw = withdraw_receiver;
+    Operation.name = "Channel.receive";
+    spin = Enlisted_or_before;
+    how =
+      By_hand
+        {
+          attempt = (fun t () -> try_receive t);
+          enlist = enlist_receiver;
+          withdraw = withdraw_receiver;
+        };
   }
 
 let receive t =
-  match try_receive t with
-  | Some v -> v
-  | None -> Operation.meet_then_wait receiving t ()
+  match try_receive t with Some v -> v | None -> Operation.wait receiving t ()
 
 (* --- Closing, looking ----------------------------------------------------- *)
 

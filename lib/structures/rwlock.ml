@@ -74,10 +74,15 @@ let withdraw t w =
 
 let locking =
   {
-    Operation.attempt =
-      (fun t mode -> if try_lock t mode then Some () else None);
-    enlist;
-    withdraw;
+    Operation.name = "Rwlock.lock";
+    spin = Before;
+    how =
+      By_hand
+        {
+          attempt = (fun t mode -> if try_lock t mode then Some () else None);
+          enlist;
+          withdraw;
+        };
   }
 
 (* --- Unlocking ------------------------------------------------------------ *)
@@ -170,7 +175,7 @@ let[@inline] after_lock t mode =
   match t.noted with None -> () | Some noted -> note t noted mode Extent.task
 
 let lock t mode =
-  if not (try_lock t mode) then Operation.look_then_wait locking t mode;
+  if not (try_lock t mode) then Operation.wait locking t mode;
   after_lock t mode
 
 let try_lock_noted t mode =
@@ -187,7 +192,7 @@ let try_write_lock t = try_lock_noted t Write
 
 let lock_evt t mode =
   match t.noted with
-  | None -> Event.make_soon locking t mode
+  | None -> Event.make locking t mode
   | Some noted ->
       let finish () = note t noted mode Extent.task in
       Event.make_with ~finish locking t mode
@@ -211,7 +216,7 @@ let[@inline never] within_noted t noted mode f =
   Extent.within @@ fun by ->
   let who () = by in
   let unlock t = leave_noted t noted mode who in
-  if not (try_lock t mode) then Operation.look_then_wait locking t mode;
+  if not (try_lock t mode) then Operation.wait locking t mode;
   note t noted mode who;
   unlock_after unlock t f
 

@@ -59,15 +59,19 @@ let withdraw t w =
 
 let acquiring =
   {
-    Operation.attempt = (fun t () -> if try_acquire t then Some () else None);
-    enlist;
-    withdraw;
+    Operation.name = "Semaphore.acquire";
+    spin = Before;
+    how =
+      By_hand
+        {
+          attempt = (fun t () -> if try_acquire t then Some () else None);
+          enlist;
+          withdraw;
+        };
   }
 
-let acquire t =
-  if not (try_acquire t) then Operation.look_then_wait acquiring t ()
-
-let acquire_evt t = Event.make_soon acquiring t ()
+let acquire t = if not (try_acquire t) then Operation.wait acquiring t ()
+let acquire_evt t = Event.make acquiring t ()
 
 (* [full n]: what a release does that finds [n] permits, [most] of them. *)
 let rec release_again most full t pauses =

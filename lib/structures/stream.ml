@@ -135,9 +135,15 @@ let rec try_take t =
 
 let taking =
   {
-    Operation.attempt = (fun t () -> try_take t);
-    enlist = enlist_taker;
-    withdraw = withdraw_taker;
+    Operation.name = "Stream.take";
+    spin = Before;
+    how =
+      By_hand
+        {
+          attempt = (fun t () -> try_take t);
+          enlist = enlist_taker;
+          withdraw = withdraw_taker;
+        };
   }
 
 (* In a larger one items gather while a task falls asleep, or while it keeps off, and are
@@ -146,23 +152,22 @@ let is_short t = t.capacity <= 8
 
 let[@inline never] gather_then_take t =
   Stream_gather.items t;
-  match try_take t with Some v -> v | None -> Operation.wait taking t ()
+  match try_take t with Some v -> v | None -> Operation.suspend taking t ()
 
 let[@inline never] wait_to_take t =
-  if is_short t then Operation.look_then_wait taking t ()
+  if is_short t then Operation.wait taking t ()
   else if Domains.were_spawned () then gather_then_take t
-  else Operation.wait taking t ()
+  else Operation.suspend taking t ()
 
 let take t = match try_take t with Some v -> v | None -> wait_to_take t
 
 let take_nonblocking t =
   match try_take t with v -> v | exception Closed -> None
 
-let make_evt t operation arg =
-  if is_short t then Event.make_soon operation t arg
-  else Event.make operation t arg
+let taking_from_long = { taking with spin = Never }
 
-let take_evt t = make_evt t taking ()
+let take_evt t =
+  Event.make (if is_short t then taking else taking_from_long) t ()
 
 (* --- Waiting to add ------------------------------------------------------- *)
 
@@ -200,22 +205,29 @@ let withdraw_adder t w =
 
 let adding =
   {
-    Operation.attempt = (fun t v -> if try_add t v then Some () else None);
-    enlist = enlist_adder;
-    withdraw = withdraw_adder;
+    Operation.name = "Stream.add";
+    spin = Before;
+    how =
+      By_hand
+        {
+          attempt = (fun t v -> if try_add t v then Some () else None);
+          enlist = enlist_adder;
+          withdraw = withdraw_adder;
+        };
   }
 
 let[@inline never] gather_then_add t v =
   Stream_gather.room t;
-  if not (try_add t v) then Operation.wait adding t v
+  if not (try_add t v) then Operation.suspend adding t v
 
 let[@inline never] wait_to_add t v =
-  if is_short t then Operation.look_then_wait adding t v
+  if is_short t then Operation.wait adding t v
   else if Domains.were_spawned () then gather_then_add t v
-  else Operation.wait adding t v
+  else Operation.suspend adding t v
 
 let add t v = if not (try_add t v) then wait_to_add t v
-let add_evt t v = make_evt t adding v
+let adding_to_long = { adding with spin = Never }
+let add_evt t v = Event.make (if is_short t then adding else adding_to_long) t v
 
 (* --- Ending --------------------------------------------------------------- *)
 

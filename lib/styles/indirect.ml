@@ -71,7 +71,7 @@ struct
               next k (Error (e, backtrace))
         in
         if Concord__Reach.needs_care () then
-          wait_kept (Operation.place operation structure arg) block go_on
+          wait_kept (Operation.place operation structure) block go_on
         else Group.wait (Group.running style) ~protected:false block go_on
     | Some (Then _) | None -> Operations.sync event (next k)
 

@@ -1,9 +1,5 @@
 type 'b kind =
   | Plain
-  | Soon  (** To be looked for, as {!Operation.look_then_wait} does. *)
-  | Giving  (** Alone to be met, as {!Operation.meet_then_wait} does. *)
-  | Taking  (** Alone as [Giving], among others as [Soon]. *)
-  | Later  (** Not to be looked for, but among others that are. *)
   | Last  (** To be enlisted after the others. *)
   | Tentative of ('b -> bool)
       (** Was it performed? To be asked in the task that was resumed. *)
@@ -48,7 +44,7 @@ let rec attempt = function
   | In_order alternatives -> List.find_map attempt alternatives
   | In_any_order alternatives -> attempt_any (Array.of_list alternatives)
   | Alternative { operation; structure; arg; finish; post; within; _ } -> (
-      match operation.attempt structure arg with
+      match Operation.attempt operation structure arg with
       | Some v ->
           Some (Chosen { result = Ok v; finish; post; within; kind = Plain })
       | None -> None
@@ -120,9 +116,7 @@ let rec withdraw_all enlisted =
 let decide choice = Atomic.compare_and_set choice false true
 
 let is_last (type b) (kind : b kind) =
-  match kind with
-  | Last -> true
-  | Plain | Soon | Giving | Taking | Later | Tentative _ -> false
+  match kind with Last -> true | Plain | Tentative _ -> false
 
 (* Until an alternative is resumed. *)
 let nothing_yet = Error Not_found
@@ -163,7 +157,7 @@ let rec enlist choice resumer enlisted ~last = function
           end);
       (* before it is: a handler may raise once it is in the queue *)
       enlisted := all;
-      if a.operation.enlist a.structure waiter then None
+      if Operation.enlist a.operation a.structure waiter then None
       else begin
         Waiter.mark_gone waiter;
         Some alternative
@@ -243,30 +237,33 @@ let conclude (type a) due
 let is_confirmed (Chosen { kind; result; _ }) =
   match (kind, result) with
   | Tentative confirm, Ok v -> confirm v
-  | (Plain | Soon | Giving | Taking | Later | Last), _ | Tentative _, Error _ ->
-      true
+  | (Plain | Last), _ | Tentative _, Error _ -> true
 
 let rec places : type a. a alternative -> Waits.place list = function
   | In_order alternatives | In_any_order alternatives ->
       List.concat_map places alternatives
-  | Alternative { operation; structure; arg; _ } ->
-      [ Operation.place operation structure arg ]
+  | Alternative { operation; structure; _ } ->
+      [ Operation.place operation structure ]
 
 let[@inline never] suspend_with_care alternatives block =
   let places () = List.concat_map places (Array.to_list alternatives) in
   Reach.suspend_with_care places block
 
-let refused = Some Operation.Refused_choice
+let refused = Some "Event.select"
 
-(* Is any to be looked for, and none that must not? *)
-let rec are_soon alternatives i ~any =
-  if i = Array.length alternatives then any
+(* Is there one for which the task should spin, and none for which it must not? *)
+let rec may_spin alternatives i ~any =
+  if i = Array.length alternatives then any && Operation.may_spin ()
   else
     match alternatives.(i) with
-    | Alternative { kind = Soon | Taking; _ } ->
-        are_soon alternatives (i + 1) ~any:true
-    | Alternative { kind = Later; _ } -> are_soon alternatives (i + 1) ~any
-    | Alternative _ | In_order _ | In_any_order _ -> false
+    | In_order _ | In_any_order _ | Alternative { kind = Last | Tentative _; _ }
+      ->
+        false
+    | Alternative { kind = Plain; operation; _ } -> (
+        match operation.spin with
+        | Before | Enlisted_or_before -> may_spin alternatives (i + 1) ~any:true
+        | Indifferent -> may_spin alternatives (i + 1) ~any
+        | Never | Enlisted -> false)
 
 let wait_for_any alternatives =
   let enlisted = ref [] in
@@ -285,8 +282,8 @@ let wait_for_any alternatives =
       withdraw_all enlisted;
       Printexc.raise_with_backtrace e backtrace
 
-let look_for_any alternatives =
-  if are_soon alternatives 0 ~any:false && Operation.may_look () then
+let spin_for_any alternatives =
+  if may_spin alternatives 0 ~any:false then
     Operation.attempt_soon
       (fun alternatives () -> attempt_any alternatives)
       alternatives ()
@@ -297,7 +294,7 @@ let rec perform_any alternatives =
   match attempt_any alternatives with
   | Some chosen -> chosen
   | None -> (
-      match look_for_any alternatives with
+      match spin_for_any alternatives with
       | Some chosen -> chosen
       | None ->
           let chosen = wait_for_any alternatives in

@@ -6,14 +6,6 @@
 
 type 'b kind =
   | Plain  (** Performed once a waiter is resumed. *)
-  | Soon  (** To be looked for, as {!Operation.look_then_wait} does. *)
-  | Giving
-      (** Needs a partner: alone to be met, as {!Operation.meet_then_wait} does;
-          in a choice enlisted at once, for others to find. *)
-  | Taking  (** Alone as [Giving], in a choice as [Soon]. *)
-  | Later
-      (** Not to be looked for, but does not keep a choice from looking for
-          others: a timeout. *)
   | Last  (** To be enlisted after the others. *)
   | Tentative of ('b -> bool)
       (** A resumption may be in vain. Was the operation performed? To be asked

@@ -19,14 +19,8 @@ let make_of kind finish operation structure arg =
          kind;
        })
 
-let make_meeting ~looks operation structure arg =
-  make_of (if looks then Taking else Giving) same operation structure arg
-
 let make_with ?(last = false) ~finish operation structure arg =
   make_of (if last then Last else Plain) finish operation structure arg
-
-let make_soon operation structure arg =
-  make_of Soon same operation structure arg
 
 let make ?last operation structure arg =
   make_with ?last ~finish:same operation structure arg
@@ -36,9 +30,15 @@ let make_tentative ~confirm operation structure arg =
 
 let ready =
   {
-    Operation.attempt = (fun () v -> Some v);
-    enlist = (fun () _ -> false);
-    withdraw = (fun () _ -> ());
+    Operation.name = "Event.always";
+    spin = Never;
+    how =
+      By_hand
+        {
+          attempt = (fun () v -> Some v);
+          enlist = (fun () _ -> false);
+          withdraw = (fun () _ -> ());
+        };
   }
 
 let always v = make ready () v
@@ -60,10 +60,10 @@ let sync_choice t =
   perform perform_any alternatives aborts
 
 let rec wait_confirmed confirm operation structure arg =
-  let v = Operation.wait operation structure arg in
+  let v = Operation.suspend operation structure arg in
   if confirm v then v
   else
-    match operation.attempt structure arg with
+    match Operation.attempt operation structure arg with
     | Some v -> v
     | None -> wait_confirmed confirm operation structure arg
 
@@ -74,14 +74,11 @@ let rec sync : type a. a t -> a = function
          { operation; structure; arg; finish; post = Then post; kind; _ }) ->
       post
         (finish
-           (match operation.attempt structure arg with
+           (match Operation.attempt operation structure arg with
            | Some v -> v
            | None -> (
                match kind with
-               | Plain | Later | Last -> Operation.wait operation structure arg
-               | Soon -> Operation.look_then_wait operation structure arg
-               | Giving | Taking ->
-                   Operation.meet_then_wait operation structure arg
+               | Plain | Last -> Operation.wait operation structure arg
                | Tentative confirm ->
                    wait_confirmed confirm operation structure arg)))
   | Wrap ((One _ as t), f) -> f (sync t)
@@ -116,7 +113,7 @@ let simple = function
            arg;
            finish;
            post = Then post;
-           kind = Plain | Soon | Giving | Taking | Later | Last;
+           kind = Plain | Last;
            _;
          })
     when Identity.equal finish same && Identity.equal post same ->
@@ -139,8 +136,7 @@ let poll t =
 (* --- Time ----------------------------------------------------------------- *)
 
 (* Each wait has a timeout of its own. *)
-let after seconds =
-  make_of Later same Timeout.passing (Timeout.create ()) seconds
+let after seconds = make Timeout.passing (Timeout.create ()) seconds
 
 let check name seconds =
   if Float.is_nan seconds then invalid_arg (name ^ ": not a number")
@@ -164,8 +160,8 @@ let sync_before seconds t =
 type 'a channel = 'a Rendezvous.t
 
 let new_channel () = Rendezvous.create ()
-let send channel v = make_meeting ~looks:false Rendezvous.sending channel v
-let receive channel = make_meeting ~looks:true Rendezvous.receiving channel ()
+let send channel v = make Rendezvous.sending channel v
+let receive channel = make Rendezvous.receiving channel ()
 
 (* --- Exceptions ----------------------------------------------------------- *)
 
@@ -206,15 +202,3 @@ let loop ts f =
   let next = rounds ts in
   let rec go () = match f (next ()) with Some v -> v | None -> go () in
   go ()
-
-(* --- For names -------------------------------------------------------------- *)
-
-let rec operations_of : type a. a alternative -> Operation.refused list =
-  function
-  | Alternative { operation; arg; _ } -> [ Refused (operation, arg) ]
-  | In_order alternatives | In_any_order alternatives ->
-      List.concat_map operations_of alternatives
-
-let operations t =
-  let alternatives, _ = flatten t in
-  List.concat_map operations_of (Array.to_list alternatives)

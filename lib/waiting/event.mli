@@ -249,20 +249,6 @@ val make :
     else [arg] must remember it. With [~last:true] the operation is enlisted
     after those without, so that this does not happen to it. *)
 
-val make_soon : ('t, 'x, 'a) Structure_kit.operation -> 't -> 'x -> 'a t
-(** As {!make}, for an operation that {!Concord.Structure_kit.look_then_wait} is
-    for: its event is performed as that does it, and so is a choice all of whose
-    alternatives are such events or timeouts. *)
-
-val make_meeting :
-  looks:bool -> ('t, 'x, 'a) Structure_kit.operation -> 't -> 'x -> 'a t
-(** As {!make}, for an operation that {!Concord.Structure_kit.meet_then_wait} is
-    for: its event alone is performed as that does it. In a choice it is in the
-    queue from the start, where partners find it, or with [~looks:true] first
-    looked for, as if made by {!make_soon}. Of two partners one at most may do
-    so, of a channel the receivers: else two choices would both look, and
-    neither be there. *)
-
 val make_with :
   ?last:bool ->
   finish:('a -> 'b) ->
@@ -312,9 +298,3 @@ val simple : 'a t -> 'a simple option
 val rounds : 'a t list -> unit -> 'a
 (** [rounds ts] is a function that performs a round of {!loop}. One task at a
     time may call it. *)
-
-(**/**)
-
-val operations : 'a t -> Operation.refused list
-(** Those that it chooses from, with their arguments; runs the functions of
-    {!guard}. *)

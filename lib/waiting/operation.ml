@@ -1,32 +1,53 @@
-type ('t, 'x, 'a) t = {
-  attempt : 't -> 'x -> 'a option;
-  enlist : 't -> ('x, 'a) Waiter.t -> bool;
-  withdraw : 't -> ('x, 'a) Waiter.t -> unit;
-}
+type spin = Never | Before | Enlisted | Enlisted_or_before | Indifferent
+
+type ('t, 'x, 'a) how =
+  | By_steps : {
+      word : 't -> 's Atomic.t;
+      step : 'x -> 's -> ('s, 'a) Step.t;
+      queue : ('s, 'x, 'a) Step.queue;
+      left : ('s, unit) Step.next;
+    }
+      -> ('t, 'x, 'a) how
+  | By_hand of {
+      attempt : 't -> 'x -> 'a option;
+      enlist : 't -> ('x, 'a) Waiter.t -> bool;
+      withdraw : 't -> ('x, 'a) Waiter.t -> unit;
+    }
+
+type ('t, 'x, 'a) t = { name : string; spin : spin; how : ('t, 'x, 'a) how }
+
+let[@inline] attempt (type s x a) (operation : (s, x, a) t) (t : s) arg =
+  match operation.how with
+  | By_steps { word; step; _ } -> Step.attempt (word t) step arg
+  | By_hand { attempt; _ } -> attempt t arg
+
+let[@inline] enlist (type s x a) (operation : (s, x, a) t) (t : s) w =
+  match operation.how with
+  | By_steps { word; step; queue; _ } -> Step.enlist (word t) step queue w
+  | By_hand { enlist; _ } -> enlist t w
 
 let rec attempt_or_enlist operation t w resumer =
   (* gone, as [attempt] may raise: then there is nothing to withdraw *)
   Waiter.mark_gone w;
-  match operation.attempt t w.Waiter.arg with
+  match attempt operation t w.Waiter.arg with
   | Some _ as got -> got
   | None ->
       (* another task was faster *)
       w.Waiter.resumer <- resumer;
-      if operation.enlist t w then None
+      if enlist operation t w then None
       else attempt_or_enlist operation t w resumer
 
-let rec leave t w f =
-  let before = Atomic.get t in
-  let after = f before in
-  if after == before || Atomic.compare_and_set t before after then
-    (* no signal handler runs in between: it is counted once *)
-    Waiter.mark_gone w
-  else (* any other transition *) leave t w f
+let leave = Step.leave
+
+let withdraw_once (type s x a) (operation : (s, x, a) t) (t : s) w =
+  match operation.how with
+  | By_steps { word; queue; left; _ } -> Step.withdraw (word t) queue left w
+  | By_hand { withdraw; _ } -> withdraw t w
 
 (* A signal handler may raise before the waiter is counted: then it is withdrawn again. So many
    signals do not come meanwhile: else it is [withdraw] that raises. *)
 let rec withdraw_within tries operation t w =
-  match operation.withdraw t w with
+  match withdraw_once operation t w with
   | () -> Waiter.mark_gone w
   | exception e ->
       if tries > 0 && not (Waiter.has_left w) then
@@ -39,38 +60,25 @@ let withdraw operation t w =
     withdraw_within 16 operation t w
   end
 
-type refused = Refused : ('t, 'x, 'a) t * 'x -> refused | Refused_choice
-
-let refused : refused option Atomic.t = Atomic.make None
+let refused : string option Atomic.t = Atomic.make None
 
 let[@inline never] withdraw_and_raise operation t w e =
   let backtrace = Backtrace.get () in
-  if Reach.is_refusal e then
-    Atomic.set refused
-      (* an argument may be large, and is kept *)
-      (Some
-         (Refused
-            ( operation,
-              if Identity.is_immediate w.Waiter.arg then w.Waiter.arg
-              else Identity.nothing () )));
+  if Reach.is_refusal e then Atomic.set refused (Some operation.name);
   withdraw operation t w;
   Labels.raises e t;
   Printexc.raise_with_backtrace e backtrace
 
 let[@inline] block operation t w resumer =
   w.Waiter.resumer <- resumer;
-  if operation.enlist t w then None else attempt_or_enlist operation t w resumer
+  if enlist operation t w then None else attempt_or_enlist operation t w resumer
 
-let immediate arg =
-  (* it may be large, and is kept *)
-  if Identity.is_immediate arg then arg else Identity.nothing ()
-
-let place operation t arg =
-  Waits.Place { operation; arg = immediate arg; structure = Identity.pointer t }
+let place operation t =
+  { Waits.operation = operation.name; structure = Identity.pointer t }
 
 let[@inline never] wait_with_care operation t w =
   Reach.suspend_with_care
-    (fun () -> [ place operation t w.Waiter.arg ])
+    (fun () -> [ place operation t ])
     (fun resumer -> block operation t w resumer)
 
 (* After the effect has come back, or where the host is another one than was noted, the task
@@ -93,7 +101,7 @@ let[@inline never] wait_otherwise operation t w = function
 
 (* As [Reach.suspend_at_once], but the stack of the task that waits does not keep the
    function: 48 bytes. Until that is called, nothing else refers to the waiter. *)
-let wait operation t arg =
+let suspend operation t arg =
   let w = Waiter.make arg in
   match
     if Reach.needs_care () then wait_with_care operation t w
@@ -106,11 +114,11 @@ let wait operation t arg =
   | v -> v
   | exception e -> wait_otherwise operation t w e
 
-(* --- Looking ---------------------------------------------------------------- *)
+(* --- Spinning before ---------------------------------------------------------------- *)
 
 let spins = Domain_local.make Spin.create_at_once
 
-let[@inline] may_look () =
+let[@inline] may_spin () =
   Domains.were_spawned () && not (Spin.skips (Domain_local.get spins))
 
 let[@inline never] attempt_soon attempt t arg =
@@ -119,15 +127,12 @@ let[@inline never] attempt_soon attempt t arg =
 let[@inline never] attempt_at_change word attempt t arg =
   Spin.attempt_at_change (Domain_local.get spins) word attempt t arg
 
-(* Not inlined, as its caller waits for long. *)
-let[@inline never] look_then_wait operation t arg =
-  if may_look () then
-    match attempt_soon operation.attempt t arg with
-    | Some v -> v
-    | None -> wait operation t arg
-  else wait operation t arg
+let[@inline never] spin_before operation t arg =
+  match attempt_soon (fun t arg -> attempt operation t arg) t arg with
+  | Some v -> v
+  | None -> suspend operation t arg
 
-(* --- Meeting ---------------------------------------------------------------- *)
+(* --- Spinning in the queue ---------------------------------------------------------------- *)
 
 (* The task's own outcome, if it has met nobody: then it withdraws. *)
 exception Met_nobody
@@ -163,7 +168,7 @@ let[@inline never] meet_or_wait operation t arg =
   | None ->
       if Decision.decide decision nobody then begin
         withdraw operation t w;
-        wait operation t arg
+        suspend operation t arg
       end
       else met t decision
   | exception e ->
@@ -173,6 +178,18 @@ let[@inline never] meet_or_wait operation t arg =
         met t decision
       end
 
-let[@inline never] meet_then_wait operation t arg =
-  if may_look () && not (Reach.needs_care ()) then meet_or_wait operation t arg
-  else wait operation t arg
+let[@inline never] wait_long operation t arg =
+  if may_spin () then
+    match operation.spin with
+    | Before -> spin_before operation t arg
+    | (Enlisted | Enlisted_or_before) when not (Reach.needs_care ()) ->
+        meet_or_wait operation t arg
+    | Never | Enlisted | Enlisted_or_before | Indifferent ->
+        suspend operation t arg
+  else suspend operation t arg
+
+(* Not inlined, because its caller waits for long, and has room for it on its stack. *)
+let[@inline never] wait operation t arg =
+  match operation.spin with
+  | Never | Indifferent -> suspend operation t arg
+  | Before | Enlisted | Enlisted_or_before -> wait_long operation t arg

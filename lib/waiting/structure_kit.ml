@@ -1,5 +1,6 @@
 module Waiter = Waiter
 module Waiters = Waiters
+module Step = Step
 
 type ('x, 'a) waiter = ('x, 'a) Waiter.t = {
   arg : 'x;
@@ -7,15 +8,35 @@ type ('x, 'a) waiter = ('x, 'a) Waiter.t = {
   mutable resumer : ('a, exn) result -> bool;
 }
 
+type spin = Operation.spin =
+  | Never
+  | Before
+  | Enlisted
+  | Enlisted_or_before
+  | Indifferent
+
+type ('t, 'x, 'a) how = ('t, 'x, 'a) Operation.how =
+  | By_steps : {
+      word : 't -> 's Atomic.t;
+      step : 'x -> 's -> ('s, 'a) Step.t;
+      queue : ('s, 'x, 'a) Step.queue;
+      left : ('s, unit) Step.next;
+    }
+      -> ('t, 'x, 'a) how
+  | By_hand of {
+      attempt : 't -> 'x -> 'a option;
+      enlist : 't -> ('x, 'a) Waiter.t -> bool;
+      withdraw : 't -> ('x, 'a) Waiter.t -> unit;
+    }
+
 type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
-  attempt : 't -> 'x -> 'a option;
-  enlist : 't -> ('x, 'a) waiter -> bool;
-  withdraw : 't -> ('x, 'a) waiter -> unit;
+  name : string;
+  spin : spin;
+  how : ('t, 'x, 'a) how;
 }
 
+let attempt = Operation.attempt
 let wait = Operation.wait
-let look_then_wait = Operation.look_then_wait
-let meet_then_wait = Operation.meet_then_wait
 let block = Operation.block
 let withdraw = Operation.withdraw
 let update = Atomically.update

@@ -25,54 +25,91 @@ type ('x, 'a) waiter = ('x, 'a) Waiter.t = private {
 }
 (** One wait in a structure. *)
 
+(** {1 Steps} *)
+
+module Step = Step
+(** What an operation does, as a pure function of the state. *)
+
 (** {1 Operations} *)
 
+(** Whether, and how, a task spins for a microsecond before it suspends. It does
+    so only in programs of several domains, if the last waits of the domain's
+    tasks were over so soon because of other domains. After 32 waits in a row
+    that spinning ended, the next one suspends, so that the other tasks of the
+    loop run. *)
+type spin = Operation.spin =
+  | Never
+  | Before
+      (** It tries the operation again and again before it enlists. For
+          operations that other tasks make possible whether or not a waiter is
+          in the queue, as one who fills a box. The operation has to be cheap to
+          try. A choice spins if all of its alternatives are so. *)
+  | Enlisted
+      (** It enlists, and looks whether it was resumed. For operations that need
+          a partner who waits, as a rendezvous. If spinning was in vain the
+          waiter is withdrawn, and the task enlists anew and suspends: it has
+          come only then. One that was cancelled before may be resumed all the
+          same, as if it had come sooner. *)
+  | Enlisted_or_before
+      (** {!Enlisted} alone, and {!Before} in a choice. Of two partners one at
+          most may do so, of a channel the receivers: otherwise two choices
+          would both try, and neither be in the queue. *)
+  | Indifferent
+      (** {!Never} alone, but it doesn't keep a choice from spinning: a timeout.
+      *)
+
+(** How an operation on a structure of type ['t] is performed, with an argument
+    of type ['x] and a result of type ['a]. *)
+type ('t, 'x, 'a) how = ('t, 'x, 'a) Operation.how =
+  | By_steps : {
+      word : 't -> 's Atomic.t;
+      step : 'x -> 's -> ('s, 'a) Step.t;
+          (** {!Step.Wait} means that the task has to wait in [queue]. *)
+      queue : ('s, 'x, 'a) Step.queue;
+      left : ('s, unit) Step.next;
+          (** What follows after a waiter was withdrawn: mostly
+              {!Step.finished}. *)
+    }
+      -> ('t, 'x, 'a) how
+  | By_hand of {
+      attempt : 't -> 'x -> 'a option;
+          (** Performs the operation if it need not wait. Otherwise it does
+              nothing and is [None]. If it raises, the operation raises that. *)
+      enlist : 't -> ('x, 'a) waiter -> bool;
+          (** Puts the waiter into the structure's queue and is [true]. If
+              [attempt] would not be [None], it does nothing and is [false]. It
+              does not raise. *)
+      withdraw : 't -> ('x, 'a) waiter -> unit;
+          (** The waiter was enlisted and is gone now: counts it so
+              ({!Waiters.count_gone}). The structure may have taken the waiter
+              out of its queue already. It does not raise; if a signal handler
+              does meanwhile, it is called again. *)
+    }  (** None of the three functions suspends or performs an effect. *)
+
 type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
-  attempt : 't -> 'x -> 'a option;
-      (** Performs the operation if it need not wait; else does nothing and is
-          [None]. If it raises, the operation raises that. *)
-  enlist : 't -> ('x, 'a) waiter -> bool;
-      (** Puts the waiter into the structure's queue and is [true]; or, if
-          [attempt] would not be [None], does nothing and is [false]. Does not
-          raise. *)
-  withdraw : 't -> ('x, 'a) waiter -> unit;
-      (** The waiter was enlisted and is gone now: counts it so
-          ({!Waiters.count_gone}). The structure may have taken the waiter out
-          of its queue already. Does not raise; if a signal handler does
-          meanwhile, it is called again. *)
+  name : string;
+      (** What reports and traces call it, as ["Mvar.take"]: the module and the
+          function. *)
+  spin : spin;
+  how : ('t, 'x, 'a) how;
 }
-(** A blocking operation on a structure of type ['t]. None of the three
-    functions suspends or performs an effect. *)
+(** A blocking operation. *)
+
+val attempt : ('t, 'x, 'a) operation -> 't -> 'x -> 'a option
+(** Performs the operation if it need not wait; otherwise [None]. *)
 
 val wait : ('t, 'x, 'a) operation -> 't -> 'x -> 'a
 (** [wait operation t arg] performs the operation, as a waiter of [t] unless
     that need not wait. It keeps S1 and S3. A function of a structure calls
-    [attempt] first, and [wait] if that is [None].
+    {!attempt} first, or its fast path, and [wait] if that is [None].
 
-    - {b Suspends} while the operation must wait.
+    - {b Suspends} while the operation must wait. Before that it may spin.
     - {b Cancelled} while suspended: the waiter is withdrawn, and the host's
       exception is raised.
     - {b Order}, {b Cost}: those of the structure's queue; one suspension, and
       one waiter.
-    - {b Raises} [e] if [attempt] raises [e], or if the waiter is resumed with
-      [Error e]. *)
-
-val look_then_wait : ('t, 'x, 'a) operation -> 't -> 'x -> 'a
-(** As {!wait}, but in a program of several domains [attempt] may first be tried
-    for a microsecond, which is less than a suspension takes: where the last
-    waits of the domain's tasks were over so soon. For operations that another
-    task lets go on whether or not the waiter is in the queue, as one who fills
-    a box; for one that needs a partner who waits there is {!meet_then_wait}.
-    [attempt] must be cheap where it is [None]. A task goes on so 32 times in a
-    row at most, before it suspends and lets the others of its loop have their
-    turns. *)
-
-val meet_then_wait : ('t, 'x, 'a) operation -> 't -> 'x -> 'a
-(** The same for an operation that needs a partner who waits, as a rendezvous:
-    the waiter is enlisted for a microsecond, before its task suspends. If
-    nobody has resumed it then, it is withdrawn, and the task waits: so a task
-    that looks in vain has come only after that. One that was cancelled before
-    may be resumed all the same, as if it had come sooner. *)
+    - {b Raises} [e] if the operation raises [e], or if the waiter is resumed
+      with [Error e]. *)
 
 val block :
   ('t, 'x, 'a) operation ->

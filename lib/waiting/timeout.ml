@@ -19,10 +19,16 @@ let is_due t seconds =
 
 let passing =
   {
-    Operation.attempt =
-      (fun t seconds -> if is_due t seconds then Some () else None);
-    enlist = enlist_timer;
-    withdraw = (fun t _ -> t.cancel ());
+    Operation.name = "Event.timeout";
+    spin = Indifferent;
+    how =
+      By_hand
+        {
+          attempt =
+            (fun t seconds -> if is_due t seconds then Some () else None);
+          enlist = enlist_timer;
+          withdraw = (fun t _ -> t.cancel ());
+        };
   }
 
 let create () = { deadline = 0; cancel = ignore }

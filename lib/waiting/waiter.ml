@@ -28,3 +28,4 @@ let[@inline] resume w outcome =
 
 let[@inline] is_alternative w = w.choice != no_choice
 let of_same_choice v w = v.choice == w.choice && is_alternative v
+let will_refuse w ~to_ = (not (is_live w)) || of_same_choice w to_

@@ -62,3 +62,7 @@ val is_alternative : _ t -> bool
 val of_same_choice : _ t -> _ t -> bool
 (** Are these two alternatives of one choice? Then they cannot meet each other.
 *)
+
+val will_refuse : _ t -> to_:_ t -> bool
+(** Is the first one gone, or of the same choice as the second, which it can't
+    meet? *)

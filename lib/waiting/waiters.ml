@@ -134,6 +134,14 @@ let rec exists f = function
   | Turned { turned; back; size; gone } ->
       exists f (Many { front = turn turned; back; size; gone })
 
+let to_list = function
+  | Empty -> []
+  | One w -> [ w ]
+  | Many { front; back = []; _ } -> front
+  | Many { front; back; _ } -> front @ List.rev back
+  | Turned { turned; back = []; _ } -> turn turned
+  | Turned { turned; back; _ } -> turn turned @ List.rev back
+
 let has_partner q w =
   exists (fun v -> Waiter.is_live v && not (Waiter.of_same_choice v w)) q
 
@@ -145,14 +153,6 @@ type ('x, 'a) round = {
   mutable resumed : int;
   outcome : ('a, exn) result;
 }
-
-let to_list = function
-  | Empty -> []
-  | One w -> [ w ]
-  | Many { front; back = []; _ } -> front
-  | Many { front; back; _ } -> front @ List.rev back
-  | Turned { turned; back = []; _ } -> turn turned
-  | Turned { turned; back; _ } -> turn turned @ List.rev back
 
 let round q outcome = { rest = to_list q; tries = 0; resumed = 0; outcome }
 

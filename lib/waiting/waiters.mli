@@ -42,6 +42,10 @@ val iter : (('x, 'a) Waiter.t -> unit) -> ('x, 'a) t -> unit
 val exists : (('x, 'a) Waiter.t -> bool) -> ('x, 'a) t -> bool
 (** Those that are gone included. O(n). *)
 
+val to_list : ('x, 'a) t -> ('x, 'a) Waiter.t list
+(** In the order of arrival, those that are gone included. O(n) for the [n] that
+    came since the last look at the head. *)
+
 val has_partner : ('x, 'a) t -> ('y, 'b) Waiter.t -> bool
 (** Does a live waiter wait here that the given one can meet? Two alternatives
     of one choice cannot meet. For structures whose waiters resume one another,

@@ -12,12 +12,18 @@ exception Interrupted
 (* Waits until it is resumed by hand. *)
 let waiting waiters =
   {
-    Structure_kit.attempt = (fun () () -> None);
-    enlist =
-      (fun () w ->
-        waiters := w :: !waiters;
-        true);
-    withdraw = (fun () _ -> ());
+    Structure_kit.name = "test";
+    spin = Never;
+    how =
+      By_hand
+        {
+          attempt = (fun () () -> None);
+          enlist =
+            (fun () w ->
+              waiters := w :: !waiters;
+              true);
+          withdraw = (fun () _ -> ());
+        };
   }
 
 (* Resumed, or nothing has happened and it can be resumed. *)

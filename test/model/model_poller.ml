@@ -9,13 +9,19 @@ type reading = { poller : Poller.t; fd : int; is_closing : bool Atomic.t }
 (* As [Readiness] has it. *)
 let readiness =
   {
-    Operation.attempt = (fun _ () -> None);
-    enlist =
-      (fun { poller; fd; is_closing } waiter ->
-        Poller.enlist poller fd Read waiter ();
-        if Atomic.get is_closing then Poller.forget poller fd;
-        true);
-    withdraw = (fun { poller; fd; _ } _ -> Poller.count_gone poller fd);
+    Operation.name = "test";
+    spin = Never;
+    how =
+      By_hand
+        {
+          attempt = (fun _ () -> None);
+          enlist =
+            (fun { poller; fd; is_closing } waiter ->
+              Poller.enlist poller fd Read waiter ();
+              if Atomic.get is_closing then Poller.forget poller fd;
+              true);
+          withdraw = (fun { poller; fd; _ } _ -> Poller.count_gone poller fd);
+        };
   }
 
 let read name reading =

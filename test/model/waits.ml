@@ -6,13 +6,7 @@ type holder = {
   held_at : Stdlib.Printexc.raw_backtrace;
 }
 
-type place =
-  | Place : {
-      operation : 'operation;
-      arg : 'arg;
-      structure : Identity.pointer;
-    }
-      -> place
+type place = { operation : string; structure : Identity.pointer }
 
 let kept = ref false
 let are_kept () = !kept

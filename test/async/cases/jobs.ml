@@ -211,12 +211,18 @@ exception Interrupted
 
 let waiting waiters =
   {
-    Structure_kit.attempt = (fun () () -> None);
-    enlist =
-      (fun () w ->
-        waiters := w :: !waiters;
-        true);
-    withdraw = (fun () _ -> ());
+    Structure_kit.name = "test";
+    spin = Never;
+    how =
+      By_hand
+        {
+          attempt = (fun () () -> None);
+          enlist =
+            (fun () w ->
+              waiters := w :: !waiters;
+              true);
+          withdraw = (fun () _ -> ());
+        };
   }
 
 let resumers () =

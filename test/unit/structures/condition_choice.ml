@@ -149,7 +149,11 @@ let gone_again (c, m) flag =
     wait
   in
   Event.make
-    { Structure_kit.attempt; enlist; withdraw = (fun () _ -> ()) }
+    {
+      Structure_kit.name = "test";
+      spin = Never;
+      how = By_hand { attempt; enlist; withdraw = (fun () _ -> ()) };
+    }
     () ()
 
 let begins_again () =

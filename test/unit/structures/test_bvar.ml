@@ -68,7 +68,13 @@ let enlisted_last () =
   let t = Bvar.create () and tries = ref 0 and waiting = ref (-1) in
   let event enlist withdraw =
     let attempt () () = None in
-    Event.make { Structure_kit.attempt; enlist; withdraw } () ()
+    Event.make
+      {
+        Structure_kit.name = "test";
+        spin = Never;
+        how = By_hand { attempt; enlist; withdraw };
+      }
+      () ()
   in
   let look () _ = waiting := Bvar.waiters t in
   let looks = event (fun () _ -> true) look in

@@ -43,7 +43,13 @@ let passes =
     true
   in
   let attempt () () = None and withdraw () _ = () in
-  Event.make { Structure_kit.attempt; enlist; withdraw } () ()
+  Event.make
+    {
+      Structure_kit.name = "test";
+      spin = Never;
+      how = By_hand { attempt; enlist; withdraw };
+    }
+    () ()
 
 (* One signal goes to the only one that waits. *)
 let nothing_stays c =

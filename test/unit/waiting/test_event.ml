@@ -98,7 +98,14 @@ let spied say ~ready =
     true
   and withdraw () _ = say "withdraw" in
   let resume outcome = (Option.get !waiter).Structure_kit.resumer outcome in
-  (Event.make { Structure_kit.attempt; enlist; withdraw } () (), resume)
+  ( Event.make
+      {
+        Structure_kit.name = "test";
+        spin = Never;
+        how = By_hand { attempt; enlist; withdraw };
+      }
+      () (),
+    resume )
 
 (* In a choice as well as alone. *)
 let alone_and_chosen f =
@@ -163,7 +170,15 @@ let ready_late () =
     ready := true;
     false
   and withdraw () _ = say "withdraw" in
-  let event = Event.make { Structure_kit.attempt; enlist; withdraw } () () in
+  let event =
+    Event.make
+      {
+        Structure_kit.name = "test";
+        spin = Never;
+        how = By_hand { attempt; enlist; withdraw };
+      }
+      () ()
+  in
   int "value" 1 (Hand.result (Hand.start (fun () -> sync event)))
 
 let attempt_raises () =
@@ -173,7 +188,15 @@ let attempt_raises () =
     None
   and enlist () _ = true
   and withdraw () _ = assert false in
-  let event = Event.make { Structure_kit.attempt; enlist; withdraw } () () in
+  let event =
+    Event.make
+      {
+        Structure_kit.name = "test";
+        spin = Never;
+        how = By_hand { attempt; enlist; withdraw };
+      }
+      () ()
+  in
   raises_at "culprit" (fun () -> sync event);
   raises_at "culprit" (fun () -> Event.poll event)
 
@@ -189,7 +212,11 @@ let resumed_while_another_is_ready () =
         true
       in
       Event.make
-        { Structure_kit.attempt = (fun () () -> None); enlist; withdraw }
+        {
+          Structure_kit.name = "test";
+          spin = Never;
+          how = By_hand { attempt = (fun () () -> None); enlist; withdraw };
+        }
         () ()
     and ready_late =
       let attempt () () =
@@ -202,7 +229,13 @@ let resumed_while_another_is_ready () =
         found := true;
         false
       in
-      Event.make { Structure_kit.attempt; enlist; withdraw } () ()
+      Event.make
+        {
+          Structure_kit.name = "test";
+          spin = Never;
+          how = By_hand { attempt; enlist; withdraw };
+        }
+        () ()
     in
     let task = Hand.start (fun () -> Event.select [ waits; ready_late ]) in
     Hand.settle ();

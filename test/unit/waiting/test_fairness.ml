@@ -38,7 +38,13 @@ let order n =
       None
     in
     let enlist () _ = true and withdraw () _ = () in
-    Event.make { Structure_kit.attempt; enlist; withdraw } () ()
+    Event.make
+      {
+        Structure_kit.name = "test";
+        spin = Never;
+        how = By_hand { attempt; enlist; withdraw };
+      }
+      () ()
   in
   Event.sync
     (Event.prefer [ Event.choose (List.init n trying); Event.always () ]);

@@ -24,8 +24,15 @@ let enlist t (w : (unit, string) waiter) =
   yes "resumed" (w.resumer (Ok waited_for));
   true
 
-let operation = { attempt; enlist; withdraw = (fun _ _ -> ()) }
-let wait t = look_then_wait operation t ()
+let by attempt enlist =
+  {
+    name = "test";
+    spin = Before;
+    how = By_hand { attempt; enlist; withdraw = (fun _ _ -> ()) };
+  }
+
+let operation = by attempt enlist
+let wait t = Concord.Structure_kit.wait operation t ()
 let string = Alcotest.(check string)
 
 let looked ?(says = looked_for) t f =
@@ -57,9 +64,10 @@ let others_have_turns () =
 
 let raising () =
   let attempt t () = if t.attempts = 3 then raise Boom else attempt t () in
-  let operation = { operation with attempt } in
+  let operation = by attempt enlist in
   let t = make never in
-  raises "the attempt's" Boom (fun () -> look_then_wait operation t ());
+  raises "the attempt's" Boom (fun () ->
+      Concord.Structure_kit.wait operation t ());
   int "not enlisted" 0 t.enlisted;
   looked (make 5) wait
 
@@ -99,20 +107,29 @@ type 'a desk = {
 and 'a waiter = (unit, 'a) Concord.Structure_kit.waiter
 
 let desk answers = { answers; left = 0 }
+let nobody _ () = None
 
-let meeting =
+let comes desk (w : _ waiter) =
+  let answer = List.hd desk.answers in
+  desk.answers <- List.tl desk.answers;
+  answer w;
+  true
+
+let meeting_by attempt enlist =
   {
-    attempt = (fun _ () -> None);
-    enlist =
-      (fun desk w ->
-        let answer = List.hd desk.answers in
-        desk.answers <- List.tl desk.answers;
-        answer w;
-        true);
-    withdraw = (fun desk _ -> desk.left <- desk.left + 1);
+    name = "meet";
+    spin = Enlisted;
+    how =
+      By_hand
+        {
+          attempt;
+          enlist;
+          withdraw = (fun desk _ -> desk.left <- desk.left + 1);
+        };
   }
 
-let meet desk = meet_then_wait meeting desk ()
+let meeting = meeting_by nobody comes
+let meet desk = Concord.Structure_kit.wait meeting desk ()
 let answer outcome (w : _ waiter) = yes "resumed" (w.resumer outcome)
 let refused outcome (w : _ waiter) = no "resumed twice" (w.resumer outcome)
 
@@ -202,22 +219,20 @@ let interrupted_with_something () =
     interrupted_where_it_allocates ();
     taken
   in
-  let operation = { meeting with attempt; enlist = (fun _ _ -> false) } in
+  let operation = meeting_by attempt (fun _ _ -> false) in
   string "what it has taken" "taken"
-    (or_lost (fun () -> meet_then_wait operation (desk []) ()))
+    (or_lost (fun () -> Concord.Structure_kit.wait operation (desk []) ()))
 
 (* As the operation, if alone. *)
 let event_meets () =
-  let sync ~looks desk =
-    Event.sync (Event.make_meeting ~looks meeting desk ())
-  in
+  let sync spin desk = Event.sync (Event.make { meeting with spin } desk ()) in
   let met_by sync =
     let desk = desk [ ignore; answer (Ok "b") ] in
     string "resumed with" "b" (sync desk);
     int "left" 1 desk.left
   in
-  in_domain (fun () -> met_by (sync ~looks:false));
-  in_domain (fun () -> met_by (sync ~looks:true))
+  in_domain (fun () -> met_by (sync Enlisted));
+  in_domain (fun () -> met_by (sync Enlisted_or_before))
 
 let rendezvous () =
   let n = 20_000 and channel = Concord.Channel.create () in
@@ -246,31 +261,35 @@ let rendezvous () =
 
 (* --- Events ------------------------------------------------------------------ *)
 
-let sync make t = Event.sync (make operation t ())
+let sync spin t = Event.sync (Event.make { operation with spin } t ())
 
 (* The other alternatives are never found, nor resumed. *)
-let idle make =
-  let enlist _ _ = true in
-  make { operation with enlist } { attempts = 0; enlisted = 0; from = never } ()
+let idle spin =
+  let operation = by attempt (fun _ _ -> true) in
+  Event.make { operation with spin }
+    { attempts = 0; enlisted = 0; from = never }
+    ()
 
-let select others make t = Event.select (make operation t () :: others)
-let plain operation t arg = Event.make operation t arg
+let select others spin t =
+  Event.select (Event.make { operation with spin } t () :: others)
+
 let timeout () = Event.wrap (Event.timeout 60.) (fun () -> "late")
 
 let events () =
-  looked (make 5) (sync Event.make_soon);
+  looked (make 5) (sync Before);
   (* once by itself *)
-  waited ~attempts:1 (make 2) (sync plain)
+  waited ~attempts:1 (make 2) (sync Concord.Structure_kit.Never)
 
 let choices () =
-  looked (make 5) (select [ idle Event.make_soon; timeout () ] Event.make_soon);
-  waited ~attempts:1 (make 2) (select [ idle plain ] Event.make_soon);
-  waited ~attempts:1 (make 2) (select [ idle Event.make_soon ] plain);
-  let giving t = Event.make_meeting ~looks:false t
-  and taking t = Event.make_meeting ~looks:true t in
-  looked (make 5) (select [ idle taking; timeout () ] taking);
-  waited ~attempts:1 (make 2) (select [ idle taking ] giving);
-  waited ~attempts:1 (make 2) (select [ idle giving ] taking)
+  looked (make 5) (select [ idle Before; timeout () ] Before);
+  waited ~attempts:1 (make 2)
+    (select [ idle Concord.Structure_kit.Never ] Before);
+  waited ~attempts:1 (make 2)
+    (select [ idle Before ] Concord.Structure_kit.Never);
+  looked (make 5)
+    (select [ idle Enlisted_or_before; timeout () ] Enlisted_or_before);
+  waited ~attempts:1 (make 2) (select [ idle Enlisted_or_before ] Enlisted);
+  waited ~attempts:1 (make 2) (select [ idle Enlisted ] Enlisted_or_before)
 
 (* They come by themselves. Had they been looked for in vain, the last wait would not look. *)
 let timeouts () =
@@ -280,10 +299,9 @@ let timeouts () =
   looked (make 2) wait
 
 let choices_in_vain () =
-  waited ~attempts:34 (make never)
-    (select [ idle Event.make_soon ] Event.make_soon);
-  waited ~attempts:1 (make 2) (select [ idle Event.make_soon ] Event.make_soon);
-  looked (make 2) (select [ idle Event.make_soon ] Event.make_soon)
+  waited ~attempts:34 (make never) (select [ idle Before ] Before);
+  waited ~attempts:1 (make 2) (select [ idle Before ] Before);
+  looked (make 2) (select [ idle Before ] Before)
 
 let () =
   let with_other_cores tests =

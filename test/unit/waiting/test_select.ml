@@ -145,7 +145,13 @@ let hooked hook =
     true
   in
   let withdraw () _ = () and attempt () () = None in
-  Event.make { Structure_kit.attempt; enlist; withdraw } () ()
+  Event.make
+    {
+      Structure_kit.name = "test";
+      spin = Never;
+      how = By_hand { attempt; enlist; withdraw };
+    }
+    () ()
 
 (* Alternatives are enlisted in random order: [hook] comes first, last, and between. *)
 let while_enlisting run =

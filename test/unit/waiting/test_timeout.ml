@@ -246,9 +246,11 @@ let one_deadline () =
   in
   let operation =
     {
-      Structure_kit.attempt;
-      enlist = (fun () _ -> false);
-      withdraw = (fun () _ -> ());
+      Structure_kit.name = "test";
+      spin = Never;
+      how =
+        By_hand
+          { attempt; enlist = (fun () _ -> false); withdraw = (fun () _ -> ()) };
     }
   in
   let ended =

@@ -143,7 +143,13 @@ let interrupted ~counted () =
     if !calls = 1 then raise Exit
   in
   let attempt _ _ = None and enlist _ _ = true in
-  let operation = { Operation.attempt; enlist; withdraw } in
+  let operation =
+    {
+      Operation.name = "test";
+      spin = Never;
+      how = By_hand { attempt; enlist; withdraw };
+    }
+  in
   let w = waiter 21 in
   Atomic.set t (Waiters.push (Atomic.get t) w);
   raises "the handler's" Exit (fun () -> Operation.withdraw operation t w);

@@ -1,0 +1,366 @@
+type ('s, 'r) t =
+  | Wait
+  | Raise of exn
+  | Return of 's * 'r
+  | Become of 's * ('s, 'r) next
+  | Hand_over : {
+      state : 's;
+      waiter : ('x, 'a) Waiter.t;
+      outcome : ('a, exn) result;
+      accepted : ('s, 'r) next;
+      refused : ('s, 'r) next;
+    }
+      -> ('s, 'r) t
+
+and ('s, 'r) next =
+  | Done of 'r
+  | Again
+  | Then of ('s -> ('s, 'r) t)
+  | At :
+      'u Atomic.t * ('u -> ('u, 'v) t) * ('v -> ('s, 'r) next)
+      -> ('s, 'r) next
+  | Resume_all :
+      ('x, 'a) Waiter.t list * ('a, exn) result * ('s, 'r) next
+      -> ('s, 'r) next
+
+let finished = Done ()
+
+let resume_all waiters outcome next =
+  if Waiters.is_empty waiters then next
+  else Resume_all (Waiters.to_list waiters, outcome, next)
+
+(* --- What is owed ------------------------------------------------------------
+
+   A signal handler runs where something is allocated, at the beginning of a loop's turn,
+   and at the entry of some functions. It may raise there, and so may a resumer after its
+   decision. So the driver writes down what it owes, and keeps to one rule:
+
+     between a change that others can see and the store that writes down what follows from
+     it, nothing is allocated, and nothing is called but a resumer.
+
+   Then [next] is true at every moment, and after an exception the driver goes on from there.
+
+   [chain], of one word
+
+   next                 becomes                         after
+   Again, Then step     what the step says              the commit of its state, and the
+                                                        answer of the waiter
+   At (word', step, k)  k v                             the chain of word' is Done v
+   Resume_all (w :: ws) Resume_all ws                   the resumption of w
+   Done v               (of the outer chain) k v; the first chain ends with v *)
+type ('s, 'v, 'r) chain = {
+  word : 's Atomic.t;
+  mutable step : 's -> ('s, 'v) t;  (** What [Again] means. *)
+  mutable next : ('s, 'v) next;
+  outer : ('v, 'r) outer;
+}
+
+and ('v, 'r) outer =
+  | First : ('r, 'r) outer
+  | Within : ('s, 'w, 'r) chain * ('v -> ('s, 'w) next) -> ('v, 'r) outer
+
+type 'r innermost = Innermost : ('s, 'v, 'r) chain -> 'r innermost [@@unboxed]
+
+type 'r owed = {
+  mutable chain : 'r innermost;  (** The one that goes on. *)
+  mutable raised : exn;  (** What was raised first, or {!Nothing}. *)
+  mutable backtrace : Printexc.raw_backtrace;
+  mutable tries : int;  (** How many were raised since the last change. *)
+}
+
+exception Nothing
+
+let no_backtrace = Printexc.get_callstack 0
+
+let owe chain =
+  {
+    chain = Innermost chain;
+    raised = Nothing;
+    backtrace = no_backtrace;
+    tries = 0;
+  }
+
+(* It allocates outside of OCaml's code only, where no signal handler runs. *)
+let note owed e =
+  if owed.raised == Nothing then begin
+    owed.raised <- e;
+    owed.backtrace <- Printexc.get_raw_backtrace ()
+  end
+
+(* A resumer that raises has decided (H2). *)
+let[@inline] resume owed waiter outcome =
+  match Waiter.resume waiter outcome with
+  | accepted -> accepted
+  | exception e ->
+      note owed e;
+      true
+
+(* Nothing is written that is there already. *)
+let[@inline] commit word before after =
+  after == before || Atomic.compare_and_set word before after
+
+let must_not_wait () =
+  invalid_arg "Step: a step has to wait where it is not allowed to"
+
+let[@inline] follow owed chain next =
+  chain.next <- next;
+  owed.tries <- 0
+
+(* Calls the step of the chain until a commit succeeds. [false] if it has to wait. *)
+let rec step_on owed chain pauses =
+  let before = Atomic.get chain.word in
+  match chain.step before with
+  | Return (after, result) ->
+      let next = Done result in
+      if commit chain.word before after then begin
+        follow owed chain next;
+        true
+      end
+      else (* any other transition *)
+        step_on owed chain (Backoff.wait pauses)
+  | Become (after, next) ->
+      if commit chain.word before after then begin
+        follow owed chain next;
+        true
+      end
+      else (* any other transition *)
+        step_on owed chain (Backoff.wait pauses)
+  | Hand_over { state; waiter; outcome; accepted; refused } ->
+      if commit chain.word before state then begin
+        follow owed chain
+          (if resume owed waiter outcome then accepted else refused);
+        true
+      end
+      else (* any other transition *)
+        step_on owed chain (Backoff.wait pauses)
+  | Wait -> false
+  | Raise e ->
+      note owed e;
+      false
+
+(* [None] if the first chain has to wait, or has raised. *)
+let rec go : type r. r owed -> r option =
+ fun owed ->
+  let (Innermost chain) = owed.chain in
+  match chain.next with
+  | Again -> go_step owed chain
+  | Then step ->
+      chain.step <- step;
+      go_step owed chain
+  | Resume_all ([], _, next) ->
+      chain.next <- next;
+      go owed
+  | Resume_all (waiter :: rest, outcome, next) ->
+      let rest = Resume_all (rest, outcome, next) in
+      ignore (resume owed waiter outcome : bool);
+      follow owed chain rest;
+      go owed
+  | At (word, step, continue) ->
+      let outer = Within (chain, continue) in
+      owed.chain <- Innermost { word; step; next = Again; outer };
+      go owed
+  | Done result -> (
+      match chain.outer with
+      | First -> Some result
+      | Within (outer, continue) ->
+          let next = continue result in
+          outer.next <- next;
+          owed.chain <- Innermost outer;
+          go owed)
+
+and go_step : type s v r. r owed -> (s, v, r) chain -> r option =
+ fun owed chain ->
+  if step_on owed chain Backoff.first then go owed
+  else match chain.outer with First -> None | Within _ -> must_not_wait ()
+
+(* Handlers do not raise so often in a row within one step. So it is the step that raises,
+   which is a fault of the structure: better an exception than a loop without an end. *)
+let limit = 10_000
+
+(* The call of itself is not the last thing that it does: the compiler would put a poll before
+   it, outside of the handler of exceptions. *)
+let rec go_on owed =
+  match go owed with
+  | result -> result
+  | exception e ->
+      note owed e;
+      if owed.tries = limit then raise e;
+      owed.tries <- owed.tries + 1;
+      Sys.opaque_identity (go_on owed)
+
+let raise_noted owed =
+  if owed.raised != Nothing then
+    Printexc.raise_with_backtrace owed.raised owed.backtrace
+
+let settle owed =
+  let result = go_on owed in
+  raise_noted owed;
+  result
+
+let pay owed = match settle owed with Some r -> r | None -> must_not_wait ()
+let never _ = must_not_wait ()
+
+(* [step x] is made only if it may be needed: most chains begin with a step of their own. *)
+let[@inline] chain word next step x =
+  let step =
+    match next with Then step -> step | Done _ -> never | _ -> step x
+  in
+  { word; step; next; outer = First }
+
+let owing word next = owe { word; step = never; next; outer = First }
+
+(* --- Performing a step -------------------------------------------------------- *)
+
+(* What is owed after the first commit is made before it. Most often that is nothing. *)
+let rec attempt_again : type s x r.
+    s Atomic.t -> (x -> s -> (s, r) t) -> x -> int -> r option =
+ fun word step x pauses ->
+  let before = Atomic.get word in
+  match step x before with
+  | Wait -> None
+  | Raise e ->
+      Labels.raises e word;
+      raise e
+  | Return (after, result) ->
+      let result = Some result in
+      if commit word before after then result
+      else (* any other transition *)
+        attempt_again word step x (Backoff.wait pauses)
+  | Become (after, next) ->
+      let owed = owe (chain word next step x) in
+      if commit word before after then settle owed
+      else (* any other transition *)
+        attempt_again word step x (Backoff.wait pauses)
+  | Hand_over
+      { state; waiter; outcome; accepted = Done result; refused = Again } ->
+      let result = Some result in
+      if not (commit word before state) then
+        (* any other transition *)
+        attempt_again word step x (Backoff.wait pauses)
+      else if Waiter.resume waiter outcome then result
+      else (* only the waiter that has refused is gone *)
+        attempt_again word step x pauses
+  | Hand_over { state; waiter; outcome; accepted; refused } ->
+      let again =
+        match (accepted, refused) with
+        | (Then _ | Done _), (Then _ | Done _) -> never
+        | _ -> step x
+      in
+      let chain = { word; step = again; next = accepted; outer = First } in
+      let owed = owe chain in
+      if commit word before state then begin
+        if not (resume owed waiter outcome) then chain.next <- refused;
+        settle owed
+      end
+      else (* any other transition *)
+        attempt_again word step x (Backoff.wait pauses)
+
+let[@inline] attempt word step x = attempt_again word step x Backoff.first
+
+let perform word step x =
+  match attempt word step x with
+  | Some result -> result
+  | None -> must_not_wait ()
+
+let rec surely_owed word step x =
+  match owe { word; step = step x; next = Again; outer = First } with
+  | owed -> pay owed
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      ignore (surely_owed word step x);
+      Printexc.raise_with_backtrace e backtrace
+
+(* Mostly one commit is all. Until then nothing is owed but the whole. *)
+let surely_at_once word step x =
+  let before = Atomic.get word in
+  match step x before with
+  | Return (after, result) when commit word before after -> result
+  | Hand_over
+      { state; waiter; outcome; accepted = Done result; refused = Again }
+    when commit word before state && Waiter.resume waiter outcome ->
+      result
+  | Wait | Raise _ | Return _ | Become _ | Hand_over _ ->
+      Sys.opaque_identity (surely_owed word step x)
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      ignore (surely_owed word step x);
+      Printexc.raise_with_backtrace e backtrace
+
+(* Inlined, and no last call: before one of these the compiler would put a poll, where a
+   handler could raise before anything was done. *)
+let[@inline] surely word step x =
+  Sys.opaque_identity (surely_at_once word step x)
+
+let[@inline] within ~give_back t f =
+  match f () with
+  | v ->
+      give_back t;
+      v
+  | exception e ->
+      let backtrace = Backtrace.get () in
+      give_back t;
+      Printexc.raise_with_backtrace e backtrace
+
+let[@inline] replacing ~give_back t f old =
+  match f old with
+  | v, result ->
+      give_back t v;
+      result
+  | exception e ->
+      let backtrace = Backtrace.get () in
+      give_back t old;
+      Printexc.raise_with_backtrace e backtrace
+
+(* --- Waiting -------------------------------------------------------------------- *)
+
+type ('s, 'x, 'a) queue =
+  (('x, 'a) Waiters.t -> ('x, 'a) Waiter.t -> ('x, 'a) Waiters.t) ->
+  ('x, 'a) Waiter.t ->
+  's ->
+  's
+
+let count_gone waiters (_ : _ Waiter.t) = Waiters.count_gone waiters
+
+(* Would [w] have to wait? A waiter that is gone refuses, and so does an alternative of the
+   same choice, which can't meet itself. So the step is asked what comes after them; nothing
+   is committed. *)
+let rec must_wait : type s x r.
+    (x -> s -> (s, r) t) -> (x, _) Waiter.t -> s -> bool =
+ fun step w state ->
+  match step w.arg state with
+  | Wait -> true
+  | Hand_over { state; waiter; refused = Again; _ } ->
+      Waiter.will_refuse waiter ~to_:w && must_wait step w state
+  | Raise _ | Return _ | Become _ | Hand_over _ -> false
+
+let rec enlist word step (queue : _ queue) (w : _ Waiter.t) =
+  let before = Atomic.get word in
+  must_wait step w before
+  &&
+  let after = queue Waiters.push w before in
+  Atomic.compare_and_set word before after
+  ||
+  (* any other transition *)
+  enlist word step queue w
+
+let rec leave word w f =
+  let before = Atomic.get word in
+  let after = f before in
+  if after == before || Atomic.compare_and_set word before after then
+    (* no signal handler runs in between: it is counted once *)
+    Waiter.mark_gone w
+  else (* any other transition *) leave word w f
+
+(* The waiter is counted once, and what follows is done, whatever is raised. *)
+let leave_then next word (queue : _ queue) (w : _ Waiter.t) =
+  let step (w : _ Waiter.t) state = Become (queue count_gone w state, next) in
+  match surely word step w with
+  | () -> Waiter.mark_gone w
+  | exception e ->
+      Waiter.mark_gone w;
+      raise e
+
+let withdraw word (queue : _ queue) left (w : _ Waiter.t) =
+  match left with
+  | Done () -> leave word w (fun state -> queue count_gone w state)
+  | next -> leave_then next word queue w
