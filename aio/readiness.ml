@@ -110,6 +110,7 @@ let readiness =
   {
     Structure_kit.name = "Concord_aio";
     spin = Never;
+    observe = Structure_kit.unobserved;
     how =
       By_hand
         {
@@ -134,6 +135,7 @@ let tentative_evt fd direction f =
     {
       Structure_kit.name = "Concord_aio";
       spin = Never;
+      observe = Structure_kit.unobserved;
       how =
         By_hand
           {

@@ -191,6 +191,7 @@ let determining =
   {
     Concord.Structure_kit.name = "Deferred";
     spin = Never;
+    observe = Concord.Structure_kit.unobserved;
     how =
       By_hand
         {

@@ -30,6 +30,11 @@ let pointer v =
   Weak.set pointer 0 (Some (Obj.repr v));
   pointer
 
+(* What comes out here has its type again: the function was given with the value. *)
+let viewed v f =
+  let pointer = pointer v in
+  (pointer, fun () -> Option.map (fun v -> f (Obj.obj v)) (Weak.get pointer 0))
+
 let nowhere : pointer = Weak.create 1
 let is_nowhere pointer = pointer == nowhere
 let is_collected pointer = not (Weak.check pointer 0)

@@ -23,6 +23,10 @@ type pointer
 
 val pointer : 'a -> pointer
 
+val viewed : 'a -> ('a -> 'b) -> pointer * (unit -> 'b option)
+(** [viewed v f] is a pointer to [v], and a function that gives [f v], or [None]
+    once [v] was collected. Neither keeps [v] alive. *)
+
 val nowhere : pointer
 (** To nothing, from the start. *)
 

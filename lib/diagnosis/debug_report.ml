@@ -29,14 +29,28 @@ type t = {
 (* A wait as it was at one moment. *)
 type seen = { wait : Waits.t; in_ : (Waits.place * Known.t) list }
 
+(* Each structure is asked once: many tasks wait in few of them. *)
+let asking () =
+  let asked = Hashtbl.create 16 in
+  fun (place : Waits.place) (known : Known.t) ->
+    let { Waits.holders; details } =
+      match Hashtbl.find_opt asked known.number with
+      | Some observed -> observed
+      | None ->
+          let observed = place.observe () in
+          if known.number >= 0 then Hashtbl.add asked known.number observed;
+          observed
+    in
+    Known.with_observed known holders details
+
 let see waits =
   let pointer (place : Waits.place) = place.structure in
   let places = List.concat_map (fun (w : Waits.t) -> w.places) waits in
   let known =
     Known.look_up (Array.of_list (List.map pointer places)) |> Array.to_seq
   in
-  let next = Seq.to_dispenser known in
-  let find place = (place, Option.get (next ())) in
+  let next = Seq.to_dispenser known and ask = asking () in
+  let find place = (place, ask place (Option.get (next ()))) in
   let see (wait : Waits.t) = { wait; in_ = List.map find wait.places } in
   Array.of_list (List.map see waits)
 

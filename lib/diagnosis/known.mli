@@ -13,5 +13,8 @@ val look_up : Identity.pointer array -> t array
 (** Does not suspend. {b Cost}: O(n), for n pointers, labels and holders, and a
     minor collection. *)
 
+val with_observed : t -> Waits.holder list -> string -> t
+(** With what the structure says of itself. *)
+
 val holders : Identity.pointer -> Waits.holder list
 (** Of one structure, likewise. *)

@@ -23,20 +23,51 @@ let report what =
 let called otherwise structure =
   Option.value ~default:otherwise (Labels.describe (Identity.pointer structure))
 
-let locked_twice mutex (owner : Waits.holder) =
+let mutex t = called "a mutex" t
+
+let locked_twice t (owner : Waits.holder) =
   raise
     (Sys_error
        (Printf.sprintf
           "Mutex.lock: %s has locked %s before, and waits for itself. It was \
            locked here:%s"
-          (Who.to_string owner.by) mutex (place owner.held_at)))
+          (Who.to_string owner.by) (mutex t) (place owner.held_at)))
 
-let tell_of_ended lock (owner : Waits.holder) =
+let tell_of_ended t (owner : Waits.holder) =
   report
     (Printf.sprintf
-       "%s was locked by a task that has ended since, %s, here:%s\n\
+       "Mutex.lock: %s was locked by a task that has ended since, %s, here:%s\n\
         Nobody may ever unlock it"
-       lock (Who.to_string owner.by) (place owner.held_at))
+       (mutex t) (Who.to_string owner.by) (place owner.held_at))
+
+let before_lock t owners callers =
+  let check (owner : Waits.holder) (caller : Waits.holder) =
+    if Who.same owner.by caller.by && Extent.is_certain caller.by then
+      locked_twice t owner;
+    if Who.is_gone owner.by then tell_of_ended t owner
+  in
+  List.iter (fun owner -> List.iter (check owner) callers) owners
+
+(* A thread may be the loop in which the owner runs, or that in which the caller does. *)
+let is_other (by : Who.t) (owner : Who.t) =
+  Who.is_known by && Who.is_known owner
+  && (not (Who.same by owner))
+  && (by.host <> "" || owner.host = "")
+  && not (by.host <> "" && Who.same owner (Who.of_thread ()))
+
+let unlocked_by_other t owners =
+  let check (owner : Waits.holder) =
+    let by = Extent.task () in
+    if is_other by owner.by then
+      report
+        (Printf.sprintf
+           "Mutex.unlock: %s unlocks %s, which another task has locked: %s, \
+            here:%s\n\
+            It is unlocked all the same"
+           (Who.to_string by) (mutex t) (Who.to_string owner.by)
+           (place owner.held_at))
+  in
+  List.iter check owners
 
 let told_before tell act =
   match tell () with

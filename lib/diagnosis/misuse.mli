@@ -13,11 +13,15 @@ val place : Printexc.raw_backtrace -> string
 (** The frames of the program, or all if there are none, each in a line of its
     own; [""] without frames. *)
 
-val locked_twice : string -> Waits.holder -> 'a
-(** The holder locks the mutex again: [Sys_error]. *)
+val before_lock : 'mutex -> Waits.holder list -> Waits.holder list -> unit
+(** [before_lock mutex owners caller], before the caller waits for its owners.
+    Reports an owner that has ended.
 
-val tell_of_ended : string -> Waits.holder -> unit
-(** Its holder has ended, and is what a task waits for now. *)
+    - {b Raises} [Sys_error] if the caller is certainly the owner. *)
+
+val unlocked_by_other : 'mutex -> Waits.holder list -> unit
+(** Reports that the caller unlocks what another task has locked, if that is so.
+*)
 
 val told_before : (unit -> unit) -> (unit -> unit) -> unit
 (** [told_before tell act] is [tell (); act ()], and calls [act] also if a

@@ -1,6 +1,10 @@
 let max_frames = 100
 
-type holder = { by : Who.t; since_ns : int64; held_at : Printexc.raw_backtrace }
+type holder = {
+  by : Who.t;
+  mutable since_ns : int64;
+  held_at : Printexc.raw_backtrace;
+}
 
 let held by =
   {
@@ -9,9 +13,24 @@ let held by =
     held_at = Printexc.get_callstack max_frames;
   }
 
+let held_from_now holder = holder.since_ns <- Mtime_clock.now_ns ()
 let not_ended by = { (held by) with held_at = Printexc.get_callstack 0 }
 
-type place = { operation : string; structure : Identity.pointer }
+type observed = { holders : holder list; details : string }
+
+let nothing = { holders = []; details = "" }
+let unobserved _ = nothing
+
+type place = {
+  operation : string;
+  structure : Identity.pointer;
+  observe : unit -> observed;
+}
+
+let place operation structure observe =
+  let structure, observed = Identity.viewed structure observe in
+  let observe () = Option.value (observed ()) ~default:nothing in
+  { operation; structure; observe }
 
 (* [state], of one wait
 

@@ -12,22 +12,40 @@ val keep : unit -> unit
 
 type holder = {
   by : Who.t;
-  since_ns : int64;
+  mutable since_ns : int64;
   held_at : Printexc.raw_backtrace;  (** Where it took what it holds. *)
 }
 
 val held : Who.t -> holder
 (** From now on, at the caller's frames. *)
 
+val held_from_now : holder -> unit
+(** It had to wait, and goes on now. *)
+
 val not_ended : Who.t -> holder
 (** A task that is waited for: it does so by not having ended. When it began is
     not known, and there are no frames. *)
 
-type place = {
+type observed = {
+  holders : holder list;  (** Those who can end a wait, if they are known. *)
+  details : string;
+      (** What stands behind the operation's name in a report, as
+          [" (1 of 3 parties missing)"]. *)
+}
+(** What a structure says of itself. *)
+
+val nothing : observed
+val unobserved : _ -> observed
+
+type place = private {
   operation : string;  (** As ["Mvar.take"]. *)
   structure : Identity.pointer;
+  observe : unit -> observed;  (** {!nothing} once it was collected. *)
 }
 (** Where a task waits. One that chooses waits in several places. *)
+
+val place : string -> 'structure -> ('structure -> observed) -> place
+(** [place operation structure observe]. The structure is not kept alive. *)
 
 type state =
   | Not_yet  (** It looks whether it must wait. *)

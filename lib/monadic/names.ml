@@ -1,6 +1,6 @@
-let of_place { Waits.operation; structure } =
+let of_place { Waits.operation; structure; observe } =
   let _, details = Labels.kind_and_details structure in
-  operation ^ details
+  operation ^ details ^ (observe ()).details
 
 let select = "Event.select"
 

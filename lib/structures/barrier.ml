@@ -271,6 +271,7 @@ let awaiting =
   {
     Operation.name = "Barrier.await";
     spin = Enlisted;
+    observe = Waits.unobserved;
     how =
       By_hand
         {

@@ -83,6 +83,7 @@ let receiving =
   {
     Operation.name = "Broadcast.receive";
     spin = Before;
+    observe = Waits.unobserved;
     how = By_hand { attempt = (fun s () -> try_receive s); enlist; withdraw };
   }
 

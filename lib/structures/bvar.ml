@@ -49,6 +49,7 @@ let waiting =
   {
     Operation.name = "Bvar.wait";
     spin = Never;
+    observe = Waits.unobserved;
     how =
       By_hand
         {

@@ -12,15 +12,15 @@ type wait = {
 
 let not_locked () = raise (Sys_error "Condition.wait: the mutex is not locked")
 
-let unlock wait debt =
-  if (not wait.unlocked) && Mutex.release_owed debt wait.mutex then
-    wait.unlocked <- true
-
 let unlock_once wait =
-  if not wait.unlocked then begin
-    Debt.pay unlock wait (Debt.owing ());
-    if not wait.unlocked then (* another task did *) not_locked ()
-  end
+  if not wait.unlocked then
+    match Step.surely (Mutex.word wait.mutex) Mutex.unlock_step () with
+    | () -> wait.unlocked <- true
+    | exception e when e == Mutex.not_permitted ->
+        (* another task has unlocked it *) not_locked ()
+    | exception e ->
+        wait.unlocked <- true;
+        raise e
 
 (* A signal that comes after the mutex is unlocked finds the waiter. Whatever is raised
    meanwhile, it is known whether the mutex is.
@@ -51,6 +51,7 @@ let waiting =
   {
     Operation.name = "Condition.wait";
     spin = Never;
+    observe = Waits.unobserved;
     how =
       By_hand
         {
@@ -104,6 +105,7 @@ let waiting_in_place =
   {
     Operation.name = "Condition.wait";
     spin = Never;
+    observe = Waits.unobserved;
     how =
       By_hand
         {
@@ -174,6 +176,7 @@ let waiting_only =
   {
     Operation.name = "Condition.wait_no_mutex";
     spin = Never;
+    observe = Waits.unobserved;
     how =
       By_hand
         {
@@ -276,6 +279,7 @@ let looking =
   {
     Operation.name = "Condition.loop_no_mutex";
     spin = Never;
+    observe = Waits.unobserved;
     how =
       By_hand
         {

@@ -49,6 +49,7 @@ let awaiting =
   {
     Operation.name = "Latch.await";
     spin = Before;
+    observe = Waits.unobserved;
     how =
       By_hand
         {

@@ -87,6 +87,7 @@ let forcing =
   {
     Operation.name = "Lazy.force";
     spin = Before;
+    observe = Waits.unobserved;
     how = By_hand { attempt; enlist; withdraw };
   }
 
@@ -271,6 +272,7 @@ let watching =
   {
     Operation.name = "Lazy.await_evt";
     spin = Before;
+    observe = Waits.unobserved;
     how =
       By_hand
         {

@@ -1,239 +1,197 @@
-include Mutex_state
+(* [t], the only Atomic here
 
-(* --- Unlocking ------------------------------------------------------------ *)
+   State            Left by            To                  By whom
+   Unlocked         lock             * Locked (a, [])      any task, a
+   Locked (a, [])   unlock           * Unlocked            the owner
+   Locked (a, ws)   unlock, w :: _     Locked (w, ws - w)  the owner; it calls w
 
-let hand_over_or_refuse t =
-  if not (hand_over resume t) then
-    raise (Sys_error "Mutex.unlock: Operation not permitted")
+   and waiters come to [ws], and withdraw.
 
-let release t =
-  if not (Atomic.compare_and_set t Locked Unlocked) then hand_over_or_refuse t
+   * linearises the operation of the task that does it. A lock that waited linearises when
+   its resumer answers [true]: the mutex was never unlocked meanwhile, so that no task
+   overtakes. If the resumer refuses, the owner unlocks again.
 
-let try_release t = Atomic.compare_and_set t Locked Unlocked
+   The owner is [Holders.unknown] unless reports were asked for, and then the state of a
+   mutex for which nobody waits is one constant. *)
+type state =
+  | Unlocked
+  | Locked of { owner : Holders.t; waiters : (Holders.t, unit) Waiters.t }
 
-let release_owed debt t =
-  Atomic.compare_and_set t Locked Unlocked
-  || hand_over (fun w -> Sys.opaque_identity (Debt.resume debt w (Ok ()))) t
+type t = state Atomic.t
 
-let name t = Misuse.called "a mutex" t
+let word t = t
+let create () = Labels.made ~kind:"mutex" (Atomic.make Unlocked)
+let locked = Locked { owner = Holders.unknown; waiters = Waiters.empty }
 
-(* A thread may be the loop in which the owner runs, or that in which the caller does. *)
-let is_other (by : Who.t) (owner : Who.t) =
-  Who.is_known by && Who.is_known owner
-  && (not (Who.same by owner))
-  && (by.host <> "" || owner.host = "")
-  && not (by.host <> "" && Who.same owner (Who.of_thread ()))
+let locked_by owner waiters =
+  if owner == Holders.unknown && Waiters.is_empty waiters then locked
+  else Locked { owner; waiters }
 
-let tell_of_other t (owner : Waits.holder) =
-  let by = Extent.task () in
-  if is_other by owner.by then
-    Misuse.report
-      (Printf.sprintf
-         "Mutex.unlock: %s unlocks %s, which another task has locked: %s, \
-          here:%s\n\
-          It is unlocked all the same"
-         (Who.to_string by) (name t) (Who.to_string owner.by)
-         (Misuse.place owner.held_at))
+(* --- Steps ---------------------------------------------------------------- *)
 
-let[@inline never] unlock_kept t =
-  Misuse.told_before
-    (fun () -> List.iter (tell_of_other t) (owners t ()))
-    (fun () -> hand_over_or_refuse t)
+let lock_step owner : _ -> _ Step.t = function
+  | Unlocked -> Return (locked_by owner Waiters.empty, ())
+  | Locked _ -> Wait
 
-let[@inline never] unlock_slowly t =
-  if Waits.are_kept () then unlock_kept t else hand_over_or_refuse t
+let not_permitted = Sys_error "Mutex.unlock: Operation not permitted"
 
-let unlock t =
-  if not (Atomic.compare_and_set t Locked Unlocked) then unlock_slowly t
+let unlock_step () : _ -> _ Step.t = function
+  | Unlocked -> Raise not_permitted
+  | Locked { waiters; _ } when Waiters.is_empty waiters -> Return (Unlocked, ())
+  | Locked { waiters; _ } ->
+      let w = Waiters.head waiters in
+      Hand_over
+        {
+          state = locked_by w.arg (Waiters.tail waiters);
+          waiter = w;
+          outcome = Ok ();
+          accepted = Step.finished;
+          refused = Again;
+        }
 
-(* --- Locking -------------------------------------------------------------- *)
+(* --- Who waits, who holds it ------------------------------------------------ *)
 
-let rec lock_if_free t owner =
+let queue change w = function
+  | Unlocked -> Unlocked
+  | Locked { owner; waiters } -> locked_by owner (change waiters w)
+
+let owners t =
   match Atomic.get t with
-  | Watched { owner = None; waiters } as before ->
-      Atomic.compare_and_set t before (Watched { owner; waiters })
-      ||
-      (* any other transition *)
-      lock_if_free t owner
-  | Watched _ | Unlocked | Locked | Queue _ -> false
+  | Unlocked -> []
+  | Locked { owner; _ } -> Holders.to_list owner
 
-let held by = Some (Waits.held by)
-
-let try_lock_watched t =
-  match Atomic.get t with
-  | Watched { owner = None; _ } -> lock_if_free t (held (Extent.task ()))
-  | Watched _ | Unlocked | Locked | Queue _ -> false
-
-let try_lock t =
-  Atomic.compare_and_set t Unlocked Locked
-  || (Waits.are_kept () && try_lock_watched t)
-
-(* [attempt] may run outside of the task, and performs no effect. *)
 let locking =
   {
     Operation.name = "Mutex.lock";
     spin = Never;
+    observe = (fun t -> { Waits.nothing with holders = owners t });
     how =
-      By_hand
-        {
-          attempt =
-            (fun t () ->
-              if
-                Atomic.compare_and_set t Unlocked Locked
-                || (Waits.are_kept () && lock_if_free t given)
-              then Some ()
-              else None);
-          enlist;
-          withdraw;
-        };
+      By_steps { word = Fun.id; step = lock_step; queue; left = Step.finished };
   }
 
-(* By the task that was given it. *)
-let note t by =
-  let owner = held by in
-  Atomically.update t @@ function
-  | Watched { owner = before; waiters } when before == given ->
-      Watched { owner; waiters }
-  | (Watched _ | Unlocked | Locked | Queue _) as state -> state
+(* --- Unlocking ------------------------------------------------------------ *)
 
-(* A signal handler may raise in here: then the caller does not have the mutex. *)
-let note_or_release t who =
-  match note t (who ()) with
-  | () -> ()
-  | exception e ->
-      let backtrace = Backtrace.get () in
-      release t;
-      Printexc.raise_with_backtrace e backtrace
+let try_release t = Atomic.compare_and_set t locked Unlocked
 
-(* Nothing is allocated after the wait: a signal handler may raise there, and nobody would
-   have what was given. *)
-let lock_watched t by =
-  if not (lock_if_free t (held by)) then begin
-    let who () = by in
-    List.iter
-      (fun (owner : Waits.holder) ->
-        if Who.same owner.by by && Extent.is_certain by then
-          Misuse.locked_twice (name t) owner;
-        if Who.is_gone owner.by then
-          Misuse.tell_of_ended ("Mutex.lock: " ^ name t) owner)
-      (owners t ());
-    Operation.wait locking t ();
-    note_or_release t who
-  end
+let[@inline never] unlock_slowly t =
+  if Waits.are_kept () then
+    Misuse.told_before
+      (fun () -> Misuse.unlocked_by_other t (owners t))
+      (fun () -> Step.surely t unlock_step ())
+  else Step.surely t unlock_step ()
 
-let is_watched t =
-  Waits.are_kept ()
-  &&
-  match Atomic.get t with
-  | Watched _ -> true
-  | Unlocked | Locked | Queue _ -> false
+let[@inline] unlock t =
+  if not (Atomic.compare_and_set t locked Unlocked) then unlock_slowly t
+
+(* --- Locking -------------------------------------------------------------- *)
+
+let try_lock t =
+  if Waits.are_kept () then
+    Option.is_some (Step.attempt t lock_step (Holders.caller ()))
+  else Atomic.compare_and_set t Unlocked locked
 
 (* An owner on another domain may unlock sooner than the caller could suspend and be woken:
-   so look, while nobody has queued. An owner of the same domain cannot. *)
+   so the caller spins, while nobody has queued. An owner of the same domain cannot. *)
 type patience = { times : int; pauses : int  (** In between. *) }
 
-(* Keep off the word, so that the owner may lock and unlock several times in its own
+(* Back off from the word, so that the owner may lock and unlock several times in its own
    cache. *)
-let keeping_off = { times = 2; pauses = Backoff.first }
+let backing_off = { times = 2; pauses = Backoff.first }
 
 (* The owner has just signalled, and unlocks at once. *)
 let staying_close = { times = 32; pauses = 1 }
 let spins = Domain.DLS.new_key Spin.create_at_once
 
-let rec look t pauses times =
+let rec spin t pauses times =
   match Atomic.get t with
   | Unlocked ->
-      Atomic.compare_and_set t Unlocked Locked || look_again t pauses times
-  | Locked -> look_again t pauses times
-  | Queue _ | Watched _ -> false
+      Atomic.compare_and_set t Unlocked locked || spin_again t pauses times
+  | Locked { waiters; _ } ->
+      Waiters.is_empty waiters && spin_again t pauses times
 
-and look_again t pauses times =
+and spin_again t pauses times =
   times > 0
   && begin
     ignore (Backoff.wait pauses : int);
-    look t pauses (times - 1)
+    spin t pauses (times - 1)
   end
 
 (* No handler runs after the mutex was locked. *)
 let lock_soon t { times; pauses } =
-  let spin = Domain.DLS.get spins in
-  Spin.begin_turns spin > 0
+  let learned = Domain.DLS.get spins in
+  Spin.begin_turns learned > 0
   &&
-  match look t pauses times with
+  match spin t pauses times with
   | gained ->
-      Spin.end_turns spin ~gained;
+      Spin.end_turns learned ~gained;
       gained
   | exception e ->
       let backtrace = Backtrace.get () in
-      Spin.leave_turns spin;
+      Spin.leave_turns learned;
       Printexc.raise_with_backtrace e backtrace
 
 let try_lock_signalled t =
-  try_lock t || ((not (is_watched t)) && lock_soon t staying_close)
+  try_lock t || ((not (Waits.are_kept ())) && lock_soon t staying_close)
+
+let wait_for t owner = Operation.wait locking t owner
+
+(* Nothing is allocated after the wait: a signal handler may raise there, and nobody would
+   have what was given. *)
+let[@inline never] lock_as owner t =
+  match Step.attempt t lock_step owner with
+  | Some () -> ()
+  | None ->
+      Misuse.before_lock t (owners t) (Holders.to_list owner);
+      wait_for t owner;
+      Holders.taken owner
 
 let[@inline never] lock_slowly t =
-  if is_watched t then lock_watched t (Extent.task ())
-  else if not (lock_soon t keeping_off) then Operation.wait locking t ()
+  if not (lock_soon t backing_off) then wait_for t Holders.unknown
 
-let lock t =
-  if not (Atomic.compare_and_set t Unlocked Locked) then lock_slowly t
+let[@inline] lock t =
+  if Waits.are_kept () then lock_as (Holders.caller ()) t
+  else if not (Atomic.compare_and_set t Unlocked locked) then lock_slowly t
 
 (* After this the caller has the mutex, whatever it raises: a signal handler's exception.
    [try_lock] raises before it has locked, never after. *)
 let rec lock_again t =
   match try_lock t with
   | true -> ()
-  | false ->
-      Suspend.protect (fun () ->
-          if not (try_lock t) then begin
-            Operation.wait locking t ();
-            if is_watched t then note t (Extent.task ())
-          end)
+  | false -> Suspend.protect (fun () -> lock t)
   | exception e ->
       let backtrace = Backtrace.get () in
       lock_again t;
       Printexc.raise_with_backtrace e backtrace
 
+let lock_as_evt t owner =
+  Event.make_with ~finish:(fun () -> Holders.taken owner) locking t owner
+
 let lock_evt t =
   if Waits.are_kept () then
-    let finish () = note_or_release t Extent.task in
-    Event.make_with ~finish locking t ()
-  else Event.make locking t ()
+    Event.guard (fun () -> lock_as_evt t (Holders.caller ()))
+  else Event.make locking t Holders.unknown
 
-let[@inline] unlock_after t f =
-  match f () with
-  | v ->
-      unlock t;
-      v
-  | exception e ->
-      let backtrace = Backtrace.get () in
-      unlock t;
-      Printexc.raise_with_backtrace e backtrace
+let protect_as owner t f =
+  lock_as owner t;
+  Step.within t unlock_step () f
 
-let[@inline never] protect_slowly t f =
-  if is_watched t then (
-    Extent.within @@ fun by ->
-    lock_watched t by;
-    unlock_after t f)
-  else begin
-    if not (lock_soon t keeping_off) then Operation.wait locking t ();
-    unlock_after t f
-  end
+let[@inline never] protect_known t f =
+  Holders.within (fun owner -> protect_as owner t f)
 
 let protect t f =
-  if Atomic.compare_and_set t Unlocked Locked then unlock_after t f
-  else protect_slowly t f
+  if Waits.are_kept () then protect_known t f
+  else begin
+    if not (Atomic.compare_and_set t Unlocked locked) then lock_slowly t;
+    Step.within t unlock_step () f
+  end
 
-(* --- Looking -------------------------------------------------------------- *)
+(* --- Looking at it -------------------------------------------------------------- *)
 
-let is_locked t =
-  match Atomic.get t with
-  | Unlocked | Watched { owner = None; _ } -> false
-  | Locked | Queue _ | Watched _ -> true
+let is_locked t = match Atomic.get t with Unlocked -> false | Locked _ -> true
 
 let waiters t =
   match Atomic.get t with
-  | Unlocked | Locked -> 0
-  | Queue waiters | Watched { waiters; _ } -> Waiters.length waiters
+  | Unlocked -> 0
+  | Locked { waiters; _ } -> Waiters.length waiters
 
 let is_empty t = waiters t = 0

@@ -83,15 +83,20 @@ val is_empty : t -> bool
 
 (**/**)
 
-val release : t -> unit
-(** As {!unlock}, for a task that cannot say who it is: in [block]. *)
+type state
+
+val unlock_step : unit -> state -> (state, unit) Step.t
+(** For {!Step.surely}. *)
+
+val word : t -> state Atomic.t
+
+val not_permitted : exn
+(** What that raises if the mutex is not locked. *)
+
+val owners : t -> Waits.holder list
 
 val try_release : t -> bool
-(** The same if no task waits for [t], and waits are not kept. *)
-
-val release_owed : _ Debt.t -> t -> bool
-(** The same in [Debt.pay]: what a resumer raises is noted, so that an exception
-    means that [t] was not released. [false] if [t] is not locked. *)
+(** Unlocks [t], if no task waits for it, and waits are not kept. *)
 
 val try_lock_signalled : t -> bool
 (** As {!try_lock}, for a task that was signalled just now: looks for a

@@ -127,7 +127,14 @@ let using =
   Operation.By_steps
     { word = Fun.id; step = use; queue = takers; left = Step.finished }
 
-let taking = { Operation.name = "Mvar.take"; spin = Before; how = using }
+let taking =
+  {
+    Operation.name = "Mvar.take";
+    spin = Before;
+    observe = Waits.unobserved;
+    how = using;
+  }
+
 let reading = { taking with name = "Mvar.read" }
 let swapping = { taking with name = "Mvar.swap" }
 let modifying = { taking with name = "Mvar.modify" }
@@ -136,6 +143,7 @@ let putting =
   {
     Operation.name = "Mvar.put";
     spin = Before;
+    observe = Waits.unobserved;
     how =
       By_steps
         { word = Fun.id; step = put_in; queue = putters; left = Step.finished };
@@ -226,20 +234,7 @@ let rec hold t =
       else hold t
   | Empty _ | Held _ -> spin_then_use t Hold
 
-let[@inline never] surely_give_back t v = Step.surely t put_back v
-
-(* Most often nobody waits. *)
-let give_back t v =
-  match Atomic.get t with
-  | Held (takers, putters) as before
-    when Waiters.is_empty takers
-         && Atomic.compare_and_set t before (Full (v, putters)) ->
-      ()
-  | _ -> surely_give_back t v
-  | exception e ->
-      (* a signal handler's *)
-      surely_give_back t v;
-      raise e
+let give_back t v = Step.surely t put_back v
 
 let swap_held t v old =
   give_back t v;
@@ -252,7 +247,7 @@ let rec swap t v =
       else swap t v
   | Empty _ | Held _ -> swap_held t v (spin_then_use t Hold)
 
-let modify_held t f old = Step.replacing ~give_back t f old
+let modify_held t f old = Step.replacing t put_back f old
 
 (* While waits are kept, the task that holds the box is known. What notes it is allocated
    before the task has the box: a signal handler may raise there, and nobody would give the

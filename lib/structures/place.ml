@@ -179,6 +179,7 @@ let waiting =
   {
     Operation.name = "Condition.loop_no_mutex";
     spin = Never;
+    observe = Waits.unobserved;
     how =
       By_hand
         {

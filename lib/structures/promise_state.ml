@@ -108,6 +108,7 @@ let awaiting =
   {
     Operation.name = "Promise.await";
     spin = Before;
+    observe = Waits.unobserved;
     how =
       By_hand
         {

@@ -66,6 +66,7 @@ let sending =
   {
     Operation.name = "Channel.send";
     spin = Enlisted;
+    observe = Waits.unobserved;
     how =
       By_hand
         {
@@ -112,6 +113,7 @@ let receiving =
   {
     Operation.name = "Channel.receive";
     spin = Enlisted_or_before;
+    observe = Waits.unobserved;
     how =
       By_hand
         {

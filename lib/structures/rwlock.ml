@@ -76,6 +76,7 @@ let locking =
   {
     Operation.name = "Rwlock.lock";
     spin = Before;
+    observe = Waits.unobserved;
     how =
       By_hand
         {

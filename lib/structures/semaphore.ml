@@ -61,6 +61,7 @@ let acquiring =
   {
     Operation.name = "Semaphore.acquire";
     spin = Before;
+    observe = Waits.unobserved;
     how =
       By_hand
         {

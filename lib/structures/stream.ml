@@ -137,6 +137,7 @@ let taking =
   {
     Operation.name = "Stream.take";
     spin = Before;
+    observe = Waits.unobserved;
     how =
       By_hand
         {
@@ -207,6 +208,7 @@ let adding =
   {
     Operation.name = "Stream.add";
     spin = Before;
+    observe = Waits.unobserved;
     how =
       By_hand
         {

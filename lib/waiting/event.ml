@@ -32,6 +32,7 @@ let ready =
   {
     Operation.name = "Event.always";
     spin = Never;
+    observe = Waits.unobserved;
     how =
       By_hand
         {

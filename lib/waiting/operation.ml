@@ -14,7 +14,12 @@ type ('t, 'x, 'a) how =
       withdraw : 't -> ('x, 'a) Waiter.t -> unit;
     }
 
-type ('t, 'x, 'a) t = { name : string; spin : spin; how : ('t, 'x, 'a) how }
+type ('t, 'x, 'a) t = {
+  name : string;
+  spin : spin;
+  observe : 't -> Waits.observed;
+  how : ('t, 'x, 'a) how;
+}
 
 let[@inline] attempt (type s x a) (operation : (s, x, a) t) (t : s) arg =
   match operation.how with
@@ -73,8 +78,7 @@ let[@inline] block operation t w resumer =
   w.Waiter.resumer <- resumer;
   if enlist operation t w then None else attempt_or_enlist operation t w resumer
 
-let place operation t =
-  { Waits.operation = operation.name; structure = Identity.pointer t }
+let place operation t = Waits.place operation.name t operation.observe
 
 let[@inline never] wait_with_care operation t w =
   Reach.suspend_with_care

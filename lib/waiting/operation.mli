@@ -55,6 +55,8 @@ type ('t, 'x, 'a) how =
 type ('t, 'x, 'a) t = {
   name : string;  (** What reports and traces call it, as ["Mvar.take"]. *)
   spin : spin;
+  observe : 't -> Waits.observed;
+      (** For reports: mostly {!Waits.unobserved}. *)
   how : ('t, 'x, 'a) how;
 }
 

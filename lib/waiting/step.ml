@@ -286,29 +286,29 @@ let surely_at_once word step x =
       ignore (surely_owed word step x);
       Printexc.raise_with_backtrace e backtrace
 
-(* Inlined, and no last call: before one of these the compiler would put a poll, where a
-   handler could raise before anything was done. *)
+(* None of these functions begins with a poll, as none ends in a call of another one: a
+   handler that raises there would do so before anything is owed. *)
 let[@inline] surely word step x =
   Sys.opaque_identity (surely_at_once word step x)
 
-let[@inline] within ~give_back t f =
+let within word step x f =
   match f () with
   | v ->
-      give_back t;
+      surely_at_once word step x;
       v
   | exception e ->
       let backtrace = Backtrace.get () in
-      give_back t;
+      surely_at_once word step x;
       Printexc.raise_with_backtrace e backtrace
 
-let[@inline] replacing ~give_back t f old =
+let replacing word step f old =
   match f old with
   | v, result ->
-      give_back t v;
+      surely_at_once word step v;
       result
   | exception e ->
       let backtrace = Backtrace.get () in
-      give_back t old;
+      surely_at_once word step old;
       Printexc.raise_with_backtrace e backtrace
 
 (* --- Waiting -------------------------------------------------------------------- *)

@@ -113,22 +113,22 @@ val surely : 's Atomic.t -> ('x -> 's -> ('s, 'r) t) -> 'x -> 'r
 
 (** {2 Giving back what was taken}
 
-    A structure calls these right after it has taken something, with a
-    [give_back] that is made of {!surely}. They are inlined, so that no signal
+    A structure calls these right after it has taken something. No signal
     handler runs between the change that took it and [f]. *)
 
-val within : give_back:('t -> unit) -> 't -> (unit -> 'b) -> 'b
-(** [within ~give_back t f] is [f ()]. Whatever ends [f], [give_back t] is
+val within :
+  's Atomic.t -> ('x -> 's -> ('s, unit) t) -> 'x -> (unit -> 'b) -> 'b
+(** [within word step x f] is [f ()]. Whatever ends [f], [surely word step x] is
     called before [within] returns the result, or raises the exception with its
     backtrace.
 
-    - {b Raises} [e] if [f ()] raises [e], and what a signal handler raises in
-      [give_back t], after all was given back. *)
+    - {b Raises} [e] if [f ()] raises [e]. Otherwise what [surely] raises. *)
 
 val replacing :
-  give_back:('t -> 'a -> unit) -> 't -> ('a -> 'a * 'b) -> 'a -> 'b
-(** [replacing ~give_back t f old] gives back the value that [f old] puts in the
-    place of [old], or [old] if [f old] raises; otherwise it is as {!within}. *)
+  's Atomic.t -> ('a -> 's -> ('s, unit) t) -> ('a -> 'a * 'b) -> 'a -> 'b
+(** [replacing word step f old] gives back by [step] the value that [f old] puts
+    in the place of [old], or [old] if [f old] raises. Otherwise it is as
+    {!within}. *)
 
 (** {2 Waiting} *)
 

@@ -32,9 +32,11 @@ type ('t, 'x, 'a) how = ('t, 'x, 'a) Operation.how =
 type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
   name : string;
   spin : spin;
+  observe : 't -> Waits.observed;
   how : ('t, 'x, 'a) how;
 }
 
+let unobserved = Waits.unobserved
 let attempt = Operation.attempt
 let wait = Operation.wait
 let block = Operation.block

@@ -91,9 +91,13 @@ type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
       (** What reports and traces call it, as ["Mvar.take"]: the module and the
           function. *)
   spin : spin;
+  observe : 't -> Waits.observed;  (** {!unobserved} for those of others. *)
   how : ('t, 'x, 'a) how;
 }
 (** A blocking operation. *)
+
+val unobserved : 't -> Waits.observed
+(** Reports say nothing of the structure but where it was created. *)
 
 val attempt : ('t, 'x, 'a) operation -> 't -> 'x -> 'a option
 (** Performs the operation if it need not wait; otherwise [None]. *)

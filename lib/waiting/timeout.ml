@@ -21,6 +21,7 @@ let passing =
   {
     Operation.name = "Event.timeout";
     spin = Indifferent;
+    observe = Waits.unobserved;
     how =
       By_hand
         {

@@ -3,10 +3,15 @@
 let report (_ : string) = ()
 let called otherwise _ = otherwise
 let place _ = ""
-let tell_of_ended (_ : string) (_ : Waits.holder) = ()
+let unlocked_by_other _ (_ : Waits.holder list) = ()
 
 let told_before tell act =
   tell ();
   act ()
 
-let locked_twice mutex (_ : Waits.holder) = raise (Sys_error mutex)
+let before_lock _ owners callers =
+  let is_other (a : Waits.holder) (b : Waits.holder) =
+    not (Who.same a.by b.by)
+  in
+  if List.exists (fun a -> not (List.for_all (is_other a) callers)) owners then
+    raise (Sys_error "locked twice")

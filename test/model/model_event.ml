@@ -28,8 +28,8 @@ let channel c =
 let lock m =
   match Atomic.get m with
   | Mutex.Unlocked -> "unlocked"
-  | Locked -> "locked"
-  | Queue waiters | Watched { waiters; _ } -> "locked?" ^ got (live waiters)
+  | Locked { waiters; _ } when Waiters.is_empty waiters -> "locked"
+  | Locked { waiters; _ } -> "locked?" ^ got (live waiters)
 
 (* [make ()]: who waits first, the processes, and what shows the structures. *)
 (* A process may draw [most] times: four allow two choices of two to begin again

@@ -11,6 +11,7 @@ let readiness =
   {
     Operation.name = "test";
     spin = Never;
+    observe = Waits.unobserved;
     how =
       By_hand
         {

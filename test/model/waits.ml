@@ -2,12 +2,19 @@
 
 type holder = {
   by : Who.t;
-  since_ns : int64;
+  mutable since_ns : int64;
   held_at : Stdlib.Printexc.raw_backtrace;
 }
 
-type place = { operation : string; structure : Identity.pointer }
+type observed = { holders : holder list; details : string }
 
+let nothing = { holders = []; details = "" }
+let unobserved _ = nothing
+
+type place = unit
+
+let place (_ : string) _ _ = ()
 let kept = ref false
 let are_kept () = !kept
+let held_from_now (_ : holder) = ()
 let held by = { by; since_ns = 0L; held_at = Printexc.get_callstack 0 }

@@ -213,6 +213,7 @@ let waiting waiters =
   {
     Structure_kit.name = "test";
     spin = Never;
+    observe = Structure_kit.unobserved;
     how =
       By_hand
         {

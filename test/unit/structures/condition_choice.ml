@@ -152,6 +152,7 @@ let gone_again (c, m) flag =
     {
       Structure_kit.name = "test";
       spin = Never;
+      observe = Structure_kit.unobserved;
       how = By_hand { attempt; enlist; withdraw = (fun () _ -> ()) };
     }
     () ()

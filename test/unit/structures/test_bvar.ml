@@ -72,6 +72,7 @@ let enlisted_last () =
       {
         Structure_kit.name = "test";
         spin = Never;
+        observe = Structure_kit.unobserved;
         how = By_hand { attempt; enlist; withdraw };
       }
       () ()

@@ -47,6 +47,7 @@ let passes =
     {
       Structure_kit.name = "test";
       spin = Never;
+      observe = Structure_kit.unobserved;
       how = By_hand { attempt; enlist; withdraw };
     }
     () ()

@@ -102,6 +102,7 @@ let spied say ~ready =
       {
         Structure_kit.name = "test";
         spin = Never;
+        observe = Structure_kit.unobserved;
         how = By_hand { attempt; enlist; withdraw };
       }
       () (),
@@ -175,6 +176,7 @@ let ready_late () =
       {
         Structure_kit.name = "test";
         spin = Never;
+        observe = Structure_kit.unobserved;
         how = By_hand { attempt; enlist; withdraw };
       }
       () ()
@@ -193,6 +195,7 @@ let attempt_raises () =
       {
         Structure_kit.name = "test";
         spin = Never;
+        observe = Structure_kit.unobserved;
         how = By_hand { attempt; enlist; withdraw };
       }
       () ()
@@ -215,6 +218,7 @@ let resumed_while_another_is_ready () =
         {
           Structure_kit.name = "test";
           spin = Never;
+          observe = Structure_kit.unobserved;
           how = By_hand { attempt = (fun () () -> None); enlist; withdraw };
         }
         () ()
@@ -233,6 +237,7 @@ let resumed_while_another_is_ready () =
         {
           Structure_kit.name = "test";
           spin = Never;
+          observe = Structure_kit.unobserved;
           how = By_hand { attempt; enlist; withdraw };
         }
         () ()

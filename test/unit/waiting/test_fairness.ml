@@ -42,6 +42,7 @@ let order n =
       {
         Structure_kit.name = "test";
         spin = Never;
+        observe = Structure_kit.unobserved;
         how = By_hand { attempt; enlist; withdraw };
       }
       () ()

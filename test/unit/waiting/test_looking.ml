@@ -28,6 +28,7 @@ let by attempt enlist =
   {
     name = "test";
     spin = Before;
+    observe = unobserved;
     how = By_hand { attempt; enlist; withdraw = (fun _ _ -> ()) };
   }
 
@@ -119,6 +120,7 @@ let meeting_by attempt enlist =
   {
     name = "meet";
     spin = Enlisted;
+    observe = unobserved;
     how =
       By_hand
         {

@@ -149,6 +149,7 @@ let hooked hook =
     {
       Structure_kit.name = "test";
       spin = Never;
+      observe = Structure_kit.unobserved;
       how = By_hand { attempt; enlist; withdraw };
     }
     () ()

@@ -248,6 +248,7 @@ let one_deadline () =
     {
       Structure_kit.name = "test";
       spin = Never;
+      observe = Structure_kit.unobserved;
       how =
         By_hand
           { attempt; enlist = (fun () _ -> false); withdraw = (fun () _ -> ()) };

@@ -147,6 +147,7 @@ let interrupted ~counted () =
     {
       Operation.name = "test";
       spin = Never;
+      observe = (fun _ -> Concord__.Waits.nothing);
       how = By_hand { attempt; enlist; withdraw };
     }
   in

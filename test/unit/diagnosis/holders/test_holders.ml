@@ -230,7 +230,7 @@ let cycle () =
   List.iter
     (fun part -> yes part (contains report part))
     [
-      "Mvar.swap or Mvar.modify";
+      "Mvar.modify";
       "Rwlock.read_lock";
       "Lazy.force";
       "\"cycle's lock\"";

@@ -108,9 +108,8 @@ let ended () =
   eventually "its end is seen" (fun () ->
       Gc.full_major ();
       List.exists
-        (fun (holder : Concord__Waits.holder) ->
-          contains holder.by.name "has ended")
-        (Concord__Known.holders (Concord__Identity.pointer m)));
+        (fun (holder : Concord__Waits.holder) -> Concord__Who.is_gone holder.by)
+        (Concord__Mutex.owners m));
   let (), written =
     with_stderr (fun () ->
         while_waiting "left locked"

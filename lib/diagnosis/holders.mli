@@ -1,0 +1,28 @@
+(** Who holds a structure, kept in the structure's state: a mutex that is locked
+    has a place there for its owner. While waits are not kept that is
+    {!unknown}, and costs nothing.
+
+    None of these functions suspends, but {!within} as its function. *)
+
+type t = private Waits.holder option
+(** Immutable, but for the time since when. *)
+
+val unknown : t
+(** Compared with [==]. *)
+
+val caller : unit -> t
+(** The calling task, at the caller's frames; {!unknown} while waits are not
+    kept. To be asked before an operation on the structure begins, in the task
+    itself: the operation's argument has it, so that whoever hands the structure
+    over writes it down in the same step. {b Cost} while waits are not kept: one
+    read. *)
+
+val within : (t -> 'a) -> 'a
+(** [within f] is [f holder], the calling task, which is known for the extent of
+    [f] ({!Extent.within}); [f unknown] while waits are not kept. *)
+
+val taken : t -> unit
+(** To be called when a task that had to wait goes on: it holds the structure
+    from now on. *)
+
+val to_list : t -> Waits.holder list
