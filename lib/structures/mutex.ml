@@ -71,7 +71,8 @@ let locking =
 
 (* --- Unlocking ------------------------------------------------------------ *)
 
-let try_release t = Atomic.compare_and_set t locked Unlocked
+let[@inline] unlocked t () = Atomic.compare_and_set t locked Unlocked
+let try_release t = unlocked t ()
 
 let[@inline never] unlock_slowly t =
   if Waits.are_kept () then
@@ -173,7 +174,7 @@ let lock_evt t =
 
 let protect_as owner t f =
   lock_as owner t;
-  Step.within t unlock_step () f
+  Step.within ~fast:unlocked t unlock_step () f
 
 let[@inline never] protect_known t f =
   Holders.within (fun owner -> protect_as owner t f)
@@ -182,7 +183,7 @@ let protect t f =
   if Waits.are_kept () then protect_known t f
   else begin
     if not (Atomic.compare_and_set t Unlocked locked) then lock_slowly t;
-    Step.within t unlock_step () f
+    Step.within ~fast:unlocked t unlock_step () f
   end
 
 (* --- Looking at it -------------------------------------------------------------- *)

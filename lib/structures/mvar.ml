@@ -234,7 +234,13 @@ let rec hold t =
       else hold t
   | Empty _ | Held _ -> spin_then_use t Hold
 
-let give_back t v = Step.surely t put_back v
+let[@inline] given_back t v =
+  match Atomic.get t with
+  | Held (takers, putters) as before when Waiters.is_empty takers ->
+      Atomic.compare_and_set t before (Full (v, putters))
+  | _ -> false
+
+let give_back t v = if not (given_back t v) then Step.surely t put_back v
 
 let swap_held t v old =
   give_back t v;
@@ -247,7 +253,7 @@ let rec swap t v =
       else swap t v
   | Empty _ | Held _ -> swap_held t v (spin_then_use t Hold)
 
-let modify_held t f old = Step.replacing t put_back f old
+let modify_held t f old = Step.replacing ~fast:given_back t put_back f old
 
 (* While waits are kept, the task that holds the box is known. What notes it is allocated
    before the task has the box: a signal handler may raise there, and nobody would give the

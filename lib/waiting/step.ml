@@ -271,7 +271,7 @@ let rec surely_owed word step x =
       Printexc.raise_with_backtrace e backtrace
 
 (* Mostly one commit is all. Until then nothing is owed but the whole. *)
-let surely_at_once word step x =
+let[@inline never] surely_at_once word step x =
   let before = Atomic.get word in
   match step x before with
   | Return (after, result) when commit word before after -> result
@@ -291,24 +291,34 @@ let surely_at_once word step x =
 let[@inline] surely word step x =
   Sys.opaque_identity (surely_at_once word step x)
 
-let within word step x f =
+let[@inline] give_back ~fast word step x =
+  match fast word x with
+  | true -> ()
+  | false -> surely word step x
+  | exception e ->
+      (* a signal handler's, before the fast path has done anything *)
+      let backtrace = Printexc.get_raw_backtrace () in
+      surely word step x;
+      Printexc.raise_with_backtrace e backtrace
+
+let[@inline] within ~fast word step x f =
   match f () with
   | v ->
-      surely_at_once word step x;
+      give_back ~fast word step x;
       v
   | exception e ->
       let backtrace = Backtrace.get () in
-      surely_at_once word step x;
+      give_back ~fast word step x;
       Printexc.raise_with_backtrace e backtrace
 
-let replacing word step f old =
+let[@inline] replacing ~fast word step f old =
   match f old with
   | v, result ->
-      surely_at_once word step v;
+      give_back ~fast word step v;
       result
   | exception e ->
       let backtrace = Backtrace.get () in
-      surely_at_once word step old;
+      give_back ~fast word step old;
       Printexc.raise_with_backtrace e backtrace
 
 (* --- Waiting -------------------------------------------------------------------- *)

@@ -114,20 +114,32 @@ val surely : 's Atomic.t -> ('x -> 's -> ('s, 'r) t) -> 'x -> 'r
 (** {2 Giving back what was taken}
 
     A structure calls these right after it has taken something. No signal
-    handler runs between the change that took it and [f]. *)
+    handler runs between the change that took it and [f]. [fast word x] is a
+    fast path of the step: one compare-and-set with the same effect where nobody
+    waits, or [false]. *)
 
 val within :
-  's Atomic.t -> ('x -> 's -> ('s, unit) t) -> 'x -> (unit -> 'b) -> 'b
-(** [within word step x f] is [f ()]. Whatever ends [f], [surely word step x] is
-    called before [within] returns the result, or raises the exception with its
-    backtrace.
+  fast:('s Atomic.t -> 'x -> bool) ->
+  's Atomic.t ->
+  ('x -> 's -> ('s, unit) t) ->
+  'x ->
+  (unit -> 'b) ->
+  'b
+(** [within ~fast word step x f] is [f ()]. Whatever ends [f], [step] is
+    performed {!surely} before [within] returns the result, or raises the
+    exception with its backtrace.
 
     - {b Raises} [e] if [f ()] raises [e]. Otherwise what [surely] raises. *)
 
 val replacing :
-  's Atomic.t -> ('a -> 's -> ('s, unit) t) -> ('a -> 'a * 'b) -> 'a -> 'b
-(** [replacing word step f old] gives back by [step] the value that [f old] puts
-    in the place of [old], or [old] if [f old] raises. Otherwise it is as
+  fast:('s Atomic.t -> 'a -> bool) ->
+  's Atomic.t ->
+  ('a -> 's -> ('s, unit) t) ->
+  ('a -> 'a * 'b) ->
+  'a ->
+  'b
+(** [replacing ~fast word step f old] gives back the value that [f old] puts in
+    the place of [old], or [old] if [f old] raises. Otherwise it is as
     {!within}. *)
 
 (** {2 Waiting} *)
