@@ -8,3 +8,36 @@ let[@inline] caller () = if Waits.are_kept () then caller_known () else unknown
 let[@inline never] within_known f = Extent.within (fun by -> f (of_task by))
 let[@inline] within f = if Waits.are_kept () then within_known f else f unknown
 let taken holder = Option.iter Waits.held_from_now holder
+
+(* --- Several holders of one structure --------------------------------------------- *)
+
+let is_same (a : t) (b : t) =
+  match (a, b) with
+  | Some a, Some b ->
+      Who.same a.by b.by || not (Who.is_known a.by || Who.is_known b.by)
+  | None, _ | _, None -> false
+
+let rec strike_out holder = function
+  | [] -> None
+  | first :: rest when is_same first holder -> Some rest
+  | first :: rest -> Option.map (List.cons first) (strike_out holder rest)
+
+let forgotten (holder : t) : t =
+  Option.map
+    (fun (holder : Waits.holder) ->
+      let by = Who.unknown holder.by.host in
+      { holder with by; held_at = Printexc.get_callstack 0 })
+    holder
+
+let without holder all =
+  match (strike_out holder all, all) with
+  | Some others, _ -> others
+  | None, [] -> []
+  | None, first :: others ->
+      if List.for_all (is_same first) others then others
+      else List.map forgotten others
+
+let all ~count known =
+  let known = List.concat_map to_list known in
+  let others = Int.max 0 (count - List.length known) in
+  known @ List.init others (fun _ -> Labels.given)

@@ -26,3 +26,13 @@ val taken : t -> unit
     from now on. *)
 
 val to_list : t -> Waits.holder list
+
+(** {2 Several holders of one structure} *)
+
+val without : t -> t list -> t list
+(** The holder has given back what it held. A task may give back what another
+    one took: then it is not known any more who holds the structure, unless one
+    task holds all that is left. O(n). *)
+
+val all : count:int -> t list -> Waits.holder list
+(** Those that are known, and as many others as there are besides them. *)

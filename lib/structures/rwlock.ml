@@ -1,241 +1,264 @@
-include Rwlock_state
+(* [state], the only Atomic here. [holders]: how many tasks hold the lock to read, or [writer]
+   if one holds it to write.
 
-(* [noted]: of a lock that is made while waits are kept, those of its holders who have said
-   so. A holder is noted after it has the lock, and struck out before it leaves it: so who
-   is noted has it, and [holders] may be more. *)
-type t = {
-  fair : bool;
-  state : state Atomic.t;
-  noted : Waits.holder list Atomic.t option;
+   Left by           To                                  By whom
+   lock            * one more holder, or [writer]        any task that none precedes
+   unlock          * one holder less                     a holder; then it serves
+   serve           * the first waiter out of its queue, and one more holder, or
+                     [writer]                            anyone; it calls the waiter
+   refused waiter    one holder less                     the task that called it; serves on
+   withdrawn waiter  out of its queue                    the task that enlisted it;
+                                                         then it serves
+
+   and waiters come to their queue.
+
+   * linearises the operation of the task that does it, and [serve] that of the waiter, if
+   the resumer answers [true].
+
+   The waiters in [first] precede those in [second], and newcomers of their kind. All wait in
+   [first] if the lock is fair. Otherwise only writers do. A task that changes the state so
+   that the first waiter could be served serves until no waiter can be: after a release, or
+   after a withdrawal, because the waiters behind it may share the lock with its holders.
+
+   [known] are the holders that are known: none unless reports were asked for. *)
+type mode = Read | Write
+
+(* What a task asks for. Without reports there are four, which are constants. *)
+type request = { mode : mode; fair : bool; by : Holders.t }
+
+type state = {
+  holders : int;
+  known : Holders.t list;
+  first : (request, unit) Waiters.t;
+  second : (request, unit) Waiters.t;
 }
 
-let holders t () =
-  match t.noted with
-  | None -> []
-  | Some noted ->
-      let noted = Atomic.get noted and n = abs (Atomic.get t.state).holders in
-      let others = Int.max 0 (n - List.length noted) in
-      noted @ List.init others (fun _ -> Labels.given)
+type t = { state : state Atomic.t; reading : request; writing : request }
 
-let make ?name fair noted =
-  let t = { fair; state = Atomic.make free; noted } in
-  Labels.made ~kind:"rwlock" ?name ~holders:(holders t) t
+let writer = -1
+let has_waiters s = not (Waiters.is_empty s.first && Waiters.is_empty s.second)
 
-let create ?name ?(prefer = `Nobody) () =
-  let fair = match prefer with `Nobody -> true | `Writers -> false in
-  make ?name fair (if Waits.are_kept () then Some (Atomic.make []) else None)
+(* Where nobody waits, and no holder is known, a state is its number of holders. Those with few
+   readers are constants: they need not be allocated, nor fetched from the core that has
+   allocated them. *)
+let few = 64
 
-(* --- Locking -------------------------------------------------------------- *)
+let read_by =
+  Array.init (few + 1) (fun holders ->
+      { holders; known = []; first = Waiters.empty; second = Waiters.empty })
 
-let may_enter t s mode =
-  admits s mode && Waiters.is_empty s.first
-  && (Waiters.is_empty s.second || not t.fair)
+let free = read_by.(0)
+let written = { free with holders = writer }
 
-let rec try_lock_again t mode pauses =
-  let s = Atomic.get t.state in
-  may_enter t s mode
-  && (Atomic.compare_and_set t.state s (with_one_more s mode)
-     ||
-     (* any other transition *)
-     try_lock_again t mode (Backoff.wait pauses))
+let state holders known first second =
+  if
+    Waiters.is_empty first && Waiters.is_empty second && List.is_empty known
+    && holders <= few
+  then if holders = writer then written else Array.unsafe_get read_by holders
+  else { holders; known; first; second }
 
-let try_lock t mode = try_lock_again t mode Backoff.first
+let and_known known by = if by == Holders.unknown then known else by :: known
 
-let rec enlist t w =
-  let s = Atomic.get t.state in
-  (not (may_enter t s w.Waiter.arg))
-  &&
-  let s' =
-    if t.fair || w.arg = Write then { s with first = Waiters.push s.first w }
-    else { s with second = Waiters.push s.second w }
+(* The state with one more holder, and these waiters. *)
+let entered s { mode; by; _ } first second =
+  let holders = match mode with Read -> s.holders + 1 | Write -> writer in
+  state holders (and_known s.known by) first second
+
+let left s by =
+  let known =
+    if List.is_empty s.known then s.known else Holders.without by s.known
   in
-  Atomic.compare_and_set t.state s s'
-  ||
-  (* any other transition *)
-  enlist t w
+  let holders = if s.holders = writer then 0 else s.holders - 1 in
+  state holders known s.first s.second
 
-let count_first s = { s with first = Waiters.count_gone s.first }
-let count_second s = { s with second = Waiters.count_gone s.second }
+(* --- Steps ------------------------------------------------------------------ *)
 
-let withdraw t w =
-  let is_first = t.fair || w.Waiter.arg = Write in
-  match
-    if not (Waiter.has_left w) then
-      Operation.leave t.state w (if is_first then count_first else count_second)
-  with
-  | () -> (
-      try settle t.state
-      with e ->
-        settle t.state;
-        raise e)
-  | exception e ->
-      if Waiter.has_left w then settle t.state;
-      raise e
+(* Those who wait aside. *)
+let admits s = function Read -> s.holders >= 0 | Write -> s.holders = 0
+
+let may_enter s { mode; fair; _ } =
+  admits s mode && Waiters.is_empty s.first
+  && (Waiters.is_empty s.second || not fair)
+
+let lock_step request s : _ Step.t =
+  if may_enter s request then Return (entered s request s.first s.second, ())
+  else Wait
+
+(* Lets in who can. *)
+let rec serve s : _ Step.t =
+  if not (Waiters.is_empty s.first) then serve_first s
+  else if not (Waiters.is_empty s.second) then serve_second s
+  else Return (s, ())
+
+and serve_first s =
+  let w = Waiters.head s.first and first = Waiters.tail s.first in
+  if not (Waiter.is_live w) then Become ({ s with first }, Again)
+  else if not (admits s w.arg.mode) then Return (s, ())
+  else let_in w (entered s w.arg first s.second)
+
+and serve_second s =
+  let w = Waiters.head s.second and second = Waiters.tail s.second in
+  if not (Waiter.is_live w) then Become ({ s with second }, Again)
+  else if not (admits s w.arg.mode) then Return (s, ())
+  else let_in w (entered s w.arg s.first second)
+
+and let_in w state =
+  let refused =
+    if w.arg.by == Holders.unknown then then_take_back
+    else Step.Then (take_back w.arg.by)
+  in
+  Hand_over { state; waiter = w; outcome = Ok (); accepted = Again; refused }
+
+(* From a waiter that has refused. *)
+and take_back by s = Become (left s by, then_serve)
+and then_take_back = Step.Then (fun s -> take_back Holders.unknown s)
+and then_serve = Step.Then serve
+
+let is_held s = function Read -> s.holders > 0 | Write -> s.holders = writer
+
+let not_permitted = function
+  | Read -> Sys_error "Rwlock.read_unlock: Operation not permitted"
+  | Write -> Sys_error "Rwlock.write_unlock: Operation not permitted"
+
+let unlock_step request s : _ Step.t =
+  if not (is_held s request.mode) then Raise (not_permitted request.mode)
+  else if has_waiters s then Become (left s request.by, then_serve)
+  else Return (left s request.by, ())
+
+(* --- Who waits, who holds it -------------------------------------------------- *)
+
+let queue change (w : (request, unit) Waiter.t) s =
+  if w.arg.fair || w.arg.mode = Write then { s with first = change s.first w }
+  else { s with second = change s.second w }
+
+let holders t =
+  let s = Atomic.get t.state in
+  Holders.all ~count:(abs s.holders) s.known
 
 let locking =
+  Operation.By_steps
+    { word = (fun t -> t.state); step = lock_step; queue; left = then_serve }
+
+let reading =
   {
-    Operation.name = "Rwlock.lock";
+    Operation.name = "Rwlock.read_lock";
     spin = Before;
-    observe = Waits.unobserved;
-    how =
-      By_hand
-        {
-          attempt = (fun t mode -> if try_lock t mode then Some () else None);
-          enlist;
-          withdraw;
-        };
+    observe = (fun t -> { Waits.nothing with holders = holders t });
+    how = locking;
   }
+
+let writing = { reading with name = "Rwlock.write_lock" }
+let operation = function Read -> reading | Write -> writing
+let readers = { mode = Read; fair = false; by = Holders.unknown }
+let writers = { readers with mode = Write }
+let fair_readers = { readers with fair = true }
+let fair_writers = { writers with fair = true }
+
+let create ?name ?(prefer = `Nobody) () =
+  let state = Atomic.make free in
+  Labels.made ~kind:"rwlock" ?name
+    (match prefer with
+    | `Nobody -> { state; reading = fair_readers; writing = fair_writers }
+    | `Writers -> { state; reading = readers; writing = writers })
 
 (* --- Unlocking ------------------------------------------------------------ *)
 
-let has_waiters s = not (Waiters.is_empty s.first && Waiters.is_empty s.second)
+let[@inline] read_unlocked state _ =
+  let s = Atomic.get state in
+  let n = s.holders in
+  n > 0 && n <= few
+  && s == Array.unsafe_get read_by n
+  && Atomic.compare_and_set state s (Array.unsafe_get read_by (n - 1))
 
-(* If no task waited when the holder released the lock, there is none to serve. *)
-let[@inline] leave t s again pauses =
-  if Atomic.compare_and_set t.state s (with_one_less s) then
-    begin if has_waiters s then settle t.state
-    end
-  else (* any other transition *) again t (Backoff.wait pauses)
+let[@inline] write_unlocked state _ = Atomic.compare_and_set state written free
 
-let rec leave_read_again t pauses =
-  let s = Atomic.get t.state in
-  if s.holders <= 0 then
-    raise (Sys_error "Rwlock.read_unlock: Operation not permitted");
-  leave t s leave_read_again pauses
+let[@inline] unlocked state request =
+  match request.mode with
+  | Read -> read_unlocked state request
+  | Write -> write_unlocked state request
 
-let leave_read t = leave_read_again t Backoff.first
-
-let rec leave_write_again t pauses =
-  let s = Atomic.get t.state in
-  if s.holders <> writer then
-    raise (Sys_error "Rwlock.write_unlock: Operation not permitted");
-  leave t s leave_write_again pauses
-
-let leave_write t = leave_write_again t Backoff.first
-let leave_as t = function Read -> leave_read t | Write -> leave_write t
-
-(* The newest that [is_it], if there is one. *)
-let rec strike_out is_it = function
-  | [] -> None
-  | first :: rest when is_it first -> Some rest
-  | first :: rest -> Option.map (List.cons first) (strike_out is_it rest)
-
-let forgotten (holder : Waits.holder) =
-  {
-    holder with
-    by = Who.unknown holder.by.host;
-    held_at = Printexc.get_callstack 0;
-  }
-
-(* A task may end what another one began: then it is not known any more who holds the
-   lock, unless one task holds all that is left. *)
-let strike_out_for by noted =
-  let is_callers (holder : Waits.holder) =
-    Who.same holder.by by || not (Who.is_known holder.by || Who.is_known by)
-  in
-  match (strike_out is_callers noted, noted) with
-  | Some others, _ -> others
-  | None, [] -> []
-  | None, first :: others ->
-      let is_like (other : Waits.holder) = Who.same other.by first.Waits.by in
-      if List.for_all is_like others then others else List.map forgotten others
-
-let[@inline never] strike_out_caller noted by =
-  Atomically.update noted (strike_out_for by)
-
-let[@inline never] leave_noted t noted mode who =
-  Misuse.told_before
-    (fun () -> strike_out_caller noted (who ()))
-    (fun () -> leave_as t mode)
+let[@inline never] unlock_slowly t request =
+  Step.surely t.state unlock_step
+    (if Waits.are_kept () then { request with by = Holders.caller () }
+     else request)
 
 let read_unlock t =
-  match t.noted with
-  | None -> leave_read t
-  | Some noted -> leave_noted t noted Read Extent.task
+  if not (read_unlocked t.state ()) then unlock_slowly t t.reading
 
 let write_unlock t =
-  match t.noted with
-  | None -> leave_write t
-  | Some noted -> leave_noted t noted Write Extent.task
+  if not (write_unlocked t.state ()) then unlock_slowly t t.writing
 
-(* --- The holders ---------------------------------------------------------- *)
+(* --- Locking -------------------------------------------------------------- *)
 
-(* If a signal handler raises in here, the caller does not hold the lock. *)
-let note t noted mode who =
-  match
-    let holder = Waits.held (who ()) in
-    Atomically.update noted (List.cons holder)
-  with
-  | () -> ()
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      leave_as t mode;
-      Printexc.raise_with_backtrace e backtrace
+let[@inline] read_locked state =
+  let s = Atomic.get state in
+  let n = s.holders in
+  n >= 0 && n < few
+  && s == Array.unsafe_get read_by n
+  && Atomic.compare_and_set state s (Array.unsafe_get read_by (n + 1))
 
-let[@inline] after_lock t mode =
-  match t.noted with None -> () | Some noted -> note t noted mode Extent.task
+let[@inline] write_locked state = Atomic.compare_and_set state free written
 
-let lock t mode =
-  if not (try_lock t mode) then Operation.wait locking t mode;
-  after_lock t mode
+let[@inline] locked state request =
+  match request.mode with
+  | Read -> read_locked state
+  | Write -> write_locked state
 
-let try_lock_noted t mode =
-  try_lock t mode
-  && begin
-    after_lock t mode;
-    true
+let[@inline never] enter_slowly t request =
+  match Step.attempt t.state lock_step request with
+  | Some () -> ()
+  | None ->
+      Operation.wait (operation request.mode) t request;
+      Holders.taken request.by
+
+let[@inline] enter t request =
+  if not (locked t.state request) then enter_slowly t request
+
+let asked request = { request with by = Holders.caller () }
+
+let[@inline] lock t request =
+  if Waits.are_kept () then enter_slowly t (asked request) else enter t request
+
+let[@inline never] try_lock_slowly t request =
+  Option.is_some (Step.attempt t.state lock_step request)
+
+let[@inline] try_lock t request =
+  if Waits.are_kept () then try_lock_slowly t (asked request)
+  else locked t.state request || try_lock_slowly t request
+
+let read_lock t = lock t t.reading
+let write_lock t = lock t t.writing
+let try_read_lock t = try_lock t t.reading
+let try_write_lock t = try_lock t t.writing
+
+let lock_evt t request =
+  if Waits.are_kept () then
+    Event.guard (fun () ->
+        let request = asked request in
+        let finish () = Holders.taken request.by in
+        Event.make_with ~finish (operation request.mode) t request)
+  else Event.make (operation request.mode) t request
+
+let read_lock_evt t = lock_evt t t.reading
+let write_lock_evt t = lock_evt t t.writing
+
+let[@inline never] within_known t request f =
+  Holders.within (fun by ->
+      let request = { request with by } in
+      enter_slowly t request;
+      Step.within ~fast:unlocked t.state unlock_step request f)
+
+let[@inline] within t request f =
+  if Waits.are_kept () then within_known t request f
+  else begin
+    enter t request;
+    Step.within ~fast:unlocked t.state unlock_step request f
   end
 
-let read_lock t = lock t Read
-let write_lock t = lock t Write
-let try_read_lock t = try_lock_noted t Read
-let try_write_lock t = try_lock_noted t Write
+let read t f = within t t.reading f
+let write t f = within t t.writing f
 
-let lock_evt t mode =
-  match t.noted with
-  | None -> Event.make locking t mode
-  | Some noted ->
-      let finish () = note t noted mode Extent.task in
-      Event.make_with ~finish locking t mode
-
-let read_lock_evt t = lock_evt t Read
-let write_lock_evt t = lock_evt t Write
-
-let[@inline] unlock_after unlock t f =
-  match f () with
-  | v ->
-      unlock t;
-      v
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      unlock t;
-      Printexc.raise_with_backtrace e backtrace
-
-(* Nothing is allocated between the lock and [f] but in [note]: there a signal handler may
-   raise. *)
-let[@inline never] within_noted t noted mode f =
-  Extent.within @@ fun by ->
-  let who () = by in
-  let unlock t = leave_noted t noted mode who in
-  if not (try_lock t mode) then Operation.wait locking t mode;
-  note t noted mode who;
-  unlock_after unlock t f
-
-let read t f =
-  match t.noted with
-  | None ->
-      read_lock t;
-      unlock_after leave_read t f
-  | Some noted -> within_noted t noted Read f
-
-let write t f =
-  match t.noted with
-  | None ->
-      write_lock t;
-      unlock_after leave_write t f
-  | Some noted -> within_noted t noted Write f
-
-(* --- Looking -------------------------------------------------------------- *)
+(* --- Looking at it -------------------------------------------------------------- *)
 
 let waiters t =
   let s = Atomic.get t.state in

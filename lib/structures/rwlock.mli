@@ -85,5 +85,5 @@ val waiters : t -> int
 
 (**/**)
 
-val holders : t -> unit -> Waits.holder list
+val holders : t -> Waits.holder list
 (** Those that are noted, and others as unknown tasks. *)

@@ -270,6 +270,16 @@ let rec surely_owed word step x =
       ignore (surely_owed word step x);
       Printexc.raise_with_backtrace e backtrace
 
+(* The state was [before], and [next] follows if this commit succeeds. *)
+let[@inline never] surely_then word step x before after next =
+  match owe (chain word next step x) with
+  | owed when commit word before after -> pay owed
+  | _ -> Sys.opaque_identity (surely_owed word step x)
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      ignore (surely_owed word step x);
+      Printexc.raise_with_backtrace e backtrace
+
 (* Mostly one commit is all. Until then nothing is owed but the whole. *)
 let[@inline never] surely_at_once word step x =
   let before = Atomic.get word in
@@ -279,7 +289,9 @@ let[@inline never] surely_at_once word step x =
       { state; waiter; outcome; accepted = Done result; refused = Again }
     when commit word before state && Waiter.resume waiter outcome ->
       result
-  | Wait | Raise _ | Return _ | Become _ | Hand_over _ ->
+  | Become (after, next) ->
+      Sys.opaque_identity (surely_then word step x before after next)
+  | Wait | Raise _ | Return _ | Hand_over _ ->
       Sys.opaque_identity (surely_owed word step x)
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in

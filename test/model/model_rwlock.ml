@@ -33,7 +33,13 @@ let sync_pass mode name t =
   "ok"
 
 let tries mode name t =
-  make name @@ fun () -> if Rwlock.try_lock t mode then "has" else "busy"
+  make name @@ fun () ->
+  if
+    match mode with
+    | Rwlock.Read -> Rwlock.try_read_lock t
+    | Write -> Rwlock.try_write_lock t
+  then "has"
+  else "busy"
 
 (* Somebody holds [t], and releases it. *)
 let held mode t =

@@ -111,7 +111,7 @@ let rwlock () =
   let other =
     Thread.create (fun () -> Rwlock.read t (fun () -> Promise.await leave)) ()
   in
-  eventually "two read" (fun () -> List.length (Rwlock.holders t ()) = 2);
+  eventually "two read" (fun () -> List.length (Rwlock.holders t) = 2);
   while_waiting "rw" writer
     ~release:(fun () ->
       Promise.fill leave ();
@@ -126,10 +126,10 @@ let rwlock () =
   while_waiting "rw" reader
     ~release:(fun () -> Rwlock.write_unlock t)
     (fun () -> me "an event" "rw");
-  int "nobody" 0 (List.length (Rwlock.holders t ()));
+  int "nobody" 0 (List.length (Rwlock.holders t));
   Rwlock.write_lock t;
   Thread.join (Thread.create Rwlock.write_unlock t);
-  int "unlocked by another" 0 (List.length (Rwlock.holders t ()));
+  int "unlocked by another" 0 (List.length (Rwlock.holders t));
   Rwlock.read_lock t;
   Rwlock.read_lock t;
   Thread.join (Thread.create Rwlock.read_unlock t);
@@ -137,7 +137,7 @@ let rwlock () =
     [ this_thread () ]
     (List.map
        (fun (holder : Concord__Waits.holder) -> holder.by.name)
-       (Rwlock.holders t ()))
+       (Rwlock.holders t))
 
 let mvar () =
   let t = Mvar.create ~name:"box" 1 in
