@@ -7,7 +7,15 @@ let[@inline never] caller_known () = of_task (Extent.task ())
 let[@inline] caller () = if Waits.are_kept () then caller_known () else unknown
 let[@inline never] within_known f = Extent.within (fun by -> f (of_task by))
 let[@inline] within f = if Waits.are_kept () then within_known f else f unknown
-let taken holder = Option.iter Waits.held_from_now holder
+
+(* It begins with no poll, as it does not end in a call. *)
+let taken holder ~otherwise =
+  match Option.iter Waits.held_from_now holder with
+  | () -> ()
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      otherwise ();
+      Printexc.raise_with_backtrace e backtrace
 
 (* --- Several holders of one structure --------------------------------------------- *)
 

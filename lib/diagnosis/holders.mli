@@ -21,9 +21,10 @@ val within : (t -> 'a) -> 'a
 (** [within f] is [f holder], the calling task, which is known for the extent of
     [f] ({!Extent.within}); [f unknown] while waits are not kept. *)
 
-val taken : t -> unit
-(** To be called when a task that had to wait goes on: it holds the structure
-    from now on. *)
+val taken : t -> otherwise:(unit -> unit) -> unit
+(** To be called when a task that had to wait continues: it holds the structure
+    from now on. If a signal handler raises here, [otherwise ()] gives the
+    structure back. *)
 
 val to_list : t -> Waits.holder list
 

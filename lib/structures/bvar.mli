@@ -56,3 +56,13 @@ val wait_evt : 'a t -> 'a Event.t
 val waiters : 'a t -> int
 (** How many tasks wait, for diagnosis. One that was cancelled counts until it
     is unwound. *)
+
+(**/**)
+
+val signal_step :
+  'a -> (unit, 'a) Waiters.t -> ((unit, 'a) Waiters.t, bool) Step.t
+
+val broadcast_step :
+  ('a, exn) result ->
+  (unit, 'a) Waiters.t ->
+  ((unit, 'a) Waiters.t, unit) Step.t

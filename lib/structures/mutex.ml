@@ -142,9 +142,10 @@ let[@inline never] lock_as owner t =
   match Step.attempt t lock_step owner with
   | Some () -> ()
   | None ->
+      let otherwise () = Step.surely t unlock_step () in
       Misuse.before_lock t (owners t) (Holders.to_list owner);
       wait_for t owner;
-      Holders.taken owner
+      Holders.taken owner ~otherwise
 
 let[@inline never] lock_slowly t =
   if not (lock_soon t backing_off) then wait_for t Holders.unknown
@@ -165,7 +166,9 @@ let rec lock_again t =
       Printexc.raise_with_backtrace e backtrace
 
 let lock_as_evt t owner =
-  Event.make_with ~finish:(fun () -> Holders.taken owner) locking t owner
+  let otherwise () = Step.surely t unlock_step () in
+  let finish () = Holders.taken owner ~otherwise in
+  Event.make_with ~finish locking t owner
 
 let lock_evt t =
   if Waits.are_kept () then

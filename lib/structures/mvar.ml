@@ -28,12 +28,16 @@
    then the box is [Held]: a task that takes waits for the value, and one that only tries
    finds nothing. *)
 
-type purpose = Take | Read | Hold
+type purpose = Take | Read | Hold of Holders.t
 
 type 'a state =
   | Empty of (purpose, 'a) Waiters.t
   | Full of 'a * ('a, unit) Waiters.t
-  | Held of (purpose, 'a) Waiters.t * ('a, unit) Waiters.t
+  | Held of {
+      by : Holders.t;  (** If it is known. *)
+      takers : (purpose, 'a) Waiters.t;
+      putters : ('a, unit) Waiters.t;
+    }
 
 type 'a t = 'a state Atomic.t
 
@@ -46,35 +50,39 @@ let create ?name v = made ?name (full v)
 
 (* --- Steps ---------------------------------------------------------------- *)
 
+let[@inline] held takers putters =
+  Held { by = Holders.unknown; takers; putters }
+
 let not_held () = assert false (* only the holder leaves [Held] *)
 
 (* The holder has [v] for those who wait. [result] is that of its own operation. *)
 let rec give result v : _ -> _ Step.t = function
   | Empty _ | Full _ -> not_held ()
-  | Held (takers, putters) when Waiters.is_empty takers ->
+  | Held { takers; putters; _ } when Waiters.is_empty takers ->
       Return (Full (v, putters), result)
-  | Held (takers, putters) ->
-      let w = Waiters.head takers in
-      let accepted : _ Step.next =
+  | Held { by; takers; putters } ->
+      let w = Waiters.head takers and takers = Waiters.tail takers in
+      let accepted, by =
         match w.arg with
-        | Take -> Then (vacate result)
-        | Read -> Again
-        | Hold -> (* the resumed task is the holder now *) Done result
-      and state = Held (Waiters.tail takers, putters) in
+        | Take -> (Step.Then (vacate result), by)
+        | Read -> (Again, by)
+        | Hold by -> (* the resumed task is the holder now *) (Done result, by)
+      in
+      let state = Held { by; takers; putters } in
       Hand_over { state; waiter = w; outcome = Ok v; accepted; refused = Again }
 
 (* The holder has nothing. *)
 and vacate result : _ -> _ Step.t = function
   | Empty _ | Full _ -> not_held ()
-  | Held (takers, putters) when Waiters.is_empty putters ->
+  | Held { takers; putters; _ } when Waiters.is_empty putters ->
       Return (emptied takers, result)
-  | Held (takers, putters) -> hand_to_putter result takers putters
+  | Held { takers; putters; _ } -> hand_to_putter result takers putters
 
 and hand_to_putter result takers putters : _ Step.t =
   let p = Waiters.head putters in
   Hand_over
     {
-      state = Held (takers, Waiters.tail putters);
+      state = held takers (Waiters.tail putters);
       waiter = p;
       outcome = Ok ();
       accepted = Then (give result p.arg);
@@ -86,7 +94,7 @@ let use purpose : _ -> _ Step.t = function
   | Full (v, putters) as full -> (
       match purpose with
       | Read -> Return (full, v)
-      | Hold -> Return (Held (Waiters.empty, putters), v)
+      | Hold by -> Return (Held { by; takers = Waiters.empty; putters }, v)
       | Take when Waiters.is_empty putters -> Return (empty, v)
       | Take -> hand_to_putter v Waiters.empty putters)
 
@@ -106,7 +114,7 @@ let put_in v : _ -> _ Step.t = function
               accepted = Step.finished;
               refused = Again;
             }
-      | Read | Hold -> Become (Held (takers, Waiters.empty), Then (give () v)))
+      | Read | Hold _ -> Become (held takers Waiters.empty, Then (give () v)))
 
 (* As the last part of an operation whose result is known already. *)
 let put_back v state = give () v state
@@ -116,24 +124,24 @@ let put_back v state = give () v state
 let takers change w = function
   | Full _ as state -> state
   | Empty takers -> emptied (change takers w)
-  | Held (takers, putters) -> Held (change takers w, putters)
+  | Held h -> Held { h with takers = change h.takers w }
 
 let putters change w = function
   | Empty _ as state -> state
   | Full (v, putters) -> Full (v, change putters w)
-  | Held (takers, putters) -> Held (takers, change putters w)
+  | Held h -> Held { h with putters = change h.putters w }
+
+let observe t =
+  match Atomic.get t with
+  | Held { by; _ } -> { Waits.nothing with holders = Holders.to_list by }
+  | Empty _ | Full _ -> Waits.nothing
 
 let using =
   Operation.By_steps
     { word = Fun.id; step = use; queue = takers; left = Step.finished }
 
 let taking =
-  {
-    Operation.name = "Mvar.take";
-    spin = Before;
-    observe = Waits.unobserved;
-    how = using;
-  }
+  { Operation.name = "Mvar.take"; spin = Before; observe; how = using }
 
 let reading = { taking with name = "Mvar.read" }
 let swapping = { taking with name = "Mvar.swap" }
@@ -143,13 +151,11 @@ let putting =
   {
     Operation.name = "Mvar.put";
     spin = Before;
-    observe = Waits.unobserved;
+    observe;
     how =
       By_steps
         { word = Fun.id; step = put_in; queue = putters; left = Step.finished };
   }
-
-let named = function Take -> taking | Read -> reading | Hold -> modifying
 
 (* --- Taking --------------------------------------------------------------- *)
 
@@ -162,31 +168,33 @@ let try_read t = Step.attempt t use Read
 let if_full t () =
   match Atomic.get t with Full _ -> Some () | Empty _ | Held _ -> None
 
-let[@inline never] use_or_wait t purpose =
+let[@inline never] use_or_wait operation t purpose =
   match Step.attempt t use purpose with
   | Some v -> v
-  | None -> Operation.suspend (named purpose) t purpose
+  | None -> Operation.suspend operation t purpose
 
-let[@inline never] spin_then_use t purpose =
+let[@inline never] spin_then_use operation t purpose =
   if Operation.may_spin () then begin
     ignore (Operation.attempt_at_change t if_full t () : unit option);
-    use_or_wait t purpose
+    use_or_wait operation t purpose
   end
-  else Operation.suspend (named purpose) t purpose
+  else Operation.suspend operation t purpose
 
-let[@inline] use_now t purpose =
+let[@inline] use_now operation t purpose =
   match Atomic.get t with
-  | Full _ -> use_or_wait t purpose
-  | Empty _ | Held _ -> spin_then_use t purpose
+  | Full _ -> use_or_wait operation t purpose
+  | Empty _ | Held _ -> spin_then_use operation t purpose
 
 let take t =
   match Atomic.get t with
   | Full (v, putters) as before
     when Waiters.is_empty putters && Atomic.compare_and_set t before empty ->
       v
-  | _ -> use_now t Take
+  | _ -> use_now taking t Take
 
-let read t = match Atomic.get t with Full (v, _) -> v | _ -> use_now t Read
+let read t =
+  match Atomic.get t with Full (v, _) -> v | _ -> use_now reading t Read
+
 let take_evt t = Event.make taking t Take
 let read_evt t = Event.make reading t Read
 
@@ -227,73 +235,63 @@ let put_evt t v = Event.make putting t v
 
 (* --- Both at once --------------------------------------------------------- *)
 
-let rec hold t =
+let[@inline] hold operation t purpose =
   match Atomic.get t with
-  | Full (v, putters) as before ->
-      if Atomic.compare_and_set t before (Held (Waiters.empty, putters)) then v
-      else hold t
-  | Empty _ | Held _ -> spin_then_use t Hold
+  | Full (v, putters) as before
+    when Atomic.compare_and_set t before (held Waiters.empty putters) ->
+      v
+  | _ -> use_now operation t purpose
 
 let[@inline] given_back t v =
   match Atomic.get t with
-  | Held (takers, putters) as before when Waiters.is_empty takers ->
+  | Held { takers; putters; _ } as before when Waiters.is_empty takers ->
       Atomic.compare_and_set t before (Full (v, putters))
-  | _ -> false
+  | Held _ | Empty _ | Full _ -> false
 
-let give_back t v = if not (given_back t v) then Step.surely t put_back v
+(* From when the box is held none of these functions ends in a call: before it the compiler
+   would put a poll, where a signal handler could raise before the box is given back. *)
+let give_back t v =
+  Step.give_back ~fast:given_back t put_back v;
+  ()
+
+let[@inline] replace t f old =
+  Sys.opaque_identity (Step.replacing ~fast:given_back t put_back f old)
+
+let unknown = Hold Holders.unknown
 
 let swap_held t v old =
   give_back t v;
   old
 
-let rec swap t v =
+let swap t v =
   match Atomic.get t with
-  | Full (old, putters) as before ->
-      if Atomic.compare_and_set t before (Full (v, putters)) then old
-      else swap t v
-  | Empty _ | Held _ -> swap_held t v (spin_then_use t Hold)
-
-let modify_held t f old = Step.replacing ~fast:given_back t put_back f old
-
-(* While waits are kept, the task that holds the box is known. What notes it is allocated
-   before the task has the box: a signal handler may raise there, and nobody would give the
-   box back. *)
-let noted t f by old = Labels.holding t (Waits.held by) (fun () -> f old)
+  | Full (old, putters) as before
+    when Atomic.compare_and_set t before (Full (v, putters)) ->
+      old
+  | _ -> swap_held t v (use_now swapping t unknown)
 
 let[@inline never] modify_known t f =
-  Extent.within (fun by ->
-      let f = noted t f by in
-      modify_held t f (hold t))
+  Holders.within (fun by ->
+      let purpose = Hold by and otherwise = ignore in
+      let f old =
+        Holders.taken by ~otherwise;
+        f old
+      in
+      replace t f (use_now modifying t purpose))
 
 let modify t f =
-  if Waits.are_kept () then modify_known t f else modify_held t f (hold t)
+  if Waits.are_kept () then modify_known t f
+  else replace t f (hold modifying t unknown)
 
-let modify_noted t f old begun =
-  Extent.within (fun by ->
-      let f = noted t f by in
-      begun := true;
-      modify_held t f old)
+let swap_evt t v = Event.make_with ~finish:(swap_held t v) swapping t unknown
 
-let[@inline never] finish_modify_known t f old =
-  match ref false with
-  | begun -> (
-      try modify_noted t f old begun
-      with e when not !begun ->
-        (* a signal handler's *)
-        give_back t old;
-        raise e)
-  | exception e ->
-      (* as well *)
-      give_back t old;
-      raise e
-
-let finish_modify t f old =
-  if Waits.are_kept () then finish_modify_known t f old else modify_held t f old
-
-let swap_evt t v = Event.make_with ~finish:(swap_held t v) swapping t Hold
+let modify_as_evt t f by =
+  Event.make_with ~finish:(fun old -> replace t f old) modifying t (Hold by)
 
 let modify_evt t f =
-  Event.make_with ~finish:(finish_modify t f) modifying t Hold
+  if Waits.are_kept () then
+    Event.guard (fun () -> modify_as_evt t f (Holders.caller ()))
+  else modify_as_evt t f Holders.unknown
 
 (* --- Looking -------------------------------------------------------------- *)
 
@@ -304,4 +302,5 @@ let waiters t =
   match Atomic.get t with
   | Empty takers -> Waiters.length takers
   | Full (_, putters) -> Waiters.length putters
-  | Held (takers, putters) -> Waiters.length takers + Waiters.length putters
+  | Held { takers; putters; _ } ->
+      Waiters.length takers + Waiters.length putters

@@ -208,8 +208,9 @@ let[@inline never] enter_slowly t request =
   match Step.attempt t.state lock_step request with
   | Some () -> ()
   | None ->
+      let otherwise () = Step.surely t.state unlock_step request in
       Operation.wait (operation request.mode) t request;
-      Holders.taken request.by
+      Holders.taken request.by ~otherwise
 
 let[@inline] enter t request =
   if not (locked t.state request) then enter_slowly t request
@@ -235,7 +236,8 @@ let lock_evt t request =
   if Waits.are_kept () then
     Event.guard (fun () ->
         let request = asked request in
-        let finish () = Holders.taken request.by in
+        let otherwise () = Step.surely t.state unlock_step request in
+        let finish () = Holders.taken request.by ~otherwise in
         Event.make_with ~finish (operation request.mode) t request)
   else Event.make (operation request.mode) t request
 

@@ -118,6 +118,15 @@ val surely : 's Atomic.t -> ('x -> 's -> ('s, 'r) t) -> 'x -> 'r
     fast path of the step: one compare-and-set with the same effect where nobody
     waits, or [false]. *)
 
+val give_back :
+  fast:('s Atomic.t -> 'x -> bool) ->
+  's Atomic.t ->
+  ('x -> 's -> ('s, unit) t) ->
+  'x ->
+  unit
+(** [give_back ~fast word step x] performs the step {!surely}, by the fast path
+    if that is [true]. *)
+
 val within :
   fast:('s Atomic.t -> 'x -> bool) ->
   's Atomic.t ->
