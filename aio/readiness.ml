@@ -158,7 +158,7 @@ let tentative_evt fd direction f =
      Option.is_some !cell)
   in
   Event.wrap
-    (Event.make_tentative ~confirm operation (descriptor fd direction) ())
+    (Event.make_by (Tentative confirm) operation (descriptor fd direction) ())
     (fun cell -> Option.get !cell)
 
 (* --- Running -------------------------------------------------------------- *)

@@ -299,5 +299,5 @@ let await t =
 let await_evt t =
   Event.guard @@ fun () ->
   Event.wrap
-    (Event.make_tentative ~confirm:Trial.has_passed awaiting t (arrival Leaves))
+    (Event.make_by (Tentative Trial.has_passed) awaiting t (arrival Leaves))
     (fun (_ : Trial.t) -> ())

@@ -52,5 +52,5 @@ let signal t v = Step.perform t signal_step v
 let broadcast t v = Step.perform t broadcast_step (Ok v)
 let broadcast_exn t e = Step.perform t broadcast_step (Error e)
 let wait t = Operation.wait waiting t ()
-let wait_evt t = Event.make ~last:true waiting t ()
+let wait_evt t = Event.make_by Last waiting t ()
 let waiters t = Waiters.length (Atomic.get t)

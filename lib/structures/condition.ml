@@ -165,9 +165,7 @@ let wait_evt condition mutex =
   let wait = start condition mutex in
   let lock_again () = lock_again wait in
   Event.wrap_withdraw
-    (Event.make_with ~last:true
-       ~finish:(fun _ -> lock_again ())
-       waiting wait ())
+    (Event.make_by (Last_and_finish (fun _ -> lock_again ())) waiting wait ())
     lock_again
 
 (* --- Without a mutex ------------------------------------------------------- *)
@@ -192,7 +190,7 @@ let waiting_only =
 let wait_no_mutex t = ignore (Operation.wait waiting_only t () : wake)
 
 let wait_no_mutex_evt t =
-  Event.make_with ~last:true ~finish:ignore waiting_only t ()
+  Event.make_by (Last_and_finish ignore) waiting_only t ()
 
 (* One call of [loop_no_mutex], or one synchronisation of its event. Only its task
    touches the fields. *)
@@ -303,7 +301,7 @@ let loop_no_mutex_evt condition f =
     visit.place <- Place.nowhere;
     is_over visit
   in
-  let event = Event.make_tentative ~confirm looking visit () in
+  let event = Event.make_by (Tentative confirm) looking visit () in
   Event.wrap_withdraw
     (Event.wrap event (fun _ -> visit.got ()))
     (fun () -> leave visit)

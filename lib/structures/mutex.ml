@@ -168,7 +168,7 @@ let rec lock_again t =
 let lock_as_evt t owner =
   let otherwise () = Step.surely t unlock_step () in
   let finish () = Holders.taken owner ~otherwise in
-  Event.make_with ~finish locking t owner
+  Event.make_by (Finish finish) locking t owner
 
 let lock_evt t =
   if Waits.are_kept () then

@@ -283,10 +283,10 @@ let modify t f =
   if Waits.are_kept () then modify_known t f
   else replace t f (hold modifying t unknown)
 
-let swap_evt t v = Event.make_with ~finish:(swap_held t v) swapping t unknown
+let swap_evt t v = Event.make_by (Finish (swap_held t v)) swapping t unknown
 
 let modify_as_evt t f by =
-  Event.make_with ~finish:(fun old -> replace t f old) modifying t (Hold by)
+  Event.make_by (Finish (replace t f)) modifying t (Hold by)
 
 let modify_evt t f =
   if Waits.are_kept () then

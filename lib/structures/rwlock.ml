@@ -238,7 +238,7 @@ let lock_evt t request =
         let request = asked request in
         let otherwise () = Step.surely t.state unlock_step request in
         let finish () = Holders.taken request.by ~otherwise in
-        Event.make_with ~finish (operation request.mode) t request)
+        Event.make_by (Finish finish) (operation request.mode) t request)
   else Event.make (operation request.mode) t request
 
 let read_lock_evt t = lock_evt t t.reading

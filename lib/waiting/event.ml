@@ -19,14 +19,23 @@ let make_of kind finish operation structure arg =
          kind;
        })
 
-let make_with ?(last = false) ~finish operation structure arg =
-  make_of (if last then Last else Plain) finish operation structure arg
+type ('b, 'a) policy =
+  | Last : ('a, 'a) policy
+  | Finish : ('b -> 'a) -> ('b, 'a) policy
+  | Last_and_finish : ('b -> 'a) -> ('b, 'a) policy
+  | Tentative : ('a -> bool) -> ('a, 'a) policy
 
-let make ?last operation structure arg =
-  make_with ?last ~finish:same operation structure arg
+let make operation structure arg = make_of Plain same operation structure arg
 
-let make_tentative ~confirm operation structure arg =
-  make_of (Tentative confirm) same operation structure arg
+let make_by : type b a. (b, a) policy -> (_, _, b) Operation.t -> _ -> _ -> a t
+    =
+ fun policy operation structure arg ->
+  match policy with
+  | Last -> make_of Last same operation structure arg
+  | Finish finish -> make_of Plain finish operation structure arg
+  | Last_and_finish finish -> make_of Last finish operation structure arg
+  | Tentative confirm ->
+      make_of (Tentative confirm) same operation structure arg
 
 let ready =
   {

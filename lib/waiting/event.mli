@@ -237,42 +237,39 @@ val to_result : 'a t -> ('a, exn) result t
 
 (** {2 For authors of structures} *)
 
-val make :
-  ?last:bool -> ('t, 'x, 'a) Structure_kit.operation -> 't -> 'x -> 'a t
+val make : ('t, 'x, 'a) Structure_kit.operation -> 't -> 'x -> 'a t
 (** [make operation t arg] is the event of an operation with its argument, as
     {!Concord.Structure_kit.wait} performs it.
 
     A choice may find an alternative ready while it enlists the others. Then it
     withdraws these; and if another task was faster at the ready one, the choice
     begins again, with the same [arg]. What a waiter refused meanwhile must not
-    be lost: it is still there for [attempt], or went to the next waiter, or
-    else [arg] must remember it. With [~last:true] the operation is enlisted
-    after those without, so that this does not happen to it. *)
+    be lost: it is still there for the next attempt, or went to the next waiter,
+    or else [arg] must remember it. *)
 
-val make_with :
-  ?last:bool ->
-  finish:('a -> 'b) ->
-  ('t, 'x, 'a) Structure_kit.operation ->
-  't ->
-  'x ->
-  'b t
-(** As {!make}, for an operation whose last part the resumed task has to do:
-    [finish v] runs in the task, before any function of the user. It may
-    suspend, and raise. *)
+(** What an operation needs besides, whose step gives a ['b] and whose event an
+    ['a]. *)
+type ('b, 'a) policy =
+  | Last : ('a, 'a) policy
+      (** A choice enlists it after the others, so that it never withdraws it
+          because another one is ready. *)
+  | Finish : ('b -> 'a) -> ('b, 'a) policy
+      (** The last part, which the resumed task has to do: it runs in the task,
+          before any function of the user. It may suspend, and raise. *)
+  | Last_and_finish : ('b -> 'a) -> ('b, 'a) policy
+  | Tentative : ('a -> bool) -> ('a, 'a) policy
+      (** For a structure that has to resume a waiter before it knows whether
+          the operation will be performed, and so may resume it in vain. The
+          resumed task calls the function before anything else. [false]: the
+          operation was not performed, and the event begins again, with the same
+          [arg]. A choice takes new places in the other structures then, and its
+          timeouts keep their deadlines. The function may suspend. If it raises,
+          the operation was not performed, and the event ends as if it was
+          cancelled. *)
 
-val make_tentative :
-  confirm:('a -> bool) ->
-  ('t, 'x, 'a) Structure_kit.operation ->
-  't ->
-  'x ->
-  'a t
-(** As {!make}, for a structure that has to resume a waiter before it knows
-    whether the operation will be performed, and so may resume it in vain. The
-    resumed task calls [confirm v] before anything else. [false]: the operation
-    was not performed, and the event begins again, with the same [arg]: a choice
-    takes new places in the other structures, and its timeouts keep their
-    deadlines. [confirm] may suspend; if it raises, the operation was not
-    performed, and the event ends as if it was cancelled. *)
+val make_by :
+  ('b, 'a) policy -> ('t, 'x, 'b) Structure_kit.operation -> 't -> 'x -> 'a t
+(** As {!make}, by a policy. *)
 
 val wrap_withdraw : 'a t -> (unit -> unit) -> 'a t
 (** {!wrap_abort}, but the function runs before those given to {!wrap}: for an
