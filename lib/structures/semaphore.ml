@@ -3,12 +3,10 @@
    State       Left by           To              By whom
    Free n      acquire, n > 0  * Free (n - 1)    any task
                release         * Free (n + 1)    any task
-               a waiter, n = 0   Queue [w]       the task that waits
-   Queue ws    a waiter          Queue (ws, w)   the task that waits
-               cancelled waiter  Queue (ws - w), or Free 0
-                                                 the task that enlisted w
-               release           Queue (ws - w), or Free 0
+   Queue ws    release           Queue (ws - w), or Free 0
                                                  any task, if ws = w::_; it calls w
+
+   and waiters come to [ws], if there is no permit, and withdraw.
 
    * linearises the operation of the task that does it. An acquire that waited, and
    the release that serves it, linearise when the resumer answers [true]: the permit
@@ -17,97 +15,77 @@
 type state = Free of int | Queue of (unit, unit) Waiters.t
 type t = state Atomic.t
 
-(* Those with few permits are shared: they need not be allocated, nor fetched from the core
-   that has allocated them. *)
+(* States with few permits are shared, because then a task neither allocates one nor fetches
+   it from the core that has allocated it. *)
 let few = 64
 let shared = Array.init (few + 1) (fun n -> Free n)
 let free n = if n <= few then Array.unsafe_get shared n else Free n
 let make n = Labels.made ~kind:"semaphore" (Atomic.make (free n))
 let none = free 0
-let queue waiters = if Waiters.is_empty waiters then none else Queue waiters
+let one = free 1
+let queued waiters = if Waiters.is_empty waiters then none else Queue waiters
 
-let rec try_acquire_again t pauses =
-  match Atomic.get t with
-  | Free n as before ->
-      n > 0
-      && (Atomic.compare_and_set t before (free (n - 1))
-         ||
-         (* another acquire or release *)
-         try_acquire_again t (Backoff.wait pauses))
-  | Queue _ -> false
+(* --- Steps ---------------------------------------------------------------- *)
 
-let try_acquire t = try_acquire_again t Backoff.first
+let acquire_step () : _ -> _ Step.t = function
+  | Free n when n > 0 -> Return (free (n - 1), ())
+  | Free _ | Queue _ -> Wait
 
-let rec enlist t w =
-  match Atomic.get t with
-  | Free n as before ->
-      n = 0
-      && (Atomic.compare_and_set t before (Queue (Waiters.push Waiters.empty w))
-         ||
-         (* released, or another waiter *)
-         enlist t w)
-  | Queue waiters as before ->
-      Atomic.compare_and_set t before (Queue (Waiters.push waiters w))
-      ||
-      (* released, another waiter, or a withdrawal *)
-      enlist t w
+let[@inline] release : _ -> _ Step.t = function
+  | Free n -> Return (free (n + 1), ())
+  | Queue waiters ->
+      Hand_over
+        {
+          state = queued (Waiters.tail waiters);
+          waiter = Waiters.head waiters;
+          outcome = Ok ();
+          accepted = Step.finished;
+          refused = Again;
+        }
 
-let withdraw t w =
-  Operation.leave t w @@ function
-  | Free _ as state -> state
-  | Queue waiters -> queue (Waiters.count_gone waiters)
+let overflow = Sys_error "Semaphore.Counting.release: overflow"
+
+let release_counting () : _ -> _ Step.t = function
+  | Free n when n = max_int -> Raise overflow
+  | state -> release state
+
+let release_binary () : _ -> _ Step.t = function
+  | Free n as state when n > 0 -> Return (state, ())
+  | state -> release state
+
+(* --- Who waits ------------------------------------------------------------ *)
+
+let queue change w = function
+  | Free n as state when n > 0 -> state
+  | Free _ -> queued (change Waiters.empty w)
+  | Queue waiters -> queued (change waiters w)
 
 let acquiring =
   {
-    Operation.name = "Semaphore.acquire";
+    Operation.name = "Semaphore.Counting.acquire";
     spin = Before;
     observe = Waits.unobserved;
     how =
-      By_hand
-        {
-          attempt = (fun t () -> if try_acquire t then Some () else None);
-          enlist;
-          withdraw;
-        };
+      By_steps
+        { word = Fun.id; step = acquire_step; queue; left = Step.finished };
   }
 
-let acquire t = if not (try_acquire t) then Operation.wait acquiring t ()
-let acquire_evt t = Event.make acquiring t ()
+let acquiring_binary = { acquiring with name = "Semaphore.Binary.acquire" }
 
-(* [full n]: what a release does that finds [n] permits, [most] of them. *)
-let rec release_again most full t pauses =
+(* --- Operations ------------------------------------------------------------- *)
+
+let[@inline] try_acquire t =
   match Atomic.get t with
-  | Free n as before ->
-      if n = most then full ()
-      else if not (Atomic.compare_and_set t before (free (n + 1))) then
-        (* another acquire or release, or a waiter *)
-        release_again most full t (Backoff.wait pauses)
-  | Queue waiters as before ->
-      let w = Waiters.head waiters in
-      let after = queue (Waiters.tail waiters) in
-      if not (Atomic.compare_and_set t before after && Waiter.resume w (Ok ()))
-      then
-        (* a waiter came or withdrew; or [w] refused *)
-        release_again most full t pauses
-
-let release_up_to most full t = release_again most full t Backoff.first
-let get_value t = match Atomic.get t with Free n -> n | Queue _ -> 0
+  | Free n as before
+    when n > 0 && Atomic.compare_and_set t before (free (n - 1)) ->
+      true
+  | Free n when n > 0 -> Option.is_some (Step.attempt t acquire_step ())
+  | Free _ | Queue _ -> false
 
 let waiters t =
   match Atomic.get t with
   | Free _ -> 0
   | Queue waiters -> Waiters.length waiters
-
-let with_permit release t f =
-  acquire t;
-  match f () with
-  | v ->
-      release t;
-      v
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      release t;
-      Printexc.raise_with_backtrace e backtrace
 
 module Counting = struct
   type nonrec t = t
@@ -116,24 +94,42 @@ module Counting = struct
     if n < 0 then invalid_arg "Semaphore.Counting.make: negative value";
     make n
 
-  let overflow () = raise (Sys_error "Semaphore.Counting.release: overflow")
-  let release t = release_up_to max_int overflow t
-  let try_acquire = try_acquire
-  let acquire = acquire
-  let acquire_evt = acquire_evt
-  let get_value = get_value
+  let try_acquire t = try_acquire t
+  let acquire t = if not (try_acquire t) then Operation.wait acquiring t ()
+  let acquire_evt t = Event.make acquiring t ()
+
+  let[@inline] released t () =
+    match Atomic.get t with
+    | Free n as before ->
+        n < few && Atomic.compare_and_set t before (free (n + 1))
+    | Queue _ -> false
+
+  let release t = if not (released t ()) then Step.surely t release_counting ()
+
+  let with_permit t f =
+    acquire t;
+    Step.within ~fast:released t release_counting () f
+
+  let get_value t = match Atomic.get t with Free n -> n | Queue _ -> 0
   let waiters = waiters
-  let with_permit t f = with_permit release t f
 end
 
 module Binary = struct
   type nonrec t = t
 
   let make available = make (Bool.to_int available)
-  let release t = release_up_to 1 ignore t
-  let try_acquire = try_acquire
-  let acquire = acquire
-  let acquire_evt = acquire_evt
+  let try_acquire t = try_acquire t
+
+  let acquire t =
+    if not (try_acquire t) then Operation.wait acquiring_binary t ()
+
+  let acquire_evt t = Event.make acquiring_binary t ()
+  let[@inline] released t () = Atomic.compare_and_set t none one
+  let release t = if not (released t ()) then Step.surely t release_binary ()
+
+  let with_permit t f =
+    acquire t;
+    Step.within ~fast:released t release_binary () f
+
   let waiters = waiters
-  let with_permit t f = with_permit release t f
 end

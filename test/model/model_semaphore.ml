@@ -2,16 +2,17 @@ open Actor
 
 let acquire name t =
   make name @@ fun () ->
-  Semaphore.acquire t;
+  Semaphore.Counting.acquire t;
   "ok"
 
 let sync_acquire name t =
   make name @@ fun () ->
-  Event.sync (Semaphore.acquire_evt t);
+  Event.sync (Semaphore.Counting.acquire_evt t);
   "ok"
 
 let try_acquire name t =
-  make name (fun () -> if Semaphore.try_acquire t then "ok" else "none")
+  make name (fun () ->
+      if Semaphore.Counting.try_acquire t then "ok" else "none")
 
 let release t = Do (fun () -> Semaphore.Counting.release t)
 let release_binary t = Do (fun () -> Semaphore.Binary.release t)
