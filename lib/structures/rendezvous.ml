@@ -3,18 +3,17 @@
    State           Left by              To                 By whom
    Open (ss, rs)   send, rs = r::_    * Open (ss, rs - r)  any task; it calls r
                    receive, ss = s::_ * Open (ss - s, rs)  any task; it calls s
-                   a sender             Open ((ss, s), rs) the task that waits
-                   a receiver           Open (ss, (rs, r)) the task that waits
-                   cancelled waiter     without it         the task that enlisted it
                    close              * Closed             any task; it calls all
    Closed          never (terminal)
+
+   and senders come to [ss], and receivers to [rs], and withdraw.
 
    * linearises the operation of the task that does it, and that of the waiter that
    it resumes: if the resumer refuses, nothing has happened but that the waiter is
    gone.
 
-   Senders and receivers wait at once only if they are alternatives of one choice,
-   which cannot meet itself, or if those on one side are gone. *)
+   Senders and receivers wait at the same time only if they are alternatives of one choice,
+   which can't meet itself, or if those on one side are gone. [Step.enlist] sees to it. *)
 type 'a state = Open of ('a, unit) Waiters.t * (unit, 'a) Waiters.t | Closed
 type 'a t = 'a state Atomic.t
 
@@ -25,42 +24,52 @@ let opened senders receivers =
   if Waiters.is_empty senders && Waiters.is_empty receivers then idle
   else Open (senders, receivers)
 
-let[@inline never] closed t =
-  Closed.by t;
-  raise Closed.Closed
+(* --- Steps ---------------------------------------------------------------- *)
 
-(* --- Sending -------------------------------------------------------------- *)
+let send_step v : _ -> _ Step.t = function
+  | Closed -> Raise Closed.Closed
+  | Open (_, receivers) when Waiters.is_empty receivers -> Wait
+  | Open (senders, receivers) ->
+      Hand_over
+        {
+          state = opened senders (Waiters.tail receivers);
+          waiter = Waiters.head receivers;
+          outcome = Ok v;
+          accepted = Step.finished;
+          refused = Again;
+        }
 
-let rec try_send t v =
-  match Atomic.get t with
-  | Closed -> closed t
-  | Open (senders, receivers) as before ->
-      (not (Waiters.is_empty receivers))
-      && begin
-        let w = Waiters.head receivers in
-        let after = opened senders (Waiters.tail receivers)
-        and outcome = Ok v in
-        (Atomic.compare_and_set t before after && Waiter.resume w outcome)
-        ||
-        (* the channel changed, or [w] refused *)
-        try_send t v
-      end
+let receive_step () : _ -> _ Step.t = function
+  | Closed -> Raise Closed.Closed
+  | Open (senders, _) when Waiters.is_empty senders -> Wait
+  | Open (senders, receivers) ->
+      let w = Waiters.head senders in
+      Hand_over
+        {
+          state = opened (Waiters.tail senders) receivers;
+          waiter = w;
+          outcome = Ok ();
+          accepted = Done w.arg;
+          refused = Again;
+        }
 
-let rec enlist_sender t w =
-  match Atomic.get t with
-  | Closed -> false
-  | Open (senders, receivers) as before ->
-      (Waiters.is_empty receivers || not (Waiters.has_partner receivers w))
-      && (Atomic.compare_and_set t before
-            (Open (Waiters.push senders w, receivers))
-         ||
-         (* the channel changed *)
-         enlist_sender t w)
+let close_step () : _ -> _ Step.t = function
+  | Closed -> Return (Closed, ())
+  | Open (senders, receivers) ->
+      let then_receivers =
+        Step.resume_all receivers Closed.outcome Step.finished
+      in
+      Become (Closed, Step.resume_all senders Closed.outcome then_receivers)
 
-let withdraw_sender t w =
-  Operation.leave t w @@ function
+(* --- Who waits ------------------------------------------------------------ *)
+
+let senders change w = function
   | Closed -> Closed
-  | Open (senders, receivers) -> opened (Waiters.count_gone senders) receivers
+  | Open (senders, receivers) -> opened (change senders w) receivers
+
+let receivers change w = function
+  | Closed -> Closed
+  | Open (senders, receivers) -> opened senders (change receivers w)
 
 let sending =
   {
@@ -68,46 +77,14 @@ let sending =
     spin = Enlisted;
     observe = Waits.unobserved;
     how =
-      By_hand
+      By_steps
         {
-          attempt = (fun t v -> if try_send t v then Some () else None);
-          enlist = enlist_sender;
-          withdraw = withdraw_sender;
+          word = Fun.id;
+          step = send_step;
+          queue = senders;
+          left = Step.finished;
         };
   }
-
-let send t v = if not (try_send t v) then Operation.wait sending t v
-
-(* --- Receiving ------------------------------------------------------------ *)
-
-let rec try_receive t =
-  match Atomic.get t with
-  | Closed -> closed t
-  | Open (senders, receivers) as before ->
-      if Waiters.is_empty senders then None
-      else
-        let w = Waiters.head senders in
-        let after = opened (Waiters.tail senders) receivers in
-        let received = Some w.Waiter.arg in
-        if Atomic.compare_and_set t before after && Waiter.resume w (Ok ()) then
-          received
-        else (* the channel changed, or [w] refused *) try_receive t
-
-let rec enlist_receiver t w =
-  match Atomic.get t with
-  | Closed -> false
-  | Open (senders, receivers) as before ->
-      (Waiters.is_empty senders || not (Waiters.has_partner senders w))
-      && (Atomic.compare_and_set t before
-            (Open (senders, Waiters.push receivers w))
-         ||
-         (* the channel changed *)
-         enlist_receiver t w)
-
-let withdraw_receiver t w =
-  Operation.leave t w @@ function
-  | Closed -> Closed
-  | Open (senders, receivers) -> opened senders (Waiters.count_gone receivers)
 
 let receiving =
   {
@@ -115,28 +92,35 @@ let receiving =
     spin = Enlisted_or_before;
     observe = Waits.unobserved;
     how =
-      By_hand
+      By_steps
         {
-          attempt = (fun t () -> try_receive t);
-          enlist = enlist_receiver;
-          withdraw = withdraw_receiver;
+          word = Fun.id;
+          step = receive_step;
+          queue = receivers;
+          left = Step.finished;
         };
   }
+
+(* --- Operations ----------------------------------------------------------- *)
+
+let[@inline] try_send t v =
+  match Atomic.get t with
+  | Open (_, receivers) when Waiters.is_empty receivers -> false
+  | Open _ | Closed -> Option.is_some (Step.attempt t send_step v)
+
+let send t v = if not (try_send t v) then Operation.wait sending t v
+
+let[@inline] try_receive t =
+  match Atomic.get t with
+  | Open (senders, _) when Waiters.is_empty senders -> None
+  | Open _ | Closed -> Step.attempt t receive_step ()
 
 let receive t =
   match try_receive t with Some v -> v | None -> Operation.wait receiving t ()
 
-(* --- Closing, looking ----------------------------------------------------- *)
+let close t = Step.perform t close_step ()
 
-let rec close t =
-  match Atomic.get t with
-  | Closed -> ()
-  | Open (senders, receivers) as before ->
-      let sending = Waiters.round senders Closed.outcome
-      and receiving = Waiters.round receivers Closed.outcome in
-      if Atomic.compare_and_set t before Closed then
-        Waiters.resume_both sending receiving
-      else (* the channel changed *) close t
+(* --- Looking -------------------------------------------------------------- *)
 
 let is_closed t = Atomic.get t == Closed
 
@@ -146,7 +130,7 @@ let waiters t =
   | Open (senders, receivers) ->
       Waiters.length senders + Waiters.length receivers
 
-let senders t =
+let count_senders t =
   match Atomic.get t with
   | Closed -> 0
   | Open (senders, _) -> Waiters.length senders
@@ -157,4 +141,4 @@ let drain t =
     | Some v -> receive (n - 1) (v :: received)
     | None | (exception Closed.Closed) -> List.rev received
   in
-  receive (senders t) []
+  receive (count_senders t) []
