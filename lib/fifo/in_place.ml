@@ -4,9 +4,9 @@
    what its operations work on, whatever comes after that; nothing else writes the field
    once the block is made. (OCaml 5.4 has atomic fields; 5.1 to 5.3 have not.) *)
 type 'a outcome = ('a, exn) result
-type promise = unit Promise_state.state
+type promise = unit Promise.state
 
 let[@inline] undecided () = Decision.undecided
-let[@inline] unresolved () : promise = Promise_state.unresolved
+let[@inline] unresolved () : promise = Promise.unresolved
 
 external first : 'block -> 'atomic = "%identity"

@@ -1,17 +1,173 @@
-include Promise_state
+(* [t], the only Atomic here
+
+   State       Left by           To                By whom
+   Waiting ws  settle          * Value, Failed     any task, or a signal handler; it
+                                                   calls all of ws
+   Value v, Failed (e, bt)       never (terminal)
+
+   and waiters come to [ws], and withdraw: tasks, and callbacks (see [watch]).
+
+   * linearises a successful [try_fill] or [try_fail]; a failed one, [peek] and
+   [await] linearise at the read that sees a terminal state. What the resumers answer does
+   not matter, because the outcome stays here.
+
+   A waiter is resumed with [Ok ()] and reads the outcome itself, so that an
+   exception keeps its backtrace (S5). *)
+type 'a state =
+  | Waiting of (unit, unit) Waiters.t
+  | Value of 'a
+  | Failed of exn * Printexc.raw_backtrace
+
+type 'a t = 'a state Atomic.t
+
+exception Already_filled
+
+let () = Labels.tell Already_filled ~otherwise:"Concord.Promise.Already_filled"
+
+let refuse t =
+  Labels.raises Already_filled t;
+  raise Already_filled
+
+let unresolved = Waiting Waiters.empty
+let create ?name () = Labels.made ~kind:"promise" ?name (Atomic.make unresolved)
+let of_value v = Atomic.make (Value v)
+
+(* --- Steps ---------------------------------------------------------------- *)
+
+let was_resolved = -1
+
+(* The result: how many were resumed, or [was_resolved]. *)
+let settle_step outcome : _ -> _ Step.t = function
+  | (Value _ | Failed _) as resolved -> Return (resolved, was_resolved)
+  | Waiting waiters ->
+      let count = Step.Count_resumed (fun n -> Done n) in
+      Become (outcome, Step.resume_all waiters (Ok ()) count)
+
+let await_step () : _ -> _ Step.t = function
+  | (Value _ | Failed _) as resolved -> Return (resolved, ())
+  | Waiting _ -> Wait
+
+(* --- Who waits ------------------------------------------------------------ *)
+
+let queue change w = function
+  | (Value _ | Failed _) as resolved -> resolved
+  | Waiting waiters -> Waiting (change waiters w)
+
+let awaiting =
+  {
+    Operation.name = "Promise.await";
+    spin = Before;
+    observe = Waits.unobserved;
+    how =
+      By_steps { word = Fun.id; step = await_step; queue; left = Step.finished };
+  }
+
+(* --- Resolving ------------------------------------------------------------ *)
+
+let settle t outcome =
+  match Atomic.get t with
+  | Waiting waiters as before
+    when Waiters.is_empty waiters && Atomic.compare_and_set t before outcome ->
+      0
+  | Waiting _ -> Step.perform t settle_step outcome
+  | Value _ | Failed _ -> was_resolved
+
+let try_fill t v = settle t (Value v) >= 0
+let fill t v = if not (try_fill t v) then refuse t
+
+let resolve_failed backtrace t e =
+  let backtrace =
+    match backtrace with Some b -> b | None -> Backtrace.get ()
+  in
+  settle t (Failed (e, backtrace))
+
+let try_fail ?backtrace t e = resolve_failed backtrace t e >= 0
+
+let try_resolve ?backtrace t = function
+  | Ok v -> try_fill t v
+  | Error e -> try_fail ?backtrace t e
+
+let fail ?backtrace t e = if not (try_fail ?backtrace t e) then refuse t
+
+let resolve ?backtrace t result =
+  if not (try_resolve ?backtrace t result) then refuse t
+
+let fail_waiters ?backtrace t e =
+  let waiters = resolve_failed backtrace t e in
+  if waiters < 0 then refuse t else waiters
+
+(* --- Looking -------------------------------------------------------------- *)
+
+let is_resolved t =
+  match Atomic.get t with Waiting _ -> false | Value _ | Failed _ -> true
+
+let peek t =
+  match Atomic.get t with
+  | Waiting _ -> None
+  | Value v -> Some (Ok v)
+  | Failed (e, _) -> Some (Error e)
+
+let get_resolved t =
+  match Atomic.get t with
+  | Value v -> v
+  | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
+  | Waiting _ -> assert false (* waiters are resumed after it was resolved *)
+
+let waiters t =
+  match Atomic.get t with
+  | Waiting waiters -> Waiters.length waiters
+  | Value _ | Failed _ -> 0
+
+(* --- Waiting -------------------------------------------------------------- *)
+
+let await t =
+  match Atomic.get t with
+  | Value v -> v
+  | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
+  | Waiting _ ->
+      Operation.wait awaiting t ();
+      get_resolved t
+
+let await_evt t =
+  Event.wrap (Event.make awaiting t ()) (fun () -> get_resolved t)
+
+let await_result t =
+  match Atomic.get t with
+  | Value v -> Ok v
+  | Failed (e, _) -> Error e
+  | Waiting _ ->
+      Operation.wait awaiting t ();
+      Option.get (peek t)
+
+let await_result_evt t =
+  Event.wrap (Event.make awaiting t ()) (fun () -> Option.get (peek t))
 
 (* --- Callbacks ------------------------------------------------------------- *)
 
-(* A callback is a waiter without a task. [call] does nothing if it was done: if it
-   raises, or a signal handler in it, then [Waiters.resume_all] calls it again. *)
+(* A callback is a waiter without a task. Its resumer is written by hand, because a resumer
+   has to decide before it allocates: one that raises counts as one that has decided (H2).
+   But what [call] does allocates, so that a signal handler may raise before anything is
+   done. Therefore the resumer calls [call] again if that raises, and [call] does nothing if
+   it was done. *)
+let rec insist tries call =
+  match call () with
+  | () -> ()
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      if tries > 0 then insist (tries - 1) call;
+      Printexc.raise_with_backtrace e backtrace
+
+(* After so many exceptions the cause is [call] itself, not a signal. *)
+let most_tries = 16
+
 let watch t call =
   let w = Waiter.make () in
   let resumer _ =
-    call ();
+    insist most_tries call;
     true
   in
   w.Waiter.resumer <- resumer;
-  if not (enlist t w) then call ();
+  if not (Operation.enlist awaiting t w) then call ();
   w
 
 (* [called], of one callback

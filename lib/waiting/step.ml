@@ -22,6 +22,7 @@ and ('s, 'r) next =
   | Resume_all :
       ('x, 'a) Waiter.t list * ('a, exn) result * ('s, 'r) next
       -> ('s, 'r) next
+  | Count_resumed : (int -> ('s, 'r) next) -> ('s, 'r) next
 
 let finished = Done ()
 
@@ -47,6 +48,7 @@ let resume_all waiters outcome next =
                                                         answer of the waiter
    At (word', step, k)  k v                             the chain of word' is Done v
    Resume_all (w :: ws) Resume_all ws                   the resumption of w
+   Count_resumed k      k n                             (nothing: it is a look)
    Done v               (of the outer chain) k v; the first chain ends with v *)
 type ('s, 'v, 'r) chain = {
   word : 's Atomic.t;
@@ -66,6 +68,7 @@ type 'r owed = {
   mutable raised : exn;  (** What was raised first, or {!Nothing}. *)
   mutable backtrace : Printexc.raw_backtrace;
   mutable tries : int;  (** How many were raised since the last change. *)
+  mutable resumed : int;  (** For {!Count_resumed}. *)
 }
 
 exception Nothing
@@ -78,6 +81,7 @@ let owe chain =
     raised = Nothing;
     backtrace = no_backtrace;
     tries = 0;
+    resumed = 0;
   }
 
 (* It allocates outside of OCaml's code only, where no signal handler runs. *)
@@ -152,8 +156,13 @@ let rec go : type r. r owed -> r option =
       go owed
   | Resume_all (waiter :: rest, outcome, next) ->
       let rest = Resume_all (rest, outcome, next) in
-      ignore (resume owed waiter outcome : bool);
+      let waits = Waiter.is_live waiter && not (Waiter.is_alternative waiter) in
+      if resume owed waiter outcome || waits then
+        owed.resumed <- owed.resumed + 1;
       follow owed chain rest;
+      go owed
+  | Count_resumed continue ->
+      chain.next <- continue owed.resumed;
       go owed
   | At (word, step, continue) ->
       let outer = Within (chain, continue) in

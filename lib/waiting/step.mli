@@ -76,6 +76,10 @@ and ('s, 'r) next =
       -> ('s, 'r) next
       (** All these waiters are resumed in this order, whatever they answer. To
           be made by {!resume_all}. *)
+  | Count_resumed : (int -> ('s, 'r) next) -> ('s, 'r) next
+      (** What follows depends on how many waiters {!Resume_all} has resumed in
+          this operation. A task that was cancelled and is not unwound yet
+          counts. An alternative counts only if its choice took it. *)
 
 val finished : ('s, unit) next
 (** [Done ()]. *)
