@@ -58,7 +58,7 @@ let thread_trigger () =
   Domain_local_await.
     {
       release = (fun () -> Parker.release parker);
-      await = (fun () -> Parker.await parker);
+      await = (fun () -> Sleeper.while_asleep (fun () -> Parker.await parker));
     }
 
 let rec await wait (trigger : Domain_local_await.t) =
@@ -185,7 +185,7 @@ let rec raise_overdue () =
 let protected_trigger () =
   let parker = Parker.create () in
   let rec await () =
-    match Parker.await parker with
+    match Sleeper.while_asleep (fun () -> Parker.await parker) with
     | () -> ()
     | exception e ->
         keep e (Printexc.get_raw_backtrace ());

@@ -4,8 +4,16 @@
     tasks in the order of their arrival: a mutex that is unlocked while others
     wait passes to the first of them, and no task overtakes.
 
+    {b Threads that sleep} are the exception, because waking one takes
+    microseconds, and everybody else would wait for it meanwhile. If the first
+    task waits in a thread that sleeps, itself or as a loop, [unlock] wakes it
+    and leaves the mutex free until it comes. At most 100 locks overtake it so.
+    If it finds the mutex locked, it is the first of the queue again. One
+    millisecond after it was first woken, the mutex is handed to it directly.
+    Alternatives of a choice are never overtaken.
+
     It differs in one point: since tasks of all hosts may use it, a mutex does
-    not know who locked it, unless it is made while waits are kept (below).
+    not know who locked it, unless it is locked while waits are kept (below).
     Where Stdlib's raises [Sys_error] in a thread that locks it twice, the task
     waits here (until another one unlocks it); and any task may unlock it.
     Nothing is poisoned when the function of {!protect} raises. A task that
@@ -13,8 +21,8 @@
     that could unlock it ({!Concord.Suspend.Never_resumed}): to remember the
     owner would cost more than to lock and unlock.
 
-    {b While waits are kept} ({!Concord.Debug.keep_waits}) a new mutex remembers
-    its owner, if the owner's host tells its tasks apart, or while it runs
+    {b While waits are kept} ({!Concord.Debug.keep_waits}) a mutex remembers its
+    owner, if the owner's host tells its tasks apart, or while it runs
     {!protect}. A task that locks its own mutex gets [Sys_error] then, with
     where it was locked; to unlock that of another task is reported on the
     standard error, and works all the same; so is to wait for one whose owner
@@ -49,7 +57,7 @@ val lock : t -> unit
     - {b Cancelled} while suspended: [t] was not locked by this call, and no
       other task loses its turn. A task that was given the lock returns with it,
       even if it is cancelled right after.
-    - {b Order}: that of arrival.
+    - {b Order}: that of arrival, but for threads that sleep (above).
     - {b Cost}: O(1), also to withdraw (amortised). To lock and unlock a free
       mutex is two compare-and-sets and allocates nothing. *)
 

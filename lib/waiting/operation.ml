@@ -67,8 +67,11 @@ let withdraw operation t w =
 
 let refused : string option Atomic.t = Atomic.make None
 
+exception Nudged
+
 let[@inline never] withdraw_and_raise operation t w e =
   let backtrace = Backtrace.get () in
+  if e == Nudged then Waiter.mark_gone w;
   if Reach.is_refusal e then Atomic.set refused (Some operation.name);
   withdraw operation t w;
   Labels.raises e t;

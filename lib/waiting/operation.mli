@@ -87,6 +87,10 @@ val wait : ('t, 'x, 'a) t -> 't -> 'x -> 'a
 val suspend : ('t, 'x, 'a) t -> 't -> 'x -> 'a
 (** {!wait}, without spinning. *)
 
+exception Nudged
+(** A waiter that is resumed with this is out of its queue, and was given
+    nothing: its task tries again. *)
+
 val may_spin : unit -> bool
 (** Whether the caller's task should spin: mostly not, which costs little. *)
 

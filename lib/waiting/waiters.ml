@@ -55,6 +55,15 @@ let push q w =
   | Turned { turned; back; size; gone } ->
       Turned { turned; back = w :: back; size = size + 1; gone }
 
+let push_first q w =
+  match q with
+  | Empty -> One w
+  | One first -> Many { front = [ w; first ]; back = []; size = 2; gone = 0 }
+  | Many { front; back; size; gone } ->
+      Many { front = w :: front; back; size = size + 1; gone }
+  | Turned { turned; back; size; gone } ->
+      Many { front = w :: turn turned; back; size = size + 1; gone }
+
 let first_of_many = function
   | One w | Many { front = w :: _; _ } -> w
   | Turned { turned; _ } -> List.hd (turn turned)

@@ -21,6 +21,9 @@ val length : ('x, 'a) t -> int
 val push : ('x, 'a) t -> ('x, 'a) Waiter.t -> ('x, 'a) t
 (** Adds a waiter at the end. O(1). *)
 
+val push_first : ('x, 'a) t -> ('x, 'a) Waiter.t -> ('x, 'a) t
+(** Adds a waiter before all others. O(1) amortised. *)
+
 val head : ('x, 'a) t -> ('x, 'a) Waiter.t
 (** The waiter that came first. O(1).
 

@@ -30,6 +30,7 @@ let lock m =
   | Mutex.Unlocked -> "unlocked"
   | Locked { waiters; _ } when Waiters.is_empty waiters -> "locked"
   | Locked { waiters; _ } -> "locked?" ^ got (live waiters)
+  | Free _ | Reserved _ -> "nudged"
 
 (* [make ()]: who waits first, the processes, and what shows the structures. *)
 (* A process may draw [most] times: four allow two choices of two to begin again

@@ -12,7 +12,7 @@ let lock ?(evt = false) name mutex =
 (* As [Mutex.lock] where the owner may be on another domain. *)
 let look name mutex =
   make name @@ fun () ->
-  if not (Mutex.spin mutex 1 2) then Mutex.wait_for mutex Holders.unknown;
+  if not (Mutex.spin mutex 1 2) then Mutex.wait_for mutex Mutex.anybody;
   Buffer.add_string order name;
   Mutex.unlock mutex;
   "ok"
@@ -50,7 +50,9 @@ let at_rest mutex actors () =
     | Mutex.Unlocked ->
         all_queued actors [];
         "unlocked"
-    | Locked { owner; waiters } ->
+    | Free _ | Reserved _ -> failwith "nudged at rest"
+    | Locked { owner; waiters; overtaken } ->
+        if overtaken > Mutex.nobody then failwith "nudged at rest";
         all_queued actors [ live waiters ];
         if !Waits.kept then check_owner (owner :> Waits.holder option) owners;
         "locked"
@@ -165,6 +167,34 @@ let check_looks check =
       ([ a ], [ owner; Run (look "b" m); Cancel a ]))
     [ "a=cancelled b=ok b unlocked"; "a=ok b=ok ab unlocked" ]
 
+(* The waiters are tasks of threads that sleep: they are nudged. *)
+let check_nudged check =
+  check "a sleeper waits, another comes"
+    (fun m ->
+      let owner = owned m in
+      let a = lock "a" m in
+      ([ a ], [ owner; Run (lock "b" m) ]))
+    [ "a=ok b=ok ab unlocked"; "a=ok b=ok ba unlocked" ];
+  check "two sleepers wait, the first is cancelled"
+    (fun m ->
+      let owner = owned m in
+      let a = lock "a" m and b = lock "b" m in
+      ([ a; b ], [ owner; Cancel a ]))
+    [ "a=cancelled b=ok b unlocked"; "a=ok b=ok ab unlocked" ]
+
+let check_nudged_once check =
+  check "a sleeper waits, another tries, the sleeper is cancelled"
+    (fun m ->
+      let owner = owned m in
+      let a = keep "a" m in
+      ([ a ], [ owner; Run (try_keep "b" m); Cancel a ]))
+    [
+      "a=cancelled b=busy  unlocked";
+      "a=cancelled b=has  locked";
+      "a=has b=busy  locked";
+      "a=waits b=has  locked";
+    ]
+
 let twice name m =
   make name @@ fun () ->
   Mutex.lock m;
@@ -180,6 +210,12 @@ let () =
   check_three (check_made Mutex.create);
   check_all (check_made Mutex.create);
   check_looks (check_made Mutex.create);
+  Sleeper.asleep := true;
+  check_nudged (check_made Mutex.create);
+  Sleeper.step_ns := 2 * Mutex.patience_ns;
+  check_nudged (fun name -> check_made Mutex.create (name ^ ", soon impatient"));
+  check_nudged_once (check_made Mutex.create);
+  Sleeper.asleep := false;
   Waits.kept := true;
   check_all (fun name -> check_made Mutex.create (name ^ ", owners are kept"));
   check_made Mutex.create "two lock, one of them twice"

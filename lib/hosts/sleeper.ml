@@ -1,0 +1,34 @@
+type t = { thread : int; asleep : bool Atomic.t }
+
+let make thread = { thread; asleep = Atomic.make false }
+let never = make (-1)
+let is_asleep t = Atomic.get t.asleep
+
+(* The threads by their numbers. Two that share a place evict each other: then the one that was
+   evicted does not seem to sleep. *)
+let places = 256
+let threads = Array.init places (fun _ -> Atomic.make never)
+
+let mine () =
+  let thread = Thread.id (Thread.self ()) in
+  let place = threads.(thread land (places - 1)) in
+  let t = Atomic.get place in
+  if t.thread = thread then t
+  else begin
+    let t = make thread in
+    Atomic.set place t;
+    t
+  end
+
+let now_ns () = Int64.to_int (Mtime_clock.elapsed_ns ())
+
+let while_asleep f =
+  let t = mine () in
+  Atomic.set t.asleep true;
+  match f () with
+  | v ->
+      Atomic.set t.asleep false;
+      v
+  | exception e ->
+      Atomic.set t.asleep false;
+      raise e

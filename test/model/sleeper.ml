@@ -1,0 +1,18 @@
+(* The threads of a model sleep when it says so. *)
+
+type t = Never | Asleep
+
+let asleep = ref false
+let time = ref 0
+let never = Never
+let mine () = if !asleep then Asleep else Never
+let is_asleep t = t == Asleep
+
+(* So much passes from one look at the clock to the next. *)
+let step_ns = ref 0
+
+let now_ns () =
+  time := !time + !step_ns;
+  !time
+
+let while_asleep f = f ()
