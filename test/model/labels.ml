@@ -11,7 +11,10 @@ let holding _ (_ : Waits.holder) f = f ()
 let describe (_ : Identity.pointer) : string option = None
 let raises (_ : exn) _ = ()
 let raises_unknown (_ : exn) = ()
-let tell ?otherwise:(_ : string option) (_ : exn) = ()
+
+let tell ?otherwise:(_ : string option)
+    ?of_kind:(_ : (string -> string option) option) (_ : exn) =
+  ()
 
 let given =
   {
