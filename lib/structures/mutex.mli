@@ -94,7 +94,7 @@ val is_empty : t -> bool
 type state
 
 val unlock_step : unit -> state -> (state, unit) Step.t
-(** For {!Step.surely}. *)
+(** For [Step.surely]. *)
 
 val word : t -> state Atomic.t
 

@@ -29,10 +29,12 @@ type ('t, 'x, 'a) how = ('t, 'x, 'a) Operation.how =
       withdraw : 't -> ('x, 'a) Waiter.t -> unit;
     }
 
+type observed = Waits.observed
+
 type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
   name : string;
   spin : spin;
-  observe : 't -> Waits.observed;
+  observe : 't -> observed;
   how : ('t, 'x, 'a) how;
 }
 

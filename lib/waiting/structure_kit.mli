@@ -1,15 +1,68 @@
-(** For authors of structures: what all structures of the library are made of.
+(** For authors of structures: the parts of which all structures of the library
+    are made.
 
-    A structure is one [Atomic] with an immutable state, in which tasks wait in
-    a {{!Waiters}queue}. Each blocking operation is given as three functions,
-    and has from these direct style, cancellation that loses nothing, choice,
-    timeouts ({!Concord.Event.make}) and monadic style ({!Concord.Monadic}). The
-    manual is the page "Writing a structure". *)
+    A structure is an [Atomic] with an immutable state, in which tasks wait in
+    {{!Waiters}queues}. For each blocking operation you write a {{!Step}step},
+    which is a pure function of the state, and say where in the state its
+    waiters are. The library makes everything else of that: direct style,
+    cancellation that loses nothing, choice, timeouts ({!Concord.Event.make})
+    and monadic style ({!Concord.Monadic}). The manual is the page "Writing a
+    structure".
+
+    For example, this is a gate that stays open once it was opened:
+
+    {[
+    # open Concord
+    # open Structure_kit
+    # type state = Open | Shut of (unit, unit) Waiters.t
+    type state = Open | Shut of (unit, unit) Waiters.t
+
+    # let pass_step () : state -> _ Step.t = function
+        | Open -> Return (Open, ())
+        | Shut _ -> Wait
+    val pass_step : unit -> state -> (state, unit) Step.t = <fun>
+
+    # let open_step () : state -> _ Step.t = function
+        | Open -> Return (Open, ())
+        | Shut waiters ->
+            Become (Open, Step.resume_all waiters (Ok ()) Step.finished)
+    val open_step : unit -> state -> (state, unit) Step.t = <fun>
+
+    # let queue change w = function
+        | Open -> Open
+        | Shut waiters -> Shut (change waiters w)
+    val queue :
+      ((unit, unit) Waiters.t -> 'a -> (unit, unit) Waiters.t) ->
+      'a -> state -> state = <fun>
+
+    # let passing =
+        {
+          name = "Gate.pass";
+          spin = Before;
+          observe = unobserved;
+          how =
+            By_steps
+              { word = Fun.id; step = pass_step; queue; left = Step.finished };
+        }
+    val passing : (state Atomic.t, unit, unit) operation =
+      {name = "Gate.pass"; spin = Before; observe = <fun>;
+       how =
+        By_steps
+         {Concord.Structure_kit.word = <fun>; step = <fun>; queue = <fun>;
+          left = Step.Done ()}}
+
+    # let pass gate = wait passing gate ()
+    val pass : state Atomic.t -> unit = <fun>
+    # let pass_evt gate = Event.make passing gate ()
+    val pass_evt : state Atomic.t -> unit Event.t = <fun>
+    # let open_ gate = Step.perform gate open_step ()
+    val open_ : state Atomic.t -> unit = <fun>
+    ]} *)
 
 (** {1 Waiters} *)
 
 module Waiter = Waiter
-(** One wait. *)
+(** A waiter: one wait of one task, or one alternative of a choice. *)
 
 module Waiters = Waiters
 (** A queue of them. *)
@@ -17,46 +70,51 @@ module Waiters = Waiters
 type ('x, 'a) waiter = ('x, 'a) Waiter.t = private {
   arg : 'x;  (** What it waits with: a value to give, a purpose, or [()]. *)
   choice : Waiter.choice;
-      (** What the alternatives of one choice have in common. *)
+      (** The alternatives of one choice have this in common. *)
   mutable resumer : ('a, exn) result -> bool;
-      (** What {!Waiter.resume} calls. [false]: the waiter was cancelled or
-          withdrawn, or a choice took another alternative; it has consumed
-          nothing (S2). *)
+      (** The function that {!Waiter.resume} calls. [false] means that the
+          waiter was cancelled or withdrawn, or that its choice took another
+          alternative. The waiter has consumed nothing then (S2). *)
 }
 (** One wait in a structure. *)
 
 (** {1 Steps} *)
 
 module Step = Step
-(** What an operation does, as a pure function of the state. *)
+(** Pure functions that say what an operation does to the state. *)
 
 (** {1 Operations} *)
 
-(** Whether, and how, a task spins for a microsecond before it suspends. It does
-    so only in programs of several domains, if the last waits of the domain's
-    tasks were over so soon because of other domains. After 32 waits in a row
-    that spinning ended, the next one suspends, so that the other tasks of the
-    loop run. *)
+(** Whether and how a task spins for a microsecond before it suspends. Choose
+    {!Before} unless the operation needs a partner.
+
+    A task spins only in programs of several domains, and only if the last waits
+    of the domain's tasks ended so soon because of other domains. After 32 waits
+    in a row that spinning ended, the next one suspends, so that the other tasks
+    of the loop run. *)
 type spin = Operation.spin =
   | Never
   | Before
-      (** It tries the operation again and again before it enlists. For
-          operations that other tasks make possible whether or not a waiter is
-          in the queue, as one who fills a box. The operation has to be cheap to
-          try. A choice spins if all of its alternatives are so. *)
+      (** The task tries the operation again and again before it enlists. This
+          is for operations that other tasks make possible even if no waiter is
+          in the queue. For example, filling a box never depends on a taker. The
+          operation has to be cheap to try. A choice spins if all of its
+          alternatives have this policy. *)
   | Enlisted
-      (** It enlists, and looks whether it was resumed. For operations that need
-          a partner who waits, as a rendezvous. If spinning was in vain the
-          waiter is withdrawn, and the task enlists anew and suspends: it has
-          come only then. One that was cancelled before may be resumed all the
-          same, as if it had come sooner. *)
+      (** The task enlists, and spins until it is resumed. This is for
+          operations that need a waiting partner, such as a rendezvous. If
+          spinning was in vain, the waiter is withdrawn, and the task enlists
+          anew and suspends. It counts as having come only then. A task that was
+          cancelled before may be resumed all the same, as if it had come
+          sooner. *)
   | Enlisted_or_before
-      (** {!Enlisted} alone, and {!Before} in a choice. Of two partners one at
-          most may do so, of a channel the receivers: otherwise two choices
-          would both try, and neither be in the queue. *)
+      (** {!Enlisted} alone, and {!Before} in a choice. At most one of two
+          partners may have this policy, because otherwise two choices would
+          both try, and neither would be in the queue. For example, the
+          receivers of a channel have it, and the senders don't. *)
   | Indifferent
-      (** {!Never} alone, but it doesn't keep a choice from spinning: a timeout.
-      *)
+      (** {!Never} alone, but it doesn't keep a choice from spinning. A timeout
+          has this policy. *)
 
 (** How an operation on a structure of type ['t] is performed, with an argument
     of type ['x] and a result of type ['a]. *)
@@ -64,13 +122,21 @@ type ('t, 'x, 'a) how = ('t, 'x, 'a) Operation.how =
   | By_steps : {
       word : 't -> 's Atomic.t;
       step : 'x -> 's -> ('s, 'a) Step.t;
-          (** {!Step.Wait} means that the task has to wait in [queue]. *)
+          (** If it is {!Step.Wait}, the task has to wait in [queue]. *)
       queue : ('s, 'x, 'a) Step.queue;
+          (** Where the waiters are. In each state in which [step] is
+              {!Step.Wait}, [queue] has to change the queue: {!Step.queue}. *)
       left : ('s, unit) Step.next;
-          (** What follows after a waiter was withdrawn: mostly
-              {!Step.finished}. *)
+          (** The part that follows after a waiter was withdrawn. It is
+              {!Step.finished} unless a waiter can block others that wait behind
+              it. Then it is [Step.Then serve], where [serve] resumes those
+              others. It is never {!Step.Again}. *)
     }
       -> ('t, 'x, 'a) how
+      (** The operation is a step. If waiters of the structure resume one
+          another, as at a rendezvous, the first {!Step.Hand_over} of the step
+          has [refused = Again]. Otherwise a choice that offers both sides would
+          try to meet itself, again and again. *)
   | By_hand of {
       attempt : 't -> 'x -> 'a option;
           (** Performs the operation if it need not wait. Otherwise it does
@@ -80,32 +146,42 @@ type ('t, 'x, 'a) how = ('t, 'x, 'a) Operation.how =
               [attempt] would not be [None], it does nothing and is [false]. It
               does not raise. *)
       withdraw : 't -> ('x, 'a) waiter -> unit;
-          (** The waiter was enlisted and is gone now: counts it so
-              ({!Waiters.count_gone}). The structure may have taken the waiter
-              out of its queue already. It does not raise; if a signal handler
-              does meanwhile, it is called again. *)
-    }  (** None of the three functions suspends or performs an effect. *)
+          (** Counts the waiter as gone ({!Waiters.count_gone}). It was
+              enlisted, but the structure may have taken it out of its queue
+              already. It does not raise. If a signal handler does meanwhile,
+              [withdraw] is called again. *)
+    }
+      (** The operation is three functions. This is for structures whose state
+          is more than one word, or is not the program's own, such as a
+          descriptor. None of the three functions suspends or performs an
+          effect. *)
+
+type observed = Waits.observed
+(** Reports say this of a structure. For example, they name its holders. *)
 
 type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
   name : string;
-      (** What reports and traces call it, as ["Mvar.take"]: the module and the
-          function. *)
+      (** The name in reports and traces: the module and the function, such as
+          ["Mvar.take"]. *)
   spin : spin;
-  observe : 't -> Waits.observed;  (** {!unobserved} for those of others. *)
+  observe : 't -> observed;  (** Use {!unobserved}. *)
   how : ('t, 'x, 'a) how;
 }
-(** A blocking operation. *)
+(** A blocking operation. Operations that differ in their name only share the
+    rest: [{ taking with name = "Mvar.read" }]. *)
 
-val unobserved : 't -> Waits.observed
-(** Reports say nothing of the structure but where it was created. *)
+val unobserved : 't -> observed
+(** Reports name the operation and the structure, and don't say who holds it. *)
 
 val attempt : ('t, 'x, 'a) operation -> 't -> 'x -> 'a option
-(** Performs the operation if it need not wait; otherwise [None]. *)
+(** [attempt operation t arg] performs the operation if it need not wait.
+    Otherwise the result is [None]. *)
 
 val wait : ('t, 'x, 'a) operation -> 't -> 'x -> 'a
-(** [wait operation t arg] performs the operation, as a waiter of [t] unless
-    that need not wait. It keeps S1 and S3. A function of a structure calls
-    {!attempt} first, or its fast path, and [wait] if that is [None].
+(** [wait operation t arg] performs the operation. If it has to wait, the task
+    suspends as a waiter of [t]. It keeps S1 and S3. A structure may call
+    {!attempt} first, or a fast path of its own: that saves a suspension where
+    the operation need not wait.
 
     - {b Suspends} while the operation must wait. Before that it may spin.
     - {b Cancelled} while suspended: the waiter is withdrawn, and the host's
@@ -122,16 +198,17 @@ val block :
   (('a, exn) result -> bool) ->
   'a option
 (** [block operation t waiter] is what {!wait} suspends with, and keeps S1. The
-    waiter is a fresh one. For a style that suspends by other means than the
-    effect. *)
+    waiter is a fresh one. This is for a style that suspends by other means than
+    the effect. *)
 
 val withdraw : ('t, 'x, 'a) operation -> 't -> ('x, 'a) waiter -> unit
-(** Marks the waiter as gone, and withdraws it from the structure; does nothing
-    if it is gone already. To be called when a suspension by {!block} has
-    raised. *)
+(** [withdraw operation t waiter] marks the waiter as gone, and withdraws it
+    from the structure. If it is gone already, [withdraw] does nothing. Call it
+    when a suspension by {!block} has raised. *)
 
 val update : 's Atomic.t -> ('s -> 's) -> unit
 (** [update t f] replaces the state [s] of [t] by [f s], in one step, unless
     [f s] is [s] itself. [f] is called again each time that another task was
-    faster. If it raises, [t] stays as it is. Most [withdraw]s are one update:
-    the queue is replaced by what {!Waiters.count_gone} makes of it. *)
+    faster. If it raises, [t] stays as it is. It serves for the [withdraw] of an
+    operation {!By_hand}, which replaces the queue by what {!Waiters.count_gone}
+    makes of it. *)

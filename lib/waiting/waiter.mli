@@ -2,7 +2,9 @@
 
     A waiter is {e live} from when its resumer is set until it is {e gone}: it
     was withdrawn, has refused, or is an alternative of a choice that took it. A
-    waiter that is gone may still be in its queue. *)
+    waiter that is gone may still be in its queue.
+
+    @canonical Concord.Structure_kit.Waiter *)
 
 type choice = bool Atomic.t
 (** What the alternatives of one attempt to choose share: [true] once one of
@@ -48,11 +50,14 @@ val resume : (_, 'a) t -> ('a, exn) result -> bool
 (** Resumes a waiter that was taken out of its queue. [false]: it was cancelled,
     or its task chose otherwise; it has consumed nothing, and is gone.
 
-    A signal handler that raises does so at a polling point. So callers make the
-    outcome before the compare-and-set that takes the waiter out of its queue:
-    then there is no polling point between that and the resumer's decision, and
-    an exception out of [resume] means that the waiter was resumed. Who has more
-    to do after it resumes by [Debt.resume].
+    Call it only in an operation that is written by hand. A step lets the driver
+    resume the waiter ({!Step.Hand_over}), and the driver does the rest of the
+    operation even if a signal handler raises.
+
+    A signal handler raises at a polling point. So make the outcome before the
+    compare-and-set that takes the waiter out of its queue. Then there is no
+    polling point between that and the resumer's decision, and an exception out
+    of [resume] means that the waiter was resumed.
 
     - {b Raises} what a signal handler raises, after the decision. *)
 

@@ -6,7 +6,9 @@
     queue is never longer than twice the live waiters, plus one. (In the papers
     cancelled waiters stay, which the thesis calls a space leak.)
 
-    None of these functions suspends or performs an effect. *)
+    None of these functions suspends or performs an effect.
+
+    @canonical Concord.Structure_kit.Waiters *)
 
 type ('x, 'a) t
 (** Waiters that wait with an ['x] for an ['a]. *)
