@@ -3,10 +3,10 @@
 
     A structure is an [Atomic] word that holds an immutable state. Each
     operation has a {e step}: a function from the operation's argument and the
-    current state to what has to be done. A step changes nothing, resumes nobody
-    and looks at nothing but its arguments, so it can be called again at any
-    time. The driver in this module does the rest, once for all structures. It
-    commits the new state, calls the step again if another task was faster,
+    current state to what has to be done. A step changes nothing, resumes no
+    task and looks at nothing but its arguments, so it can be called again at
+    any time. The driver in this module does the rest, once for all structures.
+    It commits the new state, calls the step again if another task was faster,
     resumes waiters, and follows the chain of what comes next.
 
     For example, a box holds at most one value, and tasks wait to take it. [put]
@@ -56,8 +56,9 @@
       it. For example, readers wait behind a writer that was cancelled.
     + {b Take a waiter out before you resume it.} In {!Hand_over} and before
       {!resume_all} the new state no longer contains the waiter.
-    + {b Nobody may see what a waiter gives} before the waiter has accepted. Put
-      [waiter.arg] into the state in the step that follows [accepted].
+    + {b The value that a waiter gives isn't seen} before the waiter has
+      accepted. Put [waiter.arg] into the state in the step that follows
+      [accepted].
 
     {2 Interruption}
 
@@ -179,8 +180,9 @@ val surely : 's Atomic.t -> ('x -> 's -> ('s, 'r) t) -> 'x -> 'r
 
     A structure calls these right after it has taken something. No signal
     handler runs between the change that took it and [f]. [fast word x] is a
-    fast path of the step: one compare-and-set with the same effect where nobody
-    waits. If that is not possible, [fast] does nothing and returns [false]. *)
+    fast path of the step: one compare-and-set with the same effect where no
+    task waits. If that is not possible, [fast] does nothing and returns
+    [false]. *)
 
 val give_back :
   fast:('s Atomic.t -> 'x -> bool) ->
