@@ -130,7 +130,9 @@ type ('t, 'x, 'a) how = ('t, 'x, 'a) Operation.how =
           (** The part that follows after a waiter was withdrawn. It is
               {!Step.finished} unless a waiter can block others that wait behind
               it. Then it is [Step.Then serve], where [serve] resumes those
-              others. It is never {!Step.Again}. *)
+              others. It is never {!Step.Again}. Nothing follows if the waiter
+              has refused a hand-over before, because the chain of that one
+              continues. *)
     }
       -> ('t, 'x, 'a) how
       (** The operation is a step. If waiters of the structure resume one
@@ -151,10 +153,9 @@ type ('t, 'x, 'a) how = ('t, 'x, 'a) Operation.how =
               already. It does not raise. If a signal handler does meanwhile,
               [withdraw] is called again. *)
     }
-      (** The operation is three functions. This is for structures whose state
-          is more than one word, or is not the program's own, such as a
-          descriptor. None of the three functions suspends or performs an
-          effect. *)
+      (** The operation is three functions. This is for operations that can't be
+          a step, such as a timeout, which asks the clock. None of the three
+          functions suspends or performs an effect. *)
 
 type observed = Waits.observed
 (** Reports say this of a structure. For example, they name its holders. *)
