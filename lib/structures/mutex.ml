@@ -123,7 +123,9 @@ and hand_over_free waiters =
 (* A nudged task that comes to the queue, or withdraws from it, is not on its way any more.
    Nobody else is, while it is in the queue. *)
 let queue change (w : (request, unit) Waiter.t) = function
-  | (Unlocked | Free _) as state -> state
+  | Unlocked -> Unlocked
+  | Free { waiters; overtaken } ->
+      Free { waiters = change waiters w; overtaken }
   | Locked { owner; waiters; overtaken } ->
       let waiters = change waiters w
       and overtaken = if is_nudged w.arg then nobody else overtaken in
