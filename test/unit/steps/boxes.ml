@@ -1,0 +1,367 @@
+(* What passes values, and what they should do. *)
+
+open Compared
+
+let int = string_of_int
+let option = some int
+
+(* --- Mvar ------------------------------------------------------------------------ *)
+
+type mvar_op = Take | Read | Put | Swap | Modify | Give | Vacate
+type mvar_role = Taker | Reader | Holder | Putter
+
+let real_mvar how ~log =
+  let t = Mvar.create_empty () and waiters = waiters log in
+  let use purpose = perform how t Mvar.use purpose in
+  let is_held () = match Atomic.get t with Mvar.Held _ -> true | _ -> false in
+  let act op n =
+    match (op, how) with
+    | Take, Publicly ->
+        option (if Mvar.is_empty t then Mvar.try_take t else Some (Mvar.take t))
+    | Take, _ -> option (use Take)
+    | Read, Publicly ->
+        option (if Mvar.is_empty t then Mvar.try_read t else Some (Mvar.read t))
+    | Read, _ -> option (use Read)
+    | Put, Publicly -> some unit (if Mvar.try_put t n then Some () else None)
+    | Put, _ -> some unit (perform how t Mvar.put_in n)
+    | (Swap | Modify), _ when Mvar.is_empty t -> "none"
+    | Swap, Publicly -> int (Mvar.swap t n)
+    | Modify, Publicly -> int (Mvar.modify t (fun old -> (old + n, old)))
+    | Swap, _ ->
+        let old = Option.get (use (Hold Holders.unknown)) in
+        ignore (perform how t Mvar.put_back n : unit option);
+        int old
+    | Modify, _ ->
+        let old = Option.get (use (Hold Holders.unknown)) in
+        ignore (perform how t Mvar.put_back (old + n) : unit option);
+        int old
+    | (Give | Vacate), _ when not (is_held ()) -> "nobody holds it"
+    | Give, Publicly -> unit (Mvar.give_back t n)
+    | Give, _ -> some unit (perform how t Mvar.put_back n)
+    | Vacate, _ -> some unit (perform how t Mvar.vacate ())
+  and enlist role number answer =
+    let enlist operation show arg =
+      enlist waiters operation show t arg number answer
+    in
+    match role with
+    | Taker -> enlist Mvar.taking int Mvar.Take
+    | Reader -> enlist Mvar.reading int Mvar.Read
+    | Holder -> enlist Mvar.modifying int Mvar.unknown
+    | Putter -> enlist Mvar.putting unit number
+  and look () =
+    (match Atomic.get t with
+      | Empty _ -> "empty"
+      | Full (v, _) -> Printf.sprintf "full %d" v
+      | Held _ -> "held")
+    ^ Printf.sprintf ", %d wait" (Mvar.waiters t)
+  in
+  { act; enlist; withdraw = withdraw waiters; look }
+
+type mvar_state = Empty | Full of int | Held
+
+let expected_mvar ~log =
+  let state = ref Empty and takers = ref [] and putters = ref [] in
+  let rec give v =
+    match !takers with
+    | [] -> state := Full v
+    | w :: rest ->
+        takers := rest;
+        if not (resume log w (int v)) then give v
+        else if w.role = Taker then vacate ()
+        else if w.role = Reader then give v
+        else state := Held
+  and vacate () =
+    match !putters with
+    | [] -> state := Empty
+    | p :: rest ->
+        putters := rest;
+        if resume log p "()" then give p.number else vacate ()
+  in
+  let act op n =
+    match (op, !state) with
+    | Take, Full v ->
+        vacate ();
+        int v
+    | Read, Full v -> int v
+    | Swap, Full v ->
+        state := Full n;
+        int v
+    | Modify, Full v ->
+        state := Full (v + n);
+        int v
+    | Put, Empty -> unit (give n)
+    | (Take | Read | Swap | Modify | Put), _ -> "none"
+    | Give, Held -> unit (give n)
+    | Vacate, Held -> unit (vacate ())
+    | (Give | Vacate), _ -> "nobody holds it"
+  and enlist role number answer =
+    let come q =
+      q := !q @ [ { role; number; answer } ];
+      true
+    in
+    match (role, !state) with
+    | Putter, Empty | (Taker | Reader | Holder), Full _ -> false
+    | Putter, _ -> come putters
+    | _ -> come takers
+  and withdraw number =
+    takers := without number !takers;
+    putters := without number !putters
+  and look () =
+    (match !state with
+      | Empty -> "empty"
+      | Full v -> Printf.sprintf "full %d" v
+      | Held -> "held")
+    ^ Printf.sprintf ", %d wait" (List.length !takers + List.length !putters)
+  in
+  expected { act; enlist; withdraw; look }
+
+let mvar =
+  Structure
+    {
+      name = "Mvar";
+      ops = [| Take; Read; Put; Swap; Modify; Give; Give; Vacate |];
+      roles = [| Taker; Taker; Reader; Holder; Putter; Putter |];
+      make = (function Expected -> expected_mvar | how -> real_mvar how);
+    }
+
+(* --- Channel ---------------------------------------------------------------------- *)
+
+type channel_op = Send | Receive | Close
+type channel_role = Sender | Receiver
+
+(* A step that begins to meet someone may have to wait after all. *)
+let real_channel how ~log =
+  let t = Rendezvous.create () and waiters = waiters log in
+  let act op n =
+    match (op, how) with
+    | Send, Publicly ->
+        some unit (if Rendezvous.try_send t n then Some () else None)
+    | Send, _ -> some unit (Step.attempt t Rendezvous.send_step n)
+    | Receive, Publicly -> option (Rendezvous.try_receive t)
+    | Receive, _ -> option (Step.attempt t Rendezvous.receive_step ())
+    (* rarely *)
+    | Close, _ when n < 50 -> "not yet"
+    | Close, Publicly -> unit (Rendezvous.close t)
+    | Close, _ -> some unit (perform how t Rendezvous.close_step ())
+  and enlist role number answer =
+    match role with
+    | Sender -> enlist waiters Rendezvous.sending unit t number number answer
+    | Receiver -> enlist waiters Rendezvous.receiving int t () number answer
+  and look () =
+    Printf.sprintf "closed %b, %d wait" (Rendezvous.is_closed t)
+      (Rendezvous.waiters t)
+  in
+  { act; enlist; withdraw = withdraw waiters; look }
+
+let closed = Closed.Closed
+
+let expected_channel ~log =
+  let is_closed = ref false and senders = ref [] and receivers = ref [] in
+  let rec meet q outcome =
+    match !q with
+    | _ when !is_closed -> raise closed
+    | [] -> None
+    | w :: rest ->
+        q := rest;
+        if resume log w outcome then Some w.number else meet q outcome
+  in
+  let close () =
+    is_closed := true;
+    let all = !senders @ !receivers in
+    senders := [];
+    receivers := [];
+    List.iter
+      (fun w -> ignore (resume log w (Printexc.to_string closed) : bool))
+      all
+  in
+  let act op n =
+    match op with
+    | Send -> if meet receivers (int n) = None then "none" else "()"
+    | Receive -> option (meet senders "()")
+    | Close when n < 50 -> "not yet"
+    | Close -> unit (close ())
+  and enlist role number answer =
+    let mine, others =
+      match role with
+      | Sender -> (senders, receivers)
+      | Receiver -> (receivers, senders)
+    in
+    (not !is_closed) && !others = []
+    && begin
+      mine := !mine @ [ { role; number; answer } ];
+      true
+    end
+  and withdraw number =
+    senders := without number !senders;
+    receivers := without number !receivers
+  and look () =
+    Printf.sprintf "closed %b, %d wait" !is_closed
+      (List.length !senders + List.length !receivers)
+  in
+  expected { act; enlist; withdraw; look }
+
+let channel =
+  Structure
+    {
+      name = "Channel";
+      ops = [| Send; Receive; Close |];
+      roles = [| Sender; Receiver |];
+      make = (function Expected -> expected_channel | how -> real_channel how);
+    }
+
+(* --- What all wait for ------------------------------------------------------------ *)
+
+let parties = 8
+
+let real_latch how ~log =
+  let t = Latch.create parties and waiters = waiters log in
+  let act () _ =
+    match how with
+    | Publicly -> unit (Latch.count_down t)
+    | _ -> some unit (perform how t Latch.count_down_step ())
+  and enlist () number = enlist waiters Latch.awaiting unit t () number
+  and look () =
+    Printf.sprintf "%d, %d wait" (Latch.count t) (Latch.waiters t)
+  in
+  { act; enlist; withdraw = withdraw waiters; look }
+
+(* [come] is whether a waiter may come. *)
+let expected_crowd ~log ~act ~come ~show =
+  let q = ref [] in
+  let resume_all outcome =
+    let all = !q in
+    q := [];
+    List.iter (fun w -> ignore (resume log w outcome : bool)) all;
+    List.length all
+  in
+  let enlist role number answer =
+    come ()
+    && begin
+      q := !q @ [ { role; number; answer } ];
+      true
+    end
+  and withdraw number = q := without number !q
+  and look () = Printf.sprintf "%s, %d wait" (show ()) (List.length !q) in
+  expected { act = act ~resume_all ~q; enlist; withdraw; look }
+
+let expected_latch ~log =
+  let left = ref parties in
+  let act ~resume_all ~q:_ () _ =
+    if !left = 0 then raise Latch.is_already_open;
+    decr left;
+    if !left = 0 then ignore (resume_all "()" : int);
+    "()"
+  in
+  expected_crowd ~log ~act
+    ~come:(fun () -> !left > 0)
+    ~show:(fun () -> int !left)
+
+let latch =
+  Structure
+    {
+      name = "Latch";
+      ops = [| () |];
+      roles = [| () |];
+      make = (function Expected -> expected_latch | how -> real_latch how);
+    }
+
+type bvar_op = Signal | Broadcast | Broadcast_exn
+
+let real_bvar how ~log =
+  let t = Bvar.create () and waiters = waiters log in
+  let act op n =
+    match (op, how) with
+    | Signal, Publicly -> string_of_bool (Bvar.signal t n)
+    | Signal, _ -> some string_of_bool (perform how t Bvar.signal_step n)
+    | Broadcast, Publicly -> unit (Bvar.broadcast t n)
+    | Broadcast, _ -> some unit (perform how t Bvar.broadcast_step (Ok n))
+    | Broadcast_exn, Publicly -> unit (Bvar.broadcast_exn t Not_found)
+    | Broadcast_exn, _ ->
+        some unit (perform how t Bvar.broadcast_step (Error Not_found))
+  and enlist () number = enlist waiters Bvar.waiting int t () number
+  and look () = Printf.sprintf ", %d wait" (Bvar.waiters t) in
+  { act; enlist; withdraw = withdraw waiters; look }
+
+let expected_bvar ~log =
+  let act ~resume_all ~q op n =
+    let rec signal () =
+      match !q with
+      | [] -> false
+      | w :: rest ->
+          q := rest;
+          resume log w (int n) || signal ()
+    in
+    match op with
+    | Signal -> string_of_bool (signal ())
+    | Broadcast -> unit (ignore (resume_all (int n) : int))
+    | Broadcast_exn ->
+        unit (ignore (resume_all (Printexc.to_string Not_found) : int))
+  in
+  expected_crowd ~log ~act ~come:(fun () -> true) ~show:(fun () -> "")
+
+let bvar =
+  Structure
+    {
+      name = "Bvar";
+      ops = [| Signal; Signal; Signal; Broadcast; Broadcast_exn |];
+      roles = [| () |];
+      make = (function Expected -> expected_bvar | how -> real_bvar how);
+    }
+
+type promise_op = Fill | Fail
+
+let real_promise how ~log =
+  let t = Promise.create () and waiters = waiters log in
+  let resolve publicly outcome =
+    let resumed =
+      match how with
+      | Publicly -> publicly t
+      | _ -> Option.get (perform how t Promise.settle_step outcome)
+    in
+    if resumed < 0 then raise Promise.Already_filled else int resumed
+  in
+  let act op n =
+    match op with
+    (* rarely *)
+    | _ when n < 30 -> "not yet"
+    | Fill -> resolve (fun t -> Promise.settle t (Value n)) (Promise.Value n)
+    | Fail ->
+        resolve
+          (fun t -> Promise.fail_waiters t Not_found)
+          (Failed (Not_found, Printexc.get_callstack 0))
+  and enlist () number = enlist waiters Promise.awaiting unit t () number
+  and look () =
+    Printf.sprintf "%s, %d wait"
+      (match Promise.peek t with
+      | None -> "unresolved"
+      | Some (Ok v) -> int v
+      | Some (Error e) -> Printexc.to_string e)
+      (Promise.waiters t)
+  in
+  { act; enlist; withdraw = withdraw waiters; look }
+
+let expected_promise ~log =
+  let outcome = ref "unresolved" in
+  let act ~resume_all ~q:_ op n =
+    if n < 30 then "not yet"
+    else if !outcome <> "unresolved" then raise Promise.Already_filled
+    else begin
+      (outcome :=
+         match op with Fill -> int n | Fail -> Printexc.to_string Not_found);
+      int (resume_all "()")
+    end
+  in
+  expected_crowd ~log ~act
+    ~come:(fun () -> !outcome = "unresolved")
+    ~show:(fun () -> !outcome)
+
+let promise =
+  Structure
+    {
+      name = "Promise";
+      ops = [| Fill; Fail |];
+      roles = [| () |];
+      make = (function Expected -> expected_promise | how -> real_promise how);
+    }
+
+let all = [ mvar; channel; latch; bvar; promise ]

@@ -1,0 +1,219 @@
+(* Random commands to several instances of a structure, in states with waiters of every kind:
+   after each command all instances have to look the same, and have to have resumed the same
+   waiters, with the same outcomes, in the same order. *)
+
+(** How an instance performs its operations. *)
+type how =
+  | Publicly  (** By the structure's functions, with their fast paths. *)
+  | By_attempt  (** Each step by [Step.attempt]. *)
+  | By_surely  (** By [Step.surely], if the step need not wait. *)
+  | Chained  (** By [Step.At], as a part of a chain of another word. *)
+  | Expected
+      (** As described here, over lists, without anything of the library. *)
+
+let hows = [ Publicly; By_attempt; By_surely; Chained; Expected ]
+
+let name_of = function
+  | Publicly -> "the functions"
+  | By_attempt -> "attempt"
+  | By_surely -> "surely"
+  | Chained -> "a chain"
+  | Expected -> "expected"
+
+(** What a waiter's resumer does. *)
+type answer = Accepts | Refuses | Raises  (** After it has accepted. *)
+
+exception Struck
+
+type ('op, 'role) instance = {
+  act : 'op -> int -> string;
+      (** With the number of the command, for a value. The string is the result.
+      *)
+  enlist : 'role -> int -> answer -> bool;
+      (** A waiter of this number; [false] if it need not wait. *)
+  withdraw : int -> unit;
+  look : unit -> string;
+}
+
+type structure =
+  | Structure : {
+      name : string;
+      ops : 'op array;
+      roles : 'role array;
+      make : how -> log:(int -> string -> unit) -> ('op, 'role) instance;
+          (** [log] is called with a waiter's number and its outcome. *)
+    }
+      -> structure
+
+(* --- With the library ------------------------------------------------------- *)
+
+let unit () = "()"
+let some show = function Some v -> show v | None -> "none"
+
+(** The step is performed, whichever way. [None] if it has to wait. *)
+let perform (type s x r) how (word : s Atomic.t)
+    (step : x -> s -> (s, r) Step.t) x : r option =
+  match (how, step x (Atomic.get word)) with
+  | (Publicly | By_attempt | Expected), _ | _, (Wait | Raise _) ->
+      Step.attempt word step x
+  | By_surely, _ -> Some (Step.surely word step x)
+  | Chained, _ ->
+      let chained () () : _ Step.t =
+        Become ((), At (word, step x, fun r -> Done (Some r)))
+      in
+      Step.perform (Atomic.make ()) chained ()
+
+type waiters = {
+  log : int -> string -> unit;
+  leave : (int, unit -> unit) Hashtbl.t;
+}
+
+let waiters log = { log; leave = Hashtbl.create 16 }
+
+let enlist { log; leave } operation show t arg number answer =
+  let w = Waiter.make arg in
+  let resumer outcome =
+    log number
+      (match outcome with Ok v -> show v | Error e -> Printexc.to_string e);
+    match answer with
+    | Accepts -> true
+    | Refuses -> false
+    | Raises -> raise Struck
+  in
+  w.resumer <- resumer;
+  let enlisted = Operation.enlist operation t w in
+  if enlisted then
+    Hashtbl.replace leave number (fun () -> Operation.withdraw operation t w)
+  else Waiter.mark_gone w;
+  enlisted
+
+let withdraw { leave; _ } number = (Hashtbl.find leave number) ()
+
+(* --- As expected -------------------------------------------------------------- *)
+
+type 'role waiter = { role : 'role; number : int; answer : answer }
+
+(* Raised in the end, when all is done. *)
+let struck = ref false
+
+let resume log w outcome =
+  log w.number outcome;
+  if w.answer = Raises then struck := true;
+  w.answer <> Refuses
+
+let without number = List.filter (fun w -> w.number <> number)
+
+let then_raise f x =
+  struck := false;
+  let result = f x in
+  if !struck then raise Struck else result
+
+let expected { act; enlist; withdraw; look } =
+  {
+    act = (fun op -> then_raise (act op));
+    enlist;
+    withdraw = then_raise withdraw;
+    look;
+  }
+
+(* --- The comparison ------------------------------------------------------------ *)
+
+type ('op, 'role) observed = {
+  how : how;
+  instance : ('op, 'role) instance;
+  seen : Buffer.t;  (** Of this command. *)
+}
+
+let or_exception f =
+  match f () with s -> s | exception e -> Printexc.to_string e
+
+let one_run random (Structure { name; ops; roles; make }) =
+  let commands = ref [] in
+  (* Numbers of those who wait, and have not been resumed. *)
+  let waiting = Hashtbl.create 16 in
+  let observe how =
+    let seen = Buffer.create 80 in
+    let log number outcome =
+      Printf.bprintf seen "%d: %s; " number outcome;
+      if how = Expected then
+        match Hashtbl.find_opt waiting number with
+        | Some (Accepts | Raises) -> Hashtbl.remove waiting number
+        | Some Refuses | None -> ()
+    in
+    { how; seen; instance = make how ~log }
+  in
+  let instances = List.map observe hows in
+  let command what perform =
+    commands := what :: !commands;
+    let look { how; instance; seen } =
+      Buffer.clear seen;
+      let result = or_exception (fun () -> perform instance) in
+      ( how,
+        Printf.sprintf "%s%s. %s" (Buffer.contents seen) result
+          (instance.look ()) )
+    in
+    let looks = List.map look instances in
+    let expected = List.assoc Expected looks in
+    if List.exists (fun (_, look) -> look <> expected) looks then
+      Alcotest.failf "%s, CONCORD_SEED=%d, after %s:\n%s" name
+        Concord_test_support.Race.seed
+        (String.concat ", " (List.rev !commands))
+        (String.concat "\n"
+           (List.map (fun (how, look) -> name_of how ^ ": " ^ look) looks));
+    expected
+  in
+  let any array = Random.State.int random (Array.length array) in
+  let come number =
+    let role = any roles in
+    let answer =
+      match Random.State.int random 6 with
+      | 0 -> Raises
+      | 1 | 2 -> Refuses
+      | _ -> Accepts
+    in
+    Hashtbl.replace waiting number answer;
+    let enlisted = ref false in
+    ignore
+      (command
+         (Printf.sprintf "%d comes as %d%s" number role
+            (match answer with
+            | Accepts -> ""
+            | Refuses -> " and refuses"
+            | Raises -> " and raises"))
+         (fun instance ->
+           enlisted := instance.enlist roles.(role) number answer;
+           string_of_bool !enlisted)
+        : string);
+    if not !enlisted then Hashtbl.remove waiting number
+  and leave () =
+    let all = List.sort compare (List.of_seq (Hashtbl.to_seq_keys waiting)) in
+    if all <> [] then begin
+      let number = List.nth all (Random.State.int random (List.length all)) in
+      Hashtbl.remove waiting number;
+      ignore
+        (command (Printf.sprintf "%d withdraws" number) (fun instance ->
+             instance.withdraw number;
+             "")
+          : string)
+    end
+  and act number =
+    let op = any ops in
+    ignore
+      (command (Printf.sprintf "operation %d" op) (fun instance ->
+           instance.act ops.(op) number)
+        : string)
+  in
+  (* Some runs have few waiters, and others many. *)
+  let comers = 1 + Random.State.int random 6 in
+  for number = 1 to 60 do
+    let n = Random.State.int random 12 in
+    if n < comers then come number else if n = 11 then leave () else act number
+  done
+
+let runs = 400
+
+let compared i structure () =
+  let random = Concord_test_support.Race.random i in
+  for _ = 1 to runs do
+    one_run random structure
+  done

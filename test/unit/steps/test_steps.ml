@@ -1,0 +1,15 @@
+(* Each structure's functions, and its steps performed in each way that the driver has, against
+   a description over lists. The same CONCORD_SEED draws the same commands. *)
+
+open Concord_test_support.Check
+
+let () =
+  Printf.printf "CONCORD_SEED=%d\n%!" Concord_test_support.Race.seed;
+  let case i (Compared.Structure { name; _ } as structure) =
+    test name (Compared.compared i structure)
+  in
+  run "steps"
+    [
+      ("locks", List.mapi case Locks.all);
+      ("values", List.mapi (fun i -> case (100 + i)) Boxes.all);
+    ]
