@@ -166,16 +166,19 @@ let rec go : type r. r owed -> r option =
       go owed
   | At (word, step, continue) ->
       let outer = Within (chain, continue) in
-      owed.chain <- Innermost { word; step; next = Again; outer };
-      go owed
+      let chain = { word; step; next = Again; outer } in
+      owed.chain <- Innermost chain;
+      go_step owed chain
   | Done result -> (
       match chain.outer with
       | First -> Some result
-      | Within (outer, continue) ->
-          let next = continue result in
-          outer.next <- next;
-          owed.chain <- Innermost outer;
-          go owed)
+      | Within (outer, continue) -> (
+          match (continue result, outer.outer) with
+          | Done result, First -> (* all is done *) Some result
+          | next, _ ->
+              outer.next <- next;
+              owed.chain <- Innermost outer;
+              go owed))
 
 and go_step : type s v r. r owed -> (s, v, r) chain -> r option =
  fun owed chain ->
@@ -382,14 +385,16 @@ let rec leave word w f =
     Waiter.mark_gone w
   else (* any other transition *) leave word w f
 
-(* The waiter is counted once, and what follows is done, whatever is raised. *)
-let leave_then next word (queue : _ queue) (w : _ Waiter.t) =
-  let step (w : _ Waiter.t) state = Become (queue count_gone w state, next) in
+let withdraw_by word step (w : _ Waiter.t) =
   match surely word step w with
   | () -> Waiter.mark_gone w
   | exception e ->
       Waiter.mark_gone w;
       raise e
+
+let leave_then next word (queue : _ queue) w =
+  let step w state = Become (queue count_gone w state, next) in
+  withdraw_by word step w
 
 let withdraw word (queue : _ queue) left (w : _ Waiter.t) =
   match left with

@@ -266,6 +266,15 @@ val withdraw :
 (** Counts an enlisted waiter as gone, once. Then [next] follows, which doesn't
     begin with {!Again}. *)
 
+val withdraw_by :
+  's Atomic.t ->
+  (('x, 'a) Waiter.t -> 's -> ('s, unit) t) ->
+  ('x, 'a) Waiter.t ->
+  unit
+(** [withdraw_by word step w] performs the step {!surely}, which counts [w] as
+    gone in the state. Then [w] is gone, and not counted again, whatever is
+    raised. For structures where more than a queue changes. *)
+
 val leave : 's Atomic.t -> _ Waiter.t -> ('s -> 's) -> unit
 (** [leave word w f] replaces the state by [f] of it. From then on [w] is gone,
     and is not counted again. *)
