@@ -3,7 +3,7 @@ exception Closed = Closed.Closed
 (* A stream that is never full: no task ever waits to put. *)
 type 'a t = 'a Stream.t
 
-let create ?name () = Stream.create_as ~kind:"mailbox" ?name max_int
+let create = Stream.create_mailbox
 let put t v = if not (Stream.try_add t v) then assert false (* never full *)
 let take = Stream.take
 let try_take = Stream.try_take

@@ -1,56 +1,289 @@
-open Stream_nodes
-open Stream_move
+(* Items are added to a stack, and taken from a list, the front. A task that finds the front
+   empty turns over what is on the stack by then, and takes all of it to the front in the
+   change that takes its first item. So each operation changes one word. Adding touches the
+   word of the other side only where there may be no room, or nobody waits to take.
 
-exception Closed = Closed.Closed
+   An item has a number, from 1 on. The top of the stack has that of the item that was
+   added last, and the front knows how many were taken to it. What is on the stack above
+   that number is still to be taken. What is below it was taken, and is cut off by the task
+   that took it to the front, right after that.
 
-(* The items, and the tasks that wait to take one: see [Stream_nodes]. Tasks that wait to
-   add do so at the front, where room is made for them.
+   [last]
+   State          Left by          To                 By whom
+   Node n         add            * Node n'            any task, below n' is n
+                  a taker          Takers n, [w]      the task that waits, if the front
+                                                      is empty at the number of n
+                  seal           * Sealed n           a task that closes the stream, or
+                                                      finds it closed
+   Takers n, ws   add            * Takers n, (ws - w), or Node n
+                                                      any task; it calls w
+                  seal           * Sealed n           as above; it calls all of ws
+   Sealed n       never (terminal): no item comes after n
 
    [first], in each of whose states there is a front
-   State        Left by          To                By whom
-   Bare, Item   take           * Bare, Item        any task
-                an adder         Full              the task that waits: there is no room
-                close            Shut              the closing task; then it seals
-   Full         take           * Moving            any task; then it moves
-                an adder         Full              the task that waits
-                cancelled adder  Full; Bare, Item  the task that enlisted it
-                close          * Shut              the closing task; it calls the
-                                                   adders, and seals
-   Moving       take           * Moving            any task: more room to fill
-                an adder         Moving            the task that waits
-                cancelled adder  Moving            the task that enlisted it
-                move             Moving            the moving task; it calls an adder,
-                                                   and then adds its item
-                move             Full; Bare, Item  the moving task: no room, or no
-                                                   adder, is left
-                close          * Moving, ended     the closing task; it calls the
-                                                   adders
-                move, ended      Shut              the moving task; then it seals
-   Shut         take           * Shut              any task
+   State          Left by          To                 By whom
+   Bare, Item     take           * Bare, Item         any task
+                  an adder         Full, [w]          the task that waits: there is no
+                                                      room
+                  close            Shut               any task; then it seals
+   Full, ws       take           * Moving, ws         any task; then it moves
+                  close          * Shut               any task; it calls all of ws, and
+                                                      seals
+   Moving, ws     take           * Moving, ws         any task: more room to fill
+                  move             Moving, (ws - w)   the moving task; it calls w, and
+                                                      then adds the item of w
+                  move             Full, ws; Bare, Item
+                                                      the moving task: no room, or no
+                                                      adder, is left
+                  close          * Moving, ended      any task; it calls all of ws
+                  move, ended      Shut               the moving task; then it seals
+   Shut           take           * Shut               any task
+
+   The front in it
+   Item (v, r)    take v         * r                  any task
+   Bare i         take           * what was behind the item i + 1
+                                                      any task, while the top of the
+                                                      stack is above i; then it cuts
+                                                      off that top
+
+   and in the states with ws waiters come to it, and withdraw. [Takers] and [Full] without
+   waiters are [Node], and [Bare] or [Item].
 
    * linearises the operation. One that waited is certain when its resumer answers
    [true]: a take linearises then, an add when its item is in. A take that finds the
    stream at its end, or empty, linearises when it reads [last]. [take_all] takes
-   several items in one step, but what was added since it looked stays.
+   several items in one change, but what was added since it looked stays.
 
-   To close a stream that is not full linearises when it is sealed, since an add need
-   not read [first]: a task that finds it shut seals the stream before it says so.
+   A close of a stream that is not full linearises when it is sealed, because an add need
+   not read [first]. So a task that finds the stream shut seals it before it says so.
 
-   That there is no room is known from the number of the last item and of those that
+   Whether there is room is known from the number of the last item and of those that
    were taken. While adders wait, there is none, or their items are being moved
    ([Moving]): so no task overtakes them. An adder that waited may return a moment
-   before its item is in: until then a task that takes waits for the item, and one that
-   only tries finds nothing. *)
-type 'a t = 'a Stream_nodes.t
+   before its item is in. Until then a task that takes waits for the item, and one that
+   only tries finds nothing.
 
-let create capacity = Stream_nodes.create capacity
-let create_as ~kind ?name capacity = Stream_nodes.create ~kind ?name capacity
+   A task that turns the stack over may meet a node that was cut off. Then the front is
+   not what the task has read any more, nor ever will be again, because each [Bare] is a
+   block of its own. So its compare-and-set fails, whatever it has read.
 
-(* --- Adding --------------------------------------------------------------- *)
+   The second parameter of the cells says which constructors may stand in a position.
+   [last] and [first] hide it, without a block of their own: so a compare-and-set of two of
+   them compares the cells. The language promises that of [@@unboxed]. *)
+
+type ('a, _) added =
+  | Node : {
+      mutable value : 'a;  (** Erased when the node is cut off. *)
+      mutable below : ('a, [ `Node ]) added;
+          (** Nothing, if the node is cut off. *)
+      index : int;
+    }
+      -> ('a, [> `Node ]) added
+  | Takers : {
+      top : ('a, [ `Node ]) added;
+      takers : (unit, 'a) Waiters.t;
+    }
+      -> ('a, [> `Takers ]) added
+  | Sealed : ('a, [ `Node ]) added -> ('a, [> `Sealed ]) added
+
+type ('a, _) cell =
+  | Bare : { taken : int } -> ('a, [> `Bare ]) cell
+  | Item : {
+      index : int;
+      value : 'a;
+      rest : ('a, [ `Bare | `Item ]) cell;
+    }
+      -> ('a, [> `Item ]) cell
+  | Full : {
+      front : ('a, [ `Bare | `Item ]) cell;
+      adders : ('a, unit) Waiters.t;
+    }
+      -> ('a, [> `Full ]) cell
+  | Moving : {
+      front : ('a, [ `Bare | `Item ]) cell;
+      adders : ('a, unit) Waiters.t;
+      ended : bool;
+    }
+      -> ('a, [> `Moving ]) cell
+  | Shut : ('a, [ `Bare | `Item ]) cell -> ('a, [> `Shut ]) cell
+
+type 'a last = Last : ('a, [< `Node | `Takers | `Sealed ]) added -> 'a last
+[@@unboxed]
+
+type 'a first =
+  | First : ('a, [< `Bare | `Item | `Full | `Moving | `Shut ]) cell -> 'a first
+[@@unboxed]
+
+type 'a node = ('a, [ `Node ]) added
+type 'a front = ('a, [ `Bare | `Item ]) cell
+
+type 'a t = {
+  capacity : int;
+  first : 'a first Atomic.t;
+      (** Padded: takers write it while adders write [last]. *)
+  last : 'a last Atomic.t;
+  seen : int ref;
+      (** How many items were taken once while no adder waited. An add that
+          finds room by it need not read [first], which takers of another domain
+          keep writing. Stores may be late, and old ones stay true. *)
+  operations : 'a operations;
+}
+
+and 'a operations = {
+  taking : ('a t, unit, 'a) Operation.t;
+  adding : ('a t, 'a, unit) Operation.t;
+}
+
+exception Closed = Closed.Closed
 
 let[@inline never] closed t =
   Closed.by t;
   raise Closed
+
+(* --- Parts of a state ----------------------------------------------------- *)
+
+(* The item that was added last, whether it was taken or not. *)
+let top (Last added) : _ node =
+  match added with
+  | Node _ as n -> n
+  | Takers { top; _ } -> top
+  | Sealed top -> top
+
+(* The front, whatever else happens there. *)
+let front (First cell) : _ front =
+  match cell with
+  | Bare _ as front -> front
+  | Item _ as front -> front
+  | Full { front; _ } -> front
+  | Moving { front; _ } -> front
+  | Shut front -> front
+
+(* The number of the item that was taken last. *)
+let taken (front : _ front) =
+  match front with Bare { taken } -> taken | Item { index; _ } -> index - 1
+
+let index (Node { index; _ } : _ node) = index
+let last_index t = index (top (Atomic.get t.last))
+
+let with_takers top takers =
+  if Waiters.is_empty takers then Last top else Last (Takers { top; takers })
+
+let with_adders front adders =
+  if Waiters.is_empty adders then First front
+  else First (Full { front; adders })
+
+(* --- Turning the stack over ----------------------------------------------- *)
+
+let[@inline] is_cut_off (below : _ node) = Identity.is_immediate below
+
+(* What is on the stack above the number [taken], first one first, and then [rest]. *)
+let rec turn_over (Node { value; below; index } : _ node) taken (rest : _ front)
+    : _ front =
+  if index <= taken then rest
+  else
+    let rest = Item { index; value; rest } in
+    if index = taken + 1 || is_cut_off below then rest
+    else turn_over below taken rest
+
+let added top taken = turn_over top taken (Bare { taken = index top })
+
+let rec values_above (Node { value; below; index } : _ node) taken values =
+  if index <= taken then values
+  else
+    let values = value :: values in
+    if index = taken + 1 || is_cut_off below then values
+    else values_above below taken values
+
+let rec values_of (front : _ front) top values =
+  match front with
+  | Item { value; rest; _ } -> values_of rest top (value :: values)
+  | Bare { taken } -> List.rev_append values (values_above top taken [])
+
+(* The items of the front, and those behind it up to [top]. *)
+let values front top = values_of front top []
+
+(* Erases the item, and those below it. *)
+let cut_off (Node n : _ node) =
+  n.value <- Identity.nothing ();
+  n.below <- Identity.nothing ()
+
+(* --- Steps ---------------------------------------------------------------- *)
+
+let finish () = Step.finished
+let again () = Step.Again
+
+(* Of [last]. *)
+let seal_step : _ -> _ Step.t = function
+  | Last (Node _ as top) -> Return (Last (Sealed top), ())
+  | Last (Takers { top; takers }) ->
+      let next = Step.resume_all takers Closed.outcome Step.finished in
+      Become (Last (Sealed top), next)
+  | Last (Sealed _) as last -> Return (last, ())
+
+let seal t = Step.perform t.last (fun () last -> seal_step last) ()
+let then_seal t = Step.At (t.last, seal_step, finish)
+
+(* Of [last], by the moving task: there is room for the item. *)
+let add_moved v : _ -> _ Step.t = function
+  | Last (Node { index; _ } as below) ->
+      Return (Last (Node { value = v; below; index = index + 1 }), ())
+  | Last (Takers { top; takers }) ->
+      Hand_over
+        {
+          state = with_takers top (Waiters.tail takers);
+          waiter = Waiters.head takers;
+          outcome = Ok v;
+          accepted = Step.finished;
+          refused = Again;
+        }
+  | Last (Sealed _) -> assert false (* the moving task seals at the end *)
+
+(* A task that takes has made room while adders waited. It moves their items to the end,
+   also those for which other tasks make room meanwhile. Nobody else adds, so the number of
+   the last item stays what the step has read. *)
+let move t : _ -> _ Step.t = function
+  | First (Moving { front; adders; ended }) ->
+      if Waiters.is_empty adders then
+        if ended then Become (First (Shut front), then_seal t)
+        else Return (First front, ())
+      else if last_index t - taken front = t.capacity then
+        Return (with_adders front adders, ())
+      else
+        let w = Waiters.head adders in
+        Hand_over
+          {
+            state =
+              First (Moving { front; adders = Waiters.tail adders; ended });
+            waiter = w;
+            outcome = Ok ();
+            accepted = At (t.last, add_moved w.arg, again);
+            refused = Again;
+          }
+  | First (Bare _ | Item _ | Full _ | Shut _) ->
+      assert false (* only the moving task leaves [Moving] *)
+
+(* If items are being moved, the moving task seals. *)
+let close_step t : _ -> _ Step.t = function
+  | First ((Bare _ | Item _) as front) ->
+      Become (First (Shut front), then_seal t)
+  | First (Full { front; adders }) ->
+      let next = Step.resume_all adders Closed.outcome (then_seal t) in
+      Become (First (Shut front), next)
+  | First (Moving { front; adders; ended = false }) ->
+      let next = Step.resume_all adders Closed.outcome Step.finished in
+      Become
+        (First (Moving { front; adders = Waiters.empty; ended = true }), next)
+  | First (Moving { ended = true; _ }) as first -> Return (first, ())
+  | First (Shut _) as first -> Become (first, then_seal t)
+
+let close t = Step.perform t.first close_step t
+
+(* --- Adding and taking, by hand ------------------------------------------- *)
+
+(* These are no steps, because each reads both words: whether there is room, and what is
+   behind an empty front. Moreover an add mostly reads [seen] in place of the other word,
+   and a task that has turned the stack over keeps the result for its next attempt, and
+   writes to the stack. But what follows a take from a full stream is a step. *)
 
 (* Whether there is room behind the item of this number, unless others come first. *)
 let[@inline never] look_for_room t index =
@@ -69,9 +302,27 @@ let[@inline never] look_for_room t index =
 let[@inline] has_room t index =
   index - !(t.seen) < t.capacity || look_for_room t index
 
-let try_add t v = add_if has_room Waiter.resume t v
-
-(* --- Taking --------------------------------------------------------------- *)
+(* While [last] stays, nothing is added: so if there was room there still is. *)
+let rec try_add t v =
+  match Atomic.get t.last with
+  | Last (Node { index; _ } as below) as before ->
+      has_room t index
+      &&
+      let n = Node { value = v; below; index = index + 1 } in
+      Atomic.compare_and_set t.last before (Last n)
+      ||
+      (* another add, a taker, or closed *)
+      try_add t v
+  | Last (Takers { top; takers }) as before ->
+      has_room t (index top)
+      &&
+      let w = Waiters.head takers in
+      let after = with_takers top (Waiters.tail takers) and outcome = Ok v in
+      (Atomic.compare_and_set t.last before after && Waiter.resume w outcome)
+      ||
+      (* another taker, a withdrawal, another add; or [w] refused *)
+      try_add t v
+  | Last (Sealed _) -> closed t
 
 (* [first], when what is there at the front has become [rest]. *)
 let after_take (First cell) rest =
@@ -81,23 +332,28 @@ let after_take (First cell) rest =
   | Moving m -> First (Moving { m with front = rest })
   | Full { adders; _ } -> First (Moving { front = rest; adders; ended = false })
 
-(* A take from a full stream owes this. *)
-let debt (First cell) =
+(* What follows a take. It is made before the take, as the result is, because a signal
+   handler may raise where something is allocated. *)
+let[@inline] owing t (First cell) =
   match cell with
-  | Full _ -> Some (Debt.owing Move)
+  | Full _ -> Some (Step.owing t.first (Then (move t)))
   | Bare _ | Item _ | Moving _ | Shut _ -> None
 
-let[@inline] pay t = function None -> () | Some debt -> Debt.pay move t debt
+let[@inline never] pay owed result =
+  Step.pay owed;
+  result
+
+let[@inline] paid owed result =
+  match owed with None -> result | Some owed -> pay owed result
 
 (* Takes what was turned over, which ends at [top]; [rest] is left. While the front is
-   what it was, so is what was turned over: tasks that come to add, and leave, do not make
-   this one turn it over again. *)
+   what it was, so is what was turned over. So tasks that come to add, and leave, do not
+   make this one turn it over again. *)
 let rec take_turned t before top ~rest ~result ~otherwise =
-  let after = after_take before rest and debt = debt before in
+  let after = after_take before rest and owed = owing t before in
   if Atomic.compare_and_set t.first before after then begin
     cut_off top;
-    pay t debt;
-    result
+    paid owed result
   end
   else
     let now = Atomic.get t.first in
@@ -106,19 +362,14 @@ let rec take_turned t before top ~rest ~result ~otherwise =
       take_turned t now top ~rest ~result ~otherwise
     else (* another take *) otherwise t
 
-(* The result is made before the step, as a signal handler may raise where something is
-   allocated. *)
 let rec try_take t =
   let before = Atomic.get t.first in
   match front before with
   | Item { value; rest; _ } ->
       let result = Some value
       and after = after_take before rest
-      and debt = debt before in
-      if Atomic.compare_and_set t.first before after then begin
-        pay t debt;
-        result
-      end
+      and owed = owing t before in
+      if Atomic.compare_and_set t.first before after then paid owed result
       else (* another take, an adder came or withdrew, moved, or closed *)
         try_take t
   | Bare { taken } -> (
@@ -133,6 +384,52 @@ let rec try_take t =
           | Last (Sealed _) -> closed t
           | Last (Node _ | Takers _) -> None))
 
+let rec take_all t =
+  let before = Atomic.get t.first in
+  let top = top (Atomic.get t.last) in
+  match values (front before) top with
+  | [] -> []
+  | values ->
+      let rest = Bare { taken = index top } in
+      take_turned t before top ~rest ~result:values ~otherwise:take_all
+
+let drain = take_all
+
+(* --- Who waits ------------------------------------------------------------ *)
+
+(* A task that waits to take does so where items are added, and a task that waits to add
+   where room is made. So these steps are of the word in which a task waits, and only look
+   whether it has to. They read the other word too: while the first one stays, an empty
+   stream stays empty, and a full one full. *)
+
+let look_for_item t () last : _ Step.t =
+  match (front (Atomic.get t.first), last) with
+  | Item _, _ | Bare _, Last (Sealed _) -> Return (last, ())
+  | Bare { taken }, Last (Node { index; _ }) when index > taken ->
+      Return (last, ())
+  | Bare _, Last (Node _ | Takers _) -> Wait
+
+let look_for_end_or_room t _ first : _ Step.t =
+  match first with
+  | First ((Bare _ | Item _) as front) ->
+      if last_index t - taken front = t.capacity then Wait
+      else Return (first, ())
+  | First (Full _) | First (Moving { ended = false; _ }) -> Wait
+  | First (Moving { ended = true; _ }) | First (Shut _) -> Return (first, ())
+
+let takers change w = function
+  | Last (Node _ as top) -> with_takers top (change Waiters.empty w)
+  | Last (Takers { top; takers }) -> with_takers top (change takers w)
+  | Last (Sealed _) as last -> last
+
+let adders change w = function
+  | First ((Bare _ | Item _) as front) ->
+      with_adders front (change Waiters.empty w)
+  | First (Full { front; adders }) -> with_adders front (change adders w)
+  | First (Moving ({ ended = false; _ } as m)) ->
+      First (Moving { m with adders = change m.adders w })
+  | (First (Moving { ended = true; _ }) | First (Shut _)) as first -> first
+
 let taking =
   {
     Operation.name = "Stream.take";
@@ -142,67 +439,10 @@ let taking =
       By_hand
         {
           attempt = (fun t () -> try_take t);
-          enlist = enlist_taker;
-          withdraw = withdraw_taker;
+          enlist = (fun t w -> Step.enlist t.last (look_for_item t) takers w);
+          withdraw = (fun t w -> Step.withdraw t.last takers Step.finished w);
         };
   }
-
-(* In a larger one items gather while a task falls asleep, or while it keeps off, and are
-   taken at once. *)
-let is_short t = t.capacity <= 8
-
-let[@inline never] gather_then_take t =
-  Stream_gather.items t;
-  match try_take t with Some v -> v | None -> Operation.suspend taking t ()
-
-let[@inline never] wait_to_take t =
-  if is_short t then Operation.wait taking t ()
-  else if Domains.were_spawned () then gather_then_take t
-  else Operation.suspend taking t ()
-
-let take t = match try_take t with Some v -> v | None -> wait_to_take t
-
-let take_nonblocking t =
-  match try_take t with v -> v | exception Closed -> None
-
-let taking_from_long = { taking with spin = Never }
-
-let take_evt t =
-  Event.make (if is_short t then taking else taking_from_long) t ()
-
-(* --- Waiting to add ------------------------------------------------------- *)
-
-let rec enlist_adder t w =
-  match Atomic.get t.first with
-  | First ((Bare _ | Item _) as front) as before ->
-      (* While [first] stays, what is full stays full. *)
-      last_index t - taken front = t.capacity
-      &&
-      let adders = Waiters.push Waiters.empty w in
-      Atomic.compare_and_set t.first before (First (Full { front; adders }))
-      ||
-      (* a take, another adder, or closed *)
-      enlist_adder t w
-  | First (Full { front; adders }) as before ->
-      let adders = Waiters.push adders w in
-      Atomic.compare_and_set t.first before (First (Full { front; adders }))
-      ||
-      (* a take, an adder came or withdrew, or closed *)
-      enlist_adder t w
-  | First (Moving ({ ended = false; _ } as m)) as before ->
-      let adders = Waiters.push m.adders w in
-      Atomic.compare_and_set t.first before (First (Moving { m with adders }))
-      ||
-      (* as above, or moved *)
-      enlist_adder t w
-  | First (Moving { ended = true; _ }) | First (Shut _) -> false
-
-let withdraw_adder t w =
-  Operation.leave t.first w @@ function
-  | First (Full { front; adders }) -> full front (Waiters.count_gone adders)
-  | First (Moving m) ->
-      First (Moving { m with adders = Waiters.count_gone m.adders })
-  | First (Bare _ | Item _ | Shut _) as first -> first
 
 let adding =
   {
@@ -213,52 +453,108 @@ let adding =
       By_hand
         {
           attempt = (fun t v -> if try_add t v then Some () else None);
-          enlist = enlist_adder;
-          withdraw = withdraw_adder;
+          enlist =
+            (fun t w -> Step.enlist t.first (look_for_end_or_room t) adders w);
+          withdraw = (fun t w -> Step.withdraw t.first adders Step.finished w);
         };
   }
 
+(* In a long stream items gather while a task falls asleep, or while it backs off, and are
+   taken at once. *)
+let short = { taking; adding }
+
+let long =
+  {
+    taking = { taking with spin = Never };
+    adding = { adding with spin = Never };
+  }
+
+let mailbox = { long with taking = { long.taking with name = "Mailbox.take" } }
+let is_short capacity = capacity <= 8
+
+(* --- Making one ----------------------------------------------------------- *)
+
+let make kind ?name capacity operations =
+  let nothing = Identity.nothing in
+  let bottom = Node { value = nothing (); below = nothing (); index = 0 } in
+  Labels.made ~kind ?name
+    {
+      capacity;
+      first = Padded.atomic (First (Bare { taken = 0 }));
+      last = Atomic.make (Last bottom);
+      seen = ref 0;
+      operations;
+    }
+
+let create capacity =
+  if capacity < 1 then
+    invalid_arg
+      "Stream.create: capacity < 1 (to pass items on without a buffer there is \
+       Channel)";
+  make "stream" capacity (if is_short capacity then short else long)
+
+let create_mailbox ?name () = make "mailbox" ?name max_int mailbox
+
+(* --- Taking and adding ---------------------------------------------------- *)
+
+let gathering = Domain_local.make Spin.create_to_gather
+let enough = 4
+
+(* How many items there were at some moment. *)
+let rec length t =
+  let before = Atomic.get t.first in
+  let n = last_index t - taken (front before) in
+  if Atomic.get t.first == before then n else (* taken from *) length t
+
+let are_items t = length t >= enough
+let is_room t = t.capacity - length t >= enough
+
+(* Before a task waits in a long stream for another domain, it backs off for a moment, if
+   the last ones have found some items, or some room, after that ([Spin.gather]). *)
+let[@inline never] gather has_gathered t =
+  Spin.gather (Domain_local.get gathering) has_gathered t
+
+let[@inline never] gather_then_take t =
+  gather are_items t;
+  match try_take t with
+  | Some v -> v
+  | None -> Operation.suspend t.operations.taking t ()
+
+let[@inline never] wait_to_take t =
+  if Domains.were_spawned () && not (is_short t.capacity) then
+    gather_then_take t
+  else Operation.wait t.operations.taking t ()
+
+let take t = match try_take t with Some v -> v | None -> wait_to_take t
+
+let take_nonblocking t =
+  match try_take t with v -> v | exception Closed -> None
+
+let take_evt t = Event.make t.operations.taking t ()
+
 let[@inline never] gather_then_add t v =
-  Stream_gather.room t;
-  if not (try_add t v) then Operation.suspend adding t v
+  gather is_room t;
+  if not (try_add t v) then Operation.suspend t.operations.adding t v
 
 let[@inline never] wait_to_add t v =
-  if is_short t then Operation.wait adding t v
-  else if Domains.were_spawned () then gather_then_add t v
-  else Operation.suspend adding t v
+  if Domains.were_spawned () && not (is_short t.capacity) then
+    gather_then_add t v
+  else Operation.wait t.operations.adding t v
 
 let add t v = if not (try_add t v) then wait_to_add t v
-let adding_to_long = { adding with spin = Never }
-let add_evt t v = Event.make (if is_short t then adding else adding_to_long) t v
+let add_evt t v = Event.make t.operations.adding t v
+let add_seq t seq = Seq.iter (add t) seq
 
-(* --- Ending --------------------------------------------------------------- *)
+(* --- To the end ----------------------------------------------------------- *)
 
-let rec close t =
-  match Atomic.get t.first with
-  | First ((Bare _ | Item _) as front) as before ->
-      if Atomic.compare_and_set t.first before (First (Shut front)) then
-        seal_shut t
-      else close t
-  | First (Full { front; adders }) as before ->
-      let round = Waiters.round adders Closed.outcome in
-      if Atomic.compare_and_set t.first before (First (Shut front)) then
-        begin try
-          Waiters.resume_all round;
-          seal_shut t
-        with e ->
-          seal_shut t;
-          raise e
-        end
-      else close t
-  | First (Moving { front; adders; ended = false }) as before ->
-      let after = Moving { front; adders = Waiters.empty; ended = true } in
-      let round = Waiters.round adders Closed.outcome in
-      if Atomic.compare_and_set t.first before (First after) then
-        (* the moving task will seal *)
-        Waiters.resume_all round
-      else close t
-  | First (Moving { ended = true; _ }) -> ()
-  | First (Shut _) -> seal t
+include Reader.Make (struct
+  type nonrec 'a t = 'a t
+
+  let take = take
+  let take_evt = take_evt
+end)
+
+(* --- Looking at it -------------------------------------------------------- *)
 
 let is_closed t =
   match Atomic.get t.first with
@@ -269,44 +565,19 @@ let is_closed t =
   | First (Moving { ended = false; _ }) | First (Bare _ | Item _ | Full _) ->
       false
 
-(* --- Taking all ----------------------------------------------------------- *)
-
-let rec take_all t =
-  let before = Atomic.get t.first in
-  let top = top (Atomic.get t.last) in
-  match values (front before) top with
-  | [] -> []
-  | values ->
-      let rest = Bare { taken = index top } in
-      take_turned t before top ~rest ~result:values ~otherwise:take_all
-
-(* --- Looking -------------------------------------------------------------- *)
-
 let capacity t = t.capacity
-let length = Stream_gather.length
 let is_empty t = length t = 0
 
-let adders (First cell) =
+let adders_waiting (First cell) =
   match cell with
   | Full { adders; _ } -> Waiters.length adders
   | Moving { adders; _ } -> Waiters.length adders
   | Bare _ | Item _ | Shut _ -> 0
 
-let takers (Last added) =
+let takers_waiting (Last added) =
   match added with
   | Takers { takers; _ } -> Waiters.length takers
   | Node _ | Sealed _ -> 0
 
-let waiters t = adders (Atomic.get t.first) + takers (Atomic.get t.last)
-
-(* --- To the end ------------------------------------------------------------ *)
-
-include Reader.Make (struct
-  type nonrec 'a t = 'a t
-
-  let take = take
-  let take_evt = take_evt
-end)
-
-let drain = take_all
-let add_seq t seq = Seq.iter (add t) seq
+let waiters t =
+  adders_waiting (Atomic.get t.first) + takers_waiting (Atomic.get t.last)

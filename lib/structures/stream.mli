@@ -131,5 +131,6 @@ val drain : 'a t -> 'a list
 
 (**/**)
 
-val create_as : kind:string -> ?name:string -> int -> 'a t
-(** {!create}, for a structure of that kind. *)
+val create_mailbox : ?name:string -> unit -> 'a t
+(** A stream that is never full. Reports call it a mailbox, and its operation
+    ["Mailbox.take"]. *)

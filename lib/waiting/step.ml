@@ -219,7 +219,9 @@ let[@inline] chain word next step x =
   in
   { word; step; next; outer = First }
 
-let owing word next = owe { word; step = never; next; outer = First }
+let owing word = function
+  | Then step -> owe { word; step; next = Again; outer = First }
+  | next -> owe { word; step = never; next; outer = First }
 
 (* --- Performing a step -------------------------------------------------------- *)
 

@@ -242,11 +242,12 @@ type ('s, 'x, 'a) queue =
     [change]. Otherwise the task would wait in no queue, forever. In other
     states there may no longer be a queue. Then the result is [state] itself. *)
 
-(** The next two functions are for [Operation]. *)
+(** The two that follow are for [Operation], and for a structure whose tasks
+    wait in another word than the one that the operation changes. *)
 
 val enlist :
   's Atomic.t ->
-  ('x -> 's -> ('s, 'a) t) ->
+  ('x -> 's -> ('s, _) t) ->
   ('s, 'x, 'a) queue ->
   ('x, 'a) Waiter.t ->
   bool

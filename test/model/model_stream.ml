@@ -55,10 +55,9 @@ let take_all name t =
 let close t = Do (fun () -> Stream.close t)
 
 let at_rest t initial actors () =
-  let first = Atomic.get t.Stream_nodes.first
-  and last = Atomic.get t.Stream_nodes.last in
-  let front = Stream_nodes.front first in
-  let values = Stream_nodes.values front (Stream_nodes.top last) in
+  let first = Atomic.get t.Stream.first and last = Atomic.get t.Stream.last in
+  let front = Stream.front first in
+  let values = Stream.values front (Stream.top last) in
   let full = List.length values = t.capacity in
   let adders =
     match first with
@@ -78,12 +77,8 @@ let at_rest t initial actors () =
   let shut = match first with First (Shut _) -> true | _ -> false in
   let sealed = match last with Last (Sealed _) -> true | _ -> false in
   if shut <> sealed then failwith "shut, but not sealed; or sealed only";
-  let (Node { value; below; _ } : _ Stream_nodes.node) =
-    Stream_nodes.top last
-  in
-  let is_cut_off =
-    Stream_nodes.is_cut_off below && value == Identity.nothing ()
-  in
+  let (Node { value; below; _ } : _ Stream.node) = Stream.top last in
+  let is_cut_off = Stream.is_cut_off below && value == Identity.nothing () in
   if values = [] && not is_cut_off then failwith "what was taken is not cut off";
   all_queued actors [ adders; takers ];
   if Stream.waiters t <> adders + takers then failwith "waiters: miscounted";
