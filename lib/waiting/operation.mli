@@ -34,7 +34,8 @@ type ('t, 'x, 'a) how =
       queue : ('s, 'x, 'a) Step.queue;
       left : ('s, unit) Step.next;
           (** What follows after a waiter was withdrawn: mostly
-              {!Step.finished}. *)
+              {!Step.finished}. Nothing follows if the waiter has refused a
+              hand-over before, because then that one goes on. *)
     }
       -> ('t, 'x, 'a) how
   | By_hand of {

@@ -279,20 +279,20 @@ let perform word step x =
 let rec surely_owed word step x =
   match owe { word; step = step x; next = Again; outer = First } with
   | owed -> pay owed
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      ignore (surely_owed word step x);
-      Printexc.raise_with_backtrace e backtrace
+  | exception e -> Sys.opaque_identity (surely_then_raise word step x e)
+
+(* [e] came before what is raised meanwhile. *)
+and surely_then_raise word step x e =
+  let backtrace = Printexc.get_raw_backtrace () in
+  (match surely_owed word step x with _ -> () | exception _ -> ());
+  Printexc.raise_with_backtrace e backtrace
 
 (* The state was [before], and [next] follows if this commit succeeds. *)
 let[@inline never] surely_then word step x before after next =
   match owe (chain word next step x) with
   | owed when commit word before after -> pay owed
   | _ -> Sys.opaque_identity (surely_owed word step x)
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      ignore (surely_owed word step x);
-      Printexc.raise_with_backtrace e backtrace
+  | exception e -> Sys.opaque_identity (surely_then_raise word step x e)
 
 (* Mostly one commit is all. Until then nothing is owed but the whole. *)
 let[@inline never] surely_at_once word step x =
@@ -307,10 +307,7 @@ let[@inline never] surely_at_once word step x =
       Sys.opaque_identity (surely_then word step x before after next)
   | Wait | Raise _ | Return _ | Hand_over _ ->
       Sys.opaque_identity (surely_owed word step x)
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      ignore (surely_owed word step x);
-      Printexc.raise_with_backtrace e backtrace
+  | exception e -> Sys.opaque_identity (surely_then_raise word step x e)
 
 (* None of these functions begins with a poll, as none ends in a call of another one: a
    handler that raises there would do so before anything is owed. *)
@@ -323,9 +320,7 @@ let[@inline] give_back ~fast word step x =
   | false -> surely word step x
   | exception e ->
       (* a signal handler's, before the fast path has done anything *)
-      let backtrace = Printexc.get_raw_backtrace () in
-      surely word step x;
-      Printexc.raise_with_backtrace e backtrace
+      Sys.opaque_identity (surely_then_raise word step x e)
 
 let[@inline] within ~fast word step x f =
   match f () with
