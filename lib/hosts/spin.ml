@@ -162,6 +162,18 @@ let begin_turns t =
 let end_turns = end_
 let leave_turns t = t.looking <- false
 
+let try_by t look x y =
+  begin_turns t > 0
+  &&
+  match look x y with
+  | gained ->
+      end_turns t ~gained;
+      gained
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      leave_turns t;
+      Printexc.raise_with_backtrace e backtrace
+
 (* --- A task that has no turns looks ------------------------------------------ *)
 
 let rec glance attempt x y n =

@@ -44,6 +44,13 @@ val begin_turns : t -> int
     are resumed, which is mostly that of their waits. Those that were there in
     all of the last 64 waits do not count. *)
 
+val try_by : t -> ('x -> 'y -> bool) -> 'x -> 'y -> bool
+(** [try_by t look x y] is [look x y], a look of the caller's own, and learns
+    whether it gained; or [false], if the caller is not to look. No signal
+    handler runs after [look] has returned.
+
+    - {b Raises} [e] if [look x y] raises [e]. *)
+
 val sleeping : t -> (unit -> 'a) -> 'a
 (** [sleeping t sleep] is [sleep ()], in which a task of the loop sleeps:
     between {!fall_asleep} and {!wake_up}, which are for those who do without a

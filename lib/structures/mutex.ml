@@ -232,36 +232,25 @@ let backing_off = { times = 2; pauses = Backoff.first }
 let staying_close = { times = 32; pauses = 1 }
 let spins = Domain.DLS.new_key Spin.create_at_once
 
-let rec spin t pauses times =
+let rec spin_for times t patience =
   match Atomic.get t with
   | Unlocked ->
-      Atomic.compare_and_set t Unlocked locked || spin_again t pauses times
-  | Free _ -> lock_free t || spin_again t pauses times
+      Atomic.compare_and_set t Unlocked locked || spin_again times t patience
+  | Free _ -> lock_free t || spin_again times t patience
   | Locked { waiters; overtaken; _ } ->
       (Waiters.is_empty waiters || overtaken > nobody)
-      && spin_again t pauses times
+      && spin_again times t patience
   | Reserved _ -> false
 
-and spin_again t pauses times =
+and spin_again times t patience =
   times > 0
   && begin
-    ignore (Backoff.wait pauses : int);
-    spin t pauses (times - 1)
+    ignore (Backoff.wait patience.pauses : int);
+    spin_for (times - 1) t patience
   end
 
-(* No handler runs after the mutex was locked. *)
-let lock_soon t { times; pauses } =
-  let learned = Domain.DLS.get spins in
-  Spin.begin_turns learned > 0
-  &&
-  match spin t pauses times with
-  | gained ->
-      Spin.end_turns learned ~gained;
-      gained
-  | exception e ->
-      let backtrace = Backtrace.get () in
-      Spin.leave_turns learned;
-      Printexc.raise_with_backtrace e backtrace
+let spin t patience = spin_for patience.times t patience
+let lock_soon t patience = Spin.try_by (Domain.DLS.get spins) spin t patience
 
 let try_lock_signalled t =
   try_lock t || ((not (Waits.are_kept ())) && lock_soon t staying_close)

@@ -12,7 +12,8 @@ let lock ?(evt = false) name mutex =
 (* As [Mutex.lock] where the owner may be on another domain. *)
 let look name mutex =
   make name @@ fun () ->
-  if not (Mutex.spin mutex 1 2) then Mutex.wait_for mutex Mutex.anybody;
+  if not (Mutex.spin mutex { times = 2; pauses = 1 }) then
+    Mutex.wait_for mutex Mutex.anybody;
   Buffer.add_string order name;
   Mutex.unlock mutex;
   "ok"
