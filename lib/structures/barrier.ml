@@ -274,9 +274,14 @@ let awaiting =
     withdraw = (fun t (w : (arrival, Trial.t) Waiter.t) -> leave t w.arg);
   }
 
-let rec wait t arrival =
+(* To spin in vain would give up the place that the task has kept. *)
+let rec wait_again t arrival =
+  if not (Trial.has_passed (Operation.wait awaiting t arrival)) then
+    wait_again t arrival
+
+let wait t arrival =
   if not (Trial.has_passed (Operation.meet_then_wait awaiting t arrival)) then
-    wait t arrival
+    wait_again t arrival
 
 let await t =
   let arrival = arrival Stays in

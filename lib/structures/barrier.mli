@@ -25,7 +25,9 @@ val await : t -> unit
       return, even if they are cancelled right after.
     - {b Order}: tasks go on in the order of their arrival, and in groups of [n]
       in that order. A task that comes while others have yet to find that they
-      were woken in vain waits for these.
+      were woken in vain waits for these. In a program of several domains a task
+      spins before it sleeps. If the last one arrives on another domain just
+      then, the task continues before those of its scheduler that sleep.
     - {b Cost}: O(1), also to withdraw (amortised); O(n) for the last task. *)
 
 val await_evt : t -> unit Event.t

@@ -464,6 +464,24 @@ let () =
                  test (name ^ ": it is cancelled") (is_cancelled_again sync);
                ])
              ways );
+       ( "whichever waits spin",
+         List.map
+           (fun (name, f) -> test name (Looks.each f))
+           [
+             ("three phases", three_phases);
+             ("who comes early", next_phase);
+             ("the second is replaced", replaced 1);
+             ("the first was cancelled", doomed 0);
+             ("the second was cancelled", doomed 1);
+             ("the third was cancelled", doomed 2);
+             ("the other one does not pass alone", alone);
+             ("it withdraws from its own phase only", withdraws_late);
+             ("one that was asked is cancelled", cancelled_after_it_was_asked);
+             ("newcomers do not overtake", newcomers);
+             ("newcomers go on", newcomers_go_on);
+             ("a poll asks in vain", polled_in_vain);
+             ("a choice is asked in vain", chooses_again);
+           ] );
        ( "in a choice",
          [
            test "the other is ready, or never" other_ready;
