@@ -208,26 +208,21 @@ let rec attempt t arrival =
   else if try_out t s.places ~given:1 then Some Trial.passed
   else None
 
-(* It waits for the same barrier in another alternative: a choice arrives once. *)
-let has_arrived (w : (arrival, Trial.t) Waiter.t) s =
-  w.choice != Waiter.no_choice
-  && Waiters.exists (fun place -> place.Waiter.choice == w.choice) s.places
-
+(* A choice that has the same barrier twice enlists once: see [Choice.is_enlisted]. *)
 let rec arrive t (w : (arrival, Trial.t) Waiter.t) place =
   let s = Atomic.get t.state in
-  has_arrived w s
-  || (not (is_ready t s ~given:1))
-     && begin
-       let places = Waiters.push s.places place in
-       if
-         Atomic.compare_and_set t.state s
-           { s with arrived = s.arrived + 1; places }
-       then begin
-         w.arg.place <- place;
-         true
-       end
-       else (* any other transition *) arrive t w place
-     end
+  (not (is_ready t s ~given:1))
+  && begin
+    let places = Waiters.push s.places place in
+    if
+      Atomic.compare_and_set t.state s
+        { s with arrived = s.arrived + 1; places }
+    then begin
+      w.arg.place <- place;
+      true
+    end
+    else (* any other transition *) arrive t w place
+  end
 
 let come_back t (w : (arrival, Trial.t) Waiter.t) =
   let { place; _ } = w.arg in
@@ -297,5 +292,6 @@ let await t =
 let await_evt t =
   Event.guard @@ fun () ->
   Event.wrap
-    (Event.make_tentative ~confirm:Trial.has_passed awaiting t (arrival Leaves))
+    (Event.make_tentative ~once:true ~confirm:Trial.has_passed awaiting t
+       (arrival Leaves))
     (fun (_ : Trial.t) -> ())

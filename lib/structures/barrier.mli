@@ -33,8 +33,8 @@ val await : t -> unit
 val await_evt : t -> unit Event.t
 (** The event of {!await}. The task has arrived while it waits for the event; if
     another alternative of a choice is performed, it withdraws, as when it is
-    cancelled. It arrives once, however often the barrier is in the choice; to
-    wait costs O(n) for [n] tasks that have arrived.
+    cancelled. It arrives once, however often the barrier is in the choice. The
+    cost is that of {!await}, and O(k) more in a choice of [k] alternatives.
 
     If the task is woken in vain, the event begins again and arrives anew,
     behind the others; a choice takes new places in its other structures as

@@ -15,9 +15,10 @@ type 'b kind =
       (** Not to be looked for, but does not keep a choice from looking for
           others: a timeout. *)
   | Last  (** To be enlisted after the others. *)
-  | Tentative of ('b -> bool)
-      (** A resumption may be in vain. Was the operation performed? To be asked
-          in the task that was resumed. *)
+  | Tentative of { confirm : 'b -> bool; once : bool }
+      (** A resumption may be in vain. [confirm]: was the operation performed?
+          To be asked in the task that was resumed. [once]: a choice enlists it
+          once for each structure, however often it has the operation. *)
 
 (** What is wrapped around an operation. *)
 type (-'c, +'a) post =

@@ -31,8 +31,8 @@ let make_soon operation structure arg =
 let make ?last operation structure arg =
   make_with ?last ~finish:same operation structure arg
 
-let make_tentative ~confirm operation structure arg =
-  make_of (Tentative confirm) same operation structure arg
+let make_tentative ?(once = false) ~confirm operation structure arg =
+  make_of (Tentative { confirm; once }) same operation structure arg
 
 let ready =
   {
@@ -82,7 +82,7 @@ let rec sync : type a. a t -> a = function
                | Soon -> Operation.look_then_wait operation structure arg
                | Giving | Taking ->
                    Operation.meet_then_wait operation structure arg
-               | Tentative confirm ->
+               | Tentative { confirm; _ } ->
                    wait_confirmed confirm operation structure arg)))
   | Wrap ((One _ as t), f) -> f (sync t)
   | Wrap (Wrap (t, f), g) -> sync (Wrap (t, fun v -> g (f v)))

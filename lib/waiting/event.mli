@@ -275,6 +275,7 @@ val make_with :
     suspend, and raise. *)
 
 val make_tentative :
+  ?once:bool ->
   confirm:('a -> bool) ->
   ('t, 'x, 'a) Structure_kit.operation ->
   't ->
@@ -286,7 +287,11 @@ val make_tentative :
     was not performed, and the event begins again, with the same [arg]: a choice
     takes new places in the other structures, and its timeouts keep their
     deadlines. [confirm] may suspend; if it raises, the operation was not
-    performed, and the event ends as if it was cancelled. *)
+    performed, and the event ends as if it was cancelled.
+
+    With [~once:true] a choice that has the operation several times for one
+    structure enlists it once, with one of its [arg]s: for a structure that
+    counts its waiters, as {!Barrier}. O(n) for [n] alternatives. *)
 
 val wrap_withdraw : 'a t -> (unit -> unit) -> 'a t
 (** {!wrap_abort}, but the function runs before those given to {!wrap}: for an

@@ -307,6 +307,38 @@ let twice () =
   Hand.settle ();
   Hand.result task
 
+let twice_in_order () =
+  let t = Barrier.create 2 in
+  let both = List.map Barrier.await_evt [ t; t ] in
+  let task = Hand.start (fun () -> Event.sync (Event.prefer both)) in
+  let between =
+    Hand.start (fun () ->
+        Event.select
+          (Event.never :: Barrier.await_evt (Barrier.create 2) :: both))
+  in
+  Hand.settle ();
+  List.iter Hand.result [ task; between ];
+  waiting t 0
+
+(* Processor time, of 40,000 that arrive. A choice that looked at all who have arrived would
+   take 60 times as long. *)
+let many_choose () =
+  let n = 40_000 in
+  let time wait =
+    let t = Barrier.create (n + 1) in
+    let before = Sys.time () in
+    for _ = 1 to n do
+      ignore (Hand.watch (fun () -> wait t) : bool ref)
+    done;
+    waiting t n;
+    Sys.time () -. before
+  in
+  let alone = time Barrier.await in
+  let choose t = Event.select [ Barrier.await_evt t; Event.never ] in
+  let chosen = time choose in
+  if chosen > 15. *. alone then
+    Alcotest.failf "%.3f s in place of %.3f" chosen alone
+
 (* --- A choice that was asked in vain ---------------------------------------- *)
 
 let chooses_again () =
@@ -486,6 +518,8 @@ let () =
          [
            test "the other is ready, or never" other_ready;
            test "the same barrier twice" twice;
+           test "twice, in order, and beside others" twice_in_order;
+           test "many that have arrived" many_choose;
          ] );
      ]
     @ Battery.suites Operations.barrier)
