@@ -50,6 +50,13 @@ let refuse (type a) (block : a Suspend.resumer -> a option) : a =
       (* [block] raised it *)
       Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ())
 
+(* A job that has called [exit], as [Async.shutdown] does, holds up nobody if it blocks,
+   because Async never continues. So a function of [at_exit] waits as in a thread without
+   a scheduler. *)
+let outside block =
+  if Inbox.has_exited () then Concord__Reach.park_or_refuse In_job block
+  else refuse block
+
 let host = Host_kit.create ()
 let this_thread () = Thread.id (Thread.self ())
 
@@ -60,7 +67,7 @@ let going = Atomic.make no_thread
 let go ?raise_unhandled_exn () =
   Atomic.set going (this_thread ());
   Inbox.enter ();
-  Host_kit.using ~outside:refuse host (fun () ->
+  Host_kit.using ~outside host (fun () ->
       Async.Scheduler.go ?raise_unhandled_exn ())
 
 (* For code of Async in other threads than [go]'s, and for an Async that was started
@@ -75,7 +82,7 @@ let () =
       name;
       sample = None;
       takes_every_effect = false;
-      suspend = (fun block -> or_elsewhere refuse block);
+      suspend = (fun block -> or_elsewhere outside block);
       protect = (fun f -> or_elsewhere f ());
       scopes = None;
     }

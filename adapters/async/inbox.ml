@@ -26,6 +26,12 @@ let initial_thread = this_thread ()
 let nobody = -1
 let between_cycles = Atomic.make nobody
 
+(* The thread that has called [exit]. It calls the functions of [Domain.at_exit] before
+   those of [at_exit]. *)
+let exiting = Atomic.make nobody
+let () = Domain.at_exit (fun () -> Atomic.set exiting (this_thread ()))
+let has_exited () = Atomic.get exiting = this_thread ()
+
 let is_in_async () =
   Domain.self () = domain
   && Async.Scheduler.is_running ()

@@ -14,6 +14,10 @@ val is_in_async : unit -> bool
     job, or the function of [Thread_safe.run_in_async]; or a signal handler or a
     finaliser in the thread that runs the cycles, after the first {!enter}? *)
 
+val has_exited : unit -> bool
+(** Has the calling thread called [exit]? Then it runs a function of [at_exit],
+    and the job that called it never continues. *)
+
 val enter : unit -> unit
 (** Must be called before the first {!resume}.
 

@@ -124,7 +124,7 @@ let host = Host_kit.create ()
 (* In a task of [Lwt_direct], which is suspended by its own effect. In a plain
    callback nothing handles that. The effect of the task shows its host, also if it need
    not wait: see [Host_kit.probe] and [Host_kit.plugin]. *)
-let outside (type a) (block : a Suspend.resumer -> a option) : a =
+let in_task_or_callback (type a) (block : a Suspend.resumer -> a option) : a =
   let decision = begin_wait () in
   let woken, waker = Lwt.wait () in
   let at_once = ref false in
@@ -152,6 +152,18 @@ let outside (type a) (block : a Suspend.resumer -> a option) : a =
   | Error In_callback -> Host_kit.refuse In_callback
   | Error e when !at_once -> Printexc.raise_with_backtrace e backtrace
   | Error e -> raise e
+
+let is_in_task () =
+  match Lwt_direct.yield () with
+  | () -> true
+  | exception Effect.Unhandled _ -> false
+
+(* A callback that has called [exit] holds up nobody if it blocks, because its loop never
+   continues. So a function of [at_exit] waits as in a thread without a scheduler. *)
+let outside block =
+  if Loop.is_over () && not (is_in_task ()) then
+    Concord__Reach.park_or_refuse In_callback block
+  else in_task_or_callback block
 
 (* Under [Lwt_main.run] no host is registered. Outside of a loop's turns a thread waits as
    any thread. *)

@@ -53,7 +53,9 @@ val run : (unit -> 'a Lwt.t) -> 'a
 
     - direct-style operations in tasks of [Lwt_direct] suspend the task;
     - one that has to wait in a plain callback of Lwt raises {!In_callback}. (In
-      what [Lwt_main.at_exit] calls, after a plain loop, it parks the thread.)
+      what [Lwt_main.at_exit] calls, after a plain loop, it parks the thread. So
+      it does in functions of Stdlib's [at_exit] if a callback has called
+      [exit].)
 
     An operation that still waits when [run] returns keeps its place in the
     structures, and may be given what others wait for too. It goes on in the

@@ -65,10 +65,24 @@ and refuse () =
             is_in_turn      nobody   t, which finds that this has happened
 
    Lwt calls code only in a turn. No atomic: a thread asks about itself only, so it need
-   not see in time what another one writes; and an integer is not torn. *)
+   not see in time what another one writes; and an integer is not torn.
+
+   [is_last] is about the turn of [turn_of], and touched by that thread only: [exit] was
+   called in it, and now calls the functions of [at_exit]. A turn begins after it only if
+   a task of [Lwt_direct] has exited, and waits in such a function; or in the loop of
+   [Lwt_main.at_exit]. *)
 let nobody = -1
 let turn_of = ref nobody
-let end_turn_of () = turn_of := nobody
+let is_last = ref false
+
+let end_turn_of () =
+  turn_of := nobody;
+  is_last := false
+
+(* [exit] calls the functions of [Domain.at_exit] before those of [at_exit]. *)
+let watch_exit =
+  Domain.DLS.new_key @@ fun () ->
+  Domain.at_exit (fun () -> if !turn_of = this_thread () then is_last := true)
 
 (* [a_loop_runs] would disturb another thread that starts a loop at this moment. So it is
    asked only where the calling thread was seen to begin a turn. [Sys_error]: a signal
@@ -80,6 +94,8 @@ let is_in_turn () =
        end_turn_of ();
        false
      end)
+
+let is_over () = !is_last && !turn_of = this_thread ()
 
 (* The tasks of [Lwt_direct] run in a hook, after [start_of_turn] and before the loop waits
    for the kernel. If one ends the last promise, nothing else ends that wait. A task sets
@@ -102,7 +118,9 @@ let tasks_ran () =
 
 let start_of_turn () =
   let me = this_thread () in
+  Domain.DLS.get watch_exit;
   turn_of := me;
+  is_last := false;
   mark ();
   Jobs.reopen ();
   match Atomic.get owner with

@@ -20,6 +20,10 @@ val is_in_turn : unit -> bool
     goes on when it returns? (Not known of what [Lwt_main.at_exit] calls.)
     - {b Cost}: a few nanoseconds, if the answer is [false]. *)
 
+val is_over : unit -> bool
+(** Has the calling thread called [exit] in a turn? Then it runs a function of
+    [at_exit], and the loop that called it never continues. *)
+
 val enter : unit -> unit
 (** The calling thread is going to touch Lwt's state.
 

@@ -202,4 +202,11 @@ let refuse e =
    with Effect.Unhandled (Ask _) -> ());
   raise e
 
+(* [block] may have set a timeout, which wakes too. *)
+let park_or_refuse e block =
+  Park.suspend_thread @@ fun resumer ->
+  match block resumer with
+  | None when not (Others.may_wake ~asleep:0) -> refuse e
+  | given -> given
+
 let probe passing = Probe.observe passing (fun release -> ask (Reach release))

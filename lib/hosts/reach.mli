@@ -83,6 +83,11 @@ val refuse : exn -> 'a
 (** {!Concord.Host_kit.refuse}. It asks {!Refusing} of whatever lies between the
     caller and its host. *)
 
+val park_or_refuse : exn -> ('a resumer -> 'a option) -> 'a
+(** [park_or_refuse e block] is [Park.suspend_thread block], or {!refuse} [e] if
+    nothing is left that could wake the thread. For a thread whose loop never
+    continues, because it has called [exit]. *)
+
 val is_refusal : exn -> bool
 (** Was the exception given to {!refuse} last? By address. *)
 

@@ -4,6 +4,7 @@ let () =
   match Sys.argv with
   | [| _; "go" |] -> Async_cases.Going.run ()
   | [| _; "asleep" |] -> Async_cases.Asleep.run ()
+  | [| _; "exit" |] -> Async_cases.Exiting.run ()
   | [| _; "matrix" |] -> Async_cases.In_matrix.run ()
   | [| _; "host" |] -> Async_cases.As_host.run ()
   | [| name; "leaks" |] ->
