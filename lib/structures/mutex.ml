@@ -229,3 +229,5 @@ let waiters t =
   match Atomic.get t with
   | Unlocked | Locked -> 0
   | Queue waiters | Watched { waiters; _ } -> Waiters.length waiters
+
+let is_empty t = waiters t = 0

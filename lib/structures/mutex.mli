@@ -78,6 +78,9 @@ val waiters : t -> int
 (** How many tasks wait, for diagnosis. One that was cancelled counts until it
     is unwound. *)
 
+val is_empty : t -> bool
+(** [is_empty t] is [waiters t = 0], as in [Lwt_mutex]. *)
+
 (**/**)
 
 val release : t -> unit
