@@ -57,6 +57,33 @@ let told_apart () =
       yes "as before" (is_innermost one));
   yes "none at all" (is_innermost one)
 
+let passing_on : type a. a Effect.t -> ((a, unit) continuation -> unit) option =
+ fun _ -> None
+
+(* One expression installs handlers of several effects. *)
+let installed (h : (unit, unit) handler) f =
+  match_with f () { h with retc = (fun v -> v); exnc = (fun e -> raise e) }
+
+let sharing = installed handler
+let sharing_too = installed { retc = Fun.id; exnc = raise; effc = passing_on }
+
+let in_place f =
+  match_with f ()
+    { retc = (fun v -> v); exnc = (fun e -> raise e); effc = passing_on }
+
+let in_place_too f =
+  match_with f ()
+    { retc = (fun v -> v); exnc = (fun e -> raise e); effc = passing_on }
+
+(* The page on Eio asks to write the functions in place. *)
+let their_functions () =
+  let shared = within sharing and own = within in_place in
+  sharing_too (fun () -> yes "shared: taken for one" (is_innermost shared));
+  in_place_too (fun () ->
+      no "in place, the same text: told apart" (is_innermost own);
+      no "from the others" (is_innermost shared));
+  in_place (fun () -> yes "itself" (is_innermost own))
+
 let alone () =
   let one = within handled and other = within passed in
   let is_alone = Innermost_handler.alone in
@@ -137,6 +164,7 @@ let () =
       ( "which",
         [
           test "told apart by their code" told_apart;
+          test "functions that are shared, or written in place" their_functions;
           test "the only one" alone;
           test "after it was suspended" continued;
           test "none of those that share their functions" shared;
