@@ -241,15 +241,22 @@ let raised_by e =
   let is_it raised = raised.thread = thread && raised.e == e in
   Option.bind
     (List.find_opt is_it (Atomic.get raised_))
-    (fun raised -> describe raised.by)
+    (fun raised ->
+      Option.map
+        (fun text -> (first_kind (find raised.by), text))
+        (describe raised.by))
 
-let tell ?otherwise e =
+let tell ?otherwise ?(of_kind = fun _ -> None) e =
   Atomically.update told (List.cons e);
   Printexc.register_printer @@ fun raised ->
   if raised != e then None
   else
     match (raised_by e, otherwise) with
     | None, otherwise -> otherwise
-    | Some by, Some otherwise -> Some (Printf.sprintf "%s (%s)" otherwise by)
-    | Some by, None ->
-        Some (Printf.sprintf "%s (%s)" (Printexc.exn_slot_name e) by)
+    | Some (kind, by), otherwise ->
+        let name =
+          match (Option.bind kind of_kind, otherwise) with
+          | Some name, _ | None, Some name -> name
+          | None, None -> Printexc.exn_slot_name e
+        in
+        Some (Printf.sprintf "%s (%s)" name by)

@@ -85,10 +85,12 @@ val describe : Identity.pointer -> string option
     They are constants, which programs match: so what raised them is noted
     beside them. *)
 
-val tell : ?otherwise:string -> exn -> unit
+val tell :
+  ?otherwise:string -> ?of_kind:(string -> string option) -> exn -> unit
 (** [tell e]: from now on what raises [e] is noted, and the printer of
     exceptions adds what raised it last in the calling thread, if that is known.
-    Without it the printer says [otherwise], or leaves [e] to others. *)
+    Without it the printer says [otherwise], or leaves [e] to others. With it,
+    [of_kind] may give [e] another name, from the kind of what raised it. *)
 
 val raises : exn -> 'structure -> unit
 (** To be called before an operation on the structure raises an exception.

@@ -2,6 +2,11 @@ open Effect.Deep
 
 exception Closed
 
+let () =
+  Printexc.register_printer (function
+    | Closed -> Some "Concord_generator.Consumer.Closed"
+    | _ -> None)
+
 (* As the states of a traversal in [Generator]; what a traversal gives to whom it yields
    is here given by whom it reads from. *)
 type ('a, 'r) state =

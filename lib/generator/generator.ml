@@ -4,6 +4,11 @@ type 'a t = { next : unit -> 'a option; close : unit -> unit }
 
 exception Closed
 
+let () =
+  Printexc.register_printer (function
+    | Closed -> Some "Concord_generator.Generator.Closed"
+    | _ -> None)
+
 let next t = t.next ()
 let close t = t.close ()
 

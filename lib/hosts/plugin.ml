@@ -2,6 +2,11 @@ open Concord_suspend
 
 exception Elsewhere
 
+let () =
+  Printexc.register_printer (function
+    | Elsewhere -> Some "Concord.Host_kit.Elsewhere"
+    | _ -> None)
+
 type t = {
   name : string;
   sample : Domain_local_await.t option;

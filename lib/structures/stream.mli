@@ -26,10 +26,12 @@ exception Closed
 (** The same exception for all structures that can be closed. In a choice
     {!next_evt} and {!Concord.Event.to_result} tell whose it is.
 
-    Its printer ([Printexc.to_string]) adds the structure that raised it last in
-    the thread that prints, if that structure has a name or was made while waits
-    are kept: which is the right one if it is printed before another one raises.
-    Nothing is added for a choice that was closed while it waited. *)
+    Its printer ([Printexc.to_string]) says [Concord.Stream.Closed] where it
+    does not know the structure, and that the others' is the same. It adds the
+    structure that raised it last in the thread that prints, if that structure
+    has a name or was made while waits are kept: which is the right one if it is
+    printed before another one raises. Nothing is added for a choice that was
+    closed while it waited. *)
 
 val create : int -> 'a t
 (** [create capacity] is empty, and holds at most [capacity] items. It takes

@@ -124,7 +124,7 @@ let exceptions () =
   Stream.close stream;
   let text = printed Stream.Closed (fun () -> Stream.take stream) in
   says "take"
-    [ "Concord.Closed (stream \"jobs\", made in"; "test_names.ml" ]
+    [ "Concord.Stream.Closed (stream \"jobs\", made in"; "test_names.ml" ]
     text;
   let channel = Channel.create ~name:"orders" () in
   let told = ref "" in
@@ -134,7 +134,7 @@ let exceptions () =
   while_waiting "orders" receiver
     ~release:(fun () -> Channel.close channel)
     ignore;
-  says "resumed" [ "Concord.Closed (channel \"orders\"" ] !told;
+  says "resumed" [ "Concord.Channel.Closed (channel \"orders\"" ] !told;
   says "this thread's" [ "\"jobs\"" ] (Printexc.to_string Stream.Closed);
   (* A choice that waited does not know: it must not name another one. *)
   let other = Channel.create ~name:"others" () in
