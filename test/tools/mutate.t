@@ -63,10 +63,10 @@ What can be wrong in a file.
   mutate: unknown option '--lst' (there are --list, --near, --only LINE and --verbose)
   [2]
   $ $mutate lib/conter.ml
-  mutate: there is no file 'lib/conter.ml': give one of the library, as lib/latch.ml
+  mutate: there is no file 'lib/conter.ml': give one of the library, as lib/structures/latch.ml
   [2]
   $ $mutate /bin/sh
-  mutate: '/bin/sh' is not an .ml file of $TESTCASE_ROOT: give one of the library, as lib/latch.ml
+  mutate: '/bin/sh' is not an .ml file of $TESTCASE_ROOT: give one of the library, as lib/structures/latch.ml
   [2]
   $ echo '{|' >lib/wrong.ml; $mutate lib/wrong.ml; rm lib/wrong.ml
   mutate: 'lib/wrong.ml' is not OCaml without a preprocessor

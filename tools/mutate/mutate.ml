@@ -50,14 +50,17 @@ let from_root root file =
     match List.find_opt Sys.file_exists [ file; Filename.concat root file ] with
     | Some path -> Unix.realpath path
     | None ->
-        fail "there is no file '%s': give one of the library, as lib/latch.ml"
+        fail
+          "there is no file '%s': give one of the library, as \
+           lib/structures/latch.ml"
           file
   in
   let prefix = root ^ "/" in
   if not (String.starts_with ~prefix path && Filename.check_suffix path ".ml")
   then
     fail
-      "'%s' is not an .ml file of %s: give one of the library, as lib/latch.ml"
+      "'%s' is not an .ml file of %s: give one of the library, as \
+       lib/structures/latch.ml"
       file root;
   let n = String.length prefix in
   String.sub path n (String.length path - n)
