@@ -56,6 +56,47 @@ let decided_at_once () =
   yes "taken" (Promise.await ended = Ok 2);
   yes "nothing is left" (Mvar.is_empty m)
 
+(* What becomes of a lazy value whose fiber is cancelled while it computes: doc/picos.mld.
+   [again] is the number of computations after another fiber has forced it. *)
+let cancelled_lazy from_fun force ~again () =
+  fifo.run @@ fun () ->
+  let gate = Promise.create () and begun = ref 0 in
+  let compute () =
+    incr begun;
+    Promise.await gate
+  in
+  let t = from_fun compute in
+  let forcer () =
+    let ended = Promise.create () in
+    let force () =
+      Promise.fill ended
+        (match force t with v -> Ok v | exception e -> Error e)
+    in
+    (spawn force, ended)
+  in
+  let cancel, first = forcer () in
+  eventually ~pause:Fiber.yield "it computes" (fun () -> !begun = 1);
+  cancel ();
+  yes "cancelled" (Promise.await first = Error Ended);
+  let _, second = forcer () in
+  Fiber.yield ();
+  Promise.fill gate 5;
+  let expected = if again = 2 then Ok 5 else Error Ended in
+  yes "the next one" (Promise.await second = expected);
+  int "computations" again !begun
+
+module Theirs = Picos_std_sync.Lazy
+
+let lazies =
+  [
+    test "Concord's is computed again"
+      (cancelled_lazy (Lazy.from_fun ?cancel:None) Lazy.force ~again:2);
+    test "Concord's, with `Record"
+      (cancelled_lazy (Lazy.from_fun ~cancel:`Record) Lazy.force ~again:1);
+    test "Picos's keeps the exception"
+      (cancelled_lazy Theirs.from_fun Theirs.force ~again:1);
+  ]
+
 exception Told
 
 let[@inline never] cancels computation =
@@ -287,6 +328,7 @@ let on (s : Schedulers.t) =
 let suites =
   List.map on (all @ [ registered fifo ])
   @ [
+      ("a lazy value whose fiber is cancelled", lazies);
       ( "waits",
         [
           test "decided when it is cancelled" decided_at_once;
