@@ -46,9 +46,11 @@
       that has to wait raises [Invalid_argument].
     - {b Direct-style operations} that have to wait in a job raise {!In_job},
       also in the function of [Thread_safe.run_in_async], and however Async was
-      started. Once a job has called [exit], as [Async.shutdown] does, they
-      block the thread, in functions of [at_exit], until another thread, a
-      domain or a timeout wakes it; if there is none they raise {!In_job}.
+      started. Linking this library is enough for that: the linker keeps all of
+      it, even if your program doesn't name it. Once a job has called [exit], as
+      [Async.shutdown] does, they block the thread, in functions of [at_exit],
+      until another thread, a domain or a timeout wakes it; if there is none
+      they raise {!In_job}.
     - {b Signal handlers} that raise, anywhere: a task that was resumed, or was
       to be woken, still is. *)
 

@@ -11,7 +11,10 @@
           let job = Concord_domainslib.submit pool (fun () -> 6 * 7) in
           Concord.Promise.await job)
       - : int = 42
-    ]} *)
+    ]}
+
+    Linking this library has no effect until you call one of its functions.
+    Tasks of Domainslib's pools wait in Concord's structures without it. *)
 
 (** {1 Pools} *)
 

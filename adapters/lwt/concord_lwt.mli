@@ -20,7 +20,11 @@
     time. The next one may run in another thread. (Section 5 of "Effectively
     Composing Concurrency Libraries".)
 
-    To link this library adds hooks to Lwt's loop, and a notification.
+    Linking this library adds a notification and hooks to Lwt's loop. It is
+    enough for programs that use direct-style operations of [Concord] only: they
+    suspend tasks of [Lwt_direct], and raise {!In_callback} in callbacks, once
+    [concord-lwt] is among the [libraries] in your dune file. You don't need to
+    call or open anything, because the linker keeps all of the library.
 
     {2 What holds for all}
 

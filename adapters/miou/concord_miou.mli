@@ -13,7 +13,9 @@
 
     Miou is not patched. It has to run by {!run}. There nothing else is to be
     called: every operation of Concord works in tasks of [Miou.async] and
-    [Miou.call].
+    [Miou.call]. Linking this library is not enough. But if a program that links
+    it runs Miou otherwise, an operation that has to wait raises
+    [Invalid_argument], even if the program doesn't name the library.
 
     {2 What holds for all operations}
 

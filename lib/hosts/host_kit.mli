@@ -208,8 +208,10 @@ type plugin = Plugin.t = {
 
 val plug_in : ?who:(unit -> Who.t) -> plugin -> unit
 (** Adds a plug-in, for the whole program; plug-ins cannot be removed. Call it
-    when your library is initialised. O(n) for [n] plug-ins. [who ()] tells
-    which task of the scheduler the calling one is, for {!Concord.Debug};
+    when your library is initialised. In your library's dune file write
+    [(library_flags (-linkall))], because otherwise the linker leaves the
+    library out of programs that don't name it. O(n) for [n] plug-ins. [who ()]
+    tells which task of the scheduler the calling one is, for {!Concord.Debug};
     without it they are not told apart. That of a scheduler that takes every
     effect performs none. *)
 

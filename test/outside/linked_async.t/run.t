@@ -1,0 +1,7 @@
+Async's own scheduler, in a program that links the adapter and does not name it.
+
+  $ . ../project.sh
+  $ install concord concord-suspend concord-async
+  $ build
+  $ run linked
+  Concord_async.In_job

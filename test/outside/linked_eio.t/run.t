@@ -1,0 +1,7 @@
+A clean-up in Eio, in a program that links the adapter and does not name it.
+
+  $ . ../project.sh
+  $ install concord concord-suspend concord-eio
+  $ build
+  $ run linked
+  the clean-up waited

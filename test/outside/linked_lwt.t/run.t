@@ -1,0 +1,8 @@
+Lwt's own loop, in a program that links the adapter and does not name it.
+
+  $ . ../project.sh
+  $ install concord concord-suspend concord-lwt
+  $ build
+  $ run linked
+  the task was suspended
+  Concord_lwt.In_callback

@@ -1,0 +1,7 @@
+Miou's own loop, in a program that links the adapter and does not name it.
+
+  $ . ../project.sh
+  $ install concord concord-suspend concord-miou
+  $ build
+  $ run linked
+  Concord_miou: to wait in tasks of Miou, run the program by Concord_miou.run, not by Miou.run or Miou_unix.run

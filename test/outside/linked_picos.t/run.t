@@ -1,0 +1,7 @@
+Fibers of Picos, in a program that links the adapter and does not name it.
+
+  $ . ../project.sh
+  $ install concord concord-suspend concord-picos
+  $ build
+  $ run linked
+  the fiber was suspended

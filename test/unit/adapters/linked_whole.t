@@ -1,0 +1,14 @@
+Each adapter that is a plug-in is linked whole, as no program has to name it. This reads the dune files, because some
+adapters are built only where their host is installed. `test/outside/linked_*.t` are such programs.
+
+  $ for folder in ../../../adapters/*/; do
+  >   if grep -qs 'plug_in ' "$folder"*.ml && ! grep -qs 'library_flags (-linkall)' "${folder}dune"; then
+  >     echo "not linked whole: $(basename "$folder")"
+  >   fi
+  > done
+  $ grep -ls 'plug_in ' ../../../adapters/*/*.ml | xargs -n 1 dirname | xargs -n 1 basename | sort
+  async
+  eio
+  lwt
+  miou
+  picos
