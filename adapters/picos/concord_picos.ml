@@ -5,6 +5,21 @@ let name = Fibers.name
 let using loop = Concord.Host_kit.using_plugin Fibers.plugin loop
 let as_fiber = Guest.as_fiber
 
+(* With this message Picos 0.6 refuses to run a scheduler, or to configure itself, outside
+   of the main thread. It doesn't say what to call. *)
+let not_configured = "must be called from the main thread on the main domain"
+
+let () =
+  Printexc.register_printer (function
+    | Invalid_argument message when message = not_configured ->
+        Some
+          (Printf.sprintf
+             "Invalid_argument(%S): Picos is not configured; call \
+              Picos_io_select.configure () in the main thread before other \
+              threads or domains start"
+             message)
+    | _ -> None)
+
 (* --- Promises ------------------------------------------------------------- *)
 
 let resolve _ computation promise =

@@ -12,6 +12,22 @@
 
     Picos and Moonpool are not patched.
 
+    {2:configure Configure Picos first}
+
+    Where [picos_io] is installed, the schedulers of [picos_mux] use signals and
+    have to be configured. The first scheduler does so if it runs in the main
+    thread of the main domain. In any other thread or domain it raises
+    [Invalid_argument] instead, and runs nothing. If a domain is ended by that,
+    you see the exception only when you join it, so a task that waits for the
+    domain's fibers waits forever. Therefore, call
+    [Picos_io_select.configure ()] in the main thread before you start other
+    threads or domains.
+
+    This library can't do so for you, because the configuration handles
+    [SIGCHLD], and blocks it in the main thread. Lwt, and Eio without io_uring,
+    then wait forever for processes that they started. If your program starts
+    such processes, call [Picos_io_select.configure ~handle_sigchld:false ()].
+
     {2 What holds for fibers of Picos}
 
     - {b Cancelled} when the fiber's computation is: the wait raises the
@@ -74,12 +90,19 @@ val as_fiber : (unit -> 'a) -> 'a
 
     {@ocaml skip[
     let answer = Picos_std_sync.Ivar.create ()
+    let fill () = Picos_std_sync.Ivar.fill answer "an answer"
 
     let () =
-      Eio_main.run @@ fun _ ->
-      Concord_picos.as_fiber @@ fun () ->
-      print_endline (Picos_std_sync.Ivar.read answer)
+      Picos_io_select.configure ();
+      let domain = Domain.spawn (fun () -> Picos_mux_fifo.run fill) in
+      Eio_main.run (fun _ ->
+          Concord_picos.as_fiber (fun () ->
+              print_endline (Picos_std_sync.Ivar.read answer)));
+      Domain.join domain
     ]}
+
+    The first line is needed because the scheduler of Picos runs in another
+    domain; see {!section-configure}.
 
     Fibers that [f] starts are tasks of one {!Concord.Scope}: the host's own,
     or, where the host does not say how it starts tasks, tasks of a

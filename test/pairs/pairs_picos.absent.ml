@@ -1,1 +1,3 @@
-let () = print_endline "Picos is not installed: its pairs were not run"
+let () =
+  print_endline
+    "Picos is not installed, or picos_io is not: its pairs were not run"
