@@ -42,7 +42,7 @@ let add pool name porter =
    and each calls [leaving] if it has been a porter's, or started a job. The pool's
    other domains may still run jobs. So the thread of the timeouts looks again, until
    [Domainslib.Task.teardown_pool] has joined all of them: what has not ended then never
-   will.
+   will. The time decides only when it looks.
 
    A domain that is no domain of the pool's may have run jobs in
    [Domainslib.Task.run]. If it ends, the thread looks until the pool is torn down, or

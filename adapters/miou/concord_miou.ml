@@ -31,7 +31,10 @@ let go_on = function Ok v -> v | Error e -> raise e
 
 (* --- In a task that was cancelled ------------------------------------------------- *)
 
-(* No other task of the domain runs meanwhile: so it must end some time. *)
+(* No other task of the domain runs meanwhile: so it must end some time. What would resume the
+   task may be one of these. So nothing tells a wait that is long from one that cannot end,
+   and only here a busy machine may turn an outcome: the task is cancelled, and raises that
+   earlier than [protect] would let it. doc/miou.mld says so. *)
 let max_parked = 1.
 
 let park dying wait =

@@ -9,6 +9,8 @@ let progress () =
 (* [progress] is as it was at [since]; a stall is reported once. *)
 type state = { progress : progress; since : float; was_reported : bool }
 
+(* A busy machine may hold all tasks up for so long. The report is true then, too: it says how
+   long no task has gone on, and whether anything could wake them. *)
 let start ~now ~progress = { progress; since = now; was_reported = false }
 
 let step ~limit ~now ~progress state =

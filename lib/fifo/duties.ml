@@ -63,7 +63,8 @@ let unwind_all s =
   end
 
 (* Of a loop that always has something to do, and so never suspends the task that it
-   runs in: then that task's siblings could wait for ever for what it waits for. *)
+   runs in: then that task's siblings could wait for ever for what it waits for. The time
+   decides only how often the siblings have a turn. *)
 let time_of_guest = 0.01
 
 let let_host_go_on s =

@@ -295,8 +295,9 @@ val probe : passing -> host
     forcing itself.
 
     If a scheduler that registered itself with [Domain_local_await] blocks the
-    thread without performing an effect, then the answer is {!Parks}, after 10
-    ms.
+    thread without performing an effect, then the answer is {!Parks}. It takes
+    some 20 ms, because the thread is given 50 turns in which it could perform
+    one. A task that is slow, because the machine is busy, gets the same answer.
 
     - {b Raises} the host's exception, if the task is cancelled. *)
 

@@ -18,6 +18,10 @@ val find : unit -> found
       answer was noted.
     - {b Raises} [e] if the scheduler's [prepare_for_await] raises [e]. *)
 
+val no_scheduler : Domain_local_await.t -> bool
+(** Is the trigger the one that [Domain_local_await] gives where no scheduler is
+    registered? *)
+
 type note = No_scheduler | Scheduler of Plugin.t
 
 val noted : unit -> note option

@@ -27,7 +27,8 @@ let ask_helpers () =
   List.fold_left add { idle = 0; busy = 0 } (Atomic.get helpers)
 
 (* A helper that has just resumed somebody needs a turn, or two, to become idle; or, if
-   the system has to wake its thread first, a moment. *)
+   the system has to wake its thread first, a moment. Where that is not enough, because the
+   machine is busy, it counts as one that may wake somebody: a deadlock is found later. *)
 let turns = 20
 
 let let_go_on ~turns =

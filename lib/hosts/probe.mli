@@ -5,12 +5,19 @@
 type found =
   | Suspended  (** An effect was performed, and the task went on. *)
   | Blocked
-      (** None was performed: the thread was blocked, for 10 milliseconds. *)
+      (** None was performed: the thread was blocked, and gave 50 turns away. *)
   | Unhandled  (** The scheduler's loop is not below the caller. *)
 
 val await_at_once : Domain_local_await.t -> release:(unit -> unit) ref -> found
 (** Awaits a fresh trigger. The caller calls [!release] while the effect is on
-    its way, as {!observe} does. *)
+    its way, as {!observe} does.
+
+    How long that takes changes nothing: a trigger that seems to block the
+    thread is released after 10 milliseconds, but that isn't believed. A second
+    trigger is released when the thread has had 50 turns and has not performed
+    an effect in any of them. An [await] that blocks the thread all that time
+    before it performs its effect, because it waits for a lock, is taken for one
+    that blocks. So is any if no thread can be created. *)
 
 val is_inside : Domain_local_await.t -> bool
 (** Does the calling task run in the scheduler of that fresh trigger?

@@ -23,7 +23,11 @@ let resume_at_once () resumer =
 (* A task of the scheduler releases the trigger, or the timers' thread, soon: a trigger that
    is released before it is awaited does not suspend at all. That thread comes late if the
    scheduler's loop keeps OCaml's lock while it has nothing to do. It is asked in any case:
-   the other task may be one of another loop, which is busy. *)
+   the other task may be one of another loop, which is busy. On a busy machine the thread may
+   come before the task has performed its effect. Then this yield gives no turn, and nothing
+   else follows from it: a loop that yields has its turn at another time. To release the
+   trigger while the effect is on its way would be certain, but Domainslib then continues the
+   task at once. *)
 let await_turn (trigger : Domain_local_await.t) =
   let seconds = if Plugin.wake_later trigger then 1e-3 else 1e-5 in
   match Timer.after seconds (fun () -> Park.release trigger) with

@@ -52,7 +52,8 @@ let in_host t =
 
 (* A thread or a domain that could have woken the loop may end without a word. In a task
    of a host there is always something that could; and a timeout of the inner loop would
-   make the outer one, of another style, think so of itself. *)
+   make the outer one, of another style, think so of itself. The time decides only when the
+   loop looks again, not what it finds. *)
 let look_every = 1.
 
 let look_again ~in_host look =

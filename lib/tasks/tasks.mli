@@ -138,7 +138,9 @@ val yield : unit -> unit
       [concord-domainslib] knows (it was attached, or got a job), that of a job.
       In other pools, and in Eio without [concord-eio], the thread of the
       timeouts wakes the task: some 0.1 ms, but up to 50 ms on the domain that
-      is in [Domainslib.Task.run], which keeps that thread waiting.
+      is in [Domainslib.Task.run], which keeps that thread waiting. If that
+      thread is faster than the task, the others have no turn this time: yield
+      until something has happened, but don't count the turns.
 
     {[
       # Concord_fifo.run (fun () ->

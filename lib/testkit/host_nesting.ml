@@ -10,7 +10,8 @@ type helper = Sibling | Rescuer
 let gate () : helper Promise.t = Promise.create ()
 let waits gate = Promise.waiters gate = 1
 
-(* Seconds. *)
+(* Seconds. On a busy machine the sibling may be slower than that: then the clause counts as
+   not offered, never as broken. *)
 let patience = 1.5
 
 let rescue gate =

@@ -110,8 +110,8 @@ type process = { number : int; at : int }
 
 let process = Atomic.make { number = 0; at = 0 }
 
-(* In nanoseconds; to fork takes longer. Asking each time would double the cost of a
-   timeout. *)
+(* In nanoseconds; to fork takes longer, and a busy machine makes it longer still. Asking each
+   time would double the cost of a timeout. *)
 let time_to_fork = 10_000
 
 let current_process ~now =

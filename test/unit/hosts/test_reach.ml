@@ -68,6 +68,60 @@ let fails_in_blocking () =
   self := Lazy.from_fun (fun () -> Lazy.force !self);
   raises "recursion" Lazy.Undefined (fun () -> Lazy.force !self)
 
+(* --- A host that comes late to its effect ------------------------------------- *)
+
+type _ Effect.t += Wait : unit Effect.t
+
+(* The tasks of this scheduler call [before] between [await] and its effect, as if the system
+   had not run them there. Nothing has to resume them: they are released on their way. *)
+let late ~before f =
+  let prepare_for_await () =
+    let released = Atomic.make false in
+    let await () =
+      before (fun () -> Atomic.get released);
+      if not (Atomic.get released) then Effect.perform Wait
+    in
+    Domain_local_await.{ release = (fun () -> Atomic.set released true); await }
+  in
+  Domain_local_await.using ~prepare_for_await ~while_running:f
+
+let with_handler f =
+  let effc (type a) (e : a Effect.t) :
+      ((a, _) Effect.Deep.continuation -> _) option =
+    match e with Wait -> Some (fun k -> Effect.Deep.continue k ()) | _ -> None
+  in
+  Effect.Deep.try_with f () { effc }
+
+(* The first time until the trigger was released, and then for some turns of others. *)
+let overtaken () =
+  let first = ref true in
+  fun is_released ->
+    if !first then begin
+      first := false;
+      eventually "it is released" is_released
+    end
+    else
+      for _ = 1 to 20 do
+        Thread.yield ()
+      done
+
+let overtaken_suspends () =
+  let host =
+    late ~before:(overtaken ()) @@ fun () ->
+    with_handler (fun () -> Host_kit.probe { passing = ignore })
+  in
+  yes "it suspends" (host = Suspends)
+
+(* Who does not run in the scheduler: the effect is unhandled, late too. *)
+let overtaken_elsewhere () =
+  no "inside"
+    ( late ~before:(overtaken ()) @@ fun () ->
+      Concord__Probe.is_inside (Domain_local_await.prepare_for_await ()) );
+  yes "inside"
+    ( late ~before:(overtaken ()) @@ fun () ->
+      with_handler (fun () ->
+          Concord__Probe.is_inside (Domain_local_await.prepare_for_await ())) )
+
 let () =
   run "Suspend: passing the host"
     [
@@ -83,6 +137,11 @@ let () =
             test "a scheduler that blocks" (parks_here blocking);
             test "a scheduler that blocks: Lazy" fails_in_blocking;
           ] );
+      ( "a host that is late",
+        [
+          test "it suspends" overtaken_suspends;
+          test "it is elsewhere" overtaken_elsewhere;
+        ] );
       ( "Fifo",
         place "Fifo" suspends fifo
         @ place "lazy" suspends (fun f -> Fifo.run ~cancellation:`Lazy f)
