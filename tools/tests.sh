@@ -164,6 +164,9 @@ run_tests() {
   { (dune build "$@") 2>&1 >&3 3>&- | tee "$output" >&2; } 3>&1 || result=$?
   if [ $result != 0 ]; then
     failed=$(failed_in "$output")
+    # ./dev waits for a dune that it sees, but another one may begin just then.
+    if [ -z "$failed" ] && grep -qE 'Another Dune instance is currently running|has locked the build directory' "$output"
+    then die "another dune is running in this checkout, so nothing was tested: try again when it has ended"; fi
     # Where no test is reported, the build failed, and none of these ran.
     [ -n "$failed" ] || failed=$(printf '%s\n' "$@" | grep '^@')
   fi

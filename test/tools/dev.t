@@ -90,6 +90,34 @@ Everything is built before it is tested.
   $ dev watch
   dune build --root ROOT --no-print-directory --watch @all @runtest
 
+Two at once: the second one waits for the first, and if both begin at once, it says so.
+
+  $ soon() { for _ in $(seq 400); do if "$@"; then return; fi; sleep 0.05; done; echo "never: $*"; }
+  $ mkdir -p other _build
+  $ cat >other/dune <<'END'
+  > #!/bin/sh
+  > echo $$ >_build/.lock
+  > until [ -e ended ]; do sleep 0.05; done
+  > : >_build/.lock
+  > END
+  $ chmod +x other/dune
+  $ other/dune & soon test -s _build/.lock
+  $ dev test test_latch >waiting 2>&1 & soon grep -q another waiting
+  $ sed -E 's/process [0-9]+/process PID/' waiting
+  dev: another dune (process PID) is running in this checkout; waiting for it
+  $ touch ended; wait; tail -n +2 waiting
+  dune build --root ROOT --no-print-directory --force @test/unit/runtest-test_latch
+  dev: passed, without a count of tests
+  $ echo 'Error: Another Dune instance is currently running. Aborting...' >output
+  $ dev test test_latch
+  dune build --root ROOT --no-print-directory --force @test/unit/runtest-test_latch
+  Error: Another Dune instance is currently running. Aborting...
+  dev: another dune is running in this checkout, so nothing was tested: try again when it has ended
+  [1]
+  $ rm output
+  $ dev test --failed
+  dev: test: --failed: no test has failed
+
 What takes too long is killed, with what came of it, and told.
 
   $ cat >bin/slow <<'END'
