@@ -967,6 +967,10 @@ What was due per second is known of each load of the Fibonacci server, and is th
   7 p90-load-100 4000.0
   7 p90-load-125 5000.0
 
+The groups are those that ./dev bench knows before it builds this:
+
+  $ ./main.exe --list | sed '/^ /d; s/ .*//' | diff groups.txt -
+
 What cannot be measured is said before anything is:
 
   $ ./main.exe --smoke mvar no-such-group

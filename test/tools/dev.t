@@ -198,6 +198,25 @@ The toplevel, in the folder from which it is called.
   dune build --root ROOT --no-print-directory ./tools/toplevel/concord_top.exe
   $TESTCASE_ROOT/project/_build/default/tools/toplevel/concord_top.exe -short-paths -noinit, in $TESTCASE_ROOT/project/test
 
+Groups of the benchmark that there are not, before anything is built.
+
+  $ mkdir bench; printf '%s\n' mvar cancel-cost >bench/groups.txt
+  $ dev bench mvar no-such-group
+  dev: bench: there is no group 'no-such-group' (there are mvar, cancel-cost)
+  [2]
+  $ dev bench --json --quick --minutes=1 -- cancel
+  dev: bench: there is no group 'cancel' (there are mvar, cancel-cost)
+  [2]
+  $ mkdir -p _build-release/default/bench
+  $ printf '#!/bin/sh\necho "bench $*"\n' >_build-release/default/bench/main.exe
+  $ chmod +x _build-release/default/bench/main.exe
+  $ dev bench mvar --quick --json file 2>&1 | tail -n 1
+  bench mvar --quick --json file
+  $ dev bench --compare before after 2>/dev/null
+  bench --compare before after
+  $ dev bench 2>/dev/null
+  bench 
+
 What a release needs before anything is made.
 
   $ dev release
