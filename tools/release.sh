@@ -19,9 +19,10 @@ cd "$folder/$name"
 say "the sources"
 for file in README.md CHANGES.md LICENSE dune-project; do [ -s "$file" ] || die "there is no $file"; done
 [ ! -e .git ] || die "the archive would contain .git"
-# What is built from an archive has no history to learn its version from.
-sed -i "s/^(name concord)$/&\n\n(version $version)/" dune-project
-grep -q "^(version $version)$" dune-project || die "dune-project has no line (name concord)"
+sed -i "s/^(version dev)$/(version $version)/" dune-project
+grep -q "^(version $version)$" dune-project || die "dune-project has no line (version dev)"
+# As dune would write them.
+sed -i "s/^version: \"dev\"$/version: \"$version\"/" -- *.opam
 # In the order in which they can be installed.
 packages="concord-suspend concord ppx_concord concord-eio concord-domainslib concord-trace concord-aio concord-lwt concord-async concord-picos concord-miou"
 [ "$(printf '%s.opam\n' $packages | sort)" = "$(ls -- *.opam)" ] || die "the packages are not those that tools/release.sh knows"

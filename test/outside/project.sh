@@ -21,8 +21,7 @@ bounded() {
 }
 
 # Installs these packages, and no others of the project, as dune install does, where what follows sees them. Those that
-# dune did not build (-p) are in its OCAMLPATH. The root has the packages and no sources: in a repository dune install
-# asks git for a version, and a toolchain may have no git.
+# dune did not build (-p) are in its OCAMLPATH. The root has the packages and no sources.
 install() {
   root=$mine/root known=
   mkdir -p "$root/_build/default" "$root/_build/install"

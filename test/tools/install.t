@@ -1,0 +1,13 @@
+Dune installs from a checkout where there is no git, as it need not ask git for a version: here a project with the head
+of this one's dune-project, and nothing but dune and the compiler in its PATH.
+
+  $ mkdir -p project/.git bin; cd project
+  $ sed '/^(package/,$d; /generate_opam/d; /mdx/d' ../../../dune-project >dune-project
+  $ touch concord.opam
+  $ echo '(install (section share) (files dune))' >dune
+  $ for program in dune ocaml ocamlc ocamlopt; do ln -s "$(command -v $program)" ../bin/; done
+  $ without_git() { PATH=$PWD/../bin OCAMLPATH= "$@"; }
+  $ without_git dune build --root . @install
+  $ without_git dune install --root . --prefix ../installed --display=quiet
+  $ find ../installed -name dune
+  ../installed/share/concord/dune
