@@ -39,7 +39,7 @@ test_tsan() {
   setup
   tsan=$root-tsan-$(cat "$top"/tools/tsan/{ocaml,libs}.sh | sha256sum | cut -c1-6)
   [ -e "$tsan/.ready" ] || make_tsan
-  enter bash "$top/tools/tsan/run.sh" "$top" "$tsan" "$@"
+  enter bash "$top/tools/tsan/run.sh" "$top" "$tsan" "$@" < <(list_tests)
 }
 
 # Makes $tsan. Where this is itself killed, it leaves a folder without .ready, which the next time removes.

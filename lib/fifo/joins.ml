@@ -2,6 +2,9 @@ open Task
 
 (* --- Which task it is ----------------------------------------------------------- *)
 
+(* A report may call it on another domain, while the loop changes the task's scope and the
+   scheduler's domain. All scopes of a task have one scheduler, and a report shows the domain
+   only of tasks that wait, which call this themselves. *)
 let who_is task =
   Who.make ~domain:task.scope.scheduler.domain ~host:"fifo"
     ~name:(Who.numbered "task" task.number)

@@ -208,26 +208,21 @@ let rec attempt t arrival =
   else if try_out t s.places ~given:1 then Some Trial.passed
   else None
 
-(* It waits for the same barrier in another alternative: a choice arrives once. *)
-let has_arrived (w : (arrival, Trial.t) Waiter.t) s =
-  w.choice != Waiter.no_choice
-  && Waiters.exists (fun place -> place.Waiter.choice == w.choice) s.places
-
+(* A choice that has the same barrier twice enlists once: see [Choice.is_enlisted]. *)
 let rec arrive t (w : (arrival, Trial.t) Waiter.t) place =
   let s = Atomic.get t.state in
-  has_arrived w s
-  || (not (is_ready t s ~given:1))
-     && begin
-       let places = Waiters.push s.places place in
-       if
-         Atomic.compare_and_set t.state s
-           { s with arrived = s.arrived + 1; places }
-       then begin
-         w.arg.place <- place;
-         true
-       end
-       else (* any other transition *) arrive t w place
-     end
+  (not (is_ready t s ~given:1))
+  && begin
+    let places = Waiters.push s.places place in
+    if
+      Atomic.compare_and_set t.state s
+        { s with arrived = s.arrived + 1; places }
+    then begin
+      w.arg.place <- place;
+      true
+    end
+    else (* any other transition *) arrive t w place
+  end
 
 let come_back t (w : (arrival, Trial.t) Waiter.t) =
   let { place; _ } = w.arg in
@@ -281,9 +276,14 @@ let awaiting =
         };
   }
 
-let rec wait t arrival =
+(* To spin in vain would give up the place that the task has kept. *)
+let rec wait_again t arrival =
+  if not (Trial.has_passed (Operation.suspend awaiting t arrival)) then
+    wait_again t arrival
+
+let wait t arrival =
   if not (Trial.has_passed (Operation.wait awaiting t arrival)) then
-    wait t arrival
+    wait_again t arrival
 
 let await t =
   let arrival = arrival Stays in
@@ -299,5 +299,5 @@ let await t =
 let await_evt t =
   Event.guard @@ fun () ->
   Event.wrap
-    (Event.make_by (Tentative Trial.has_passed) awaiting t (arrival Leaves))
+    (Event.make_by (Tentative_once Trial.has_passed) awaiting t (arrival Leaves))
     (fun (_ : Trial.t) -> ())

@@ -25,14 +25,16 @@ val await : t -> unit
       return, even if they are cancelled right after.
     - {b Order}: tasks go on in the order of their arrival, and in groups of [n]
       in that order. A task that comes while others have yet to find that they
-      were woken in vain waits for these.
+      were woken in vain waits for these. In a program of several domains a task
+      spins before it sleeps. If the last one arrives on another domain just
+      then, the task continues before those of its scheduler that sleep.
     - {b Cost}: O(1), also to withdraw (amortised); O(n) for the last task. *)
 
 val await_evt : t -> unit Event.t
 (** The event of {!await}. The task has arrived while it waits for the event; if
     another alternative of a choice is performed, it withdraws, as when it is
-    cancelled. It arrives once, however often the barrier is in the choice; to
-    wait costs O(n) for [n] tasks that have arrived.
+    cancelled. It arrives once, however often the barrier is in the choice. The
+    cost is that of {!await}, and O(k) more in a choice of [k] alternatives.
 
     If the task is woken in vain, the event begins again and arrives anew,
     behind the others; a choice takes new places in its other structures as

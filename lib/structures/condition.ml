@@ -237,19 +237,18 @@ let rec look_and_wait visit =
       take_place visit;
       look_and_wait visit
 
+(* The place is taken before the first look, too. Without it, that look would have to be
+   made once more before the wait. *)
 let loop_no_mutex condition f =
-  match f () with
-  | Some v -> v
-  | None -> (
-      let place = Place.make condition in
-      let visit = visit condition f place in
-      Place.enter place;
-      match look_and_wait visit with
-      | v -> v
-      | exception e ->
-          let backtrace = Backtrace.get () in
-          leave visit;
-          Printexc.raise_with_backtrace e backtrace)
+  let place = Place.make condition in
+  let visit = visit condition f place in
+  Place.enter place;
+  match look_and_wait visit with
+  | v -> v
+  | exception e ->
+      let backtrace = Backtrace.get () in
+      leave visit;
+      Printexc.raise_with_backtrace e backtrace
 
 (* Has [f] ended the visit? What it raises, it raises where the event is performed, as
    the functions around the event are to see it. *)

@@ -103,10 +103,10 @@ val waiters : t -> int
 
 val loop_no_mutex : t -> (unit -> 'a option) -> 'a
 (** [loop_no_mutex t f] calls [f ()] until it is [Some v], and returns [v].
-    After [None] it waits for a wake-up. It misses none: from its second look
-    on, the task has its place in the queue of [t] {e before} it calls [f]; a
-    wake-up that comes while [f] looks makes it look again. (As
-    [Eio.Condition]'s.)
+    After [None] it waits for a wake-up. It misses none, because the task takes
+    its place in the queue of [t] {e before} it calls [f]. A wake-up that comes
+    while [f] looks makes it look again. So [f] is called once, and once more
+    after each wake-up, as by [Eio.Condition].
 
     A signal is not used up by a task that needs none: if it may have come after
     [f] has found what it wants, or if [f] raises after it, it is passed on. So
@@ -118,16 +118,17 @@ val loop_no_mutex : t -> (unit -> 'a option) -> 'a
       exception is raised; also in [f].
     - {b Order}: that of the last looks. A task that has looked in vain goes to
       the end of the queue.
-    - {b Cost}: O(1) for each wake-up, also to withdraw (amortised), and [f].
+    - {b Cost}: O(1) for each look, also to withdraw (amortised), and [f]. The
+      first look takes a place too, even if it finds at once what it wants.
     - {b Raises} [e] if [f] raises [e]. *)
 
 val loop_no_mutex_evt : t -> (unit -> 'a option) -> 'a Event.t
 (** The event of {!loop_no_mutex}: performed when [f ()] is [Some v]. Here [f]
     must not suspend, nor perform an effect, and be short: a choice calls it
-    also where it may not wait. Once [f] has given [Some v], no other
-    alternative is performed; nor once it has raised [e], in whichever look:
-    then performing the event raises [e], as {!Concord.Event.wrap_handler} and
-    {!Concord.Event.to_result} see. *)
+    also where it may not wait, and twice after a wake-up in vain. Once [f] has
+    given [Some v], no other alternative is performed; nor once it has raised
+    [e], in whichever look: then performing the event raises [e], as
+    {!Concord.Event.wrap_handler} and {!Concord.Event.to_result} see. *)
 
 val wait_no_mutex : t -> unit
 (** [wait_no_mutex t] waits for a wake-up that comes after it has begun to wait.

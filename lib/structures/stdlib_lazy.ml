@@ -45,18 +45,22 @@ let leave entry =
   let is_other other = not (same_owner entry.owner other) in
   Atomically.update being_forced (List.filter is_other)
 
-(* [Stdlib.Lazy.is_val l] is also true while [l] is being forced. [l] may have had its
-   value, or have failed, just after it was said to be [Undefined]: hence the second
-   attempt. If [l] needs itself, it remembers the exception. *)
-let force_stdlib l =
-  let force () = Stdlib.Lazy.force l in
-  match force () with
+(* [Undefined] says that other code is forcing [l], or that [l] needs itself and remembers
+   the exception. [Stdlib.Lazy.is_val l] tells them apart, because it is also true while [l]
+   is being forced. But the other code may end just before that look. If it ends with a
+   value, the next attempt gives the value. If it ends with an exception, [l] looks as if it
+   remembered [Undefined], and the next attempt raises the other exception, unless yet other
+   code is forcing [l] for that exception just then. Hence there are two such attempts.
+   [values] and [failures] are the attempts that are left. *)
+let rec force_stdlib ?(values = 1) ?(failures = 2) l =
+  match Stdlib.Lazy.force l with
   | v -> v
-  | exception Stdlib.Lazy.Undefined -> (
-      match force () with
-      | v -> v
-      | exception Stdlib.Lazy.Undefined when Stdlib.Lazy.is_val l ->
-          raise Being_forced)
+  | exception Stdlib.Lazy.Undefined ->
+      if Stdlib.Lazy.is_val l then
+        if values > 0 then force_stdlib ~values:(values - 1) ~failures l
+        else raise Being_forced
+      else if failures > 0 then force_stdlib ~values ~failures:(failures - 1) l
+      else raise Stdlib.Lazy.Undefined
 
 type 'a forced = Forced of 'a | Elsewhere of (unit -> unit)
 

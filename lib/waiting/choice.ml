@@ -1,8 +1,9 @@
 type 'b kind =
   | Plain
   | Last  (** To be enlisted after the others. *)
-  | Tentative of ('b -> bool)
-      (** Was it performed? To be asked in the task that was resumed. *)
+  | Tentative of { confirm : 'b -> bool; once : bool }
+      (** [confirm]: was it performed? To be asked in the task that was resumed.
+          [once]: in a choice enlisted once for each structure. *)
 
 (* What is wrapped around an operation. *)
 type (-'c, +'a) post =
@@ -118,6 +119,23 @@ let decide choice = Atomic.compare_and_set choice false true
 let is_last (type b) (kind : b kind) =
   match kind with Last -> true | Plain | Tentative _ -> false
 
+let is_once (type b) (kind : b kind) =
+  match kind with Tentative { once; _ } -> once | Plain | Last -> false
+
+let rec is_among enlisted operation structure =
+  match enlisted with
+  | [] -> false
+  | Enlisted first :: others ->
+      Identity.equal first.structure structure
+      && Identity.equal first.operation operation
+      || is_among others operation structure
+
+(* A barrier counts those that are enlisted, so it must not count one task twice. *)
+let is_enlisted enlisted = function
+  | Alternative { operation; structure; kind; _ } ->
+      is_once kind && is_among !enlisted operation structure
+  | In_order _ | In_any_order _ -> false
+
 (* Until an alternative is resumed. *)
 let nothing_yet = Error Not_found
 
@@ -126,6 +144,7 @@ let rec enlist choice resumer enlisted ~last = function
   | In_order alternatives | In_any_order alternatives ->
       List.find_map (enlist choice resumer enlisted ~last) alternatives
   | Alternative a when is_last a.kind <> last -> None
+  | alternative when is_enlisted enlisted alternative -> None
   | Alternative a as alternative ->
       let waiter = Waiter.make_alternative choice a.arg in
       let performed =
@@ -236,7 +255,7 @@ let conclude (type a) due
 
 let is_confirmed (Chosen { kind; result; _ }) =
   match (kind, result) with
-  | Tentative confirm, Ok v -> confirm v
+  | Tentative { confirm; _ }, Ok v -> confirm v
   | (Plain | Last), _ | Tentative _, Error _ -> true
 
 let rec places : type a. a alternative -> Waits.place list = function

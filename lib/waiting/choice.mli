@@ -7,9 +7,10 @@
 type 'b kind =
   | Plain  (** Performed once a waiter is resumed. *)
   | Last  (** To be enlisted after the others. *)
-  | Tentative of ('b -> bool)
-      (** A resumption may be in vain. Was the operation performed? To be asked
-          in the task that was resumed. *)
+  | Tentative of { confirm : 'b -> bool; once : bool }
+      (** A resumption may be in vain. [confirm]: was the operation performed?
+          To be asked in the task that was resumed. [once]: a choice enlists it
+          once for each structure, however often it has the operation. *)
 
 (** What is wrapped around an operation. *)
 type (-'c, +'a) post =

@@ -24,6 +24,7 @@ type ('b, 'a) policy =
   | Finish : ('b -> 'a) -> ('b, 'a) policy
   | Last_and_finish : ('b -> 'a) -> ('b, 'a) policy
   | Tentative : ('a -> bool) -> ('a, 'a) policy
+  | Tentative_once : ('a -> bool) -> ('a, 'a) policy
 
 let make operation structure arg = make_of Plain same operation structure arg
 
@@ -35,7 +36,9 @@ let make_by : type b a. (b, a) policy -> (_, _, b) Operation.t -> _ -> _ -> a t
   | Finish finish -> make_of Plain finish operation structure arg
   | Last_and_finish finish -> make_of Last finish operation structure arg
   | Tentative confirm ->
-      make_of (Tentative confirm) same operation structure arg
+      make_of (Tentative { confirm; once = false }) same operation structure arg
+  | Tentative_once confirm ->
+      make_of (Tentative { confirm; once = true }) same operation structure arg
 
 let ready =
   {
@@ -89,7 +92,7 @@ let rec sync : type a. a t -> a = function
            | None -> (
                match kind with
                | Plain | Last -> Operation.wait operation structure arg
-               | Tentative confirm ->
+               | Tentative { confirm; _ } ->
                    wait_confirmed confirm operation structure arg)))
   | Wrap ((One _ as t), f) -> f (sync t)
   | Wrap (Wrap (t, f), g) -> sync (Wrap (t, fun v -> g (f v)))

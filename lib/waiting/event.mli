@@ -266,6 +266,10 @@ type ('b, 'a) policy =
           timeouts keep their deadlines. The function may suspend. If it raises,
           the operation was not performed, and the event ends as if it was
           cancelled. *)
+  | Tentative_once : ('a -> bool) -> ('a, 'a) policy
+      (** The same, for a structure that counts its waiters, as {!Barrier}. A
+          choice that has the operation several times for one structure enlists
+          it once, with one of its [arg]s. O(n) for [n] alternatives. *)
 
 val make_by :
   ('b, 'a) policy -> ('t, 'x, 'b) Structure_kit.operation -> 't -> 'x -> 'a t

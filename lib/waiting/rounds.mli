@@ -10,7 +10,7 @@ val make : next:int -> 'a Choice.alternative array -> 'a t
 val perform : 'a t -> 'a Choice.chosen
 (** As {!Choice.perform_any}, but tries the alternatives in their order,
     beginning behind the one that was found ready last; and suspends without
-    looking before ({!Operation.look_then_wait}). *)
+    spinning before ({!Operation.wait}). *)
 
 val next : 'a t -> int
 (** Where the next round begins. *)

@@ -29,16 +29,6 @@ let wait name c =
       Condition.wait_no_mutex c;
       "woken")
 
-(* The first look of an event is from its place: so [f] looks once more. *)
-let twice f =
-  let looked = ref false in
-  fun () ->
-    if !looked then f ()
-    else begin
-      looked := true;
-      match f () with None -> f () | found -> found
-    end
-
 (* A signal handler raises in it when it was resumed, before it goes on. *)
 let interrupt_resumed f =
   let open Effect.Deep in
@@ -118,16 +108,11 @@ let () =
     Model.check name ~expect:[ "early waits"; "early woken"; "late woken" ]
     @@ fun () ->
     let c = Condition.create () and is_there = Atomic.make false in
-    let w = wait "w" c and late = ref false and looks = ref 0 in
+    let w = wait "w" c and late = ref false in
     let look () =
-      incr looks;
-      (* in direct style the first look is from no place *)
-      if !looks < 2 then None
-      else begin
-        run w;
-        Atomic.set is_there true;
-        Some "ok"
-      end
+      run w;
+      Atomic.set is_there true;
+      Some "ok"
     in
     let signal () =
       late := Atomic.get is_there;
@@ -144,7 +129,7 @@ let () =
   unneeded "a signal that the first one does not need, direct"
     Condition.loop_no_mutex;
   unneeded "a signal that the first one does not need, an event" (fun c f ->
-      Event.sync (Condition.loop_no_mutex_evt c (twice f)));
+      Event.sync (Condition.loop_no_mutex_evt c f));
   check "a choice with a box comes, an item and the box is filled"
     (fun c items ->
       let box = Mvar.create_empty () in
@@ -175,8 +160,7 @@ let () =
     let b = wait "b" c and looks = ref 0 in
     let look () =
       incr looks;
-      (* in direct style the first look is from no place *)
-      if !looks = 2 then run b;
+      if !looks = 1 then run b;
       None
     in
     let a = make "a" (fun () -> interrupt_resumed (fun () -> loop c look)) in
@@ -190,5 +174,5 @@ let () =
   interrupted "one that comes is interrupted when resumed, direct"
     Condition.loop_no_mutex;
   interrupted "one that comes is interrupted when resumed, an event" (fun c f ->
-      Event.sync (Condition.loop_no_mutex_evt c (twice f)));
+      Event.sync (Condition.loop_no_mutex_evt c f));
   Model.finish ()

@@ -237,10 +237,17 @@ let suites_of operation =
     let place = operation.make 1 in
     (Option.is_some place.event, Option.is_some place.ends)
   in
+  let whoever_spins way =
+    let served_in_order () =
+      in_order ~settled:false (scene operation 100 way)
+    in
+    Check.test "served in order, whoever spins" (Looks.each served_in_order)
+  in
   let suite what way =
     ( operation.name ^ what,
       List.map (test way) (waits operation @ when_ has_end ends)
-      @ List.map (test ~most:20_000 way) crowds )
+      @ List.map (test ~most:20_000 way) crowds
+      @ [ whoever_spins way ] )
   in
   let in_a_choice =
     choices operation

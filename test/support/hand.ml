@@ -15,10 +15,20 @@ type 'a t = {
 }
 
 let ready : (unit -> unit) Queue.t = Queue.create ()
+let before_turn = ref ignore
+
+let before_turns f g =
+  before_turn := f;
+  Fun.protect g ~finally:(fun () ->
+      before_turn := ignore;
+      (* what a test that has failed has left *)
+      Queue.clear ready)
 
 let settle () =
   while not (Queue.is_empty ready) do
-    (Queue.pop ready) ()
+    let go_on = Queue.pop ready in
+    !before_turn ();
+    go_on ()
   done
 
 let suspend (type a) t before_block (block : a Suspend.resumer -> a option)
@@ -58,6 +68,7 @@ let shield t (k : (unit -> unit, unit) continuation) =
 let start ?(before_block = ignore) f =
   let state = Waits { cancel = (fun () -> false) } in
   let t = { state; stopped = false; shields = 0 } in
+  !before_turn ();
   match_with f ()
     {
       retc = (fun v -> t.state <- Returned v);

@@ -39,6 +39,10 @@ val unwind : 'a t -> unit
 (** Cancels a task, and lets it and the others go on: {!cancel}, {!settle} and
     {!unwound}. *)
 
+val before_turns : (unit -> unit) -> (unit -> 'a) -> 'a
+(** [before_turns f g] is [g ()], in which [f ()] is called before each turn of
+    a task, the first one included. *)
+
 (** {2 Only resumed} *)
 
 val watch : ?strike:exn -> (unit -> unit) -> bool ref

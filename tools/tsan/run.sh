@@ -1,22 +1,28 @@
 #!/usr/bin/env bash
-# tools/tsan/run.sh PROJECT FOLDER [NAME...]: builds the tests with the OCaml in FOLDER, which has ThreadSanitizer, runs
-# those of these names or all, one after the other, and fails on any race that tools/tsan/suppressions does not list.
-# This runs inside the toolchain.
+# tools/tsan/run.sh PROJECT FOLDER [NAME...] <TESTS: builds the tests with the OCaml in FOLDER, which has ThreadSanitizer,
+# runs those of these names or all, one after the other, and fails on any race that tools/tsan/suppressions does not list.
+# TESTS are lines of list_tests (tools/tests.sh): other programs are started by tests, which know their arguments. This runs
+# inside the toolchain.
 set -euo pipefail
 
 top=$1 tsan=$2 names=("${@:3}")
 build=$top/_build-tsan reports=$top/_build-tsan/reports
 say() { printf 'tsan: %s\n' "$*" >&2; }
 
-# Leaves out those that measure the heap and the depth of the stack, which ThreadSanitizer changes: they have one domain.
-# And those that are about signals, on the main thread too: where a handler raises at the beginning of a function,
-# OCaml's instrumentation loses count of the calls, and after some thousands ThreadSanitizer itself crashes (OCaml 5.4.1;
-# a loop of List.iter is enough). So it does where an exception passes a function that was applied to more arguments than
-# it has: test_styles; what that does with domains is in test_styles_domains. And those that must be the only thread, as
-# ThreadSanitizer has one of its own.
+# Leaves out tests that ThreadSanitizer changes:
+# - Those that measure the heap and the depth of the stack. They have one domain.
+# - Those that are about signals, on the main thread too. If a handler raises at the beginning of a function, OCaml's
+#   instrumentation loses count of the calls, and after some thousands ThreadSanitizer itself crashes (OCaml 5.4.1; a loop of
+#   List.iter is enough).
+# - test_styles, for the same reason: it also crashes after some exceptions that f x raises in f x y, if f has one argument.
+#   What the styles do with domains is in test_styles_domains.
+# - Those that must be the only thread, because ThreadSanitizer has one of its own. One of them, test_alone, also has children
+#   of fork spawn domains. There ThreadSanitizer reports races within OCaml's runtime, in C, between accesses that hold the
+#   same lock.
 is_wanted() {
   case $1 in
-  *_memory | test_signals | test_fifo_signals | test_styles_signals | test_*interrupted | test_styles | test_styles_deadlock | test_wakers)
+  *_memory | test_signals | test_fifo_signals | test_styles_signals | test_*interrupted | test_styles | test_styles_deadlock | test_wakers | \
+    test_alone | test_leaks_thread)
     [ "${#names[@]}" = 0 ] || [[ " ${names[*]} " != *" $1 "* ]] || say "$1: left out; tools/tsan/run.sh says why"
     return 1
     ;;
@@ -43,15 +49,26 @@ run() {
 
 export OCAMLFIND_CONF=$tsan/findlib.conf PATH=$tsan/bin:$PATH
 cd "$top"
-# The named programs, or all. Of concord-aio's those that need no other scheduler.
+# The tests of these names, or all, as "PATH NAME", the path without its ending. Of concord-aio's only those that need no
+# other scheduler.
+tests=()
+while read -r folder name _; do
+  path=$folder/$name
+  case $folder/ in */opened/*) name=opened_$name ;; esac
+  case $folder/ in
+  test/unit/*) tests+=("$path $name") ;;
+  test/aio/) case $name in test_aio_wake | test_aio_styles) tests+=("$path $name") ;; esac ;;
+  esac
+done
 targets=(@test/unit/all ./test/aio/test_aio_wake.exe ./test/aio/test_aio_styles.exe)
 if [ "${#names[@]}" != 0 ]; then
   targets=()
   for name in "${names[@]}"; do
-    source=$(find test/unit test/aio -name "${name#opened_}.ml" -not -path '*/opened/*')
-    [ -n "$source" ] || { say "no test of test/unit or test/aio is named $name"; exit 1; }
-    case $name in opened_*) source=$(dirname "$source")/opened/${source##*/} ;; esac
-    targets+=("./${source%.ml}.exe")
+    path=$(printf '%s\n' "${tests[@]}" | awk -v name="$name" '$2 == name { print $1; exit }')
+    [ -n "$path" ] || { say "test: --tsan has no test that is named '$name'"; exit 1; }
+    targets+=("./$path.exe")
+    # It may start other programs of its folder.
+    if grep -q '^(executable' "${path%/*}/dune"; then targets+=("@@${path%/*}/all"); fi
   done
 fi
 say "building: the first time this takes minutes, as the compiler is instrumented too"
@@ -74,10 +91,10 @@ fi
 rm "$reports"/canary*
 
 failed=() n=0
-mapfile -t programs < <(find "$build"/default/test/{unit,aio} -name '*.exe' | sort)
-for program in "${programs[@]}"; do
-  name=${program##*/} name=${name%.exe}
-  case $program in */opened/*) name=opened_$name ;; esac
+for test in "${tests[@]}"; do
+  program=$build/default/${test% *}.exe name=${test#* }
+  # A test of another package is not built.
+  [ -e "$program" ] || continue
   if ! is_wanted "$name"; then continue; fi
   n=$((n + 1)) start=$SECONDS
   for attempt in first last; do

@@ -32,14 +32,22 @@ let has_the_same t turn ~first =
       same)
     (List.init 10 Fun.id)
 
-let rec in_one_place () =
-  let t = numbers () and turn = Atomic.make 0 in
-  let other () = (this (), has_the_same t turn ~first:false) in
+(* Neither waits for the other one, except at the start. *)
+let has_the_same_at_once t begun ~first:_ =
+  Atomic.incr begun;
+  eventually ~pause:Domain.cpu_relax "the other's start" (fun () ->
+      Atomic.get begun = 2);
+  let own = Domain_local.get t in
+  List.for_all (fun _ -> is_own t own) (List.init 1_000 Fun.id)
+
+let rec in_one_place has_the_same () =
+  let t = numbers () and shared = Atomic.make 0 in
+  let other () = (this (), has_the_same t shared ~first:false) in
   let domain = Domain.spawn other in
-  yes "that of this domain" (has_the_same t turn ~first:true);
+  yes "that of this domain" (has_the_same t shared ~first:true);
   let number, same = Domain.join domain in
   yes "that of the other domain" same;
-  if (number - this ()) mod places <> 0 then in_one_place ()
+  if (number - this ()) mod places <> 0 then in_one_place has_the_same ()
 
 (* What a domain had is not kept by the table once the domain has ended. *)
 let forgotten () =
@@ -56,7 +64,9 @@ let () =
       ( "values",
         [
           test "of domains one after the other" one_after_the_other;
-          test "of two that have one place" in_one_place;
+          test "of two that have one place" (in_one_place has_the_same);
+          test "of two that have one place, at once"
+            (in_one_place has_the_same_at_once);
           test "of a domain that has ended" forgotten;
         ] );
     ]

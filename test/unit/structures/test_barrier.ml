@@ -307,6 +307,38 @@ let twice () =
   Hand.settle ();
   Hand.result task
 
+let twice_in_order () =
+  let t = Barrier.create 2 in
+  let both = List.map Barrier.await_evt [ t; t ] in
+  let task = Hand.start (fun () -> Event.sync (Event.prefer both)) in
+  let between =
+    Hand.start (fun () ->
+        Event.select
+          (Event.never :: Barrier.await_evt (Barrier.create 2) :: both))
+  in
+  Hand.settle ();
+  List.iter Hand.result [ task; between ];
+  waiting t 0
+
+(* Processor time, of 40,000 that arrive. A choice that looked at all who have arrived would
+   take 60 times as long. *)
+let many_choose () =
+  let n = 40_000 in
+  let time wait =
+    let t = Barrier.create (n + 1) in
+    let before = Sys.time () in
+    for _ = 1 to n do
+      ignore (Hand.watch (fun () -> wait t) : bool ref)
+    done;
+    waiting t n;
+    Sys.time () -. before
+  in
+  let alone = time Barrier.await in
+  let choose t = Event.select [ Barrier.await_evt t; Event.never ] in
+  let chosen = time choose in
+  if chosen > 15. *. alone then
+    Alcotest.failf "%.3f s in place of %.3f" chosen alone
+
 (* --- A choice that was asked in vain ---------------------------------------- *)
 
 let chooses_again () =
@@ -464,10 +496,30 @@ let () =
                  test (name ^ ": it is cancelled") (is_cancelled_again sync);
                ])
              ways );
+       ( "whichever waits spin",
+         List.map
+           (fun (name, f) -> test name (Looks.each f))
+           [
+             ("three phases", three_phases);
+             ("who comes early", next_phase);
+             ("the second is replaced", replaced 1);
+             ("the first was cancelled", doomed 0);
+             ("the second was cancelled", doomed 1);
+             ("the third was cancelled", doomed 2);
+             ("the other one does not pass alone", alone);
+             ("it withdraws from its own phase only", withdraws_late);
+             ("one that was asked is cancelled", cancelled_after_it_was_asked);
+             ("newcomers do not overtake", newcomers);
+             ("newcomers go on", newcomers_go_on);
+             ("a poll asks in vain", polled_in_vain);
+             ("a choice is asked in vain", chooses_again);
+           ] );
        ( "in a choice",
          [
            test "the other is ready, or never" other_ready;
            test "the same barrier twice" twice;
+           test "twice, in order, and beside others" twice_in_order;
+           test "many that have arrived" many_choose;
          ] );
      ]
     @ Battery.suites Operations.barrier)

@@ -56,26 +56,42 @@ let waits name loop =
   int name 1 (Hand.result task);
   waiting s 0
 
-(* What happens during a look. *)
-let during n what s =
+(* One look before each wait. After a wake-up in vain an event looks once to say whether it
+   is performed, and once more as it begins again. *)
+let looks_once name loop =
+  let s = create () and looks = ref 0 in
+  let look () =
+    incr looks;
+    take s ()
+  in
+  let task = Hand.start (fun () -> loop s look) in
+  int (name ^ ": before it waits") 1 !looks;
+  Condition.signal s.arrived;
+  Hand.settle ();
+  int
+    (name ^ ": before it waits again")
+    (if name = "direct" then 2 else 3)
+    !looks;
+  put s;
+  Hand.settle ();
+  int name 1 (Hand.result task);
+  int (name ^ ": in all") (if name = "direct" then 3 else 4) !looks
+
+(* What happens during the first look. *)
+let during what s =
   let looks = ref 0 in
   fun () ->
     incr looks;
     let got = take s () in
-    if !looks = n then what ();
+    if !looks = 1 then what ();
     got
 
-(* In direct style the first look is from no place, but another one follows it. *)
-let last_look name = if name = "direct" then 2 else 1
-
 let missed_none name loop =
-  for n = 1 to last_look name do
-    let s = create () in
-    let look = during n (fun () -> put s) s in
-    int name 1 (Hand.result (Hand.start (fun () -> loop s look)));
-    waiting s 0;
-    left s 0
-  done
+  let s = create () in
+  let look = during (fun () -> put s) s in
+  int name 1 (Hand.result (Hand.start (fun () -> loop s look)));
+  waiting s 0;
+  left s 0
 
 (* A task waits behind one that looks. The signal of an item that comes when the first
    one has what it wants must reach the other. *)
@@ -86,20 +102,13 @@ let passed_on name loop =
     other :=
       Some (Hand.start (fun () -> Condition.loop_no_mutex s.arrived (take s)))
   in
-  let looks = ref 0 in
   let look () =
-    incr looks;
-    match !looks with
-    | 1 -> None
-    | _ ->
-        come ();
-        Atomic.incr s.items;
-        let got = take s () in
-        put s;
-        got
+    come ();
+    Atomic.incr s.items;
+    let got = take s () in
+    put s;
+    got
   in
-  (* The event has its place from the first look on. *)
-  if name <> "direct" then looks := 1;
   int name 1 (Hand.result (Hand.start (fun () -> loop s look)));
   Hand.settle ();
   int (name ^ ": the other") 1 (Hand.result (Option.get !other));
@@ -193,8 +202,6 @@ let suspended_look () =
     take s ()
   in
   let task = Hand.start (fun () -> direct s look) in
-  Mvar.put gate ();
-  Hand.settle ();
   waiting s 1;
   put s;
   Mvar.put gate ();
@@ -202,8 +209,6 @@ let suspended_look () =
   int "it found it" 1 (Hand.result task);
   waiting s 0;
   let task = Hand.start (fun () -> direct s look) in
-  Mvar.put gate ();
-  Hand.settle ();
   waiting s 1;
   let next = Hand.start (fun () -> Condition.wait_no_mutex s.arrived) in
   Condition.signal s.arrived;
@@ -231,7 +236,7 @@ let from_a_handler name loop =
     ~finally:(fun () -> Sys.set_signal Sys.sigusr1 old)
     (fun () ->
       let interrupt () = Unix.kill (Unix.getpid ()) Sys.sigusr1 in
-      let look = during (last_look name) interrupt s in
+      let look = during interrupt s in
       int name 1 (Hand.result (Hand.start (fun () -> loop s look))));
   left s 0
 
@@ -271,6 +276,7 @@ let () =
         [
           test "at once" (each at_once);
           test "looks after each wake-up" (each waits);
+          test "looks once before it waits" (each looks_once);
           test "misses none that comes while it looks" (each missed_none);
           test "passes on a signal that it does not need" (each passed_on);
           test "raises what the function raises" (each raises_);

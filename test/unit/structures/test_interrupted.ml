@@ -26,16 +26,6 @@ let often f =
 let in_vain () = None
 let found () = Some ()
 
-(* From the second look on. *)
-let second f =
-  let looked = ref false in
-  fun () ->
-    if !looked then f ()
-    else begin
-      looked := true;
-      None
-    end
-
 (* Resumes who enlists, at once. *)
 let passes =
   let enlist () w =
@@ -61,7 +51,7 @@ let nothing_stays c =
 
 let looks () =
   let c = Condition.create () in
-  often (fun () -> Condition.loop_no_mutex c (second found));
+  often (fun () -> Condition.loop_no_mutex c found);
   nothing_stays c
 
 let looks_as_event () =
@@ -98,20 +88,16 @@ let passes_on loop () =
       if !signalled && not !(!other) then Alcotest.fail "a signal was lost";
       signalled := false;
       let c = Condition.create () in
-      loop c
-        (second (fun () ->
-             for _ = 1 to 5 do
-               refuse c
-             done;
-             other := Hand.watch (fun () -> Condition.wait_no_mutex c);
-             Condition.signal c;
-             signalled := true;
-             Some ())))
+      loop c (fun () ->
+          for _ = 1 to 5 do
+            refuse c
+          done;
+          other := Hand.watch (fun () -> Condition.wait_no_mutex c);
+          Condition.signal c;
+          signalled := true;
+          Some ()))
 
-(* It looks twice before it waits. *)
-let event c f =
-  let look () = match f () with None -> f () | found -> found in
-  Event.sync (Condition.loop_no_mutex_evt c look)
+let event c f = Event.sync (Condition.loop_no_mutex_evt c f)
 
 (* If one has run, all have. *)
 let aborts () =

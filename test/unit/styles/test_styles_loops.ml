@@ -184,11 +184,15 @@ module Make (S : Style.S) = struct
         test "yields" yields;
         test "operations that wait" blocks;
         test "direct" direct_loops;
-        test "sets" sets;
-        test "generations" generations;
-        test "a chain" chain;
-        test "many are stopped" many_stopped;
-      ] )
+      ]
+      (* In indirect style exceptions pass functions with more arguments than they have,
+         which ThreadSanitizer does not stand so often: tools/tsan/run.sh. *)
+      @ (if instrumented && not is_direct then [] else [ test "sets" sets ])
+      @ [
+          test "generations" generations;
+          test "a chain" chain;
+          test "many are stopped" many_stopped;
+        ] )
 end
 
 let () =

@@ -105,6 +105,36 @@ let scope () =
       Concord_fifo.join owner);
   int "nobody waits" 0 (List.length (waits ()))
 
+(* Another domain asks for reports meanwhile. *)
+let scopes_while_asked () =
+  let has_ended = Atomic.make false and reports = Atomic.make 0 in
+  let ask () =
+    while not (Atomic.get has_ended) do
+      ignore (waits () : Debug.wait list);
+      Atomic.incr reports
+    done
+  in
+  let domain = Domain.spawn ask in
+  Concord_fifo.run (fun () ->
+      let box = Mvar.create_empty () in
+      let waits = Concord_fifo.fork (fun () -> Mvar.take box) in
+      (* Once it waits, reports name those who hold what is waited for. *)
+      let pause = Concord_fifo.yield in
+      ignore (the_wait pause (waits_by "Mvar.take") : Debug.wait);
+      let before = Atomic.get reports in
+      eventually ~pause "reports" (fun () ->
+          for _ = 1 to 10 do
+            Concord_fifo.Scope.run (fun _ ->
+                ignore (Concord_fifo.fork Concord_fifo.yield);
+                ignore (Concord_fifo.fork_daemon Concord_fifo.yield))
+          done;
+          Atomic.get reports > before + 100);
+      Mvar.put box ();
+      Concord_fifo.join waits);
+  Atomic.set has_ended true;
+  Domain.join domain;
+  int "nobody waits" 0 (List.length (waits ()))
+
 (* The task that has opened the scope holds what a task of the scope waits for. *)
 let cycle_over_scope () =
   Concord_fifo.run (fun () ->
@@ -220,6 +250,7 @@ let () =
           test "join" joined;
           test "fork_promise" fork_promise;
           test "Scope.run" scope;
+          test "scopes, while another domain asks" scopes_while_asked;
           test "a cycle over a scope" cycle_over_scope;
         ] );
       ( "over",
