@@ -15,7 +15,8 @@
       waiter loses its turn), and the host's exception is raised. A task that
       was resumed has its outcome, even if it is cancelled right after.
     - {b Cost}: O(1), also to withdraw (amortised); a waiter is allocated only
-      to suspend.
+      to suspend. An operation that puts a value also serves those who wait:
+      O(n) for [n] tasks that {!read} it.
 
     {[
       # let box = Mvar.create_empty ()

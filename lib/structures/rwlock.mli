@@ -38,7 +38,8 @@ val write_lock : t -> unit
 (** [write_lock t] holds [t] to write, alone.
 
     - {b Suspends} while a task holds [t], and while others that go first wait.
-    - {b Cancelled}, {b Order}, {b Cost}: as {!read_lock}. *)
+    - {b Cancelled}, {b Order}, {b Cost}: as {!read_lock}. If the tasks behind
+      it can hold [t] without it, a withdrawal serves them: O(n) for [n]. *)
 
 val try_read_lock : t -> bool
 (** [try_read_lock t] holds [t] to read if that needs no waiting. Returns [true]

@@ -27,7 +27,10 @@
       alternative, as others there. (A {!Barrier} or
       {!Condition.loop_no_mutex_evt} that wakes it in vain gives it new places.)
     - {b Cancelled} while suspended: no alternative was or will be performed.
-    - {b Cost}: O(1) for each alternative, also to withdraw (amortised). *)
+    - {b Cost}: O(1) for each alternative, also to withdraw (amortised). But in
+      one choice of [n] of them, it is O(n) for each event of a {!Barrier}, for
+      each event of a channel that the choice both sends to and receives from,
+      and for each {!wrap_abort} in a nest of these. *)
 
 type +'a t
 (** An operation that gives a value of type ['a] once it is performed. *)
