@@ -59,9 +59,9 @@
     - [trace]: as {!Trace.start}, from the start of the program. *)
 
 val keep_waits : unit -> unit
-(** From now on tasks that begin to wait are noted, and so are the makers, the
-    holders and the names of structures that are made. What was made or began
-    before is unknown. *)
+(** From now on the library notes the tasks that begin to wait, the tasks that
+    take a lock or a box, and the makers and the names of structures that are
+    created. Waits, holders and makers from before are unknown. *)
 
 (** {2 Names} *)
 

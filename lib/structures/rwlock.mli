@@ -2,11 +2,11 @@
 
     Tasks of any hosts may use it. Like a {!Mutex}, it does not know which task
     holds it: it cannot be locked twice by one task, nor turned from reading
-    into writing. One that is made while waits are kept
-    ({!Concord.Debug.keep_waits}) remembers its holders, for reports, as far as
-    their hosts tell tasks apart; those that are in {!read} or {!write} in any
-    case. If a task ends what another one began, nobody is known to hold the
-    lock from then on but those who lock it later.
+    into writing. While waits are kept ({!Concord.Debug.keep_waits}) it
+    remembers the tasks that lock it, for reports, as far as their hosts tell
+    tasks apart, and those that are in {!read} or {!write} in any case. If a
+    task ends what another one began, nobody is known to hold the lock from then
+    on but those who lock it later.
 
     An operation without a {b Suspends} line never suspends and performs no
     effect. Without a {b Cost} line it is O(1). *)
