@@ -194,6 +194,10 @@ let rec values_above (Node { value; below; index } : _ node) taken values =
     if index = taken + 1 || is_cut_off below then values
     else values_above below taken values
 
+(* The number of the item that was taken to the front last. *)
+let rec turned (front : _ front) =
+  match front with Item { rest; _ } -> turned rest | Bare { taken } -> taken
+
 let rec values_of (front : _ front) top values =
   match front with
   | Item { value; rest; _ } -> values_of rest top (value :: values)
@@ -346,20 +350,21 @@ let[@inline never] pay owed result =
 let[@inline] paid owed result =
   match owed with None -> result | Some owed -> pay owed result
 
-(* Takes what was turned over, which ends at [top]; [rest] is left. While the front is
-   what it was, so is what was turned over. So tasks that come to add, and leave, do not
-   make this one turn it over again. *)
-let rec take_turned t before top ~rest ~result ~otherwise =
+(* Takes what was turned over, which ends at [top]; [rest] is left. Nothing was turned over
+   if [top] was before, at the number [turned]: then another task cuts it off. While the
+   front is what it was, so is what was turned over. So tasks that come to add, and leave,
+   do not make this one turn it over again. *)
+let rec take_turned t before ~turned top ~rest ~result ~otherwise =
   let after = after_take before rest and owed = owing t before in
   if Atomic.compare_and_set t.first before after then begin
-    cut_off top;
+    if index top > turned then cut_off top;
     paid owed result
   end
   else
     let now = Atomic.get t.first in
     if front now == front before then
       (* an adder came or withdrew, moved, or closed *)
-      take_turned t now top ~rest ~result ~otherwise
+      take_turned t now ~turned top ~rest ~result ~otherwise
     else (* another take *) otherwise t
 
 let rec try_take t =
@@ -378,7 +383,8 @@ let rec try_take t =
       match added top taken with
       | Item { value; rest; _ } ->
           let result = Some value in
-          take_turned t before top ~rest ~result ~otherwise:try_take
+          take_turned t before ~turned:taken top ~rest ~result
+            ~otherwise:try_take
       | Bare _ -> (
           match last with
           | Last (Sealed _) -> closed t
@@ -386,12 +392,12 @@ let rec try_take t =
 
 let rec take_all t =
   let before = Atomic.get t.first in
-  let top = top (Atomic.get t.last) in
-  match values (front before) top with
+  let front = front before and top = top (Atomic.get t.last) in
+  match values front top with
   | [] -> []
   | values ->
-      let rest = Bare { taken = index top } in
-      take_turned t before top ~rest ~result:values ~otherwise:take_all
+      let turned = turned front and rest = Bare { taken = index top } in
+      take_turned t before ~turned top ~rest ~result:values ~otherwise:take_all
 
 let drain = take_all
 
