@@ -103,6 +103,9 @@ val force : 'a t -> 'a
       (amortised). A wait of a task that is itself forcing [n] lazy values costs
       O(n) more, and so does each of its computations that raises. Each wait
       also costs O(m) for [m] tasks that wait for one another in a row.
+    - {b Long chains}. If the computation of a value forces the next one, and so
+      on, a chain of [n] values takes O(n{^ 2}) time. The page "Limits" has
+      figures. Force such a chain from its end.
     - {b Raises} [e] if the computation raised [e].
 
     @raise Undefined if the value is needed to compute itself. *)
