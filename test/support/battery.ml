@@ -241,7 +241,7 @@ let suites_of operation =
     let served_in_order () =
       in_order ~settled:false (scene operation 100 way)
     in
-    Check.test "served in order, whoever spins" (Looks.each served_in_order)
+    Check.test "served in order, whoever spins" (Spinning.each served_in_order)
   in
   let suite what way =
     ( operation.name ^ what,

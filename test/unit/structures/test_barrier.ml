@@ -498,7 +498,7 @@ let () =
              ways );
        ( "whichever waits spin",
          List.map
-           (fun (name, f) -> test name (Looks.each f))
+           (fun (name, f) -> test name (Spinning.each f))
            [
              ("three phases", three_phases);
              ("who comes early", next_phase);
