@@ -128,7 +128,7 @@ let scopes_while_asked () =
                 ignore (Concord_fifo.fork Concord_fifo.yield);
                 ignore (Concord_fifo.fork_daemon Concord_fifo.yield))
           done;
-          Atomic.get reports > before + 100);
+          Atomic.get reports > before + 10);
       Mvar.put box ();
       Concord_fifo.join waits);
   Atomic.set has_ended true;
