@@ -9,7 +9,10 @@ let is_asleep t = Atomic.get t.asleep
 let places = 256
 let threads = Array.init places (fun _ -> Atomic.make never)
 
-let mine () =
+(* Has a thread ever slept? *)
+let some_sleep = Atomic.make false
+
+let find () =
   let thread = Thread.id (Thread.self ()) in
   let place = threads.(thread land (places - 1)) in
   let t = Atomic.get place in
@@ -20,10 +23,12 @@ let mine () =
     t
   end
 
+let[@inline] mine () = if Atomic.get some_sleep then find () else never
 let now_ns () = Int64.to_int (Mtime_clock.elapsed_ns ())
 
 let while_asleep f =
-  let t = mine () in
+  let t = find () in
+  if not (Atomic.get some_sleep) then Atomic.set some_sleep true;
   Atomic.set t.asleep true;
   match f () with
   | v ->

@@ -11,7 +11,8 @@ type t
 (** One for each system thread. *)
 
 val mine : unit -> t
-(** That of the calling thread. O(1). *)
+(** That of the calling thread. As long as no thread has ever slept it is
+    {!never}, at the cost of one read. O(1). *)
 
 val never : t
 (** Of a thread that never sleeps. *)

@@ -269,7 +269,9 @@ let[@inline never] lock_as owner t =
 
 let[@inline never] lock_slowly t =
   if not (lock_free t || lock_soon t backing_off) then
-    wait_for t { anybody with thread = Sleeper.mine () }
+    let thread = Sleeper.mine () in
+    wait_for t
+      (if thread == Sleeper.never then anybody else { anybody with thread })
 
 let[@inline] lock t =
   if Waits.are_kept () then lock_as (Holders.caller ()) t
