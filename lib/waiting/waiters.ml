@@ -151,9 +151,6 @@ let to_list = function
   | Turned { turned; back = []; _ } -> turn turned
   | Turned { turned; back; _ } -> turn turned @ List.rev back
 
-let has_partner q w =
-  exists (fun v -> Waiter.is_live v && not (Waiter.of_same_choice v w)) q
-
 (* --- Resuming all --------------------------------------------------------- *)
 
 type ('x, 'a) round = {

@@ -51,13 +51,6 @@ val to_list : ('x, 'a) t -> ('x, 'a) Waiter.t list
 (** In the order of arrival, those that are gone included. O(n) for the [n] that
     came since the last look at the head. *)
 
-val has_partner : ('x, 'a) t -> ('y, 'b) Waiter.t -> bool
-(** Does a live waiter wait here that the given one can meet? Two alternatives
-    of one choice cannot meet. For structures whose waiters resume one another,
-    as senders and receivers do: a waiter is enlisted on its side only if the
-    other side has no partner for it. O(n) if the waiters at the head are gone
-    or of the same choice. *)
-
 (** {2 Resuming all}
 
     In the order of arrival. A signal handler that raises meanwhile does not
