@@ -71,6 +71,42 @@ What can be wrong in a file.
   $ echo '{|' >lib/wrong.ml; $mutate lib/wrong.ml; rm lib/wrong.ml
   mutate: 'lib/wrong.ml' is not OCaml without a preprocessor
 
+What can be wrong in a step.
+
+  $ cat >lib/gate.ml <<'END'
+  > let rec leave () = function
+  >   | Open -> Step.Return (Open, ())
+  >   | Shut [] -> Become (Open, Step.Then (tell ()))
+  >   | Shut (w :: waiters) ->
+  >       Hand_over
+  >         {
+  >           state = Shut waiters;
+  >           waiter = w;
+  >           outcome = Ok ();
+  >           accepted = Done 1;
+  >           refused = Again;
+  >         }
+  > 
+  > and let_in state waiter accepted refused =
+  >   Step.Hand_over { state; waiter; outcome; accepted; refused }
+  > 
+  > let all ws = Become (Open, Step.resume_all ws (Ok ()) Step.finished)
+  > END
+  $ $mutate --list lib/gate.ml; rm lib/gate.ml
+  lib/gate.ml:3: Become (Open, Step.Then (tell ())): Return for Become
+  lib/gate.ml:3: Step.Then (tell ()): left out
+  lib/gate.ml:5: Hand_over { state = Shut waiters; waiter ... used = Again; }: skipped
+  lib/gate.ml:5: Hand_over { state = Shut waiters; waiter ... used = Again; }: not resumed
+  lib/gate.ml:5: Hand_over { state = Shut waiters; waiter ... used = Again; }: accepted and refused exchanged
+  lib/gate.ml:10: Done 1: Again for Done
+  lib/gate.ml:11: Again: Done () for Again
+  lib/gate.ml:15: Step.Hand_over { state; waiter; outcome; accepted; refused }: not resumed
+  lib/gate.ml:15: Step.Hand_over { state; waiter; outcome; accepted; refused }: skipped
+  lib/gate.ml:15: Step.Hand_over { state; waiter; outcome; accepted; refused }: accepted and refused exchanged
+  lib/gate.ml:17: Become (Open, Step.resume_all ws (Ok ()) Step.finished): Return for Become
+  lib/gate.ml:17: Step.resume_all ws (Ok ()) Step.finished: nobody resumed
+  lib/gate.ml:17: Step.finished: Again for finished
+
 Which tests are tried: first those that are named after the file, then by what they name. Dune is a script that says so,
 and notices some of the faults.
 

@@ -79,6 +79,22 @@ let is_apply_of names e =
 
 let is_compare_and_set = is_apply_of [ "Atomic.compare_and_set" ]
 
+(* [Step.Done] for [Step.Again], and [Done] for [Again]. *)
+let beside written other =
+  match String.rindex_opt written '.' with
+  | Some dot -> String.sub written 0 (dot + 1) ^ other
+  | None -> other
+
+let last_name { Location.txt; _ } = Longident.last txt
+
+(* The expressions directly below. *)
+let parts e =
+  let found = ref [] in
+  let expr _ e = found := e :: !found in
+  let iterator = { Ast_iterator.default_iterator with expr } in
+  Ast_iterator.default_iterator.expr iterator e;
+  List.rev !found
+
 let rec without_not e =
   match e.pexp_desc with
   | Pexp_apply (f, [ (_, e) ]) when name f = "not" -> without_not e
@@ -139,6 +155,78 @@ let all source =
     always "true";
     always "false"
   in
+  (* What a step must do: see lib/waiting/step.mli. What is left out is named all the
+     same, because otherwise the compiler could complain that a name is not used. *)
+  let hand_over e constructor fields =
+    let field name =
+      List.find_opt (fun (label, _) -> last_name label = name) fields
+    in
+    let not_resumed state next what =
+      let unused =
+        List.map
+          (fun (_, value) ->
+            Printf.sprintf "let _ = fun () -> %s in " (slice value))
+          fields
+      in
+      replace e
+        (Printf.sprintf "(%s%s (%s, %s))" (String.concat "" unused)
+           (beside constructor "Become")
+           (slice state) (slice next))
+        what
+    in
+    match (field "state", field "accepted", field "refused") with
+    | ( Some (_, state),
+        Some ({ loc = accepted; _ }, if_accepted),
+        Some ({ loc = refused; _ }, if_refused) ) ->
+        let accepted = accepted.loc_start.pos_cnum
+        and refused = refused.loc_start.pos_cnum in
+        if accepted < refused then
+          replace e
+            (between (start e) accepted
+            ^ "accepted = " ^ slice if_refused
+            ^ between (stop if_accepted) refused
+            ^ "refused = " ^ slice if_accepted
+            ^ between (stop if_refused) (stop e))
+            "accepted and refused exchanged";
+        not_resumed state if_accepted "not resumed";
+        not_resumed state if_refused "skipped"
+    | _ -> ()
+  in
+  let step e { Location.loc; _ } argument =
+    let constructor = between loc.loc_start.pos_cnum loc.loc_end.pos_cnum in
+    let is name =
+      constructor = name || String.ends_with ~suffix:("." ^ name) constructor
+    in
+    match (argument.pexp_desc, parts argument) with
+    | Pexp_record (fields, None), _ when is "Hand_over" ->
+        hand_over e constructor fields
+    | Pexp_tuple _, [ state; next ] when is "Become" ->
+        replace e
+          (Printf.sprintf "(let _ = fun () -> %s in %s (%s, ()))" (slice next)
+             (beside constructor "Return")
+             (slice state))
+          "Return for Become"
+    | _ when is "Then" ->
+        replace e
+          (Printf.sprintf "(let _ = fun () -> %s in %s ())" (slice argument)
+             (beside constructor "Done"))
+          "left out"
+    | _ when is "Done" ->
+        replace e
+          (Printf.sprintf "(let _ = fun () -> %s in %s)" (slice argument)
+             (beside constructor "Again"))
+          "Again for Done"
+    | _ -> ()
+  in
+  let constant e =
+    let written = name e in
+    match String.split_on_char '.' written with
+    | [ "Again" ] | [ "Step"; "Again" ] ->
+        replace e ("(" ^ beside written "Done" ^ " ())") "Done () for Again"
+    | [ "finished" ] | [ "Step"; "finished" ] ->
+        replace e (beside written "Again") "Again for finished"
+    | _ -> ()
+  in
   let expr (self : Ast_iterator.iterator) e =
     let arguments args = List.iter (fun (_, arg) -> self.expr self arg) args in
     let all_of_it () = Ast_iterator.default_iterator.expr self e in
@@ -184,7 +272,17 @@ let all source =
       when name f = "ignore" ->
         (* what it answers makes no difference *)
         arguments args
+    | Pexp_apply (f, [ _; _; (_, next) ])
+      when List.mem (name f) [ "Step.resume_all"; "resume_all" ] ->
+        replace e
+          (Printf.sprintf "(let _ = fun () -> %s in %s)" (slice e) (slice next))
+          "nobody resumed";
+        all_of_it ()
+    | Pexp_construct (constructor, Some argument) ->
+        step e constructor argument;
+        all_of_it ()
     | Pexp_ident _ | Pexp_construct (_, None) ->
+        if slice e = name e then constant e;
         let exchange instead = replace e instead (instead ^ " for " ^ name e) in
         if slice e = name e then Option.iter exchange (other (name e))
     | _ -> all_of_it ()
