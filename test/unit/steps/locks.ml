@@ -19,6 +19,8 @@ let asleep =
   let found = Atomic.make Sleeper.never in
   let forever, _ = Unix.pipe () in
   let sleep () =
+    (* that of a thread is known once some thread has slept *)
+    Sleeper.while_asleep ignore;
     let mine = Sleeper.mine () in
     Sleeper.while_asleep (fun () ->
         Atomic.set found mine;
