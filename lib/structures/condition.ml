@@ -7,7 +7,7 @@ type wait = {
   condition : t;
   mutex : Mutex.t;
   mutable unlocked : bool;
-  mutable place : Place.t;  (** From which it looks, or [nowhere]. *)
+  mutable place : Place.t;  (** In which it spins, or [nowhere]. *)
 }
 
 let not_locked () = raise (Sys_error "Condition.wait: the mutex is not locked")
@@ -94,7 +94,7 @@ let rec leave_both first second =
     leave_both first second;
     raise e
 
-(* --- Looking first --------------------------------------------------------- *)
+(* --- Spinning first -------------------------------------------------------- *)
 
 (* Not before others could have had the mutex, or who signals without it would keep them
    from it. *)
@@ -123,9 +123,9 @@ let unlock_unless_queued wait =
   if Mutex.try_release wait.mutex then wait.unlocked <- true
 
 (* In a program of several domains a signal may come sooner than the task could fall
-   asleep. So it looks for it, from its place in the queue. Until it has suspended nobody
+   asleep. So it spins in its place in the queue. Until it has suspended nobody
    says that it was cancelled before: so it unlocks only if no task waits for the mutex. *)
-let[@inline never] look_then_wait wait =
+let[@inline never] spin_then_wait wait =
   wait.place <- Place.make_again wait.condition;
   Place.enter wait.place;
   try
@@ -145,7 +145,7 @@ let[@inline never] look_then_wait wait =
     Printexc.raise_with_backtrace e backtrace
 
 let wait_for_signal wait =
-  if Operation.may_spin () then look_then_wait wait
+  if Operation.may_spin () then spin_then_wait wait
   else Operation.wait waiting wait ()
 
 let wait condition mutex =
