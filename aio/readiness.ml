@@ -108,9 +108,8 @@ let withdraw { fd; _ } _ =
 
 let readiness =
   {
-    Structure_kit.name = "Concord_aio";
-    spin = Never;
-    observe = Structure_kit.unobserved;
+    Structure_kit.default with
+    name = "Concord_aio";
     how =
       By_hand
         {
@@ -133,9 +132,8 @@ let evt fd direction = Event.make readiness (descriptor fd direction) ()
 let tentative_evt fd direction f =
   let operation =
     {
-      Structure_kit.name = "Concord_aio";
-      spin = Never;
-      observe = Structure_kit.unobserved;
+      Structure_kit.default with
+      name = "Concord_aio";
       how =
         By_hand
           {

@@ -189,9 +189,8 @@ type 'a determining = {
 
 let determining =
   {
-    Concord.Structure_kit.name = "Deferred";
-    spin = Never;
-    observe = Concord.Structure_kit.unobserved;
+    Concord.Structure_kit.default with
+    name = "Deferred";
     how =
       By_hand
         {

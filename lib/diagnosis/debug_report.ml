@@ -33,15 +33,15 @@ type seen = { wait : Waits.t; in_ : (Waits.place * Known.t) list }
 let asking () =
   let asked = Hashtbl.create 16 in
   fun (place : Waits.place) (known : Known.t) ->
-    let { Waits.holders; details } =
+    let holders =
       match Hashtbl.find_opt asked known.number with
-      | Some observed -> observed
+      | Some holders -> holders
       | None ->
-          let observed = place.observe () in
-          if known.number >= 0 then Hashtbl.add asked known.number observed;
-          observed
+          let holders = place.holders () in
+          if known.number >= 0 then Hashtbl.add asked known.number holders;
+          holders
     in
-    Known.with_observed known holders details
+    Known.with_holders known holders
 
 let see waits =
   let pointer (place : Waits.place) = place.structure in
@@ -202,7 +202,7 @@ let seconds ~now since =
 let holder ~now (holder : Waits.holder) =
   {
     by = task holder.by;
-    held_for = seconds ~now holder.since_ns;
+    held_for = seconds ~now (Int64.of_int holder.since_ns);
     held_at = holder.held_at;
   }
 

@@ -1,9 +1,10 @@
 (** Who fills a promise by ending: a task of whose function it is the result.
     Whoever waits for the promise waits for that task.
 
-    To be called while waits are kept. None of this suspends. *)
+    None of this suspends. *)
 
 val add : (unit -> Who.t) -> is_resolved:('promise -> bool) -> 'promise -> unit
+(** To be called while waits are kept. *)
 
 val add_thread : is_resolved:('promise -> bool) -> 'promise -> unit
-(** The calling thread. *)
+(** The calling thread. It does nothing while waits are not kept. *)

@@ -6,16 +6,18 @@ let of_task by : t = Some (Waits.held by)
 let[@inline never] caller_known () = of_task (Extent.task ())
 let[@inline] caller () = if Waits.are_kept () then caller_known () else unknown
 let[@inline never] within_known f = Extent.within (fun by -> f (of_task by))
-let[@inline] within f = if Waits.are_kept () then within_known f else f unknown
 
-(* It begins with no poll, as it does not end in a call. *)
-let taken holder ~otherwise =
-  match Option.iter Waits.held_from_now holder with
-  | () -> ()
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      otherwise ();
-      Printexc.raise_with_backtrace e backtrace
+let[@inline] within f t x =
+  if Waits.are_kept () then within_known (fun holder -> f holder t x)
+  else f unknown t x
+
+(* It allocates nothing in OCaml's code, and does not end in a call, before which the
+   compiler would put a poll: so no signal handler runs here. *)
+let[@inline] taken : t -> unit = function
+  | None -> ()
+  | Some holder ->
+      Waits.held_from_now holder;
+      ()
 
 (* --- Several holders of one structure --------------------------------------------- *)
 

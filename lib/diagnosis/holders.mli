@@ -17,14 +17,14 @@ val caller : unit -> t
     over writes it down in the same step. {b Cost} while waits are not kept: one
     read. *)
 
-val within : (t -> 'a) -> 'a
-(** [within f] is [f holder], the calling task, which is known for the extent of
-    [f] ({!Extent.within}); [f unknown] while waits are not kept. *)
+val within : (t -> 's -> 'x -> 'a) -> 's -> 'x -> 'a
+(** [within f structure x] is [f holder structure x], where [holder] is the
+    calling task, which is known for the extent of [f] ({!Extent.within}); or
+    {!unknown} while waits are not kept. *)
 
-val taken : t -> otherwise:(unit -> unit) -> unit
+val taken : t -> unit
 (** To be called when a task that had to wait continues: it holds the structure
-    from now on. If a signal handler raises here, [otherwise ()] gives the
-    structure back. *)
+    from now on. No signal handler runs here. *)
 
 val to_list : t -> Waits.holder list
 

@@ -24,12 +24,8 @@ let as_it_is (holder : Waits.holder) =
     { holder with by = { holder.by with name } }
   else holder
 
-let with_observed t holders details =
-  {
-    t with
-    holders = t.holders @ List.map as_it_is holders;
-    details = t.details ^ details;
-  }
+let with_holders t holders =
+  { t with holders = t.holders @ List.map as_it_is holders }
 
 (* The items by their numbers, in the given order; -1 is none. *)
 let table size numbered =

@@ -13,7 +13,7 @@ val look_up : Identity.pointer array -> t array
 (** Does not suspend. {b Cost}: O(n), for n pointers, labels and holders, and a
     minor collection. *)
 
-val with_observed : t -> Waits.holder list -> string -> t
+val with_holders : t -> Waits.holder list -> t
 (** With what the structure says of itself. *)
 
 val holders : Identity.pointer -> Waits.holder list

@@ -55,7 +55,7 @@ let is_other (by : Who.t) (owner : Who.t) =
   && (by.host <> "" || owner.host = "")
   && not (by.host <> "" && Who.same owner (Who.of_thread ()))
 
-let unlocked_by_other t owners =
+let before_unlock t owners =
   let check (owner : Waits.holder) =
     let by = Extent.task () in
     if is_other by owner.by then
@@ -68,11 +68,3 @@ let unlocked_by_other t owners =
            (place owner.held_at))
   in
   List.iter check owners
-
-let told_before tell act =
-  match tell () with
-  | () -> act ()
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      act ();
-      Printexc.raise_with_backtrace e backtrace

@@ -19,10 +19,6 @@ val before_lock : 'mutex -> Waits.holder list -> Waits.holder list -> unit
 
     - {b Raises} [Sys_error] if the caller is certainly the owner. *)
 
-val unlocked_by_other : 'mutex -> Waits.holder list -> unit
+val before_unlock : 'mutex -> Waits.holder list -> unit
 (** Reports that the caller unlocks what another task has locked, if that is so.
 *)
-
-val told_before : (unit -> unit) -> (unit -> unit) -> unit
-(** [told_before tell act] is [tell (); act ()], and calls [act] also if a
-    signal handler raises in [tell]. *)

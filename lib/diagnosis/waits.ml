@@ -2,35 +2,29 @@ let max_frames = 100
 
 type holder = {
   by : Who.t;
-  mutable since_ns : int64;
+  mutable since_ns : int;
   held_at : Printexc.raw_backtrace;
 }
 
+(* The clock allocates outside of OCaml's code only, where no signal handler runs. *)
+let[@inline] now_ns () = Int64.to_int (Mtime_clock.now_ns ())
+
 let held by =
-  {
-    by;
-    since_ns = Mtime_clock.now_ns ();
-    held_at = Printexc.get_callstack max_frames;
-  }
+  { by; since_ns = now_ns (); held_at = Printexc.get_callstack max_frames }
 
-let held_from_now holder = holder.since_ns <- Mtime_clock.now_ns ()
+let held_from_now holder = holder.since_ns <- now_ns ()
 let not_ended by = { (held by) with held_at = Printexc.get_callstack 0 }
-
-type observed = { holders : holder list; details : string }
-
-let nothing = { holders = []; details = "" }
-let unobserved _ = nothing
 
 type place = {
   operation : string;
   structure : Identity.pointer;
-  observe : unit -> observed;
+  holders : unit -> holder list;
 }
 
-let place operation structure observe =
-  let structure, observed = Identity.viewed structure observe in
-  let observe () = Option.value (observed ()) ~default:nothing in
-  { operation; structure; observe }
+let place operation structure holders =
+  let structure, holders = Identity.viewed structure holders in
+  let holders () = Option.value (holders ()) ~default:[] in
+  { operation; structure; holders }
 
 (* [state], of one wait
 

@@ -12,7 +12,7 @@ val keep : unit -> unit
 
 type holder = {
   by : Who.t;
-  mutable since_ns : int64;
+  mutable since_ns : int;
   held_at : Printexc.raw_backtrace;  (** Where it took what it holds. *)
 }
 
@@ -26,26 +26,17 @@ val not_ended : Who.t -> holder
 (** A task that is waited for: it does so by not having ended. When it began is
     not known, and there are no frames. *)
 
-type observed = {
-  holders : holder list;  (** Those who can end a wait, if they are known. *)
-  details : string;
-      (** What stands behind the operation's name in a report, as
-          [" (1 of 3 parties missing)"]. *)
-}
-(** What a structure says of itself. *)
-
-val nothing : observed
-val unobserved : _ -> observed
-
 type place = private {
   operation : string;  (** As ["Mvar.take"]. *)
   structure : Identity.pointer;
-  observe : unit -> observed;  (** {!nothing} once it was collected. *)
+  holders : unit -> holder list;
+      (** Those who can end a wait, if they are known: none once the structure
+          was collected. *)
 }
 (** Where a task waits. One that chooses waits in several places. *)
 
-val place : string -> 'structure -> ('structure -> observed) -> place
-(** [place operation structure observe]. The structure is not kept alive. *)
+val place : string -> 'structure -> ('structure -> holder list) -> place
+(** [place operation structure holders]. The structure is not kept alive. *)
 
 type state =
   | Not_yet  (** It looks whether it must wait. *)

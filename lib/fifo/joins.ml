@@ -59,7 +59,7 @@ let () = Labels.add_finder holders
 
 (* --- In what is waited ----------------------------------------------------------- *)
 
-let place_in scope operation = Waits.place operation scope Waits.unobserved
+let place_in scope operation = Waits.place operation scope (fun _ -> [])
 let place scope = place_in scope "Concord_fifo.Scope.run"
 
 let[@inline never] sleep_kept s suspend block =

@@ -1,6 +1,6 @@
-let of_place { Waits.operation; structure; observe } =
+let of_place { Waits.operation; structure; _ } =
   let _, details = Labels.kind_and_details structure in
-  operation ^ details ^ (observe ()).details
+  operation ^ details
 
 let select = "Event.select"
 

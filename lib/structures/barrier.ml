@@ -264,9 +264,9 @@ let leave t { place; _ } =
 
 let awaiting =
   {
-    Operation.name = "Barrier.await";
+    Operation.default with
+    name = "Barrier.await";
     spin = Enlisted;
-    observe = Waits.unobserved;
     how =
       By_hand
         {

@@ -216,9 +216,9 @@ let withdraw_step (_ : _ Waiter.t) : _ -> _ Step.t = function
 (* More than the queue changes where the first waiter comes and where the last one leaves. *)
 let receiving =
   {
-    Operation.name = "Broadcast.receive";
+    Operation.default with
+    name = "Broadcast.receive";
     spin = Before;
-    observe = Waits.unobserved;
     how =
       By_hand
         {

@@ -39,9 +39,8 @@ let queue change w waiters = change waiters w
 
 let waiting =
   {
-    Operation.name = "Bvar.wait";
-    spin = Never;
-    observe = Waits.unobserved;
+    Operation.default with
+    name = "Bvar.wait";
     how =
       By_steps { word = Fun.id; step = wait_step; queue; left = Step.finished };
   }

@@ -66,3 +66,6 @@ val broadcast_step :
   ('a, exn) result ->
   (unit, 'a) Waiters.t ->
   ((unit, 'a) Waiters.t, unit) Step.t
+
+val queue : ((unit, 'a) Waiters.t, unit, 'a) Step.queue
+val waiting : ((unit, 'a) Waiters.t Atomic.t, unit, 'a) Operation.t

@@ -1,5 +1,8 @@
 include Wakes
 
+(* Reports name the condition, not what is made for one wait. *)
+let part_of condition part = Labels.waited_in ~from:condition part
+
 (* --- Waiting -------------------------------------------------------------- *)
 
 (* One call of [wait]. Only the task that waits touches the fields. *)
@@ -7,7 +10,7 @@ type wait = {
   condition : t;
   mutex : Mutex.t;
   mutable unlocked : bool;
-  mutable place : Place.t;  (** From which it looks, or [nowhere]. *)
+  mutable place : Place.t;  (** In which it spins, or [nowhere]. *)
 }
 
 let not_locked () = raise (Sys_error "Condition.wait: the mutex is not locked")
@@ -49,16 +52,16 @@ let attempt wait () =
 
 let waiting =
   {
-    Operation.name = "Condition.wait";
-    spin = Never;
-    observe = Waits.unobserved;
+    Operation.default with
+    name = "Condition.wait";
     how =
       By_hand
         {
           attempt;
           enlist;
           withdraw =
-            (fun wait w -> Operation.leave wait.condition w Waiters.count_gone);
+            (fun wait w ->
+              Step.withdraw wait.condition Bvar.queue Step.finished w);
         };
   }
 
@@ -82,7 +85,7 @@ let lock_again wait =
       Printexc.raise_with_backtrace e backtrace)
 
 let start condition mutex =
-  Labels.waited_in ~from:condition
+  part_of condition
     { condition; mutex; unlocked = false; place = Place.nowhere }
 
 let rec leave_both first second =
@@ -94,18 +97,17 @@ let rec leave_both first second =
     leave_both first second;
     raise e
 
-(* --- Looking first --------------------------------------------------------- *)
+(* --- Spinning first -------------------------------------------------------- *)
 
 (* Not before others could have had the mutex, or who signals without it would keep them
    from it. *)
 let attempt_in_place wait () =
-  if wait.unlocked then Operation.attempt Place.waiting wait.place () else None
+  if wait.unlocked then Place.look wait.place else None
 
 let waiting_in_place =
   {
-    Operation.name = "Condition.wait";
-    spin = Never;
-    observe = Waits.unobserved;
+    Operation.default with
+    name = "Condition.wait";
     how =
       By_hand
         {
@@ -113,7 +115,7 @@ let waiting_in_place =
           enlist =
             (fun wait w ->
               unlock_once wait;
-              Operation.enlist Place.waiting wait.place w);
+              Place.wait wait.place w);
           withdraw = (fun _ _ -> (* whoever waits leaves the place *) ());
         };
   }
@@ -123,9 +125,9 @@ let unlock_unless_queued wait =
   if Mutex.try_release wait.mutex then wait.unlocked <- true
 
 (* In a program of several domains a signal may come sooner than the task could fall
-   asleep. So it looks for it, from its place in the queue. Until it has suspended nobody
+   asleep. So it spins in its place in the queue. Until it has suspended nobody
    says that it was cancelled before: so it unlocks only if no task waits for the mutex. *)
-let[@inline never] look_then_wait wait =
+let[@inline never] spin_then_wait wait =
   wait.place <- Place.make_again wait.condition;
   Place.enter wait.place;
   try
@@ -145,7 +147,7 @@ let[@inline never] look_then_wait wait =
     Printexc.raise_with_backtrace e backtrace
 
 let wait_for_signal wait =
-  if Operation.may_spin () then look_then_wait wait
+  if Operation.may_spin () then spin_then_wait wait
   else Operation.wait waiting wait ()
 
 let wait condition mutex =
@@ -170,23 +172,7 @@ let wait_evt condition mutex =
 
 (* --- Without a mutex ------------------------------------------------------- *)
 
-let waiting_only =
-  {
-    Operation.name = "Condition.wait_no_mutex";
-    spin = Never;
-    observe = Waits.unobserved;
-    how =
-      By_hand
-        {
-          attempt = (fun _ () -> None);
-          enlist =
-            (fun t w ->
-              push t w;
-              true);
-          withdraw = (fun t w -> Operation.leave t w Waiters.count_gone);
-        };
-  }
-
+let waiting_only = { Bvar.waiting with name = "Condition.wait_no_mutex" }
 let wait_no_mutex t = ignore (Operation.wait waiting_only t () : wake)
 
 let wait_no_mutex_evt t =
@@ -207,8 +193,7 @@ type 'a visit = {
 (* [got] is not called before [f] has ended the visit. *)
 let visit condition f place =
   let got () = assert false in
-  Labels.waited_in ~from:condition
-    { condition; f; place; before = Place.nowhere; got }
+  part_of condition { condition; f; place; before = Place.nowhere; got }
 
 (* Most often there is nothing to write. *)
 let use visit =
@@ -224,6 +209,20 @@ let take_place visit =
 
 let leave visit = leave_both visit.before visit.place
 
+(* Whoever waits leaves the place if it raises. *)
+let waiting_for_change =
+  {
+    Operation.default with
+    name = "Condition.loop_no_mutex";
+    how =
+      By_hand
+        {
+          attempt = (fun visit () -> Place.look visit.place);
+          enlist = (fun visit w -> Place.wait visit.place w);
+          withdraw = (fun visit _ -> Place.leave visit.place);
+        };
+  }
+
 (* Whoever calls it leaves if it raises. *)
 let rec look_and_wait visit =
   match visit.f () with
@@ -233,7 +232,7 @@ let rec look_and_wait visit =
       v
   | None ->
       use visit;
-      ignore (Operation.wait Place.waiting visit.place () : wake);
+      ignore (Operation.wait waiting_for_change visit () : wake);
       take_place visit;
       look_and_wait visit
 
@@ -274,16 +273,15 @@ let look_from_place visit () =
 
 let looking =
   {
-    Operation.name = "Condition.loop_no_mutex";
-    spin = Never;
-    observe = Waits.unobserved;
+    Operation.default with
+    name = "Condition.loop_no_mutex";
     how =
       By_hand
         {
           attempt = look_from_place;
           enlist =
             (fun visit w ->
-              Operation.enlist Place.waiting visit.place w
+              Place.wait visit.place w
               && begin
                 use visit;
                 true

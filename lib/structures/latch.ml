@@ -37,9 +37,9 @@ let queue change w = function
 
 let awaiting =
   {
-    Operation.name = "Latch.await";
+    Operation.default with
+    name = "Latch.await";
     spin = Before;
-    observe = Waits.unobserved;
     how =
       By_steps { word = Fun.id; step = await_step; queue; left = Step.finished };
   }

@@ -85,9 +85,9 @@ and start t before computation watchers =
 
 let forcing =
   {
-    Operation.name = "Lazy.force";
+    Operation.default with
+    name = "Lazy.force";
     spin = Before;
-    observe = Waits.unobserved;
     how = By_hand { attempt; enlist; withdraw };
   }
 
@@ -270,9 +270,9 @@ and with_watchers f = function
 
 let watching =
   {
-    Operation.name = "Lazy.await_evt";
+    Operation.default with
+    name = "Lazy.await_evt";
     spin = Before;
-    observe = Waits.unobserved;
     how =
       By_hand
         {

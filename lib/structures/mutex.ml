@@ -55,7 +55,7 @@ let locked =
   Locked
     { owner = Holders.unknown; waiters = Waiters.empty; overtaken = nobody }
 
-let locked_by owner waiters =
+let[@inline] locked_by owner waiters =
   if owner == Holders.unknown && Waiters.is_empty waiters then locked
   else Locked { owner; waiters; overtaken = nobody }
 
@@ -140,9 +140,9 @@ let owners t =
 
 let locking =
   {
-    Operation.name = "Mutex.lock";
-    spin = Never;
-    observe = (fun t -> { Waits.nothing with holders = owners t });
+    Operation.default with
+    name = "Mutex.lock";
+    holders = owners;
     how =
       By_steps { word = Fun.id; step = lock_step; queue; left = Step.finished };
   }
@@ -195,30 +195,34 @@ let[@inline] unlocked t () = Atomic.compare_and_set t locked Unlocked
 let try_release t = unlocked t ()
 
 let[@inline never] unlock_slowly t =
-  if Waits.are_kept () then
-    Misuse.told_before
-      (fun () -> Misuse.unlocked_by_other t (owners t))
-      (fun () -> Step.surely t unlock_step ())
-  else Step.surely t unlock_step ()
+  Misuse.before_unlock t (owners t);
+  Step.surely t unlock_step ()
 
 let[@inline] unlock t =
   if not (Atomic.compare_and_set t locked Unlocked) then unlock_slowly t
 
 (* --- Locking -------------------------------------------------------------- *)
 
-let as_owner owner = { owner; thread = Sleeper.never; nudged = Not_yet }
-let anybody = as_owner Holders.unknown
+let[@inline] lock_now t owner =
+  Atomic.compare_and_set t Unlocked (locked_by owner Waiters.empty)
+
+let anybody =
+  { owner = Holders.unknown; thread = Sleeper.never; nudged = Not_yet }
+
+let request owner thread =
+  if owner == Holders.unknown && thread == Sleeper.never then anybody
+  else { anybody with owner; thread }
 
 (* Overtakes the task that was nudged. *)
-let[@inline never] lock_free t =
+let[@inline never] lock_free t owner =
   match Atomic.get t with
-  | Free _ -> Option.is_some (Step.attempt t lock_step anybody)
+  | Free _ ->
+      Option.is_some (Step.attempt t lock_step (request owner Sleeper.never))
   | Unlocked | Locked _ | Reserved _ -> false
 
 let try_lock t =
-  if Waits.are_kept () then
-    Option.is_some (Step.attempt t lock_step (as_owner (Holders.caller ())))
-  else Atomic.compare_and_set t Unlocked locked || lock_free t
+  let owner = Holders.caller () in
+  lock_now t owner || lock_free t owner
 
 (* An owner on another domain may unlock sooner than the caller could suspend and be woken:
    so the caller spins, while nobody has queued. An owner of the same domain cannot. *)
@@ -232,50 +236,42 @@ let backing_off = { times = 2; pauses = Backoff.first }
 let staying_close = { times = 32; pauses = 1 }
 let spins = Domain.DLS.new_key Spin.create_at_once
 
-let rec spin_for times t patience =
+let rec spin_for times pauses t owner =
   match Atomic.get t with
-  | Unlocked ->
-      Atomic.compare_and_set t Unlocked locked || spin_again times t patience
-  | Free _ -> lock_free t || spin_again times t patience
+  | Unlocked -> lock_now t owner || spin_again times pauses t owner
+  | Free _ -> lock_free t owner || spin_again times pauses t owner
   | Locked { waiters; overtaken; _ } ->
       (Waiters.is_empty waiters || overtaken > nobody)
-      && spin_again times t patience
+      && spin_again times pauses t owner
   | Reserved _ -> false
 
-and spin_again times t patience =
+and spin_again times pauses t owner =
   times > 0
   && begin
-    ignore (Backoff.wait patience.pauses : int);
-    spin_for (times - 1) t patience
+    ignore (Backoff.wait pauses : int);
+    spin_for (times - 1) pauses t owner
   end
 
-let spin t patience = spin_for patience.times t patience
-let lock_soon t patience = Spin.try_by (Domain.DLS.get spins) spin t patience
+let lock_soon t owner { times; pauses } =
+  Spin.try_by (Domain.DLS.get spins) (spin_for times pauses) t owner
 
 let try_lock_signalled t =
-  try_lock t || ((not (Waits.are_kept ())) && lock_soon t staying_close)
+  let owner = Holders.caller () in
+  lock_now t owner || lock_free t owner || lock_soon t owner staying_close
 
 (* Nothing is allocated after the wait: a signal handler may raise there, and nobody would
    have what was given. *)
-let[@inline never] lock_as owner t =
-  match Step.attempt t lock_step (as_owner owner) with
-  | Some () -> ()
-  | None ->
-      let otherwise () = Step.surely t unlock_step () in
-      let request = { owner; thread = Sleeper.mine (); nudged = Not_yet } in
-      Misuse.before_lock t (owners t) (Holders.to_list owner);
-      wait_for t request;
-      Holders.taken owner ~otherwise
+let[@inline never] lock_slowly t owner =
+  if not (lock_free t owner || lock_soon t owner backing_off) then begin
+    Misuse.before_lock t (owners t) (Holders.to_list owner);
+    wait_for t (request owner (Sleeper.mine ()));
+    Holders.taken owner
+  end
 
-let[@inline never] lock_slowly t =
-  if not (lock_free t || lock_soon t backing_off) then
-    let thread = Sleeper.mine () in
-    wait_for t
-      (if thread == Sleeper.never then anybody else { anybody with thread })
+let[@inline] lock_as owner t =
+  if not (lock_now t owner) then lock_slowly t owner
 
-let[@inline] lock t =
-  if Waits.are_kept () then lock_as (Holders.caller ()) t
-  else if not (Atomic.compare_and_set t Unlocked locked) then lock_slowly t
+let[@inline] lock t = lock_as (Holders.caller ()) t
 
 (* After this the caller has the mutex, whatever it raises: a signal handler's exception.
    [try_lock] raises before it has locked, never after. *)
@@ -288,29 +284,17 @@ let rec lock_again t =
       lock_again t;
       Printexc.raise_with_backtrace e backtrace
 
-let lock_as_evt t owner =
-  let otherwise () = Step.surely t unlock_step () in
-  let finish () = Holders.taken owner ~otherwise in
-  Event.make_by (Finish finish) locking t (as_owner owner)
+let lock_as_evt owner t =
+  let taken () = Holders.taken owner in
+  Event.make_by (Finish taken) locking t (request owner Sleeper.never)
 
-let lock_evt t =
-  if Waits.are_kept () then
-    Event.guard (fun () -> lock_as_evt t (Holders.caller ()))
-  else Event.make locking t anybody
+let lock_evt t = Holding.event lock_as_evt t
 
 let protect_as owner t f =
   lock_as owner t;
   Step.within ~fast:unlocked t unlock_step () f
 
-let[@inline never] protect_known t f =
-  Holders.within (fun owner -> protect_as owner t f)
-
-let protect t f =
-  if Waits.are_kept () then protect_known t f
-  else begin
-    if not (Atomic.compare_and_set t Unlocked locked) then lock_slowly t;
-    Step.within ~fast:unlocked t unlock_step () f
-  end
+let protect t f = Holders.within protect_as t f
 
 (* --- Looking at it -------------------------------------------------------------- *)
 

@@ -53,6 +53,8 @@ let create ?name v = made ?name (full v)
 let[@inline] held takers putters =
   Held { by = Holders.unknown; takers; putters }
 
+let unknown = Hold Holders.unknown
+let[@inline] hold_by by = if by == Holders.unknown then unknown else Hold by
 let not_held () = assert false (* only the holder leaves [Held] *)
 
 (* The holder has [v] for those who wait. [result] is that of its own operation. *)
@@ -131,17 +133,17 @@ let putters change w = function
   | Full (v, putters) -> Full (v, change putters w)
   | Held h -> Held { h with putters = change h.putters w }
 
-let observe t =
+let holders t =
   match Atomic.get t with
-  | Held { by; _ } -> { Waits.nothing with holders = Holders.to_list by }
-  | Empty _ | Full _ -> Waits.nothing
+  | Held { by; _ } -> Holders.to_list by
+  | Empty _ | Full _ -> []
 
 let using =
   Operation.By_steps
     { word = Fun.id; step = use; queue = takers; left = Step.finished }
 
 let taking =
-  { Operation.name = "Mvar.take"; spin = Before; observe; how = using }
+  { Operation.name = "Mvar.take"; spin = Before; holders; how = using }
 
 let reading = { taking with name = "Mvar.read" }
 let swapping = { taking with name = "Mvar.swap" }
@@ -151,7 +153,7 @@ let putting =
   {
     Operation.name = "Mvar.put";
     spin = Before;
-    observe;
+    holders;
     how =
       By_steps
         { word = Fun.id; step = put_in; queue = putters; left = Step.finished };
@@ -235,12 +237,13 @@ let put_evt t v = Event.make putting t v
 
 (* --- Both at once --------------------------------------------------------- *)
 
-let[@inline] hold operation t purpose =
+let[@inline] hold t by =
   match Atomic.get t with
   | Full (v, putters) as before
-    when Atomic.compare_and_set t before (held Waiters.empty putters) ->
+    when Atomic.compare_and_set t before
+           (Held { by; takers = Waiters.empty; putters }) ->
       v
-  | _ -> use_now operation t purpose
+  | _ -> use_now modifying t (hold_by by)
 
 let[@inline] given_back t v =
   match Atomic.get t with
@@ -257,8 +260,6 @@ let give_back t v =
 let[@inline] replace t f old =
   Sys.opaque_identity (Step.replacing ~fast:given_back t put_back f old)
 
-let unknown = Hold Holders.unknown
-
 let swap_held t v old =
   give_back t v;
   old
@@ -270,28 +271,19 @@ let swap t v =
       old
   | _ -> swap_held t v (use_now swapping t unknown)
 
-let[@inline never] modify_known t f =
-  Holders.within (fun by ->
-      let purpose = Hold by and otherwise = ignore in
-      let f old =
-        Holders.taken by ~otherwise;
-        f old
-      in
-      replace t f (use_now modifying t purpose))
+let modify_as by t f =
+  let old = hold t by in
+  Holders.taken by;
+  replace t f old
 
-let modify t f =
-  if Waits.are_kept () then modify_known t f
-  else replace t f (hold modifying t unknown)
-
+let modify t f = Holders.within modify_as t f
 let swap_evt t v = Event.make_by (Finish (swap_held t v)) swapping t unknown
 
-let modify_as_evt t f by =
-  Event.make_by (Finish (replace t f)) modifying t (Hold by)
-
 let modify_evt t f =
-  if Waits.are_kept () then
-    Event.guard (fun () -> modify_as_evt t f (Holders.caller ()))
-  else modify_as_evt t f Holders.unknown
+  let event by t =
+    Event.make_by (Finish (replace t f)) modifying t (hold_by by)
+  in
+  Holding.event event t
 
 (* --- Looking -------------------------------------------------------------- *)
 

@@ -3,7 +3,7 @@
 
    State      Left by         To         By whom
    Looking    a wake        * Woken      any task
-              enlist          Waiting w  the task
+              wait            Waiting w  the task
               leave           Left       the task; it then withdraws the place
    Waiting w  a wake        * Woken      any task, once [w] has accepted
               leave           Left       the task; it then withdraws the place
@@ -50,44 +50,26 @@ let woken : Wakes.wake -> state = function
   | Signal -> Woken Signal
   | Broadcast -> Woken Broadcast
 
-(* As [Wakes.signal]. What is still owed stands in the state, as a handler may raise. *)
-let rec pass_on wakes state =
-  let waiters = Atomic.get wakes in
-  if Waiters.is_empty waiters then Atomic.set state Passed_on
-  else
-    let w = Waiters.head waiters and rest = Waiters.tail waiters in
-    if Atomic.compare_and_set wakes waiters rest then begin
-      Atomic.set state Passed_on;
-      if not (Waiter.resume w (Ok Wakes.Signal)) then begin
-        Atomic.set state (woken Signal);
-        pass_on wakes state
-      end
-    end
-    else (* a waiter came or withdrew, or another wake *) pass_on wakes state
+let signal_step waiters = Bvar.signal_step Wakes.Signal waiters
 
-let rec count_gone wakes =
-  let waiters = Atomic.get wakes in
-  if not (Atomic.compare_and_set wakes waiters (Waiters.count_gone waiters))
-  then (* another waiter, a wake, or a withdrawal *) count_gone wakes
+let pass_on_step wakes : state -> _ Step.t = function
+  | Woken Signal ->
+      Become (Passed_on, At (wakes, signal_step, fun _ -> Step.finished))
+  | state -> Return (state, ())
 
-(* As [Atomically.update_surely], of a function that is known. *)
-let rec count_gone_surely wakes =
-  try count_gone wakes
-  with e ->
-    (* a signal handler's, before the waiter was counted *)
-    count_gone_surely wakes;
-    raise e
+let gone_step () waiters : _ Step.t = Return (Waiters.count_gone waiters, ())
 
+(* By hand, because the waiter is marked once, and counted only if no wake has taken it. *)
 let withdraw_place place =
   if Waiter.is_live place.seat.waiter then begin
     Waiter.mark_gone place.seat.waiter;
-    count_gone_surely place.wakes
+    Step.surely place.wakes gone_step ()
   end
 
 (* If a handler raises, it is to be called again. *)
 let rec leave place =
   match Atomic.get place.seat.state with
-  | Woken Signal -> pass_on place.wakes place.seat.state
+  | Woken Signal -> Step.surely place.seat.state pass_on_step place.wakes
   | Woken Broadcast | Passed_on -> ()
   | Left -> withdraw_place place
   | (Looking | Waiting _) as state ->
@@ -107,10 +89,12 @@ let wake_waiting wakes state waiting w outcome wake =
       let backtrace = Printexc.get_raw_backtrace () in
       if not (accepted state waiting wake) then begin
         Atomic.set state (woken wake);
-        match wake with Wakes.Signal -> pass_on wakes state | Broadcast -> ()
+        Step.surely state pass_on_step wakes
       end;
       Printexc.raise_with_backtrace e backtrace
 
+(* By hand, because a resumer has to decide before it allocates, and a step allocates its
+   answer. *)
 let wake state outcome =
   match outcome with
   | Error _ -> assert false (* a condition resumes with [Ok] *)
@@ -131,8 +115,7 @@ let new_seat () =
   let waiter = Waiter.make_live resumer in
   { state; waiter; alone = Waiters.push Waiters.empty waiter }
 
-let in_seat seat wakes = Labels.waited_in ~from:wakes { wakes; seat }
-let make wakes = in_seat (new_seat ()) wakes
+let make wakes = { wakes; seat = new_seat () }
 
 let enter { wakes; seat } =
   if not (Atomic.compare_and_set wakes Waiters.empty seat.alone) then
@@ -170,28 +153,15 @@ let make_again wakes =
   if seat == no_seat then make wakes
   else begin
     Atomic.set seat.state Looking;
-    in_seat seat wakes
+    { wakes; seat }
   end
 
 let give_back place = (Domain_local.get spares).unused <- place.seat
 
-let waiting =
-  {
-    Operation.name = "Condition.loop_no_mutex";
-    spin = Never;
-    observe = Waits.unobserved;
-    how =
-      By_hand
-        {
-          attempt =
-            (fun place () ->
-              match Atomic.get place.seat.state with
-              | Woken wake -> Some wake
-              | Looking | Waiting _ | Passed_on | Left -> None);
-          enlist =
-            (fun { wakes; seat } waiter ->
-              Atomic.compare_and_set seat.state Looking
-                (Waiting { wakes; waiter }));
-          withdraw = (fun place _ -> leave place);
-        };
-  }
+let look place =
+  match Atomic.get place.seat.state with
+  | Woken wake -> Some wake
+  | Looking | Waiting _ | Passed_on | Left -> None
+
+let wait { wakes; seat } waiter =
+  Atomic.compare_and_set seat.state Looking (Waiting { wakes; waiter })

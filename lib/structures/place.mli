@@ -29,8 +29,12 @@ val is_unwoken : t -> bool
 (** Is it in the queue, and was it never waited in? Then the task may look from
     it once more. *)
 
-val waiting : (t, unit, Wakes.wake) Operation.t
-(** To wait in a place for its wake-up. *)
+val look : t -> Wakes.wake option
+(** The wake-up that has come to the place. *)
+
+val wait : t -> (unit, Wakes.wake) Waiter.t -> bool
+(** From now on a wake-up resumes the waiter: for the [enlist] of an operation.
+    [false] if one has come already, or the task waits or has left. *)
 
 val leave : t -> unit
 (** The task needs no wake-up, or none any more. A signal that it has got is

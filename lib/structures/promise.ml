@@ -55,9 +55,9 @@ let queue change w = function
 
 let awaiting =
   {
-    Operation.name = "Promise.await";
+    Operation.default with
+    name = "Promise.await";
     spin = Before;
-    observe = Waits.unobserved;
     how =
       By_steps { word = Fun.id; step = await_step; queue; left = Step.finished };
   }
@@ -359,7 +359,7 @@ let recording f =
 let started start f =
   let t = create () in
   let f () =
-    if Waits.are_kept () then Filler.add_thread ~is_resolved t;
+    Filler.add_thread ~is_resolved t;
     f ()
   in
   Signals.while_blocked (fun mask ->

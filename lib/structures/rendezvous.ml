@@ -73,9 +73,9 @@ let receivers change w = function
 
 let sending =
   {
-    Operation.name = "Channel.send";
+    Operation.default with
+    name = "Channel.send";
     spin = Enlisted;
-    observe = Waits.unobserved;
     how =
       By_steps
         {
@@ -88,9 +88,9 @@ let sending =
 
 let receiving =
   {
-    Operation.name = "Channel.receive";
+    Operation.default with
+    name = "Channel.receive";
     spin = Enlisted_or_before;
-    observe = Waits.unobserved;
     how =
       By_steps
         {

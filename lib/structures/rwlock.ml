@@ -140,12 +140,7 @@ let locking =
     { word = (fun t -> t.state); step = lock_step; queue; left = then_serve }
 
 let reading =
-  {
-    Operation.name = "Rwlock.read_lock";
-    spin = Before;
-    observe = (fun t -> { Waits.nothing with holders = holders t });
-    how = locking;
-  }
+  { Operation.name = "Rwlock.read_lock"; spin = Before; holders; how = locking }
 
 let writing = { reading with name = "Rwlock.write_lock" }
 let operation = function Read -> reading | Write -> writing
@@ -177,10 +172,11 @@ let[@inline] unlocked state request =
   | Read -> read_unlocked state request
   | Write -> write_unlocked state request
 
+let[@inline] by holder request =
+  if holder == Holders.unknown then request else { request with by = holder }
+
 let[@inline never] unlock_slowly t request =
-  Step.surely t.state unlock_step
-    (if Waits.are_kept () then { request with by = Holders.caller () }
-     else request)
+  Step.surely t.state unlock_step (by (Holders.caller ()) request)
 
 let read_unlock t =
   if not (read_unlocked t.state ()) then unlock_slowly t t.reading
@@ -200,65 +196,55 @@ let[@inline] read_locked state =
 let[@inline] write_locked state = Atomic.compare_and_set state free written
 
 let[@inline] locked state request =
+  request.by == Holders.unknown
+  &&
   match request.mode with
   | Read -> read_locked state
   | Write -> write_locked state
 
-let[@inline never] enter_slowly t request =
+let[@inline never] lock_slowly t request =
   match Step.attempt t.state lock_step request with
   | Some () -> ()
   | None ->
-      let otherwise () = Step.surely t.state unlock_step request in
       Operation.wait (operation request.mode) t request;
-      Holders.taken request.by ~otherwise
-
-let[@inline] enter t request =
-  if not (locked t.state request) then enter_slowly t request
-
-let asked request = { request with by = Holders.caller () }
+      Holders.taken request.by
 
 let[@inline] lock t request =
-  if Waits.are_kept () then enter_slowly t (asked request) else enter t request
+  let request = by (Holders.caller ()) request in
+  if not (locked t.state request) then lock_slowly t request
+
+let read_lock t = lock t t.reading
+let write_lock t = lock t t.writing
 
 let[@inline never] try_lock_slowly t request =
   Option.is_some (Step.attempt t.state lock_step request)
 
 let[@inline] try_lock t request =
-  if Waits.are_kept () then try_lock_slowly t (asked request)
-  else locked t.state request || try_lock_slowly t request
+  let request = by (Holders.caller ()) request in
+  locked t.state request || try_lock_slowly t request
 
-let read_lock t = lock t t.reading
-let write_lock t = lock t t.writing
 let try_read_lock t = try_lock t t.reading
 let try_write_lock t = try_lock t t.writing
 
 let lock_evt t request =
-  if Waits.are_kept () then
-    Event.guard (fun () ->
-        let request = asked request in
-        let otherwise () = Step.surely t.state unlock_step request in
-        let finish () = Holders.taken request.by ~otherwise in
-        Event.make_by (Finish finish) (operation request.mode) t request)
-  else Event.make (operation request.mode) t request
+  let event holder t =
+    let taken () = Holders.taken holder in
+    let operation = operation request.mode in
+    Event.make_by (Finish taken) operation t (by holder request)
+  in
+  Holding.event event t
 
 let read_lock_evt t = lock_evt t t.reading
 let write_lock_evt t = lock_evt t t.writing
 
-let[@inline never] within_known t request f =
-  Holders.within (fun by ->
-      let request = { request with by } in
-      enter_slowly t request;
-      Step.within ~fast:unlocked t.state unlock_step request f)
-
 let[@inline] within t request f =
-  if Waits.are_kept () then within_known t request f
-  else begin
-    enter t request;
-    Step.within ~fast:unlocked t.state unlock_step request f
-  end
+  if not (locked t.state request) then lock_slowly t request;
+  Step.within ~fast:unlocked t.state unlock_step request f
 
-let read t f = within t t.reading f
-let write t f = within t t.writing f
+let read_as holder t f = within t (by holder t.reading) f
+let write_as holder t f = within t (by holder t.writing) f
+let read t f = Holders.within read_as t f
+let write t f = Holders.within write_as t f
 
 (* --- Looking at it -------------------------------------------------------------- *)
 

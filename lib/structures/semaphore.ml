@@ -62,9 +62,9 @@ let queue change w = function
 
 let acquiring =
   {
-    Operation.name = "Semaphore.Counting.acquire";
+    Operation.default with
+    name = "Semaphore.Counting.acquire";
     spin = Before;
-    observe = Waits.unobserved;
     how =
       By_steps
         { word = Fun.id; step = acquire_step; queue; left = Step.finished };

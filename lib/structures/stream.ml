@@ -438,9 +438,9 @@ let adders change w = function
 
 let taking =
   {
-    Operation.name = "Stream.take";
+    Operation.default with
+    name = "Stream.take";
     spin = Before;
-    observe = Waits.unobserved;
     how =
       By_hand
         {
@@ -452,9 +452,9 @@ let taking =
 
 let adding =
   {
-    Operation.name = "Stream.add";
+    Operation.default with
+    name = "Stream.add";
     spin = Before;
-    observe = Waits.unobserved;
     how =
       By_hand
         {

@@ -42,9 +42,8 @@ let make_by : type b a. (b, a) policy -> (_, _, b) Operation.t -> _ -> _ -> a t
 
 let ready =
   {
-    Operation.name = "Event.always";
-    spin = Never;
-    observe = Waits.unobserved;
+    Operation.default with
+    name = "Event.always";
     how =
       By_hand
         {

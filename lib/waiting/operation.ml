@@ -17,9 +17,18 @@ type ('t, 'x, 'a) how =
 type ('t, 'x, 'a) t = {
   name : string;
   spin : spin;
-  observe : 't -> Waits.observed;
+  holders : 't -> Waits.holder list;
   how : ('t, 'x, 'a) how;
 }
+
+let default =
+  let attempt _ _ = None and enlist _ _ = true and withdraw _ _ = () in
+  {
+    name = "";
+    spin = Never;
+    holders = (fun _ -> []);
+    how = By_hand { attempt; enlist; withdraw };
+  }
 
 let[@inline] attempt (type s x a) (operation : (s, x, a) t) (t : s) arg =
   match operation.how with
@@ -81,7 +90,7 @@ let[@inline] block operation t w resumer =
   w.Waiter.resumer <- resumer;
   if enlist operation t w then None else attempt_or_enlist operation t w resumer
 
-let place operation t = Waits.place operation.name t operation.observe
+let place operation t = Waits.place operation.name t operation.holders
 
 let[@inline never] wait_with_care operation t w =
   Reach.suspend_with_care

@@ -56,10 +56,14 @@ type ('t, 'x, 'a) how =
 type ('t, 'x, 'a) t = {
   name : string;  (** What reports and traces call it, as ["Mvar.take"]. *)
   spin : spin;
-  observe : 't -> Waits.observed;
-      (** For reports: mostly {!Waits.unobserved}. *)
+  holders : 't -> Waits.holder list;
+      (** Those who can end a wait, if they are known: for reports. *)
   how : ('t, 'x, 'a) how;
 }
+
+val default : ('t, 'x, 'a) t
+(** What most operations have: it does not spin, and its holders are not known.
+    An operation is [{ default with name; how }]. *)
 
 val attempt : ('t, 'x, 'a) t -> 't -> 'x -> 'a option
 (** Performs the operation if it need not wait; otherwise [None]. *)

@@ -29,16 +29,16 @@ type ('t, 'x, 'a) how = ('t, 'x, 'a) Operation.how =
       withdraw : 't -> ('x, 'a) Waiter.t -> unit;
     }
 
-type observed = Waits.observed
+type holder = Waits.holder
 
 type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
   name : string;
   spin : spin;
-  observe : 't -> observed;
+  holders : 't -> holder list;
   how : ('t, 'x, 'a) how;
 }
 
-let unobserved = Waits.unobserved
+let default = Operation.default
 let attempt = Operation.attempt
 let wait = Operation.wait
 let block = Operation.block

@@ -37,15 +37,14 @@
 
     # let passing =
         {
-          name = "Gate.pass";
+          default with name = "Gate.pass";
           spin = Before;
-          observe = unobserved;
           how =
             By_steps
               { word = Fun.id; step = pass_step; queue; left = Step.finished };
         }
     val passing : (state Atomic.t, unit, unit) operation =
-      {name = "Gate.pass"; spin = Before; observe = <fun>;
+      {name = "Gate.pass"; spin = Before; holders = <fun>;
        how =
         By_steps
          {Concord.Structure_kit.word = <fun>; step = <fun>; queue = <fun>;
@@ -157,22 +156,24 @@ type ('t, 'x, 'a) how = ('t, 'x, 'a) Operation.how =
           a step, such as a timeout, which asks the clock. None of the three
           functions suspends or performs an effect. *)
 
-type observed = Waits.observed
-(** Reports say this of a structure. For example, they name its holders. *)
+type holder = Waits.holder
+(** A task that holds a structure, such as the owner of a mutex. *)
 
 type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
   name : string;
       (** The name in reports and traces: the module and the function, such as
           ["Mvar.take"]. *)
   spin : spin;
-  observe : 't -> observed;  (** Use {!unobserved}. *)
+  holders : 't -> holder list;
+      (** Reports name those who can end a wait. Leave the {!default}, which
+          names nobody. *)
   how : ('t, 'x, 'a) how;
 }
-(** A blocking operation. Operations that differ in their name only share the
-    rest: [{ taking with name = "Mvar.read" }]. *)
+(** A blocking operation. *)
 
-val unobserved : 't -> observed
-(** Reports name the operation and the structure, and don't say who holds it. *)
+val default : ('t, 'x, 'a) operation
+(** The start of every definition: [{ default with name; spin; how }]. Its
+    [spin] is {!Never}. *)
 
 val attempt : ('t, 'x, 'a) operation -> 't -> 'x -> 'a option
 (** [attempt operation t arg] performs the operation if it need not wait.

@@ -19,9 +19,9 @@ let is_due t seconds =
 
 let passing =
   {
-    Operation.name = "Event.timeout";
+    Operation.default with
+    name = "Event.timeout";
     spin = Indifferent;
-    observe = Waits.unobserved;
     how =
       By_hand
         {

@@ -12,9 +12,8 @@ exception Interrupted
 (* Waits until it is resumed by hand. *)
 let waiting waiters =
   {
-    Structure_kit.name = "test";
-    spin = Never;
-    observe = Structure_kit.unobserved;
+    Structure_kit.default with
+    name = "test";
     how =
       By_hand
         {

@@ -19,6 +19,6 @@ let tell ?otherwise:(_ : string option)
 let given =
   {
     Waits.by = { (Who.unknown "") with name = "a task that was given it" };
-    since_ns = 0L;
+    since_ns = 0;
     held_at = Printexc.get_callstack 0;
   }

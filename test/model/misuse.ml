@@ -3,11 +3,7 @@
 let report (_ : string) = ()
 let called otherwise _ = otherwise
 let place _ = ""
-let unlocked_by_other _ (_ : Waits.holder list) = ()
-
-let told_before tell act =
-  tell ();
-  act ()
+let before_unlock _ (_ : Waits.holder list) = ()
 
 let before_lock _ owners callers =
   let is_other (a : Waits.holder) (b : Waits.holder) =

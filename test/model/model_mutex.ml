@@ -12,7 +12,7 @@ let lock ?(evt = false) name mutex =
 (* As [Mutex.lock] where the owner may be on another domain. *)
 let look name mutex =
   make name @@ fun () ->
-  if not (Mutex.spin mutex { times = 2; pauses = 1 }) then
+  if not (Mutex.spin_for 2 1 mutex Holders.unknown) then
     Mutex.wait_for mutex Mutex.anybody;
   Buffer.add_string order name;
   Mutex.unlock mutex;

@@ -9,9 +9,8 @@ type reading = { poller : Poller.t; fd : int; is_closing : bool Atomic.t }
 (* As [Readiness] has it. *)
 let readiness =
   {
-    Operation.name = "test";
-    spin = Never;
-    observe = Waits.unobserved;
+    Operation.default with
+    name = "test";
     how =
       By_hand
         {

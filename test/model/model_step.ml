@@ -41,9 +41,8 @@ let queue change w state = { state with waiters = change state.waiters w }
 
 let taking ?(left = Step.finished) () =
   {
-    Operation.name = "take";
-    spin = Never;
-    observe = Waits.unobserved;
+    Operation.default with
+    name = "take";
     how = By_steps { word = Fun.id; step = take_step; queue; left };
   }
 

@@ -2,14 +2,9 @@
 
 type holder = {
   by : Who.t;
-  mutable since_ns : int64;
+  mutable since_ns : int;
   held_at : Stdlib.Printexc.raw_backtrace;
 }
-
-type observed = { holders : holder list; details : string }
-
-let nothing = { holders = []; details = "" }
-let unobserved _ = nothing
 
 type place = unit
 
@@ -17,4 +12,4 @@ let place (_ : string) _ _ = ()
 let kept = ref false
 let are_kept () = !kept
 let held_from_now (_ : holder) = ()
-let held by = { by; since_ns = 0L; held_at = Printexc.get_callstack 0 }
+let held by = { by; since_ns = 0; held_at = Printexc.get_callstack 0 }

@@ -14,9 +14,9 @@ let looks ~found =
   in
   wait
     {
+      default with
       name = "looks";
       spin = Before;
-      observe = unobserved;
       how = By_hand { attempt; enlist; withdraw = (fun () _ -> ()) };
     }
     () ();

@@ -211,9 +211,8 @@ exception Interrupted
 
 let waiting waiters =
   {
-    Structure_kit.name = "test";
-    spin = Never;
-    observe = Structure_kit.unobserved;
+    Structure_kit.default with
+    name = "test";
     how =
       By_hand
         {

@@ -150,9 +150,8 @@ let gone_again (c, m) flag =
   in
   Event.make
     {
-      Structure_kit.name = "test";
-      spin = Never;
-      observe = Structure_kit.unobserved;
+      Structure_kit.default with
+      name = "test";
       how = By_hand { attempt; enlist; withdraw = (fun () _ -> ()) };
     }
     () ()

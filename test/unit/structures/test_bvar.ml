@@ -70,9 +70,8 @@ let enlisted_last () =
     let attempt () () = None in
     Event.make
       {
-        Structure_kit.name = "test";
-        spin = Never;
-        observe = Structure_kit.unobserved;
+        Structure_kit.default with
+        name = "test";
         how = By_hand { attempt; enlist; withdraw };
       }
       () ()

@@ -35,9 +35,8 @@ let passes =
   let attempt () () = None and withdraw () _ = () in
   Event.make
     {
-      Structure_kit.name = "test";
-      spin = Never;
-      observe = Structure_kit.unobserved;
+      Structure_kit.default with
+      name = "test";
       how = By_hand { attempt; enlist; withdraw };
     }
     () ()

@@ -100,9 +100,8 @@ let spied say ~ready =
   let resume outcome = (Option.get !waiter).Structure_kit.resumer outcome in
   ( Event.make
       {
-        Structure_kit.name = "test";
-        spin = Never;
-        observe = Structure_kit.unobserved;
+        Structure_kit.default with
+        name = "test";
         how = By_hand { attempt; enlist; withdraw };
       }
       () (),
@@ -174,9 +173,8 @@ let ready_late () =
   let event =
     Event.make
       {
-        Structure_kit.name = "test";
-        spin = Never;
-        observe = Structure_kit.unobserved;
+        Structure_kit.default with
+        name = "test";
         how = By_hand { attempt; enlist; withdraw };
       }
       () ()
@@ -193,9 +191,8 @@ let attempt_raises () =
   let event =
     Event.make
       {
-        Structure_kit.name = "test";
-        spin = Never;
-        observe = Structure_kit.unobserved;
+        Structure_kit.default with
+        name = "test";
         how = By_hand { attempt; enlist; withdraw };
       }
       () ()
@@ -216,9 +213,8 @@ let resumed_while_another_is_ready () =
       in
       Event.make
         {
-          Structure_kit.name = "test";
-          spin = Never;
-          observe = Structure_kit.unobserved;
+          Structure_kit.default with
+          name = "test";
           how = By_hand { attempt = (fun () () -> None); enlist; withdraw };
         }
         () ()
@@ -235,9 +231,8 @@ let resumed_while_another_is_ready () =
       in
       Event.make
         {
-          Structure_kit.name = "test";
-          spin = Never;
-          observe = Structure_kit.unobserved;
+          Structure_kit.default with
+          name = "test";
           how = By_hand { attempt; enlist; withdraw };
         }
         () ()

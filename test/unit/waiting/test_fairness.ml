@@ -40,9 +40,8 @@ let order n =
     let enlist () _ = true and withdraw () _ = () in
     Event.make
       {
-        Structure_kit.name = "test";
-        spin = Never;
-        observe = Structure_kit.unobserved;
+        Structure_kit.default with
+        name = "test";
         how = By_hand { attempt; enlist; withdraw };
       }
       () ()

@@ -26,9 +26,9 @@ let enlist t (w : (unit, string) waiter) =
 
 let by attempt enlist =
   {
+    default with
     name = "test";
     spin = Before;
-    observe = unobserved;
     how = By_hand { attempt; enlist; withdraw = (fun _ _ -> ()) };
   }
 
@@ -118,9 +118,9 @@ let comes desk (w : _ waiter) =
 
 let meeting_by attempt enlist =
   {
+    default with
     name = "meet";
     spin = Enlisted;
-    observe = unobserved;
     how =
       By_hand
         {

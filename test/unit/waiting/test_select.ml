@@ -147,9 +147,8 @@ let hooked hook =
   let withdraw () _ = () and attempt () () = None in
   Event.make
     {
-      Structure_kit.name = "test";
-      spin = Never;
-      observe = Structure_kit.unobserved;
+      Structure_kit.default with
+      name = "test";
       how = By_hand { attempt; enlist; withdraw };
     }
     () ()

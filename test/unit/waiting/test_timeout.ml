@@ -246,9 +246,8 @@ let one_deadline () =
   in
   let operation =
     {
-      Structure_kit.name = "test";
-      spin = Never;
-      observe = Structure_kit.unobserved;
+      Structure_kit.default with
+      name = "test";
       how =
         By_hand
           { attempt; enlist = (fun () _ -> false); withdraw = (fun () _ -> ()) };

@@ -145,9 +145,8 @@ let interrupted ~counted () =
   let attempt _ _ = None and enlist _ _ = true in
   let operation =
     {
-      Operation.name = "test";
-      spin = Never;
-      observe = (fun _ -> Concord__.Waits.nothing);
+      Operation.default with
+      name = "test";
       how = By_hand { attempt; enlist; withdraw };
     }
   in

@@ -33,9 +33,8 @@ let queue change w waiters = change waiters w
 
 let exchanging =
   {
-    name = "Exchanger.exchange";
+    default with name = "Exchanger.exchange";
     spin = Enlisted;
-    observe = unobserved;
     how =
       By_steps
         {

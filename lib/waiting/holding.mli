@@ -1,0 +1,5 @@
+(** Events by which a task comes to hold a structure. *)
+
+val event : (Holders.t -> 's -> 'a Event.t) -> 's -> 'a Event.t
+(** [event f structure] is [f holder structure], where [holder] is the task that
+    performs the event ({!Holders.caller}). *)
