@@ -4,12 +4,9 @@ let unknown : t = None
 let to_list = Option.to_list
 let of_task by : t = Some (Waits.held by)
 let[@inline never] caller_known () = of_task (Extent.task ())
-let[@inline] caller () = if Waits.are_kept () then caller_known () else unknown
-let[@inline never] within_known f = Extent.within (fun by -> f (of_task by))
-
-let[@inline] within f t x =
-  if Waits.are_kept () then within_known (fun holder -> f holder t x)
-  else f unknown t x
+let[@inline] are_known () = Waits.are_kept ()
+let[@inline] caller () = if are_known () then caller_known () else unknown
+let within f = Extent.within (fun by -> f (of_task by))
 
 (* It allocates nothing in OCaml's code, and does not end in a call, before which the
    compiler would put a poll: so no signal handler runs here. *)

@@ -10,6 +10,9 @@ type t = private Waits.holder option
 val unknown : t
 (** Compared with [==]. *)
 
+val are_known : unit -> bool
+(** Are waits kept? {b Cost}: one read. *)
+
 val caller : unit -> t
 (** The calling task, at the caller's frames; {!unknown} while waits are not
     kept. To be asked before an operation on the structure begins, in the task
@@ -17,10 +20,9 @@ val caller : unit -> t
     over writes it down in the same step. {b Cost} while waits are not kept: one
     read. *)
 
-val within : (t -> 's -> 'x -> 'a) -> 's -> 'x -> 'a
-(** [within f structure x] is [f holder structure x], where [holder] is the
-    calling task, which is known for the extent of [f] ({!Extent.within}); or
-    {!unknown} while waits are not kept. *)
+val within : (t -> 'a) -> 'a
+(** [within f] is [f holder], the calling task, which is known for the extent of
+    [f] ({!Extent.within}). For when holders {!are_known}. *)
 
 val taken : t -> unit
 (** To be called when a task that had to wait continues: it holds the structure

@@ -55,7 +55,7 @@ let is_other (by : Who.t) (owner : Who.t) =
   && (by.host <> "" || owner.host = "")
   && not (by.host <> "" && Who.same owner (Who.of_thread ()))
 
-let before_unlock t owners =
+let before_unlock_of t owners =
   let check (owner : Waits.holder) =
     let by = Extent.task () in
     if is_other by owner.by then
@@ -68,3 +68,6 @@ let before_unlock t owners =
            (place owner.held_at))
   in
   List.iter check owners
+
+let before_unlock t owners =
+  if not (List.is_empty owners) then before_unlock_of t owners

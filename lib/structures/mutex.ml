@@ -204,7 +204,8 @@ let[@inline] unlock t =
 (* --- Locking -------------------------------------------------------------- *)
 
 let[@inline] lock_now t owner =
-  Atomic.compare_and_set t Unlocked (locked_by owner Waiters.empty)
+  Atomic.compare_and_set t Unlocked
+    (if owner == Holders.unknown then locked else locked_by owner Waiters.empty)
 
 let anybody =
   { owner = Holders.unknown; thread = Sleeper.never; nudged = Not_yet }
@@ -226,14 +227,6 @@ let try_lock t =
 
 (* An owner on another domain may unlock sooner than the caller could suspend and be woken:
    so the caller spins, while nobody has queued. An owner of the same domain cannot. *)
-type patience = { times : int; pauses : int  (** In between. *) }
-
-(* Back off from the word, so that the owner may lock and unlock several times in its own
-   cache. *)
-let backing_off = { times = 2; pauses = Backoff.first }
-
-(* The owner has just signalled, and unlocks at once. *)
-let staying_close = { times = 32; pauses = 1 }
 let spins = Domain.DLS.new_key Spin.create_at_once
 
 let rec spin_for times pauses t owner =
@@ -252,8 +245,13 @@ and spin_again times pauses t owner =
     spin_for (times - 1) pauses t owner
   end
 
-let lock_soon t owner { times; pauses } =
-  Spin.try_by (Domain.DLS.get spins) (spin_for times pauses) t owner
+(* Backs off from the word, so that the owner may lock and unlock several times in its own
+   cache. *)
+let backing_off t owner = spin_for 2 Backoff.first t owner
+
+(* The owner has just signalled, and unlocks at once. *)
+let staying_close t owner = spin_for 32 1 t owner
+let lock_soon t owner spin = Spin.try_by (Domain.DLS.get spins) spin t owner
 
 let try_lock_signalled t =
   let owner = Holders.caller () in
@@ -263,7 +261,8 @@ let try_lock_signalled t =
    have what was given. *)
 let[@inline never] lock_slowly t owner =
   if not (lock_free t owner || lock_soon t owner backing_off) then begin
-    Misuse.before_lock t (owners t) (Holders.to_list owner);
+    if owner != Holders.unknown then
+      Misuse.before_lock t (owners t) (Holders.to_list owner);
     wait_for t (request owner (Sleeper.mine ()));
     Holders.taken owner
   end
@@ -290,11 +289,16 @@ let lock_as_evt owner t =
 
 let lock_evt t = Holding.event lock_as_evt t
 
-let protect_as owner t f =
+let[@inline] protect_as owner t f =
   lock_as owner t;
   Step.within ~fast:unlocked t unlock_step () f
 
-let protect t f = Holders.within protect_as t f
+let[@inline never] protect_known t f =
+  Holders.within (fun owner -> protect_as owner t f)
+
+let protect t f =
+  if Holders.are_known () then protect_known t f
+  else protect_as Holders.unknown t f
 
 (* --- Looking at it -------------------------------------------------------------- *)
 

@@ -271,12 +271,18 @@ let swap t v =
       old
   | _ -> swap_held t v (use_now swapping t unknown)
 
-let modify_as by t f =
+let[@inline] modify_as by t f =
   let old = hold t by in
   Holders.taken by;
   replace t f old
 
-let modify t f = Holders.within modify_as t f
+let[@inline never] modify_known t f =
+  Holders.within (fun by -> modify_as by t f)
+
+let modify t f =
+  if Holders.are_known () then modify_known t f
+  else modify_as Holders.unknown t f
+
 let swap_evt t v = Event.make_by (Finish (swap_held t v)) swapping t unknown
 
 let modify_evt t f =

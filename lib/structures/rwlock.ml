@@ -237,14 +237,19 @@ let lock_evt t request =
 let read_lock_evt t = lock_evt t t.reading
 let write_lock_evt t = lock_evt t t.writing
 
-let[@inline] within t request f =
+let[@inline] within_as t request f =
   if not (locked t.state request) then lock_slowly t request;
   Step.within ~fast:unlocked t.state unlock_step request f
 
-let read_as holder t f = within t (by holder t.reading) f
-let write_as holder t f = within t (by holder t.writing) f
-let read t f = Holders.within read_as t f
-let write t f = Holders.within write_as t f
+let[@inline never] within_known t request f =
+  Holders.within (fun holder -> within_as t (by holder request) f)
+
+let[@inline] within t request f =
+  if Holders.are_known () then within_known t request f
+  else within_as t request f
+
+let read t f = within t t.reading f
+let write t f = within t t.writing f
 
 (* --- Looking at it -------------------------------------------------------------- *)
 

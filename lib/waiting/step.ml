@@ -199,12 +199,13 @@ let rec go_on owed =
       if owed.tries = limit then raise e;
       owed.tries <- owed.tries + 1;
       Sys.opaque_identity (go_on owed)
+[@@inline never]
 
 let raise_noted owed =
   if owed.raised != Nothing then
     Printexc.raise_with_backtrace owed.raised owed.backtrace
 
-let settle owed =
+let[@inline never] settle owed =
   let result = go_on owed in
   raise_noted owed;
   result
@@ -280,9 +281,10 @@ let rec surely_owed word step x =
   match owe { word; step = step x; next = Again; outer = First } with
   | owed -> pay owed
   | exception e -> Sys.opaque_identity (surely_then_raise word step x e)
+[@@inline never]
 
 (* [e] came before what is raised meanwhile. *)
-and surely_then_raise word step x e =
+and[@inline never] surely_then_raise word step x e =
   let backtrace = Printexc.get_raw_backtrace () in
   (match surely_owed word step x with _ -> () | exception _ -> ());
   Printexc.raise_with_backtrace e backtrace
@@ -325,11 +327,11 @@ let[@inline] give_back ~fast word step x =
 let[@inline] within ~fast word step x f =
   match f () with
   | v ->
-      give_back ~fast word step x;
+      if not (fast word x) then surely word step x;
       v
   | exception e ->
       let backtrace = Backtrace.get () in
-      give_back ~fast word step x;
+      if not (fast word x) then surely word step x;
       Printexc.raise_with_backtrace e backtrace
 
 let[@inline] replacing ~fast word step f old =

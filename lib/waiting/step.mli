@@ -202,7 +202,8 @@ val within :
   'b
 (** [within ~fast word step x f] is [f ()]. Whatever ends [f], [step] is
     performed {!surely} before [within] returns the result, or raises the
-    exception with its backtrace.
+    exception with its backtrace. Here [fast] must not allocate, nor end in a
+    call: so no signal handler runs in it.
 
     - {b Raises} [e] if [f ()] raises [e]. Otherwise what [surely] raises. *)
 
