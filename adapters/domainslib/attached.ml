@@ -5,36 +5,29 @@ let invalid name message =
 
 (* --- Which porter belongs to which pool ----------------------------------- *)
 
-(* The porter keeps its pool alive. *)
-type entry = {
-  pool : Task.pool Weak.t;
-  name : string option;
-  porter_of : (Task.pool, Porter.t) Ephemeron.K1.t;
-}
+module Identity = Concord__Identity
+
+(* Attached to a pool, which it does not keep alive. *)
+type attachment = { pool : Task.pool; name : string option; porter : Porter.t }
 
 (* A list, as programs have few pools. A thread adds to it only while it holds [mutex].
    *)
-let entries : entry list Atomic.t = Atomic.make []
+let entries : attachment Identity.attached list Atomic.t = Atomic.make []
 let mutex = Mutex.create ()
 
-let find pool =
-  let query entry = Ephemeron.K1.query entry.porter_of pool in
-  List.find_map query (Atomic.get entries)
+let attached_to pool entry =
+  match Identity.attached entry with
+  | Some attachment when attachment.pool == pool -> Some attachment
+  | Some _ | None -> None
 
-let name_of pool =
-  let name entry =
-    match Weak.get entry.pool 0 with
-    | Some p when p == pool -> entry.name
-    | Some _ | None -> None
-  in
-  List.find_map name (Atomic.get entries)
+let attachment_of pool = List.find_map (attached_to pool) (Atomic.get entries)
+let find pool = Option.map (fun { porter; _ } -> porter) (attachment_of pool)
+let name_of pool = Option.bind (attachment_of pool) (fun { name; _ } -> name)
 
 let add pool name porter =
-  let key = Weak.create 1 in
-  Weak.set key 0 (Some pool);
-  let entry = { pool = key; name; porter_of = Ephemeron.K1.make pool porter } in
-  let used = List.filter (fun e -> Weak.check e.pool 0) (Atomic.get entries) in
-  Atomic.set entries (entry :: used)
+  let entry = Identity.attach pool { pool; name; porter } in
+  let is_used entry = not (Identity.is_useless entry) in
+  Atomic.set entries (entry :: List.filter is_used (Atomic.get entries))
 
 (* --- Pools that are torn down --------------------------------------------- *)
 
@@ -95,7 +88,7 @@ let host = "domainslib"
 let is_of_a_pool (other : Domain_local_await.t) =
   match Atomic.get trigger with
   | Some (known : Domain_local_await.t) ->
-      Concord__Identity.same_code known.await other.await
+      Identity.same_code known.await other.await
   | None -> false
 
 let who_of_trigger other =
@@ -109,22 +102,20 @@ let () = Concord__Plugin.add_who_of_trigger who_of_trigger
    that are its own: so the porter comes after these, and who waits for the trigger after the
    porter. It is not known whose task has the trigger: each pool gets such a job, and to
    release twice does no harm. *)
-let wake_in (trigger : Domain_local_await.t) entry =
-  match Weak.get entry.pool 0 with
-  | Some pool when Porter.is_alive pool -> (
-      match Ephemeron.K1.query entry.porter_of pool with
-      | Some porter ->
-          let fail _ _ = trigger.release () in
-          Porter.post porter
-            (Porter.job_aside { start = trigger.release; fail });
-          if not (Porter.is_alive pool) then Porter.lose porter;
-          true
-      | None -> false)
-  | Some _ | None -> false
+let wake_in (trigger : Domain_local_await.t) { pool; porter; _ } =
+  Porter.is_alive pool
+  && begin
+    let fail _ _ = trigger.release () in
+    Porter.post porter (Porter.job_aside { start = trigger.release; fail });
+    if not (Porter.is_alive pool) then Porter.lose porter;
+    true
+  end
 
 let wake_later trigger =
   is_of_a_pool trigger
-  && List.exists Fun.id (List.map (wake_in trigger) (Atomic.get entries))
+  && List.filter_map Identity.attached (Atomic.get entries)
+     |> List.map (wake_in trigger)
+     |> List.exists Fun.id
 
 let () = Concord__Plugin.add_waker_of_trigger wake_later
 
@@ -202,7 +193,7 @@ let sample =
 (* Is the calling thread inside [Domainslib.Task.run], or a domain of a pool? *)
 let in_a_pool () =
   let here = Domain_local_await.prepare_for_await () in
-  Concord__Identity.same_code here.await (Concord.Lazy.force sample).await
+  Identity.same_code here.await (Concord.Lazy.force sample).await
 
 let porter_for_a_job name pool =
   let porter = porter name pool in

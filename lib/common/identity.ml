@@ -22,49 +22,80 @@ let[@inline] nothing () = Obj.magic 0
 
 (* Tells which of many things of any types a thing is, while those that nobody else needs
    are collected. [Obj.repr] only changes the type; what comes out is compared by address,
-   and is never given back with a type. *)
-type pointer = Obj.t Weak.t
+   and is never given back with a type.
 
-let pointer v =
-  let pointer = Weak.create 1 in
-  Weak.set pointer 0 (Some (Obj.repr v));
-  pointer
+   The collector has to go through all weak pointers, and has faults there: see
+   doc/limits.mld. So what lives no longer than its target has a strong pointer, until
+   that is released. *)
+type pointer =
+  | Nowhere
+  | Weakly of Obj.Ephemeron.t (* of one key *)
+  | Strongly of Obj.t option Atomic.t
+
+let weakly v =
+  let block = Obj.Ephemeron.create 1 in
+  Obj.Ephemeron.set_key block 0 (Obj.repr v);
+  block
+
+let pointer v = Weakly (weakly v)
+let strong_pointer v = Strongly (Atomic.make (Some (Obj.repr v)))
+
+let release = function
+  | Strongly target -> Atomic.set target None
+  | Nowhere | Weakly _ -> ()
+
+let target = function
+  | Nowhere -> None
+  | Weakly block -> Obj.Ephemeron.get_key block 0
+  | Strongly target -> Atomic.get target
 
 (* What comes out here has its type again: the function was given with the value. *)
 let viewed v f =
   let pointer = pointer v in
-  (pointer, fun () -> Option.map (fun v -> f (Obj.obj v)) (Weak.get pointer 0))
+  (pointer, fun () -> Option.map (fun v -> f (Obj.obj v)) (target pointer))
 
-let nowhere : pointer = Weak.create 1
-let is_nowhere pointer = pointer == nowhere
-let is_collected pointer = not (Weak.check pointer 0)
+let nowhere = Nowhere
+let is_nowhere = function Nowhere -> true | Weakly _ | Strongly _ -> false
+
+let is_collected = function
+  | Nowhere -> true
+  | Weakly block -> not (Obj.Ephemeron.check_key block 0)
+  | Strongly target -> Option.is_none (Atomic.get target)
+
+let is thing v = match thing with Some thing -> thing == v | None -> false
+let points_to pointer v = is (target pointer) (Obj.repr v)
 
 let same_target a b =
-  match (Weak.get a 0, Weak.get b 0) with
-  | Some a, Some b -> a == b
-  | None, _ | _, None -> false
+  match target a with Some thing -> points_to b thing | None -> false
 
-let points_to pointer v =
-  match Weak.get pointer 0 with
-  | Some target -> target == Obj.repr v
-  | None -> false
-
-(* What is attached to a thing may refer to it, and does not keep it alive either. *)
-type 'a attached = { to_ : pointer; attached : (Obj.t, 'a) Ephemeron.K1.t }
+(* What is attached to a thing may refer to it, and does not keep it alive either. One block
+   of the collector's has both: it costs as much as a weak pointer. What comes out has the
+   type with which it was attached. *)
+type 'a attached = Obj.Ephemeron.t
 
 let attach v attached =
-  { to_ = pointer v; attached = Ephemeron.K1.make (Obj.repr v) attached }
+  let block = weakly v in
+  Obj.Ephemeron.set_data block (Obj.repr attached);
+  block
 
 let attach_to_target pointer attached =
-  let attach v = { to_ = pointer; attached = Ephemeron.K1.make v attached } in
-  Option.map attach (Weak.get pointer 0)
+  Option.map (fun thing -> attach thing attached) (target pointer)
 
-let attached_to pointer { attached; _ } =
-  Option.bind (Weak.get pointer 0) (Ephemeron.K1.query attached)
+let owner block = Weakly block
+let is_useless block = is_collected (owner block)
 
-let is_useless { to_; _ } = not (Weak.check to_ 0)
-let owner { to_; _ } = to_
-let attached { to_; attached } = attached_to to_ { to_; attached }
+(* While [thing] is alive, so is what is attached to it. *)
+let data block thing =
+  let data = Obj.Ephemeron.get_data block in
+  ignore (Sys.opaque_identity thing : Obj.t);
+  Option.map Obj.obj data
+
+let attached block = Option.bind (Obj.Ephemeron.get_key block 0) (data block)
+
+let attached_to pointer block =
+  match target pointer with
+  | Some thing when points_to (owner block) thing -> data block thing
+  | Some _ | None -> None
 
 (* Many pointers are told apart by the addresses of what they point to. What the minor
    collection leaves does not move any more, unless the program compacts the heap. *)
@@ -83,7 +114,7 @@ let rec addresses things =
   if compactions () = before then found else addresses things
 
 let numbers pointers =
-  let things = Array.map (fun pointer -> Weak.get pointer 0) pointers in
+  let things = Array.map target pointers in
   let known = Hashtbl.create (Array.length things) in
   let number thing address =
     if Option.is_none thing then -1

@@ -19,9 +19,18 @@ val nothing : unit -> 'a
 (** {2 Pointers} *)
 
 type pointer
-(** To a value of any type, which it does not keep alive. *)
+(** To a value of any type. *)
 
 val pointer : 'a -> pointer
+(** The value is not kept alive. {b Cost}: the collector has to go through all
+    such pointers. *)
+
+val strong_pointer : 'a -> pointer
+(** The value is kept alive until {!release}, or until the pointer itself is
+    collected. For what lives no longer than the value, or only for a moment. *)
+
+val release : pointer -> unit
+(** From now on a strong pointer is as if its target had been collected. *)
 
 val viewed : 'a -> ('a -> 'b) -> pointer * (unit -> 'b option)
 (** [viewed v f] is a pointer to [v], and a function that gives [f v], or [None]
@@ -48,7 +57,7 @@ val numbers : pointer array -> int array
 
 type 'a attached
 (** Something of type ['a] that belongs to a value of any type. It may refer to
-    that value, and does not keep it alive. *)
+    that value, and does not keep it alive. {b Cost}: as {!val-pointer}. *)
 
 val attach : 'v -> 'a -> 'a attached
 

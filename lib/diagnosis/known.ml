@@ -67,28 +67,32 @@ let numbered numbers ~from items =
   List.mapi (fun i item -> (numbers.(from + i), item)) items
 
 let look_up pointers =
-  let labels = Labels.all () and found = Labels.found_now () in
-  let of_labels f = Array.of_list (List.map f labels) in
+  let with_owner { Labels.attached; _ } =
+    Option.map
+      (fun label -> (Identity.owner attached, label))
+      (Identity.attached attached)
+  in
+  let labels = List.filter_map with_owner (Labels.all ())
+  and found = Labels.found_now () in
   let numbers =
     Identity.numbers
-      (Array.concat
-         [
-           pointers;
-           of_labels (fun (l : Labels.label) -> Identity.owner l.attached);
-           of_labels (fun (l : Labels.label) -> l.whole);
-           Array.of_list (List.map fst found);
-         ])
+      (Array.of_list
+         (List.concat
+            [
+              Array.to_list pointers;
+              List.map fst labels;
+              List.map (fun (_, label) -> label.Labels.whole) labels;
+              List.map fst found;
+            ]))
   in
   let n = Array.length pointers and n_labels = List.length labels in
   let size = 1 + Array.fold_left Int.max (-1) numbers in
-  let with_whole i (l : Labels.label) =
-    Option.map
-      (fun label -> (numbers.(n + i), (label, numbers.(n + n_labels + i))))
-      (Identity.attached l.attached)
+  let with_whole i (_, label) =
+    (numbers.(n + i), (label, numbers.(n + n_labels + i)))
   in
   let tables =
     {
-      labels = table size (List.filter_map Fun.id (List.mapi with_whole labels));
+      labels = table size (List.mapi with_whole labels);
       found =
         table size
           (numbered numbers ~from:(n + (2 * n_labels)) (List.map snd found));

@@ -4,15 +4,11 @@ type t = {
   made_at : Printexc.raw_backtrace option;
   holders : unit -> Waits.holder list;
   details : unit -> string;
+  whole : Identity.pointer;
 }
 
-(* [whole]: the structure of which the labelled one is a part, or nowhere. [is_first]:
-   was it attached when the structure was made? *)
-type label = {
-  attached : t Identity.attached;
-  whole : Identity.pointer;
-  is_first : bool;
-}
+(* [is_first]: was it attached when the structure was made? *)
+type label = { attached : t Identity.attached; is_first : bool }
 
 (* The newest first. Those whose structures are gone are dropped when there may be as many
    of them as of the others. *)
@@ -30,17 +26,20 @@ let add_to { all; length; limit } label =
     let length = List.length all in
     { all; length; limit = Int.max least (2 * length) }
 
-let attach ?(whole = Identity.nowhere) ~is_first structure label =
+let attach ~is_first structure label =
   let attached = Identity.attach structure label in
-  Atomically.update labels (fun before ->
-      add_to before { attached; whole; is_first })
+  Atomically.update labels (fun before -> add_to before { attached; is_first })
 
 let nobody () = []
 let nothing () = ""
 
-let add ?kind ?name ?made_at ?(holders = nobody) ?(details = nothing) structure
-    =
-  attach ~is_first:false structure { kind; name; made_at; holders; details }
+let label ?kind ?name ?made_at ?(holders = nobody) ?(details = nothing)
+    ?(whole = Identity.nowhere) () =
+  { kind; name; made_at; holders; details; whole }
+
+let add ?kind ?name ?made_at ?holders ?details structure =
+  attach ~is_first:false structure
+    (label ?kind ?name ?made_at ?holders ?details ())
 
 (* A structure that was named later has several. None is older than the first one. *)
 let rec find pointer = find_among (Atomic.get labels).all pointer
@@ -48,11 +47,12 @@ let rec find pointer = find_among (Atomic.get labels).all pointer
 and find_among labels pointer =
   match labels with
   | [] -> []
-  | { attached; whole; is_first } :: older -> (
+  | { attached; is_first } :: older -> (
       match Identity.attached_to pointer attached with
       | None -> find_among older pointer
       | Some label ->
-          let of_whole = if Identity.is_nowhere whole then [] else find whole
+          let of_whole =
+            if Identity.is_nowhere label.whole then [] else find label.whole
           and others = if is_first then [] else find_among older pointer in
           (label :: of_whole) @ others)
 
@@ -141,13 +141,7 @@ let[@inline never] add_made kind name holders details structure =
     if Waits.are_kept () then Some (Printexc.get_callstack max_frames) else None
   in
   attach ~is_first:true structure
-    {
-      kind;
-      name;
-      made_at;
-      holders = Option.value holders ~default:nobody;
-      details = Option.value details ~default:nothing;
-    };
+    (label ?kind ?name ?made_at ?holders ?details ());
   structure
 
 let[@inline] made ?kind ?name ?holders ?details structure =
@@ -156,23 +150,21 @@ let[@inline] made ?kind ?name ?holders ?details structure =
   | name -> add_made kind name holders details structure
 
 let[@inline] are_any () = (Atomic.get labels).length > 0
+let add_part whole part = attach ~is_first:true part (label ~whole ())
 
-let[@inline never] add_part whole part =
-  attach ~whole:(Identity.pointer whole) ~is_first:true part
-    {
-      kind = None;
-      name = None;
-      made_at = None;
-      holders = nobody;
-      details = nothing;
-    }
+let[@inline never] add_derived whole part =
+  add_part (Identity.pointer whole) part
+
+(* The part refers to the whole itself. *)
+let[@inline never] add_waited_in whole part =
+  add_part (Identity.strong_pointer whole) part
 
 let[@inline] derived ~from part =
-  if are_any () then add_part from part;
+  if are_any () then add_derived from part;
   part
 
 let[@inline] waited_in ~from part =
-  if Waits.are_kept () then add_part from part;
+  if Waits.are_kept () then add_waited_in from part;
   part
 
 (* --- In words ------------------------------------------------------------------ *)

@@ -34,8 +34,8 @@ val derived : from:'structure -> 'part -> 'part
     part. {b Cost}: one read if there is no label; else O(1) amortised. *)
 
 val waited_in : from:'structure -> 'part -> 'part
-(** The same for a part that is made for one wait: {b Cost} one read while waits
-    are not kept. *)
+(** The same for a part that is made for one wait, and refers to the structure:
+    {b Cost} one read while waits are not kept. *)
 
 val holding : 'structure -> Waits.holder -> (unit -> 'a) -> 'a
 (** [holding structure holder f] is [f ()]; while it runs, [holder] is one of
@@ -52,12 +52,12 @@ type t = {
   made_at : Printexc.raw_backtrace option;
   holders : unit -> Waits.holder list;
   details : unit -> string;
+  whole : Identity.pointer;
+      (** To that of which the structure is a part, or nowhere. *)
 }
 
 type label = {
   attached : t Identity.attached;
-  whole : Identity.pointer;
-      (** To that of which the structure is a part, or nowhere. *)
   is_first : bool;  (** Was it attached when the structure was made? *)
 }
 

@@ -21,7 +21,8 @@ let report what =
        (place (Printexc.get_callstack max_frames)))
 
 let called otherwise structure =
-  Option.value ~default:otherwise (Labels.describe (Identity.pointer structure))
+  Option.value ~default:otherwise
+    (Labels.describe (Identity.strong_pointer structure))
 
 let mutex t = called "a mutex" t
 
