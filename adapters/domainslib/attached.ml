@@ -121,14 +121,21 @@ let () = Concord__Plugin.add_waker_of_trigger wake_later
 
 (* A job is one task, whatever domain it is on. *)
 let[@inline never] with_identity pool promise f =
-  let job = ref (Concord__Who.new_number ()) in
-  let name = Concord__Who.numbered "job" !job in
+  let name = Concord__Who.(numbered "job" (new_number ())) in
   let name =
     match name_of pool with
     | Some pool -> Printf.sprintf "%s of pool %s" name pool
     | None -> name
   in
-  let who () = Concord__Who.make ~host ~name job in
+  let known = Atomic.make None in
+  let who () =
+    match Atomic.get known with
+    | Some who -> Concord__Who.here who
+    | None ->
+        let who = Concord__Who.make ~host ~name known in
+        Atomic.set known (Some who);
+        who
+  in
   let has_begun = Atomic.make false in
   let filler () =
     let who = who () in

@@ -139,13 +139,15 @@ let protect f =
   | exception Effect.Unhandled Effects.Get_context ->
       raise_notrace Host_kit.Elsewhere
 
+let fibers = Domain_local.make Concord__Who.tasks
+
 (* [Get_context] is answered by the innermost loop of Eio. *)
 let who () =
   match Effect.perform Effects.Get_context with
   | fiber ->
       let number = (Fiber_context.tid fiber :> int) in
-      Host_kit.Who.make ~host:name
-        ~name:(Printf.sprintf "fiber %d" number)
+      Concord__Who.once (Domain_local.get fibers) number ~host:name
+        ~name:(fun () -> Printf.sprintf "fiber %d" number)
         fiber
   | exception Effect.Unhandled Effects.Get_context ->
       raise_notrace Host_kit.Elsewhere

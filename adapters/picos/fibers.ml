@@ -14,20 +14,21 @@ let scope body = Scope.open_ (current ()) body
 
 (* --- Which fiber ---------------------------------------------------------- *)
 
-let number : int Fiber.FLS.t = Fiber.FLS.create ()
+let known : Host_kit.Who.t Fiber.FLS.t = Fiber.FLS.create ()
 let next_number = Atomic.make 1
 
-let number_of fiber =
-  match Fiber.FLS.get_exn fiber number with
-  | n -> n
-  | exception Fiber.FLS.Not_set ->
-      let n = Atomic.fetch_and_add next_number 1 in
-      Fiber.FLS.set fiber number n;
-      n
-
 let who fiber =
-  let numbered = Printf.sprintf "fiber %d" (number_of fiber) in
-  Host_kit.Who.make ~host:name ~name:numbered fiber
+  match Fiber.FLS.get_exn fiber known with
+  | who -> Concord__Who.here who
+  | exception Fiber.FLS.Not_set ->
+      let number = Atomic.fetch_and_add next_number 1 in
+      let who =
+        Host_kit.Who.make ~host:name
+          ~name:(Printf.sprintf "fiber %d" number)
+          fiber
+      in
+      Fiber.FLS.set fiber known who;
+      who
 
 (* --- The plug-in ------------------------------------------------------------- *)
 

@@ -1,7 +1,7 @@
 type sought = Nothing | Sought : 'b Effect.t -> sought | Seen
 
 (* Used only by code on the stack above the extent. *)
-type t = { who : Who.t; identity : unit ref; mutable sought : sought }
+type t = { who : Who.t; mutable sought : sought }
 
 type _ Effect.t +=
   | Innermost : t option Effect.t  (** A question: the extent itself answers. *)
@@ -24,21 +24,22 @@ let run (type a) extent (f : Who.t -> a) =
         | Nothing | Sought _ | Seen -> ());
         None
   in
-  let v =
-    Effect.Deep.match_with f extent.who
-      { retc = Fun.id; exnc = pass_exception; effc }
+  let ended () = Identity.release extent.who.identity in
+  let retc v =
+    ended ();
+    v
+  and exnc e =
+    ended ();
+    pass_exception e
   in
-  (* what [who] points to is alive until here *)
-  ignore (Sys.opaque_identity extent.identity : unit ref);
-  v
+  Effect.Deep.match_with f extent.who { retc; exnc; effc }
 
 let last_number = Atomic.make 0
 
 let fresh host =
-  let identity = ref () in
   let n = 1 + Atomic.fetch_and_add last_number 1 in
   let name = Printf.sprintf "a task, the holder %d" n in
-  { who = Who.make ~host ~name identity; identity; sought = Nothing }
+  { who = Who.make_strong ~host ~name (ref ()); sought = Nothing }
 
 (* That of the scheduler's task in which the caller is, or of one around it. *)
 let innermost who =

@@ -142,7 +142,7 @@ let during ~who places suspend block_ =
 (* --- Operations without a stack ----------------------------------------------- *)
 
 let operation ~host place block_ =
-  let who = Who.make ~host ~name:"an operation" (ref ()) in
+  let who = { (Who.unknown host) with name = "an operation" } in
   let t = make who [ place ] in
   let block resumer =
     let found = block_ (watch t resumer) in

@@ -7,36 +7,87 @@ type t = {
 
 type _ Effect.t += Who : t option Effect.t
 
+let this_domain () = (Domain.self () :> int)
+let or_this = function Some domain -> domain | None -> this_domain ()
+
+let by_pointer ?domain ~host ~name identity =
+  { host; name; domain = or_this domain; identity }
+
 let make ?domain ~host ~name identity =
-  let domain = Option.value domain ~default:(Domain.self () :> int) in
-  { host; name; domain; identity = Identity.pointer identity }
+  by_pointer ?domain ~host ~name (Identity.pointer identity)
 
+let make_strong ?domain ~host ~name identity =
+  by_pointer ?domain ~host ~name (Identity.strong_pointer identity)
+
+let unknown host = by_pointer ~host ~name:"a task" Identity.nowhere
 let same a b = Identity.same_target a.identity b.identity
-
-let of_thread () =
-  let thread = Thread.self () in
-  let name =
-    if Domain.is_main_domain () then
-      Printf.sprintf "thread %d" (Thread.id thread)
-    else
-      Printf.sprintf "thread %d of domain %d" (Thread.id thread)
-        (Domain.self () :> int)
-  in
-  make ~host:"" ~name thread
-
-let unknown host =
-  {
-    host;
-    name = "a task";
-    domain = (Domain.self () :> int);
-    identity = Identity.nowhere;
-  }
-
 let is_known t = not (Identity.is_nowhere t.identity)
 let is_gone t = is_known t && Identity.is_collected t.identity
+let may_be_alive t = not (Identity.is_collected t.identity)
+
+let here ?domain t =
+  let domain = or_this domain in
+  if t.domain = domain then t else { t with domain }
 
 let to_string { host; name; _ } =
   if host = "" then name else Printf.sprintf "%s, %s" host name
+
+(* --- Made once ----------------------------------------------------------------- *)
+
+type entry = { number : int; who : t }
+
+(* Tasks whose numbers differ by a multiple of the length share an entry, which is of the one
+   that asked last. An entry is replaced by one store. So if another thread, or a signal
+   handler, makes the table longer meanwhile, a task is forgotten and made again. *)
+type tasks = { mutable entries : entry array }
+
+let tasks () = { entries = [||] }
+let least = 16
+let most = 16_384
+let nobody = { number = -1; who = unknown "" }
+let place number entries = number land (Array.length entries - 1)
+
+(* Does another task need the entry? Of a task that had the same number nobody asks again. *)
+let is_taken number entries =
+  let entry = entries.(place number entries) in
+  entry.number <> number && may_be_alive entry.who
+
+(* A longer table begins empty: a task is made again once for each time that the length is
+   doubled. *)
+let keep tasks number who =
+  let length = Array.length tasks.entries in
+  if length = 0 then tasks.entries <- Array.make least nobody
+  else if length < most && is_taken number tasks.entries then
+    tasks.entries <- Array.make (2 * length) nobody;
+  let entries = tasks.entries in
+  entries.(place number entries) <- { number; who }
+
+let find { entries } number identity =
+  if Array.length entries = 0 then None
+  else
+    let entry = entries.(place number entries) in
+    if entry.number = number && Identity.points_to entry.who.identity identity
+    then Some entry.who
+    else None
+
+let once ?domain tasks number ~host ~name identity =
+  match find tasks number identity with
+  | Some who -> here ?domain who
+  | None ->
+      let who = make ?domain ~host ~name:(name ()) identity in
+      keep tasks number who;
+      who
+
+let threads = Domain_local.make tasks
+
+let of_thread () =
+  let thread = Thread.self () in
+  let number = Thread.id thread in
+  let name () =
+    if Domain.is_main_domain () then Printf.sprintf "thread %d" number
+    else Printf.sprintf "thread %d of domain %d" number (this_domain ())
+  in
+  once (Domain_local.get threads) number ~host:"" ~name thread
 
 (* --- Questions ----------------------------------------------------------------- *)
 

@@ -14,7 +14,16 @@ type _ Effect.t +=
 
 val make : ?domain:int -> host:string -> name:string -> 'identity -> t
 (** The last argument is not kept alive. The domain is by default the calling
-    one. *)
+    one. {b Cost}: a weak pointer ({!Identity.pointer}). A task is asked
+    whenever it takes a lock, so use {!here} or {!once} for the next time. *)
+
+val make_strong : ?domain:int -> host:string -> name:string -> 'identity -> t
+(** As {!make}, but without a weak pointer: it keeps the identity alive. For
+    what nobody keeps, as in a report, or for longer than the task lives
+    ({!Identity.release}). *)
+
+val here : ?domain:int -> t -> t
+(** The same task, in this domain. *)
 
 val same : t -> t -> bool
 (** Are they one task? [false] also where that is not known. *)
@@ -33,6 +42,28 @@ val to_string : t -> string
 
 val is_gone : t -> bool
 (** Was what only that task had collected? Then it has ended. *)
+
+(** {2 Made once}
+
+    For hosts whose tasks have no room for what {!make} has made. *)
+
+type tasks
+(** Of one scheduler, or one domain: its threads share it. *)
+
+val tasks : unit -> tasks
+
+val once :
+  ?domain:int ->
+  tasks ->
+  int ->
+  host:string ->
+  name:(unit -> string) ->
+  'identity ->
+  t
+(** [once tasks number ~host ~name identity] is {!make} of these, or what that
+    has given before. No other task that lives has the number. {b Cost}: O(1),
+    and a weak pointer only if the task asks for the first time. But if more
+    than 16,384 tasks ask in turns, they may be made again. *)
 
 (** {2 Asking}
 

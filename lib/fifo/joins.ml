@@ -2,12 +2,15 @@ open Task
 
 (* --- Which task it is ----------------------------------------------------------- *)
 
+let host = "fifo"
+let name task = Who.numbered "task" task.number
+
 (* A report may call it on another domain, while the loop changes the task's scope and the
    scheduler's domain. All scopes of a task have one scheduler, and a report shows the domain
-   only of tasks that wait, which call this themselves. *)
+   only of tasks that wait, which call [who] themselves. Nobody keeps it for longer than a
+   report, or than it takes to trace a fork. *)
 let who_is task =
-  Who.make ~domain:task.scope.scheduler.domain ~host:"fifo"
-    ~name:(Who.numbered "task" task.number)
+  Who.make_strong ~domain:task.scope.scheduler.domain ~host ~name:(name task)
     task
 
 (* Those in which a task has waited while waits were kept; a scheduler that has ended is
@@ -28,8 +31,11 @@ let rec note s =
   end
 
 let who task =
-  note task.scope.scheduler;
-  who_is task
+  let s = task.scope.scheduler in
+  note s;
+  Who.once ~domain:s.domain s.known task.number ~host
+    ~name:(fun () -> name task)
+    task
 
 (* --- Who is waited for ---------------------------------------------------------- *)
 
@@ -40,9 +46,9 @@ let who task =
 let holders_in s =
   let held_by task =
     let holder = Waits.not_ended (who_is task) in
-    let held = (Identity.pointer (ended task), holder) in
+    let held = (Identity.strong_pointer (ended task), holder) in
     if is_daemon task then [ held ]
-    else [ held; (Identity.pointer (Members.home task), holder) ]
+    else [ held; (Identity.strong_pointer (Members.home task), holder) ]
   in
   Array.to_list s.tasks
   |> List.filteri (fun number task -> task.number = number)

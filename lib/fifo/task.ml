@@ -59,6 +59,7 @@ and scheduler = {
   is_lazy : bool;
   host : Host_kit.t;
   spin : Spin.t;
+  known : Who.tasks;
   mutable handler : Fiber.handler;
   mutable poller : poller;
   mutable tasks : t array;
@@ -155,6 +156,7 @@ let scheduler ~is_lazy =
   and ended = In_place.unresolved ()
   and host = Host_kit.create ()
   and spin = Spin.create ()
+  and known = Who.tasks ()
   and interruption_backtrace = Printexc.get_callstack 0 in
   let rec scheduler =
     {
@@ -190,6 +192,7 @@ let scheduler ~is_lazy =
       first_failure = None;
       host;
       spin;
+      known;
       foreign = Native;
       poller = no_poller;
     }

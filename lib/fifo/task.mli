@@ -114,6 +114,7 @@ and scheduler = {
   is_lazy : bool;
   host : Host_kit.t;
   spin : Spin.t;
+  known : Who.tasks;  (** Its tasks that were asked while waits were kept. *)
   mutable handler : Fiber.handler;  (** Of all tasks. *)
   mutable poller : poller;
   mutable tasks : t array;

@@ -19,14 +19,19 @@ module Make (Host : Promises.Host) (Style : Promises.Style_with_wait) = struct
   type t = {
     mutable shields : int;
     mutable cancellation : cancellation;
-    mutable number : int;  (** Once somebody has asked for it. *)
+    mutable who : Who.t option;  (** Once somebody has asked. *)
   }
 
-  let create () = { shields = 0; cancellation = None_yet; number = 0 }
+  let create () = { shields = 0; cancellation = None_yet; who = None }
 
   let who code () =
-    if code.number = 0 then code.number <- Who.new_number ();
-    Who.make ~host:Host.name ~name:(Who.numbered "task" code.number) code
+    match code.who with
+    | Some who -> Who.here who
+    | None ->
+        let name = Who.numbered "task" (Who.new_number ()) in
+        let who = Who.make ~host:Host.name ~name code in
+        code.who <- Some who;
+        who
 
   let note code e =
     match code.cancellation with

@@ -14,22 +14,25 @@ type wait = {
 }
 [@@unboxed]
 
-(* One thread: how often it is shielded, and its number, once somebody has asked for it.
-   *)
-type thread = { mutable shields : int; mutable number : int }
+(* One thread: how often it is shielded, and which it is, once somebody has asked. *)
+type thread = { mutable shields : int; mutable who : Who.t option }
 
 let shield thread k =
   thread.shields <- thread.shields + 1;
   k (Ok (fun () -> thread.shields <- thread.shields - 1))
 
 let who name thread () =
-  if thread.number = 0 then thread.number <- Who.new_number ();
-  Who.make ~host:("Concord_styles." ^ name)
-    ~name:(Who.numbered "thread" thread.number)
-    thread
+  match thread.who with
+  | Some who -> Who.here who
+  | None ->
+      let host = "Concord_styles." ^ name
+      and name = Who.numbered "thread" (Who.new_number ()) in
+      let who = Who.make ~host ~name thread in
+      thread.who <- Some who;
+      who
 
 let meaning ~name host { wait } =
-  let thread = { shields = 0; number = 0 } in
+  let thread = { shields = 0; who = None } in
   let meaning (type a) (e : a Effect.t) : (a, unit) Prompt.body option =
     match e with
     | Suspend.Suspend block when Host_kit.is_innermost host ->

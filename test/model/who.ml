@@ -3,6 +3,9 @@ type t = { host : string; name : string; identity : Identity.pointer }
 let make ~host ~name identity =
   { host; name; identity = Identity.pointer identity }
 
+type tasks = unit
+
+let tasks () = ()
 let unknown host = { host; name = "a task"; identity = Identity.nowhere }
 let same a b = Identity.same_target a.identity b.identity
 let of_thread () = unknown ""

@@ -91,6 +91,33 @@ let unknown () =
   Concord_domainslib.run pool (fun () -> Mutex.unlock m);
   Promise.await job
 
+(* In a task that nobody knows: it is another one each time, and ends with the function. *)
+let ended () =
+  Concord_domainslib.with_pool ~num_domains:1 @@ fun pool ->
+  let m = Mutex.create () in
+  let in_a_task f =
+    Concord_domainslib.run pool (fun () ->
+        Domainslib.Task.await pool (Domainslib.Task.async pool f))
+  in
+  let owner () = (List.hd (Concord__Mutex.owners m)).by in
+  let looks () =
+    Gc.full_major ();
+    let owner = owner () in
+    yes "known" (Concord__Who.is_known owner);
+    no "not ended yet" (Concord__Who.is_gone owner);
+    owner
+  in
+  let first = in_a_task (fun () -> Mutex.protect m looks) in
+  yes "ended" (Concord__Who.is_gone first);
+  let second = Atomic.make first in
+  let fails () =
+    Atomic.set second (looks ());
+    raise Boom
+  in
+  raises "it" Boom (fun () -> in_a_task (fun () -> Mutex.protect m fails));
+  yes "ended by an exception" (Concord__Who.is_gone (Atomic.get second));
+  no "another one" (first.name = (Atomic.get second).name)
+
 let () =
   run "extents"
     [
@@ -105,5 +132,6 @@ let () =
           test "nested" nested;
           test "transparent" transparent;
           test "unknown" unknown;
+          test "ended" ended;
         ] );
     ]

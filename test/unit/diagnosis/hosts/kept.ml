@@ -184,9 +184,25 @@ let two_locks fork_first fork_second ~hosts tasks =
   fork_second (fun () -> lock_both ~at_once b a);
   cycle_of ~hosts ~mutexes tasks
 
+(* A task is asked whenever it takes a lock: no other weak pointer to it is made. *)
+let asked_again host () =
+  host.run (fun tasks ->
+      let ended = Latch.create 2 in
+      let ask () =
+        let identity () = (Concord__Reach.who ()).identity in
+        let before = identity () in
+        Suspend.yield ();
+        yes "the same pointer" (identity () == before);
+        Latch.count_down ended
+      in
+      tasks.fork ask;
+      tasks.fork ask;
+      until tasks "they have ended" (fun () -> Latch.is_open ended))
+
 let cases host =
   ( host.name,
     [
+      test "asked again" (asked_again host);
       test "in an Mvar" (in_an_mvar host);
       test "in a choice" (in_a_choice host);
       test "that timed out" (timed_out host);
