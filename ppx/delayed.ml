@@ -21,18 +21,45 @@ let rec is_value e =
   | Pexp_newtype (_, e) (* [fun (type a) -> e] computes [e] *) -> is_value e
   | _ -> false
 
-(* [Concord__Lazy] is the name that dune gives to the module [Concord.Lazy]. No module
-   of the user's hides it, and messages show it as [Concord.Lazy]. *)
+(* Whether the compiler may need the expected type in order to type [e]: to find a label
+   or a constructor, to see a format in a string, and so on. If in doubt, yes. *)
+let rec needs_type e =
+  match e.pexp_desc with
+  | Pexp_ident _ | Pexp_apply _ | Pexp_field _ | Pexp_send _ | Pexp_constraint _
+  | Pexp_coerce _
+  | Pexp_constant (Pconst_integer _ | Pconst_float _ | Pconst_char _)
+  | Pexp_construct ({ txt = Lident ("()" | "true" | "false" | "[]"); _ }, None)
+    ->
+      false
+  | Pexp_let (_, _, e) | Pexp_sequence (_, e) -> needs_type e
+  | Pexp_ifthenelse (_, a, b) ->
+      needs_type a || Option.fold ~none:false ~some:needs_type b
+  | _ -> true
+
+(* See ppx_concord_runtime.mli. *)
+let with_type ~loc pair argument =
+  let result = gen_symbol ~prefix:"result" () in
+  let make = gen_symbol ~prefix:"make" () in
+  let p name = Ast_builder.Default.ppat_var ~loc { txt = name; loc } in
+  let e name = Ast_builder.Default.evar ~loc name in
+  [%expr
+    match [%e pair] with
+    | [%p p result], [%p p make] ->
+        if false then [%e e result] () else [%e e make] [%e argument]]
 
 let delay ~loc e =
   let loc = ghost loc in
-  [%expr Concord__Lazy.from_fun (fun () -> [%e e])]
+  let argument = [%expr fun () -> [%e e]] in
+  if needs_type e then
+    with_type ~loc [%expr Ppx_concord_runtime.delayed ()] argument
+  else [%expr Ppx_concord_runtime.from_fun [%e argument]]
 
-let make ~loc e =
-  if is_value e then
-    let loc = ghost loc in
-    [%expr Concord__Lazy.from_val [%e e]]
-  else delay ~loc e
+let from_val ~loc e =
+  let loc = ghost loc in
+  if needs_type e then with_type ~loc [%expr Ppx_concord_runtime.forced ()] e
+  else [%expr Ppx_concord_runtime.from_val [%e e]]
+
+let make ~loc e = if is_value e then from_val ~loc e else delay ~loc e
 
 (* As an expression, so that the rest of the user's code is still looked at. *)
 let error ~loc message =

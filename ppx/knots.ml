@@ -9,49 +9,20 @@ open Delayed
 
    is
 
-     let knot, tie = Concord__Lazy.knot () in
-     let rec x = Cons (1, knot) in
-     let () = tie (fun () -> e) in ... *)
-type knot = { name : string; tie : string; loc : location; e : expression }
+     let knot, tie = Ppx_concord_runtime.knot (fun x -> x) in
+     let rec x = Cons (1, knot)
+     and compute _ = tie (fun () -> e) in
+     let _ = compute 0 in ...
 
-let knots_of bindings =
-  let knots = ref [] in
-  let rec go e =
-    let desc =
-      match e.pexp_desc with
-      | Pexp_lazy inner ->
-          let loc = ghost e.pexp_loc in
-          let name = gen_symbol ~prefix:"knot" () in
-          let tie = gen_symbol ~prefix:"tie" () in
-          knots := { name; tie; loc; e = inner } :: !knots;
-          (evar ~loc name).pexp_desc
-      | Pexp_tuple es -> Pexp_tuple (List.map go es)
-      | Pexp_construct (c, Some e) -> Pexp_construct (c, Some (go e))
-      | Pexp_variant (l, Some e) -> Pexp_variant (l, Some (go e))
-      | Pexp_array es -> Pexp_array (List.map go es)
-      | Pexp_record (fields, e) ->
-          Pexp_record (List.map (fun (l, e) -> (l, go e)) fields, e)
-      | Pexp_constraint (e, t) -> Pexp_constraint (go e, t)
-      | Pexp_coerce (e, t, u) -> Pexp_coerce (go e, t, u)
-      | desc -> desc
-    in
-    { e with pexp_desc = desc }
-  in
-  let binding b = { b with pvb_expr = go b.pvb_expr } in
-  let bindings = List.map binding bindings in
-  (bindings, List.rev !knots)
-
-let knot_binding { name; tie; loc; _ } =
-  let x name = ppat_var ~loc { txt = name; loc } in
-  let pat = ppat_tuple ~loc [ x name; x tie ] in
-  value_binding ~loc ~pat ~expr:[%expr Concord__Lazy.knot ()]
-
-let tie_binding { tie; loc; e; _ } =
-  let expr = [%expr [%e evar ~loc tie] (fun () -> [%e e])] in
-  value_binding ~loc ~pat:(punit ~loc) ~expr
-
-let names bindings =
-  List.concat_map (fun b -> Shapes.variables b.pvb_pat) bindings
+   [e] stays in the [let rec], where it was, so that the compiler reports what it
+   reports without [lazy]. (A constructor [()] may be the user's.) *)
+type knot = {
+  name : string;
+  tie : string;
+  loc : location;
+  e : expression;
+  attributes : attributes;  (** of the binding *)
+}
 
 let mentions names e =
   let search =
@@ -68,8 +39,77 @@ let mentions names e =
   in
   names <> [] && search#expression e false
 
-(* [rec] only if it is still needed, as the compiler would say that it is not. *)
-let rec_flag bindings =
-  let names = List.map (fun x -> x.txt) (names bindings) in
-  if List.exists (fun b -> mentions names b.pvb_expr) bindings then Recursive
-  else Nonrecursive
+let knots_of names bindings =
+  let knots = ref [] in
+  let rec go attributes e =
+    let go = go attributes in
+    let same desc = { e with pexp_desc = desc } in
+    match e.pexp_desc with
+    | Pexp_lazy inner when is_value inner && not (mentions names inner) ->
+        from_val ~loc:e.pexp_loc inner
+    | Pexp_lazy inner ->
+        let loc = ghost e.pexp_loc in
+        let name = gen_symbol ~prefix:"knot" () in
+        let tie = gen_symbol ~prefix:"tie" () in
+        knots := { name; tie; loc; e = inner; attributes } :: !knots;
+        evar ~loc name
+    | Pexp_tuple es -> same (Pexp_tuple (List.map go es))
+    | Pexp_construct (c, Some e) -> same (Pexp_construct (c, Some (go e)))
+    | Pexp_variant (l, Some e) -> same (Pexp_variant (l, Some (go e)))
+    | Pexp_array es -> same (Pexp_array (List.map go es))
+    | Pexp_record (fields, e) ->
+        same (Pexp_record (List.map (fun (l, e) -> (l, go e)) fields, e))
+    | Pexp_constraint (e, t) -> same (Pexp_constraint (go e, t))
+    | Pexp_coerce (e, t, u) -> same (Pexp_coerce (go e, t, u))
+    | _ -> e
+  in
+  let binding b = { b with pvb_expr = go b.pvb_attributes b.pvb_expr } in
+  let bindings = List.map binding bindings in
+  (bindings, List.rev !knots)
+
+let knot { name; tie; loc; e; _ } =
+  let x name = ppat_var ~loc { txt = name; loc } in
+  let pat = ppat_tuple ~loc [ x name; x tie ] in
+  let typed =
+    match e.pexp_desc with
+    | Pexp_constraint (_, t) | Pexp_coerce (_, _, t) ->
+        [%expr fun (x : [%t t]) -> x]
+    | _ -> [%expr fun x -> x]
+  in
+  let expr = [%expr Ppx_concord_runtime.knot [%e typed]] in
+  (Nonrecursive, [ value_binding ~loc ~pat ~expr ])
+
+let tie bindings =
+  let names b = Shapes.variables [ b.pvb_pat ] in
+  let all = List.map (fun x -> x.txt) (List.concat_map names bindings) in
+  match knots_of all bindings with
+  | _, [] -> None
+  | tied, knots ->
+      let compute { tie; loc; e; attributes; _ } =
+        let name = gen_symbol ~prefix:"compute" () in
+        let expr = [%expr fun _ -> [%e evar ~loc tie] (fun () -> [%e e])] in
+        let pat = ppat_var ~loc { txt = name; loc } in
+        let call = [%expr [%e evar ~loc name] 0] in
+        let pvb_attributes = Hidden.about_names attributes in
+        ( { (value_binding ~loc ~pat ~expr) with pvb_attributes },
+          (Nonrecursive, [ value_binding ~loc ~pat:(ppat_any ~loc) ~expr:call ])
+        )
+      in
+      let computes, calls = List.split (List.map compute knots) in
+      let hide b = { b with pvb_pat = Shapes.ghosts b.pvb_pat } in
+      let used_elsewhere b (x : string loc) =
+        let uses other = other != b && mentions [ x.txt ] other.pvb_expr in
+        List.exists uses bindings
+      in
+      let visible b =
+        let one (x : string loc) =
+          let same = evar ~loc:(ghost x.loc) x.txt in
+          Hidden.visible ~used:(used_elsewhere b x) b.pvb_attributes x same
+        in
+        List.map one (names b)
+      in
+      let hidden =
+        List.map knot knots
+        @ ((Recursive, List.map hide tied @ computes) :: calls)
+      in
+      Some { Hidden.hidden; visible = List.concat_map visible bindings }

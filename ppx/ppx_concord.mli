@@ -4,7 +4,8 @@
     {1 One value}
 
     - [[%lazy e]] is [Concord.Lazy.from_fun (fun () -> e)]. If [e] is a literal,
-      a constant constructor or a function, it is [Concord.Lazy.from_val e].
+      a constant constructor or a function, it is [Concord.Lazy.from_val e]. The
+      type that is expected of [[%lazy e]] is known in [e].
     - [let%lazy x = e in body] is [let x = [%lazy e] in body]. [and] works too,
       and so does a definition of a module. In [let%lazy x : t = e] it is [e]
       that has type [t].
@@ -14,10 +15,10 @@
     It does not matter what [Concord], [Lazy] or [Stdlib] means in the place
     where the user writes these.
 
-    What differs from the keyword: a lazy value is not polymorphic (neither
-    [[%lazy []]] nor a function), since [Concord.Lazy.t] has no variance; and a
-    variable, and a function that is defined by [let%lazy rec] and mentions what
-    is defined, are computed when forced.
+    Three things differ from the keyword. [[%lazy e]] is a call, so that its
+    type is generalised only where that of a call is. A variable is computed
+    when it is forced. So is a function that [let%lazy rec] defines, if it
+    mentions what is defined.
 
     {1 A whole file}
 
@@ -46,19 +47,38 @@
     values have been forced is the same in nearly all programs: OCaml does not
     fix the order.
 
-    What differs:
+    {b What differs.} The compiler refuses some programs that it accepts with
+    Stdlib's lazy values:
 
-    - An or-pattern with a [lazy p] in it has no guard, a default has no
-      variable of a pattern that comes after a [lazy p], and [lazy p] is in no
-      parameter and no [let] of a class: the rewriter reports these where they
-      stand. Below an or-pattern with [lazy p] in it the result of the case is
-      copied.
-    - The compiler reports missing and redundant cases as always, if all
-      [lazy p] are the whole of the matched value, or match whatever is there
+    - [lazy e] is a call for the compiler. Therefore neither [lazy []] nor
+      [lazy (fun x -> x)] is polymorphic, nor is [f] in
+      [let lazy x, f = lazy 1, fun x -> x]. Name the lazy value first: in
+      [let lazy x, f = l, fun x -> x] and in
+      [let lazy x = lazy 1 and f = fun x -> x], [f] is polymorphic.
+    - In [module rec], the compiler initialises first what it knows to be safe:
+      functions and Stdlib's lazy values. It doesn't know Concord's. If it finds
+      no safe module in a cycle, make one value a function:
+      [val l : unit -> int Concord.Lazy.t].
+    - In [let rec], a [lazy e] that mentions what is defined may not stand below
+      a [let] or a [match].
+    - The default of an optional parameter may not use a variable of a pattern
+      that comes after a [lazy p], because all defaults are computed before
+      anything is forced.
+    - [lazy p] is in no parameter and no [let] of a class.
+    - No module is bound beside a [lazy p] by a [let] with [and], nor by a
+      definition.
+
+    The compiler reports less, or reports it elsewhere:
+
+    - It reports missing and redundant cases as always, if all [lazy p] are the
+      whole of the matched value, or match whatever is there
       ([Cons (x, lazy rest)]). If what is below a constructor {e and} a [lazy]
-      decides between cases ([Cons (x, lazy Nil)]), it does not, in that
-      [match]; if no case matches, [Match_failure] is raised.
-    - A default of a parameter is computed before anything is forced.
-    - A lazy value is not polymorphic, as above.
+      decides between cases ([Cons (x, lazy Nil)]), it reports neither in that
+      [match]. If no case matches, [Match_failure] is raised.
+    - A warning about a pattern in [let] or [fun], and [Match_failure], may name
+      the place of a part of the pattern.
+    - A variable of [let rec] that another one mentions counts as used.
 
-    The module is empty; the rules are registered when it is linked. *)
+    The module is empty; the rules are registered when it is linked. The code
+    that they generate uses the library [ppx_concord.runtime], which dune and
+    ocamlfind link by themselves. *)

@@ -2,39 +2,66 @@ open Ppxlib
 
 (* --- Looking at patterns -------------------------------------------------- *)
 
-let has_lazy p =
+let exists is p =
   let search =
     object
       inherit [bool] Ast_traverse.fold as super
-
-      method! pattern p found =
-        match p.ppat_desc with
-        | Ppat_lazy _ -> true
-        | _ -> found || super#pattern p found
-
+      method! pattern p found = found || is p || super#pattern p found
       method! extension _ found = found
       method! attribute _ found = found
     end
   in
   search#pattern p false
 
-let variables p =
-  let collect =
-    object
-      inherit [string loc list] Ast_traverse.fold as super
+let has_lazy =
+  exists (fun p -> match p.ppat_desc with Ppat_lazy _ -> true | _ -> false)
 
-      method! pattern p found =
-        match p.ppat_desc with
-        | Ppat_var x -> x :: found
-        | Ppat_alias (p, x) -> x :: super#pattern p found
-        | Ppat_or (p, _) -> super#pattern p found
-        | _ -> super#pattern p found
+let may_refine =
+  exists (fun p ->
+      match p.ppat_desc with
+      | Ppat_construct _ | Ppat_extension _ -> true
+      | _ -> false)
 
-      method! extension _ found = found
-      method! attribute _ found = found
-    end
-  in
-  List.rev (collect#pattern p [])
+exception Wrong of location * string
+
+let wrong loc format = Printf.ksprintf (fun s -> raise (Wrong (loc, s))) format
+let is_among xs (x : string loc) = List.exists (fun y -> y.txt = x.txt) xs
+
+let add (x : string loc) found =
+  if is_among found x then
+    wrong x.loc "Variable %s is bound several times in this matching" x.txt;
+  x :: found
+
+let collect =
+  object (self)
+    inherit [string loc list] Ast_traverse.fold as super
+
+    method! pattern p found =
+      match p.ppat_desc with
+      | Ppat_var x -> add x found
+      | Ppat_alias (p, x) -> add x (self#pattern p found)
+      | Ppat_or (a, b) ->
+          let xs = self#pattern a [] and ys = self#pattern b [] in
+          let only_in xs ys =
+            match
+              List.find_opt (fun x -> not (is_among ys x)) (List.rev xs)
+            with
+            | None -> ()
+            | Some x ->
+                wrong p.ppat_loc
+                  "Variable %s must occur on both sides of this | pattern" x.txt
+          in
+          only_in xs ys;
+          only_in ys xs;
+          List.fold_right add xs found
+      | _ -> super#pattern p found
+
+    method! extension _ found = found
+    method! attribute _ found = found
+  end
+
+let variables ps =
+  List.rev (List.fold_left (fun xs p -> collect#pattern p xs) [] ps)
 
 let module_in p =
   let search =
@@ -61,6 +88,14 @@ let rec is_total p =
   | Ppat_or (p, q) -> is_total p || is_total q
   | _ -> false
 
+let rec is_plain p =
+  match p.ppat_desc with
+  | Ppat_any | Ppat_var _ -> true
+  | Ppat_alias (p, _) -> is_plain p
+  | _ -> false
+
+(* --- Changing them -------------------------------------------------------- *)
+
 let ghosts =
   let map =
     object
@@ -70,42 +105,49 @@ let ghosts =
   in
   map#pattern
 
-(* --- Alternatives --------------------------------------------------------- *)
+let rename other =
+  let map =
+    object
+      inherit Ast_traverse.map as super
 
-let rec alternatives p =
-  let same desc p' = { p with ppat_desc = desc p' } in
-  if not (has_lazy p) then [ p ]
-  else
-    match p.ppat_desc with
-    | Ppat_or (a, b) -> alternatives a @ alternatives b
-    | Ppat_alias (q, x) ->
-        List.map (same (fun q -> Ppat_alias (q, x))) (alternatives q)
-    | Ppat_constraint (q, t) ->
-        List.map (same (fun q -> Ppat_constraint (q, t))) (alternatives q)
-    | Ppat_open (m, q) ->
-        List.map (same (fun q -> Ppat_open (m, q))) (alternatives q)
-    | Ppat_exception q ->
-        List.map (same (fun q -> Ppat_exception q)) (alternatives q)
-    | Ppat_variant (l, Some q) ->
-        List.map (same (fun q -> Ppat_variant (l, Some q))) (alternatives q)
-    | Ppat_construct (c, Some (types, q)) ->
-        List.map
-          (same (fun q -> Ppat_construct (c, Some (types, q))))
-          (alternatives q)
-    | Ppat_tuple ps -> List.map (same (fun ps -> Ppat_tuple ps)) (all ps)
-    | Ppat_array ps -> List.map (same (fun ps -> Ppat_array ps)) (all ps)
-    | Ppat_record (fields, closed) ->
-        let labels, ps = List.split fields in
-        let record ps = Ppat_record (List.combine labels ps, closed) in
-        List.map (same record) (all ps)
-    | _ -> [ p ]
+      method! pattern p =
+        let p = super#pattern p in
+        let other x = { x with txt = other x.txt } in
+        match p.ppat_desc with
+        | Ppat_var x -> { p with ppat_desc = Ppat_var (other x) }
+        | Ppat_alias (q, x) -> { p with ppat_desc = Ppat_alias (q, other x) }
+        | _ -> p
+    end
+  in
+  map#pattern
 
-and all = function
-  | [] -> [ [] ]
-  | p :: ps ->
-      let rest = all ps in
-      List.concat_map
-        (fun p -> List.map (fun ps -> p :: ps) rest)
-        (alternatives p)
+let without_variables =
+  let map =
+    object (self)
+      inherit Ast_traverse.map as super
 
-let has_alternatives p = List.compare_length_with (alternatives p) 1 > 0
+      method! pattern p =
+        match p.ppat_desc with
+        | Ppat_var _ -> { p with ppat_desc = Ppat_any }
+        | Ppat_alias (q, _) -> self#pattern q
+        | _ -> super#pattern p
+    end
+  in
+  map#pattern
+
+let merge =
+  let map =
+    object
+      inherit Ast_traverse.map as super
+
+      method! pattern p =
+        let p = super#pattern p in
+        match p.ppat_desc with
+        | Ppat_or
+            ({ ppat_desc = Ppat_lazy a; _ }, { ppat_desc = Ppat_lazy b; _ }) ->
+            let either = { p with ppat_desc = Ppat_or (a, b) } in
+            { p with ppat_desc = Ppat_lazy either }
+        | _ -> p
+    end
+  in
+  map#pattern

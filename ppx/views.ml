@@ -5,23 +5,42 @@ open Shapes
 
 let force ~loc v =
   let loc = ghost loc in
-  [%expr Concord__Lazy.force [%e v]]
+  [%expr Ppx_concord_runtime.force [%e v]]
 
 (* --- Splitting ------------------------------------------------------------ *)
 
-(* Which expression is to be matched with which pattern. *)
-type pending = (expression * pattern) list
+(* Which expression is to be matched with which pattern; and whether it always matches if
+   the pattern from which this was split does. *)
+type item = { value : expression; pattern : pattern; sure : bool }
+type pending = item list
+
+let binds_again p q =
+  match variables [ p ] with
+  | [] -> false
+  | xs ->
+      List.exists
+        (fun y -> List.exists (fun x -> x.txt = y.txt) xs)
+        (variables [ q ])
 
 (* What stands to the right of a [lazy p] is looked at afterwards: so it becomes a variable
-   too, unless it matches anyway. [inside] is what a pattern needs in order to be
+   too, unless it matches anyway, and [lazy p] changes neither its type nor which of two
+   variables of the same name is seen. [inside] is what a pattern needs in order to be
    understood elsewhere. *)
-let split ps =
+let rec split ps =
   let pending = ref [] in
-  let later p ~inside make =
+  let later ?sure p ~inside make =
     let loc = ghost p.ppat_loc in
     let name = gen_symbol ~prefix:"view" () in
-    pending := (make (evar ~loc name), inside p) :: !pending;
+    let sure = Option.value sure ~default:(is_total p) in
+    let value = make (evar ~loc name) in
+    pending := { value; pattern = inside p; sure } :: !pending;
     ppat_var ~loc { txt = name; loc }
+  in
+  let keeps p { pattern = before; _ } =
+    (is_plain p || not (may_refine before)) && not (binds_again before p)
+  in
+  let stays p =
+    !pending = [] || (is_total p && List.for_all (keeps p) !pending)
   in
   let rec go ~inside p =
     (* A part of the pattern may need nothing of what another part opens. *)
@@ -31,16 +50,14 @@ let split ps =
       | _ -> p.ppat_loc
     in
     let ppat_desc =
-      if not (has_lazy p) then
-        if !pending = [] || is_total p then p.ppat_desc
-        else (later p ~inside Fun.id).ppat_desc
-      else if (!pending <> [] && not (is_total p)) || has_alternatives p then
-        (later p ~inside Fun.id).ppat_desc
+      if not (stays p) then (later p ~inside Fun.id).ppat_desc
+      else if not (has_lazy p) then p.ppat_desc
       else
         match p.ppat_desc with
         | Ppat_lazy q ->
             let forced v = force ~loc:p.ppat_loc v in
             (later q ~inside forced).ppat_desc
+        | Ppat_or (a, b) -> either ~inside p a b
         | Ppat_alias (q, x) -> Ppat_alias (go ~inside q, x)
         | Ppat_constraint (q, t) -> Ppat_constraint (go ~inside q, t)
         | Ppat_open (m, q) ->
@@ -60,9 +77,29 @@ let split ps =
         | desc -> desc
     in
     { p with ppat_desc; ppat_loc }
+  and either ~inside p a b =
+    let inside q =
+      match q.ppat_desc with
+      | Ppat_or (a, b) -> { q with ppat_desc = Ppat_or (inside a, inside b) }
+      | _ -> inside q
+    in
+    let skeleton q =
+      let qs, items = split [ q ] in
+      (without_variables (List.hd qs), List.for_all (fun i -> i.sure) items)
+    in
+    let (a, a_sure), (b, b_sure) = (skeleton a, skeleton b) in
+    if !pending = [] && a_sure && b_sure then
+      let view = later p ~sure:true ~inside Fun.id in
+      match view.ppat_desc with
+      | Ppat_var x -> Ppat_alias ({ p with ppat_desc = Ppat_or (a, b) }, x)
+      | desc -> desc
+    else (later p ~inside Fun.id).ppat_desc
   in
   let ps = List.map (go ~inside:Fun.id) ps in
   (ps, List.rev !pending)
+
+let split_one p =
+  match split [ p ] with [ p ], pending -> (p, pending) | _ -> assert false
 
 (* --- Matching ------------------------------------------------------------- *)
 
@@ -71,13 +108,6 @@ let warning ~loc text =
   let payload = PStr [ pstr_eval ~loc (estring ~loc text) [] ] in
   attribute ~loc ~name:{ txt = "ocaml.warning"; loc } ~payload
 
-let silent e =
-  (* The last case may be one too many: the pattern does not tell. *)
-  {
-    e with
-    pexp_attributes = warning ~loc:e.pexp_loc "-11" :: e.pexp_attributes;
-  }
-
 (* Raises [Match_failure] of this place. *)
 let fail ~loc =
   let loc = ghost loc in
@@ -85,35 +115,103 @@ let fail ~loc =
   { e with pexp_attributes = [ warning ~loc "-8" ] }
 
 let any ~loc = ppat_any ~loc:(ghost loc)
+let case_ lhs rhs = { pc_lhs = lhs; pc_guard = None; pc_rhs = rhs }
+
+(* [match value with pattern -> yes | _ -> no]. The last case may be one too many: the
+   pattern does not tell. *)
+let match_or ~no { value; pattern; _ } yes =
+  let loc = ghost pattern.ppat_loc in
+  let first = case_ pattern yes in
+  if is_total pattern then pexp_match ~loc value [ first ]
+  else
+    let e = pexp_match ~loc value [ first; case_ (any ~loc) no ] in
+    { e with pexp_attributes = [ warning ~loc "-4-11" ] }
+
+let if_ ~loc a b c = pexp_ifthenelse ~loc a b (Some c)
+
+(* Does the rest match? Nothing of it is bound afterwards. *)
+let rec test pending rest =
+  match pending with
+  | [] -> rest
+  | ({ value; pattern; _ } as item) :: others -> (
+      let loc = ghost pattern.ppat_loc in
+      let no = ebool ~loc false in
+      match pattern.ppat_desc with
+      | Ppat_or (a, b) when has_lazy pattern ->
+          if_ ~loc
+            (if_ ~loc (matches value a) (ebool ~loc true) (matches value b))
+            (test others rest) no
+      | _ ->
+          let pattern, inner = split_one pattern in
+          match_or ~no { item with pattern } (test (inner @ others) rest))
+
+and matches value pattern =
+  let loc = ghost pattern.ppat_loc in
+  test [ { value; pattern = ghosts pattern; sure = false } ] (ebool ~loc true)
+
+(* The variables of an or-pattern, as a value. *)
+let tuple ~loc = function
+  | [] -> eunit ~loc
+  | xs ->
+      pexp_tuple ~loc (List.map (fun (x : string loc) -> evar ~loc x.txt) xs)
+
+let tuple_pattern ~loc = function
+  | [] -> punit ~loc
+  | xs ->
+      ppat_tuple ~loc
+        (List.map (fun (x : string loc) -> ppat_var ~loc:x.loc x) xs)
+
+let rec alternatives p =
+  match p.ppat_desc with
+  | Ppat_or (a, b) when has_lazy p -> alternatives a @ alternatives b
+  | _ -> [ p ]
+
+(* The same after [test], which was true. If there is an or-pattern with [lazy p] in it,
+   its variables become a tuple, so that [e] is there once. *)
+let rec rebind pending e =
+  match pending with
+  | [] -> e
+  | ({ value; pattern; _ } as item) :: others -> (
+      let loc = ghost pattern.ppat_loc in
+      match pattern.ppat_desc with
+      | Ppat_or _ when has_lazy pattern ->
+          let xs = variables [ pattern ] in
+          let by p = rebind [ { item with pattern = p } ] (tuple ~loc xs) in
+          let rec first = function
+            | [] -> fail ~loc
+            | [ p ] -> by p
+            | p :: ps -> if_ ~loc (matches value p) (by p) (first ps)
+          in
+          pexp_match ~loc
+            (first (alternatives pattern))
+            [ case_ (tuple_pattern ~loc xs) (rebind others e) ]
+      | _ ->
+          let pattern, inner = split_one pattern in
+          match_or ~no:(fail ~loc) { item with pattern }
+            (rebind (inner @ others) e))
+
+let test pending rest =
+  test (List.map (fun i -> { i with pattern = ghosts i.pattern }) pending) rest
 
 let rec match_ ~loc ~plain e cases =
-  let is_root p = match p.ppat_desc with Ppat_lazy _ -> true | _ -> false in
-  let rec root p =
+  let rec is_root p =
     match p.ppat_desc with
     | Ppat_lazy _ | Ppat_any | Ppat_var _ -> true
-    | Ppat_alias (q, _) -> root q
-    | Ppat_or (p, q) -> is_root p && is_root q
+    | Ppat_alias (q, _) -> is_root q
     | _ -> false
   in
   let is_exception c =
     match c.pc_lhs.ppat_desc with Ppat_exception _ -> true | _ -> false
   in
   let exceptions, values = List.partition is_exception cases in
-  let rec begins p =
-    match p.ppat_desc with
-    | Ppat_lazy _ -> true
-    | Ppat_alias (p, _) | Ppat_or (p, _) -> begins p
-    | _ -> false
-  in
   match values with
   | first :: _
-    when plain && begins first.pc_lhs
-         && List.for_all (fun c -> root c.pc_lhs) values ->
+    when plain && has_lazy first.pc_lhs
+         && List.for_all (fun c -> is_root c.pc_lhs) values ->
       force_first ~loc e exceptions values
   | _ ->
       if List.exists (fun c -> has_lazy c.pc_lhs) cases then begin
-        let expanded = List.map (fun c -> (c, case c)) cases in
-        let cases, attributes = total ~loc expanded in
+        let cases, attributes = all_cases ~loc cases in
         let e = pexp_match ~loc e cases in
         { e with pexp_attributes = attributes }
       end
@@ -130,9 +228,6 @@ and force_first ~loc e exceptions values =
     | Ppat_lazy q -> (q, names)
     | Ppat_alias (q, x) -> root q ((p, x) :: names)
     | Ppat_var x -> (any ~loc:p.ppat_loc, (p, x) :: names)
-    | Ppat_or (a, b) ->
-        let a, _ = root a [] and b, _ = root b [] in
-        ({ p with ppat_desc = Ppat_or (a, b) }, names)
     | _ -> (p, names)
   in
   let value c =
@@ -154,61 +249,45 @@ and force_first ~loc e exceptions values =
   let outer = case_ pat inner :: List.concat_map case exceptions in
   pexp_match ~loc e outer
 
-and case_ lhs rhs = { pc_lhs = lhs; pc_guard = None; pc_rhs = rhs }
-
 (* One case. If it depends on what is forced, then that is its guard, and the patterns
    are matched again. *)
 and case c =
   if not (has_lazy c.pc_lhs) then [ c ]
   else
-    let alternatives = alternatives c.pc_lhs in
-    match (alternatives, c.pc_guard) with
-    | _ :: _ :: _, Some { pexp_loc = loc; _ } ->
-        let message =
-          "lazy: an or-pattern with a lazy pattern in it cannot have a guard; \
-           write two cases"
+    match c.pc_lhs.ppat_desc with
+    | Ppat_or (a, b) when is_exception a || is_exception b ->
+        (* No variable stands for both, a value and an exception. *)
+        List.concat_map (fun p -> case { c with pc_lhs = p }) [ a; b ]
+    | _ ->
+        let pc_lhs, pending = split_one c.pc_lhs in
+        let ghosts i = { i with pattern = ghosts i.pattern } in
+        let again = List.map ghosts pending in
+        let loc = ghost c.pc_lhs.ppat_loc in
+        let pc_guard =
+          match c.pc_guard with
+          | None when List.for_all (fun i -> i.sure) pending -> None
+          | None -> Some (test pending (ebool ~loc true))
+          | Some g when List.for_all (fun i -> i.sure) pending ->
+              Some (rebind again g)
+          | Some g ->
+              let no = ebool ~loc false in
+              Some
+                (if_ ~loc (test pending (ebool ~loc true)) (rebind again g) no)
         in
-        let pc_lhs = any ~loc in
-        [ { c with pc_lhs; pc_guard = Some (error ~loc message) } ]
-    | _ -> List.map (alternative c) alternatives
+        let pending = if Option.is_some c.pc_guard then again else pending in
+        [ { pc_lhs; pc_guard; pc_rhs = rebind pending c.pc_rhs } ]
 
-and alternative c p =
-  let lhs, pending = split [ p ] in
-  let pc_lhs = List.hd lhs in
-  let refutable (_, p) = not (is_total p) in
-  let rec test = function
-    | [] -> (
-        match c.pc_guard with
-        | Some g -> g
-        | None -> ebool ~loc:(ghost p.ppat_loc) true)
-    | (e, p) :: rest ->
-        let loc = ghost p.ppat_loc in
-        let yes = case_ (ghosts p) (test rest) in
-        if is_total p then match_ ~loc ~plain:true e [ yes ]
-        else
-          let no = case_ (any ~loc) (ebool ~loc false) in
-          silent (match_ ~loc ~plain:true e [ yes; no ])
-  in
-  let rec again = function
-    | [] -> c.pc_rhs
-    | (e, p) :: rest ->
-        let loc = ghost p.ppat_loc in
-        let q = if Option.is_some c.pc_guard then ghosts p else p in
-        let yes = case_ q (again rest) in
-        if is_total p then match_ ~loc ~plain:true e [ yes ]
-        else
-          let no = case_ (any ~loc) (fail ~loc) in
-          silent (match_ ~loc ~plain:true e [ yes; no ])
-  in
-  let pc_guard =
-    match c.pc_guard with
-    | None when not (List.exists refutable pending) -> None
-    | _ -> Some (test pending)
-  in
-  { pc_lhs; pc_guard; pc_rhs = again pending }
+and is_exception p =
+  match p.ppat_desc with
+  | Ppat_exception _ -> true
+  | Ppat_or (a, b) -> is_exception a || is_exception b
+  | Ppat_constraint (p, _) | Ppat_alias (p, _) | Ppat_open (_, p) ->
+      is_exception p
+  | _ -> false
 
 (* For the compiler, guards may be false: so it would find that a case is missing. *)
-and total ~loc expanded =
+and all_cases ~loc before =
+  let expanded = List.map (fun c -> (c, case c)) before in
   let is_total c = Option.is_none c.pc_guard && is_total c.pc_lhs in
   let is_guarded c = Option.is_some c.pc_guard in
   let became_guarded (before, after) =
@@ -219,35 +298,40 @@ and total ~loc expanded =
   then (cases, [])
   else (cases @ [ case_ (any ~loc) (fail ~loc) ], [ warning ~loc "-11" ])
 
+(* --- Elsewhere ------------------------------------------------------------ *)
+
 let bind pending e =
-  let one (scrutinee, p) e =
-    match_ ~loc:(ghost p.ppat_loc) ~plain:true scrutinee [ case_ p e ]
+  let one { value; pattern; _ } e =
+    match_ ~loc:(ghost pattern.ppat_loc) ~plain:true value [ case_ pattern e ]
   in
   List.fold_right one pending e
 
-let rec let_ attributes pending e =
-  let one (scrutinee, p) e =
-    let loc = ghost p.ppat_loc in
-    if has_alternatives p then match_ ~loc ~plain:true scrutinee [ case_ p e ]
-    else
-      let ps, pending = split [ p ] in
-      let binding = value_binding ~loc ~pat:(List.hd ps) ~expr:scrutinee in
-      let binding = { binding with pvb_attributes = attributes } in
-      pexp_let ~loc Nonrecursive [ binding ] (let_ attributes pending e)
+let rec bindings attributes pending =
+  let one { value; pattern; _ } =
+    let loc = ghost pattern.ppat_loc in
+    let binding pat expr =
+      let binding = value_binding ~loc ~pat ~expr in
+      { binding with pvb_attributes = attributes }
+    in
+    match pattern.ppat_desc with
+    | Ppat_or _ when has_lazy pattern ->
+        let xs = variables [ pattern ] in
+        let case = case_ (ghosts pattern) (tuple ~loc xs) in
+        let e = match_ ~loc ~plain:true value [ case ] in
+        [ binding (tuple_pattern ~loc xs) e ]
+    | _ ->
+        let pattern, inner = split_one pattern in
+        binding pattern value :: bindings attributes inner
   in
-  List.fold_right one pending e
+  List.concat_map one pending
 
-let function_ ~loc ~plain attributes cases =
-  if not (List.exists (fun c -> has_lazy c.pc_lhs) cases) then
-    `Cases (cases, attributes)
-  else if not plain then
-    let expanded = List.map (fun c -> (c, case c)) cases in
-    let cases, more = total ~loc expanded in
-    `Cases (cases, more @ attributes)
+let function_ ~loc ~plain cases =
+  if not (List.exists (fun c -> has_lazy c.pc_lhs) cases) then (cases, [])
+  else if not plain then all_cases ~loc cases
   else
-    `Match
-      (fun e ->
-        let e = match_ ~loc ~plain:true e cases in
-        { e with pexp_attributes = attributes @ e.pexp_attributes })
+    let loc = ghost loc in
+    let name = gen_symbol ~prefix:"argument" () in
+    let argument = ppat_var ~loc { txt = name; loc } in
+    ([ case_ argument (match_ ~loc ~plain:true (evar ~loc name) cases) ], [])
 
 let try_ cases = List.concat_map case cases

