@@ -6,12 +6,20 @@ type 'a state =
   | Unforced of 'a computation * watchers
   | Forcing of {
       computation : 'a computation;
-      waiters : (unit, turn) Waiters.t;
+      by : Holders.t;
+      waiters : (Holders.t, turn) Waiters.t;
       watchers : watchers;
-      needs : any option;
+      need : need;
     }
 
-and watchers = (unit, turn) Waiters.t
+and watchers = (unit, unit) Waiters.t
+
+(* [need], of one wait
+
+   State   Left by   To     By whom
+   Some t  ended     None   the task that waits for [t]; nothing is allocated there
+   None    never (terminal) *)
+and need = any option Atomic.t
 
 and 'a computation = {
   compute : unit -> 'a;
@@ -132,80 +140,63 @@ let passed frames =
 
 (* --- The graph ------------------------------------------------------------ *)
 
+let no_need : need = Atomic.make None
+let need t : need = Atomic.make (Some (Any t))
+
 (* The caller's task forces [t], and nobody else leaves the state [Forcing]. *)
-let need needs (Frame (t, _)) =
+let declare need (Frame (t, _)) =
   Atomically.update t @@ function
-  | Forcing f -> Forcing { f with needs }
+  | Forcing f -> Forcing { f with need }
   | Value _ | Failed _ | Unforced _ -> assert false
 
-let needs frames any = List.iter (need any) frames
+let end_need need = Atomic.set need None
 let is_frame t (Frame (forced, _)) = Identity.equal forced t
 
 (* What [t] needed when it was read. *)
-type edge = Edge : 'a t * any option -> edge
+let needed_by t =
+  match Atomic.get t with
+  | Forcing { need; _ } -> need
+  | Value _ | Failed _ | Unforced _ -> no_need
 
 (* There may be a cycle without the caller, for the moment until one of its tasks
    has seen it. So this stops where it was before: at [mark], which is moved
    forward after 1, 2, 4, ... steps. *)
 let path frames t =
-  let rec go (Any t as here) edges mark steps limit =
-    if List.exists (is_frame t) frames then Some edges
+  let rec go (Any t as here) needs mark steps limit =
+    if List.exists (is_frame t) frames then Some needs
     else
-      match Atomic.get t with
-      | Forcing { needs = Some (Any next as there) as needs; _ } ->
+      let need = needed_by t in
+      match Atomic.get need with
+      | None -> None
+      | Some (Any next as there) ->
           let (Any marked) = mark in
-          let edges = Edge (t, needs) :: edges in
+          let needs = need :: needs in
           if Identity.equal next marked then None
-          else if steps < limit then go there edges mark (steps + 1) limit
-          else go there edges here 1 (2 * limit)
-      | Forcing { needs = None; _ } | Value _ | Failed _ | Unforced _ -> None
+          else if steps < limit then go there needs mark (steps + 1) limit
+          else go there needs here 1 (2 * limit)
   in
   go (Any t) [] (Any t) 1 1
 
-(* A need that has ended does not come back: each wait has an option of its own. *)
-let still_holds (Edge (t, needs)) =
-  match Atomic.get t with
-  | Forcing f -> f.needs == needs
-  | Value _ | Failed _ | Unforced _ -> false
+let holds need = Option.is_some (Atomic.get need)
 
 (* A task on the path may be cancelled after it was passed, and others then begin to
-   wait further on: that was never a cycle. What holds after all of the path was
-   read held all at once. *)
+   wait further on. That was never a cycle. A need that has ended does not come back, so
+   what holds after all of the path was read held all at once. *)
 let leads_to frames t =
   match path frames t with
   | None -> false
-  | Some edges -> List.for_all still_holds edges
+  | Some needs -> List.for_all holds needs
 
-(* --- Leaving [Forcing] ------------------------------------------------------ *)
-
-let rec settle t outcome =
-  match Atomic.get t with
-  | Forcing { waiters; watchers; _ } as before
-    when Waiters.is_empty waiters && Waiters.is_empty watchers ->
-      if not (Atomic.compare_and_set t before outcome) then (* a waiter came *)
-        settle t outcome
-  | Forcing { waiters; watchers; _ } as before ->
-      let forcing = Waiters.round waiters (Ok Settled)
-      and watching = Waiters.round watchers (Ok Settled) in
-      if Atomic.compare_and_set t before outcome then
-        Waiters.resume_both forcing watching
-      else (* a waiter came or withdrew *) settle t outcome
-  | Unforced _ | Value _ | Failed _ -> assert false (* only the forcer leaves *)
-
-let rec pass_on t =
-  match Atomic.get t with
-  | Forcing { computation; waiters; watchers; needs = _ } as before ->
-      if Waiters.is_empty waiters then
-        begin if
-          not
-            (Atomic.compare_and_set t before (Unforced (computation, watchers)))
-        then (* a waiter came or withdrew *) pass_on t
-        end
-      else
-        let w = Waiters.head waiters and waiters = Waiters.tail waiters in
-        let after = Forcing { computation; waiters; watchers; needs = None } in
-        if
-          not
-            (Atomic.compare_and_set t before after && Waiter.resume w (Ok Yours))
-        then (* a waiter came or withdrew; or [w] refused *) pass_on t
-  | Unforced _ | Value _ | Failed _ -> assert false (* only the forcer leaves *)
+let while_needed t frames f =
+  let need = need t in
+  match
+    List.iter (declare need) frames;
+    f ()
+  with
+  | v ->
+      end_need need;
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      end_need need;
+      Printexc.raise_with_backtrace e backtrace

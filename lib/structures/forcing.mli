@@ -14,15 +14,16 @@ type 'a state =
   | Unforced of 'a computation * watchers
   | Forcing of {
       computation : 'a computation;
-      waiters : (unit, turn) Waiters.t;  (** Tasks that force it. *)
+      by : Holders.t;
+      waiters : (Holders.t, turn) Waiters.t;  (** Tasks that force it. *)
       watchers : watchers;
-      needs : any option;
+      need : need;
           (** What the task that forces the value waits for, if that is a lazy
               value that is being forced too. *)
     }
 
-and watchers = (unit, turn) Waiters.t
-(** Events: they are resumed with [Settled] only. *)
+and watchers = (unit, unit) Waiters.t
+(** Events. *)
 
 and 'a computation = {
   compute : unit -> 'a;
@@ -33,6 +34,7 @@ and 'a computation = {
 }
 
 and sought
+and need
 and 'a t = 'a state Atomic.t
 and any = Any : 'a t -> any
 
@@ -72,20 +74,17 @@ val collect : ((passing -> unit) -> unit) -> frame list
 
 (** {2 What waits for what} *)
 
-val needs : frame list -> any option -> unit
-(** [needs frames (Some t)]: the task of these frames is about to wait for [t].
-    To be ended with [None], by the same task. *)
+val no_need : need
+
+val holds : need -> bool
+(** The wait has not ended. *)
+
+val while_needed : 'a t -> frame list -> (unit -> 'b) -> 'b
+(** [while_needed t frames f] is [f ()], in which the task of these frames waits
+    for [t]. Nothing is allocated after [f], so that a signal handler can't
+    raise there. *)
 
 val leads_to : frame list -> 'a t -> bool
 (** Does the task that forces [t] wait, over any number of other tasks, for one
-    of the frames? If several tasks that close a cycle ask, each after it
-    declared what it {!needs}, at least one gets [true]. *)
-
-(** {2 For the forcer, in the end} *)
-
-val settle : 'a t -> 'a state -> unit
-(** Makes it [Value] or [Failed], and tells all who wait. *)
-
-val pass_on : 'a t -> unit
-(** Its computation was cancelled: the first one who waits is the forcer now, or
-    it is [Unforced] again. *)
+    of the frames? If several tasks that close a cycle ask, each in
+    {!while_needed}, at least one gets [true]. *)

@@ -1,18 +1,11 @@
 open Forcing
 
-(* [t], the only Atomic here
+(* [t], the only Atomic here but for needs, which are in Forcing
 
    State                Left by           To                    By whom
    Unforced (c, es)     force             Forcing ([], es)      any task
-                        an event          Unforced (es, e)      the task that waits
-                        a lost event      Unforced (es - e)     the task that enlisted e
-   Forcing (ws, es)     force             Forcing ((ws, w), es) any other task
-                        cancelled force   Forcing (ws - w, es)  the task that enlisted w
-                        an event          Forcing (ws, (es, e)) the task that waits
-                        a lost event      Forcing (ws, es - e)  the task that enlisted e
-                        needs             Forcing (ws, es)      the forcer, before and
-                                                                after it waits for
-                                                                another lazy
+   Forcing (ws, es)     needs             Forcing (ws, es)      the forcer, before it
+                                                                waits for another lazy
                         value, failure *  Value, Failed         the forcer; it calls
                                                                 all of ws, then of es
                         restart, ws=w::_  Forcing (ws - w, es)  the forcer; it calls w,
@@ -20,11 +13,13 @@ open Forcing
                         restart, ws=[]    Unforced (c, es)      the forcer
    Value v, Failed      never (terminal)
 
+   and tasks that force come to [ws], events come to [es], and both withdraw.
+
    * linearises the computation; [force], [peek] and the events linearise at the read
    that sees a terminal state.
    The forcer is the task in whose stack [compute] runs: the one whose compare-and-set
    installed [Forcing], or the one whose resumer took [Yours]. If a resumer refuses
-   that, the forcer still is it, and offers it to the next. *)
+   that, the task that called it is the forcer, and offers it to the next. *)
 type 'a t = 'a Forcing.t
 
 exception Undefined = Stdlib.Lazy.Undefined
@@ -33,63 +28,93 @@ let () = Labels.tell Undefined
 
 type cancel = [ `Restart | `Record | `Protect ]
 
-(* --- Forcing -------------------------------------------------------------- *)
+(* --- Steps ---------------------------------------------------------------- *)
 
-let[@inline never] compute t computation =
-  match Forcing.run t computation with
-  | v ->
-      settle t (Value v);
-      v
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      if Forcing.was_refused computation || computation.restarts e then
-        pass_on t
-      else settle t (Failed (e, backtrace));
-      Printexc.raise_with_backtrace e backtrace
+let begun by computation watchers =
+  let waiters = Waiters.empty in
+  Forcing { computation; by; waiters; watchers; need = no_need }
 
-(* --- Waiting -------------------------------------------------------------- *)
+let force_step by : _ -> _ Step.t = function
+  | (Value _ | Failed _) as settled -> Return (settled, Settled)
+  | Forcing _ -> Wait
+  | Unforced (computation, watchers) ->
+      Return (begun by computation watchers, Yours)
 
-let[@inline never] get_settled t =
-  match Atomic.get t with
-  | Value v -> v
-  | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
-  | Unforced _ | Forcing _ ->
-      assert false (* the events are resumed afterwards *)
+let watch_step () : _ -> _ Step.t = function
+  | (Value _ | Failed _) as settled -> Return (settled, ())
+  | Unforced _ | Forcing _ -> Wait
 
-let rec enlist t w =
-  match Atomic.get t with
-  | Unforced _ | Value _ | Failed _ -> false
-  | Forcing f as before ->
-      Atomic.compare_and_set t before
-        (Forcing { f with waiters = Waiters.push f.waiters w })
-      ||
-      (* another waiter, a withdrawal, or it is forced *)
-      enlist t w
+(* Those of the forcer: nobody else leaves [Forcing]. *)
 
-let withdraw t w =
-  Operation.leave t w @@ function
+let settle_step outcome : _ -> _ Step.t = function
+  | Forcing { waiters; watchers; _ } ->
+      let then_watchers = Step.resume_all watchers (Ok ()) Step.finished in
+      Become (outcome, Step.resume_all waiters (Ok Settled) then_watchers)
+  | (Unforced _ | Value _ | Failed _) as other -> Return (other, ())
+
+let pass_on_step () : _ -> _ Step.t = function
+  | Forcing { computation; waiters; watchers; _ } when Waiters.is_empty waiters
+    ->
+      Return (Unforced (computation, watchers), ())
+  | Forcing f ->
+      let w = Waiters.head f.waiters and waiters = Waiters.tail f.waiters in
+      Hand_over
+        {
+          state = Forcing { f with by = w.arg; waiters; need = no_need };
+          waiter = w;
+          outcome = Ok Yours;
+          accepted = Step.finished;
+          refused = Again;
+        }
+  | (Unforced _ | Value _ | Failed _) as other -> Return (other, ())
+
+(* --- Who waits, who forces -------------------------------------------------- *)
+
+let forcing_queue change w = function
   | (Unforced _ | Value _ | Failed _) as state -> state
-  | Forcing f -> Forcing { f with waiters = Waiters.count_gone f.waiters }
+  | Forcing f -> Forcing { f with waiters = change f.waiters w }
 
-let rec attempt t () =
+let watching_queue change w = function
+  | (Value _ | Failed _) as settled -> settled
+  | Unforced (computation, watchers) -> Unforced (computation, change watchers w)
+  | Forcing f -> Forcing { f with watchers = change f.watchers w }
+
+let holders t =
   match Atomic.get t with
-  | Value _ | Failed _ -> Some Settled
-  | Forcing _ -> None
-  | Unforced (computation, watchers) as before ->
-      if start t before computation watchers then Some Yours
-      else (* a waiter or an event came or withdrew *) attempt t ()
-
-and start t before computation watchers =
-  Atomic.compare_and_set t before
-    (Forcing { computation; waiters = Waiters.empty; watchers; needs = None })
+  | Forcing { by; _ } -> Holders.to_list by
+  | Unforced _ | Value _ | Failed _ -> []
 
 let forcing =
   {
-    Operation.default with
-    name = "Lazy.force";
+    Operation.name = "Lazy.force";
     spin = Before;
-    how = By_hand { attempt; enlist; withdraw };
+    holders;
+    how =
+      By_steps
+        {
+          word = Fun.id;
+          step = force_step;
+          queue = forcing_queue;
+          left = Step.finished;
+        };
   }
+
+let watching =
+  {
+    Operation.name = "Lazy.await_evt";
+    spin = Before;
+    holders;
+    how =
+      By_steps
+        {
+          word = Fun.id;
+          step = watch_step;
+          queue = watching_queue;
+          left = Step.finished;
+        };
+  }
+
+(* --- Waiting -------------------------------------------------------------- *)
 
 let reach seek =
   Reach.probe { passing = (fun effect_ -> seek (Passing effect_)) }
@@ -116,42 +141,86 @@ let blocked () =
       match List.rev !frames with [] -> [] | frames -> blocked_of frames)
   | None -> collect (fun seek -> ignore (reach seek : Reach.host))
 
-let wait_as frames t =
-  needs frames (Some (Any t));
-  if leads_to frames t then begin
-    needs frames None;
-    Labels.raises Undefined t;
-    raise Undefined
-  end;
-  match Operation.wait forcing t () with
-  | turn ->
-      needs frames None;
-      turn
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      needs frames None;
-      Printexc.raise_with_backtrace e backtrace
+(* The driver notes which value it is. *)
+let undefined_step () _ : _ Step.t = Raise Undefined
 
-let[@inline never] wait_within t =
+let wait_as frames t by =
+  while_needed t frames @@ fun () ->
+  if leads_to frames t then Step.perform t undefined_step ()
+  else Operation.wait forcing t by
+
+let[@inline never] wait_within t by =
   match blocked () with
-  | [] -> Operation.wait forcing t ()
-  | frames -> wait_as frames t
+  | [] -> Operation.wait forcing t by
+  | frames -> wait_as frames t by
 
 (* With little on the stack, as many tasks may wait for one lazy value. *)
-let[@inline] wait t =
-  if Reach.nobody_answers () then Operation.wait forcing t () else wait_within t
+let[@inline] wait t by =
+  if Reach.nobody_answers () then Operation.wait forcing t by
+  else wait_within t by
 
-let rec force_unsettled t =
+(* --- Forcing -------------------------------------------------------------- *)
+
+let get_settled t =
+  match Atomic.get t with
+  | Value v -> v
+  | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
+  | Unforced _ | Forcing _ -> assert false (* it is resumed afterwards *)
+
+let failure computation e backtrace =
+  if Forcing.was_refused computation || computation.restarts e then None
+  else Some (Failed (e, backtrace))
+
+(* A fast path of [settle_step], in which no signal handler runs. *)
+let[@inline] try_settle t outcome =
+  match Atomic.get t with
+  | Forcing { waiters; watchers; _ } as before ->
+      Waiters.is_empty waiters && Waiters.is_empty watchers
+      && Atomic.compare_and_set t before outcome
+  | Unforced _ | Value _ | Failed _ -> false
+
+let[@inline] settle t outcome =
+  if not (try_settle t outcome) then Step.surely t settle_step outcome
+
+(* Whatever a signal handler raises, [t] is settled or passed on. Where [Value] is allocated
+   that is the computation's exception. Where it is not known yet whether an exception is the
+   outcome, the computation is run again, because nobody has seen that exception. *)
+let[@inline never] compute t computation =
+  match Value (Forcing.run t computation) with
+  | Value v as outcome ->
+      settle t outcome;
+      v
+  | Failed _ | Unforced _ | Forcing _ -> assert false (* it is a [Value] *)
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      (match failure computation e backtrace with
+      | Some failed -> settle t failed
+      | None -> Step.surely t pass_on_step ()
+      | exception e ->
+          let backtrace = Printexc.get_raw_backtrace () in
+          Step.surely t pass_on_step ();
+          Printexc.raise_with_backtrace e backtrace);
+      Printexc.raise_with_backtrace e backtrace
+
+(* From the change on, or from the end of the wait, nothing is allocated before [compute]. *)
+let rec force_as t by =
   match Atomic.get t with
   | Value v -> v
   | Failed (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
   | Unforced (computation, watchers) as before ->
-      if start t before computation watchers then compute t computation
-      else (* a waiter or an event came or withdrew *) force_unsettled t
+      if Atomic.compare_and_set t before (begun by computation watchers) then
+        compute t computation
+      else (* a waiter or an event came or withdrew *) force_as t by
   | Forcing { computation; _ } -> (
-      match wait t with
+      match wait t by with
       | Settled -> get_settled t
-      | Yours -> compute t computation)
+      | Yours ->
+          Holders.taken by;
+          compute t computation)
+
+let force_unsettled t =
+  if Holders.are_known () then Holders.within (fun by -> force_as t by)
+  else force_as t Holders.unknown
 
 let[@inline] force t =
   match Atomic.get t with
@@ -162,20 +231,8 @@ let force_val t = force t
 
 (* --- Making --------------------------------------------------------------- *)
 
-(* The task that forces is known while it computes. *)
-let make_known compute ~restarts =
-  let t = ref None in
-  let compute () =
-    Extent.within (fun by ->
-        Labels.holding (Option.get !t) (Waits.held by) compute)
-  in
-  let made = make compute ~restarts in
-  t := Some made;
-  Labels.made ~kind:"lazy value" made
-
 let make compute ~restarts =
-  if Waits.are_kept () then make_known compute ~restarts
-  else make compute ~restarts
+  Labels.made ~kind:"lazy value" (make compute ~restarts)
 
 let from_val v = Atomic.make (Value v)
 let if_cancelled (_ : exn) = Suspend.is_cancelled ()
@@ -235,53 +292,13 @@ let of_stdlib l =
         await ();
         compute t ()
   in
-  let self = ref None in
-  let restarts = function
-    | Being_forced ->
-        Option.iter (Labels.raises Being_forced) !self;
-        true
-    | e -> if_cancelled e
-  in
+  let restarts = function Being_forced -> true | e -> if_cancelled e in
   let knot = ref (fun () -> assert false) in
   let t = make (fun () -> !knot ()) ~restarts in
-  self := Some t;
   knot := compute t;
   t
 
 (* --- The event ------------------------------------------------------------ *)
 
-let rec update_watchers t f =
-  match Atomic.get t with
-  | Value _ | Failed _ -> false
-  | (Unforced _ | Forcing _) as before ->
-      Atomic.compare_and_set t before (with_watchers f before)
-      ||
-      (* a waiter came or withdrew, or it is forced *)
-      update_watchers t f
-
-and with_watchers f = function
-  | Unforced (computation, watchers) -> Unforced (computation, f watchers)
-  | Forcing x -> Forcing { x with watchers = f x.watchers }
-  | (Value _ | Failed _) as settled -> settled
-
-let watching =
-  {
-    Operation.default with
-    name = "Lazy.await_evt";
-    spin = Before;
-    how =
-      By_hand
-        {
-          attempt =
-            (fun t () ->
-              match Atomic.get t with
-              | Value _ | Failed _ -> Some Settled
-              | Unforced _ | Forcing _ -> None);
-          enlist = (fun t w -> update_watchers t (fun ws -> Waiters.push ws w));
-          withdraw =
-            (fun t _ -> ignore (update_watchers t Waiters.count_gone : bool));
-        };
-  }
-
 let await_evt t =
-  Event.wrap (Event.make watching t ()) (fun (_ : turn) -> get_settled t)
+  Event.wrap (Event.make watching t ()) (fun () -> get_settled t)

@@ -136,8 +136,3 @@ val peek : 'a t -> ('a, exn) result option
 val waiters : 'a t -> int
 (** How many tasks wait in {!force}, for tests and diagnosis. One that was
     cancelled counts until it is unwound. *)
-
-(**/**)
-
-val forcing : ('a t, unit, Forcing.turn) Operation.t
-(** What {!force} waits with. *)

@@ -64,7 +64,7 @@ let rec force_stdlib ?(values = 1) ?(failures = 2) l =
 
 type 'a forced = Forced of 'a | Elsewhere of (unit -> unit)
 
-let force l ~owner ~await =
+let force l ~owner:(Forcing.Any t as owner) ~await =
   let entry = { stdlib = Any l; owner; await } in
   match enter entry with
   | Some await -> Elsewhere await
@@ -76,4 +76,5 @@ let force l ~owner ~await =
       | exception e ->
           let backtrace = Printexc.get_raw_backtrace () in
           leave entry;
+          if e == Being_forced then Labels.raises e t;
           Printexc.raise_with_backtrace e backtrace)

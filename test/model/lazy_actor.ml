@@ -42,8 +42,8 @@ let look (Any t) =
   | Forcing.Value v -> (got v, 0)
   | Failed _ -> ("failed", 0)
   | Unforced (_, watchers) -> ("unforced", live watchers)
-  | Forcing { waiters; watchers; needs; _ } ->
-      let needs = if Option.is_none needs then "" else "+" in
+  | Forcing { waiters; watchers; need; _ } ->
+      let needs = if Forcing.holds need then "+" else "" in
       ("forcing" ^ needs, live waiters + live watchers)
 
 (* [elsewhere ()]: how many wait for something else. *)
