@@ -86,28 +86,37 @@ let[@inline never] add_to_collections frame effect_ collections =
 (* Does not touch the backtrace, which is still that of the computation. *)
 let pass_exception e = raise_notrace e
 
-let run (type a) (t : a t) (computation : a computation) =
-  let effc (type b) (effect_ : b Effect.t) :
-      ((b, a) Effect.Deep.continuation -> a) option =
-    match effect_ with
-    | Suspend.Ask { question = Enclosing frames; _ } ->
-        (* Not handled: continuations that hold one another make the collector
-           overflow its stack. *)
-        frames := Frame (t, computation) :: !frames;
-        None
-    | Suspend.Ask { question = Reach.Refusing; _ } ->
-        computation.sought <- Refused;
-        None
-    | _ ->
-        (match computation.sought with
-        | Sought (sought, refused) when Identity.equal sought effect_ ->
-            computation.sought <- Seen refused
-        | Nothing | Refused | Sought _ | Seen _ -> ());
-        (match Atomic.get collections with
-        | [] -> ()
-        | collections ->
-            add_to_collections (Frame (t, computation)) effect_ collections);
-        None
+let see (type a b) (t : a t) (computation : a computation)
+    (effect_ : b Effect.t) =
+  match effect_ with
+  | Suspend.Ask { question = Enclosing frames; _ } ->
+      (* Not handled: continuations that hold one another make the collector
+         overflow its stack. *)
+      frames := Frame (t, computation) :: !frames
+  | Suspend.Ask { question = Reach.Refusing; _ } ->
+      computation.sought <- Refused
+  | _ -> (
+      (match computation.sought with
+      | Sought (sought, refused) when Identity.equal sought effect_ ->
+          computation.sought <- Seen refused
+      | Nothing | Refused | Sought _ | Seen _ -> ());
+      match Atomic.get collections with
+      | [] -> ()
+      | collections ->
+          add_to_collections (Frame (t, computation)) effect_ collections)
+
+(* What a signal handler raises in [see] is raised in the code that performs the effect.
+   Otherwise that code would never be unwound. *)
+let rec raise_in_effect e =
+  match Some (fun k -> Effect.Deep.discontinue k e) with
+  | raising -> raising
+  | exception (_ : exn) -> Sys.opaque_identity (raise_in_effect e)
+
+let run t computation =
+  let effc effect_ =
+    match see t computation effect_ with
+    | () -> None
+    | exception e -> raise_in_effect e
   in
   Effect.Deep.match_with computation.compute ()
     { retc = Fun.id; exnc = pass_exception; effc }

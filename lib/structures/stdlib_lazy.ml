@@ -14,10 +14,7 @@ let () =
 
    Left by  To         By whom
    enter    one more   the task that is about to force it, if there is none for it
-   leave    one less   the same task, afterwards
-
-   An entry whose task was interrupted by a signal handler in between is that of the next
-   task that forces the same value. *)
+   leave    one less   the same task, afterwards *)
 type any = Any : 'a Stdlib.Lazy.t -> any
 
 type entry = {
@@ -41,9 +38,11 @@ let rec enter entry =
       if Atomic.compare_and_set being_forced before (entry :: before) then None
       else (* another one came or left *) enter entry
 
-let leave entry =
+let leave_step entry entries : _ Step.t =
   let is_other other = not (same_owner entry.owner other) in
-  Atomically.update being_forced (List.filter is_other)
+  Return (List.filter is_other entries, ())
+
+let leave entry = Step.surely being_forced leave_step entry
 
 (* [Undefined] says that other code is forcing [l], or that [l] needs itself and remembers
    the exception. [Stdlib.Lazy.is_val l] tells them apart, because it is also true while [l]

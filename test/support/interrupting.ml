@@ -51,6 +51,55 @@ let others ~by ~in_thread f =
       every 0.;
       Sys.set_signal Sys.sigalrm before)
 
+let is_of_stdlib name =
+  List.exists
+    (fun prefix -> String.starts_with ~prefix name)
+    [ "Stdlib"; "Camlinternal" ]
+
+let caller (allocation : Gc.Memprof.allocation) =
+  let slots = Printexc.backtrace_slots allocation.callstack in
+  Array.to_seq (Option.value slots ~default:[||])
+  |> Seq.filter_map Printexc.Slot.name
+  |> Seq.filter (fun name -> not (is_of_stdlib name))
+  |> Seq.uncons
+  |> Option.fold ~none:"" ~some:fst
+
+(* From allocation [first] on, [times] raise. How many there were. *)
+let interrupt_allocations ~within ~first ~times f =
+  let armed = ref false and seen = ref 0 in
+  let counts allocation =
+    within = "" || String.starts_with ~prefix:within (caller allocation)
+  in
+  let callback allocation =
+    if !armed && counts allocation then begin
+      incr seen;
+      if first <= !seen && !seen < first + times then raise Exit
+    end;
+    None
+  in
+  let tracker =
+    {
+      Gc.Memprof.null_tracker with
+      alloc_minor = callback;
+      alloc_major = callback;
+    }
+  in
+  ignore (Gc.Memprof.start ~sampling_rate:1. tracker : Gc.Memprof.t);
+  (try f armed with Exit -> ());
+  armed := false;
+  Gc.Memprof.stop ();
+  !seen
+
+let at_every_allocation ?(within = "") make =
+  let rec turn first ~times =
+    let f, check = make () in
+    let seen = interrupt_allocations ~within ~first ~times f in
+    check (Printf.sprintf "allocations from %d on, %d of them" first times);
+    if first <= seen then turn (first + 1) ~times
+    else Check.yes "there were some" (first > 2)
+  in
+  List.iter (fun times -> turn 1 ~times) [ 1; 2; 7; 50 ]
+
 let only test =
   if Sys.backend_type = Sys.Native && not Check.instrumented then [ test ]
   else []

@@ -10,6 +10,16 @@ val others : by:exn -> in_thread:(unit -> bool) -> (unit -> 'a) -> 'a
 (** [others ~by ~in_thread f] calls [f]. Meanwhile a signal handler raises [by]
     about every 50 us in each thread in which [in_thread ()]. Uses [SIGALRM]. *)
 
+val at_every_allocation :
+  ?within:string -> (unit -> (bool ref -> unit) * (string -> unit)) -> unit
+(** [at_every_allocation make] calls [f armed] and then [check what], for
+    [make ()] that is [(f, check)]. [Exit] is raised at the first allocation
+    while [!armed]; then all of it again with the second, and so on until there
+    are no more. Then the same with [Exit] at several allocations in a row. With
+    [within] only allocations count whose function's name begins so; functions
+    of Stdlib count as their callers. [Exit] may leave [f]. Callbacks of
+    [Memprof] raise it, which run where signal handlers do. *)
+
 val only : 'a -> 'a list
 (** A test in which handlers raise: none in bytecode nor with ThreadSanitizer,
     for the reasons in [tools/bytecode.sh] and [tools/tsan/run.sh]. *)

@@ -348,46 +348,16 @@ let give_back () =
 
 (* --- At every allocation ---------------------------------------------------------- *)
 
-(* Callbacks of [Memprof] raise where signal handlers do: where something is allocated. From
-   allocation [first] of [f] on, [times] raise. How many there were. *)
-let interrupt_allocations ~first ~times f =
-  let armed = ref false and seen = ref 0 in
-  let callback _ =
-    if !armed then begin
-      incr seen;
-      if first <= !seen && !seen < first + times then raise Exit
-    end;
-    None
-  in
-  let tracker =
-    {
-      Gc.Memprof.null_tracker with
-      alloc_minor = callback;
-      alloc_major = callback;
-    }
-  in
-  ignore (Gc.Memprof.start ~sampling_rate:1. tracker : Gc.Memprof.t);
-  (match
-     armed := true;
-     f ();
-     armed := false
-   with
-  | () -> ()
-  | exception Exit -> armed := false);
-  Gc.Memprof.stop ();
-  !seen
-
-(* All allocations in turn, alone and with those that follow. [make] gives what to call, and
-   what to check afterwards. *)
+(* [make] gives what to call, and what to check afterwards. *)
 let at_every_allocation make =
-  let rec turn first ~times =
-    let f, check = make () in
-    let seen = interrupt_allocations ~first ~times f in
-    check (Printf.sprintf "allocations from %d on, %d of them" first times);
-    if first <= seen then turn (first + 1) ~times
-    else yes "there were some" (first > 2)
+  Interrupting.at_every_allocation @@ fun () ->
+  let f, check = make () in
+  let f armed =
+    armed := true;
+    f ();
+    armed := false
   in
-  List.iter (fun times -> turn 1 ~times) [ 1; 2; 7; 50 ]
+  (f, check)
 
 let count_step x n : _ Step.t = Return (Some (Option.get n + x), ())
 
