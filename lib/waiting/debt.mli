@@ -3,9 +3,8 @@
 
     All of it is done, in native code, also if a resumer raises, which is what a
     signal handler raised in it or a fault of its host, and if a signal handler
-    raises at any other moment; the first exception is raised in the end.
-    {!Waiters.resume_all} does the same where all are resumed with one outcome
-    and nothing is left to do. *)
+    raises at any other moment; the first exception is raised in the end. A
+    structure that is made of steps leaves that to {!Step}. *)
 
 type 'd t = {
   mutable owed : 'd;  (** What is still to be done. *)

@@ -50,29 +50,3 @@ val exists : (('x, 'a) Waiter.t -> bool) -> ('x, 'a) t -> bool
 val to_list : ('x, 'a) t -> ('x, 'a) Waiter.t list
 (** In the order of arrival, those that are gone included. O(n) for the [n] that
     came since the last look at the head. *)
-
-(** {2 Resuming all}
-
-    In the order of arrival. A signal handler that raises meanwhile does not
-    keep any waiter from being resumed; its exception is raised in the end. *)
-
-type ('x, 'a) round
-(** Waiters that are to be resumed with one outcome. *)
-
-val round : ('x, 'a) t -> ('a, exn) result -> ('x, 'a) round
-(** To be made before the waiters are taken out of their structure, so that
-    there is no polling point between that and {!resume_all}. O(n) for the [n]
-    waiters that came since the last look at the head. *)
-
-val resume_all : ('x, 'a) round -> unit
-(** Resumes the waiters of the round; some may refuse. O(n).
-
-    - {b Raises} what a signal handler raised, after all were resumed. *)
-
-val resumed : ('x, 'a) round -> int
-(** How many have been resumed, and, with these, how many were cancelled and not
-    yet unwound; but of the alternatives of choices only those that were chosen.
-*)
-
-val resume_both : ('x, 'a) round -> ('y, 'b) round -> unit
-(** {!resume_all} of the first, then of the second. *)
