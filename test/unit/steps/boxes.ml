@@ -364,4 +364,124 @@ let promise =
       make = (function Expected -> expected_promise | how -> real_promise how);
     }
 
-let all = [ mvar; channel; latch; bvar; promise ]
+(* --- Lazy ------------------------------------------------------------------------- *)
+
+type lazy_op = Begin | Force | Return | Fail | Pass_on
+type lazy_role = Forcer | Watcher
+
+let turn = function Forcing.Yours -> "yours" | Settled -> "settled"
+
+(* That it is settled ends all: so that comes rarely. *)
+let is_rare n = n < 45
+let failed = Forcing.Failed (Not_found, Printexc.get_callstack 0)
+
+let real_lazy how ~log =
+  let next = ref 0 and waiters = waiters log in
+  let t = Lazy.from_fun (fun () -> !next) in
+  let begin_ () = perform how t Lazy.force_step Holders.unknown in
+  let settle outcome =
+    match how with
+    | Publicly -> unit (Lazy.settle t outcome)
+    | _ -> some unit (perform how t Lazy.settle_step outcome)
+  in
+  let force n =
+    next := n;
+    match how with
+    | Publicly -> int (Lazy.force t)
+    | _ ->
+        ignore (begin_ () : Forcing.turn option);
+        ignore (settle (Forcing.Value n) : string);
+        int n
+  in
+  let act op n =
+    match (op, Atomic.get t) with
+    | Begin, _ -> some turn (begin_ ())
+    | Force, Unforced _ when not (is_rare n) -> force n
+    | Return, Forcing _ when not (is_rare n) -> settle (Value n)
+    | Fail, Forcing _ when not (is_rare n) -> settle failed
+    | Pass_on, Forcing _ -> some unit (perform how t Lazy.pass_on_step ())
+    | _ -> "not now"
+  and enlist role number answer =
+    match role with
+    | Forcer -> enlist waiters Lazy.forcing turn t Holders.unknown number answer
+    | Watcher -> enlist waiters Lazy.watching unit t () number answer
+  and look () =
+    let watchers =
+      match Atomic.get t with
+      | Unforced (_, watchers) | Forcing { watchers; _ } ->
+          Waiters.length watchers
+      | Value _ | Failed _ -> 0
+    in
+    Printf.sprintf "%s, %d wait, %d watch"
+      (match Atomic.get t with
+      | Unforced _ -> "unforced"
+      | Forcing _ -> "forcing"
+      | Value v -> int v
+      | Failed (e, _) -> Printexc.to_string e)
+      (Lazy.waiters t) watchers
+  in
+  { act; enlist; withdraw = withdraw waiters; look }
+
+let expected_lazy ~log =
+  let state = ref "unforced" and forcers = ref [] and watchers = ref [] in
+  let is_open () = !state = "unforced" || !state = "forcing" in
+  let settle outcome =
+    state := outcome;
+    let resume_all outcome all =
+      List.iter (fun w -> ignore (resume log w outcome : bool)) all
+    in
+    let first = !forcers and then_ = !watchers in
+    forcers := [];
+    watchers := [];
+    resume_all "settled" first;
+    resume_all "()" then_
+  in
+  let rec pass_on () =
+    match !forcers with
+    | [] -> state := "unforced"
+    | w :: rest ->
+        forcers := rest;
+        if not (resume log w "yours") then pass_on ()
+  in
+  let act op n =
+    match (op, !state) with
+    | Begin, "unforced" ->
+        state := "forcing";
+        "yours"
+    | Begin, "forcing" -> "none"
+    | Begin, _ -> "settled"
+    | Force, "unforced" when not (is_rare n) ->
+        settle (int n);
+        int n
+    | Return, "forcing" when not (is_rare n) -> unit (settle (int n))
+    | Fail, "forcing" when not (is_rare n) ->
+        unit (settle (Printexc.to_string Not_found))
+    | Pass_on, "forcing" -> unit (pass_on ())
+    | _ -> "not now"
+  and enlist role number answer =
+    let come q =
+      q := !q @ [ { role; number; answer } ];
+      true
+    in
+    match role with
+    | Forcer -> !state = "forcing" && come forcers
+    | Watcher -> is_open () && come watchers
+  and withdraw number =
+    forcers := without number !forcers;
+    watchers := without number !watchers
+  and look () =
+    Printf.sprintf "%s, %d wait, %d watch" !state (List.length !forcers)
+      (List.length !watchers)
+  in
+  expected { act; enlist; withdraw; look }
+
+let lazy_ =
+  Structure
+    {
+      name = "Lazy";
+      ops = [| Begin; Begin; Force; Return; Fail; Pass_on; Pass_on |];
+      roles = [| Forcer; Forcer; Watcher |];
+      make = (function Expected -> expected_lazy | how -> real_lazy how);
+    }
+
+let all = [ mvar; channel; latch; bvar; promise; lazy_ ]
