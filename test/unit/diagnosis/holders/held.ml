@@ -4,6 +4,19 @@ open Concord
 open Concord_test_support
 open Check
 
+let lazily begun leave =
+  Lazy.from_fun (fun () ->
+      Promise.fill begun ();
+      Promise.await leave;
+      42)
+
+(* Created before reports are asked for. *)
+module Early = struct
+  let begun = Promise.create ()
+  let leave = Promise.create ()
+  let lazily = lazily begun leave
+end
+
 let () = Debug.keep_waits ()
 
 (* Those that wait in a structure of this name. *)

@@ -172,25 +172,46 @@ let mvar () =
     ~release:(fun () -> Mvar.put t 2)
     (fun () -> strings "nobody" [] (holders "box"))
 
-let lazy_value () =
-  let begun = Promise.create () and leave = Promise.create () in
-  let t =
-    Lazy.from_fun (fun () ->
-        Promise.fill begun ();
-        Promise.await leave;
-        42)
-  in
-  Debug.name t "lazy";
+let lazy_value name wait ~begun ~leave t =
+  Debug.name t name;
   let forcer = Thread.create (fun () -> int "forced" 42 (Lazy.force t)) () in
   Promise.await begun;
-  while_waiting "lazy"
-    (fun () -> int "the same" 42 (Lazy.force t))
+  while_waiting name
+    (fun () -> int "the same" 42 (wait t))
     ~release:(fun () -> Promise.fill leave ())
     (fun () ->
       strings "the forcer"
         [ Printf.sprintf "thread %d" (Thread.id forcer) ]
-        (holders "lazy"));
+        (holders name));
   Thread.join forcer
+
+let new_lazy_value name wait () =
+  let begun = Promise.create () and leave = Promise.create () in
+  lazy_value name wait ~begun ~leave (lazily begun leave)
+
+let old_lazy_value () =
+  lazy_value "early" Lazy.force ~begun:Early.begun ~leave:Early.leave
+    Early.lazily
+
+(* The one that was given the computation. *)
+let inherited () =
+  let leave = Promise.create () in
+  let t = Lazy.from_fun (fun () -> Promise.await leave) in
+  Debug.name t "inherited";
+  let first = Hand.start (fun () -> Lazy.force t) in
+  let next = Thread.create Lazy.force t in
+  eventually_waits "inherited";
+  Hand.stop first;
+  Hand.settle ();
+  eventually "it is given" (fun () -> waits_in "inherited" = []);
+  while_waiting "inherited"
+    (fun () -> Lazy.force t)
+    ~release:(fun () -> Promise.fill leave ())
+    (fun () ->
+      strings "the next one"
+        [ Printf.sprintf "thread %d" (Thread.id next) ]
+        (holders "inherited"));
+  Thread.join next
 
 (* A lazy value, a lock and a box: each is held by one that waits for the next. *)
 let cycle () =
@@ -251,7 +272,12 @@ let () =
           test "given again" (condition_with given "given again");
           test "rwlock" rwlock;
           test "mvar" mvar;
-          test "lazy" lazy_value;
+          test "lazy" (new_lazy_value "lazy" Lazy.force);
+          test "lazy, its event"
+            (new_lazy_value "lazy's event" (fun t ->
+                 Event.sync (Lazy.await_evt t)));
+          test "lazy, created before" old_lazy_value;
+          test "lazy, given" inherited;
           test "cycle" cycle;
         ] );
     ]
