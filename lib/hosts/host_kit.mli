@@ -29,7 +29,9 @@ module Who : sig
   (** [make ~host:"eio" ~name:"fiber 12" identity]: [identity] is something that
       only this task has, and always the same; it is not kept alive. An integer
       or the like tells no task from another. The domain is by default the
-      calling one. *)
+      calling one. Each call makes a weak pointer, and a task is asked whenever
+      it takes a lock while waits are kept. So make it once for each task if you
+      can keep it with the task. *)
 
   val unknown : string -> t
   (** [unknown host] is a task of that host, the same as no other. *)
