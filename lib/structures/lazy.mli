@@ -43,10 +43,15 @@
       that is a suspended generator of the calling task.
     - {b Order}: tasks that wait are resumed in the order of their arrival, and
       then the events in theirs.
+    - {b Signal handlers} may raise in {!force} at any moment. In native code no
+      task then waits forever for the value. If a handler raises in the
+      computation, that is an exception like any other. If it raises elsewhere,
+      the value is as it was, or it is forced, or the computation is run again.
 
     While waits are kept ({!Concord.Debug.keep_waits}), a report says which task
-    forces a value that was made since. Its name is given by
-    {!Concord.Debug.val-name}, as {!from_val} and the others are Stdlib's.
+    forces a value for which others wait, if that task began to do so since. The
+    value's name is given by {!Concord.Debug.val-name}, because {!from_val} and
+    the others are Stdlib's.
 
     An operation without a {b Suspends} line never suspends and needs no running
     scheduler. Without a {b Cost} line it is O(1). *)
