@@ -208,12 +208,17 @@ let rec keep_failure result e =
   | exception e -> keep_failure result e
 
 (* [result] is kept, so that [f] is not called again: see [watch]. Only the thread that
-   resolves [t] touches it. *)
+   resolves [t] touches it. What is raised before [f] was called, if it is, is a signal
+   handler's: then [call] begins again. *)
 let map f t =
-  let mapped = create () and result = ref unresolved in
+  let mapped = create () and result = ref unresolved and called = ref false in
+  let apply v =
+    called := true;
+    Value (f v)
+  in
   let compute () =
     match Atomic.get t with
-    | Value v -> Callback.run (fun () -> Value (f v))
+    | Value v -> Callback.run (fun () -> apply v)
     | Failed (e, backtrace) -> Failed (e, backtrace)
     | Waiting _ -> unresolved (* cannot be: it is called when [t] is resolved *)
   in
@@ -222,7 +227,7 @@ let map f t =
     | Waiting _ -> (
         match compute () with
         | outcome -> result := outcome
-        | exception e -> keep_failure result e)
+        | exception e when !called -> keep_failure result e)
     | Value _ | Failed _ -> ());
     ignore (settle mapped !result : int)
   in
