@@ -1,0 +1,72 @@
+module Mutex = Stdlib.Mutex
+module Condition = Stdlib.Condition
+
+type work = Nothing | Do of (unit -> unit) | Done of exn option | Stop
+
+type t = {
+  mutex : Mutex.t;
+  changed : Condition.t;
+  mutable work : work;
+  mutable join : unit -> unit;
+}
+
+let set t work =
+  Mutex.protect t.mutex (fun () ->
+      t.work <- work;
+      Condition.broadcast t.changed)
+
+(* The first that [f] answers. *)
+let wait t f =
+  Mutex.protect t.mutex (fun () ->
+      let rec go () =
+        match f t.work with
+        | Some v -> v
+        | None ->
+            Condition.wait t.changed t.mutex;
+            go ()
+      in
+      go ())
+
+let rec serve t =
+  let next =
+    wait t (function
+      | Do f -> Some (Some f)
+      | Stop -> Some None
+      | Nothing | Done _ -> None)
+  in
+  match next with
+  | None -> ()
+  | Some f ->
+      set t (Done (match f () with () -> None | exception e -> Some e));
+      serve t
+
+let make start =
+  let t =
+    {
+      mutex = Mutex.create ();
+      changed = Condition.create ();
+      work = Nothing;
+      join = ignore;
+    }
+  in
+  let mask = Thread.sigmask SIG_BLOCK (List.init 31 succ) in
+  t.join <- start (fun () -> serve t);
+  ignore (Thread.sigmask SIG_SETMASK mask : int list);
+  t
+
+let thread () = make Check.thread
+let domain () = make Check.domain
+let ask t f = set t (Do f)
+
+let join t =
+  let raised =
+    wait t (function
+      | Done raised -> Some raised
+      | Nothing | Do _ | Stop -> None)
+  in
+  set t Nothing;
+  Option.iter raise raised
+
+let stop t =
+  set t Stop;
+  t.join ()
