@@ -163,12 +163,12 @@ let is_protected () =
   | threads -> List.mem (this_thread ()) threads
 
 (* Another one that comes meanwhile is dropped: the thread goes on with what it was
-   given. *)
+   given. The call of itself is not the last thing that it does, as in [Step.go_on]. *)
 let rec keep exn backtrace =
   try
     let kept = { thread = this_thread (); exn; backtrace } in
     Atomically.update overdue (List.cons kept)
-  with _ -> keep exn backtrace
+  with _ -> Sys.opaque_identity (keep exn backtrace)
 
 (* Raises the first one, and drops the others: a thread that was interrupted twice is
    interrupted once. *)
