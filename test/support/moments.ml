@@ -3,15 +3,20 @@ exception Interrupt
 let signal = Sys.sigusr2
 let this = Unix.getpid ()
 
-(* How many moments are left, and whether the handler counts. *)
+(* How many moments are left, and whether the handler counts. Then how many more, up to
+   the second exception; none if that is 0. *)
 let left = ref 0
 let armed = ref false
+let until_second = ref 0
+let raised = ref false
 
 let handle _ =
   if !armed then
     if !left = 1 then begin
-      armed := false;
-      left := 0;
+      raised := true;
+      left := !until_second;
+      until_second := 0;
+      if !left = 0 then armed := false else Unix.kill this signal;
       raise Interrupt
     end
     else begin
@@ -26,9 +31,11 @@ let arm () =
   armed := true;
   Unix.kill this signal
 
-let at n f =
+let at ?(second = 0) n f =
   Lazy.force installed;
   left := n;
+  until_second := second;
+  raised := false;
   match
     arm ();
     let v = f () in
@@ -40,7 +47,7 @@ let at n f =
       armed := false;
       Error e
 
-let was_raised () = !left = 0
+let was_raised () = !raised
 
 let unwatched f =
   if !armed then begin

@@ -3,7 +3,7 @@
 
 exception Interrupt
 
-val at : int -> (unit -> 'a) -> ('a, exn) result
+val at : ?second:int -> int -> (unit -> 'a) -> ('a, exn) result
 (** [at n f] calls [f] in the main thread, where a handler raises {!Interrupt}
     at the [n]th moment at which a handler may run: an allocation, or a poll.
     The first one comes before [f].

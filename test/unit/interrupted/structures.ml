@@ -176,7 +176,7 @@ struct
 
   let refuses t = refusing (Event.wrap (S.acquire_evt t) (fun () -> 1))
 
-  let semaphore ?(waiting = []) available perform =
+  let semaphore ?(waiting = []) ?(wakes = false) available perform =
     let t = S.make available in
     let waiting = List.map (fun wait -> wait t) waiting in
     let waiters () = S.waiters t in
@@ -195,7 +195,8 @@ struct
           S.with_permit t ignore;
           0)
     in
-    scene (fun () -> perform t) ~beside ~waiters ~look
+    let wake = if wakes then Some (fun () -> S.release t) else None in
+    scene (fun () -> perform t) ?wake ~beside ~waiters ~look
 
   let operation what = "Semaphore." ^ S.name ^ "." ^ what
 
@@ -219,6 +220,9 @@ struct
                  arrive [ acquires; refuses; acquires ] t) );
        ]
       @ as_event (operation "acquire") (fun t -> unit (S.acquire_evt t)))
+    @ in_state "it waits"
+        (semaphore false ~wakes:true)
+        [ (operation "with_permit", fun t -> S.with_permit t nothing) ]
     @ in_state "none left" (semaphore false)
         [
           (operation "try_acquire", fun t -> flag (S.try_acquire t));

@@ -134,13 +134,13 @@ let conclude expected tried n scene ended =
   if Moments.was_raised () then tried.interrupted <- tried.interrupted + 1
 
 (* [true] if there may be more moments. *)
-let try_alone partner case expected tried n =
+let try_alone partner case expected tried ?second n =
   let scene = case.make () in
   let before = scene.waiters () and woken = ref false in
   Atomic.set is_over false;
   if Option.is_some scene.wake then
     Partner.ask partner (fun () -> wake_waiting case n scene ~before woken);
-  let ended = Moments.at n scene.perform in
+  let ended = Moments.at ?second n scene.perform in
   Atomic.set is_over true;
   if Option.is_some scene.wake then begin
     Partner.join partner;
@@ -153,13 +153,20 @@ let try_alone partner case expected tried n =
   conclude expected tried n scene ended;
   Moments.was_raised ()
 
-let alone partner case =
+(* Once at each moment, and then with a second handler, which comes soon after the first. *)
+let alone ~seed ~twice partner case =
   let expected = expected case in
   let tried = { faults = []; interrupted = 0 } in
-  let n = ref 1 in
-  while try_alone partner case expected tried !n && !n < most do
-    incr n
-  done;
+  let random = Random.State.make [| seed; Hashtbl.hash case.name |] in
+  let rec go second n =
+    if n < most && try_alone partner case expected tried ?second:(second ()) n
+    then go second (n + 1)
+  in
+  go (fun () -> None) 1;
+  if twice then
+    for _ = 1 to if Race.long then 20 else 1 do
+      go (fun () -> Some (1 + Random.State.int random 10)) 1
+    done;
   report case tried
 
 (* --- Beside another domain ----------------------------------------------------------- *)
