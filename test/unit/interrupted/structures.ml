@@ -4,6 +4,7 @@
 open Concord
 open Scene
 module Moments = Concord_test_support.Moments
+module Partner = Concord_test_support.Partner
 
 let flag b = [ Bool.to_int b ]
 let none_or = function None -> [ none ] | Some v -> [ v ]
@@ -109,6 +110,30 @@ exception Boom
 let raising f t =
   match f t (fun () -> raise Boom) with v -> v | exception Boom -> []
 
+(* A thread that sleeps is not given the mutex, but nudged to come for it. *)
+let sleeper = lazy (Partner.thread ())
+
+let thread_waits perform =
+  let t = Mutex.create () and got = Atomic.make false in
+  Mutex.lock t;
+  let sleeper = Stdlib.Lazy.force sleeper in
+  Partner.ask sleeper (fun () ->
+      Mutex.lock t;
+      Atomic.set got true);
+  while Mutex.waiters t = 0 do
+    Thread.yield ()
+  done;
+  Unix.sleepf 0.000_2;
+  let look () =
+    (* enough for it to come, if it was nudged *)
+    if not (Atomic.get got) then Unix.sleepf 0.002;
+    (if not (Atomic.get got) then try Mutex.unlock t with Sys_error _ -> ());
+    Partner.join sleeper;
+    if Mutex.is_locked t then Mutex.unlock t;
+    Mutex.waiters t :: flag (Mutex.try_lock t)
+  in
+  scene (fun () -> perform t) ~waiters:(fun () -> Mutex.waiters t) ~look
+
 let mutexes =
   let lock t =
     Mutex.lock t;
@@ -138,6 +163,13 @@ let mutexes =
   @ in_state "others wait"
       (fun perform ->
         mutex ~held:true perform ~waiting:[ refuses_to_lock; locks; locks ])
+      [
+        ( "Mutex.unlock",
+          fun t ->
+            Mutex.unlock t;
+            [] );
+      ]
+  @ in_state "a thread waits" thread_waits
       [
         ( "Mutex.unlock",
           fun t ->

@@ -118,6 +118,7 @@ let are_listed () =
 (* Something happens there meanwhile. With a timeout it is a choice as any other. *)
 let is_accompanied (case : Scene.case) =
   let scene = case.make () in
+  ignore (scene.look () : int list);
   (Option.is_some scene.wake || Option.is_some scene.beside)
   && not (contains case.name "before a time")
 

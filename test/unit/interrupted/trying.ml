@@ -21,10 +21,10 @@ let wake scene = Option.iter (fun wake -> wake ()) scene.wake
 
 (* The operation runs in a task, which may wait. *)
 let expected case =
-  let before =
+  let before, parts =
     let scene = case.make () in
     wake scene;
-    scene.look ()
+    (scene.look (), scene.parts)
   in
   let after, result =
     let scene = case.make () in
@@ -44,7 +44,7 @@ let expected case =
     List.iteri (fun j part -> if j <= i then part ()) scene.parts;
     scene.look ()
   in
-  let parts = List.mapi (fun i _ -> part i) (case.make ()).parts in
+  let parts = List.mapi (fun i _ -> part i) parts in
   { before; after; parts; result }
 
 type tried = { mutable faults : string list; mutable interrupted : int }
@@ -105,27 +105,36 @@ let rec wait_until ?(tries = 0) condition =
     wait_until ~tries:(tries + 1) condition
   end
 
-(* Whoever waits forever would keep the program from its end. *)
-let watch_end case n =
-  let until = Unix.gettimeofday () +. 10. in
-  wait_until (fun () ->
-      if Unix.gettimeofday () > until then begin
-        Printf.fprintf stderr "%s, moment %d: it waits forever\n%!" case.name n;
-        Unix._exit 2
-      end;
-      Atomic.get is_over)
+(* --- Whoever waits forever ---------------------------------------------------------- *)
+
+let doing = Atomic.make ("nothing", 0)
+
+let rec watch () =
+  let before = Atomic.get doing in
+  Unix.sleepf 15.;
+  let name, n = Atomic.get doing in
+  if Atomic.get doing == before then begin
+    Printf.fprintf stderr "%s, moment %d: it takes too long\n%!" name n;
+    Unix._exit 2
+  end;
+  watch ()
+
+let watched = lazy (Partner.ask (Partner.thread ()) watch)
+
+let begins case n =
+  Lazy.force watched;
+  Atomic.set doing (case.name, n)
 
 (* --- Alone -------------------------------------------------------------------------- *)
 
 (* Wakes it once it waits. [true] if it did. *)
-let wake_waiting case n scene ~before woken =
+let wake_waiting scene ~before woken =
   while not (Atomic.get is_over || scene.waiters () > before) do
     Thread.yield ()
   done;
   if not (Atomic.get is_over) then begin
     woken := true;
-    wake scene;
-    watch_end case n
+    wake scene
   end
 
 let conclude expected tried n scene ended =
@@ -135,11 +144,12 @@ let conclude expected tried n scene ended =
 
 (* [true] if there may be more moments. *)
 let try_alone partner case expected tried ?second n =
+  begins case n;
   let scene = case.make () in
   let before = scene.waiters () and woken = ref false in
   Atomic.set is_over false;
   if Option.is_some scene.wake then
-    Partner.ask partner (fun () -> wake_waiting case n scene ~before woken);
+    Partner.ask partner (fun () -> wake_waiting scene ~before woken);
   let ended = Moments.at ?second n scene.perform in
   Atomic.set is_over true;
   if Option.is_some scene.wake then begin
@@ -187,7 +197,7 @@ let visit random beside =
   pause random 100
 
 (* What the other domain does in a round. *)
-let accompany random case scene ~before n =
+let accompany random scene ~before =
   pause random 300;
   match (scene.wake, scene.beside) with
   | None, None -> ()
@@ -201,8 +211,7 @@ let accompany random case scene ~before n =
       done;
       if not scene.remembers then
         wait_until (fun () -> scene.waiters () > before || Atomic.get is_over);
-      wake ();
-      watch_end case n
+      wake ()
 
 (* [started], [ended]: how many rounds were, by the main domain, and by the other. *)
 let beside ~seed partner case =
@@ -216,8 +225,8 @@ let beside ~seed partner case =
     wait_until (fun () -> Atomic.get started = round);
     match !now with
     | None -> ()
-    | Some (scene, before, n) ->
-        accompany its_random case scene ~before n;
+    | Some (scene, before) ->
+        accompany its_random scene ~before;
         Atomic.incr ended;
         follow (round + 1)
   in
@@ -231,7 +240,8 @@ let beside ~seed partner case =
     if round <= rounds && Unix.gettimeofday () < until then begin
       let n = 1 + any_moment random in
       let scene = case.make () in
-      start (Some (scene, scene.waiters (), n));
+      start (Some (scene, scene.waiters ()));
+      begins case n;
       let outcome = Moments.at n scene.perform in
       Atomic.set is_over true;
       wait_until (fun () -> Atomic.get ended = round);
