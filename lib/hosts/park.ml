@@ -20,16 +20,19 @@ type 'a wait = {
 
 (* A scheduler's trigger may need a lock that the calling thread has, if this is a
    signal handler: then another thread releases it. Any other exception is that of a
-   signal handler, and may have come too early; to release twice does no harm. *)
-let release (trigger : Domain_local_await.t) =
+   signal handler, and may have come too early; to release twice does no harm. So many
+   signals do not come meanwhile: else it is the trigger that raises. *)
+let rec release_within tries (trigger : Domain_local_await.t) =
   match trigger.release () with
   | () -> ()
   | exception Sys_error _ ->
       ignore (Thread.create trigger.release () : Thread.t)
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
-      trigger.release ();
+      if tries > 0 then release_within (tries - 1) trigger;
       Printexc.raise_with_backtrace e backtrace
+
+let[@inline] release trigger = Sys.opaque_identity (release_within 16 trigger)
 
 let resume wait outcome =
   Decision.decide wait.decision outcome
