@@ -179,6 +179,7 @@ let[@inline] try_settle t outcome =
       && Atomic.compare_and_set t before outcome
   | Unforced _ | Value _ | Failed _ -> false
 
+(* Inlined: a function that ends in such a call begins with a poll. *)
 let[@inline] settle t outcome =
   if not (try_settle t outcome) then Step.surely t settle_step outcome
 
