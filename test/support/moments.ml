@@ -8,12 +8,12 @@ let this = Unix.getpid ()
 let left = ref 0
 let armed = ref false
 let until_second = ref 0
-let raised = ref false
+let raised = ref 0
 
 let handle _ =
   if !armed then
     if !left = 1 then begin
-      raised := true;
+      incr raised;
       left := !until_second;
       until_second := 0;
       if !left = 0 then armed := false else Unix.kill this signal;
@@ -35,7 +35,7 @@ let at ?(second = 0) n f =
   Lazy.force installed;
   left := n;
   until_second := second;
-  raised := false;
+  raised := 0;
   match
     arm ();
     let v = f () in
@@ -47,7 +47,8 @@ let at ?(second = 0) n f =
       armed := false;
       Error e
 
-let was_raised () = !raised
+let was_raised () = !raised > 0
+let was_raised_twice () = !raised > 1
 
 let unwatched f =
   if !armed then begin

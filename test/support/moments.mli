@@ -12,6 +12,8 @@ val at : ?second:int -> int -> (unit -> 'a) -> ('a, exn) result
     next one. All other threads and domains have to block {!signal}. *)
 
 val was_raised : unit -> bool
+
+val was_raised_twice : unit -> bool
 (** Did the handler raise in the last {!at}? [f] may have returned all the same.
 *)
 

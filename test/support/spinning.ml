@@ -1,6 +1,9 @@
 open Concord.Structure_kit
 
-let has_other_cores = Domain.recommended_domain_count () > 1
+(* While leaks are looked for each wait collects garbage first, and a task may spin in the
+   4,096th wait only. *)
+let some_spin =
+  Domain.recommended_domain_count () > 1 && not Concord__.Leaks.is_on
 
 (* A wait for something that is found, or not, by a task that spins. Whether it did. *)
 let looks ~found =
@@ -27,7 +30,7 @@ let rec until_it_looks ~found = if not (looks ~found) then until_it_looks ~found
 (* After a gain the next wait spins, unless there were too many in a row, and after a loss
    it does not. *)
 let next looks =
-  if has_other_cores then begin
+  if some_spin then begin
     until_it_looks ~found:(not looks);
     until_it_looks ~found:looks
   end

@@ -1203,13 +1203,15 @@ let promises =
 
 (* --- Lazy ---------------------------------------------------------------------------------------------- *)
 
-(* What a handler raises in the computation is remembered. *)
+(* What a handler raises in the computation is remembered, also if that was about to begin.
+   The computation is run again if another handler raises before this is known. *)
 let lazy_value ?(forced = false) ?(waiting = []) perform =
   let computed = ref 0 and fails = ref false and this = ref None in
   let t =
     Lazy.from_fun (fun () ->
         incr computed;
-        ignore (arrive waiting (Option.get !this) : int list);
+        Moments.unwatched (fun () ->
+            ignore (arrive waiting (Option.get !this) : int list));
         if !fails then raise Moments.Interrupt;
         5)
   in
@@ -1220,10 +1222,14 @@ let lazy_value ?(forced = false) ?(waiting = []) perform =
   if forced then ignore (force () : int);
   let waiters () = Lazy.waiters t in
   let look () =
-    let waiters = waiters () in
-    let v = force () in
+    (* the computation may have been passed on to one of them *)
     let arrived = finish_all [] in
-    waiters :: v :: !computed :: arrived
+    let v = force () in
+    let waiters = waiters () in
+    let again = v <> closed && !computed = 2 && Moments.was_raised_twice () in
+    let computed = if v = closed || again then 1 else !computed in
+    let failed = v = closed && List.for_all (Int.equal closed) arrived in
+    waiters :: v :: computed :: (if failed then [] else arrived)
   in
   let fail () =
     fails := true;
