@@ -40,8 +40,8 @@ let was_resolved = -1
 let settle_step outcome : _ -> _ Step.t = function
   | (Value _ | Failed _) as resolved -> Return (resolved, was_resolved)
   | Waiting waiters ->
-      let count = Step.Count_resumed (fun n -> Done n) in
-      Become (outcome, Step.resume_all waiters (Ok ()) count)
+      let resumed = Step.resume_and_count waiters (Ok ()) (fun n -> Done n) in
+      Become (outcome, resumed)
 
 let await_step () : _ -> _ Step.t = function
   | (Value _ | Failed _) as resolved -> Return (resolved, ())

@@ -19,16 +19,29 @@ and ('s, 'r) next =
   | At :
       'u Atomic.t * ('u -> ('u, 'v) t) * ('v -> ('s, 'r) next)
       -> ('s, 'r) next
-  | Resume_all :
-      ('x, 'a) Waiter.t list * ('a, exn) result * ('s, 'r) next
+  | Resume :
+      ('x, 'a) Waiter.t * ('a, exn) result * (bool -> ('s, 'r) next)
       -> ('s, 'r) next
-  | Count_resumed : (int -> ('s, 'r) next) -> ('s, 'r) next
 
 let finished = Done ()
 
+(* A task that was cancelled and is not unwound yet waits, but refuses. *)
+let rec resume_each waiters outcome resumed next =
+  match waiters with
+  | [] -> next resumed
+  | w :: others ->
+      let waits = Waiter.is_live w && not (Waiter.is_alternative w) in
+      let answered accepted =
+        let resumed = if accepted || waits then resumed + 1 else resumed in
+        resume_each others outcome resumed next
+      in
+      Resume (w, outcome, answered)
+
+let resume_and_count waiters outcome next =
+  resume_each (Waiters.to_list waiters) outcome 0 next
+
 let resume_all waiters outcome next =
-  if Waiters.is_empty waiters then next
-  else Resume_all (Waiters.to_list waiters, outcome, next)
+  resume_and_count waiters outcome (fun _ -> next)
 
 (* --- What is owed ------------------------------------------------------------
 
@@ -47,8 +60,8 @@ let resume_all waiters outcome next =
    Again, Then step     what the step says              the commit of its state, and the
                                                         answer of the waiter
    At (word', step, k)  k v                             the chain of word' is Done v
-   Resume_all (w :: ws) Resume_all ws                   the resumption of w
-   Count_resumed k      k n                             (nothing: it is a look)
+   Resume (w, o, k)     k answer                        the answer of w, which is in
+                                                        [answer] until then
    Done v               (of the outer chain) k v; the first chain ends with v *)
 type ('s, 'v, 'r) chain = {
   word : 's Atomic.t;
@@ -62,13 +75,14 @@ and ('v, 'r) outer =
   | Within : ('s, 'w, 'r) chain * ('v -> ('s, 'w) next) -> ('v, 'r) outer
 
 type 'r innermost = Innermost : ('s, 'v, 'r) chain -> 'r innermost [@@unboxed]
+type answer = Unknown | Yes | No
 
 type 'r owed = {
   mutable chain : 'r innermost;  (** The one that goes on. *)
   mutable raised : exn;  (** What was raised first, or {!Nothing}. *)
   mutable backtrace : Printexc.raw_backtrace;
   mutable tries : int;  (** How many were raised since the last change. *)
-  mutable resumed : int;  (** For {!Count_resumed}. *)
+  mutable answer : answer;  (** That of the waiter of {!Resume}. *)
 }
 
 exception Nothing
@@ -81,7 +95,7 @@ let owe chain =
     raised = Nothing;
     backtrace = no_backtrace;
     tries = 0;
-    resumed = 0;
+    answer = Unknown;
   }
 
 (* It allocates outside of OCaml's code only, where no signal handler runs. *)
@@ -151,18 +165,14 @@ let rec go : type r. r owed -> r option =
   | Then step ->
       chain.step <- step;
       go_step owed chain
-  | Resume_all ([], _, next) ->
+  | Resume (waiter, outcome, continue) ->
+      if owed.answer = Unknown then begin
+        owed.answer <- (if resume owed waiter outcome then Yes else No);
+        owed.tries <- 0
+      end;
+      let next = continue (owed.answer = Yes) in
       chain.next <- next;
-      go owed
-  | Resume_all (waiter :: rest, outcome, next) ->
-      let rest = Resume_all (rest, outcome, next) in
-      let waits = Waiter.is_live waiter && not (Waiter.is_alternative waiter) in
-      if resume owed waiter outcome || waits then
-        owed.resumed <- owed.resumed + 1;
-      follow owed chain rest;
-      go owed
-  | Count_resumed continue ->
-      chain.next <- continue owed.resumed;
+      owed.answer <- Unknown;
       go owed
   | At (word, step, continue) ->
       let outer = Within (chain, continue) in

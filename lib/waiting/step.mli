@@ -116,24 +116,21 @@ and ('s, 'r) next =
       (** [At (word, step, k)] performs a step of another word, with everything
           that follows from it. If its result is [v], [k v] follows here. The
           step must not be {!Wait} or {!Raise}. *)
-  | Resume_all :
-      ('x, 'a) Waiter.t list * ('a, exn) result * ('s, 'r) next
+  | Resume :
+      ('x, 'a) Waiter.t * ('a, exn) result * (bool -> ('s, 'r) next)
       -> ('s, 'r) next
-      (** All these waiters are resumed in this order, whatever they answer.
-          Make it by {!resume_all}. *)
-  | Count_resumed : (int -> ('s, 'r) next) -> ('s, 'r) next
-      (** What follows depends on how many waiters {!Resume_all} has resumed in
-          this operation. A task that was cancelled and is not unwound yet
-          counts. An alternative counts only if its choice took it. *)
+      (** [Resume (waiter, outcome, k)] resumes the waiter. [k true] follows if
+          it has accepted, and [k false] if it refuses, as in {!Hand_over}. The
+          state stays as it is. *)
 
 val finished : ('s, unit) next
 (** [Done ()]. *)
 
 val resume_all :
   ('x, 'a) Waiters.t -> ('a, exn) result -> ('s, 'r) next -> ('s, 'r) next
-(** [resume_all waiters outcome next] resumes all waiters of the queue, and then
-    [next] follows. O(n). For example, all takers of the box above are told that
-    nothing will come:
+(** [resume_all waiters outcome next] resumes all waiters of the queue in their
+    order, whatever they answer. Then [next] follows. O(n). For example, all
+    takers of the box above are told that nothing will come:
 
     {[
     # let fail e : _ box -> _ Step.t = function
@@ -144,6 +141,15 @@ val resume_all :
                 Step.resume_all takers (Error e) Step.finished )
     val fail : exn -> 'a box -> ('a box, unit) Step.t = <fun>
     ]} *)
+
+val resume_and_count :
+  ('x, 'a) Waiters.t ->
+  ('a, exn) result ->
+  (int -> ('s, 'r) next) ->
+  ('s, 'r) next
+(** As {!resume_all}, but what follows depends on how many waiters were resumed.
+    A task that was cancelled and is not unwound yet counts. An alternative
+    counts only if its choice took it. *)
 
 (** {2 Performing a step}
 

@@ -32,6 +32,17 @@ let rec give_slowly_step v state : _ Step.t =
         refused = Then (give_slowly_step v);
       }
 
+(* The same, but the waiter is resumed after the change. *)
+let rec give_later_step v state : _ Step.t =
+  if Waiters.is_empty state.waiters then give_step v state
+  else
+    let answered accepted : _ Step.next =
+      if accepted then Done () else Then (give_later_step v)
+    in
+    Become
+      ( { state with waiters = Waiters.tail state.waiters },
+        Resume (Waiters.head state.waiters, Ok v, answered) )
+
 let take_step () state : _ Step.t =
   match state.values with
   | [] -> Wait
@@ -58,6 +69,8 @@ let ways =
     ("surely", fun t v -> Step.surely t give_step v);
     ("attempt, slowly", fun t v -> attempt t give_slowly_step v);
     ("surely, slowly", fun t v -> Step.surely t give_slowly_step v);
+    ("attempt, later", fun t v -> attempt t give_later_step v);
+    ("surely, later", fun t v -> Step.surely t give_later_step v);
   ]
 
 let values state =

@@ -103,3 +103,13 @@ let at_every_allocation ?(within = "") make =
 let only test =
   if Sys.backend_type = Sys.Native && not Check.instrumented then [ test ]
   else []
+
+let all_of make =
+  at_every_allocation @@ fun () ->
+  let f, check = make () in
+  let f armed =
+    armed := true;
+    f ();
+    armed := false
+  in
+  (f, check)

@@ -23,3 +23,6 @@ val at_every_allocation :
 val only : 'a -> 'a list
 (** A test in which handlers raise: none in bytecode nor with ThreadSanitizer,
     for the reasons in [tools/bytecode.sh] and [tools/tsan/run.sh]. *)
+
+val all_of : (unit -> (unit -> unit) * (string -> unit)) -> unit
+(** {!at_every_allocation}, where all allocations of the function count. *)

@@ -56,11 +56,11 @@ let again name { perform } =
         incr resumed;
         true)
   in
-  check "Resume_all"
+  check "resume_all"
     (to_ten (fun () ->
          Step.resume_all (queue [ counted; counted ]) (Ok ()) Again));
   int "resumed" 20 !resumed;
-  check "Count_resumed" (to_ten (fun () -> Count_resumed (fun _ -> Again)));
+  check "Resume" (to_ten (fun () -> Resume (accepts, Ok (), fun _ -> Again)));
   let other = Atomic.make 0 in
   check "At" (to_ten (fun () -> At (other, incremented, fun _ -> Again)));
   int "the other word" 10 (Atomic.get other);
@@ -128,6 +128,39 @@ let answers name { perform } =
       let raising = Waiter.make_live (fun _ -> raise Exit) in
       raises name Exit (fun () -> offer raising))
 
+(* Each is resumed once, and the state stays as it is. *)
+let resumes name { perform } =
+  let step waiters n : _ Step.t =
+    let rec ask answers : _ -> _ Step.next = function
+      | [] -> Then (fun n -> Return (n + 1, String.concat " " answers))
+      | w :: others ->
+          let answered accepted =
+            let answer = if accepted then "yes" else "no" in
+            ask (answer :: answers) others
+          in
+          Resume (w, Ok "v", answered)
+    in
+    Become (n, ask [] waiters)
+  in
+  let check what expected f =
+    let word = Atomic.make 0 and asked = ref [] in
+    let waiter i answer =
+      Waiter.make_live (fun outcome ->
+          yes "its outcome" (outcome = Ok "v");
+          int "the state" 0 (Atomic.get word);
+          asked := i :: !asked;
+          answer ())
+    in
+    f (fun answers -> perform word step (List.mapi waiter answers));
+    Alcotest.(check (list int)) (name ^ ": " ^ what) expected (List.rev !asked);
+    int "what follows" 1 (Atomic.get word)
+  in
+  let accept () = true and refuse () = false and strike () = raise Exit in
+  check "the answers" [ 0; 1; 2 ] (fun ask ->
+      string name "yes no yes" (ask [ accept; refuse; accept ]));
+  check "one raises" [ 0; 1; 2 ] (fun ask ->
+      raises name Exit (fun () -> ask [ accept; strike; refuse ]))
+
 (* --- What raises ---------------------------------------------------------------- *)
 
 exception Signal of int
@@ -193,8 +226,9 @@ let in_later_step name { perform } =
   check "At, what follows" ~steps:2
     (becomes (fun () ->
          At (other, incremented, interrupted (fun _ -> Step.Then last))));
-  check "Count_resumed" ~steps:2
-    (becomes (fun () -> Count_resumed (interrupted (fun _ -> Step.Then last))));
+  check "Resume, what follows" ~steps:2
+    (becomes (fun () ->
+         Resume (accepts, Ok (), interrupted (fun _ -> Step.Then last))));
   check "refused" ~steps:2 (fun () n ->
       Hand_over
         {
@@ -311,11 +345,9 @@ let counts name { perform } =
     [ accepts; refuses (); gone; alternative true; alternative false ]
   in
   let step () n : _ Step.t =
-    let count = Step.Count_resumed (fun n -> Done n) in
-    let again = Step.resume_all (queue [ accepts ]) (Ok ()) count in
-    Become (n, Step.resume_all (queue waiters) (Ok ()) again)
+    Become (n, Step.resume_and_count (queue waiters) (Ok ()) (fun n -> Done n))
   in
-  int name 4 (perform (Atomic.make 0) step ())
+  int name 3 (perform (Atomic.make 0) step ())
 
 (* --- Giving back ------------------------------------------------------------------ *)
 
@@ -348,17 +380,7 @@ let give_back () =
 
 (* --- At every allocation ---------------------------------------------------------- *)
 
-(* [make] gives what to call, and what to check afterwards. *)
-let at_every_allocation make =
-  Interrupting.at_every_allocation @@ fun () ->
-  let f, check = make () in
-  let f armed =
-    armed := true;
-    f ();
-    armed := false
-  in
-  (f, check)
-
+let at_every_allocation = Interrupting.all_of
 let count_step x n : _ Step.t = Return (Some (Option.get n + x), ())
 
 let surely_returns () =
@@ -442,7 +464,7 @@ let surely_all_of_it () =
       let word = Atomic.make { number = 0; waiters = queue [ a; b ] } in
       ( (fun () -> Step.surely word long_step other),
         fun what ->
-          (* once by [Resume_all], and once handed over to *)
+          (* once by [resume_all], and once handed over to *)
           int (what ^ ": a") 2 !count_a;
           int (what ^ ": b") 2 !count_b;
           int (what ^ ": the other word") 3 (Option.get (Atomic.get other));
@@ -520,10 +542,11 @@ let () =
           test "Again in each position" (each again);
           test "Again after another step" (each again_of_another);
           test "a waiter's answer" (each answers);
+          test "Resume: the answer of each" (each resumes);
           test "Wait where it is not allowed" waits;
           test "Raise changes nothing" (each raises_nothing_done);
-          test "Resume_all: in order, and each" (each resume_all);
-          test "Count_resumed" (each counts);
+          test "resume_all: in order, and each" (each resume_all);
+          test "resume_and_count" (each counts);
           test "giving back" give_back;
         ] );
       ( "exceptions",
