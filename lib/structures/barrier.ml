@@ -15,11 +15,11 @@
            withdrawn         Gone   the task
    Gone    never (terminal)
 
-   Debt: the task that makes a place Gone takes it out of [arrived], once, and out of
-   [away] if it was Away. The task that makes it Away, or takes it back to Stays, counts
-   that in [away].
+   The task that makes a place Gone takes it out of [arrived], and out of [away] if it was
+   Away. The task that makes it Away, or takes it back to Stays, counts that in [away]. A
+   place that a trial has let through keeps its status: nobody asks for it any more.
 
-   [Leaves] is the place of an event: resumed in vain, the event chooses again and
+   [Leaves] is the place of an event. If the event was resumed in vain, it chooses again and
    arrives anew. A task that waits for nothing else comes back to its place. *)
 type status = Stays | Leaves | Away | Gone
 type place = (status Atomic.t, Trial.t) Waiter.t
@@ -28,17 +28,20 @@ type place = (status Atomic.t, Trial.t) Waiter.t
 
    Left by          To                              By whom
    a waiter         one more place                  the task that waits
-   a withdrawal     one place less                  its task, which then settles
-   its return       one less away                   its task, which then settles
-   the last task    [trying], without its places    the task, or one that settles
-   a passed trial   not [trying], so many less      the trial's task; it settles
-   a failed trial   not [trying]; with the places   the trial's task; it settles
+   a withdrawal     one place less                  its task
+   its return       one less away                   its task
+   the last task    [trying], without its places    the task
+   a passed trial   not [trying], so many less      the trial's task
+   a failed trial   not [trying]; with the places   the trial's task
                     of those that did not refuse
 
-   While a task tries, the queue has only the waiters that come meanwhile. If they are
-   enough for a round, the task that ends the trial makes the next one, when it settles.
-   While some are away no task tries: the last of them that is back, or withdraws, does.
-   *)
+   If a round may be complete after a withdrawal, a return or a trial, the state is [trying]
+   at once, and that task makes the next trial. While a task tries, the queue has only the
+   waiters that come meanwhile. While some are away no task tries.
+
+   A failed trial makes those that accepted Away, and then the trial is over, so that they
+   find that they were resumed in vain. After that it changes the state. So on another domain
+   a task may be back before it is counted as away. *)
 type state = {
   arrived : int;  (** Those in the trial included, until it is over. *)
   away : int;
@@ -50,10 +53,18 @@ type state = {
 type t = { parties : int; state : state Atomic.t }
 
 (* What a task waits with; only the task touches it. *)
-type arrival = { initial : status; mutable place : place  (** The last one. *) }
+type arrival = {
+  barrier : t;
+  initial : status;
+  mutable place : place;  (** The last one. *)
+  mutable accepted : Trial.t;  (** The last one in which the task accepted. *)
+}
 
 let nowhere : place = Waiter.make (Atomic.make Gone)
-let arrival initial = { initial; place = nowhere }
+
+let arrival barrier initial =
+  { barrier; initial; place = nowhere; accepted = Trial.failed }
+
 let empty = { arrived = 0; away = 0; trying = false; places = Waiters.empty }
 let parties t = t.parties
 
@@ -71,7 +82,7 @@ let create ?name parties =
   let t = { parties; state = Atomic.make empty } in
   Labels.made ~kind:"barrier" ?name ~details:(missing t) t
 
-(* --- A trial -------------------------------------------------------------- *)
+(* --- Steps ---------------------------------------------------------------- *)
 
 (* May a trial pass, if [given] more arrive? A waiter that is gone may still be counted
    in [arrived]. To try until it is not would wake the others in vain, again and again.
@@ -85,181 +96,171 @@ let is_ready t s ~given =
   Waiters.iter (fun place -> if Waiter.is_live place then incr live) s.places;
   !live >= t.parties
 
-(* Resumes the first of [places], until [missing] have accepted. It goes on after one
-   has refused: many may have been cancelled together, and each would make another
-   trial fail, in which others are woken in vain. Returns how many were asked,
-   accepted, and refused, and those who were not asked. One that withdraws by itself
-   is not counted as refused, and one whose resumer raises has accepted. *)
-let ask debt trial places ~missing =
-  let outcome = Ok trial in
-  let asked = ref 0 and accepted = ref 0 and refused = ref 0 in
-  let rest = ref Waiters.empty in
-  let ask place =
-    if !accepted = missing then rest := Waiters.push !rest place
-    else begin
-      incr asked;
-      if Debt.resume debt place outcome then incr accepted
-      else if Atomic.exchange place.Waiter.arg Gone <> Gone then incr refused
-    end
-  in
-  Waiters.iter ask places;
-  (!asked, !accepted, !refused, !rest)
+(* Of a place. The result is the status before. *)
+let vanish status : _ Step.t = Return (Gone, status)
 
-let append first second =
-  let all = ref first in
-  Waiters.iter (fun place -> all := Waiters.push !all place) second;
-  !all
+let lose = function
+  | Stays -> Step.Return (Away, Stays)
+  | (Leaves | Away | Gone) as status -> vanish status
 
-(* [first] are in front of those that came meanwhile; some may be gone. *)
+(* [first] are in front of those that came meanwhile. *)
 let before first places =
-  if Waiters.is_empty first then places
-  else begin
-    let all = ref Waiters.empty in
-    let keep place =
-      if Waiter.is_live place then all := Waiters.push !all place
-    in
-    Waiters.iter keep first;
-    append !all places
-  end
-
-(* The first of [places] were [asked]: those that accepted are away until they have
-   looked. Returns how many were made Gone, are away, and the places that are left. *)
-let take_back places ~asked =
-  let gone = ref 0 and away = ref 0 and kept = ref Waiters.empty in
-  let i = ref 0 in
-  let look place =
-    let status = place.Waiter.arg in
-    let is_kept =
-      !i >= asked
-      || Atomic.compare_and_set status Stays Away
-         && begin
-           incr away;
-           true
-         end
-    in
-    incr i;
-    if is_kept then kept := Waiters.push !kept place
-    else if Atomic.exchange status Gone <> Gone then incr gone
+  let add place places =
+    if Waiter.is_live place then Waiters.push_first places place else places
   in
-  Waiters.iter look places;
-  (!gone, !away, !kept)
+  List.fold_right add first places
 
-let rec end_trial t kept ~gone ~away =
-  let s = Atomic.get t.state in
-  let after =
-    {
-      arrived = s.arrived - gone;
-      away = s.away + away;
-      trying = false;
-      places = before kept s.places;
-    }
+(* What stays the same while a trial goes on. *)
+type 'r round = {
+  barrier : t;
+  trial : Trial.t;
+  outcome : (Trial.t, exn) result;
+  result : bool -> 'r;
+      (** Of the operation: the argument is whether the trial has passed. *)
+}
+
+(* The state becomes [s], unless a round may be complete in it. Then a trial begins. *)
+let rec settle t s result : _ Step.t =
+  if is_ready t s ~given:0 then try_out t s ~given:0 (fun _ -> result)
+  else Return (s, result)
+
+(* [given] is 1 if a task arrives by this, without a place. *)
+and try_out barrier s ~given result : _ Step.t =
+  let missing = barrier.parties - given in
+  let trial =
+    if missing <= 1 then Trial.passed
+    else Labels.waited_in ~from:barrier (Trial.create ())
   in
-  if not (Atomic.compare_and_set t.state s after) then
-    (* a waiter came or withdrew *)
-    end_trial t kept ~gone ~away
+  let round = { barrier; trial; outcome = Ok trial; result } in
+  Become
+    ( { s with trying = true; places = Waiters.empty },
+      ask round ~missing ~gone:0 [] (Waiters.to_list s.places) )
 
-(* [f x], but what a resumer raises is noted: then [f] has done what it does, and is asked
-   again for its result. *)
-let rec noting debt f x =
-  try f x
-  with e ->
-    Debt.note debt e;
-    noting debt f x
+(* Resumes the first places, until [missing] more have accepted. It goes on after one has
+   refused: many may have been cancelled together, and each would make another trial
+   fail, in which others are woken in vain. [asked] have accepted, the last one first, and
+   [gone] were made Gone. *)
+and ask round ~missing ~gone asked : _ -> _ Step.next = function
+  | place :: others when missing > 0 ->
+      let answered accepted =
+        if accepted then
+          ask round ~missing:(missing - 1) ~gone (place :: asked) others
+        else
+          let count status =
+            let gone = if status = Gone then gone else gone + 1 in
+            ask round ~missing ~gone asked others
+          in
+          At (place.Waiter.arg, vanish, count)
+      in
+      Resume (place, round.outcome, answered)
+  | kept ->
+      let conclude has_passed =
+        if has_passed then
+          let gone = gone + List.length asked in
+          end_trial round kept ~gone ~away:0 ~has_passed
+        else take_back round kept ~gone ~away:0 asked
+      in
+      if missing > 0 then conclude false
+      else if round.trial == Trial.passed then conclude true
+      else At (round.trial, Trial.pass, conclude)
 
-(* The caller has made the state [trying]. [given] is 1 if the caller arrives by this,
-   without a place. *)
-let rec try_out t places ~given =
-  let debt = Debt.owing () in
-  let missing = t.parties - given in
-  let trial = if missing = 1 then Trial.passed else Trial.create () in
-  let asked, accepted, refused, rest = ask debt trial places ~missing in
-  let is_passed = accepted = missing && noting debt Trial.pass trial in
-  if is_passed then end_trial t rest ~gone:(missing + refused) ~away:0
-  else begin
-    Trial.fail trial;
-    let gone, away, kept = take_back places ~asked in
-    end_trial t kept ~gone:(gone + refused) ~away;
-    if accepted > 0 then
-      begin try Trial.over trial with e -> Debt.note debt e
-      end
-  end;
-  noting debt settle t;
-  Debt.raise_noted debt;
-  is_passed
+(* Those that accepted are away until they have looked. *)
+and take_back round kept ~gone ~away : _ -> _ Step.next = function
+  | place :: asked ->
+      let look = function
+        | Stays -> take_back round (place :: kept) ~gone ~away:(away + 1) asked
+        | Leaves -> take_back round kept ~gone:(gone + 1) ~away asked
+        | Away | Gone -> take_back round kept ~gone ~away asked
+      in
+      At (place.Waiter.arg, lose, look)
+  | [] ->
+      let failed (_ : bool) =
+        end_trial round kept ~gone ~away ~has_passed:false
+      in
+      At (round.trial, Trial.over, failed)
 
-(* To be called after each step by which a round may be complete. *)
-and settle t =
+(* Some that are away may be back already. *)
+and end_trial { barrier; result; _ } kept ~gone ~away ~has_passed =
+  let step s =
+    let arrived = s.arrived - gone and away = s.away + away in
+    let places = before kept s.places in
+    settle barrier { arrived; away; trying = false; places } (result has_passed)
+  in
+  Then step
+
+let await_step t s : _ Step.t =
+  if is_ready t s ~given:1 then try_out t s ~given:1 Fun.id else Wait
+
+(* A choice that has the same barrier twice enlists once: see [Choice.is_enlisted]. *)
+let rec arrive t place =
   let s = Atomic.get t.state in
-  if is_ready t s ~given:0 then
-    if start t s then ignore (try_out t s.places ~given:0 : bool)
-    else (* any other transition *) settle t
+  (not (is_ready t s ~given:1))
+  &&
+  let arrived = s.arrived + 1 and places = Waiters.push s.places place in
+  Atomic.compare_and_set t.state s { s with arrived; places }
+  ||
+  (* any other transition *)
+  arrive t place
 
-and start t s =
-  let trying = { s with trying = true; places = Waiters.empty } in
-  Atomic.compare_and_set t.state s trying
+let returned t s : _ Step.t = settle t { s with away = s.away - 1 } ()
+
+let left t ~away s =
+  let arrived = s.arrived - 1 and away = s.away - away in
+  settle t { s with arrived; away; places = Waiters.count_gone s.places } ()
+
+let finish () = Step.finished
+
+(* Of a place. *)
+let return_step t (_ : status) : _ Step.t =
+  Become (Stays, At (t.state, returned t, finish))
+
+(* Of the last trial of a task that does not wait any more. *)
+let leave_step { barrier; place; accepted; _ } state : _ Step.t =
+  let leave has_passed =
+    let count = function
+      | Gone -> Step.finished
+      | Away -> At (barrier.state, left barrier ~away:1, finish)
+      | Stays | Leaves -> At (barrier.state, left barrier ~away:0, finish)
+    in
+    if has_passed then Step.finished else At (place.arg, vanish, count)
+  in
+  Become (state, At (accepted, Trial.doubt, leave))
 
 (* --- Waiting -------------------------------------------------------------- *)
 
-let rec attempt t arrival =
-  let s = Atomic.get t.state in
-  if t.parties = 1 then Some Trial.passed
-  else if not (is_ready t s ~given:1) then None
-  else if not (start t s) then (* any other transition *) attempt t arrival
-  else if try_out t s.places ~given:1 then Some Trial.passed
-  else None
+let attempt t (_ : arrival) =
+  match Step.attempt t.state await_step t with
+  | Some true -> Some Trial.passed
+  | Some false | None -> None
 
-(* A choice that has the same barrier twice enlists once: see [Choice.is_enlisted]. *)
-let rec arrive t (w : (arrival, Trial.t) Waiter.t) place =
-  let s = Atomic.get t.state in
-  (not (is_ready t s ~given:1))
-  && begin
-    let places = Waiters.push s.places place in
-    if
-      Atomic.compare_and_set t.state s
-        { s with arrived = s.arrived + 1; places }
-    then begin
-      w.arg.place <- place;
-      true
-    end
-    else (* any other transition *) arrive t w place
-  end
+let come_back t { place; _ } resumer =
+  place.Waiter.resumer <- resumer;
+  Step.surely place.Waiter.arg return_step t;
+  true
 
-let come_back t (w : (arrival, Trial.t) Waiter.t) =
-  let { place; _ } = w.arg in
-  place.resumer <- w.resumer;
-  Atomic.set place.arg Stays;
-  Atomically.update t.state (fun s -> { s with away = s.away - 1 });
-  settle t
-
+(* Another domain may resume the task before this returns. So its place is known first. *)
 let enlist t (w : (arrival, Trial.t) Waiter.t) =
-  if w.arg.place != nowhere && Atomic.get w.arg.place.arg = Away then begin
-    come_back t w;
-    true
-  end
-  else begin
-    let place = Waiter.make_alternative w.choice (Atomic.make w.arg.initial) in
+  let arrival = w.arg in
+  if Atomic.get arrival.place.arg = Away then come_back t arrival w.resumer
+  else
+    let status = Atomic.make arrival.initial in
+    let place = Waiter.make_alternative w.choice status in
     place.resumer <- w.resumer;
-    arrive t w place
-  end
+    arrival.place <- place;
+    match arrive t place with
+    | true -> true
+    | false ->
+        arrival.place <- nowhere;
+        false
+    | exception e ->
+        arrival.place <- nowhere;
+        raise e
 
-(* Does nothing if the waiter is gone. *)
-let leave t { place; _ } =
-  if place != nowhere then begin
-    Waiter.mark_gone place;
-    let status = Atomic.exchange place.arg Gone in
-    if status <> Gone then begin
-      let away = if status = Away then 1 else 0 in
-      let after s =
-        {
-          s with
-          arrived = s.arrived - 1;
-          away = s.away - away;
-          places = Waiters.count_gone s.places;
-        }
-      in
-      Atomically.update_surely t.state after;
-      settle t
-    end
+(* Does nothing if the task is through, or its place is gone. *)
+let[@inline] leave arrival =
+  if arrival.place != nowhere then begin
+    Waiter.mark_gone arrival.place;
+    Step.surely arrival.accepted leave_step arrival
   end
 
 let awaiting =
@@ -272,32 +273,32 @@ let awaiting =
         {
           attempt;
           enlist;
-          withdraw = (fun t (w : (arrival, Trial.t) Waiter.t) -> leave t w.arg);
+          withdraw = (fun _ (w : (arrival, Trial.t) Waiter.t) -> leave w.arg);
         };
   }
 
 (* To spin in vain would give up the place that the task has kept. *)
-let rec wait_again t arrival =
-  if not (Trial.has_passed (Operation.suspend awaiting t arrival)) then
-    wait_again t arrival
-
-let wait t arrival =
-  if not (Trial.has_passed (Operation.wait awaiting t arrival)) then
-    wait_again t arrival
+let rec wait how t arrival =
+  let trial = how awaiting t arrival in
+  if not (Trial.is_passed trial) then begin
+    arrival.accepted <- trial;
+    if not (Trial.has_passed trial) then wait Operation.suspend t arrival
+  end
 
 let await t =
-  let arrival = arrival Stays in
-  match attempt t arrival with
-  | Some _ -> ()
-  | None -> (
-      try wait t arrival
+  match Step.attempt t.state await_step t with
+  | Some true -> ()
+  | Some false | None -> (
+      let arrival = arrival t Stays in
+      try wait Operation.wait t arrival
       with e ->
         let backtrace = Printexc.get_raw_backtrace () in
-        leave t arrival;
+        leave arrival;
         Printexc.raise_with_backtrace e backtrace)
 
 let await_evt t =
   Event.guard @@ fun () ->
   Event.wrap
-    (Event.make_by (Tentative_once Trial.has_passed) awaiting t (arrival Leaves))
+    (Event.make_by (Tentative_once Trial.has_passed) awaiting t
+       (arrival t Leaves))
     (fun (_ : Trial.t) -> ())

@@ -1,96 +1,84 @@
 (* [t]
 
-   State    Left by            To       By whom
-   Open     enough accepted  * Passed   the trial's task
-            too few accepted   Failing  the trial's task
-            a look, cancelled  Failing  a task that was resumed, and is cancelled while
-                                        it waits for the outcome
-            a look             Looked   a task that was resumed, which then waits
-   Looked   enough accepted  * Passed   as above
-            too few accepted, or a look, cancelled
-                               Doubted  as above
-   Failing  a look             Doubted  a task that was resumed, which then waits
-            the end            Failed   the trial's task
-   Doubted  the end            Failed   the trial's task
-   Passed, Failed  never (terminal)
+   State       Left by        To          By whom
+   Open ws     pass         * Passed      the trial's task: enough have accepted
+               doubt          Failing ws  a resumed task that does not wait any more
+               over           Failed      the trial's task: too few have accepted
+   Failing ws  over           Failed      the trial's task
+   Passed, Failed             never (terminal)
+
+   and tasks that look come to [ws], and withdraw. The task that makes a terminal state
+   resumes them.
 
    * linearises the round: the arrival of the last task, and all that return. (If one
-   task alone is to be asked, its acceptance does: [passed].)
-   The trial's task is the one that makes the trial. Debt: it ends the trial in the
-   barrier's [state], and only then makes it Failed, so that no task is back too early.
-   The task that replaces Looked or Doubted by a terminal state fills its promise, for
-   which all wait that look meanwhile. *)
+   task alone is to be asked, its acceptance does: [passed].) *)
 type state =
-  | Open
-  | Looked of unit Promise.t
+  | Open of (unit, bool) Waiters.t
+  | Failing of (unit, bool) Waiters.t
   | Passed
-  | Failing
-  | Doubted of unit Promise.t
   | Failed
 
 type t = state Atomic.t
 
-let create () = Atomic.make Open
+let[@inline] is_passed trial = Atomic.get trial == Passed
+let create () = Atomic.make (Open Waiters.empty)
 let passed = Atomic.make Passed
+let failed = Atomic.make Failed
 
-(* Whatever a resumer or a signal handler raises. *)
-let rec fill promise =
-  try ignore (Promise.try_fill promise () : bool)
-  with e ->
-    if not (Promise.is_resolved promise) then fill promise;
-    raise e
+(* --- Steps ---------------------------------------------------------------- *)
 
-let rec pass trial =
-  match Atomic.get trial with
-  | Passed -> true
-  | Open -> Atomic.compare_and_set trial Open Passed || pass trial
-  | Looked promise as looked ->
-      if Atomic.compare_and_set trial looked Passed then begin
-        fill promise;
-        true
-      end
-      else (* failed *) pass trial
-  | Failing | Doubted _ -> false
-  | Failed -> assert false (* only the trial's task makes it so *)
+let end_with state ~has_passed lookers : _ Step.t =
+  let next = Step.resume_all lookers (Ok has_passed) (Done has_passed) in
+  Become (state, next)
 
-let rec fail trial =
-  match Atomic.get trial with
-  | Open -> if not (Atomic.compare_and_set trial Open Failing) then fail trial
-  | Looked promise as looked ->
-      if not (Atomic.compare_and_set trial looked (Doubted promise)) then
-        fail trial
-  | Failing | Doubted _ | Passed | Failed -> ()
+let pass : _ -> _ Step.t = function
+  | Open lookers -> end_with Passed ~has_passed:true lookers
+  | (Failing _ | Failed) as state -> Return (state, false)
+  | Passed -> Return (Passed, true)
 
-(* After a trial that failed. *)
-let over trial =
-  match Atomic.exchange trial Failed with
-  | Doubted promise -> fill promise
-  | Failing -> ()
-  | Open | Looked _ | Passed | Failed -> assert false (* it was failing *)
+let over : _ -> _ Step.t = function
+  | Open lookers | Failing lookers -> end_with Failed ~has_passed:false lookers
+  | Failed -> Return (Failed, false)
+  | Passed -> Return (Passed, true)
+
+let doubt : _ -> _ Step.t = function
+  | Open lookers -> Return (Failing lookers, false)
+  | (Failing _ | Failed) as state -> Return (state, false)
+  | Passed -> Return (Passed, true)
+
+let look_step () : _ -> _ Step.t = function
+  | Open _ | Failing _ -> Wait
+  | Failed -> Return (Failed, false)
+  | Passed -> Return (Passed, true)
+
+(* --- Looking -------------------------------------------------------------- *)
+
+let queue change w = function
+  | Open lookers -> Open (change lookers w)
+  | Failing lookers -> Failing (change lookers w)
+  | (Passed | Failed) as state -> state
+
+let looking =
+  {
+    Operation.default with
+    name = "Barrier.await";
+    spin = Before;
+    how =
+      By_steps { word = Fun.id; step = look_step; queue; left = Step.finished };
+  }
+
+let doubt_step () state = doubt state
 
 (* The tasks that were resumed look here. On another domain they may do so before all
    have been asked. *)
-let rec has_passed trial =
+let has_passed trial =
   match Atomic.get trial with
   | Passed -> true
   | Failed -> false
-  | Looked promise | Doubted promise -> await_end trial promise
-  | Open -> look trial Open (fun promise -> Looked promise)
-  | Failing -> look trial Failing (fun promise -> Doubted promise)
-
-and look trial before after =
-  let promise = Promise.create () in
-  if Atomic.compare_and_set trial before (after promise) then
-    await_end trial promise
-  else (* another look, or it passed or failed *) has_passed trial
-
-and await_end trial promise =
-  match Promise.await promise with
-  | () -> has_passed trial
-  | exception e -> (
-      let backtrace = Printexc.get_raw_backtrace () in
-      fail trial;
-      match Atomic.get trial with
-      | Passed -> true
-      | Open | Looked _ | Failing | Doubted _ | Failed ->
-          Printexc.raise_with_backtrace e backtrace)
+  | Open _ | Failing _ -> (
+      match Operation.wait looking trial () with
+      | has_passed -> has_passed
+      | exception e ->
+          let backtrace = Backtrace.get () in
+          Step.surely trial doubt_step ()
+          || Printexc.raise_with_backtrace e backtrace)

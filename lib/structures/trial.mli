@@ -1,8 +1,9 @@
-(** Resuming several waiters as one, although each may refuse: whether the
+(** Resuming several waiters as one, although each may refuse. Whether the
     resumptions count is known only when enough waiters have accepted. A task
     that was resumed asks {!has_passed}. *)
 
-type t
+type state
+type t = state Atomic.t
 
 val create : unit -> t
 (** An open trial: the task that makes it now resumes waiters. *)
@@ -10,25 +11,29 @@ val create : unit -> t
 val passed : t
 (** For a single waiter: if it accepts, that is all. *)
 
-(** {2 For the task that makes the trial} *)
+val failed : t
+(** One that is over. *)
 
-val pass : t -> bool
+(** {2 Steps}
+
+    The result is whether the trial has passed. *)
+
+val pass : state -> (state, bool) Step.t
 (** Enough have accepted. [false] if a task that had accepted was cancelled
-    since; then the trial fails.
+    since. *)
 
-    - {b Raises} what a resumer or a signal handler raises. Called again, it
-      tells the same. *)
+val over : state -> (state, bool) Step.t
+(** The trial has failed, and all is as if there had been no trial. Now the
+    tasks that wait for the outcome learn it. *)
 
-val fail : t -> unit
-(** Too few have accepted; idempotent. *)
-
-val over : t -> unit
-(** To be called after {!fail}, when all is as if there had been no trial: now
-    the tasks that wait for the outcome learn it.
-
-    - {b Raises} what a resumer raises, after that. *)
+val doubt : state -> (state, bool) Step.t
+(** A task that was resumed doesn't wait any more. The trial can't pass after
+    this, but may have passed before. *)
 
 (** {2 For the tasks that were resumed} *)
+
+val is_passed : t -> bool
+(** Has it passed by now? *)
 
 val has_passed : t -> bool
 (** Suspends until the trial has passed or is {!over}. If the task is cancelled

@@ -114,6 +114,67 @@ let () =
       ([ a; b ], [ Run poll; Cancel b ]))
     [ "a=ok b=ok p=ok"; "a=waits b=cancelled p=none" ]
 
+(* The task of a waiter that was asked goes on while the trial does. Of three, [refuses] or
+   [accepts] is the second one. *)
+let asked name ~second go_on expect =
+  Model.check ("a waiter that was asked " ^ name) ~expect @@ fun () ->
+  let t = Barrier.create 3 and asked = Atomic.make Trial.failed in
+  let enlist (arrival : Barrier.arrival) resumer =
+    let w = Waiter.make arrival in
+    w.resumer <- resumer;
+    if not (Operation.enlist Barrier.awaiting t w) then failwith "it is ready"
+  in
+  let first = Barrier.arrival t Stays and other = Barrier.arrival t Stays in
+  let accept outcome =
+    Atomic.set asked (Result.get_ok outcome);
+    true
+  in
+  enlist first accept;
+  enlist other (fun _ -> second);
+  let result = ref "" and went_on = ref false in
+  let poll () =
+    let polled = Event.poll (Barrier.await_evt t) in
+    result := if polled = None then "none" else "ok"
+  in
+  let go_on () =
+    let trial = Atomic.get asked in
+    if trial != Trial.failed && not !went_on then
+      went_on := go_on t first trial (fun () -> enlist first accept)
+  in
+  let at_rest () =
+    let when_ = if !went_on then "at once" else "later" in
+    go_on ();
+    let is_back (arrival : Barrier.arrival) =
+      if Atomic.get arrival.place.arg = Away then enlist arrival accept
+    in
+    is_back other;
+    let s = Atomic.get t.state in
+    if s.trying || s.away <> 0 then failwith "a trial is not over";
+    if live s.places <> s.arrived then failwith "miscounted";
+    Printf.sprintf "%s, %s, %d waits" !result when_ s.arrived
+  in
+  ([ poll; go_on ], at_rest)
+
+let comes_back _ _ trial enlist =
+  match Atomic.get trial with
+  | Trial.Failed ->
+      enlist ();
+      true
+  | Open _ | Failing _ | Passed -> false
+
+let leaves _ (first : Barrier.arrival) trial _ =
+  first.accepted <- trial;
+  Barrier.leave first;
+  true
+
+let () =
+  asked "comes back" ~second:false comes_back
+    [ "none, at once, 1 waits"; "none, later, 1 waits" ];
+  asked "leaves, and another refuses" ~second:false leaves
+    [ "none, at once, 0 waits"; "none, later, 0 waits" ];
+  asked "leaves" ~second:true leaves
+    [ "none, at once, 1 waits"; "ok, at once, 0 waits"; "ok, later, 0 waits" ]
+
 (* A look while the trial goes on. In the scenarios above a task goes on in the process
    that resumed it, after the trial. *)
 let look name trial =
@@ -130,14 +191,17 @@ let check name conclude expect =
   let processes, actors = start [] processes in
   (processes, fun () -> describe actors ^ " " ^ !result)
 
-let fails trial =
-  Trial.fail trial;
-  Trial.over trial;
-  "failed"
+let conclude step trial =
+  if Step.perform trial (fun () -> step) () then "passed" else "failed"
+
+let fails trial = conclude Trial.over trial
 
 let () =
   check "all accept, and it is cancelled"
-    (fun trial -> if Trial.pass trial then "passed" else fails trial)
+    (fun trial ->
+      match conclude Trial.pass trial with
+      | "failed" -> fails trial
+      | passed -> passed)
     [ "a=cancelled failed"; "a=passed passed" ];
   check "one refuses, and it is cancelled" fails
     [ "a=cancelled failed"; "a=failed failed" ]

@@ -12,4 +12,6 @@ let () =
     [
       ("locks", List.mapi case Locks.all);
       ("values", List.mapi (fun i -> case (100 + i)) Boxes.all);
+      ("barriers", List.mapi (fun i -> case (200 + i)) Barriers.all);
+      ("a handler raises at every allocation", Barriers.interrupted);
     ]
