@@ -31,6 +31,7 @@ type place = (status Atomic.t, Trial.t) Waiter.t
    a withdrawal     one place less                  its task
    its return       one less away                   its task
    the last task    [trying], without its places    the task
+                    one place less, if of two       the task, which resumes its waiter
    a passed trial   not [trying], so many less      the trial's task
    a failed trial   not [trying]; with the places   the trial's task
                     of those that did not refuse
@@ -127,10 +128,7 @@ let rec settle t s result : _ Step.t =
 (* [given] is 1 if a task arrives by this, without a place. *)
 and try_out barrier s ~given result : _ Step.t =
   let missing = barrier.parties - given in
-  let trial =
-    if missing <= 1 then Trial.passed
-    else Labels.waited_in ~from:barrier (Trial.create ())
-  in
+  let trial = Labels.waited_in ~from:barrier (Trial.create ()) in
   let round = { barrier; trial; outcome = Ok trial; result } in
   Become
     ( { s with trying = true; places = Waiters.empty },
@@ -161,7 +159,6 @@ and ask round ~missing ~gone asked : _ -> _ Step.next = function
         else take_back round kept ~gone ~away:0 asked
       in
       if missing > 0 then conclude false
-      else if round.trial == Trial.passed then conclude true
       else At (round.trial, Trial.pass, conclude)
 
 (* Those that accepted are away until they have looked. *)
@@ -188,8 +185,30 @@ and end_trial { barrier; result; _ } kept ~gone ~away ~has_passed =
   in
   Then step
 
+let met = Ok Trial.passed
+
+(* Of two parties: the other one decides alone, so that there is no trial. It is not counted
+   meanwhile. If it has withdrawn too, its task has counted that, or will. *)
+let meet t s : _ Step.t =
+  let place = Waiters.head s.places in
+  let count_again s = settle t { s with arrived = s.arrived + 1 } () in
+  let refused = function
+    | Gone -> Step.At (t.state, count_again, fun () -> Again)
+    | Stays | Leaves | Away -> Again
+  in
+  Hand_over
+    {
+      state = { s with arrived = s.arrived - 1; places = Waiters.tail s.places };
+      waiter = place;
+      outcome = met;
+      accepted = Done true;
+      refused = At (place.arg, vanish, refused);
+    }
+
 let await_step t s : _ Step.t =
-  if is_ready t s ~given:1 then try_out t s ~given:1 Fun.id else Wait
+  if not (is_ready t s ~given:1) then Wait
+  else if t.parties = 2 then meet t s
+  else try_out t s ~given:1 Fun.id
 
 (* A choice that has the same barrier twice enlists once: see [Choice.is_enlisted]. *)
 let rec arrive t place =

@@ -10,8 +10,8 @@
    and tasks that look come to [ws], and withdraw. The task that makes a terminal state
    resumes them.
 
-   * linearises the round: the arrival of the last task, and all that return. (If one
-   task alone is to be asked, its acceptance does: [passed].) *)
+   * linearises the round: the arrival of the last task, and all that return. (If there are
+   two, the acceptance of the first one does: [passed].) *)
 type state =
   | Open of (unit, bool) Waiters.t
   | Failing of (unit, bool) Waiters.t

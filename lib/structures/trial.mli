@@ -9,7 +9,7 @@ val create : unit -> t
 (** An open trial: the task that makes it now resumes waiters. *)
 
 val passed : t
-(** For a single waiter: if it accepts, that is all. *)
+(** For a single waiter, whose acceptance decides. *)
 
 val failed : t
 (** One that is over. *)

@@ -37,6 +37,8 @@ let real parties how ~log =
     | Poll, Publicly ->
         string_of_bool (Concord.Event.poll (Barrier.await_evt t) = Some ())
     | Poll, _ ->
+        (* One of two may have to wait after all. *)
+        let how = if parties = 2 then By_attempt else how in
         string_of_bool (perform how t.state Barrier.await_step t = Some true)
     | Come_back, _ ->
         away (fun (arrival, _, number, answer) ->
@@ -199,13 +201,23 @@ let leaves () =
       is_open t what;
       List.iter (times_asked 1 what) others )
 
-let passes () =
-  let t = Barrier.create 3 in
-  let others = [ arrive t; arrive t ] in
+let passes ?(others = 2) () =
+  let t = Barrier.create (others + 1) in
+  let others = List.init others (fun _ -> arrive t) in
   ( (fun () -> ignore (poll t : bool)),
     fun what ->
       is_open t what;
       List.iter (times_asked 1 what) others )
+
+let refuses () =
+  let t = Barrier.create 2 in
+  let _refuses = arrive ~accepts:false t in
+  ( (fun () -> ignore (poll t : bool)),
+    fun what ->
+      Check.no (what ^ ": the poll") (poll t);
+      Check.int (what ^ ": waiters") 0 (Barrier.waiters t);
+      let _other = arrive t in
+      is_open t what )
 
 let fails () =
   let t = Barrier.create 3 in
@@ -237,6 +249,8 @@ let interrupted =
   :: List.concat_map Concord_test_support.Interrupting.only
        [
          test "the last one arrives" passes;
+         test "the second of two" (passes ~others:1);
+         test "the first of two refuses" refuses;
          test "a trial fails" fails;
          test "one comes back" comes_back;
          test "one that is away leaves" leaves;
