@@ -242,8 +242,7 @@ let is_through () =
 
 let interrupted =
   let test name make =
-    Check.test name (fun () ->
-        Concord_test_support.Interrupting.at_every_allocation make)
+    Check.test name (fun () -> Concord_test_support.Interrupting.all_of make)
   in
   Check.test "a task that is through leaves" is_through
   :: List.concat_map Concord_test_support.Interrupting.only
