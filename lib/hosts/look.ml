@@ -68,24 +68,10 @@ let[@inline] is_decided wait =
   | Decided _ -> true
   | Looking | Asleep _ -> false
 
-(* In the first turns it looks a few times more in each, as a turn takes longer than a look
-   and most answers are quick. *)
-let quick_turns = 8
-let glances = 16
-
-let rec glance wait n =
-  is_decided wait
-  || n > 0
-     && begin
-       Domain.cpu_relax ();
-       glance wait (n - 1)
-     end
-
 (* A turn first: a task that is resumed at once lets others go on too. *)
-let rec look wait host cancel ~quick turns =
+let rec look wait host cancel turns =
   host.turn cancel;
-  glance wait (if quick > 0 then glances else 0)
-  || (turns > 1 && look wait host cancel ~quick:(quick - 1) (turns - 1))
+  is_decided wait || (turns > 1 && look wait host cancel (turns - 1))
 
 let by_another_domain wait =
   match Atomic.get wait.state with
@@ -111,7 +97,7 @@ let look_or_answer spin wait host turns block =
       false
   | None ->
       wait.in_block <- false;
-      let decided = look wait host (cancel wait) ~quick:quick_turns turns in
+      let decided = look wait host (cancel wait) turns in
       Spin.end_turns spin ~gained:(by_another_domain wait);
       not decided
 
