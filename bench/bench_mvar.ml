@@ -149,7 +149,6 @@ let rec bare_put box message =
 let bare_puts box n =
   for i = 1 to n do
     let message = Message (i, []) in
-    Concord__Padding.allocate ();
     bare_put box message
   done
 

@@ -123,21 +123,12 @@ let suspend_until trigger sleep block ~too_late =
 let is_decided wait () =
   not (Decision.is_undecided (Decision.outcome wait.decision))
 
-let spins_of_tasks = Domain.DLS.new_key Spin.create_at_once
+let spins_of_tasks = Domain.DLS.new_key Spin.create
 
 let look_then_await trigger wait =
-  let spin = Domain.DLS.get spins_of_tasks in
-  if Spin.at_once spin (is_decided wait) then Decision.outcome wait.decision
-  else begin
-    Spin.fall_asleep spin;
-    match await wait trigger with
-    | outcome ->
-        Spin.wake_up spin;
-        outcome
-    | exception e ->
-        Spin.wake_up spin;
-        raise e
-  end
+  if Spin.at_once (Domain.DLS.get spins_of_tasks) (is_decided wait) then
+    Decision.outcome wait.decision
+  else await wait trigger
 
 let suspend trigger block =
   (* The host knows that it has cancelled the task. *)

@@ -28,8 +28,8 @@ val never : t -> unit
     operation to try in all orders. *)
 
 val limit : t -> int -> unit
-(** A thread looks at most so often, as does {!at_once}; and the next time,
-    whatever was learned. For models, as well. *)
+(** A thread looks at most so often, and a task has so many tries; and the next
+    time, whatever was learned. For models, as well. *)
 
 (** {2 Looking by turns}
 
@@ -43,13 +43,6 @@ val begin_turns : t -> int
     tasks that are resumed by one of their loop go on in the order in which they
     are resumed, which is mostly that of their waits. Those that were there in
     all of the last 64 waits do not count. *)
-
-val try_by : t -> ('x -> 'y -> bool) -> 'x -> 'y -> bool
-(** [try_by t look x y] is [look x y], a look of the caller's own, and learns
-    whether it gained; or [false], if the caller is not to look. No signal
-    handler runs after [look] has returned.
-
-    - {b Raises} [e] if [look x y] raises [e]. *)
 
 val sleeping : t -> (unit -> 'a) -> 'a
 (** [sleeping t sleep] is [sleep ()], in which a task of the loop sleeps:
@@ -65,41 +58,57 @@ val end_turns : t -> gained:bool -> unit
 val leave_turns : t -> unit
 (** The caller does not look any more. Nothing is learned from it. *)
 
+(** {2 Attempts} *)
+
+type pace = private {
+  tries : int;  (** After the first one, which is made at once. *)
+  pauses : int;  (** Of the processor, before each. *)
+}
+(** How a task that has no turns spins. *)
+
+val attempt :
+  t -> pace -> ('x -> 'y -> 'z -> 'a option) -> 'x -> 'y -> 'z -> 'a option
+(** [attempt t pace f x y z] calls [f x y z] at this pace until it is not
+    [None], for a task whose scheduler gives others their turns only by
+    suspending it. It is [None] if the task should not spin. After 32 attempts
+    in a row that succeeded, the next task does not spin, so that the others of
+    the loop have their turns.
+
+    No signal handler runs between the success and the return, if [f] allocates
+    nothing after its last step. *)
+
+val attempt_soon :
+  t ->
+  _ Atomic.t ->
+  ('x -> 'y -> 'z -> 'a option) ->
+  'x ->
+  'y ->
+  'z ->
+  'a option
+(** {!attempt} at the pace {!soon}, for an [f] that can succeed only when the
+    atomic has changed: it is called again only then. *)
+
+val soon : pace
+(** For 1 microsecond, before or after a task enlists. *)
+
+val mutex : pace
+(** For a mutex, whose owner may unlock and lock it several times in its own
+    cache meanwhile. *)
+
+val bulk : pace
+(** A single try after 1 to 3 microseconds, for a task that has nothing to do
+    until another domain has done much: each time it looked, it would take what
+    that one writes away from it. *)
+
+val enough : int
+(** How many items, or places, are worth that pause. *)
+
+val short : int
+(** The capacity up to which items are taken one by one. *)
+
 val at_once : t -> (unit -> bool) -> bool
-(** [at_once t ready], for a task whose scheduler gives others their turns only
-    by suspending it: looks for 1 microsecond, if that may come to be by another
-    domain, and returns whether it did; then the task may go on. As
-    {!begin_turns} it looks for nobody that began to wait after others that are
-    in {!sleeping}, and after 32 in a row that went on the next one does not
-    look. *)
-
-val attempt_at_once : t -> ('x -> 'y -> 'a option) -> 'x -> 'y -> 'a option
-(** {!at_once}, which gives what [attempt x y] gives. No signal handler runs
-    between that and the return, if [attempt] allocates nothing after its last
-    step. *)
-
-val attempt_at_change :
-  t -> _ Atomic.t -> ('x -> 'y -> 'a option) -> 'x -> 'y -> 'a option
-(** As {!attempt_at_once}, for an attempt that can succeed only when the atomic
-    has changed: it is made again only then. *)
-
-val create_at_once : unit -> t
-(** For these two, and looks by {!begin_turns} that are as short: these take so
-    little that one in 4,096 waits looks where all are in vain. *)
+(** {!attempt} at the pace {!soon}: whether [ready ()] came to be. *)
 
 val skips : t -> bool
 (** Whether this wait is one of those that pass without a look; it is counted.
-    For those who are to know that before they call anything. *)
-
-(** {2 Keeping off} *)
-
-val create_to_gather : unit -> t
-(** For {!gather}. *)
-
-val gather : t -> ('x -> bool) -> 'x -> unit
-(** [gather t has_gathered x] does nothing for 1 to 3 microseconds, if that has
-    been worth it: [has_gathered x], called at the end, says whether it was. For
-    a task that has nothing to do until another domain has done much: each time
-    it looked, it would take what that one writes away from it. As {!at_once}
-    otherwise, but that after 4 in a row that were worth it the next one does
-    not. *)
+    For callers that have to know that before they call anything. *)

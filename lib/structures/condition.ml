@@ -67,7 +67,7 @@ let waiting =
 
 (* No signal handler runs between locking and writing that down. *)
 let lock_now wait =
-  if Mutex.try_lock_signalled wait.mutex then wait.unlocked <- false
+  if Mutex.try_lock_soon wait.mutex then wait.unlocked <- false
   else
     Suspend.protect (fun () ->
         Mutex.lock wait.mutex;
@@ -101,7 +101,7 @@ let rec leave_both first second =
 
 (* Not before others could have had the mutex, or who signals without it would keep them
    from it. *)
-let attempt_in_place wait () =
+let attempt_in_place wait () () =
   if wait.unlocked then Place.look wait.place else None
 
 let waiting_in_place =
@@ -111,7 +111,7 @@ let waiting_in_place =
     how =
       By_hand
         {
-          attempt = attempt_in_place;
+          attempt = (fun wait () -> attempt_in_place wait () ());
           enlist =
             (fun wait w ->
               unlock_once wait;
@@ -133,7 +133,7 @@ let[@inline never] spin_then_wait wait =
   try
     unlock_unless_queued wait;
     match
-      if wait.unlocked then Operation.attempt_soon attempt_in_place wait ()
+      if wait.unlocked then Operation.spin Spin.soon attempt_in_place wait () ()
       else None
     with
     | Some Signal ->

@@ -225,42 +225,24 @@ let try_lock t =
   let owner = Holders.caller () in
   lock_now t owner || lock_free t owner
 
-(* An owner on another domain may unlock sooner than the caller could suspend and be woken:
-   so the caller spins, while nobody has queued. An owner of the same domain cannot. *)
-let spins = Domain.DLS.new_key Spin.create_at_once
-
-let rec spin_for times pauses t owner =
+let lock_unlocked t owner () =
   match Atomic.get t with
-  | Unlocked -> lock_now t owner || spin_again times pauses t owner
-  | Free _ -> lock_free t owner || spin_again times pauses t owner
-  | Locked { waiters; overtaken; _ } ->
-      (Waiters.is_empty waiters || overtaken > nobody)
-      && spin_again times pauses t owner
-  | Reserved _ -> false
+  | Unlocked when lock_now t owner -> Some ()
+  | Free _ when lock_free t owner -> Some ()
+  | Unlocked | Locked _ | Free _ | Reserved _ -> None
 
-and spin_again times pauses t owner =
-  times > 0
-  && begin
-    ignore (Backoff.wait pauses : int);
-    spin_for (times - 1) pauses t owner
-  end
+(* An owner on another domain may unlock sooner than the caller could suspend and be woken. *)
+let lock_soon t owner =
+  Option.is_some (Operation.spin Spin.mutex lock_unlocked t owner ())
 
-(* Backs off from the word, so that the owner may lock and unlock several times in its own
-   cache. *)
-let backing_off t owner = spin_for 2 Backoff.first t owner
-
-(* The owner has just signalled, and unlocks at once. *)
-let staying_close t owner = spin_for 32 1 t owner
-let lock_soon t owner spin = Spin.try_by (Domain.DLS.get spins) spin t owner
-
-let try_lock_signalled t =
+let try_lock_soon t =
   let owner = Holders.caller () in
-  lock_now t owner || lock_free t owner || lock_soon t owner staying_close
+  lock_now t owner || lock_free t owner || lock_soon t owner
 
 (* Nothing is allocated after the wait: a signal handler may raise there, and nobody would
    have what was given. *)
 let[@inline never] lock_slowly t owner =
-  if not (lock_free t owner || lock_soon t owner backing_off) then begin
+  if not (lock_free t owner || lock_soon t owner) then begin
     if owner != Holders.unknown then
       Misuse.before_lock t (owners t) (Holders.to_list owner);
     wait_for t (request owner (Sleeper.mine ()));

@@ -106,9 +106,9 @@ val owners : t -> Waits.holder list
 val try_release : t -> bool
 (** Unlocks [t], if no task waits for it, and waits are not kept. *)
 
-val try_lock_signalled : t -> bool
-(** As {!try_lock}, for a task that was signalled just now: looks for a
-    microsecond, as {!lock} does before it suspends, but more often. *)
+val try_lock_soon : t -> bool
+(** As {!try_lock}, but spins for a microsecond, as {!lock} does before it
+    suspends. *)
 
 val lock_again : t -> unit
 (** Locks [t] for a task that must have it. When this returns or raises, which

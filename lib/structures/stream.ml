@@ -476,7 +476,7 @@ let long =
   }
 
 let mailbox = { long with taking = { long.taking with name = "Mailbox.take" } }
-let is_short capacity = capacity <= 8
+let is_short capacity = capacity <= Spin.short
 
 (* --- Making one ----------------------------------------------------------- *)
 
@@ -503,22 +503,20 @@ let create_mailbox ?name () = make "mailbox" ?name max_int mailbox
 
 (* --- Taking and adding ---------------------------------------------------- *)
 
-let gathering = Domain_local.make Spin.create_to_gather
-let enough = 4
-
 (* How many items there were at some moment. *)
 let rec length t =
   let before = Atomic.get t.first in
   let n = last_index t - taken (front before) in
   if Atomic.get t.first == before then n else (* taken from *) length t
 
-let are_items t = length t >= enough
-let is_room t = t.capacity - length t >= enough
+let are_items t = length t >= Spin.enough
+let is_room t = t.capacity - length t >= Spin.enough
+let if_gathered has_gathered t () = if has_gathered t then Some () else None
 
 (* Before a task waits in a long stream for another domain, it backs off for a moment, if
-   the last ones have found some items, or some room, after that ([Spin.gather]). *)
-let[@inline never] gather has_gathered t =
-  Spin.gather (Domain_local.get gathering) has_gathered t
+   the last ones have found some items, or some room, after that. *)
+let gather has_gathered t =
+  ignore (Operation.spin Spin.bulk if_gathered has_gathered t () : unit option)
 
 let[@inline never] gather_then_take t =
   gather are_items t;

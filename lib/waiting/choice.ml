@@ -303,9 +303,9 @@ let wait_for_any alternatives =
 
 let spin_for_any alternatives =
   if may_spin alternatives 0 ~any:false then
-    Operation.attempt_soon
-      (fun alternatives () -> attempt_any alternatives)
-      alternatives ()
+    Operation.spin Spin.soon
+      (fun alternatives () () -> attempt_any alternatives)
+      alternatives () ()
   else None
 
 (* A choice that was resumed in vain begins again, with the same arguments. *)

@@ -132,19 +132,25 @@ let suspend operation t arg =
 
 (* --- Spinning before ---------------------------------------------------------------- *)
 
-let spins = Domain_local.make Spin.create_at_once
+let spins = Domain_local.make Spin.create
 
 let[@inline] may_spin () =
   Domains.were_spawned () && not (Spin.skips (Domain_local.get spins))
 
-let[@inline never] attempt_soon attempt t arg =
-  Spin.attempt_at_once (Domain_local.get spins) attempt t arg
+let[@inline never] spin pace attempt x y z =
+  Spin.attempt (Domain_local.get spins) pace attempt x y z
 
-let[@inline never] attempt_at_change word attempt t arg =
-  Spin.attempt_at_change (Domain_local.get spins) word attempt t arg
-
-let[@inline never] spin_before operation t arg =
-  match attempt_soon (fun t arg -> attempt operation t arg) t arg with
+(* Nothing is allocated before: another domain may be reading the cache line in which this one
+   allocates. *)
+let[@inline never] spin_before (type s x a) (operation : (s, x, a) t) (t : s)
+    arg =
+  match
+    match operation.how with
+    | By_steps { word; _ } ->
+        let spins = Domain_local.get spins in
+        Spin.attempt_soon spins (word t) attempt operation t arg
+    | By_hand _ -> spin Spin.soon attempt operation t arg
+  with
   | Some v -> v
   | None -> suspend operation t arg
 
@@ -155,7 +161,7 @@ exception Met_nobody
 
 let nobody = Error Met_nobody
 
-let is_decided decision () =
+let is_decided decision () () =
   if Decision.is_undecided (Decision.outcome decision) then None else Some ()
 
 let met t decision =
@@ -177,7 +183,7 @@ let[@inline never] meet_or_wait operation t arg =
     with
     | Some _ as given -> given
     | None ->
-        ignore (attempt_soon is_decided decision () : unit option);
+        ignore (spin Spin.soon is_decided decision () () : unit option);
         None
   with
   | Some v -> v

@@ -99,13 +99,9 @@ exception Nudged
 val may_spin : unit -> bool
 (** Whether the caller's task should spin: mostly not, which costs little. *)
 
-val attempt_soon : ('t -> 'x -> 'a option) -> 't -> 'x -> 'a option
-(** How {!wait} spins, after {!may_spin}. *)
-
-val attempt_at_change :
-  _ Atomic.t -> ('t -> 'x -> 'a option) -> 't -> 'x -> 'a option
-(** As {!attempt_soon}, for an attempt that can succeed only when the atomic has
-    changed. *)
+val spin :
+  Spin.pace -> ('x -> 'y -> 'z -> 'a option) -> 'x -> 'y -> 'z -> 'a option
+(** {!Spin.attempt}, by what the tasks of this domain have learned. *)
 
 (** {2 For choices, and styles that suspend in other ways} *)
 

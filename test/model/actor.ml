@@ -61,6 +61,6 @@ let look_at_most n =
   Domains.spawned := n > 0;
   let spin = Domain_local.get Operation.spins in
   spin.in_vain <- 0;
-  spin.skipped <- 0;
+  spin.in_a_row <- 0;
   spin.looking <- false;
   Spin.limit spin n

@@ -19,11 +19,6 @@ let wait ?(evt = false) ?(until = fun () -> true) name c m =
       Mutex.unlock m;
       raise e
 
-(* For the mutex nobody looks: it has a model of its own. *)
-let look_at_most n =
-  look_at_most n;
-  Spin.never (Domain.DLS.get Mutex.spins)
-
 (* It looks again, although it may have looked in vain. *)
 let wait_twice name c m =
   make name @@ fun () ->

@@ -12,8 +12,8 @@ let lock ?(evt = false) name mutex =
 (* As [Mutex.lock] where the owner may be on another domain. *)
 let look name mutex =
   make name @@ fun () ->
-  if not (Mutex.spin_for 2 1 mutex Holders.unknown) then
-    Mutex.wait_for mutex Mutex.anybody;
+  if Spin.attempt_again 1 Mutex.lock_unlocked mutex Holders.unknown () 2 = None
+  then Mutex.wait_for mutex Mutex.anybody;
   Buffer.add_string order name;
   Mutex.unlock mutex;
   "ok"

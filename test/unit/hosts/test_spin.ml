@@ -169,8 +169,6 @@ let at_once () =
   int "so often" 33 !calls;
   int "it learns" 1 (skipped t);
   Spin.leave_turns t;
-  Spin.sleeping t (fun () ->
-      no "not while others sleep" (Spin.at_once t (fun () -> true)));
   raises "what it looks at" Boom (fun () ->
       Spin.at_once t (fun () -> raise Boom));
   int "that teaches nothing" 0 (skipped t)
@@ -233,40 +231,52 @@ let never_again () =
   in_vain t;
   never_looks t
 
-(* --- Keeping off ----------------------------------------------------------------- *)
+(* --- Paces ----------------------------------------------------------------------- *)
 
-(* Which of so many have kept off. *)
-let kept_off t ~gathers n =
-  let kept_off _ =
-    let asked = ref false in
-    Spin.gather t
-      (fun () ->
-        asked := true;
-        gathers)
-      ();
-    !asked
+(* How often [f] is called, which succeeds at call number [at]. *)
+let calls pace at =
+  let t = Spin.create () and calls = ref 0 in
+  let f x y z =
+    Alcotest.(check (list string)) "its arguments" [ "x"; "y"; "z" ] [ x; y; z ];
+    incr calls;
+    if !calls = at then Some at else None
   in
-  List.filteri (fun i _ -> kept_off i) (List.init n Fun.id)
+  let found = Spin.attempt t pace f "x" "y" "z" in
+  Alcotest.(check (option int))
+    "what it gives"
+    (if !calls = at then Some at else None)
+    found;
+  !calls
 
-let ints = Alcotest.(check (list int))
+let paces () =
+  let check name (pace : Spin.pace) =
+    int (name ^ ", at once") 1 (calls pace 1);
+    int (name ^ ", at the end") (pace.tries + 1) (calls pace (pace.tries + 1));
+    int (name ^ ", in vain") (pace.tries + 1) (calls pace max_int)
+  in
+  check "soon" Spin.soon;
+  check "mutex" Spin.mutex;
+  check "bulk" Spin.bulk
 
-let gathers () =
-  let t = Spin.create_to_gather () in
-  ints "four of five"
-    [ 0; 1; 2; 3; 5; 6; 7; 8; 10 ]
-    (kept_off t ~gathers:true 11)
+(* It is called again only when it has changed the atomic. *)
+let at_changes () =
+  let t = Spin.create () and calls = ref 0 and word = Atomic.make 0 in
+  let f changes found () =
+    incr calls;
+    if !calls <= changes then Atomic.incr word;
+    if !calls = found then Some !calls else None
+  in
+  let check changes found result =
+    calls := 0;
+    Alcotest.(check (option int))
+      "what it gives" result
+      (Spin.attempt_soon t word f changes found ());
+    !calls
+  in
+  int "calls" 5 (check 4 5 (Some 5));
+  int "calls in vain" 3 (check 2 5 None)
 
-let gathers_nothing () =
-  let t = Spin.create_to_gather () in
-  ints "ever fewer" [ 0; 2; 6; 14; 30; 62 ] (kept_off t ~gathers:false 100);
-  raises "the question" Boom (fun () ->
-      for _ = 1 to 1_000 do
-        Spin.gather t (fun () -> raise Boom) ()
-      done);
-  yes "another one may" (kept_off t ~gathers:true 1_000 <> [])
-
-let gathers_alone () =
-  ints "nobody does" [] (kept_off (Spin.create_to_gather ()) ~gathers:true 10)
+let paces_alone () = int "calls" 0 (calls Spin.soon 1)
 
 let () =
   let with_other_cores tests =
@@ -278,7 +288,7 @@ let () =
     [
       (* Not after a domain was made. *)
       ( "one domain",
-        [ test "nobody looks" alone; test "nor keeps off" gathers_alone ] );
+        [ test "nobody looks" alone; test "nor attempts" paces_alone ] );
       ( "two domains",
         test "there is another one" (fun () -> in_domain ignore)
         :: test "never" never
@@ -298,7 +308,7 @@ let () =
                test "one looks at a time" one_at_a_time;
                test "an exception ends the look" raises_out_of_it;
                test "never again" never_again;
-               test "who gathers keeps off" gathers;
-               test "who gathers nothing, ever less" gathers_nothing;
+               test "so many attempts" paces;
+               test "attempts at changes" at_changes;
              ] );
     ]
