@@ -202,7 +202,7 @@ let put_full t full () =
   | Empty _, Full (v, _) -> Step.attempt t put_in v
   | _ -> None
 
-(* What a box is to become is made before the task spins, because otherwise the
+(* What a box is to become is made before the attempts, because otherwise the
    compare-and-set would stall until what was just allocated is written. Then a message takes
    1.3 times as long. *)
 let[@inline never] spin_then_put t v =

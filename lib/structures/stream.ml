@@ -509,17 +509,16 @@ let rec length t =
   let n = last_index t - taken (front before) in
   if Atomic.get t.first == before then n else (* taken from *) length t
 
-let are_items t = length t >= Spin.enough
-let is_room t = t.capacity - length t >= Spin.enough
-let if_gathered has_gathered t () = if has_gathered t then Some () else None
+let room t = t.capacity - length t
+let if_enough count t () = if count t >= Spin.enough then Some () else None
 
 (* Before a task waits in a long stream for another domain, it backs off for a moment, if
    the last ones have found some items, or some room, after that. *)
-let gather has_gathered t =
-  ignore (Operation.spin Spin.bulk if_gathered has_gathered t () : unit option)
+let gather count t =
+  ignore (Operation.spin Spin.bulk if_enough count t () : unit option)
 
 let[@inline never] gather_then_take t =
-  gather are_items t;
+  gather length t;
   match try_take t with
   | Some v -> v
   | None -> Operation.suspend t.operations.taking t ()
@@ -537,7 +536,7 @@ let take_nonblocking t =
 let take_evt t = Event.make t.operations.taking t ()
 
 let[@inline never] gather_then_add t v =
-  gather is_room t;
+  gather room t;
   if not (try_add t v) then Operation.suspend t.operations.adding t v
 
 let[@inline never] wait_to_add t v =
