@@ -1,32 +1,32 @@
-(* The constants of all spinning. The last column is what happens without the rule: how many
-   times as long an operation takes between two domains, unless it says something else. (Two
-   cores with a program each, between which a cache line takes 25 to 80 ns; medians of 7 to 15
-   pairs of samples, without a scheduler, in Fifo and in Eio; 2026-11-27.)
+(* The constants of all spinning. The last column says what happens without the rule: an
+   operation between two domains takes so many times as long, unless it says something else.
+   (Medians of 7 to 15 pairs of samples, without a scheduler, in Fifo and in Eio, at real-time
+   priority on two cores, between which a cache line takes 25 to 80 ns; 2026-11-27.)
 
-   Constant           For                                    Without it
-   max_looks          a thread or a loop: longer than it     22 to 79
-   max_turns          a task of another library's loop,      (both rules)
-                      takes to wake a thread, up to 60 us
-   yield_every        other threads of the domain            one that sleeps for 1 ms is late by
-                                                             80 ms, not by 0.03 to 17
-   max_in_vain        other programs that keep the cores     4 to 9 on such cores, as a look in
-                      busy: one wait in 512 looks            vain takes up to 70 us
-   max_in_a_row       other tasks of a loop of Fifo, which   of 8, one is served 3.3 times as
-                      have no turns meanwhile                often as another, not 1.2; the
-                                                             longest wait is 9.5 ms, not 3
-   window             the order of tasks that one of their   wrong in 2 % of the rounds
-                      loop resumes (Eio)
-   soon               promise, semaphore                     1.4 to 1.9, 1.7 to 2.9
-                      rendezvous, choice of receives         1.1 to 1.3
-                      [Condition.wait]                       2.1 to 2.7
-   mutex              a mutex that is held for 20 ns         1.3 to 1.8
-                      a queue of 10 by a condition           1.1 to 2.4
-   bulk               a stream of 100                        1.9 in Fifo
-                      the same, filled each 100 ns           1.3 to 1.8
-   enough             items sent to and fro one by one by    1.2 to 1.5 if one is enough
-                      two streams of 100
-   short              a stream of 4, of 8                    1.4 to 1.5, 1.1 if none is short
-                      a stream of 16, of 100                 1.2, up to 1.9 if all are *)
+   Constant       Value   For                                 Without it
+   max_looks      2,000   a thread or a loop, and             22 to 79 without both: they
+   max_turns      400     a task in turns of its loop         are longer than it takes to
+                                                              wake a thread, up to 60 us
+   yield_every    16      other threads of the domain         one that sleeps for 1 ms is
+                                                              late by 80 ms, not 0.03 to 17
+   max_in_vain    9       cores that other programs keep      4 to 9 on such cores: a look in
+                          busy: one wait in 512 looks         vain takes up to 70 us
+   max_in_a_row   32      other tasks of the loop, which      of 8, one is served 3.3 times as
+                          have no turns meanwhile             often as another, not 1.2; the
+                                                              longest wait is 9.5 ms, not 3
+   window         64      the order of tasks that a task of   wrong in 2 % of the rounds
+                          their loop resumes (Eio)
+   soon           32, 1   promise, semaphore                  1.4 to 1.9, 1.7 to 2.9
+                          rendezvous, choice of receives      1.1 to 1.3
+                          condition                           2.8 to 3.4
+   mutex          8, 16   a mutex that is held for 20 ns      1.0, 1.1 and 3.9
+                          a queue of 10 by a condition        1.2 to 1.8
+   bulk           1, 64   a stream of 100                     1.1 to 1.9
+                          the same, filled each 100 ns        1.3 to 1.8
+   enough         4       items sent to and fro one by one    1.2 to 1.5, if one is enough
+                          by two streams of 100
+   short          8       a stream of 4, of 8                 1.4, 1.1, if none is short
+                          a stream of 16, of 100              1.2, up to 1.9, if all are *)
 let max_looks = 2000
 let max_turns = 400
 let yield_every = 16
