@@ -16,6 +16,16 @@ let[@inline] taken : t -> unit = function
       Waits.held_from_now holder;
       ()
 
+(* --- Mutexes ------------------------------------------------------------------------ *)
+
+let before_lock (caller : t) mutex ~(owner : t) =
+  match (owner, caller) with
+  | Some owner, Some caller -> Misuse.before_lock mutex owner caller
+  | None, _ | _, None -> ()
+
+let before_unlock mutex ~(owner : t) =
+  match owner with Some owner -> Misuse.before_unlock mutex owner | None -> ()
+
 (* --- Several holders of one structure --------------------------------------------- *)
 
 let is_same (a : t) (b : t) =

@@ -30,6 +30,16 @@ val taken : t -> unit
 
 val to_list : t -> Waits.holder list
 
+(** {2 Mutexes}
+
+    What is told of one that has an {!unknown} owner: nothing. *)
+
+val before_lock : t -> 'mutex -> owner:t -> unit
+(** [before_lock caller mutex ~owner]: {!Misuse.before_lock}. *)
+
+val before_unlock : 'mutex -> owner:t -> unit
+(** {!Misuse.before_unlock}. *)
+
 (** {2 Several holders of one structure} *)
 
 val without : t -> t list -> t list

@@ -41,13 +41,10 @@ let tell_of_ended t (owner : Waits.holder) =
         Nobody may ever unlock it"
        (mutex t) (Who.to_string owner.by) (place owner.held_at))
 
-let before_lock t owners callers =
-  let check (owner : Waits.holder) (caller : Waits.holder) =
-    if Who.same owner.by caller.by && Extent.is_certain caller.by then
-      locked_twice t owner;
-    if Who.is_gone owner.by then tell_of_ended t owner
-  in
-  List.iter (fun owner -> List.iter (check owner) callers) owners
+let before_lock t (owner : Waits.holder) (caller : Waits.holder) =
+  if Who.same owner.by caller.by && Extent.is_certain caller.by then
+    locked_twice t owner;
+  if Who.is_gone owner.by then tell_of_ended t owner
 
 (* A thread may be the loop in which the owner runs, or that in which the caller does. *)
 let is_other (by : Who.t) (owner : Who.t) =
@@ -56,19 +53,13 @@ let is_other (by : Who.t) (owner : Who.t) =
   && (by.host <> "" || owner.host = "")
   && not (by.host <> "" && Who.same owner (Who.of_thread ()))
 
-let before_unlock_of t owners =
-  let check (owner : Waits.holder) =
-    let by = Extent.task () in
-    if is_other by owner.by then
-      report
-        (Printf.sprintf
-           "Mutex.unlock: %s unlocks %s, which another task has locked: %s, \
-            here:%s\n\
-            It is unlocked all the same"
-           (Who.to_string by) (mutex t) (Who.to_string owner.by)
-           (place owner.held_at))
-  in
-  List.iter check owners
-
-let before_unlock t owners =
-  if not (List.is_empty owners) then before_unlock_of t owners
+let before_unlock t (owner : Waits.holder) =
+  let by = Extent.task () in
+  if is_other by owner.by then
+    report
+      (Printf.sprintf
+         "Mutex.unlock: %s unlocks %s, which another task has locked: %s, \
+          here:%s\n\
+          It is unlocked all the same"
+         (Who.to_string by) (mutex t) (Who.to_string owner.by)
+         (place owner.held_at))

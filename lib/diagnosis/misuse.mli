@@ -13,12 +13,12 @@ val place : Printexc.raw_backtrace -> string
 (** The frames of the program, or all if there are none, each in a line of its
     own; [""] without frames. *)
 
-val before_lock : 'mutex -> Waits.holder list -> Waits.holder list -> unit
-(** [before_lock mutex owners caller], before the caller waits for its owners.
+val before_lock : 'mutex -> Waits.holder -> Waits.holder -> unit
+(** [before_lock mutex owner caller], before the caller waits for the owner.
     Reports an owner that has ended.
 
     - {b Raises} [Sys_error] if the caller is certainly the owner. *)
 
-val before_unlock : 'mutex -> Waits.holder list -> unit
-(** Reports that the caller unlocks what another task has locked, if that is so.
-*)
+val before_unlock : 'mutex -> Waits.holder -> unit
+(** [before_unlock mutex owner] reports that the caller unlocks what another
+    task has locked, if that is so. *)

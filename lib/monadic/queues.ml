@@ -51,7 +51,7 @@ struct
     Style.try_bind
       (fun () -> Queue.take t)
       (fun v -> Style.return (Some v))
-      (function Closed.Closed -> Style.return None | e -> failed e)
+      (function Errors.Closed -> Style.return None | e -> failed e)
 
   let rec fold_s f acc t =
     Style.bind (next t) (function

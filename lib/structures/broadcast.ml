@@ -64,7 +64,7 @@ and 'a state =
 
 and 'a subscription = 'a state Atomic.t
 
-exception Closed = Closed.Closed
+exception Closed = Errors.Closed
 
 type 'a t = { last : 'a link Atomic.t }
 
@@ -145,7 +145,7 @@ and hand_out link waiters : _ Step.t =
             refused = then_serve_again;
           }
     | Sealed ->
-        let next = Step.resume_all waiters Closed.outcome Step.finished in
+        let next = Step.resume_all waiters Errors.closed Step.finished in
         Become (Reading link, next)
     | End | Waited _ ->
         let notice = notice w.arg in
@@ -281,7 +281,7 @@ let rec extend t next =
 
 let send t value =
   if not (extend t (Node { value; link = Atomic.make End })) then begin
-    Closed.by t;
+    Errors.raised_by t Closed;
     raise Closed
   end
 

@@ -1,4 +1,4 @@
-exception Closed = Closed.Closed
+exception Closed = Errors.Closed
 
 type 'a t = 'a Event.channel
 

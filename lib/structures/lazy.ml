@@ -24,8 +24,6 @@ type 'a t = 'a Forcing.t
 
 exception Undefined = Stdlib.Lazy.Undefined
 
-let () = Labels.tell Undefined
-
 type cancel = [ `Restart | `Record | `Protect ]
 
 (* --- Steps ---------------------------------------------------------------- *)

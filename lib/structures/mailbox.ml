@@ -1,4 +1,4 @@
-exception Closed = Closed.Closed
+exception Closed = Errors.Closed
 
 (* A stream that is never full: no task ever waits to put. *)
 type 'a t = 'a Stream.t

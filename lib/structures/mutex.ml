@@ -133,10 +133,12 @@ let queue change (w : (request, unit) Waiter.t) = function
       else Locked { owner; waiters; overtaken }
   | Reserved waiters -> Reserved (change waiters w)
 
-let owners t =
+let owner_of t =
   match Atomic.get t with
-  | Unlocked | Free _ | Reserved _ -> []
-  | Locked { owner; _ } -> Holders.to_list owner
+  | Unlocked | Free _ | Reserved _ -> Holders.unknown
+  | Locked { owner; _ } -> owner
+
+let owners t = Holders.to_list (owner_of t)
 
 let locking =
   {
@@ -195,7 +197,7 @@ let[@inline] unlocked t () = Atomic.compare_and_set t locked Unlocked
 let try_release t = unlocked t ()
 
 let[@inline never] unlock_slowly t =
-  Misuse.before_unlock t (owners t);
+  Holders.before_unlock t ~owner:(owner_of t);
   Step.surely t unlock_step ()
 
 let[@inline] unlock t =
@@ -243,8 +245,7 @@ let try_lock_soon t =
    have what was given. *)
 let[@inline never] lock_slowly t owner =
   if not (lock_free t owner || lock_soon t owner) then begin
-    if owner != Holders.unknown then
-      Misuse.before_lock t (owners t) (Holders.to_list owner);
+    Holders.before_lock owner t ~owner:(owner_of t);
     wait_for t (request owner (Sleeper.mine ()));
     Holders.taken owner
   end

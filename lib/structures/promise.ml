@@ -20,12 +20,10 @@ type 'a state =
 
 type 'a t = 'a state Atomic.t
 
-exception Already_filled
-
-let () = Labels.tell Already_filled ~otherwise:"Concord.Promise.Already_filled"
+exception Already_filled = Errors.Already_filled
 
 let refuse t =
-  Labels.raises Already_filled t;
+  Errors.raised_by t Already_filled;
   raise Already_filled
 
 let unresolved = Waiting Waiters.empty

@@ -16,12 +16,12 @@ module type S = sig
 end
 
 let at_end = function
-  | Closed.Closed -> None
+  | Errors.Closed -> None
   | e -> Printexc.raise_with_backtrace e (Printexc.get_raw_backtrace ())
 
 module Make (Queue : Queue) = struct
   let next t =
-    match Queue.take t with v -> Some v | exception Closed.Closed -> None
+    match Queue.take t with v -> Some v | exception Errors.Closed -> None
 
   let next_evt t =
     Event.wrap_handler (Event.wrap (Queue.take_evt t) Option.some) at_end

@@ -6,7 +6,7 @@ module type Queue = sig
   type 'a t
 
   val take : 'a t -> 'a
-  (** @raise Closed.Closed once it is closed and has no more items. *)
+  (** @raise Errors.Closed once it is closed and has no more items. *)
 
   val take_evt : 'a t -> 'a Event.t
 end

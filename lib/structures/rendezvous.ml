@@ -27,7 +27,7 @@ let opened senders receivers =
 (* --- Steps ---------------------------------------------------------------- *)
 
 let send_step v : _ -> _ Step.t = function
-  | Closed -> Raise Closed.Closed
+  | Closed -> Raise Errors.Closed
   | Open (_, receivers) when Waiters.is_empty receivers -> Wait
   | Open (senders, receivers) ->
       Hand_over
@@ -40,7 +40,7 @@ let send_step v : _ -> _ Step.t = function
         }
 
 let receive_step () : _ -> _ Step.t = function
-  | Closed -> Raise Closed.Closed
+  | Closed -> Raise Errors.Closed
   | Open (senders, _) when Waiters.is_empty senders -> Wait
   | Open (senders, receivers) ->
       let w = Waiters.head senders in
@@ -57,9 +57,9 @@ let close_step () : _ -> _ Step.t = function
   | Closed -> Return (Closed, ())
   | Open (senders, receivers) ->
       let then_receivers =
-        Step.resume_all receivers Closed.outcome Step.finished
+        Step.resume_all receivers Errors.closed Step.finished
       in
-      Become (Closed, Step.resume_all senders Closed.outcome then_receivers)
+      Become (Closed, Step.resume_all senders Errors.closed then_receivers)
 
 (* --- Who waits ------------------------------------------------------------ *)
 
@@ -139,6 +139,6 @@ let drain t =
   let rec receive n received =
     match if n = 0 then None else try_receive t with
     | Some v -> receive (n - 1) (v :: received)
-    | None | (exception Closed.Closed) -> List.rev received
+    | None | (exception Errors.Closed) -> List.rev received
   in
   receive (count_senders t) []

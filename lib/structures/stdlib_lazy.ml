@@ -1,10 +1,4 @@
-exception Being_forced
-
-let () =
-  Labels.tell Being_forced
-    ~otherwise:
-      "Concord.Lazy.Being_forced: Stdlib's lazy value is being forced by code \
-       that does not force it through Concord.Lazy.of_stdlib"
+exception Being_forced = Errors.Being_forced
 
 (* A task that forces one of Stdlib's lazy values while another one does is told
    [Undefined]. So two values of [of_stdlib] that have the same one find each other here,
@@ -75,5 +69,5 @@ let force l ~owner:(Forcing.Any t as owner) ~await =
       | exception e ->
           let backtrace = Printexc.get_raw_backtrace () in
           leave entry;
-          if e == Being_forced then Labels.raises e t;
+          if e == Being_forced then Errors.raised_by t e;
           Printexc.raise_with_backtrace e backtrace)

@@ -134,10 +134,10 @@ and 'a operations = {
   adding : ('a t, 'a, unit) Operation.t;
 }
 
-exception Closed = Closed.Closed
+exception Closed = Errors.Closed
 
 let[@inline never] closed t =
-  Closed.by t;
+  Errors.raised_by t Closed;
   raise Closed
 
 (* --- Parts of a state ----------------------------------------------------- *)
@@ -220,7 +220,7 @@ let again () = Step.Again
 let seal_step : _ -> _ Step.t = function
   | Last (Node _ as top) -> Return (Last (Sealed top), ())
   | Last (Takers { top; takers }) ->
-      let next = Step.resume_all takers Closed.outcome Step.finished in
+      let next = Step.resume_all takers Errors.closed Step.finished in
       Become (Last (Sealed top), next)
   | Last (Sealed _) as last -> Return (last, ())
 
@@ -271,10 +271,10 @@ let close_step t : _ -> _ Step.t = function
   | First ((Bare _ | Item _) as front) ->
       Become (First (Shut front), then_seal t)
   | First (Full { front; adders }) ->
-      let next = Step.resume_all adders Closed.outcome (then_seal t) in
+      let next = Step.resume_all adders Errors.closed (then_seal t) in
       Become (First (Shut front), next)
   | First (Moving { front; adders; ended = false }) ->
-      let next = Step.resume_all adders Closed.outcome Step.finished in
+      let next = Step.resume_all adders Errors.closed Step.finished in
       Become
         (First (Moving { front; adders = Waiters.empty; ended = true }), next)
   | First (Moving { ended = true; _ }) as first -> Return (first, ())

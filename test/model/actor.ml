@@ -16,7 +16,7 @@ let run a =
   match a.work () with
   | result -> a.result <- result
   | exception Model.Cancelled -> a.result <- "cancelled"
-  | exception Closed.Closed -> a.result <- "closed"
+  | exception Errors.Closed -> a.result <- "closed"
 
 let count_waiting actors =
   List.length (List.filter (fun a -> a.result == waiting) actors)

@@ -3,11 +3,7 @@
 let report (_ : string) = ()
 let called otherwise _ = otherwise
 let place _ = ""
-let before_unlock _ (_ : Waits.holder list) = ()
+let before_unlock _ (_ : Waits.holder) = ()
 
-let before_lock _ owners callers =
-  let is_other (a : Waits.holder) (b : Waits.holder) =
-    not (Who.same a.by b.by)
-  in
-  if List.exists (fun a -> not (List.for_all (is_other a) callers)) owners then
-    raise (Sys_error "locked twice")
+let before_lock _ (owner : Waits.holder) (caller : Waits.holder) =
+  if Who.same owner.by caller.by then raise (Sys_error "locked twice")

@@ -153,7 +153,7 @@ let real_channel how ~log =
   in
   { act; enlist; withdraw = withdraw waiters; look }
 
-let closed = Closed.Closed
+let closed = Errors.Closed
 
 let expected_channel ~log =
   let is_closed = ref false and senders = ref [] and receivers = ref [] in

@@ -1,0 +1,33 @@
+exception Closed
+exception Already_filled
+exception Being_forced
+
+let closed = Error Closed
+
+(* Programs can write these names. *)
+let closed_of_kind = function
+  | ("channel" | "stream" | "mailbox" | "broadcast") as kind ->
+      Some (Printf.sprintf "Concord.%s.Closed" (String.capitalize_ascii kind))
+  | _ -> None
+
+let nameless (_ : string) = None
+
+let () =
+  List.iter
+    (fun (e, of_kind, otherwise) -> Labels.tell e ~of_kind ?otherwise)
+    [
+      ( Closed,
+        closed_of_kind,
+        Some
+          "Concord.Stream.Closed, which is that of Channel, Mailbox and \
+           Broadcast too" );
+      (Already_filled, nameless, Some "Concord.Promise.Already_filled");
+      ( Being_forced,
+        nameless,
+        Some
+          "Concord.Lazy.Being_forced: Stdlib's lazy value is being forced by \
+           code that does not force it through Concord.Lazy.of_stdlib" );
+      (Stdlib.Lazy.Undefined, nameless, None);
+    ]
+
+let raised_by structure e = Labels.raises e structure
