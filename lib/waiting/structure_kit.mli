@@ -11,7 +11,7 @@
 
     For example, this is a gate that stays open once it was opened:
 
-    {[
+    {@ocaml version>=5.4[
     # open Concord
     # open Structure_kit
     # type state = Open | Shut of (unit, unit) Waiters.t

@@ -8,6 +8,6 @@ of this one's dune-project, and nothing but dune and the compiler in its PATH.
   $ for program in dune ocaml ocamlc ocamlopt; do ln -s "$(command -v $program)" ../bin/; done
   $ without_git() { PATH=$PWD/../bin OCAMLPATH= "$@"; }
   $ without_git dune build --root . @install
-  $ without_git dune install --root . --prefix ../installed --display=quiet
+  $ without_git dune install --root . --prefix $PWD/../installed --display=quiet
   $ find ../installed -name dune
   ../installed/share/concord/dune
