@@ -252,10 +252,22 @@ let attempt t (_ : arrival) =
   | Some true -> Some Trial.passed
   | Some false | None -> None
 
+(* The task may make a trial as it comes back, which resumes itself first. Then what a signal
+   handler raises comes too late, and a host would drop it (S1). *)
 let come_back t { place; _ } resumer =
-  place.Waiter.resumer <- resumer;
-  Step.surely place.Waiter.arg return_step t;
-  true
+  let is_resumed = Atomic.make false in
+  place.Waiter.resumer <-
+    (fun outcome ->
+      resumer outcome
+      && begin
+        Atomic.set is_resumed true;
+        true
+      end);
+  match Step.surely place.Waiter.arg return_step t with
+  | () -> true
+  | exception e when Atomic.get is_resumed ->
+      Park.keep e (Printexc.get_raw_backtrace ());
+      true
 
 (* Another domain may resume the task before this returns. So its place is known first. *)
 let enlist t (w : (arrival, Trial.t) Waiter.t) =

@@ -80,5 +80,9 @@ let has_passed trial =
       | has_passed -> has_passed
       | exception e ->
           let backtrace = Backtrace.get () in
-          Step.surely trial doubt_step ()
-          || Printexc.raise_with_backtrace e backtrace)
+          if not (Step.surely trial doubt_step ()) then
+            Printexc.raise_with_backtrace e backtrace;
+          (* Its host knows that the task is cancelled. Otherwise a signal handler has raised
+             too late, as in [Park]. *)
+          if not (Suspend.is_cancelled ()) then Park.keep e backtrace;
+          true)

@@ -41,8 +41,11 @@ let real parties how ~log =
         let how = if parties = 2 then By_attempt else how in
         string_of_bool (perform how t.state Barrier.await_step t = Some true)
     | Come_back, _ ->
+        (* What comes too late for the task is kept for its next wait. *)
         away (fun (arrival, _, number, answer) ->
-            string_of_bool (enlist arrival number answer))
+            let waits = enlist arrival number answer in
+            Park.raise_kept ();
+            string_of_bool waits)
     | Give_up, _ ->
         away (fun ((arrival : Barrier.arrival), trial, _, _) ->
             arrival.accepted <- trial;

@@ -261,6 +261,50 @@ let aborted () =
   Hand.settle ();
   Hand.result task
 
+(* --- Barriers -------------------------------------------------------------------- *)
+
+module Park = Concord__Park
+module Trial = Concord__Trial
+
+let is_kept () =
+  match Park.raise_kept () with () -> false | exception Interrupt -> true
+
+(* A handler raises in a task that was resumed and looks whether the trial has passed, just
+   when it has. *)
+let too_late ~cancelled () =
+  let trial = Trial.create () in
+  let suspend block k =
+    if Trial.is_passed trial && not cancelled then
+      continue k (Option.get (block (fun _ -> false)))
+    else begin
+      yes "passes" (Structure_kit.Step.perform trial (fun () -> Trial.pass) ());
+      discontinue k Interrupt
+    end
+  in
+  let has_passed =
+    Handled.run { suspend } ~ret:Fun.id (fun () -> Trial.has_passed trial)
+  in
+  yes "has passed" has_passed;
+  int "kept" (Bool.to_int (not cancelled)) (Bool.to_int (is_kept ()))
+
+(* A task was woken in vain, and makes the next trial as it comes back: it resumes itself, and
+   then another one, whose resumer raises. *)
+let makes_the_next_trial () =
+  let b = Barrier.create 3 in
+  let await () = Barrier.await b in
+  let first = Hand.start await in
+  let doomed = Hand.start await in
+  yes "cancelled" (Hand.cancel doomed);
+  let last = Hand.start await in
+  let other = Hand.watch ~strike:Interrupt await in
+  Hand.settle ();
+  Hand.unwound doomed;
+  Hand.result first;
+  Hand.result last;
+  yes "resumed" !other;
+  yes "kept" (is_kept ());
+  int "waiters" 0 (Barrier.waiters b)
+
 let () =
   run "interrupted"
     [
@@ -282,4 +326,10 @@ let () =
         ] );
       ( "the function of a look raises",
         [ test "handled" handled; test "aborts" aborted ] );
+      ( "a barrier",
+        [
+          test "too late, in a task that looks" (too_late ~cancelled:false);
+          test "a cancellation is not kept" (too_late ~cancelled:true);
+          test "too late, in one that makes the next trial" makes_the_next_trial;
+        ] );
     ]
