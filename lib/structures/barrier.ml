@@ -69,10 +69,11 @@ let arrival barrier initial =
 let empty = { arrived = 0; away = 0; trying = false; places = Waiters.empty }
 let parties t = t.parties
 
-(* Waiters in a trial are through, or will be back at once. *)
+(* Waiters in a trial are through, or will be back at once. While two meet, [arrived] may be
+   -1: see [meet]. *)
 let waiters t =
   let s = Atomic.get t.state in
-  if s.trying then Waiters.length s.places else s.arrived
+  if s.trying then Waiters.length s.places else Int.max 0 s.arrived
 
 let missing t () =
   let missing = Int.max 0 (t.parties - waiters t) in

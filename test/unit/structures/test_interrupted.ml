@@ -305,6 +305,27 @@ let makes_the_next_trial () =
   yes "kept" (is_kept ());
   int "waiters" 0 (Barrier.waiters b)
 
+(* One of two parties is cancelled while it is asked, and has withdrawn when it refuses. *)
+let withdraws_while_asked () =
+  let b = Barrier.create 2 in
+  let seen = ref [] in
+  let suspend block k =
+    let resumer _ =
+      discontinue k Interrupt;
+      seen := Barrier.waiters b :: !seen;
+      false
+    in
+    yes "waits" (Option.is_none (block resumer))
+  in
+  Handled.run { suspend } ~ret:Fun.id (fun () ->
+      try Barrier.await b with Interrupt -> ());
+  let other = Hand.start (fun () -> Barrier.await b) in
+  Alcotest.(check (list int)) "meanwhile" [ 0 ] !seen;
+  int "waits" 1 (Barrier.waiters b);
+  Barrier.await b;
+  Hand.settle ();
+  Hand.result other
+
 let () =
   run "interrupted"
     [
@@ -331,5 +352,6 @@ let () =
           test "too late, in a task that looks" (too_late ~cancelled:false);
           test "a cancellation is not kept" (too_late ~cancelled:true);
           test "too late, in one that makes the next trial" makes_the_next_trial;
+          test "waiters, while one withdraws" withdraws_while_asked;
         ] );
     ]
