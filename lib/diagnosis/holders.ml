@@ -16,6 +16,8 @@ let[@inline] taken : t -> unit = function
       Waits.held_from_now holder;
       ()
 
+let waits : t -> unit = Option.iter Waits.not_held_yet
+
 (* --- Mutexes ------------------------------------------------------------------------ *)
 
 let before_lock (caller : t) mutex ~(owner : t) =

@@ -28,6 +28,11 @@ val taken : t -> unit
 (** To be called when a task that had to wait continues: it holds the structure
     from now on. No signal handler runs here. *)
 
+val waits : t -> unit
+(** To be called before a task waits for the structure: it does not hold it
+    until {!taken}, even if the structure's state says so. The state may name a
+    task to which the structure is being handed over, and which refuses it. *)
+
 val to_list : t -> Waits.holder list
 
 (** {2 Mutexes}

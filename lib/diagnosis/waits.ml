@@ -13,6 +13,11 @@ let held by =
   { by; since_ns = now_ns (); held_at = Printexc.get_callstack max_frames }
 
 let held_from_now holder = holder.since_ns <- now_ns ()
+
+(* Later than any report, in which it is held for no time. *)
+let not_yet = max_int
+let not_held_yet holder = holder.since_ns <- not_yet
+let is_held holder = holder.since_ns <> not_yet
 let not_ended by = { (held by) with held_at = Printexc.get_callstack 0 }
 
 type place = {

@@ -22,6 +22,12 @@ val held : Who.t -> holder
 val held_from_now : holder -> unit
 (** It had to wait, and goes on now. *)
 
+val not_held_yet : holder -> unit
+(** It has to wait, until {!held_from_now}. *)
+
+val is_held : holder -> bool
+(** [false] from {!not_held_yet} to {!held_from_now}. *)
+
 val not_ended : Who.t -> holder
 (** A task that is waited for: it does so by not having ended. When it began is
     not known, and there are no frames. *)

@@ -246,6 +246,7 @@ let try_lock_soon t =
 let[@inline never] lock_slowly t owner =
   if not (lock_free t owner || lock_soon t owner) then begin
     Holders.before_lock owner t ~owner:(owner_of t);
+    Holders.waits owner;
     wait_for t (request owner (Sleeper.mine ()));
     Holders.taken owner
   end
@@ -268,6 +269,7 @@ let rec lock_again t =
 
 let lock_as_evt owner t =
   let taken () = Holders.taken owner in
+  Holders.waits owner;
   Event.make_by (Finish taken) locking t (request owner Sleeper.never)
 
 let lock_evt t = Holding.event lock_as_evt t

@@ -11,5 +11,7 @@ type place = unit
 let place (_ : string) _ _ = ()
 let kept = ref false
 let are_kept () = !kept
-let held_from_now (_ : holder) = ()
+let not_held_yet holder = holder.since_ns <- max_int
+let is_held holder = holder.since_ns <> max_int
+let held_from_now holder = holder.since_ns <- 0
 let held by = { by; since_ns = 0; held_at = Printexc.get_callstack 0 }

@@ -122,6 +122,45 @@ let ended () =
   yes "when somebody waits" (contains written "has ended since");
   yes "where" (contains written "locks_here")
 
+(* [f ()] in a task that is known as [who], and never continues after it has waited. [resumer ()]
+   is the answer of its resumers. *)
+let as_task who ~resumer f =
+  let effc (type a) (effect_ : a Effect.t) :
+      ((a, unit) Effect.Deep.continuation -> unit) option =
+    match effect_ with
+    | Concord__Suspend.Suspend block ->
+        Some
+          (fun k ->
+            match block (fun _ -> resumer ()) with
+            | Some v -> Effect.Deep.continue k v
+            | None -> ())
+    | Concord__Suspend.Ask { question = Concord__Who.Who; _ } ->
+        Some (fun k -> Effect.Deep.continue k (Some who))
+    | _ -> None
+  in
+  Effect.Deep.match_with f () { retc = Fun.id; exnc = raise; effc }
+
+(* While a mutex is being handed to a task that refuses it, the mutex has the name of that
+   task: here for as long as its resumer runs. *)
+let handed_over_in_vain () =
+  let m = Mutex.create () in
+  let who =
+    Concord__Who.make_strong ~host:"test" ~name:"the one that refuses" (ref ())
+  and other = Concord__Who.make_strong ~host:"test" ~name:"another" (ref ()) in
+  let waits who =
+    as_task who ~resumer:(fun () -> false) (fun () -> Mutex.lock m)
+  in
+  let refuse () =
+    waits who;
+    Concord__Identity.release who.identity;
+    waits other;
+    false
+  in
+  Mutex.lock m;
+  as_task who ~resumer:refuse (fun () -> Mutex.lock m);
+  let (), written = with_stderr (fun () -> Mutex.unlock m) in
+  Alcotest.(check string) "nobody is told anything" "" written
+
 let barrier () =
   let t = Barrier.create ~name:"barrier" 3 in
   let one = Thread.create Barrier.await t in
@@ -143,6 +182,7 @@ let () =
           test "unlocked by another" by_another;
           test "unlocked in the same thread" in_the_same_thread;
           test "held across the end" ended;
+          test "handed over in vain" handed_over_in_vain;
           test "barrier" barrier;
         ]
         @ frames_cases );
