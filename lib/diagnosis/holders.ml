@@ -20,9 +20,13 @@ let waits : t -> unit = Option.iter Waits.not_held_yet
 
 (* --- Mutexes ------------------------------------------------------------------------ *)
 
-let before_lock (caller : t) mutex ~(owner : t) =
-  match (owner, caller) with
-  | Some owner, Some caller -> Misuse.before_lock mutex owner caller
+let before_lock (caller : t) mutex ~(owner : _ -> t) =
+  let still_holds holder =
+    match owner mutex with Some now -> now == holder | None -> false
+  in
+  match (owner mutex, caller) with
+  | Some owner, Some caller ->
+      Misuse.before_lock mutex owner caller ~still_holds
   | None, _ | _, None -> ()
 
 let before_unlock mutex ~(owner : t) =

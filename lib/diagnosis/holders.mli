@@ -39,8 +39,9 @@ val to_list : t -> Waits.holder list
 
     What is told of one that has an {!unknown} owner: nothing. *)
 
-val before_lock : t -> 'mutex -> owner:t -> unit
-(** [before_lock caller mutex ~owner]: {!Misuse.before_lock}. *)
+val before_lock : t -> 'mutex -> owner:('mutex -> t) -> unit
+(** [before_lock caller mutex ~owner]: {!Misuse.before_lock}. [owner mutex] is
+    the owner at that moment. *)
 
 val before_unlock : 'mutex -> owner:t -> unit
 (** {!Misuse.before_unlock}. *)

@@ -42,12 +42,14 @@ let tell_of_ended t (owner : Waits.holder) =
        (mutex t) (Who.to_string owner.by) (place owner.held_at))
 
 (* A mutex that is handed over has the name of the next task already, which may refuse it
-   because it was cancelled. *)
-let before_lock t (owner : Waits.holder) (caller : Waits.holder) =
+   because it was cancelled.
+
+   An owner may have unlocked since it was read, and then have ended. *)
+let before_lock t (owner : Waits.holder) (caller : Waits.holder) ~still_holds =
   if Waits.is_held owner then begin
     if Who.same owner.by caller.by && Extent.is_certain caller.by then
       locked_twice t owner;
-    if Who.is_gone owner.by then tell_of_ended t owner
+    if Who.is_gone owner.by && still_holds owner then tell_of_ended t owner
   end
 
 (* A thread may be the loop in which the owner runs, or that in which the caller does. *)

@@ -13,9 +13,15 @@ val place : Printexc.raw_backtrace -> string
 (** The frames of the program, or all if there are none, each in a line of its
     own; [""] without frames. *)
 
-val before_lock : 'mutex -> Waits.holder -> Waits.holder -> unit
-(** [before_lock mutex owner caller], before the caller waits for the owner.
-    Reports an owner that has ended.
+val before_lock :
+  'mutex ->
+  Waits.holder ->
+  Waits.holder ->
+  still_holds:(Waits.holder -> bool) ->
+  unit
+(** [before_lock mutex owner caller ~still_holds], before the caller waits for
+    the owner. Reports an owner that has ended, and that still holds the mutex
+    then.
 
     - {b Raises} [Sys_error] if the caller is certainly the owner. *)
 

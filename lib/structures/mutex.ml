@@ -245,7 +245,7 @@ let try_lock_soon t =
    have what was given. *)
 let[@inline never] lock_slowly t owner =
   if not (lock_free t owner || lock_soon t owner) then begin
-    Holders.before_lock owner t ~owner:(owner_of t);
+    Holders.before_lock owner t ~owner:owner_of;
     Holders.waits owner;
     wait_for t (request owner (Sleeper.mine ()));
     Holders.taken owner

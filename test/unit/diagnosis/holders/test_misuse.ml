@@ -161,6 +161,27 @@ let handed_over_in_vain () =
   let (), written = with_stderr (fun () -> Mutex.unlock m) in
   Alcotest.(check string) "nobody is told anything" "" written
 
+(* The owner unlocks, and ends, between two reads of who it is. *)
+let unlocked_meanwhile () =
+  let m = Mutex.create () in
+  let holder =
+    Hand.result (Hand.start (fun () -> Concord__Holders.within Fun.id))
+  and caller = Concord__Holders.caller () in
+  let lock_when ~owners =
+    let owners = ref owners in
+    let owner _ =
+      match !owners with
+      | [] -> Concord__Holders.unknown
+      | owner :: rest ->
+          owners := rest;
+          owner
+    in
+    snd (with_stderr (fun () -> Concord__Holders.before_lock caller m ~owner))
+  in
+  Alcotest.(check string) "unlocked meanwhile" "" (lock_when ~owners:[ holder ]);
+  yes "still locked"
+    (contains (lock_when ~owners:[ holder; holder ]) "has ended since")
+
 let barrier () =
   let t = Barrier.create ~name:"barrier" 3 in
   let one = Thread.create Barrier.await t in
@@ -183,6 +204,7 @@ let () =
           test "unlocked in the same thread" in_the_same_thread;
           test "held across the end" ended;
           test "handed over in vain" handed_over_in_vain;
+          test "unlocked meanwhile" unlocked_meanwhile;
           test "barrier" barrier;
         ]
         @ frames_cases );
