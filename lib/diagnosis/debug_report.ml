@@ -37,7 +37,7 @@ let asking () =
       match Hashtbl.find_opt asked known.number with
       | Some holders -> holders
       | None ->
-          let holders = place.holders () in
+          let holders = Known.who_hold place.holders in
           if known.number >= 0 then Hashtbl.add asked known.number holders;
           holders
     in

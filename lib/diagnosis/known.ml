@@ -18,14 +18,27 @@ let unknown number =
   }
 
 (* A task that ended while it held something does not come back. *)
-let as_it_is (holder : Waits.holder) =
-  if Who.is_gone holder.by then
-    let name = holder.by.name ^ " (which has ended)" in
-    { holder with by = { holder.by with name } }
-  else holder
+let has_ended (holder : Waits.holder) =
+  Waits.is_held holder && Who.is_gone holder.by
 
-let with_holders t holders =
-  { t with holders = t.holders @ List.map as_it_is holders }
+let as_ended (holder : Waits.holder) =
+  let name = holder.by.name ^ " (which has ended)" in
+  { holder with by = { holder.by with name } }
+
+let as_it_is holder = if has_ended holder then as_ended holder else holder
+
+(* One that has ended may have given back what it held since it was read. *)
+let who_hold read =
+  let before = read () in
+  match List.filter has_ended before with
+  | [] -> before
+  | ended ->
+      let as_it_was holder =
+        if List.memq holder ended then as_ended holder else holder
+      in
+      List.map as_it_was (read ())
+
+let with_holders t holders = { t with holders = t.holders @ holders }
 
 (* The items by their numbers, in the given order; -1 is none. *)
 let table size numbered =

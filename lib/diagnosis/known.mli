@@ -13,6 +13,10 @@ val look_up : Identity.pointer array -> t array
 (** Does not suspend. {b Cost}: O(n), for n pointers, labels and holders, and a
     minor collection. *)
 
+val who_hold : (unit -> Waits.holder list) -> Waits.holder list
+(** Those that the function gives. The names of tasks that have ended say so,
+    and the function is called again to see whether these still hold. *)
+
 val with_holders : t -> Waits.holder list -> t
 (** With what the structure says of itself. *)
 

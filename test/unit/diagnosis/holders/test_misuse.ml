@@ -180,7 +180,25 @@ let unlocked_meanwhile () =
   in
   Alcotest.(check string) "unlocked meanwhile" "" (lock_when ~owners:[ holder ]);
   yes "still locked"
-    (contains (lock_when ~owners:[ holder; holder ]) "has ended since")
+    (contains (lock_when ~owners:[ holder; holder ]) "has ended since");
+  let named ~owners =
+    let owners = ref owners in
+    let read () =
+      match !owners with
+      | [] -> []
+      | owner :: rest ->
+          owners := rest;
+          Concord__Holders.to_list owner
+    in
+    List.map
+      (fun (holder : Concord__Waits.holder) ->
+        contains holder.by.name "(which has ended)")
+      (Concord__Known.who_hold read)
+  in
+  let bools = Alcotest.(check (list bool)) in
+  bools "nobody, in a report" [] (named ~owners:[ holder ]);
+  bools "another" [ false ] (named ~owners:[ holder; caller ]);
+  bools "still held" [ true ] (named ~owners:[ holder; holder ])
 
 let barrier () =
   let t = Barrier.create ~name:"barrier" 3 in
