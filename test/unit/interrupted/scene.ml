@@ -93,9 +93,13 @@ let of_operation (operation : int Operations.t) =
           (if operation.service = Meets then None
            else Some (visit (fun () -> place.wait 8)))
         ~look:(fun () ->
-          (* those that came for one who is interrupted wait for others *)
-          if operation.service = Meets && place.waiters () > 0 then
-            ignore (place.wake () : int);
+          (* those that came for one who is interrupted wait for others, and some of them
+             may have been resumed in vain *)
+          if operation.service = Meets then begin
+            Hand.settle ();
+            if place.waiters () > 0 then ignore (place.wake () : int);
+            Hand.settle ()
+          end;
           let left = place.left () in
           (place.waiters () :: left) @ full_round operation place)
     in
