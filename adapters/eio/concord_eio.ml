@@ -1,7 +1,6 @@
 open Eio.Private
 module Host_kit = Concord.Host_kit
 module Decision = Host_kit.Decision
-module Domain_local = Host_kit.Domain_local
 module Spin = Host_kit.Spin
 module Innermost_handler = Host_kit.Innermost_handler
 
@@ -18,7 +17,7 @@ let[@inline] marked = function
       Error (Raised (e, Printexc.get_raw_backtrace ()))
   | outcome -> outcome
 
-let spins = Domain_local.make Spin.create
+let spins = Domain.DLS.new_key Spin.create
 
 (* [enter] runs outside of the fiber, on the stack around that of the handler: so the
    innermost handler of the fiber is Eio's own if that is the stack around the fiber's. *)
@@ -122,7 +121,7 @@ let[@inline never] sleep spin enter =
 
 (* [Host_kit.look_first]. *)
 let suspend block =
-  let spin = Domain_local.get spins in
+  let spin = Domain.DLS.get spins in
   match Host_kit.begin_look spin with
   | 0 ->
       tell ();
@@ -136,14 +135,14 @@ let protect f =
   | exception Effect.Unhandled Effects.Get_context ->
       raise_notrace Host_kit.Elsewhere
 
-let fibers = Domain_local.make Concord__Who.tasks
+let fibers = Domain.DLS.new_key Concord__Who.tasks
 
 (* [Get_context] is answered by the innermost loop of Eio. *)
 let who () =
   match Effect.perform Effects.Get_context with
   | fiber ->
       let number = (Fiber_context.tid fiber :> int) in
-      Concord__Who.once (Domain_local.get fibers) number ~host:name
+      Concord__Who.once (Domain.DLS.get fibers) number ~host:name
         ~name:(fun () -> Printf.sprintf "fiber %d" number)
         fiber
   | exception Effect.Unhandled Effects.Get_context ->

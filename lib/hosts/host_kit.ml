@@ -1,5 +1,4 @@
 module Decision = Decision
-module Domain_local = Domain_local
 module Inbox = Inbox
 module Spin = Spin
 module Who = Who

@@ -11,9 +11,6 @@
 module Decision = Decision
 (** The one decision between resuming a task and cancelling it (H3). *)
 
-module Domain_local = Domain_local
-(** Values of a domain, read without a call. *)
-
 module Inbox = Inbox
 (** What other threads made ready, and the bell that wakes the loop (H4). *)
 

@@ -59,8 +59,8 @@ let create () =
     handler = no_handler;
   }
 
-let records = Domain_local.make create
-let[@inline] get () = Domain_local.get records
+let records = Domain.DLS.new_key create
+let[@inline] get () = Domain.DLS.get records
 
 (* The library is initialised in a thread without scheduler: this is the trigger that
    [Domain_local_await] gives there. *)

@@ -128,13 +128,13 @@ let suspend operation t arg =
 
 (* --- Spinning before ---------------------------------------------------------------- *)
 
-let spins = Domain_local.make Spin.create
+let spins = Domain.DLS.new_key Spin.create
 
 let[@inline] may_spin () =
-  Domains.were_spawned () && not (Spin.skips (Domain_local.get spins))
+  Domains.were_spawned () && not (Spin.skips (Domain.DLS.get spins))
 
 let[@inline never] spin pace attempt x y z =
-  Spin.attempt (Domain_local.get spins) pace attempt x y z
+  Spin.attempt (Domain.DLS.get spins) pace attempt x y z
 
 (* Nothing is allocated before: another domain may be reading the cache line in which this one
    allocates. *)
@@ -143,7 +143,7 @@ let[@inline never] spin_before (type s x a) (operation : (s, x, a) t) (t : s)
   match
     match operation.how with
     | By_steps { word; _ } ->
-        let spins = Domain_local.get spins in
+        let spins = Domain.DLS.get spins in
         Spin.attempt_soon spins (word t) attempt operation t arg
     | By_hand _ -> spin Spin.soon attempt operation t arg
   with
