@@ -115,14 +115,16 @@ let are_listed () =
     listed;
   Partner.stop partner
 
+let only_tries case = is_among [ "polled"; ".try_"; "available" ] case
+
 (* Something happens there meanwhile. With a timeout it is a choice as any other. What is only
-   polled may be held by the other domain just then. *)
+   tried may be held by the other domain just then. *)
 let is_accompanied (case : Scene.case) =
   let scene = case.make () in
   ignore (scene.look () : int list);
   (Option.is_some scene.wake || Option.is_some scene.beside)
   && (not (contains case.name "before a time"))
-  && not (contains case.name "polled" && Option.is_some scene.beside)
+  && not (only_tries case && Option.is_some scene.beside)
 
 let beside partner case =
   if is_accompanied case then Trying.beside ~seed:Race.seed partner case else []
