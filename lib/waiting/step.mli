@@ -209,7 +209,8 @@ val within :
 (** [within ~fast word step x f] is [f ()]. Whatever ends [f], [step] is
     performed {!surely} before [within] returns the result, or raises the
     exception with its backtrace. Here [fast] must not allocate, nor end in a
-    call: so no signal handler runs in it.
+    call, because a signal handler that raises in it would leave the structure
+    held.
 
     - {b Raises} [e] if [f ()] raises [e]. Otherwise what [surely] raises. *)
 

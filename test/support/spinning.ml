@@ -1,7 +1,7 @@
 open Concord.Structure_kit
 
-(* While leaks are looked for each wait collects garbage first, and a task may spin in the
-   4,096th wait only. *)
+(* While leaks are looked for, each wait collects garbage first. After many waits in which
+   spinning was in vain, a task spins only in every 512th one, so this would take too long. *)
 let some_spin =
   Domain.recommended_domain_count () > 1 && not Concord__.Leaks.is_on
 
