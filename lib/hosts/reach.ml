@@ -202,11 +202,18 @@ let refuse e =
    with Effect.Unhandled (Ask _) -> ());
   raise e
 
-(* [block] may have set a timeout, which wakes too. *)
+(* The others are counted after [block], which may set a timeout. Whoever could wake the task
+   may have done so by then, and have ended: so the task refuses as if it were cancelled,
+   which comes too late for a task that was resumed. *)
 let park_or_refuse e block =
-  Park.suspend_thread @@ fun resumer ->
-  match block resumer with
-  | None when not (Others.may_wake ~asleep:0) -> refuse e
-  | given -> given
+  let block resumer =
+    let given = block resumer in
+    if Option.is_none given && not (Others.may_wake ~asleep:0) then
+      ignore (resumer (Error e) : bool);
+    given
+  in
+  match Park.suspend_thread block with
+  | v -> v
+  | exception refused when refused == e -> refuse e
 
 let probe passing = Probe.observe passing (fun release -> ask (Reach release))

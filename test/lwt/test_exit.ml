@@ -13,6 +13,18 @@ let wait_for_thread () =
   let (_ : Thread.t) = Thread.create (fun () -> Mvar.put box "a thread") () in
   Printf.printf "woken by %s\n%!" (Mvar.take box)
 
+(* Is resumed before it sleeps, by a thread that has ended then. *)
+let woken_early () =
+  let resumed_by_thread resumer =
+    let resume () = ignore (resumer (Ok ()) : bool) in
+    Thread.join (Thread.create resume ());
+    None
+  in
+  for _ = 1 to 20 do
+    Suspend.suspend resumed_by_thread
+  done;
+  Printf.printf "woken early\n%!"
+
 let wait_in_vain () =
   match Mvar.take (Mvar.create_empty ()) with
   | () -> ()
@@ -44,6 +56,11 @@ let roles =
         at_exit wait_for_thread;
         at_exit wait_for_thread;
         at_exit (fun () -> Event.sync (Event.timeout 0.001));
+        run leave );
+    ( "one that is woken by a thread that has ended",
+      "woken early\n",
+      fun run ->
+        at_exit woken_early;
         run leave );
     ( "one that nobody can wake",
       "refused\n",
