@@ -52,7 +52,7 @@ let park dying wait =
     Atomic.set wait.parked resumer;
     if Decision.is_undecided (outcome wait) then None else Some ()
   in
-  Concord__Park.protect_thread (fun () -> Host_kit.suspend_thread block);
+  Concord__Late.protect (fun () -> Host_kit.suspend_thread block);
   forget_timeout ();
   go_on (outcome wait)
 

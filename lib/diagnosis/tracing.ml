@@ -161,7 +161,7 @@ let outcome progress e =
 let waking ~ask ~wait ~suspended_on progress resumer outcome =
   match task (ask ()) with
   | exception e ->
-      Park.keep e (Printexc.get_raw_backtrace ());
+      Late.keep e (Printexc.get_raw_backtrace ());
       resumer outcome
   | by ->
       (match outcome with
@@ -174,7 +174,7 @@ let waking ~ask ~wait ~suspended_on progress resumer outcome =
            let ago = Int64.sub (Mtime_clock.now_ns ()) before in
            let domain = this_domain () and ago_ns = Int64.to_int ago in
            emit (Woken { wait; by; domain; suspended_on; ago_ns })
-         with e -> Park.keep e (Printexc.get_raw_backtrace ()));
+         with e -> Late.keep e (Printexc.get_raw_backtrace ()));
         true
       end
 
@@ -193,10 +193,10 @@ let during ~who ~ask places suspend block =
      exception comes in the thread's next wait. *)
   let resumed outcome =
     try emit (Resumed { wait; task; domain = this_domain (); outcome })
-    with e -> Park.keep e (Printexc.get_raw_backtrace ())
+    with e -> Late.keep e (Printexc.get_raw_backtrace ())
   in
   let operation = operation places in
-  Park.raise_kept ();
+  Late.raise_kept ();
   match
     emit (Suspended { wait; task; domain = suspended_on; operation; at });
     suspend traced
@@ -250,7 +250,7 @@ let began_by ~parent ~ask =
 
 let ended task =
   try emit (Ended { task; domain = this_domain () })
-  with e -> Park.keep e (Printexc.get_raw_backtrace ())
+  with e -> Late.keep e (Printexc.get_raw_backtrace ())
 
 (* Whatever a signal handler raises here, [f] is called: others may wait for what it does.
    Nor is it raised after [f] has returned: a task that has done all has not failed.
@@ -267,7 +267,7 @@ let forked ~parent ~ask f =
           ended task;
           Printexc.raise_with_backtrace e backtrace)
   | exception e ->
-      Park.keep e (Printexc.get_raw_backtrace ());
+      Late.keep e (Printexc.get_raw_backtrace ());
       f ()
 
 let queue name length = emit (Queue { name; domain = this_domain (); length })

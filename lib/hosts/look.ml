@@ -150,14 +150,14 @@ let suspend_looking spin host turns block =
         | Decided { outcome = Error cancelled; _ } when cancelled == e ->
             Printexc.raise_with_backtrace e backtrace
         | Decided { here; _ } ->
-            if not (wait.in_block && here) then Park.keep e backtrace;
+            if not (wait.in_block && here) then Late.keep e backtrace;
             value wait
         | Looking | Asleep _ -> assert false (* [decide] says so *))
 
 let at_once (_ : exn) = true
 
 let begin_turns spin =
-  Park.raise_kept ();
+  Late.raise_kept ();
   Spin.begin_turns spin
 
 let suspend spin host block =

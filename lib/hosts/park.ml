@@ -137,59 +137,16 @@ let suspend trigger block =
 
 (* --- Parking a thread ------------------------------------------------------- *)
 
-let this_thread () = Thread.id (Thread.self ())
-
-(* What a signal handler raises in a thread that waits is to a thread what its host's
-   cancellation is to another task. If it comes too late, as the thread was resumed, or
-   while the thread is in [protect], then the next suspension of the thread raises it.
-
-   Of both lists any thread adds and removes what is its own. *)
-type overdue = { thread : int; exn : exn; backtrace : Printexc.raw_backtrace }
-
-let overdue : overdue list Atomic.t = Atomic.make []
-
-(* The threads that are in [protect], once for each time. *)
-let protected : int list Atomic.t = Atomic.make []
-
-let is_protected () =
-  match Atomic.get protected with
-  | [] -> false
-  | threads -> List.mem (this_thread ()) threads
-
-(* Another one that comes meanwhile is dropped: the thread goes on with what it was
-   given. The call of itself is not the last thing that it does, as in [Step.go_on]. *)
-let rec keep exn backtrace =
-  try
-    let kept = { thread = this_thread (); exn; backtrace } in
-    Atomically.update overdue (List.cons kept)
-  with _ -> Sys.opaque_identity (keep exn backtrace)
-
-(* Raises the first one, and drops the others: a thread that was interrupted twice is
-   interrupted once. *)
-let rec raise_overdue () =
-  let before = Atomic.get overdue and thread = this_thread () in
-  match List.partition (fun kept -> kept.thread = thread) before with
-  | [], _ -> ()
-  | mine, others ->
-      if Atomic.compare_and_set overdue before others then
-        let { exn; backtrace; _ } = List.hd (List.rev mine) in
-        Printexc.raise_with_backtrace exn backtrace
-      else raise_overdue ()
-
 let protected_trigger () =
   let parker = Parker.create () in
   let rec await () =
     match Sleeper.while_asleep (fun () -> Parker.await parker) with
     | () -> ()
     | exception e ->
-        keep e (Printexc.get_raw_backtrace ());
+        Late.keep e (Printexc.get_raw_backtrace ());
         await ()
   in
   Domain_local_await.{ release = (fun () -> Parker.release parker); await }
-
-let raise_kept () =
-  if not (List.is_empty (Atomic.get overdue) || is_protected ()) then
-    raise_overdue ()
 
 (* A thread looks at its decision, which is there in any case, and makes a trigger only
    before it sleeps: whoever resumes it meanwhile has nothing else to write. *)
@@ -202,38 +159,14 @@ let look_then_sleep prepare wait =
   else rearm wait prepare
 
 let suspend_thread block =
-  if is_protected () then
-    suspend_until looks (look_then_sleep protected_trigger) block ~too_late:keep
-  else begin
-    raise_kept ();
-    suspend_until looks (look_then_sleep thread_trigger) block ~too_late:keep
-  end
-
-let rec without thread = function
-  | [] -> []
-  | first :: rest when first = thread -> rest
-  | first :: rest -> first :: without thread rest
-
-let leave_protected thread =
-  match Atomically.update protected (without thread) with
-  | () -> ()
-  | exception e ->
-      (* a signal handler's, before the list was changed *)
-      let backtrace = Printexc.get_raw_backtrace () in
-      Atomically.update protected (without thread);
-      Printexc.raise_with_backtrace e backtrace
-
-let protect_thread f =
-  let thread = this_thread () in
-  Atomically.update protected (List.cons thread);
-  match f () with
-  | v ->
-      leave_protected thread;
-      v
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      leave_protected thread;
-      Printexc.raise_with_backtrace e backtrace
+  let prepare =
+    if Late.is_protected () then protected_trigger
+    else begin
+      Late.raise_kept ();
+      thread_trigger
+    end
+  in
+  suspend_until looks (look_then_sleep prepare) block ~too_late:Late.keep
 
 (* --- In a loop, outside of its tasks ---------------------------------------- *)
 

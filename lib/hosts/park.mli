@@ -17,21 +17,8 @@ val suspend_thread : ((('a, exn) result -> bool) -> 'a option) -> 'a
     variable of its own, so that no other waiting thread is woken.
 
     - {b Raises} [e] what a signal handler raises meanwhile. If the thread has
-      been resumed, or is in {!protect_thread}, the exception is kept, and the
-      thread's next wait outside of {!protect_thread} raises it. *)
-
-val protect_thread : (unit -> 'a) -> 'a
-(** [protect_thread f] is [f ()], in which what a signal handler raises does not
-    end a wait of the calling thread. The next wait after [protect_thread]
-    raises the exception. *)
-
-val keep : exn -> Printexc.raw_backtrace -> unit
-(** For what a signal handler raised where it is too late, as an operation has
-    been performed: the thread's next wait outside of {!protect_thread} raises
-    the exception, unless {!raise_kept} does. *)
-
-val raise_kept : unit -> unit
-(** Raises what is kept for the calling thread, outside of {!protect_thread}. *)
+      been resumed, or is in {!Late.protect}, the exception is kept, and the
+      thread's next wait outside of {!Late.protect} raises it. *)
 
 exception In_handler
 (** {!Concord.Suspend.In_handler}. *)

@@ -76,7 +76,7 @@ let by_thread (type a) (request : a t) : a =
   | Wait block ->
       Plugin.threads_park ();
       Park.suspend_thread block
-  | Shield f -> Park.protect_thread f
+  | Shield f -> Late.protect f
   | Reach _ -> Parks
   | Question _ -> None
   | Fork _ -> None

@@ -267,7 +267,7 @@ let come_back t { place; _ } resumer =
   match Step.surely place.Waiter.arg return_step t with
   | () -> true
   | exception e when Atomic.get is_resumed ->
-      Park.keep e (Printexc.get_raw_backtrace ());
+      Late.keep e (Printexc.get_raw_backtrace ());
       true
 
 (* Another domain may resume the task before this returns. So its place is known first. *)

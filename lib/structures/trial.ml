@@ -84,5 +84,5 @@ let has_passed trial =
             Printexc.raise_with_backtrace e backtrace;
           (* Its host knows that the task is cancelled. Otherwise a signal handler has raised
              too late, as in [Park]. *)
-          if not (Suspend.is_cancelled ()) then Park.keep e backtrace;
+          if not (Suspend.is_cancelled ()) then Late.keep e backtrace;
           true)

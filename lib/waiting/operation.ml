@@ -175,7 +175,7 @@ let met t decision =
    return: a signal handler that raises there would lose what was taken or given. One that
    raises once the task was resumed comes too late, as in [Park]. *)
 let[@inline never] meet_or_wait operation t arg =
-  Park.raise_kept ();
+  Late.raise_kept ();
   let w = Waiter.make arg and decision = Decision.create () in
   match
     match
@@ -196,7 +196,7 @@ let[@inline never] meet_or_wait operation t arg =
   | exception e ->
       if Decision.decide decision nobody then withdraw_and_raise operation t w e
       else begin
-        Park.keep e (Printexc.get_raw_backtrace ());
+        Late.keep e (Printexc.get_raw_backtrace ());
         met t decision
       end
 

@@ -66,7 +66,7 @@ let looking host =
 let check ?handler ?(turns = 1) ?(kind = Registers) name processes expect =
   Model.check name ~expect @@ fun () ->
   Thread.only := Some 0;
-  Atomic.set Park.overdue [];
+  Atomic.set Late.late [];
   let cell : int Suspend.resumer option Atomic.t = Atomic.make None in
   let told = ref [] in
   let tell resumer v =
@@ -105,7 +105,7 @@ let check ?handler ?(turns = 1) ?(kind = Registers) name processes expect =
       | exception Model.Cancelled -> "cancelled"
     in
     incr returns;
-    match Park.raise_kept () with
+    match Late.raise_kept () with
     | () -> result
     | exception Interrupted -> result ^ ", then interrupted"
   in

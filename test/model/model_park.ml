@@ -103,10 +103,10 @@ let check_thread ?(looks = false) ?(protect = fun f -> f ()) name processes
   Parker.interrupt := true;
   Thread.only := Some 0;
   let of_another =
-    Park.{ thread = 99; exn = Exit; backtrace = Printexc.get_callstack 0 }
+    Late.{ thread = 99; exn = Exit; backtrace = Printexc.get_callstack 0 }
   in
-  Atomic.set Park.overdue [ of_another ];
-  Atomic.set Park.protected [ 99 ];
+  Atomic.set Late.late [ of_another ];
+  Atomic.set Late.protected [ 99 ];
   let cell : int Suspend.resumer option Atomic.t = Atomic.make None in
   let block resumer =
     if Atomic.compare_and_set cell None (Some resumer) then None else Some 0
@@ -134,9 +134,9 @@ let check_thread ?(looks = false) ?(protect = fun f -> f ()) name processes
     | `Spurious -> fun () -> (List.hd !triggers).release ()
   in
   let outcome () =
-    if Atomic.get Park.overdue <> [ of_another ] then
+    if Atomic.get Late.late <> [ of_another ] then
       failwith "that of another thread was touched, or one's own stays";
-    if wait.result <> Actor.waiting && Atomic.get Park.protected <> [ 99 ] then
+    if wait.result <> Actor.waiting && Atomic.get Late.protected <> [ 99 ] then
       failwith "still protected";
     Actor.describe [ wait ] ^ " " ^ !answer
   in
@@ -150,7 +150,7 @@ let () =
     [ "wait=1,interrupted true"; "wait=interrupted,2 false" ];
   check_thread "a thread that looks" ~looks:true [ `Wait; `Resume ]
     [ "wait=1,2 true"; "wait=1,interrupted true"; "wait=waits " ];
-  let protect f = Park.protect_thread f in
+  let protect f = Late.protect f in
   check_thread "a protected thread that looks" ~looks:true ~protect
     [ `Wait; `Resume ]
     [ "wait=1,2 true"; "wait=1,interrupted true"; "wait=waits " ];

@@ -34,7 +34,7 @@ let the_answer_counts () =
   Trace.stop ();
   Check.int "the wait" 42 value;
   Check.yes "the resumer's answer" (!answer = Some true);
-  Check.raises "later" Interrupt Concord__Park.raise_kept
+  Check.raises "later" Interrupt Concord__Late.raise_kept
 
 let () =
   Check.run "Trace, signals"

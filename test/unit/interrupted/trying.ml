@@ -1,12 +1,12 @@
 open Concord_test_support
 open Scene
-module Park = Concord__Park
+module Late = Concord__Late
 
 let most = 5_000
 let show numbers = String.concat " " (List.map string_of_int numbers)
 
 (* A handler that came too late is raised by the next wait. *)
-let forget_kept () = try Park.raise_kept () with Moments.Interrupt -> ()
+let forget_kept () = try Late.raise_kept () with Moments.Interrupt -> ()
 
 (* --- What may have become of it --------------------------------------------------- *)
 

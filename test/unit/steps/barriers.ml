@@ -44,7 +44,7 @@ let real parties how ~log =
         (* What comes too late for the task is kept for its next wait. *)
         away (fun (arrival, _, number, answer) ->
             let waits = enlist arrival number answer in
-            Park.raise_kept ();
+            Late.raise_kept ();
             string_of_bool waits)
     | Give_up, _ ->
         away (fun ((arrival : Barrier.arrival), trial, _, _) ->

@@ -263,11 +263,11 @@ let aborted () =
 
 (* --- Barriers -------------------------------------------------------------------- *)
 
-module Park = Concord__Park
+module Late = Concord__Late
 module Trial = Concord__Trial
 
 let is_kept () =
-  match Park.raise_kept () with () -> false | exception Interrupt -> true
+  match Late.raise_kept () with () -> false | exception Interrupt -> true
 
 (* A handler raises in a task that was resumed and looks whether the trial has passed, just
    when it has. *)
