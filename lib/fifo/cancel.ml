@@ -17,8 +17,7 @@ let interrupt s task =
     | Nowhere | Turn _ | Parent _ | Start _ | Answer _ | Failing _ | Guarded _
       ->
         ()
-    | Wait { continuation; _ } as wait ->
-        let decision = decision wait continuation in
+    | Wait { decision; _ } ->
         if s.is_lazy then begin
           let wait = Doomed_wait { task; decision } in
           if Decision.decide decision doomed then surely add_doomed s wait
@@ -73,7 +72,7 @@ let scope_here s scope = if not scope.stopped then stop_all s scope
 
 (* A request that was posted may come after the end of the task. *)
 let task_here s task =
-  if not (was_cancelled task || Promise.is_resolved (ended task)) then
+  if not (was_cancelled task || Promise.is_resolved task.ended) then
     surely deliver s task
 
 let daemons s scope =
@@ -94,6 +93,6 @@ let scope scope =
 let task task =
   let s = task.scope.scheduler in
   if task == s.root.owner then scope s.root
-  else if not (Promise.is_resolved (ended task)) then
+  else if not (Promise.is_resolved task.ended) then
     if on_loop s then task_here s task
     else ask s (fun rest -> Cancel (task, rest))

@@ -82,15 +82,15 @@ let check_joined name handle =
 
 let join handle =
   check_joined "join" handle;
-  match Promise.await (Task.ended handle) with
+  match Promise.await handle.ended with
   | () -> ()
   | exception e -> (
       let backtrace = Backtrace.get () in
-      match Promise.peek (Task.ended handle) with
+      match Promise.peek handle.ended with
       | Some (Error _) ->
           (* Also if the caller was just cancelled: the task counts on it. *)
           mark_observed handle;
-          Promise.await (Task.ended handle)
+          Promise.await handle.ended
       | Some (Ok ()) | None -> Printexc.raise_with_backtrace e backtrace)
 
 (* A choice, also if it is of one: the failure counts as observed only if the task that
@@ -102,10 +102,9 @@ let join_evt handle =
     | Ok () -> ()
     | Error _ ->
         mark_observed handle;
-        Promise.await (Task.ended handle)
+        Promise.await handle.ended
   in
-  Event.choose
-    [ Event.wrap (Promise.await_result_evt (Task.ended handle)) conclude ]
+  Event.choose [ Event.wrap (Promise.await_result_evt handle.ended) conclude ]
 
 (* --- Bindings -------------------------------------------------------------- *)
 

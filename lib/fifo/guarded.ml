@@ -20,9 +20,9 @@ let of_task s number =
 
 let[@inline never] go_on s number =
   match of_task s number with
-  | Wait { continuation; _ } as wait -> (
+  | Wait { decision; continuation } -> (
       s.waits.(number) <- Nowhere;
-      match Decision.outcome (decision wait continuation) with
+      match Decision.outcome decision with
       | Ok v -> continue continuation v
       | Error e -> discontinue continuation e)
   | _ ->

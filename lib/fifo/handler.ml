@@ -54,15 +54,14 @@ let suspend (type a) s (block : a Suspend.resumer -> a option)
   let task = Task.current s in
   if is_cancelled task then discontinue continuation Cancelled
   else
-    match Wait { outcome = In_place.undecided (); continuation } with
+    match Decision.create () with
     | exception e -> fail s continuation e
-    | suspended -> (
-        let decision : a Decision.t = In_place.first suspended in
+    | decision -> (
         (* If [block] registered the resumer and gave a value as well, against S1,
            and the resumer was called, then its outcome was promised. *)
         match
           let resumer outcome = Ready.resume task decision outcome in
-          Array.unsafe_set s.waits task.number suspended;
+          Array.unsafe_set s.waits task.number (Wait { decision; continuation });
           block resumer
         with
         | None -> wait s task
@@ -188,11 +187,11 @@ let[@inline never] suspend_guarded (type a) s
   let task = Task.current s in
   if is_cancelled task then discontinue continuation Cancelled
   else
-    match Wait { outcome = In_place.undecided (); continuation } with
+    match Decision.create () with
     | exception e -> fail s continuation e
-    | suspended -> (
-        let decision : a Decision.t = In_place.first suspended in
+    | decision -> (
         match
+          let suspended = Wait { decision; continuation } in
           let guarded = Guarded.create suspended in
           let resumer outcome =
             Guarded.keep guarded suspended;

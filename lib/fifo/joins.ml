@@ -46,13 +46,13 @@ let who task =
 let holders_in s =
   let held_by task =
     let holder = Waits.not_ended (who_is task) in
-    let held = (Identity.strong_pointer (ended task), holder) in
+    let held = (Identity.strong_pointer task.ended, holder) in
     if is_daemon task then [ held ]
     else [ held; (Identity.strong_pointer (Members.home task), holder) ]
   in
   Array.to_list s.tasks
   |> List.filteri (fun number task -> task.number = number)
-  |> List.filter (fun task -> not (Promise.is_resolved (ended task)))
+  |> List.filter (fun task -> not (Promise.is_resolved task.ended))
   |> List.concat_map held_by
 
 let holders () =

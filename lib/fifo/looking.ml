@@ -18,18 +18,16 @@ open Ready
    posts there, whether the loop sleeps. To bring each to the other core and back takes as
    long as all else. The decision is there in any case. *)
 
-let atomic wait continuation =
-  (decision wait continuation : _ Decision.t :> _ Atomic.t)
+let atomic decision = (decision : _ Decision.t :> _ Atomic.t)
 
 (* The task is suspended: nobody else has made it ready. *)
 let rec leave s =
   let number = s.looked in
   if number >= 0 then
     match s.waits.(number) with
-    | Wait { continuation; _ } as wait -> (
+    | Wait { decision; _ } -> (
         match
-          leave_look s number (atomic wait continuation) Decision.undecided
-            looked_at
+          leave_look s number (atomic decision) Decision.undecided looked_at
         with
         | Left | Ready -> ()
         | No_room ->
@@ -44,9 +42,8 @@ let leave_surely s = if s.looked >= 0 then surely (fun s () -> leave s) s ()
 (* Any task that waits will do: mostly this one is next, being the last to begin. *)
 let begin_with_last s =
   match if s.last < 0 then Nowhere else s.waits.(s.last) with
-  | Wait { continuation; _ } as wait ->
-      begin_look s s.last (atomic wait continuation) Decision.undecided
-        looked_at
+  | Wait { decision; _ } ->
+      begin_look s s.last (atomic decision) Decision.undecided looked_at
   | Turn _ | Parent _ | Start _ | Nowhere | Answer _ | Failing _ | Guarded _ ->
       ()
 
@@ -54,8 +51,7 @@ let is_resumed s =
   s.looked >= 0
   &&
   match s.waits.(s.looked) with
-  | Wait { continuation; _ } as wait ->
-      Decision.outcome (decision wait continuation) != looked_at
+  | Wait { decision; _ } -> Decision.outcome decision != looked_at
   | Turn _ | Parent _ | Start _ | Nowhere | Answer _ | Failing _ | Guarded _ ->
       false
 

@@ -29,8 +29,8 @@ let dispatch s =
     match Array.unsafe_get s.waits number with
     | Turn continuation ->
         continue continuation (Array.unsafe_get s.tasks number)
-    | Wait { continuation; _ } as wait -> (
-        match Decision.outcome (decision wait continuation) with
+    | Wait { decision; continuation } -> (
+        match Decision.outcome decision with
         | Ok v ->
             (* The value must not be kept alive from here. *)
             if not (Identity.is_immediate v) then
@@ -175,9 +175,8 @@ let innermost_wait s =
     if number = s.used then found
     else
       match Guarded.of_task s number with
-      | Wait { continuation; _ } as wait
-        when Decision.is_undecided
-               (Decision.outcome (decision wait continuation))
+      | Wait { decision; _ }
+        when Decision.is_undecided (Decision.outcome decision)
              && (found < 0 || depth number >= depth found) ->
           from (number + 1) number
       | _ -> from (number + 1) found
@@ -186,8 +185,7 @@ let innermost_wait s =
 
 let tell s number =
   match Guarded.of_task s number with
-  | Wait { continuation; _ } as wait ->
-      let decision = decision wait continuation in
+  | Wait { decision; continuation } ->
       if Ready.resume s.tasks.(number) decision (Error Leaks.Never_resumed) then
         Leaks.report_last (fun frames -> get_callstack continuation frames)
   | _ -> ()

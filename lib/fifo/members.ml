@@ -41,9 +41,8 @@ let free_number s =
 
 let prepare home =
   let number = free_number home.scheduler in
-  let ended = In_place.unresolved () in
-  Labels.made ~kind:"promise"
-    { ended; number; scope = home; marks = 0; previous = -1; next = -1 }
+  let ended = Promise.create () in
+  { ended; number; scope = home; marks = 0; previous = -1; next = -1 }
 
 let[@poll error] [@inline never] add s task =
   let number = task.number and home = task.scope in

@@ -1,6 +1,6 @@
 (* The interface explains the fields. *)
 type t = {
-  mutable ended : In_place.promise;
+  ended : unit Promise.t;
   number : int;
   mutable scope : scope;
   mutable marks : int;
@@ -11,7 +11,7 @@ type t = {
 and wait =
   | Nowhere
   | Wait : {
-      mutable outcome : 'a In_place.outcome;
+      decision : 'a Decision.t;
       continuation : ('a, unit) Effect.Deep.continuation;
     }
       -> wait
@@ -153,7 +153,7 @@ let scheduler ~is_lazy =
   and ring = Array.make 16 0
   and free = Array.make 1 0
   and waits = Array.make 1 Nowhere
-  and ended = In_place.unresolved ()
+  and ended = Promise.create ()
   and host = Host_kit.create ()
   and spin = Spin.create ()
   and known = Who.tasks ()
@@ -215,12 +215,6 @@ let scheduler ~is_lazy =
   in
   scheduler.tasks <- [| first_task |];
   scheduler
-
-let[@inline] ended task : unit Promise.t = In_place.first task
-
-let[@inline] decision (type a) (wait : wait)
-    (_ : (a, unit) Effect.Deep.continuation) : a Decision.t =
-  In_place.first wait
 
 let[@inline] current s = Array.unsafe_get s.tasks s.current
 

@@ -9,7 +9,8 @@
     stored by the same atomic operation that decides it. *)
 
 type t = {
-  mutable ended : In_place.promise;  (** {!val-ended}. *)
+  ended : unit Promise.t;
+      (** Resolved when the task ends. Any thread may use it. *)
   number : int;
       (** Its place in the scheduler's [tasks], until it has ended. *)
   mutable scope : scope;
@@ -28,7 +29,7 @@ type t = {
 and wait =
   | Nowhere
   | Wait : {
-      mutable outcome : 'a In_place.outcome;  (** {!val-decision}. *)
+      decision : 'a Decision.t;  (** Any thread may use it. *)
       continuation : ('a, unit) Effect.Deep.continuation;
     }
       -> wait
@@ -212,12 +213,6 @@ val scheduler : is_lazy:bool -> scheduler
     task. *)
 
 val current : scheduler -> t
-
-val ended : t -> unit Promise.t
-(** Resolved when the task ends. Any thread may use it. *)
-
-val decision : wait -> ('a, unit) Effect.Deep.continuation -> 'a Decision.t
-(** Of a [Wait], with the continuation that is in it. Any thread may use it. *)
 
 (** {2 Exceptions of signal handlers}
 

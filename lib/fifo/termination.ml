@@ -22,7 +22,7 @@ let leave s task =
    the failure observed. *)
 let rec end_returned s task =
   match
-    ignore (Promise.try_fill (ended task) () : bool);
+    ignore (Promise.try_fill task.ended () : bool);
     leave s task
   with
   | () -> ()
@@ -57,14 +57,14 @@ let settle s task exn backtrace =
     Cancel.scope_here s home;
     s.first_failure <- Some { task; exn; backtrace }
   end;
-  if not (Promise.is_resolved (ended task)) then
+  if not (Promise.is_resolved task.ended) then
     match exn with
     | Cancelled when was_cancelled task || home.stopped ->
-        Promise.fill (ended task) ()
-    | _ when task == home.owner -> Promise.fail ~backtrace (ended task) exn
+        Promise.fill task.ended ()
+    | _ when task == home.owner -> Promise.fail ~backtrace task.ended exn
     | _ ->
         record s home { task; exn; backtrace };
-        if Promise.fail_waiters ~backtrace (ended task) exn > 0 then
+        if Promise.fail_waiters ~backtrace task.ended exn > 0 then
           mark_observed task
 
 let rec end_raised s task exn backtrace =

@@ -267,10 +267,3 @@ val in_domain : (unit -> 'a) -> 'a t
       - : int = 42
     ]}
     - {b Raises} [Failure] if no domain can be started. *)
-
-(**/**)
-
-type 'a state
-
-val unresolved : 'a state
-(** For a promise that is the first field of another block: nobody waits. *)
