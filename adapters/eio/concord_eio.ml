@@ -7,27 +7,30 @@ module Innermost_handler = Host_kit.Innermost_handler
 
 let name = "eio"
 
-(* What [block] raised: Eio, which raises it in the fiber, keeps no backtrace. *)
+(* What [block] raised, because Eio, which raises it in the fiber, keeps no backtrace; or an
+   exception of another wait that looks as if the effect had come back. *)
 exception Raised of exn * Printexc.raw_backtrace
+
+(* Eio always runs [enter] where it handles the effect. So the effect has come back exactly
+   if this exception is not wrapped: no fiber has to keep what it has performed. *)
+let[@inline] marked = function
+  | Error (Effect.Unhandled (Effects.Suspend _) as e) ->
+      Error (Raised (e, Printexc.get_raw_backtrace ()))
+  | outcome -> outcome
 
 let spins = Domain_local.make Spin.create
 
-(* What is performed refers to the [spin] of the loop, by which it is known if it comes
-   back. *)
-let[@inline] refer_to spin = ignore (Sys.opaque_identity spin : Spin.t)
-
 (* [enter] runs outside of the fiber, on the stack around that of the handler: so the
    innermost handler of the fiber is Eio's own if that is the stack around the fiber's. *)
-let[@inline never] learning spin enter =
+let[@inline never] learning enter =
   let handler = Innermost_handler.get ()
   and around = Innermost_handler.around () in
   fun fiber enqueue ->
-    refer_to spin;
     if Innermost_handler.here () = around then Host_kit.passes_suspend handler;
     enter fiber enqueue
 
-let[@inline] known spin enter =
-  if Host_kit.knows_handler () then enter else learning spin enter
+let[@inline] known enter =
+  if Host_kit.knows_handler () then enter else learning enter
 
 (* The private effect of Eio's fibers. *)
 let[@inline] perform enter = Effect.perform (Effects.Suspend enter)
@@ -38,18 +41,17 @@ let[@inline] tell () = Trace.suspend_fiber "Concord"
 (* A resumer decides on any
    domain, and cancelling on the fiber's own; the one that decides enqueues the fiber,
    once. What resumes the fiber if [cancel] refuses has no exception for it. *)
-let enter (type a) ~cancel spin (block : a Concord.Suspend.resumer -> a option)
-    fiber (enqueue : a Effects.enqueue) =
-  refer_to spin;
+let enter (type a) ~cancel (block : a Concord.Suspend.resumer -> a option) fiber
+    (enqueue : a Effects.enqueue) =
   match Fiber_context.get_error fiber with
-  | Some e when cancel e -> enqueue (Error e)
+  | Some e when cancel e -> enqueue (marked (Error e))
   | Some _ | None -> (
       let decision = Decision.create () in
       let decide outcome =
         (match outcome with Ok _ -> true | Error e -> cancel e)
         && Decision.decide decision outcome
         && begin
-          enqueue outcome;
+          enqueue (marked outcome);
           true
         end
       in
@@ -64,11 +66,9 @@ let enter (type a) ~cancel spin (block : a Concord.Suspend.resumer -> a option)
         | Error e -> enqueue (Error (Raised (e, Printexc.get_raw_backtrace ())))
       )
 
-let[@inline never] raise_ours spin = function
+let[@inline never] raise_ours = function
   | Raised (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
-  | Effect.Unhandled (Effects.Suspend enter) when Host_kit.captures enter spin
-    ->
-      raise_notrace Host_kit.Elsewhere
+  | Effect.Unhandled (Effects.Suspend _) -> raise_notrace Host_kit.Elsewhere
   | e ->
       let backtrace = Printexc.get_raw_backtrace () in
       Printexc.raise_with_backtrace e backtrace
@@ -80,14 +80,12 @@ let[@inline] may_be_ours = function
   | _ -> false
 
 let suspend_now ~cancel block =
-  let spin = Domain_local.get spins in
   tell ();
   match
-    perform
-      (known spin (fun fiber enqueue -> enter ~cancel spin block fiber enqueue))
+    perform (known (fun fiber enqueue -> enter ~cancel block fiber enqueue))
   with
   | v -> v
-  | exception e -> if may_be_ours e then raise_ours spin e else raise e
+  | exception e -> if may_be_ours e then raise_ours e else raise e
 
 (* A fiber looks in its own loop: is that the innermost one? *)
 let check () =
@@ -105,7 +103,7 @@ let turn cancel =
     enqueue (Ok ())
   in
   tell ();
-  perform (known (Domain_local.get spins) enter)
+  perform (known enter)
 
 let looking = Host_kit.{ check; turn; suspend = suspend_now }
 let at_once (_ : exn) = true
@@ -120,7 +118,7 @@ let[@inline never] sleep spin enter =
       v
   | exception e ->
       Spin.wake_up spin;
-      if may_be_ours e then raise_ours spin e else raise e
+      if may_be_ours e then raise_ours e else raise e
 
 (* [Host_kit.look_first]. *)
 let suspend block =
@@ -129,8 +127,7 @@ let suspend block =
   | 0 ->
       tell ();
       sleep spin
-        (known spin (fun fiber enqueue ->
-             enter ~cancel:at_once spin block fiber enqueue))
+        (known (fun fiber enqueue -> enter ~cancel:at_once block fiber enqueue))
   | turns -> Host_kit.look_for spin looking turns block
 
 let protect f =

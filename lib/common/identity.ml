@@ -142,26 +142,6 @@ type closure = { code : int }
 let[@inline] same_code f g =
   (Obj.magic f : closure).code == (Obj.magic g : closure).code
 
-(* Tells a closure by a value that only it refers to, where a pointer to the closure itself
-   would keep it alive: six words of a task that waits. The fields are compared by address,
-   the code among them; all are read as integers, and so is the header, which is before
-   them. A function that is one of several in its block has another tag, and is not looked
-   into. *)
-type fields = int array
-
-let[@inline] is_closure (f : fields) =
-  Array.unsafe_get f (-1) land 0x7f = Obj.closure_tag lsr 1
-
-let rec is_among (f : fields) v i =
-  i > 0 && (Array.unsafe_get f i == v || is_among f v (i - 1))
-
-let[@inline] captures f v =
-  let fields : fields = Obj.magic f in
-  is_closure fields && is_among fields (Obj.magic v) (Obj.size (Obj.repr f) - 1)
-
-(* For a closure that was told so: its type is known to the caller, not to the compiler. *)
-external own : ('a -> 'b) -> 'same = "%identity"
-
 (* Two functions of different code, whose closures have fields of their own. *)
 let[@inline never] adder n = Sys.opaque_identity (fun m -> m + n)
 let[@inline never] multiplier n = Sys.opaque_identity (fun m -> m * n)
@@ -180,14 +160,3 @@ let check ~same_code =
 (* A compiler to JavaScript, for one, has no such field: then all closures would seem
    to have the same code, and tasks be suspended by the wrong scheduler. *)
 let () = check ~same_code
-
-let check_captures ~captures =
-  let one = Sys.opaque_identity (ref 1) and another = ref 2 in
-  let add = Sys.opaque_identity (fun n -> n + !one) in
-  if (not (captures add one)) || captures add another || captures Fun.id one
-  then
-    failwith
-      "Concord: this compiler represents functions in an unknown way, so that \
-       a wait cannot be told from another one"
-
-let () = check_captures ~captures

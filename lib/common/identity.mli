@@ -82,22 +82,8 @@ val is_useless : 'a attached -> bool
 val same_code : ('a -> 'b) -> ('a -> 'b) -> bool
 (** Do two closures of one argument run the same code? *)
 
-val captures : ('a -> 'b) -> 'c -> bool
-(** Does the closure refer to this value itself, physically? [false] for one of
-    several functions that are defined together. *)
-
-external own : ('a -> 'b) -> 'same = "%identity"
-(** The same closure, of which the caller knows that it has this type: it has
-    made it. *)
-
 val check : same_code:((int -> int) -> (int -> int) -> bool) -> unit
 (** What is checked when the program starts.
 
     - {b Raises} [Failure] if [same_code] does not tell the same code from
       another one. *)
-
-val check_captures : captures:((int -> int) -> int ref -> bool) -> unit
-(** Likewise.
-
-    - {b Raises} [Failure] if [captures] does not tell the values to which a
-      closure refers from others. *)

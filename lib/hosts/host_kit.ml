@@ -43,7 +43,6 @@ type plugin = Plugin.t = {
 }
 
 let plug_in = Plugin.add
-let captures = Identity.captures
 
 module Innermost_handler = Innermost_handler
 

@@ -217,12 +217,6 @@ val plug_in : ?who:(unit -> Who.t) -> plugin -> unit
     without it they are not told apart. That of a scheduler that takes every
     effect performs none. *)
 
-val captures : ('a -> 'b) -> 'c -> bool
-(** [captures f v]: does the closure [f] refer to [v] itself, physically? For a
-    plug-in whose effect has come back unhandled: is it the one that was
-    performed, or did another task fail with such an exception? [false] for one
-    of several functions that are defined together. {b Cost}: O(variables). *)
-
 val using_plugin : plugin -> (unit -> 'a) -> 'a
 (** [using_plugin plugin loop] is [loop ()], with the scheduler registered as
     this thread's innermost one, also for the users of [Domain_local_await].

@@ -99,36 +99,32 @@ let[@inline never] wait_with_care operation t w =
 
 (* After the effect has come back, or where the host is another one than was noted, the task
    has not waited yet. *)
-let[@inline never] wait_otherwise operation t w = function
+let[@inline never] wait_otherwise operation t w wait = function
   | Effect.Unhandled (Concord_suspend.Suspend unhandled)
-    when Identity.captures unhandled w ->
-      begin match Reach.suspend_unhandled (Identity.own unhandled) with
+    when Identity.equal unhandled wait ->
+      begin match Reach.suspend_unhandled wait with
       | v -> v
       | exception e -> withdraw_and_raise operation t w e
       end
   | Reach.Elsewhere ->
-      begin match
-        Reach.suspend_elsewhere (fun resumer -> block operation t w resumer)
-      with
+      begin match Reach.suspend_elsewhere wait with
       | v -> v
       | exception e -> withdraw_and_raise operation t w e
       end
   | e -> withdraw_and_raise operation t w e
 
-(* As [Reach.suspend_at_once], but the stack of the task that waits does not keep the
-   function: 48 bytes. Until that is called, nothing else refers to the waiter. *)
+(* As [Reach.suspend_at_once], with one exception handler: a new fiber of Eio has room for
+   little more before its stack is copied into a larger one. *)
 let suspend operation t arg =
   let w = Waiter.make arg in
+  let wait resumer = block operation t w resumer in
   match
     if Reach.needs_care () then wait_with_care operation t w
-    else if Reach.comes_back () then
-      Reach.suspend_by_note (fun resumer -> block operation t w resumer)
-    else
-      Effect.perform
-        (Concord_suspend.Suspend (fun resumer -> block operation t w resumer))
+    else if Reach.comes_back () then Reach.suspend_by_note wait
+    else Effect.perform (Concord_suspend.Suspend wait)
   with
   | v -> v
-  | exception e -> wait_otherwise operation t w e
+  | exception e -> wait_otherwise operation t w wait e
 
 (* --- Spinning before ---------------------------------------------------------------- *)
 

@@ -135,6 +135,31 @@ let backtrace_of_cancellation () =
   if not (String.starts_with ~prefix:"Raised at Stdlib__Effect" first) then
     Alcotest.failf "the backtrace begins elsewhere: %S" !trace
 
+(* A fiber that gets the exception of an effect of Eio's, which came back to other code, has
+   waited: it gets that exception, and does not look for another host. *)
+let exception_of_another () =
+  let came_back =
+    Effect.Unhandled (Eio.Private.Effects.Suspend (fun _ _ -> ()))
+  in
+  let waits = ref 0 in
+  let resumed_with resumer =
+    ignore (resumer (Error came_back) : bool);
+    None
+  in
+  List.iter
+    (fun (what, block) ->
+      waits := 0;
+      let block resumer =
+        incr waits;
+        block resumer
+      in
+      match Suspend.suspend block with
+      | () -> Alcotest.failf "%s: it has returned" what
+      | exception e ->
+          yes what (e == came_back);
+          int what 1 !waits)
+    [ ("resumed", resumed_with); ("raised", fun _ -> raise came_back) ]
+
 (* Eio tells its own suspension of a cancellation at once. *)
 let cancelled_at_once () =
   int "nobody took it" 0 (Eio_cases.cancelled_then_resumed ())
@@ -172,6 +197,8 @@ let () =
               (Eio_cases.main handler_in_a_fiber);
             test "cancelled: the backtrace is kept"
               (Eio_cases.main backtrace_of_cancellation);
+            test "the exception of another effect is passed on"
+              (Eio_cases.main exception_of_another);
             test "cancelled, then put: the value stays"
               (Eio_cases.main cancelled_at_once);
           ] );

@@ -19,27 +19,6 @@ let fails same_code () =
 let all_the_same _ _ = true
 let none_the_same _ _ = false
 let by_identity f g = f == g
-let captures () = Identity.check_captures ~captures:Identity.captures
-
-let fails_to_capture captures () =
-  match Identity.check_captures ~captures with
-  | () -> Alcotest.fail "an unknown representation passes"
-  | exception Failure message ->
-      let is_ours = String.starts_with ~prefix:"Concord: this compiler" in
-      Alcotest.(check bool) "a clear message" true (is_ours message)
-
-(* One of several functions in a block is not looked into. *)
-let one_of_several () =
-  let counter = ref 0 in
-  let rec even n = n = 0 || odd (n - 1)
-  and odd n =
-    incr counter;
-    n <> 0 && even (n - 1)
-  in
-  ignore (Sys.opaque_identity even 2 : bool);
-  Alcotest.(check bool)
-    "a value of its own" false
-    (Identity.captures odd (ref 0))
 
 (* --- Erased slots ----------------------------------------------------------- *)
 
@@ -77,10 +56,6 @@ let () =
           test "all the same" (fails all_the_same);
           test "none the same" (fails none_the_same);
           test "by identity" (fails by_identity);
-          test "what they capture" captures;
-          test "they capture all" (fails_to_capture all_the_same);
-          test "they capture nothing" (fails_to_capture none_the_same);
-          test "one of several" one_of_several;
         ] );
       ("slots", [ test "erased" erased ]);
       ( "fibers",
