@@ -14,8 +14,8 @@ let interrupt s task =
   if s.tasks.(number) == task && number <> s.current && is_cancelled task then begin
     Looking.leave s;
     match Guarded.of_task s number with
-    | Nowhere | Turn _ | Parent _ | Start _ | Answer _ | Failing _ | Guarded _
-      ->
+    | Nowhere | Turn _ | Parent _ | Start _ | Answer _ | Failing _ | Ended
+    | Raised _ | Guarded _ ->
         ()
     | Wait { decision; _ } ->
         if s.is_lazy then begin

@@ -223,7 +223,8 @@ let open_scope s body =
 let scopes s = Suspend.{ scope = (fun body -> open_scope s body) }
 
 let run_scheduler s f =
-  s.handler <- Handler.make (scopes s) s;
+  s.scopes <- scopes s;
+  s.start <- Fiber.run;
   let result = ref None in
   Loop.run s (fun () -> result := Some (f ()));
   conclude s.root

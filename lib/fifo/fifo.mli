@@ -61,9 +61,9 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
       nothing. If it is the scheduler, or the scheduler waits in its host, then
       all tasks are cancelled and [run] raises the exception when they have
       ended. Of several such exceptions one is raised. No task is abandoned.
-      (The bytecode interpreter runs handlers at more places. There a task that
-      is interrupted just as it suspends or goes on may end without being
-      unwound, and what it was given is lost.)
+      (The bytecode interpreter runs handlers at more places, and so does code
+      of OCaml 5.1 and 5.2. There a task that is interrupted just as it suspends
+      or goes on may end without being unwound, and what it was given is lost.)
     - {b Raises} [e] if [f] raised [e], after the other tasks were cancelled and
       have ended; or if a task raised [e] and no task called {!join} on it. The
       backtrace is that of the task. A task whose exception nobody has observed

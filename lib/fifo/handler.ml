@@ -13,12 +13,10 @@ type _ Effect.t +=
    beginning of the function that calls it. *)
 let[@inline never] go_on s = Loop.dispatch s
 
-let returned s =
-  Termination.returned s;
-  go_on s
-
-let raised s exn =
-  Termination.raised s exn;
+let ended s =
+  (match Array.unsafe_get s.waits s.current with
+  | Raised { exn; backtrace } -> Termination.raised s exn backtrace
+  | _ -> Termination.returned s);
   go_on s
 
 (* --- The effects ---------------------------------------------------------- *)
@@ -91,13 +89,11 @@ let prepare_fork s scope parent f continuation =
   Ready.push s parent.number;
   Members.add s child
 
-let[@inline never] start s = Loop.start s
-
 let fork s scope parent f continuation =
   if is_cancelled parent then discontinue continuation Cancelled
   else
     match prepare_fork s scope parent f continuation with
-    | () -> start s
+    | () -> s.start s
     | exception e ->
         if s.current = parent.number then fail s continuation e else raise e
 
@@ -142,42 +138,42 @@ let pass s effect_ continuation =
       s.current <- -1
   | exception e -> fail s continuation e
 
-let perform (type a) s (scopes : Suspend.scopes) (e : a Effect.t)
-    (k : (a, unit) continuation) last_fiber =
-  match Host_kit.is_innermost s.host with
-  | true -> (
-      Fiber.accept k last_fiber;
-      match e with
-      | Suspend.Suspend block -> suspend s block k
-      | Yield -> yield s k
-      | Fork f ->
-          let parent = Task.current s in
-          fork s parent.scope parent f k
-      | Fork_into (scope, f) -> fork_into s scope f e k
-      | Self -> continue k (Task.current s)
-      | Suspend.Protect -> shield s k
-      | Suspend.Scopes -> continue k scopes
-      | Suspend.Ask { question; otherwise } -> answer s question otherwise k
-      | _ -> pass s e k)
-  | false -> (
-      match e with
-      | Suspend.Suspend _ | Yield | Fork _ | Fork_into _ | Self
-      | Suspend.Protect | Suspend.Scopes ->
-          Fiber.accept k last_fiber;
-          refuse s e k
-      | Suspend.Ask { otherwise; _ } ->
-          Fiber.accept k last_fiber;
-          continue k otherwise
-      | _ -> Fiber.reperform e k last_fiber)
-  | exception e ->
-      Fiber.accept k last_fiber;
-      fail s k e
+let perform (type a) s (e : a Effect.t) (k : (a, unit) continuation) =
+  match e with
+  | Suspend.Suspend block -> suspend s block k
+  | Yield -> yield s k
+  | Fork f ->
+      let parent = Task.current s in
+      fork s parent.scope parent f k
+  | Fork_into (scope, f) -> fork_into s scope f e k
+  | Self -> continue k (Task.current s)
+  | Suspend.Protect -> shield s k
+  | Suspend.Scopes -> continue k s.scopes
+  | Suspend.Ask { question; otherwise } -> answer s question otherwise k
+  | _ -> pass s e k
 
-let handles (type a) s (e : a Effect.t) =
+(* In code of a task that another scheduler runs. *)
+let[@inline never] perform_elsewhere (type a) s (e : a Effect.t)
+    (k : (a, unit) continuation) =
+  match e with
+  | Suspend.Suspend _ | Yield | Fork _ | Fork_into _ | Self | Suspend.Protect
+  | Suspend.Scopes ->
+      refuse s e k
+  | Suspend.Ask { otherwise; _ } -> continue k otherwise
+  | _ -> (* [handles] was interrupted *) discontinue k s.interruption
+
+let[@inline never] is_innermost s =
+  match Host_kit.is_innermost s.host with
+  | is_innermost -> is_innermost
+  | exception e ->
+      note s e;
+      true
+
+let[@inline] handles (type a) s (e : a Effect.t) =
   match e with
   | Suspend.Suspend _ | Yield | Fork _ | Fork_into _ | Self -> true
   | Suspend.Protect | Suspend.Scopes | Suspend.Ask _ -> true
-  | _ -> Host_kit.is_innermost s.host
+  | _ -> is_innermost s
 
 (* While the program looks for leaks, only the resumer keeps the continuation alive. What
    a signal handler raises here is passed to the task. *)
@@ -212,13 +208,10 @@ let[@inline never] suspend_guarded (type a) s
             if Decision.decide decision answered then fail s continuation e
             else wait s task)
 
-let perform_guarded (type a) s scopes (e : a Effect.t)
-    (k : (a, unit) continuation) last_fiber =
+let perform_guarded (type a) s (e : a Effect.t) (k : (a, unit) continuation) =
   match e with
-  | Suspend.Suspend block when Host_kit.is_innermost s.host ->
-      Fiber.accept k last_fiber;
-      suspend_guarded s block k
-  | _ -> perform s scopes e k last_fiber
+  | Suspend.Suspend block -> suspend_guarded s block k
+  | _ -> perform s e k
 
 (* --- While the program is traced ------------------------------------------- *)
 
@@ -227,11 +220,11 @@ let forked s parent f () =
   Tracing.forked ~parent ~ask:child f
 
 (* What is allocated here has the polling point inside of the exception handler. *)
-let[@inline never] perform_traced (type a) s (handler : Fiber.handler)
-    (e : a Effect.t) (k : (a, unit) continuation) last_fiber =
+let[@inline never] perform_traced (type a) s (e : a Effect.t)
+    (k : (a, unit) continuation) =
   match
     ignore (Sys.opaque_identity (ref ()) : unit ref);
-    if Tracing.is_on () && Host_kit.is_innermost s.host then
+    if Tracing.is_on () then
       match e with
       | Fork f ->
           (Fork (forked s (Joins.who_is (Task.current s)) f) : a Effect.t)
@@ -241,34 +234,21 @@ let[@inline never] perform_traced (type a) s (handler : Fiber.handler)
       | _ -> e
     else e
   with
-  | traced -> handler.performed traced k last_fiber
-  | exception another ->
-      Fiber.accept k last_fiber;
-      fail s k another
+  | traced ->
+      if Leaks.is_on then perform_guarded s traced k else perform s traced k
+  | exception another -> fail s k another
 
-let traced s (handler : Fiber.handler) =
-  let performed e k last_fiber = perform_traced s handler e k last_fiber in
-  { handler with performed }
+(* --- One handler for all tasks ------------------------------------------------ *)
 
-(* One handler serves all tasks of a scheduler: a task costs its stack, and
-   [s.current] tells whose effect it is. *)
-let make scopes s =
-  let handler =
-    Fiber.
-      {
-        returned = (fun () -> returned s);
-        raised = (fun e -> raised s e);
-        handles = (fun e -> handles s e);
-        performed = (fun e k last_fiber -> perform s scopes e k last_fiber);
-      }
-  in
-  let handler =
-    if Leaks.is_on then
-      {
-        handler with
-        performed =
-          (fun e k last_fiber -> perform_guarded s scopes e k last_fiber);
-      }
-    else handler
-  in
-  if Tracing.is_on () then traced s handler else handler
+let[@inline never] perform_with_care s e k =
+  if Tracing.is_on () then perform_traced s e k
+  else if Leaks.is_on then perform_guarded s e k
+  else perform s e k
+
+(* [s.current] tells whose effect it is. *)
+let[@inline] performed s ~is_innermost e k =
+  if not is_innermost then perform_elsewhere s e k
+  else if s.has_care then perform_with_care s e k
+  else perform s e k
+
+let failed = fail

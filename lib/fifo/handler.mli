@@ -8,7 +8,26 @@ type _ Effect.t +=
   | Yield : Task.t Effect.t  (** The caller, which goes on in its turn. *)
   | Self : Task.t Effect.t  (** The caller. *)
 
-val make : Suspend.scopes -> Task.scheduler -> Fiber.handler
-(** Besides these, for [Suspend], [Protect], [Ask] and [Scopes], which it
-    answers with the first argument. Any other effect is left to the loop, to be
-    performed in the task that runs it. *)
+(** {2 One handler for all tasks} *)
+
+val handles : Task.scheduler -> 'a Effect.t -> bool
+(** Or is the effect for a handler further out? Raises nothing. *)
+
+val performed :
+  Task.scheduler ->
+  is_innermost:bool ->
+  'a Effect.t ->
+  ('a, unit) Effect.Deep.continuation ->
+  unit
+(** The current task has performed this. [is_innermost] is what
+    {!Host_kit.is_innermost} tells. Handled are the effects above, [Suspend],
+    [Protect], [Ask] and [Scopes]. Any other one is left to the loop, to be
+    performed in the task that runs it. To be called last. *)
+
+val failed :
+  Task.scheduler -> ('a, unit) Effect.Deep.continuation -> exn -> unit
+(** The current task has performed an effect, and a signal handler has raised
+    this. To be called last. *)
+
+val ended : Task.scheduler -> unit
+(** The current task has ended, as its wait tells. To be called last. *)

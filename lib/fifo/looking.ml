@@ -33,8 +33,8 @@ let rec leave s =
         | No_room ->
             grow s;
             leave s)
-    | Turn _ | Parent _ | Start _ | Nowhere | Answer _ | Failing _ | Guarded _
-      ->
+    | Turn _ | Parent _ | Start _ | Nowhere | Answer _ | Failing _ | Ended
+    | Raised _ | Guarded _ ->
         assert false
 
 let leave_surely s = if s.looked >= 0 then surely (fun s () -> leave s) s ()
@@ -44,7 +44,8 @@ let begin_with_last s =
   match if s.last < 0 then Nowhere else s.waits.(s.last) with
   | Wait { decision; _ } ->
       begin_look s s.last (atomic decision) Decision.undecided looked_at
-  | Turn _ | Parent _ | Start _ | Nowhere | Answer _ | Failing _ | Guarded _ ->
+  | Turn _ | Parent _ | Start _ | Nowhere | Answer _ | Failing _ | Ended
+  | Raised _ | Guarded _ ->
       ()
 
 let is_resumed s =
@@ -52,7 +53,8 @@ let is_resumed s =
   &&
   match s.waits.(s.looked) with
   | Wait { decision; _ } -> Decision.outcome decision != looked_at
-  | Turn _ | Parent _ | Start _ | Nowhere | Answer _ | Failing _ | Guarded _ ->
+  | Turn _ | Parent _ | Start _ | Nowhere | Answer _ | Failing _ | Ended
+  | Raised _ | Guarded _ ->
       false
 
 let before_sleep s =

@@ -5,18 +5,21 @@ open Effect.Deep
 
 (* --- Tasks ---------------------------------------------------------------- *)
 
-(* In the task's own stack. The call of [f] is not the last thing, for there would
-   be a polling point before it. *)
+(* In the task's own stack. How the task has ended is written down before a signal handler
+   may interrupt the loop. *)
 let begin_ s =
-  let number = s.current in
-  match Array.unsafe_get s.waits number with
-  | Start f ->
-      Array.unsafe_set s.waits number Nowhere;
-      f ();
-      ()
-  | _ -> assert false (* as [start] says *)
-
-let start s = Fiber.run s.handler begin_ s
+  match Array.unsafe_get s.waits s.current with
+  | Start f -> (
+      Array.unsafe_set s.waits s.current Nowhere;
+      match f () with
+      | () ->
+          Array.unsafe_set s.waits s.current Ended;
+          s
+      | exception exn ->
+          let backtrace = Printexc.get_raw_backtrace () in
+          Array.unsafe_set s.waits s.current (Raised { exn; backtrace });
+          s)
+  | _ -> assert false (* as [begin_] says *)
 
 (* Between [pop] and the task there is no polling point. *)
 let dispatch s =
@@ -42,15 +45,15 @@ let dispatch s =
     | Parent { continuation; child } ->
         Array.unsafe_set s.waits number Nowhere;
         continue continuation child
-    | Start _ -> start s
-    | Nowhere | Answer _ | Failing _ | Guarded _ -> Guarded.go_on s number
+    | Start _ -> s.start s
+    | Nowhere | Answer _ | Failing _ | Ended | Raised _ | Guarded _ ->
+        Guarded.go_on s number
 
 (* Before anything else the loop continues the current task, if there is one. It was
    about to do so: a foreign effect was answered, a task was forked, or what a task
    performed raised. Otherwise the loop was interrupted just before it continued the
    task, or just after the task performed an effect, and the continuation may be lost:
-   in bytecode only, and where [Fiber] uses Stdlib's handler. Then at least the task
-   ends. *)
+   in bytecode, and before OCaml 5.3: see [Fiber]. Then at least the task ends. *)
 let continue_current s =
   let number = s.current in
   if number >= 0 then (
@@ -66,13 +69,15 @@ let continue_current s =
       | Turn continuation -> discontinue continuation s.interruption
       | Wait { continuation; _ } -> discontinue continuation s.interruption
       | Parent { continuation; _ } -> discontinue continuation s.interruption
-      | Start _ -> start s
+      | Start _ -> s.start s
+      | Ended -> Termination.returned s
+      | Raised { exn; backtrace } -> Termination.raised s exn backtrace
       | Nowhere | Guarded _ -> raise_notrace Effect.Continuation_already_resumed
     with
     | () -> ()
     | exception Effect.Continuation_already_resumed
       when s.current = number && s.waits.(number) == wait ->
-        s.handler.raised s.interruption)
+        Termination.raised s s.interruption s.interruption_backtrace)
 
 (* --- Running -------------------------------------------------------------- *)
 

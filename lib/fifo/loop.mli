@@ -4,9 +4,9 @@ val dispatch : Task.scheduler -> unit
 (** Continues the first ready task; returns if none is ready. To be called last
     by code that suspends or ends a task. *)
 
-val start : Task.scheduler -> unit
-(** Starts the current task, whose wait is {!Task.Start}, on top of the loop's
-    stack. To be called last. *)
+val begin_ : Task.scheduler -> Task.scheduler
+(** Runs the function of the current task, whose wait is {!Task.Start}, and
+    returns the scheduler. To be called on the task's own stack. *)
 
 val run : Task.scheduler -> (unit -> unit) -> unit
 (** [run scheduler f] runs [f] as the first task, and the loop until the

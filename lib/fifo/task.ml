@@ -29,6 +29,8 @@ and wait =
       backtrace : Printexc.raw_backtrace;
     }
       -> wait
+  | Ended
+  | Raised of { exn : exn; backtrace : Printexc.raw_backtrace }
   | Guarded of guarded
 
 and guarded = { weak : wait Weak.t; strong : wait Atomic.t }
@@ -60,7 +62,9 @@ and scheduler = {
   host : Host_kit.t;
   spin : Spin.t;
   known : Who.tasks;
-  mutable handler : Fiber.handler;
+  mutable start : scheduler -> unit;
+  mutable scopes : Suspend.scopes;
+  has_care : bool;
   mutable poller : poller;
   mutable tasks : t array;
   mutable waits : wait array;
@@ -161,7 +165,9 @@ let scheduler ~is_lazy =
   let rec scheduler =
     {
       root;
-      handler = Fiber.no_handler;
+      start = ignore;
+      scopes = { scope = (fun _ -> assert false (* [run] sets it *)) };
+      has_care = Leaks.is_on || Tracing.is_on ();
       tasks = [||];
       waits;
       locals = [||];

@@ -50,6 +50,9 @@ and wait =
       backtrace : Printexc.raw_backtrace;
     }
       -> wait  (** What it did raised; it is about to be continued with that. *)
+  | Ended  (** It has returned. *)
+  | Raised of { exn : exn; backtrace : Printexc.raw_backtrace }
+      (** It has ended with that. *)
   | Guarded of guarded
       (** Instead of [Wait], while the program looks for leaks. *)
 
@@ -116,7 +119,11 @@ and scheduler = {
   host : Host_kit.t;
   spin : Spin.t;
   known : Who.tasks;  (** Its tasks that were asked while waits were kept. *)
-  mutable handler : Fiber.handler;  (** Of all tasks. *)
+  mutable start : scheduler -> unit;
+      (** Runs the current task on a stack of its own, with the handler. *)
+  mutable scopes : Suspend.scopes;
+      (** The answer to [Scopes]. The library tells schedulers apart by it. *)
+  has_care : bool;  (** Is the program traced, or does it look for leaks? *)
   mutable poller : poller;
   mutable tasks : t array;
       (** The tasks that have not ended, by number; the first task elsewhere. *)

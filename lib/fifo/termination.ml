@@ -78,6 +78,4 @@ let rec end_raised s task exn backtrace =
       end_raised s task exn backtrace;
       ()
 
-let raised s exn =
-  let backtrace = Printexc.get_raw_backtrace () in
-  end_raised s (Task.current s) exn backtrace
+let raised s exn backtrace = end_raised s (Task.current s) exn backtrace

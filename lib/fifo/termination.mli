@@ -8,8 +8,7 @@ val returned : Task.scheduler -> unit
     that joined it are ready; and so is the owner of its home, if that is empty
     and the owner waits for it. *)
 
-val raised : Task.scheduler -> exn -> unit
-(** The current task has raised the exception, which was just caught. The same;
-    and unless the exception was observed, or is that of a cancellation, it is
-    recorded for the loop, which stops the task's home when it has nothing else
-    to do. *)
+val raised : Task.scheduler -> exn -> Printexc.raw_backtrace -> unit
+(** The current task has raised the exception. The same; and unless the
+    exception was observed, or is that of a cancellation, it is recorded for the
+    loop, which stops the task's home when it has nothing else to do. *)

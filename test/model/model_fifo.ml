@@ -16,7 +16,8 @@ let scheduler where ~is_lazy ~daemons ~looks works =
   Domains.spawned := looks > 0;
   Spin.limit s.spin looks;
   Spin.never (Domain_local.get Operation.spins);
-  s.handler <- Handler.make (Fifo.scopes s) s;
+  s.scopes <- Fifo.scopes s;
+  s.start <- Fiber.run;
   let tasks =
     List.mapi
       (fun i _ ->

@@ -2,7 +2,6 @@
    the program starts. Here: each check passes, and fails where it should. *)
 
 module Identity = Concord__Identity
-module Fiber = Concord__Fiber
 
 (* --- Closures --------------------------------------------------------------- *)
 
@@ -34,18 +33,6 @@ let erased () =
   Alcotest.(check int) "the slots are there" 1 (floats.index + strings.index);
   Alcotest.(check bool) "an integer" true (Identity.is_immediate strings.value)
 
-(* --- Fibers ----------------------------------------------------------------- *)
-
-let passes name run () = Alcotest.(check bool) name true (Fiber.check run)
-let is_caught name run () = Alcotest.(check bool) name false (Fiber.check run)
-let does_nothing _ _ _ = ()
-let without_handler _ f x = f x
-let raises _ _ _ = failwith "unknown primitive"
-
-let twice (handler : Fiber.handler) f x =
-  Fiber.run { handler with returned = ignore } f x;
-  Fiber.run handler f x
-
 let () =
   let test name f = Alcotest.test_case name `Quick f in
   Alcotest.run "Layout"
@@ -58,12 +45,4 @@ let () =
           test "by identity" (fails by_identity);
         ] );
       ("slots", [ test "erased" erased ]);
-      ( "fibers",
-        [
-          test "the compiler's" (passes "run" Fiber.run);
-          test "does nothing" (is_caught "does nothing" does_nothing);
-          test "no handler" (is_caught "no handler" without_handler);
-          test "raises" (is_caught "raises" raises);
-          test "runs twice" (is_caught "runs twice" twice);
-        ] );
     ]
