@@ -158,6 +158,21 @@ let grown () =
             yes "around it" (Innermost_handler.around () = before))
       done)
 
+(* What the program checks when it starts. *)
+let checked () =
+  let open Innermost_handler in
+  let caught what stub = no what (check stub) in
+  yes "the stub" (check stub);
+  caught "it tells no handler" { stub with get = (fun () -> none) };
+  caught "all are the innermost" { stub with nothing_but = (fun _ -> true) };
+  caught "none is the innermost" { stub with nothing_but = (fun _ -> false) };
+  caught "all are alone" { stub with alone = (fun _ -> true) };
+  caught "another stack" { stub with here = stub.around };
+  let handler = stub.get () and stack = stub.here () in
+  caught "always the same handler" { stub with get = (fun () -> handler) };
+  caught "always the same stack"
+    { stub with here = (fun () -> stack); around = (fun () -> stack) }
+
 let () =
   run "The innermost handler"
     [
@@ -175,5 +190,6 @@ let () =
         [
           test "of the one that handles" whose;
           test "of a stack that has grown" grown;
+          test "checked at the start" checked;
         ] );
     ]

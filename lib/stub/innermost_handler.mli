@@ -2,7 +2,12 @@
 
     What performs an effect that nobody handles is told so by an exception,
     which costs as much as all else of a short wait. If the innermost handler is
-    known, and known not to handle the effect, then it need not be asked. *)
+    known, and known not to handle the effect, then it need not be asked.
+
+    The C of this folder reads the runtime's own records. It is checked when the
+    program starts. If a new compiler keeps them otherwise, that is printed on
+    the standard error, and nothing is known from then on, as after {!give_up}.
+*)
 
 type t
 (** A handler, told by the code of the two functions with which it was
@@ -43,3 +48,23 @@ val here : unit -> stack
 (** The caller's. [around ()] before an effect is performed is [here ()] in a
     function that its handler calls only if the caller's innermost handler is
     the one that handles the effect. *)
+
+(** {1 Checking} *)
+
+type stub = {
+  get : unit -> t;
+  nothing_but : t -> bool;
+  alone : t -> bool;
+  around : unit -> stack;
+  here : unit -> stack;
+}
+
+val stub : stub
+(** What the C tells. *)
+
+val check : stub -> bool
+(** Is it right about handlers that are installed here? *)
+
+val give_up : unit -> unit
+(** From now on {!get} is {!none}, and {!nothing_but} and {!alone} are [false].
+    For tests of what then happens. *)
