@@ -1,7 +1,6 @@
 open Eio.Private
 module Host_kit = Concord.Host_kit
 module Decision = Host_kit.Decision
-module Domain_local = Host_kit.Domain_local
 module Spin = Host_kit.Spin
 module Innermost_handler = Host_kit.Innermost_handler
 
@@ -18,7 +17,8 @@ let[@inline] marked = function
       Error (Raised (e, Printexc.get_raw_backtrace ()))
   | outcome -> outcome
 
-let spins = Domain_local.make Spin.create
+(* What a domain has learned about looking, for all its loops. *)
+let spins = Domain.DLS.new_key Spin.create
 
 (* [enter] runs outside of the fiber, on the stack around that of the handler: so the
    innermost handler of the fiber is Eio's own if that is the stack around the fiber's. *)
@@ -121,8 +121,7 @@ let[@inline never] sleep spin enter =
       if may_be_ours e then raise_ours e else raise e
 
 (* [Host_kit.look_first]. *)
-let suspend block =
-  let spin = Domain_local.get spins in
+let suspend_by spin block =
   match Host_kit.begin_look spin with
   | 0 ->
       tell ();
@@ -130,20 +129,26 @@ let suspend block =
         (known (fun fiber enqueue -> enter ~cancel:at_once block fiber enqueue))
   | turns -> Host_kit.look_for spin looking turns block
 
+let suspend block = suspend_by (Domain.DLS.get spins) block
+
+let on_this_domain () =
+  let spin = Domain.DLS.get spins in
+  Host_kit.{ suspend = (fun block -> suspend_by spin block) }
+
 let protect f =
   match Effect.perform Effects.Get_context with
   | (_ : Fiber_context.t) -> Eio.Cancel.protect f
   | exception Effect.Unhandled Effects.Get_context ->
       raise_notrace Host_kit.Elsewhere
 
-let fibers = Domain_local.make Concord__Who.tasks
+let fibers = Domain.DLS.new_key Concord__Who.tasks
 
 (* [Get_context] is answered by the innermost loop of Eio. *)
 let who () =
   match Effect.perform Effects.Get_context with
   | fiber ->
       let number = (Fiber_context.tid fiber :> int) in
-      Concord__Who.once (Domain_local.get fibers) number ~host:name
+      Concord__Who.once (Domain.DLS.get fibers) number ~host:name
         ~name:(fun () -> Printf.sprintf "fiber %d" number)
         fiber
   | exception Effect.Unhandled Effects.Get_context ->
@@ -190,7 +195,7 @@ let scope body =
   | exception Stopped when Option.is_some !result -> Option.get !result
 
 let () =
-  Host_kit.plug_in ~who
+  Host_kit.plug_in ~who ~on_this_domain
     {
       name;
       sample = Some (Eio_utils.Dla.prepare_for_await ());

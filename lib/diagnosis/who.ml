@@ -78,7 +78,7 @@ let once ?domain tasks number ~host ~name identity =
       keep tasks number who;
       who
 
-let threads = Domain_local.make tasks
+let threads = Domain.DLS.new_key tasks
 
 let of_thread () =
   let thread = Thread.self () in
@@ -87,7 +87,7 @@ let of_thread () =
     if Domain.is_main_domain () then Printf.sprintf "thread %d" number
     else Printf.sprintf "thread %d of domain %d" number (this_domain ())
   in
-  once (Domain_local.get threads) number ~host:"" ~name thread
+  once (Domain.DLS.get threads) number ~host:"" ~name thread
 
 (* --- Questions ----------------------------------------------------------------- *)
 

@@ -1,5 +1,4 @@
 module Decision = Decision
-module Domain_local = Domain_local
 module Inbox = Inbox
 module Spin = Spin
 module Who = Who
@@ -32,6 +31,10 @@ let may_be_woken = Wakers.may_exist
 (* --- Plug-ins -------------------------------------------------------------- *)
 
 exception Elsewhere = Plugin.Elsewhere
+
+type suspending = Plugin.suspending = {
+  suspend : 'a. ('a Concord_suspend.resumer -> 'a option) -> 'a;
+}
 
 type plugin = Plugin.t = {
   name : string;

@@ -11,9 +11,6 @@
 module Decision = Decision
 (** The one decision between resuming a task and cancelling it (H3). *)
 
-module Domain_local = Domain_local
-(** Values of a domain, read without a call. *)
-
 module Inbox = Inbox
 (** What other threads made ready, and the bell that wakes the loop (H4). *)
 
@@ -208,14 +205,24 @@ type plugin = Plugin.t = {
     whatever host, first asks [Domain_local_await] (50 to 100 ns), except where
     a scheduler of {!using} is known to be the innermost. *)
 
-val plug_in : ?who:(unit -> Who.t) -> plugin -> unit
+type suspending = Plugin.suspending = {
+  suspend : 'a. ('a Concord_suspend.resumer -> 'a option) -> 'a;
+}
+
+val plug_in :
+  ?who:(unit -> Who.t) -> ?on_this_domain:(unit -> suspending) -> plugin -> unit
 (** Adds a plug-in, for the whole program; plug-ins cannot be removed. Call it
     when your library is initialised. In your library's dune file write
     [(library_flags (-linkall))], because otherwise the linker leaves the
     library out of programs that don't name it. O(n) for [n] plug-ins. [who ()]
     tells which task of the scheduler the calling one is, for {!Concord.Debug};
     without it they are not told apart. That of a scheduler that takes every
-    effect performs none. *)
+    effect performs none.
+
+    [on_this_domain ()] is the plug-in's [suspend] for tasks that run on the
+    calling domain. It is called when the plug-in's scheduler was found to be
+    the innermost one, and used as long as that is known. So it can look up what
+    the plug-in keeps in [Domain.DLS] once instead of in each wait. *)
 
 val using_plugin : plugin -> (unit -> 'a) -> 'a
 (** [using_plugin plugin loop] is [loop ()], with the scheduler registered as

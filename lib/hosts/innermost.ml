@@ -22,7 +22,9 @@ type mode =
   | Observed
   | Unobservable  (** Another library has called [per_thread]. *)
 
-type note = No_scheduler | Scheduler of Plugin.t
+type note =
+  | No_scheduler
+  | Scheduler of { plugin : Plugin.t; here : Plugin.suspending }
 
 (* Only threads of the domain touch its record, and they switch at allocations and
    polls only. *)
@@ -59,8 +61,8 @@ let create () =
     handler = no_handler;
   }
 
-let records = Domain_local.make create
-let[@inline] get () = Domain_local.get records
+let records = Domain.DLS.new_key create
+let[@inline] get () = Domain.DLS.get records
 
 (* The library is initialised in a thread without scheduler: this is the trigger that
    [Domain_local_await] gives there. *)
@@ -157,7 +159,8 @@ let note t noted =
    note would be wrong as soon as the innermost one ends. *)
 let note_plugin t i =
   if t.beneath = i || t.beneath = none then
-    note t (Scheduler (Plugin.all ()).(i))
+    let plugin = (Plugin.all ()).(i) in
+    note t (Scheduler { plugin; here = Plugin.on_this_domain plugin })
 
 (* What is noted stays right: all schedulers that are registered for the thread, if any are,
    are of this plug-in, and before another one is, the note is dropped. *)
@@ -169,7 +172,7 @@ let noted () =
 
 let find () =
   match noted () with
-  | Some (Scheduler plugin) -> Noted plugin
+  | Some (Scheduler { plugin; _ }) -> Noted plugin
   | Some No_scheduler -> Nobody
   | None ->
       let t = get () in

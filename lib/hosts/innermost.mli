@@ -22,7 +22,10 @@ val no_scheduler : Domain_local_await.t -> bool
 (** Is the trigger the one that [Domain_local_await] gives where no scheduler is
     registered? *)
 
-type note = No_scheduler | Scheduler of Plugin.t
+type note =
+  | No_scheduler
+  | Scheduler of { plugin : Plugin.t; here : Plugin.suspending }
+      (** [here] suspends the tasks of the calling domain. *)
 
 val noted : unit -> note option
 (** Would {!find} give {!Nobody} or {!Noted} without asking? *)

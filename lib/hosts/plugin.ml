@@ -7,6 +7,8 @@ let () =
     | Elsewhere -> Some "Concord.Host_kit.Elsewhere"
     | _ -> None)
 
+type suspending = { suspend : 'a. ('a resumer -> 'a option) -> 'a }
+
 type t = {
   name : string;
   sample : Domain_local_await.t option;
@@ -68,6 +70,13 @@ let who plugin =
   | Some who -> Some (who ())
   | None -> None
 
+let domains : (t * (unit -> suspending)) list Atomic.t = Atomic.make []
+
+let on_this_domain (plugin : t) =
+  match List.assq_opt plugin (Atomic.get domains) with
+  | Some on_this_domain -> on_this_domain ()
+  | None -> { suspend = plugin.suspend }
+
 let of_triggers : (Domain_local_await.t -> Who.t option) list Atomic.t =
   Atomic.make []
 
@@ -89,7 +98,10 @@ let wake_later trigger =
   | [] -> false
   | wakers -> List.exists (fun waker -> waker trigger) wakers
 
-let add ?who plugin =
+let add ?who ?on_this_domain plugin =
+  Option.iter
+    (fun here -> Atomically.update domains (List.cons (plugin, here)))
+    on_this_domain;
   Option.iter
     (fun who -> Atomically.update identities (List.cons (plugin, who)))
     who;

@@ -4,6 +4,8 @@ open Concord_suspend
 
 exception Elsewhere
 
+type suspending = { suspend : 'a. ('a resumer -> 'a option) -> 'a }
+
 type t = {
   name : string;
   sample : Domain_local_await.t option;
@@ -13,8 +15,12 @@ type t = {
   scopes : scopes option;
 }
 
-val add : ?who:(unit -> Who.t) -> t -> unit
+val add :
+  ?who:(unit -> Who.t) -> ?on_this_domain:(unit -> suspending) -> t -> unit
 (** {!Concord.Host_kit.plug_in}. *)
+
+val on_this_domain : t -> suspending
+(** Suspends the tasks of the calling domain as the plug-in does. *)
 
 val who : t -> Who.t option
 (** The calling task, which is one of that plug-in's scheduler; [None] if the

@@ -141,12 +141,19 @@ exception Elsewhere = Plugin.Elsewhere
 
 let[@inline never] wait_unhandled block = unhandled (Wait block)
 
-(* [wait_unhandled], without the request and what tells of the plug-in. The plug-in is called
-   last: the stack of a task that waits has no frame of this. *)
-let[@inline never] suspend_by_note block =
+type noted = Plugin.suspending = {
+  suspend : 'a. ('a resumer -> 'a option) -> 'a;
+}
+
+let nothing_noted = { suspend = (fun block -> wait_unhandled block) }
+
+let[@inline never] noted () =
   match Innermost.noted () with
-  | Some (Scheduler plugin) -> plugin.suspend block
-  | Some No_scheduler | None -> wait_unhandled block
+  | Some (Scheduler { here; _ }) -> here
+  | Some No_scheduler | None -> nothing_noted
+
+(* [wait_unhandled], without the request and what tells of the plug-in. *)
+let[@inline never] suspend_by_note block = (noted ()).suspend block
 
 let[@inline never] suspend_elsewhere block =
   Innermost.forget ();

@@ -24,10 +24,14 @@ val suspend_unhandled : ('a resumer -> 'a option) -> 'a
 exception Elsewhere
 (** {!Plugin.Elsewhere}. *)
 
-val suspend_by_note : ('a resumer -> 'a option) -> 'a
-(** As {!suspend_unhandled}, with less on the stack of a task that waits. If it
-    raises {!Elsewhere} then the task has not waited, and is to go on with
-    {!suspend_elsewhere}. *)
+type noted = Plugin.suspending = {
+  suspend : 'a. ('a resumer -> 'a option) -> 'a;
+}
+
+val noted : unit -> noted
+(** [(noted ()).suspend] does what {!suspend_unhandled} does, with less on the
+    stack of a task that waits. If it raises {!Elsewhere}, the task has not
+    waited, and has to continue with {!suspend_elsewhere}. *)
 
 val suspend_elsewhere : ('a resumer -> 'a option) -> 'a
 

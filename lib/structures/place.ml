@@ -140,7 +140,7 @@ let is_unwoken place =
 
 type spare = { mutable unused : seat  (** Or [no_seat]. *) }
 
-let spares = Domain_local.make (fun () -> { unused = no_seat })
+let spares = Domain.DLS.new_key (fun () -> { unused = no_seat })
 
 (* No other thread of the domain runs between reading and writing. *)
 let take spare =
@@ -149,14 +149,14 @@ let take spare =
   seat
 
 let make_again wakes =
-  let seat = take (Domain_local.get spares) in
+  let seat = take (Domain.DLS.get spares) in
   if seat == no_seat then make wakes
   else begin
     Atomic.set seat.state Looking;
     { wakes; seat }
   end
 
-let give_back place = (Domain_local.get spares).unused <- place.seat
+let give_back place = (Domain.DLS.get spares).unused <- place.seat
 
 let look place =
   match Atomic.get place.seat.state with

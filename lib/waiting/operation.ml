@@ -97,8 +97,7 @@ let[@inline never] wait_with_care operation t w =
     (fun () -> [ place operation t ])
     (fun resumer -> block operation t w resumer)
 
-(* After the effect has come back, or where the host is another one than was noted, the task
-   has not waited yet. *)
+(* After the effect has come back the task has not waited yet. *)
 let[@inline never] wait_otherwise operation t w wait = function
   | Effect.Unhandled (Concord_suspend.Suspend unhandled)
     when Identity.equal unhandled wait ->
@@ -106,35 +105,50 @@ let[@inline never] wait_otherwise operation t w wait = function
       | v -> v
       | exception e -> withdraw_and_raise operation t w e
       end
-  | Reach.Elsewhere ->
-      begin match Reach.suspend_elsewhere wait with
-      | v -> v
-      | exception e -> withdraw_and_raise operation t w e
-      end
   | e -> withdraw_and_raise operation t w e
 
-(* As [Reach.suspend_at_once], with one exception handler: a new fiber of Eio has room for
-   little more before its stack is copied into a larger one. *)
-let suspend operation t arg =
+let[@inline never] suspend_by_effect operation t arg =
   let w = Waiter.make arg in
   let wait resumer = block operation t w resumer in
   match
     if Reach.needs_care () then wait_with_care operation t w
-    else if Reach.comes_back () then Reach.suspend_by_note wait
     else Effect.perform (Concord_suspend.Suspend wait)
   with
   | v -> v
   | exception e -> wait_otherwise operation t w wait e
 
+let[@inline never] wait_elsewhere operation t w =
+  match
+    Reach.suspend_elsewhere (fun resumer -> block operation t w resumer)
+  with
+  | v -> v
+  | exception e -> withdraw_and_raise operation t w e
+
+(* The stack does not keep the function that the task waits with. *)
+let[@inline never] suspend_by (noted : Reach.noted) operation t arg =
+  let w = Waiter.make arg in
+  match noted.suspend (fun resumer -> block operation t w resumer) with
+  | v -> v
+  | exception Reach.Elsewhere -> wait_elsewhere operation t w
+  | exception e -> withdraw_and_raise operation t w e
+
+(* As [Reach.suspend_at_once]. A new fiber of Eio can use about 160 bytes of its stack before
+   the stack is copied into a larger one. [Domain.DLS.get] takes 80 of them, so [noted] is
+   called before anything else is on the stack. *)
+let suspend operation t arg =
+  if (not (Reach.needs_care ())) && Reach.comes_back () then
+    suspend_by (Reach.noted ()) operation t arg
+  else suspend_by_effect operation t arg
+
 (* --- Spinning before ---------------------------------------------------------------- *)
 
-let spins = Domain_local.make Spin.create
+let spins = Domain.DLS.new_key Spin.create
 
 let[@inline] may_spin () =
-  Domains.were_spawned () && not (Spin.skips (Domain_local.get spins))
+  Domains.were_spawned () && not (Spin.skips (Domain.DLS.get spins))
 
 let[@inline never] spin pace attempt x y z =
-  Spin.attempt (Domain_local.get spins) pace attempt x y z
+  Spin.attempt (Domain.DLS.get spins) pace attempt x y z
 
 (* Nothing is allocated before: another domain may be reading the cache line in which this one
    allocates. *)
@@ -143,7 +157,7 @@ let[@inline never] spin_before (type s x a) (operation : (s, x, a) t) (t : s)
   match
     match operation.how with
     | By_steps { word; _ } ->
-        let spins = Domain_local.get spins in
+        let spins = Domain.DLS.get spins in
         Spin.attempt_soon spins (word t) attempt operation t arg
     | By_hand _ -> spin Spin.soon attempt operation t arg
   with

@@ -59,7 +59,7 @@ let all_queued actors queues =
    one domain do. What was learned in one interleaving would change the next. *)
 let look_at_most n =
   Domains.spawned := n > 0;
-  let spin = Domain_local.get Operation.spins in
+  let spin = Domain.DLS.get Operation.spins in
   spin.in_vain <- 0;
   spin.in_a_row <- 0;
   spin.looking <- false;

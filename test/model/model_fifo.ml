@@ -15,7 +15,7 @@ let scheduler where ~is_lazy ~daemons ~looks works =
   (* A model must not spin: each look is an operation more. *)
   Domains.spawned := looks > 0;
   Spin.limit s.spin looks;
-  Spin.never (Domain_local.get Operation.spins);
+  Spin.never (Domain.DLS.get Operation.spins);
   s.scopes <- Fifo.scopes s;
   s.start <- Fiber.run;
   let tasks =

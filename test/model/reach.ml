@@ -34,7 +34,10 @@ let probe { Probe.passing } =
 let needs_care () = false
 let suspend_at_once = suspend
 let suspend_unhandled = suspend
-let suspend_by_note = suspend
+
+type noted = { suspend : 'a. ('a resumer -> 'a option) -> 'a }
+
+let noted () = { suspend }
 
 exception Elsewhere
 

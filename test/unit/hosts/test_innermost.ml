@@ -21,9 +21,22 @@ let using kind f =
   let prepare_for_await () = Domain_local_await.{ release = ignore; await } in
   Domain_local_await.using ~prepare_for_await ~while_running:f
 
+(* How often each kind was asked for what suspends the tasks of a domain. *)
+let asked_p = Atomic.make 0
+let asked_q = Atomic.make 0
+
+exception Suspended_on of int
+
+let this_domain () = (Domain.self () :> int)
+
 let () =
-  let plug_in kind await =
-    Plugin.add
+  let plug_in kind await asked =
+    let on_this_domain () =
+      Atomic.incr asked;
+      let here = this_domain () in
+      Plugin.{ suspend = (fun _ -> raise (Suspended_on here)) }
+    in
+    Plugin.add ~on_this_domain
       {
         name = name kind;
         sample = Some { release = ignore; await };
@@ -33,8 +46,8 @@ let () =
         scopes = None;
       }
   in
-  plug_in P await_p;
-  plug_in Q await_q
+  plug_in P await_p asked_p;
+  plug_in Q await_q asked_q
 
 type answer = { told : string; was_noted : bool }
 
@@ -139,6 +152,33 @@ let notes () =
       in_thread (fun () -> using P (fun () -> check_find [ P ]));
       check_find [ Q ])
 
+(* A note has what suspends the tasks of its domain, and asks the plug-in for it once. *)
+let suspended_here () =
+  match (Concord__Reach.noted ()).suspend (fun _ -> None) with
+  | () -> Alcotest.fail "nobody suspends"
+  | exception Suspended_on domain -> int "this domain" (this_domain ()) domain
+
+let on_this_domain () =
+  let check () =
+    ignore (find () : answer);
+    let before = Atomic.get asked_p in
+    noted "one scheduler";
+    suspended_here ();
+    suspended_here ();
+    int "asked again" before (Atomic.get asked_p)
+  in
+  Innermost.forget ();
+  using P check;
+  using Q (fun () ->
+      let before = Atomic.get asked_q in
+      noted "another plug-in";
+      suspended_here ();
+      int "its own function" (before + 1) (Atomic.get asked_q));
+  Innermost.forget ();
+  in_domain (fun () ->
+      check_find [];
+      using P check)
+
 (* --- Domains ------------------------------------------------------------------------ *)
 
 (* [Domain_local_await] calls back once it keeps one scheduler for each thread. *)
@@ -232,7 +272,11 @@ let () =
           test "a domain" (nests in_domain 300);
           test "threads of a domain" threads_at_once;
         ] );
-      ("notes", [ test "are for one kind of scheduler" notes ]);
+      ( "notes",
+        [
+          test "are for one kind of scheduler" notes;
+          test "have what suspends the tasks of this domain" on_this_domain;
+        ] );
       ( "domains",
         [
           test "first used inside of schedulers" first_used_inside;

@@ -1,4 +1,0 @@
-(* A model has no stack to spare. *)
-
-let make = Domain.DLS.new_key
-let get = Domain.DLS.get
