@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tools/bytecode.sh PROJECT <TESTS: builds the tests of the package concord in bytecode, and runs them one after the other.
-# TESTS are lines of list_tests (tools/tests.sh): what else is built, the tests start themselves. This runs inside the
+# tools/bytecode.sh PROJECT <TESTS: builds the tests of the packages concord, concord-generator, concord-schedulers and
+# concord-testkit in bytecode, and runs them one after the other. TESTS are lines of list_tests (tools/tests.sh): what else is built, the tests start themselves. This runs inside the
 # toolchain.
 set -euo pipefail
 
@@ -9,7 +9,11 @@ build=$top/_build-bytecode
 say() { printf 'bytecode: %s\n' "$*" >&2; }
 tests=()
 while read -r folder name _; do
-  case $folder/ in test/unit/* | test/lin/*) tests+=("${folder#test/}/$name") ;; esac
+  case $folder/$name in
+  test/unit/* | test/lin/* | test/generator/* | test/schedulers/* | test/testkit/operation/test_contract)
+    tests+=("${folder#test/}/$name")
+    ;;
+  esac
 done
 
 # Where there is no native compiler, dune makes bytecode: so the PATH begins with an OCaml that has none.
@@ -28,8 +32,9 @@ if cmp -s "$bin/ocamlc.new" "$bin/ocamlc"; then rm "$bin/ocamlc.new"; else mv "$
 export PATH=$bin:$PATH
 
 cd "$top"
-dune build --root . --no-print-directory --build-dir "$build" --only-packages concord,concord-suspend \
-  @test/unit/all @test/lin/all
+dune build --root . --no-print-directory --build-dir "$build" \
+  --only-packages concord,concord-suspend,concord-generator,concord-schedulers,concord-testkit \
+  @test/unit/all @test/lin/all @test/generator/all @test/schedulers/all ./test/testkit/operation/test_contract.exe
 
 # Up to OCaml 5.4.1 an effect that is performed under a handler and handled by none corrupts the heap in bytecode
 # (ocaml/ocaml#14644). Lazy values perform such effects when they need one another.

@@ -24,7 +24,7 @@ grep -q "^(version $version)$" dune-project || die "dune-project has no line (ve
 # As dune would write them.
 sed -i "s/^version: \"dev\"$/version: \"$version\"/" -- *.opam
 # In the order in which they can be installed.
-packages="concord-suspend concord ppx_concord concord-eio concord-domainslib concord-trace concord-aio concord-lwt concord-async concord-picos concord-miou"
+packages="concord-suspend concord concord-generator concord-schedulers concord-testkit ppx_concord concord-eio concord-domainslib concord-trace concord-aio concord-lwt concord-async concord-picos concord-miou"
 [ "$(printf '%s.opam\n' $packages | sort)" = "$(ls -- *.opam)" ] || die "the packages are not those that tools/release.sh knows"
 for package in $packages; do
   # 35 and 36: no homepage and no tracker, as long as there is no public address.
@@ -54,19 +54,20 @@ for package in $packages; do
   # shellcheck disable=SC2086  # tests is a list of words
   dune build -p "$package" @install ${tests:+@runtest} || die "$package: failed; the sources are in $folder/$name"
   dune install -p "$package" --prefix "$prefix" >/dev/null 2>&1 || die "$package: cannot be installed"
-  meta=$prefix/lib/$package/META
+  meta=$prefix/lib/$package/META needs=threads.posix indent=''
   # Without the library that it adapts there is nothing of such a package.
   case $package in
   # A command, and no library: dune writes an empty META.
   concord-trace) [ -x "$prefix/bin/concord-trace" ] || die "$package: the command is missing"; rm -rf _build; continue ;;
+  # All that there is of it are libraries within the package.
+  concord-schedulers) indent='  ' ;;
   concord-async) needs=async ;;
   concord-picos) needs=picos_std.structured ;;
   concord-miou) needs=miou.unix ;;
-  *) needs=threads.posix ;;
   esac
   if ocamlfind query "$needs" >/dev/null 2>&1; then
-    grep -q "^version = \"$version\"$" "$meta" || die "$package: its META has no version"
-    grep -q '^description =' "$meta" || die "$package: its META has no description"
+    grep -q "^${indent}version = \"$version\"$" "$meta" || die "$package: its META has no version"
+    grep -q "^${indent}description =" "$meta" || die "$package: its META has no description"
   else
     say "$package: empty, as there is no $needs"
   fi

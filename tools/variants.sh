@@ -6,7 +6,7 @@
 
 # --- An older OCaml --------------------------------------------------------------------------------------------------
 
-# The Debian release before has an older OCaml, and the libraries that the package concord needs. It has no Eio and no
+# The Debian release before has an older OCaml, and the libraries that these packages need. It has no Eio and no
 # Domainslib, and its Lwt and ppxlib are too old: so the other packages are left out.
 test_on() {
   case ${1:-} in
@@ -19,13 +19,15 @@ test_on() {
   name_root
   CONCORD_TOOLCHAIN=private
   setup
-  say "OCaml $1 (Debian $suite): only the package concord is tested; the libraries of the others are missing or too old there"
-  dune build --build-dir "$top/_build-$1" --only-packages concord,concord-suspend @lib/all @runtest
+  say "OCaml $1 (Debian $suite): only the packages that adapt no library are tested; the libraries of the others are missing or too old there"
+  dune build --build-dir "$top/_build-$1" \
+    --only-packages concord,concord-suspend,concord-generator,concord-schedulers,concord-testkit \
+    @lib/all @generator/all @schedulers/all @testkit/all @runtest
 }
 
 # --- Bytecode --------------------------------------------------------------------------------------------------------
 
-# Only the package concord: why not more, tools/bytecode.sh says.
+# Only the packages that adapt no library: why not more, tools/bytecode.sh says.
 test_bytecode() {
   setup
   enter bash "$top/tools/bytecode.sh" "$top" < <(list_tests)

@@ -50,9 +50,9 @@ What it does not know:
   
   DESCRIPTION
          A program of "Light Weight Concurrency in OCaml", on threads of any
-         style of concord.styles. It prints the time that it took, its result,
-         and whether that is the one of a sequential computation; if not, it
-         exits with 1.
+         style of concord-schedulers.styles. It prints the time that it took,
+         its result, and whether that is the one of a sequential computation;
+         if not, it exits with 1.
   
   OPTIONS
          -d  Spawn the threads, and do not start them.

@@ -24,7 +24,8 @@ val run_without_eio : peers:peer list -> title:string -> unit
 (** The same, for a program without Eio's plug-in; and Eio with each style. *)
 
 val run_styles : peers:peer list -> title:string -> unit
-(** Each style of [concord.styles] with each of these hosts, and each style. *)
+(** Each style of [concord-schedulers.styles] with each of these hosts, and each
+    style. *)
 
 val run_with : peers:peer list -> (module Host) -> title:string -> unit
 (** This host, whose tasks are always on the initial domain, with each of our

@@ -1,4 +1,4 @@
-(* The styles of [concord.styles]. *)
+(* The styles of [concord-schedulers.styles]. *)
 
 module Style (S : sig
   val name : string

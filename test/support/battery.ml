@@ -253,7 +253,7 @@ let suites_of operation =
     choices operation
     @ when_ has_end [ ("an alternative ends", ended_in_a_choice) ]
   in
-  [ Described.suite operation; suite "" direct ]
+  [ suite "" direct ]
   @ when_ has_event [ suite ", its event" synced; suite ", a choice" chosen ]
   @ when_
       (has_event && in_a_choice <> [])

@@ -2,8 +2,7 @@
 
 val suites :
   int Operations.t list -> (string * unit Alcotest.test_case list) list
-(** For each of these operations what the library asks of those of its users
-    ({!Described}), and more exactly: what each of those who wait gets, and in
-    which order; memory; other hosts; what a signal handler interrupts. All that
-    in direct style, as the operation's event, and in a choice; and the event
-    twice in one choice. *)
+(** For each of these operations what each of those who wait gets, and in which
+    order; memory; other hosts; what a signal handler interrupts. All that in
+    direct style, as the operation's event, and in a choice; and the event twice
+    in one choice. *)

@@ -80,6 +80,11 @@ let contains text part =
   in
   at 0
 
+let named what name e =
+  let text = Printexc.to_string e in
+  if not (String.starts_with ~prefix:name text) then
+    Alcotest.failf "%s: %S" what text
+
 let raises_at name f =
   match f () with
   | _ -> Alcotest.fail "nothing was raised"

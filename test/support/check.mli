@@ -47,6 +47,9 @@ val strings : string -> string list -> string list -> unit
 val yes : string -> bool -> unit
 val no : string -> bool -> unit
 
+val named : string -> string -> exn -> unit
+(** [named what name e] fails unless [e] is printed with [name] in front. *)
+
 val contains : string -> string -> bool
 (** [contains text part]. *)
 

@@ -1,5 +1,5 @@
-(** The hosts of the packages [concord] and [concord.styles], for the suite; and
-    how tests run it. *)
+(** The hosts of the packages [concord] and [concord-schedulers], for the suite;
+    and how tests run it. *)
 
 open Concord_testkit.Host
 
@@ -10,7 +10,7 @@ val main_thread : (module HOST)
 val domains : (module HOST)
 
 val styles : (module HOST) list
-(** Threads of [concord.styles]. *)
+(** Threads of [concord-schedulers.styles]. *)
 
 (** [Within (Outer) (Inner)] is the inner one, whose loop runs in a task of the
     outer one. *)

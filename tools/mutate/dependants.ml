@@ -70,7 +70,8 @@ let program files test =
 let levels file =
   let library =
     List.concat_map sources
-      (List.filter Sys.file_exists [ "lib"; "adapters"; "ppx" ])
+      (List.filter Sys.file_exists
+         [ "lib"; "testkit"; "generator"; "schedulers"; "adapters"; "ppx" ])
     |> List.filter (fun path -> not (Mutation.is_index (contents path)))
     |> List.map (fun path -> (module_of path, named path))
   in

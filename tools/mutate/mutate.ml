@@ -173,7 +173,8 @@ let () =
     if files <> [] then files
     else
       List.concat_map Dependants.sources
-        (List.filter Sys.file_exists [ "lib"; "adapters" ])
+        (List.filter Sys.file_exists
+           [ "lib"; "testkit"; "generator"; "schedulers"; "adapters" ])
   in
   let possible =
     List.concat_map

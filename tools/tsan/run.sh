@@ -56,11 +56,13 @@ while read -r folder name _; do
   path=$folder/$name
   case $folder/ in */opened/*) name=opened_$name ;; esac
   case $folder/ in
-  test/unit/*) tests+=("$path $name") ;;
+  test/unit/* | test/generator/* | test/schedulers/*) tests+=("$path $name") ;;
+  test/testkit/operation/) case $name in test_contract) tests+=("$path $name") ;; esac ;;
   test/aio/) case $name in test_aio_wake | test_aio_styles) tests+=("$path $name") ;; esac ;;
   esac
 done
-targets=(@test/unit/all ./test/aio/test_aio_wake.exe ./test/aio/test_aio_styles.exe)
+targets=(@test/unit/all @test/generator/all @test/schedulers/all ./test/testkit/operation/test_contract.exe
+  ./test/aio/test_aio_wake.exe ./test/aio/test_aio_styles.exe)
 if [ "${#names[@]}" != 0 ]; then
   targets=()
   for name in "${names[@]}"; do
@@ -74,7 +76,7 @@ fi
 say "building: the first time this takes minutes, as the compiler is instrumented too"
 # Dune runs some of the tests when it builds everything: not yet.
 TSAN_OPTIONS=report_bugs=0 dune build --root . --no-print-directory --build-dir "$build" \
-  --only-packages concord,concord-suspend,concord-aio "${targets[@]}"
+  --only-packages concord,concord-suspend,concord-generator,concord-schedulers,concord-testkit,concord-aio "${targets[@]}"
 
 rm -rf "$reports"
 mkdir "$reports"

@@ -76,9 +76,9 @@ let main ~name ~doc ~size ~largest ~default program =
              `S Manpage.s_description;
              `P
                "A program of \"Light Weight Concurrency in OCaml\", on threads \
-                of any style of concord.styles. It prints the time that it \
-                took, its result, and whether that is the one of a sequential \
-                computation; if not, it exits with 1.";
+                of any style of concord-schedulers.styles. It prints the time \
+                that it took, its result, and whether that is the one of a \
+                sequential computation; if not, it exits with 1.";
            ])
       Term.(const run $ style $ n ~size ~largest ~default $ only_setup)
   in

@@ -1,6 +1,7 @@
 (* Every operation of the library keeps what the library asks of those of its users. *)
 
 open Concord_test_support
+open Concord_test_described
 open Concord_testkit
 
 let seconds = if Race.long then 30. else 0.3

@@ -41,7 +41,9 @@ let styles =
       | [ _; name ] -> String.capitalize_ascii name
       | _ -> Style.name
     in
-    ( Printf.sprintf "{{!Concord_styles.%s}%s}, a style" name name,
+    ( Printf.sprintf
+        "{{:../concord-schedulers/Concord_styles/%s/index.html}%s}, a style"
+        name name,
       Some (module Style : HOST) )
   in
   List.map named Own.styles

@@ -4,34 +4,22 @@ open Concord
 open Concord_test_support
 open Check
 
-let starts what expected e =
-  let text = Printexc.to_string e in
-  yes
-    (Printf.sprintf "%s: %S" what text)
-    (String.starts_with ~prefix:expected text)
-
 type _ Effect.t += Dropped_effect : unit Effect.t
 
 let constants () =
-  starts "Scope" "Concord.Scope.Cancelled" Scope.Cancelled;
-  starts "Promise" "Concord.Promise.Already_filled" Promise.Already_filled;
-  starts "Lazy" "Concord.Lazy.Being_forced" Lazy.Being_forced;
-  starts "Suspend" "Concord.Suspend.Never_resumed" Suspend.Never_resumed;
-  starts "Suspend" "Concord.Suspend.In_handler" Suspend.In_handler;
-  starts "Host_kit" "Concord.Host_kit.Elsewhere" Host_kit.Elsewhere;
-  starts "Fifo" "Concord_fifo.Cancelled" Concord_fifo.Cancelled;
-  starts "Styles" "Concord_styles.Ended" Concord_styles.Ended;
-  starts "Styles" "Concord_styles.Deadlock" (Concord_styles.Deadlock 2);
-  starts "Generator" "Concord_generator.Generator.Closed"
-    Concord_generator.Generator.Closed;
-  starts "Consumer" "Concord_generator.Consumer.Closed"
-    Concord_generator.Consumer.Closed;
+  named "Scope" "Concord.Scope.Cancelled" Scope.Cancelled;
+  named "Promise" "Concord.Promise.Already_filled" Promise.Already_filled;
+  named "Lazy" "Concord.Lazy.Being_forced" Lazy.Being_forced;
+  named "Suspend" "Concord.Suspend.Never_resumed" Suspend.Never_resumed;
+  named "Suspend" "Concord.Suspend.In_handler" Suspend.In_handler;
+  named "Host_kit" "Concord.Host_kit.Elsewhere" Host_kit.Elsewhere;
+  named "Fifo" "Concord_fifo.Cancelled" Concord_fifo.Cancelled;
   let dropped e =
     let open Effect.Deep in
     match_with Effect.perform e
       {
         retc = (fun () -> Alcotest.fail "it was continued");
-        exnc = (fun e -> starts "Linear" "Concord.Linear.Dropped" e);
+        exnc = (fun e -> named "Linear" "Concord.Linear.Dropped" e);
         effc =
           (fun (type a) (e : a Effect.t) ->
             match e with
@@ -44,13 +32,13 @@ let constants () =
 
 (* Four structures have this one. *)
 let closed () =
-  starts "no structure is known" "Concord.Stream.Closed" Stream.Closed;
+  named "no structure is known" "Concord.Stream.Closed" Stream.Closed;
   no "not by a name that nobody can write"
     (contains (Printexc.to_string Stream.Closed) "Concord.Closed");
   let printed name use =
     match use () with
     | () -> Alcotest.fail (name ^ ": nothing was raised")
-    | exception e -> starts name (Printf.sprintf "Concord.%s.Closed" name) e
+    | exception e -> named name (Printf.sprintf "Concord.%s.Closed" name) e
   in
   let stream = Stream.create 1 and channel = Channel.create ~name:"orders" () in
   let mailbox = Mailbox.create ~name:"post" () in

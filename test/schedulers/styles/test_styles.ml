@@ -24,6 +24,10 @@ let stopped_while_it_takes () =
   start ();
   Check.int "not lost" 7 !got
 
+let exceptions_printed () =
+  Check.named "Ended" "Concord_styles.Ended" Concord_styles.Ended;
+  Check.named "Deadlock" "Concord_styles.Deadlock" (Concord_styles.Deadlock 2)
+
 let () =
   Check.run "Styles"
     (List.map
@@ -36,6 +40,7 @@ let () =
     @ [
         ( "Threads, at any time",
           [ Check.test "stopped while it takes" stopped_while_it_takes ] );
+        ("exceptions", [ Check.test "how they are printed" exceptions_printed ]);
       ]
     @ Indirect_cases.suites
     @ List.map Nested.suite Style.all)

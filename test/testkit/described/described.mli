@@ -1,3 +1,5 @@
+open Concord_test_support
+
 (** The operations of the table, as the library for users' own structures has
     them described. *)
 

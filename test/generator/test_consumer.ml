@@ -164,6 +164,9 @@ let on_another_domain () =
   push_all t "4";
   Alcotest.(check (list int)) "all" [ 12; 34 ] (Consumer.finish t)
 
+let printed_closed () =
+  named "Consumer" "Concord_generator.Consumer.Closed" Consumer.Closed
+
 let () =
   run "Consumers"
     [
@@ -175,6 +178,7 @@ let () =
           test "many" many;
           test "failure" failure;
           test "close" closed;
+          test "how Closed is printed" printed_closed;
           test "code that catches Closed" catches_closed;
           test "two domains at once" two_domains;
           test "push in itself" in_itself;

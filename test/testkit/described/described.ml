@@ -1,3 +1,4 @@
+open Concord_test_support
 open Operations
 module Operation = Concord_testkit.Operation
 

@@ -431,6 +431,9 @@ let million () =
   Generator.iter (fun i -> sum := !sum + i) g;
   int "sum" (1_000_000 * 1_000_001 / 2) !sum
 
+let printed_closed () =
+  named "Generator" "Concord_generator.Generator.Closed" Generator.Closed
+
 let () =
   run "Generators"
     [
@@ -457,6 +460,7 @@ let () =
           test "the same, ahead" (closing_fails ~ahead:1);
           test "next in itself" in_itself;
           test "dropped" dropped;
+          test "how Closed is printed" printed_closed;
         ] );
       ( "tasks",
         [
