@@ -1,0 +1,109 @@
+(* lib/README.md lists the folders of the library in an order. No file uses a file of a folder
+   that comes later, so that there is no circle among them; and each folder has a README that
+   says which question it answers, which rule holds, and where to start.
+
+   Arguments: the folder lib, and what [ocamldep -modules] says of its files. *)
+
+let lib = Sys.argv.(1)
+let lines file = In_channel.with_open_bin file In_channel.input_lines
+let faults = ref 0
+
+let fault format =
+  Printf.ksprintf
+    (fun text ->
+      incr faults;
+      prerr_endline ("FAIL " ^ text))
+    format
+
+(* [`name`] in the first column of the table. *)
+let folder_of_row line =
+  match String.split_on_char '|' line with
+  | "" :: first :: _ :: _ -> (
+      match String.split_on_char '`' first with
+      | [ _; folder; _ ] -> Some folder
+      | _ -> None)
+  | _ -> None
+
+let order = List.filter_map folder_of_row (lines (lib ^ "/README.md"))
+
+(* The index of the public modules is not in a folder, and comes last. *)
+let rank folder =
+  match List.find_index (String.equal folder) order with
+  | Some rank -> rank
+  | None -> List.length order
+
+(* "../../lib/time/timer.ml: Deadlines Mtime_clock Unix", the path relative to lib. *)
+let file_of_line line =
+  let colon = String.index line ':' in
+  let path = String.sub line 0 colon in
+  let after = String.length lib + 1 in
+  let path = String.sub path after (String.length path - after) in
+  let uses =
+    String.sub line (colon + 1) (String.length line - colon - 1)
+    |> String.split_on_char ' '
+    |> List.filter (( <> ) "")
+  in
+  (path, uses)
+
+let module_of path =
+  String.capitalize_ascii Filename.(remove_extension (basename path))
+
+let is_apart path =
+  (* [concord.fifo], a library of its own, which uses the index *)
+  String.starts_with ~prefix:"fifo/library/" path
+
+let files =
+  lines Sys.argv.(2)
+  |> List.map file_of_line
+  |> List.filter (fun (path, _) -> not (is_apart path))
+
+let folders = Hashtbl.create 200
+
+let () =
+  List.iter
+    (fun (path, _) ->
+      let folder = Filename.dirname path in
+      match Hashtbl.find_opt folders (module_of path) with
+      | Some other when other <> folder ->
+          fault "%s is in lib/%s, too: one name, one module" path other
+      | Some _ | None -> Hashtbl.replace folders (module_of path) folder)
+    files
+
+let is_listed folder = folder = "." || List.mem folder order
+
+let look_at (path, uses) =
+  let own = Filename.dirname path in
+  let look_at used =
+    match Hashtbl.find_opt folders used with
+    | Some other when rank other > rank own ->
+        fault "lib/%s uses %s of lib/%s, which comes later in lib/README.md"
+          path used other
+    | Some _ | None -> ()
+  in
+  List.iter look_at uses
+
+let readme folder =
+  match lines (Printf.sprintf "%s/%s/README.md" lib folder) with
+  | exception Sys_error _ -> fault "lib/%s has no README.md" folder
+  | text ->
+      let says word =
+        List.exists (String.starts_with ~prefix:("- " ^ word ^ ": ")) text
+      in
+      List.iter
+        (fun word ->
+          if not (says word) then
+            fault "lib/%s/README.md has no line \"- %s: ...\"" folder word)
+        [ "Question"; "Rule"; "Start" ]
+
+let () =
+  if List.length order < 10 || List.length files < 100 then
+    fault "only %d folders and %d files were found" (List.length order)
+      (List.length files);
+  Hashtbl.to_seq_values folders
+  |> List.of_seq |> List.sort_uniq compare
+  |> List.iter (fun folder ->
+      if not (is_listed folder) then
+        fault "lib/%s is not in the table of lib/README.md" folder);
+  List.iter look_at files;
+  List.iter readme order;
+  if !faults > 0 then exit 1
