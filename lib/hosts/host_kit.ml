@@ -57,7 +57,8 @@ let using_plugin plugin loop =
   Fun.protect ~finally:Innermost.forget @@ fun () ->
   Domain_local_await.using
     ~prepare_for_await:(fun () -> Plugin.of_loop (Trigger.prepare_by plugin ()))
-    ~while_running:(fun () -> Plugin.running plugin loop)
+    ~while_running:(fun () ->
+      Greedy.running plugin (fun () -> Plugin.running plugin loop))
 
 (* --- Schedulers that handle [Suspend] -------------------------------------- *)
 
@@ -83,7 +84,7 @@ let using ?(outside = park_or_refuse) t loop =
          there would not go down for what happens here. *)
       t.Trigger.up <- false;
       Innermost.raise_flag t;
-      Innermost.handling t loop)
+      Greedy.handling t loop)
 
 let refuse = Reach.refuse
 

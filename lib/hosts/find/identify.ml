@@ -1,7 +1,6 @@
 (* What is asked again outside of the scheduler is answered by the one around it, or by
    what lies in between. There may be a scheduler that takes every effect. *)
-let asked_outside () =
-  if Plugin.some_takes_every_effect () then None else Who.asked ()
+let asked_outside () = Greedy.outside Who.asked
 
 (* The block of each suspension that only asks. *)
 let ask_outside _ = Some (asked_outside ())
@@ -69,45 +68,6 @@ let rec who_is_in_plugin () =
   | Trigger trigger -> Plugin.who_of_trigger trigger
   | Nobody -> who_is_first_of (Plugin.unregistered ())
 
-(* --- Where a scheduler may take every effect ------------------------------------ *)
-
-let rec who_is_first_taker = function
-  | [] -> Who.of_thread ()
-  | (plugin : Plugin.t) :: rest -> (
-      match Plugin.who plugin with
-      | Some who -> who
-      | None -> Who.unknown "a scheduler"
-      | exception Plugin.Elsewhere -> who_is_first_taker rest)
-
-(* Also in the loop of a scheduler inside of it, outside of all tasks of that one. *)
-let without_effects () =
-  if Innermost.in_handler () then Who.unknown "a scheduler"
-  else begin
-    Innermost.forget ();
-    match Innermost.find () with
-    | (Noted plugin | Found plugin) when not plugin.takes_every_effect ->
-        Who.unknown plugin.name
-    | Noted plugin | Found plugin -> (
-        match Plugin.who plugin with
-        | Some who -> who
-        | None -> Who.unknown plugin.name
-        | exception Plugin.Elsewhere -> Who.unknown "a scheduler")
-    | Trigger trigger when Trigger.is_handler trigger ->
-        Who.unknown "a scheduler"
-    | Trigger trigger -> Plugin.who_of_trigger trigger
-    | Nobody -> who_is_first_taker (Plugin.takers ())
-  end
-
-(* A scheduler that takes every effect and is not registered may be around the caller
-   if no other one is registered. *)
-let is_nobody_registered () =
-  match Innermost.find () with
-  | Nobody -> true
-  | Noted _ | Found _ | Trigger _ -> false
-
 let waker () =
-  if
-    Plugin.some_takes_every_effect ()
-    && (Plugin.may_be_taken () || is_nobody_registered ())
-  then without_effects ()
+  if Greedy.may_take_questions () then Greedy.who ()
   else Who.asked_or who_is_in_plugin

@@ -14,10 +14,6 @@ val is_question : ('a Concord_suspend.resumer -> 'a option) -> bool
 (** Is it the block of a suspension of {!by_effect}, in which the task does not
     wait for anything? *)
 
-val without_effects : unit -> Who.t
-(** The calling task, where a scheduler may take every effect, so that none may
-    be performed: less is known. *)
-
 val waker : unit -> Who.t
 (** The calling task, or the thread that calls for nobody; it never suspends,
     and knows less of tasks for that than {!Reach.who}. *)

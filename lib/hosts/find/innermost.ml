@@ -12,10 +12,8 @@
    seen to run one: then the registered one stays as said, which is right while its
    thread is in it. *)
 
+(* [up] while the scheduler is known to be the innermost one of its thread. *)
 type flag = { mutable up : bool; mutable asked : bool }
-
-(* [flag] is up while the scheduler is known to be the innermost one of [thread]. *)
-type handler = { of_thread : int; flag : flag }
 
 type mode =
   | Waiting  (** Each time it was asked for, a scheduler was registered. *)
@@ -41,14 +39,11 @@ type t = {
       (** Of which plug-in are all schedulers registered for the thread, except
           the one that was registered last? Or [none], or [unknown]. *)
   mutable note : note option;  (** Of the innermost scheduler. *)
-  mutable handler : handler;
-      (** Of the scheduler that came last, in any thread. *)
 }
 
 let none = -1
 let unknown = -2
 let this_thread () = Thread.id (Thread.self ())
-let no_handler = { of_thread = none; flag = { up = false; asked = false } }
 
 let create () =
   {
@@ -58,7 +53,6 @@ let create () =
     asking = false;
     beneath = unknown;
     note = None;
-    handler = no_handler;
   }
 
 let records = Domain.DLS.new_key create
@@ -200,21 +194,6 @@ let raise_flag flag =
     flag.up <- true;
     t.flags <- flag :: t.flags
   end
-
-let handling flag loop =
-  if not (Plugin.some_takes_every_effect ()) then loop ()
-  else begin
-    let t = get () in
-    let before = t.handler in
-    t.handler <- { of_thread = this_thread (); flag };
-    Fun.protect loop ~finally:(fun () ->
-        flag.up <- false;
-        t.handler <- before)
-  end
-
-let in_handler () =
-  let { of_thread; flag } = (get ()).handler in
-  flag.up && of_thread = this_thread ()
 
 (* The scheduler that is registered may be that of another thread: then the two threads
    must be told apart from now on. To find out may suspend the calling task, and it may

@@ -57,14 +57,5 @@ val raise_flag : flag -> unit
 (** Puts the flag up. It goes down when a scheduler is registered on the calling
     domain, or a task asks there. If these do not call back, it stays down. *)
 
-val handling : flag -> (unit -> 'a) -> 'a
-(** [handling flag loop] is [loop ()], for the scheduler with that flag. *)
-
-val in_handler : unit -> bool
-(** [true]: one of these schedulers is the innermost one of the calling thread.
-    [false]: that is not known; it is always [false] unless a plug-in takes
-    every effect.
-    - {b Cost}: a few nanoseconds. *)
-
 val ask : unit -> Domain_local_await.t
 (** [Domain_local_await.prepare_for_await], for this library's own questions. *)

@@ -135,25 +135,12 @@ let[@inline] some_takes_every_effect () =
 
 (* --- Loops of schedulers that do not register themselves -------------------- *)
 
-type domain = {
-  taking : int Atomic.t;
-      (** How many loops that take every effect run in threads of this domain,
-          or ran where it was spawned from, at that moment: the domains of such
-          a scheduler are spawned from its loop. *)
-  loops : (int * t) list Atomic.t;
-      (** Those that run in threads of this domain, the innermost of each thread
-          before the others. *)
-}
-
-let domain ~taking = { taking = Atomic.make taking; loops = Atomic.make [] }
-
-let key =
-  Domain.DLS.new_key
-    ~split_from_parent:(fun parent -> domain ~taking:(Atomic.get parent.taking))
-    (fun () -> domain ~taking:0)
+(* Those that run in threads of this domain, the innermost of each thread before the
+   others. *)
+let loops : (int * t) list Atomic.t Domain.DLS.key =
+  Domain.DLS.new_key (fun () -> Atomic.make [])
 
 let this_thread () = Thread.id (Thread.self ())
-let may_be_taken () = Atomic.get (Domain.DLS.get key).taking > 0
 
 (* [await] has a code of its own: it tells that one of these loops is the innermost
    scheduler. *)
@@ -161,13 +148,10 @@ let[@inline never] of_loop (trigger : Domain_local_await.t) =
   { trigger with await = (fun () -> trigger.await ()) }
 
 let running plugin loop =
-  let domain = Domain.DLS.get key in
-  let taken = Bool.to_int plugin.takes_every_effect in
-  ignore (Atomic.fetch_and_add domain.taking taken : int);
-  Atomically.update domain.loops (List.cons (this_thread (), plugin));
+  let loops = Domain.DLS.get loops in
+  Atomically.update loops (List.cons (this_thread (), plugin));
   Fun.protect loop ~finally:(fun () ->
-      Atomically.update domain.loops (List.remove_assoc (this_thread ()));
-      ignore (Atomic.fetch_and_add domain.taking (-taken) : int))
+      Atomically.update loops (List.remove_assoc (this_thread ())))
 
 (* --- Whose trigger it is ---------------------------------------------------- *)
 
@@ -190,7 +174,7 @@ let recognise trigger =
   let plugins = all () in
   if same trigger sample_of_loop then
     match
-      List.assoc_opt (this_thread ()) (Atomic.get (Domain.DLS.get key).loops)
+      List.assoc_opt (this_thread ()) (Atomic.get (Domain.DLS.get loops))
     with
     | Some plugin -> index plugins (fun other -> other == plugin)
     | None -> (* the loop of another thread, which was not told apart *) None

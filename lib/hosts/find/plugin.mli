@@ -80,7 +80,7 @@ val nobody_answers : unit -> bool
 (** {2 Schedulers that take every effect} *)
 
 val some_takes_every_effect : unit -> bool
-(** {b Cost}: one read. *)
+(** {!Greedy.exist}. *)
 
 val takers : unit -> t list
 (** The plug-ins that take every effect. *)
@@ -115,8 +115,3 @@ val of_loop : Domain_local_await.t -> Domain_local_await.t
 val running : t -> (unit -> 'a) -> 'a
 (** [running plugin loop] is [loop ()], while the calling thread is registered
     with triggers made by {!of_loop}. *)
-
-val may_be_taken : unit -> bool
-(** May an effect that is performed on the calling domain arrive at a scheduler
-    that takes every effect? Such a loop runs here, or the domain was spawned
-    from one. *)

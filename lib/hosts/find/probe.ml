@@ -78,7 +78,7 @@ let observe { passing } f =
    of tasks the triggers of ours suspend the thread. *)
 let is_inside trigger =
   let reached =
-    if Plugin.may_be_taken () then Suspended
+    if Greedy.may_be_around () then Suspended
     else if Trigger.is_handler trigger then
       match Effect.perform (Suspend at_once) with
       | () -> Suspended

@@ -20,23 +20,17 @@ let perform_scopes () =
 
 (* A host that handles [Suspend] only passes the effects that it does not know: so an
    answer may be that of the host around it, whose tasks would not be its own. [block]
-   runs outside of the host, and finds that one; but what is there may be a scheduler
-   that takes every effect. *)
+   runs outside of the host, and finds that one. *)
 let scopes_or request ~unhandled =
-  let block _ = Some (perform_scopes ()) in
-  if Plugin.some_takes_every_effect () then
-    match perform_scopes () with
-    | Some _ as scopes -> scopes
-    | None -> unhandled request
-  else
-    match Effect.perform (Suspend block) with
-    | exception Effect.Unhandled (Suspend unhandled_)
-      when Identity.equal unhandled_ block ->
-        unhandled request
-    | around -> (
-        match (perform_scopes (), around) with
-        | Some scopes, Some others when scopes == others -> None
-        | scopes, _ -> scopes)
+  let block _ = Some (Greedy.outside perform_scopes) in
+  match Effect.perform (Suspend block) with
+  | exception Effect.Unhandled (Suspend unhandled_)
+    when Identity.equal unhandled_ block ->
+      unhandled request
+  | around -> (
+      match (perform_scopes (), around) with
+      | Some scopes, Some others when scopes == others -> None
+      | scopes, _ -> scopes)
 
 (* Protected, as the caller may hold what others wait for. *)
 let shield_if_handled f =
@@ -84,29 +78,16 @@ let perform (type a) (request : a Request.t) : a =
   | Fork _ -> scopes_or request ~unhandled
   | Who -> who_or request ~unhandled
 
-(* Some plug-in's scheduler takes every effect: so nothing may be performed where
-   such a scheduler could be the innermost one, or the one around it. Notes do not help
-   here, as the end of a scheduler cannot be observed. *)
-let carefully request =
-  if Innermost.in_handler () then perform request
-  else begin
-    Innermost.forget ();
-    match Innermost.find () with
-    | Noted plugin | Found plugin ->
-        if plugin.takes_every_effect || Plugin.may_be_taken () then
-          by_first_of (plugin :: Plugin.takers ()) request ~otherwise:perform
-        else perform request
-    | Trigger trigger ->
-        if Trigger.is_handler trigger || not (Plugin.may_be_taken ()) then
-          perform request
-        else by_trigger trigger request
-    | Nobody -> by_first_of (Plugin.takers ()) request ~otherwise:perform
-  end
+let in_a_way_that_passes_no_greedy_one request =
+  match Greedy.way () with
+  | Perform -> perform request
+  | Plugins plugins -> by_first_of plugins request ~otherwise:perform
+  | Trigger trigger -> by_trigger trigger request
 
 (* --- For users of this module ---------------------------------------------- *)
 
 let ask request =
-  if Plugin.some_takes_every_effect () then carefully request
+  if Greedy.exist () then in_a_way_that_passes_no_greedy_one request
   else perform request
 
 let[@inline never] suspend_unguarded block = ask (Wait block)
@@ -117,11 +98,9 @@ let suspend_guarded block =
       block (Leaks.guard (fun () -> waits_at) resumer))
 
 (* A host that handles [Suspend] alone passes questions, and [Protect], to the scheduler
-   around it, which may be one that takes every effect. Who waits is not worth that. *)
+   around it, which may be a greedy one. Who waits is not worth that. *)
 let who () =
-  if Plugin.some_takes_every_effect () && Plugin.may_be_taken () then
-    Identify.without_effects ()
-  else ask Who
+  if Greedy.exist () && Greedy.may_be_around () then Greedy.who () else ask Who
 
 let some_end_tasks = Plugin.some_end_tasks
 let watch_end = Plugin.watch_end

@@ -1,6 +1,23 @@
-(** How the library reaches the host of the calling task, whether that handles
-    [Suspend], is registered with [Domain_local_await], has a plug-in, or is no
-    scheduler at all. *)
+(** Which scheduler is the innermost one around the calling task, and how does
+    it suspend the task? This is the entry point. The search goes so:
+
+    + [Suspend] is performed. This reaches every host that handles it. If the
+      innermost handler is known not to handle it, this step is left out
+      ({!Innermost_handler}, {!Plugin.comes_back}).
+    + If nobody has handled it, {!Innermost} asks [Domain_local_await] which
+      scheduler was registered last in the calling thread, and notes the answer.
+    + If that scheduler has a {!Plugin}, the plug-in suspends the task. If it
+      has none, the task waits by the scheduler's own trigger ([Park]).
+    + If no scheduler is registered, the plug-ins of schedulers that don't
+      register themselves are asked one by one. Each raises [Elsewhere] unless
+      the task is one of its scheduler's.
+    + If all are elsewhere, the thread is parked.
+
+    {!Request} lists all that is asked of a host, and has steps 2 to 5 for each
+    request. {!Greedy} has what is different in programs with a scheduler that
+    takes every effect. {!Identify} tells which task asks, {!Probe} whether a
+    trigger suspends at all, and {!Others} whether anybody could wake the task.
+*)
 
 open Concord_suspend
 

@@ -1,0 +1,118 @@
+open Plugin
+
+let[@inline] exist () = some_takes_every_effect ()
+
+(* How many of their loops run in threads of this domain, or ran where it was spawned from, at
+   that moment: the domains of such a scheduler are spawned from its loop. *)
+let loops =
+  Domain.DLS.new_key
+    ~split_from_parent:(fun parent -> Atomic.make (Atomic.get parent))
+    (fun () -> Atomic.make 0)
+
+let may_be_around () = Atomic.get (Domain.DLS.get loops) > 0
+
+let running plugin loop =
+  if not plugin.takes_every_effect then loop ()
+  else begin
+    let loops = Domain.DLS.get loops in
+    Atomic.incr loops;
+    Fun.protect loop ~finally:(fun () -> Atomic.decr loops)
+  end
+
+let[@inline] outside ask = if exist () then None else ask ()
+
+(* --- Schedulers that handle the effect, inside of a greedy one's task -------- *)
+
+(* The scheduler that came last, in any thread of the domain. *)
+type last = { of_thread : int; flag : Innermost.flag }
+
+let this_thread () = Thread.id (Thread.self ())
+
+let last =
+  Domain.DLS.new_key (fun () ->
+      ref { of_thread = -1; flag = { up = false; asked = false } })
+
+let handling flag loop =
+  if not (exist ()) then loop ()
+  else begin
+    let last = Domain.DLS.get last in
+    let before = !last in
+    last := { of_thread = this_thread (); flag };
+    Fun.protect loop ~finally:(fun () ->
+        flag.up <- false;
+        last := before)
+  end
+
+let is_in_handler () =
+  let { of_thread; flag } = !(Domain.DLS.get last) in
+  flag.up && of_thread = this_thread ()
+
+(* --- Where effects may go ---------------------------------------------------- *)
+
+type innermost =
+  | Handles
+  | Has_plugin of Plugin.t
+  | Has_trigger of Domain_local_await.t
+  | Unregistered
+
+(* What was noted does not help here, as the end of a scheduler cannot be observed. *)
+let innermost () =
+  if is_in_handler () then Handles
+  else begin
+    Innermost.forget ();
+    match Innermost.find () with
+    | Noted plugin | Found plugin -> Has_plugin plugin
+    | Trigger trigger when Trigger.is_handler trigger -> Handles
+    | Trigger trigger -> Has_trigger trigger
+    | Nobody -> Unregistered
+  end
+
+type way =
+  | Perform
+  | Plugins of Plugin.t list
+  | Trigger of Domain_local_await.t
+
+let way () =
+  match innermost () with
+  | Handles -> Perform
+  | Has_plugin plugin when plugin.takes_every_effect || may_be_around () ->
+      Plugins (plugin :: takers ())
+  | Has_trigger trigger when may_be_around () -> Trigger trigger
+  | Has_plugin _ | Has_trigger _ -> Perform
+  | Unregistered -> Plugins (takers ())
+
+(* --- Who asks ---------------------------------------------------------------- *)
+
+let known plugin =
+  match who plugin with Some who -> who | None -> Who.unknown plugin.name
+
+let unknown () = Who.unknown "a scheduler"
+
+let rec first_of = function
+  | [] -> Who.of_thread ()
+  | plugin :: rest -> (
+      match who plugin with
+      | Some who -> who
+      | None -> unknown ()
+      | exception Elsewhere -> first_of rest)
+
+(* Also in the loop of a scheduler inside of a greedy one, outside of all tasks of that one. *)
+let who () =
+  match innermost () with
+  | Handles -> unknown ()
+  | Has_plugin plugin when not plugin.takes_every_effect ->
+      Who.unknown plugin.name
+  | Has_plugin plugin -> (
+      match known plugin with who -> who | exception Elsewhere -> unknown ())
+  | Has_trigger trigger -> who_of_trigger trigger
+  | Unregistered -> first_of (takers ())
+
+(* A greedy scheduler that is not registered may be around the caller if no other one is
+   registered. *)
+let is_nobody_registered () =
+  match Innermost.find () with
+  | Nobody -> true
+  | Noted _ | Found _ | Trigger _ -> false
+
+let may_take_questions () =
+  exist () && (may_be_around () || is_nobody_registered ())

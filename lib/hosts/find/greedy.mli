@@ -1,0 +1,49 @@
+(** Schedulers that take every effect.
+
+    Miou, for example, ends the program if a task performs an effect that Miou
+    does not know. So no effect of the library may reach such a {e greedy}
+    scheduler. Wherever one could be the innermost scheduler, or the one around
+    it, the library asks plug-ins and triggers instead of performing effects.
+    All that this takes is here. A program without such a scheduler pays one
+    read, {!exist}. *)
+
+val exist : unit -> bool
+(** Is there a plug-in for such a scheduler? {b Cost}: one read. *)
+
+val may_be_around : unit -> bool
+(** May an effect that is performed on the calling domain arrive at one? A loop
+    runs here, or the domain was spawned from one. *)
+
+val running : Plugin.t -> (unit -> 'a) -> 'a
+(** [running plugin loop] is [loop ()], in which that scheduler, if it is
+    greedy, is known to run on the calling domain. *)
+
+val outside : (unit -> 'a option) -> 'a option
+(** [outside ask] is [ask ()], which performs an effect outside of the host. It
+    is [None] if a greedy scheduler may be there. *)
+
+(** {2 Finding a way} *)
+
+type way =
+  | Perform  (** No greedy scheduler gets the effect. *)
+  | Plugins of Plugin.t list
+      (** Ask these, in this order, and perform if all are elsewhere. *)
+  | Trigger of Domain_local_await.t  (** Wait by this trigger. *)
+
+val way : unit -> way
+(** How is the innermost scheduler to be asked? To be called if they {!exist}.
+
+    - {b Raises} [e] if the innermost scheduler's [prepare_for_await] does. *)
+
+val handling : Innermost.flag -> (unit -> 'a) -> 'a
+(** [handling flag loop] is [loop ()], for a scheduler that handles the effect
+    and has that flag. While the flag is up, effects are performed in its tasks.
+*)
+
+(** {2 Who asks, without an effect} *)
+
+val who : unit -> Who.t
+(** The calling task. *)
+
+val may_take_questions : unit -> bool
+(** Could a question that the caller performs arrive at a greedy scheduler? *)
