@@ -47,7 +47,7 @@ type plugin = Plugin.t = {
 
 let plug_in = Plugin.add
 
-module Innermost_handler = Innermost_handler
+module Innermost_handler = Concord_stub.Innermost_handler
 
 let passes_suspend = Plugin.passes_suspend
 let knows_handler = Plugin.knows_handler

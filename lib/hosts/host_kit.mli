@@ -242,7 +242,7 @@ val using_plugin : plugin -> (unit -> 'a) -> 'a
     one that does not handle it: what is further out is not the innermost
     scheduler. *)
 
-module Innermost_handler = Innermost_handler
+module Innermost_handler = Concord_stub.Innermost_handler
 
 val passes_suspend : Innermost_handler.t -> unit
 (** [passes_suspend handler], by a plug-in: [handler] is that of its scheduler's
@@ -257,10 +257,10 @@ val passes_suspend : Innermost_handler.t -> unit
 
     The two functions of [handler] must be ones that no other handler has.
 
-    How does a plug-in know? By comparing {!Innermost_handler.around}, before it
-    performs its scheduler's effect, with {!Innermost_handler.here}, in the
-    function that the scheduler calls for it. Only in a task in which [Suspend]
-    has come back. *)
+    How does a plug-in know? By comparing {!Innermost_handler.val-around},
+    before it performs its scheduler's effect, with
+    {!Innermost_handler.val-here}, in the function that the scheduler calls for
+    it. Only in a task in which [Suspend] has come back. *)
 
 val knows_handler : unit -> bool
 (** Was the program told of one? {b Cost}: one read. *)

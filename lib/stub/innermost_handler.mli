@@ -25,11 +25,11 @@ val get : unit -> t
     whose functions all have in common. {b Cost}: allocates. *)
 
 val nothing_but : t -> bool
-(** [nothing_but t] if {!get} would give [t] or {!none}. {b Cost}: a few reads;
-    neither allocates nor polls. *)
+(** [nothing_but t] if {!val-get} would give [t] or {!none}. {b Cost}: a few
+    reads; neither allocates nor polls. *)
 
 val alone : t -> bool
-(** {!nothing_but}, and there is no other handler further out. {b Cost}: the
+(** {!val-nothing_but}, and there is no other handler further out. {b Cost}: the
     same. *)
 
 (** {1 Finding out whose it is}
@@ -66,5 +66,5 @@ val check : stub -> bool
 (** Is it right about handlers that are installed here? *)
 
 val give_up : unit -> unit
-(** From now on {!get} is {!none}, and {!nothing_but} and {!alone} are [false].
-    For tests of what then happens. *)
+(** From now on {!val-get} is {!none}, and {!val-nothing_but} and {!val-alone}
+    are [false]. For tests of what then happens. *)

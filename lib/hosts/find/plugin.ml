@@ -1,4 +1,5 @@
 open Concord_suspend
+module Innermost_handler = Concord_stub.Innermost_handler
 
 exception Elsewhere
 

@@ -58,7 +58,7 @@ val trace : unit -> unit
 
 (** {2 Where the effect of a suspension comes back unhandled} *)
 
-val passes_suspend : Innermost_handler.t -> unit
+val passes_suspend : Concord_stub.Innermost_handler.t -> unit
 (** {!Concord.Host_kit.passes_suspend}. *)
 
 val knows_handler : unit -> bool
