@@ -22,8 +22,8 @@ module Defaults = struct
 end
 
 let storms ~seed ~seconds operation =
-  let storm name about place =
-    let run () = Operation_storm.run ~seed ~seconds operation place in
+  let storm name about spread =
+    let run () = Operation_storm.run ~seed ~seconds operation spread in
     { Clauses.name; about; cases = [ { Trial.title = "at random"; run } ] }
   in
   [

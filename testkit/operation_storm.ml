@@ -3,7 +3,7 @@ open Operation_signature
 open Operation_scene
 open Operation_outcome
 
-type place = Together | Domains | Threads
+type spread = Together | Domains | Threads
 
 (* --- Where the tasks run --------------------------------------------------------- *)
 
@@ -209,9 +209,9 @@ let repeat ~seed ~seconds operation host =
   in
   go 1
 
-let run ~seed ~seconds operation place =
+let run ~seed ~seconds operation spread =
   let repeat = repeat ~seed ~seconds operation in
-  match place with
+  match spread with
   | Together -> repeat together
   | Domains -> with_domain repeat
   | Threads -> repeat in_threads

@@ -1,6 +1,6 @@
 (** Random waits, releases and cancellations. *)
 
-type place =
+type spread =
   | Together  (** All are tasks of one scheduler, [Concord_fifo]. *)
   | Domains  (** The releases come from another domain. *)
   | Threads  (** System threads wait; they cannot be cancelled. *)
@@ -9,7 +9,7 @@ val run :
   seed:int ->
   seconds:float ->
   (module Operation_signature.OPERATION) ->
-  place ->
+  spread ->
   unit
 (** Repeats it with new structures for so long. Raises if somebody is never let
     go, or if anything is lost. *)

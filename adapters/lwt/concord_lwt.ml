@@ -81,8 +81,8 @@ let conclude operation t w = function
       Structure_kit.withdraw operation t w;
       Lwt.fail e
 
-let[@inline never] block_kept place woken block resumer =
-  let block, ended = Concord__Noted.operation ~host:name place block in
+let[@inline never] block_kept target woken block resumer =
+  let block, ended = Concord__Noted.operation ~host:name target block in
   Lwt.on_any woken (fun _ -> ended None) (fun e -> ended (Some e));
   block resumer
 
@@ -109,8 +109,8 @@ let wait ~late operation t w result =
   in
   match
     if Concord__Reach.needs_care () then
-      let place = Concord__Operation.place operation t in
-      block_kept place woken block resumer
+      let target = Concord__Operation.target operation t in
+      block_kept target woken block resumer
     else block resumer
   with
   | Some v -> conclude operation t w (outcome decision (Ok (result v)))

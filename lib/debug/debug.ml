@@ -6,7 +6,7 @@ type holder = Debug_report.holder = {
   held_at : Printexc.raw_backtrace;
 }
 
-type place = Debug_report.place = {
+type target = Debug_report.target = {
   operation : string;
   structure : string option;
   made_at : Printexc.raw_backtrace option;
@@ -17,7 +17,7 @@ type wait = Debug_report.wait = {
   number : int;
   task : task;
   domain : int;
-  places : place list;
+  targets : target list;
   waits_for : float;
   waits_at : Printexc.raw_backtrace;
 }

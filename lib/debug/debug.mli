@@ -97,7 +97,7 @@ type holder = {
 }
 (** Who can end a wait, as by unlocking a mutex. *)
 
-type place = {
+type target = {
   operation : string;
       (** As ["Mvar.take"]; [""] if the operation has no name, as one of another
           library. *)
@@ -110,7 +110,7 @@ type wait = {
   number : int;  (** Waits are numbered as they begin. *)
   task : task;
   domain : int;  (** On which the wait began. *)
-  places : place list;
+  targets : target list;
       (** Several for a choice: one is enough for the task to go on. *)
   waits_for : float;  (** In seconds. *)
   waits_at : Printexc.raw_backtrace;

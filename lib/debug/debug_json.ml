@@ -81,7 +81,7 @@ let holder frames { by; held_for; held_at } =
   Object
     [ ("task", task by); ("seconds", Seconds held_for); ("at", frames held_at) ]
 
-let place frames { operation; structure; made_at; holders } =
+let target frames { operation; structure; made_at; holders } =
   Object
     [
       ("operation", String operation);
@@ -90,14 +90,14 @@ let place frames { operation; structure; made_at; holders } =
       ("holders", List (List.map (holder frames) holders));
     ]
 
-let wait frames { number; task = who; domain; places; waits_for; waits_at } =
+let wait frames { number; task = who; domain; targets; waits_for; waits_at } =
   Object
     [
       ("number", Int number);
       ("task", task who);
       ("domain", Int domain);
       ("seconds", Seconds waits_for);
-      ("places", List (List.map (place frames) places));
+      ("targets", List (List.map (target frames) targets));
       ("at", frames waits_at);
     ]
 

@@ -1,7 +1,7 @@
 type task = { host : string; name : string }
 type holder = { by : task; held_for : float; held_at : Printexc.raw_backtrace }
 
-type place = {
+type target = {
   operation : string;
   structure : string option;
   made_at : Printexc.raw_backtrace option;
@@ -12,7 +12,7 @@ type wait = {
   number : int;
   task : task;
   domain : int;
-  places : place list;
+  targets : target list;
   waits_for : float;
   waits_at : Printexc.raw_backtrace;
 }
@@ -27,31 +27,31 @@ type t = {
 (* --- What is known of the structures ------------------------------------------ *)
 
 (* A wait as it was at one moment. *)
-type seen = { wait : Waits.t; in_ : (Waits.place * Known.t) list }
+type seen = { wait : Waits.t; in_ : (Waits.target * Known.t) list }
 
 (* Each structure is asked once: many tasks wait in few of them. *)
 let asking () =
   let asked = Hashtbl.create 16 in
-  fun (place : Waits.place) (known : Known.t) ->
+  fun (target : Waits.target) (known : Known.t) ->
     let holders =
       match Hashtbl.find_opt asked known.number with
       | Some holders -> holders
       | None ->
-          let holders = Known.who_hold place.holders in
+          let holders = Known.who_hold target.holders in
           if known.number >= 0 then Hashtbl.add asked known.number holders;
           holders
     in
     Known.with_holders known holders
 
 let see waits =
-  let pointer (place : Waits.place) = place.structure in
-  let places = List.concat_map (fun (w : Waits.t) -> w.places) waits in
+  let pointer (target : Waits.target) = target.structure in
+  let targets = List.concat_map (fun (w : Waits.t) -> w.targets) waits in
   let known =
-    Known.look_up (Array.of_list (List.map pointer places)) |> Array.to_seq
+    Known.look_up (Array.of_list (List.map pointer targets)) |> Array.to_seq
   in
   let next = Seq.to_dispenser known and ask = asking () in
-  let find place = (place, ask place (Option.get (next ()))) in
-  let see (wait : Waits.t) = { wait; in_ = List.map find wait.places } in
+  let find target = (target, ask target (Option.get (next ()))) in
+  let see (wait : Waits.t) = { wait; in_ = List.map find wait.targets } in
   Array.of_list (List.map see waits)
 
 (* --- Who holds what ------------------------------------------------------------- *)
@@ -77,7 +77,7 @@ let table size numbered =
 
 let graph seen =
   let n = Array.length seen in
-  let places =
+  let targets =
     List.concat
       (List.mapi
          (fun i w -> List.map (fun k -> (i, k)) (structures w))
@@ -86,10 +86,10 @@ let graph seen =
   let size =
     List.fold_left
       (fun size (_, k) -> Int.max size (1 + k.Known.number))
-      0 places
+      0 targets
   in
   let waiting =
-    table size (List.map (fun (i, k) -> (k.Known.number, i)) places)
+    table size (List.map (fun (i, k) -> (k.Known.number, i)) targets)
   in
   let was_met = Array.make size false in
   let is_first (_, { Known.number; _ }) =
@@ -101,7 +101,7 @@ let graph seen =
     end
   in
   let holders =
-    List.filter is_first places
+    List.filter is_first targets
     |> List.concat_map (fun (_, { Known.number; holders; _ }) ->
         List.map (fun (h : Waits.holder) -> (number, h.by.identity)) holders)
   in
@@ -131,7 +131,7 @@ let graph seen =
 
 (* --- Who can go on no more ------------------------------------------------------ *)
 
-(* The greatest set of those that wait in places of which each is held by one of them:
+(* The greatest set of those that wait in targets of which each is held by one of them:
    who is found to be none of them leaves the others with one less. [lost]: those that
    may be in it. *)
 let leave_lost { seen; holding; held; waiting } lost =
@@ -216,10 +216,10 @@ let all_holders ~now { seen; waiting; _ } =
   Array.iter (fun seen -> List.iter add (structures seen)) seen;
   known
 
-let place holders
-    ((place : Waits.place), { Known.number; name; made_at; details; _ }) =
+let target holders
+    ((target : Waits.target), { Known.number; name; made_at; details; _ }) =
   {
-    operation = place.operation ^ details;
+    operation = target.operation ^ details;
     structure = name;
     made_at;
     holders = (if number < 0 then [] else holders.(number));
@@ -230,7 +230,7 @@ let wait ~now ~since holders { wait; in_ } =
     number = wait.number;
     task = task wait.who;
     domain = wait.who.domain;
-    places = List.map (place holders) in_;
+    targets = List.map (target holders) in_;
     waits_for = seconds ~now (since wait);
     waits_at = wait.waits_at;
   }

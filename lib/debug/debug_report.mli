@@ -3,7 +3,7 @@
 type task = { host : string; name : string }
 type holder = { by : task; held_for : float; held_at : Printexc.raw_backtrace }
 
-type place = {
+type target = {
   operation : string;
   structure : string option;
   made_at : Printexc.raw_backtrace option;
@@ -14,7 +14,7 @@ type wait = {
   number : int;
   task : task;
   domain : int;
-  places : place list;
+  targets : target list;
   waits_for : float;
   waits_at : Printexc.raw_backtrace;
 }

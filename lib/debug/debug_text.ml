@@ -69,34 +69,36 @@ let operation { operation; structure; _ } =
   | None -> operation
 
 (* [others]: the same of the other waits in the group. *)
-let add_place buffer before place others =
-  let is_like f other = other == place || f other = f place in
+let add_target buffer before target others =
+  let is_like f other = other == target || f other = f target in
   let all_like f = List.for_all (is_like f) others in
-  add buffer "  %s %s%s\n" before (operation place)
+  add buffer "  %s %s%s\n" before (operation target)
     (if all_like (fun { structure; _ } -> structure) then "" else ", and others");
   Option.iter
     (fun made_at ->
       add buffer "    made at:\n";
       add_frames buffer ~indent:"      " made_at)
-    place.made_at;
-  add_holders buffer place.holders;
+    target.made_at;
+  add_holders buffer target.holders;
   if not (all_like (fun { holders; _ } -> List.map (fun h -> h.by) holders))
   then add buffer "    (that of the first task; other tasks hold the others)\n"
 
 (* What follows the first line. *)
-let add_rest buffer { places; waits_at; _ } others =
-  let same_place i =
-    List.filter_map (fun { places; _ } -> List.nth_opt places i) others
+let add_rest buffer { targets; waits_at; _ } others =
+  let same_target i =
+    List.filter_map (fun { targets; _ } -> List.nth_opt targets i) others
   in
-  let add_place i before place = add_place buffer before place (same_place i) in
-  begin match places with
+  let add_target i before target =
+    add_target buffer before target (same_target i)
+  in
+  begin match targets with
   | [] -> add buffer "  in no structure\n"
-  | [ place ] -> add_place 0 "in" place
-  | places ->
+  | [ target ] -> add_target 0 "in" target
+  | targets ->
       List.iteri
-        (fun i place ->
-          add_place i (if i = 0 then "either in" else "or in") place)
-        places
+        (fun i target ->
+          add_target i (if i = 0 then "either in" else "or in") target)
+        targets
   end;
   add buffer "  here:\n";
   add_frames buffer ~indent:"    " waits_at
@@ -152,7 +154,7 @@ let alike () =
   let number = Debug_frames.remembering number in
   let holder { by; held_at; _ } = (by, number held_at) in
   let holders = remembering (List.map holder) in
-  let place { operation; structure; made_at; holders = held_by } =
+  let target { operation; structure; made_at; holders = held_by } =
     ( operation,
       structure,
       Option.fold ~none:(-1) ~some:number made_at,
@@ -160,11 +162,11 @@ let alike () =
   in
   fun wait ->
     ( (number wait.waits_at, wait.domain, wait.task.host),
-      List.map place wait.places )
+      List.map target wait.targets )
 
 (* But for the names of structures, and for who exactly holds them. *)
-let roughly (where, places) =
-  let place (operation, _, made_at, holders) =
+let roughly (where, targets) =
+  let target (operation, _, made_at, holders) =
     let hosts = List.map (fun (by, _) -> (by.host, "", 0)) holders in
     let hosts = List.sort_uniq compare hosts in
     ( operation,
@@ -172,7 +174,7 @@ let roughly (where, places) =
       made_at,
       List.map (fun (host, name, at) -> ({ host; name }, at)) hosts )
   in
-  (where, List.map place places)
+  (where, List.map target targets)
 
 (* In the order of their first ones. *)
 let group key items =

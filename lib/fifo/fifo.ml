@@ -159,7 +159,7 @@ module Scope = struct
     if has_members scope then
       let block resumer = block scope resumer in
       if Reach.needs_care () then
-        Reach.suspend_with_care (fun () -> [ Joins.place scope ]) block
+        Reach.suspend_with_care (fun () -> [ Joins.target scope ]) block
       else Reach.suspend_at_once block
 
   (* Returns or raises when the scope is empty, not before. *)

@@ -65,13 +65,13 @@ let () = Labels.add_finder holders
 
 (* --- In what is waited ----------------------------------------------------------- *)
 
-let place_in scope operation = Waits.place operation scope (fun _ -> [])
-let place scope = place_in scope "Concord_fifo.Scope.run"
+let target_in scope operation = Waits.target operation scope (fun _ -> [])
+let target scope = target_in scope "Concord_fifo.Scope.run"
 
 let[@inline never] sleep_kept s suspend block =
   note s;
   Waits.during ~who:(Reach.who ())
-    [ place_in s.root "Concord_fifo.run" ]
+    [ target_in s.root "Concord_fifo.run" ]
     suspend block
 
 let[@inline] sleep s suspend block =

@@ -10,7 +10,7 @@ val who : Task.t -> Who.t
     holders of what ends with them: of their [ended], and of the scopes that
     wait for them. *)
 
-val place : scope -> Waits.place
+val target : scope -> Waits.target
 (** Where the task waits that has opened the scope. *)
 
 val sleep :

@@ -1,4 +1,4 @@
-let of_place { Waits.operation; structure; _ } =
+let of_target { Waits.operation; structure; _ } =
   let _, details = Labels.kind_and_details structure in
   operation ^ details
 

@@ -6,7 +6,7 @@ val refused : unit -> string option
     ["Event.select"] for a choice of several. [None] if no style has it:
     [Condition.wait], [Barrier.await]. *)
 
-val of_place : Waits.place -> string
+val of_target : Waits.target -> string
 (** The operation, and what the structure's label says of its state. O(n) for n
     labels. *)
 

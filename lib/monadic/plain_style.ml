@@ -21,8 +21,8 @@ module Make (Host : Promises.Host) (S : Promises.Style) = struct
       | Error (Told e) -> go_on (Error e)
       | Error e -> cancelled e)
 
-  let[@inline never] wait_kept place block go_on =
-    let block, ended = Noted.operation ~host:Host.name place block in
+  let[@inline never] wait_kept target block go_on =
+    let block, ended = Noted.operation ~host:Host.name target block in
     S.suspend ~protected:false block (fun outcome ->
         ended (Result.fold ~ok:(fun _ -> None) ~error:Option.some outcome);
         go_on outcome)
@@ -38,7 +38,7 @@ module Make (Host : Promises.Host) (S : Promises.Style) = struct
           S.fail e backtrace
     in
     if Reach.needs_care () then
-      wait_kept (Operation.place operation t) block go_on
+      wait_kept (Operation.target operation t) block go_on
     else S.suspend ~protected:false block go_on
 
   let cancel (_ : _ S.t) = ()

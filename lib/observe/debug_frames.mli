@@ -11,7 +11,7 @@ type t = {
 }
 
 val all : Printexc.raw_backtrace -> t list
-(** Those that have a place in a file, the innermost first. [[]] in a program
+(** Those that have a target in a file, the innermost first. [[]] in a program
     without debugging information. *)
 
 val of_program : Printexc.raw_backtrace -> t list

@@ -176,7 +176,7 @@ let is_of_library slot =
 
 let line raw =
   let slots = Option.value ~default:[||] (Printexc.backtrace_slots raw) in
-  let place slot =
+  let target slot =
     if is_of_library slot then None
     else
       Option.map
@@ -184,7 +184,7 @@ let line raw =
           Printf.sprintf "made in %s, line %d" filename line_number)
         (Printexc.Slot.location slot)
   in
-  List.find_map place (Array.to_list slots)
+  List.find_map target (Array.to_list slots)
 
 let describe pointer =
   let first = function Some kind -> kind | None -> "structure" in

@@ -108,12 +108,12 @@ let task (who : Who.t) =
 
 (* --- Waits ------------------------------------------------------------------- *)
 
-let operation_of_place = Atomic.make (fun (_ : Waits.place) -> "")
+let operation_of_target = Atomic.make (fun (_ : Waits.target) -> "")
 let last_wait = Atomic.make 0
 let this_domain () = (Domain.self () :> int)
 
-let operation places =
-  List.map (Atomic.get operation_of_place) places
+let operation targets =
+  List.map (Atomic.get operation_of_target) targets
   |> List.filter (fun name -> name <> "")
   |> List.sort_uniq String.compare
   |> String.concat ", "
@@ -178,7 +178,7 @@ let waking ~ask ~wait ~suspended_on progress resumer outcome =
         true
       end
 
-let during ~who ~ask places suspend block =
+let during ~who ~ask targets suspend block =
   let wait = 1 + Atomic.fetch_and_add last_wait 1 in
   let task = task who and suspended_on = this_domain () in
   let at = line_of (Printexc.get_callstack max_frames) in
@@ -195,7 +195,7 @@ let during ~who ~ask places suspend block =
     try emit (Resumed { wait; task; domain = this_domain (); outcome })
     with e -> Late.keep e (Printexc.get_raw_backtrace ())
   in
-  let operation = operation places in
+  let operation = operation targets in
   Late.raise_kept ();
   match
     emit (Suspended { wait; task; domain = suspended_on; operation; at });
@@ -209,7 +209,7 @@ let during ~who ~ask places suspend block =
       resumed (outcome progress e);
       Printexc.raise_with_backtrace e backtrace
 
-let operation ~host ~ask place block =
+let operation ~host ~ask target block =
   let wait = 1 + Atomic.fetch_and_add last_wait 1 in
   let task = task { (Who.unknown host) with name = "an operation" } in
   let suspended_on = this_domain () and is_over = Atomic.make false in
@@ -220,7 +220,7 @@ let operation ~host ~ask place block =
   in
   let traced resumer =
     let at = line_of (Printexc.get_callstack max_frames) in
-    let operation = operation [ place ] in
+    let operation = operation [ target ] in
     emit (Suspended { wait; task; domain = suspended_on; operation; at });
     progress.entered <- true;
     match block (waking ~ask ~wait ~suspended_on progress resumer) with

@@ -25,17 +25,17 @@ val stop : unit -> unit
 val during :
   who:Who.t ->
   ask:(unit -> Who.t) ->
-  Waits.place list ->
+  Waits.target list ->
   (('a Concord_suspend.resumer -> 'a option) -> 'a) ->
   ('a Concord_suspend.resumer -> 'a option) ->
   'a
-(** [during ~who ~ask places suspend block] is [suspend block], told. [ask ()]
+(** [during ~who ~ask targets suspend block] is [suspend block], told. [ask ()]
     is the caller of a resumer; it must not suspend. *)
 
 val operation :
   host:string ->
   ask:(unit -> Who.t) ->
-  Waits.place ->
+  Waits.target ->
   ('a Concord_suspend.resumer -> 'a option) ->
   ('a Concord_suspend.resumer -> 'a option) * (exn option -> unit)
 (** As {!Waits.operation}, told. The second function is called with what the
@@ -47,7 +47,7 @@ val forked : parent:Who.t -> ask:(unit -> Who.t) -> (unit -> 'a) -> 'a
 
 val queue : string -> int -> unit
 
-val operation_of_place : (Waits.place -> string) Atomic.t
+val operation_of_target : (Waits.target -> string) Atomic.t
 (** What knows the names of operations comes after the structures: it sets this
     when it is linked. Until then they have none. *)
 

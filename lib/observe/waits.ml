@@ -20,13 +20,13 @@ let not_held_yet holder = holder.since_ns <- not_yet
 let is_held holder = holder.since_ns <> not_yet
 let not_ended by = { (held by) with held_at = Printexc.get_callstack 0 }
 
-type place = {
+type target = {
   operation : string;
   structure : Identity.pointer;
   holders : unit -> holder list;
 }
 
-let place operation structure holders =
+let target operation structure holders =
   let structure, holders = Identity.viewed structure holders in
   let holders () = Option.value (holders ()) ~default:[] in
   { operation; structure; holders }
@@ -51,7 +51,7 @@ type t = {
   begun_ns : int64;
   mutable resumed_ns : int64;
   waits_at : Printexc.raw_backtrace;
-  places : place list;
+  targets : target list;
   state : state Atomic.t;
 }
 
@@ -93,14 +93,14 @@ let begun () = Atomic.get last_number
 
 (* --- One wait ---------------------------------------------------------------- *)
 
-let make who places =
+let make who targets =
   {
     number = Atomic.fetch_and_add last_number 1;
     who;
     begun_ns = Mtime_clock.now_ns ();
     resumed_ns = 0L;
     waits_at = Printexc.get_callstack max_frames;
-    places;
+    targets;
     state = Atomic.make Not_yet;
   }
 
@@ -130,8 +130,8 @@ let block t block resumer =
   if Option.is_none found then began t;
   found
 
-let during ~who places suspend block_ =
-  let t = make who places in
+let during ~who targets suspend block_ =
+  let t = make who targets in
   match
     add t;
     suspend (fun resumer -> block t block_ resumer)
@@ -146,9 +146,9 @@ let during ~who places suspend block_ =
 
 (* --- Operations without a stack ----------------------------------------------- *)
 
-let operation ~host place block_ =
+let operation ~host target block_ =
   let who = { (Who.unknown host) with name = "an operation" } in
-  let t = make who [ place ] in
+  let t = make who [ target ] in
   let block resumer =
     let found = block_ (watch t resumer) in
     if Option.is_none found then begin

@@ -32,17 +32,17 @@ val not_ended : Who.t -> holder
 (** A task that is waited for: it does so by not having ended. When it began is
     not known, and there are no frames. *)
 
-type place = private {
+type target = private {
   operation : string;  (** As ["Mvar.take"]. *)
   structure : Identity.pointer;
   holders : unit -> holder list;
       (** Those who can end a wait, if they are known: none once the structure
           was collected. *)
 }
-(** Where a task waits. One that chooses waits in several places. *)
+(** Where a task waits. One that chooses waits in several targets. *)
 
-val place : string -> 'structure -> ('structure -> holder list) -> place
-(** [place operation structure holders]. The structure is not kept alive. *)
+val target : string -> 'structure -> ('structure -> holder list) -> target
+(** [target operation structure holders]. The structure is not kept alive. *)
 
 type state =
   | Not_yet  (** It looks whether it must wait. *)
@@ -56,17 +56,17 @@ type t = {
   begun_ns : int64;
   mutable resumed_ns : int64;  (** Of one that is {!constructor-Resumed}. *)
   waits_at : Printexc.raw_backtrace;
-  places : place list;
+  targets : target list;
   state : state Atomic.t;
 }
 
 val during :
   who:Who.t ->
-  place list ->
+  target list ->
   (('a Concord_suspend.resumer -> 'a option) -> 'a) ->
   ('a Concord_suspend.resumer -> 'a option) ->
   'a
-(** [during ~who places suspend block] is [suspend block], and is a wait from
+(** [during ~who targets suspend block] is [suspend block], and is a wait from
     when [block] has returned [None] until the resumer answers [true], or
     [suspend] raises. It keeps nothing alive that the suspension does not. *)
 
@@ -88,9 +88,9 @@ val begun : unit -> int
 
 val operation :
   host:string ->
-  place ->
+  target ->
   ('a Concord_suspend.resumer -> 'a option) ->
   ('a Concord_suspend.resumer -> 'a option) * (unit -> unit)
-(** [operation ~host place block] is [(block', ended)]. By [block'] it is a wait
-    as above, at the caller's frames, until [ended ()]: it has been performed,
-    has failed, or was cancelled. *)
+(** [operation ~host target block] is [(block', ended)]. By [block'] it is a
+    wait as above, at the caller's frames, until [ended ()]: it has been
+    performed, has failed, or was cancelled. *)

@@ -45,11 +45,11 @@ let tasks () = { entries = [||] }
 let least = 16
 let most = 16_384
 let nobody = { number = -1; who = unknown "" }
-let place number entries = number land (Array.length entries - 1)
+let target number entries = number land (Array.length entries - 1)
 
 (* Does another task need the entry? Of a task that had the same number nobody asks again. *)
 let is_taken number entries =
-  let entry = entries.(place number entries) in
+  let entry = entries.(target number entries) in
   entry.number <> number && may_be_alive entry.who
 
 (* A longer table begins empty: a task is made again once for each time that the length is
@@ -60,12 +60,12 @@ let keep tasks number who =
   else if length < most && is_taken number tasks.entries then
     tasks.entries <- Array.make (2 * length) nobody;
   let entries = tasks.entries in
-  entries.(place number entries) <- { number; who }
+  entries.(target number entries) <- { number; who }
 
 let find { entries } number identity =
   if Array.length entries = 0 then None
   else
-    let entry = entries.(place number entries) in
+    let entry = entries.(target number entries) in
     if entry.number = number && Identity.points_to entry.who.identity identity
     then Some entry.who
     else None

@@ -5,7 +5,7 @@
    the others. If enough accept, the trial has passed, and with it the round. Else the
    tasks that were resumed find that it has failed, and wait again. *)
 
-(* The status of a place, one for each arrival
+(* The status of a slot, one for each arrival
 
    State   Left by           To     By whom
    Stays   a failed trial    Away   the trial's task, which resumed the waiter
@@ -15,25 +15,25 @@
            withdrawn         Gone   the task
    Gone    never (terminal)
 
-   The task that makes a place Gone takes it out of [arrived], and out of [away] if it was
+   The task that makes a slot Gone takes it out of [arrived], and out of [away] if it was
    Away. The task that makes it Away, or takes it back to Stays, counts that in [away]. A
-   place that a trial has let through keeps its status: nobody asks for it any more.
+   slot that a trial has let through keeps its status: nobody asks for it any more.
 
-   [Leaves] is the place of an event. If the event was resumed in vain, it chooses again and
-   arrives anew. A task that waits for nothing else comes back to its place. *)
+   [Leaves] is the slot of an event. If the event was resumed in vain, it chooses again and
+   arrives anew. A task that waits for nothing else comes back to its slot. *)
 type status = Stays | Leaves | Away | Gone
-type place = (status Atomic.t, Trial.t) Waiter.t
+type slot = (status Atomic.t, Trial.t) Waiter.t
 
 (* [state]
 
    Left by          To                              By whom
-   a waiter         one more place                  the task that waits
-   a withdrawal     one place less                  its task
+   a waiter         one more slot                  the task that waits
+   a withdrawal     one slot less                  its task
    its return       one less away                   its task
-   the last task    [trying], without its places    the task
-                    one place less, if of two       the task, which resumes its waiter
+   the last task    [trying], without its slots    the task
+                    one slot less, if of two       the task, which resumes its waiter
    a passed trial   not [trying], so many less      the trial's task
-   a failed trial   not [trying]; with the places   the trial's task
+   a failed trial   not [trying]; with the slots   the trial's task
                     of those that did not refuse
 
    If a round may be complete after a withdrawal, a return or a trial, the state is [trying]
@@ -48,7 +48,7 @@ type state = {
   away : int;
       (** How many of those were resumed in vain, and have not looked yet. *)
   trying : bool;
-  places : (status Atomic.t, Trial.t) Waiters.t;
+  slots : (status Atomic.t, Trial.t) Waiters.t;
 }
 
 type t = { parties : int; state : state Atomic.t }
@@ -57,23 +57,23 @@ type t = { parties : int; state : state Atomic.t }
 type arrival = {
   barrier : t;
   initial : status;
-  mutable place : place;  (** The last one. *)
+  mutable slot : slot;  (** The last one. *)
   mutable accepted : Trial.t;  (** The last one in which the task accepted. *)
 }
 
-let nowhere : place = Waiter.make (Atomic.make Gone)
+let nowhere : slot = Waiter.make (Atomic.make Gone)
 
 let arrival barrier initial =
-  { barrier; initial; place = nowhere; accepted = Trial.failed }
+  { barrier; initial; slot = nowhere; accepted = Trial.failed }
 
-let empty = { arrived = 0; away = 0; trying = false; places = Waiters.empty }
+let empty = { arrived = 0; away = 0; trying = false; slots = Waiters.empty }
 let parties t = t.parties
 
 (* Waiters in a trial are through, or will be back at once. While two meet, [arrived] may be
    -1: see [meet]. *)
 let waiters t =
   let s = Atomic.get t.state in
-  if s.trying then Waiters.length s.places else Int.max 0 s.arrived
+  if s.trying then Waiters.length s.slots else Int.max 0 s.arrived
 
 let missing t () =
   let missing = Int.max 0 (t.parties - waiters t) in
@@ -95,10 +95,10 @@ let is_ready t s ~given =
   && s.away = 0 && (not s.trying)
   &&
   let live = ref given in
-  Waiters.iter (fun place -> if Waiter.is_live place then incr live) s.places;
+  Waiters.iter (fun slot -> if Waiter.is_live slot then incr live) s.slots;
   !live >= t.parties
 
-(* Of a place. The result is the status before. *)
+(* Of a slot. The result is the status before. *)
 let vanish status : _ Step.t = Return (Gone, status)
 
 let lose = function
@@ -106,11 +106,11 @@ let lose = function
   | (Leaves | Away | Gone) as status -> vanish status
 
 (* [first] are in front of those that came meanwhile. *)
-let before first places =
-  let add place places =
-    if Waiter.is_live place then Waiters.push_first places place else places
+let before first slots =
+  let add slot slots =
+    if Waiter.is_live slot then Waiters.push_first slots slot else slots
   in
-  List.fold_right add first places
+  List.fold_right add first slots
 
 (* What stays the same while a trial goes on. *)
 type 'r round = {
@@ -126,32 +126,32 @@ let rec settle t s result : _ Step.t =
   if is_ready t s ~given:0 then try_out t s ~given:0 (fun _ -> result)
   else Return (s, result)
 
-(* [given] is 1 if a task arrives by this, without a place. *)
+(* [given] is 1 if a task arrives by this, without a slot. *)
 and try_out barrier s ~given result : _ Step.t =
   let missing = barrier.parties - given in
   let trial = Labels.waited_in ~from:barrier (Trial.create ()) in
   let round = { barrier; trial; outcome = Ok trial; result } in
   Become
-    ( { s with trying = true; places = Waiters.empty },
-      ask round ~missing ~gone:0 [] (Waiters.to_list s.places) )
+    ( { s with trying = true; slots = Waiters.empty },
+      ask round ~missing ~gone:0 [] (Waiters.to_list s.slots) )
 
-(* Resumes the first places, until [missing] more have accepted. It goes on after one has
+(* Resumes the first slots, until [missing] more have accepted. It goes on after one has
    refused: many may have been cancelled together, and each would make another trial
    fail, in which others are woken in vain. [asked] have accepted, the last one first, and
    [gone] were made Gone. *)
 and ask round ~missing ~gone asked : _ -> _ Step.next = function
-  | place :: others when missing > 0 ->
+  | slot :: others when missing > 0 ->
       let answered accepted =
         if accepted then
-          ask round ~missing:(missing - 1) ~gone (place :: asked) others
+          ask round ~missing:(missing - 1) ~gone (slot :: asked) others
         else
           let count status =
             let gone = if status = Gone then gone else gone + 1 in
             ask round ~missing ~gone asked others
           in
-          At (place.Waiter.arg, vanish, count)
+          At (slot.Waiter.arg, vanish, count)
       in
-      Resume (place, round.outcome, answered)
+      Resume (slot, round.outcome, answered)
   | kept ->
       let conclude has_passed =
         if has_passed then
@@ -164,13 +164,13 @@ and ask round ~missing ~gone asked : _ -> _ Step.next = function
 
 (* Those that accepted are away until they have looked. *)
 and take_back round kept ~gone ~away : _ -> _ Step.next = function
-  | place :: asked ->
+  | slot :: asked ->
       let look = function
-        | Stays -> take_back round (place :: kept) ~gone ~away:(away + 1) asked
+        | Stays -> take_back round (slot :: kept) ~gone ~away:(away + 1) asked
         | Leaves -> take_back round kept ~gone:(gone + 1) ~away asked
         | Away | Gone -> take_back round kept ~gone ~away asked
       in
-      At (place.Waiter.arg, lose, look)
+      At (slot.Waiter.arg, lose, look)
   | [] ->
       let failed (_ : bool) =
         end_trial round kept ~gone ~away ~has_passed:false
@@ -181,8 +181,8 @@ and take_back round kept ~gone ~away : _ -> _ Step.next = function
 and end_trial { barrier; result; _ } kept ~gone ~away ~has_passed =
   let step s =
     let arrived = s.arrived - gone and away = s.away + away in
-    let places = before kept s.places in
-    settle barrier { arrived; away; trying = false; places } (result has_passed)
+    let slots = before kept s.slots in
+    settle barrier { arrived; away; trying = false; slots } (result has_passed)
   in
   Then step
 
@@ -191,7 +191,7 @@ let met = Ok Trial.passed
 (* Of two parties: the other one decides alone, so that there is no trial. It is not counted
    meanwhile. If it has withdrawn too, its task has counted that, or will. *)
 let meet t s : _ Step.t =
-  let place = Waiters.head s.places in
+  let slot = Waiters.head s.slots in
   let count_again s = settle t { s with arrived = s.arrived + 1 } () in
   let refused = function
     | Gone -> Step.At (t.state, count_again, fun () -> Again)
@@ -199,11 +199,11 @@ let meet t s : _ Step.t =
   in
   Hand_over
     {
-      state = { s with arrived = s.arrived - 1; places = Waiters.tail s.places };
-      waiter = place;
+      state = { s with arrived = s.arrived - 1; slots = Waiters.tail s.slots };
+      waiter = slot;
       outcome = met;
       accepted = Done true;
-      refused = At (place.arg, vanish, refused);
+      refused = At (slot.arg, vanish, refused);
     }
 
 let await_step t s : _ Step.t =
@@ -212,37 +212,37 @@ let await_step t s : _ Step.t =
   else try_out t s ~given:1 Fun.id
 
 (* A choice that has the same barrier twice enlists once: see [Choice.is_enlisted]. *)
-let rec arrive t place =
+let rec arrive t slot =
   let s = Atomic.get t.state in
   (not (is_ready t s ~given:1))
   &&
-  let arrived = s.arrived + 1 and places = Waiters.push s.places place in
-  Atomic.compare_and_set t.state s { s with arrived; places }
+  let arrived = s.arrived + 1 and slots = Waiters.push s.slots slot in
+  Atomic.compare_and_set t.state s { s with arrived; slots }
   ||
   (* any other transition *)
-  arrive t place
+  arrive t slot
 
 let returned t s : _ Step.t = settle t { s with away = s.away - 1 } ()
 
 let left t ~away s =
   let arrived = s.arrived - 1 and away = s.away - away in
-  settle t { s with arrived; away; places = Waiters.count_gone s.places } ()
+  settle t { s with arrived; away; slots = Waiters.count_gone s.slots } ()
 
 let finish () = Step.finished
 
-(* Of a place. *)
+(* Of a slot. *)
 let return_step t (_ : status) : _ Step.t =
   Become (Stays, At (t.state, returned t, finish))
 
 (* Of the last trial of a task that does not wait any more. *)
-let leave_step { barrier; place; accepted; _ } state : _ Step.t =
+let leave_step { barrier; slot; accepted; _ } state : _ Step.t =
   let leave has_passed =
     let count = function
       | Gone -> Step.finished
       | Away -> At (barrier.state, left barrier ~away:1, finish)
       | Stays | Leaves -> At (barrier.state, left barrier ~away:0, finish)
     in
-    if has_passed then Step.finished else At (place.arg, vanish, count)
+    if has_passed then Step.finished else At (slot.arg, vanish, count)
   in
   Become (state, At (accepted, Trial.doubt, leave))
 
@@ -255,43 +255,43 @@ let attempt t (_ : arrival) =
 
 (* The task may make a trial as it comes back, which resumes itself first. Then what a signal
    handler raises comes too late, and a host would drop it (S1). *)
-let come_back t { place; _ } resumer =
+let come_back t { slot; _ } resumer =
   let is_resumed = Atomic.make false in
-  place.Waiter.resumer <-
+  slot.Waiter.resumer <-
     (fun outcome ->
       resumer outcome
       && begin
         Atomic.set is_resumed true;
         true
       end);
-  match Step.surely place.Waiter.arg return_step t with
+  match Step.surely slot.Waiter.arg return_step t with
   | () -> true
   | exception e when Atomic.get is_resumed ->
       Late.keep e (Printexc.get_raw_backtrace ());
       true
 
-(* Another domain may resume the task before this returns. So its place is known first. *)
+(* Another domain may resume the task before this returns. So its slot is known first. *)
 let enlist t (w : (arrival, Trial.t) Waiter.t) =
   let arrival = w.arg in
-  if Atomic.get arrival.place.arg = Away then come_back t arrival w.resumer
+  if Atomic.get arrival.slot.arg = Away then come_back t arrival w.resumer
   else
     let status = Atomic.make arrival.initial in
-    let place = Waiter.make_alternative w.choice status in
-    place.resumer <- w.resumer;
-    arrival.place <- place;
-    match arrive t place with
+    let slot = Waiter.make_alternative w.choice status in
+    slot.resumer <- w.resumer;
+    arrival.slot <- slot;
+    match arrive t slot with
     | true -> true
     | false ->
-        arrival.place <- nowhere;
+        arrival.slot <- nowhere;
         false
     | exception e ->
-        arrival.place <- nowhere;
+        arrival.slot <- nowhere;
         raise e
 
-(* Does nothing if the task is through, or its place is gone. *)
+(* Does nothing if the task is through, or its slot is gone. *)
 let[@inline] leave arrival =
-  if arrival.place != nowhere then begin
-    Waiter.mark_gone arrival.place;
+  if arrival.slot != nowhere then begin
+    Waiter.mark_gone arrival.slot;
     Step.surely arrival.accepted leave_step arrival
   end
 
@@ -309,7 +309,7 @@ let awaiting =
         };
   }
 
-(* To spin in vain would give up the place that the task has kept. *)
+(* To spin in vain would give up the slot that the task has kept. *)
 let rec wait how t arrival =
   let trial = how awaiting t arrival in
   if not (Trial.is_passed trial) then begin

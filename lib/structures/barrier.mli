@@ -21,7 +21,7 @@ val await : t -> unit
       must take its place. The last task asks all others whether they still
       wait. If one of them was cancelled, even just now, no task goes through:
       the tasks that were asked before it are woken in vain and wait again, in
-      their places, and so does the last task. Once all have accepted, all
+      their slots, and so does the last task. Once all have accepted, all
       return, even if they are cancelled right after.
     - {b Order}: tasks go on in the order of their arrival, and in groups of [n]
       in that order. A task that comes while others have yet to find that they
@@ -37,9 +37,9 @@ val await_evt : t -> unit Event.t
     cost is that of {!await}, and O(k) more in a choice of [k] alternatives.
 
     If the task is woken in vain, the event begins again and arrives anew,
-    behind the others; a choice takes new places in its other structures as
-    well, and its timeouts keep their deadlines. While the last task asks the
-    others, and until each task that was woken in vain has had its turn,
+    behind the others; a choice takes new slots in its other structures as well,
+    and its timeouts keep their deadlines. While the last task asks the others,
+    and until each task that was woken in vain has had its turn,
     {!Concord.Event.poll} is [None], although enough others may wait. *)
 
 val parties : t -> int

@@ -10,7 +10,7 @@ type wait = {
   condition : t;
   mutex : Mutex.t;
   mutable unlocked : bool;
-  mutable place : Place.t;  (** In which it spins, or [nowhere]. *)
+  mutable slot : Slot.t;  (** In which it spins, or [nowhere]. *)
 }
 
 let not_locked () = raise (Sys_error "Condition.wait: the mutex is not locked")
@@ -85,13 +85,12 @@ let lock_again wait =
       Printexc.raise_with_backtrace e backtrace)
 
 let start condition mutex =
-  part_of condition
-    { condition; mutex; unlocked = false; place = Place.nowhere }
+  part_of condition { condition; mutex; unlocked = false; slot = Slot.nowhere }
 
 let rec leave_both first second =
   try
-    Place.leave first;
-    Place.leave second
+    Slot.leave first;
+    Slot.leave second
   with e ->
     (* a signal handler's *)
     leave_both first second;
@@ -101,22 +100,22 @@ let rec leave_both first second =
 
 (* Not before others could have had the mutex, or who signals without it would keep them
    from it. *)
-let attempt_in_place wait () () =
-  if wait.unlocked then Place.look wait.place else None
+let attempt_in_slot wait () () =
+  if wait.unlocked then Slot.look wait.slot else None
 
-let waiting_in_place =
+let waiting_in_slot =
   {
     Operation.default with
     name = "Condition.wait";
     how =
       By_hand
         {
-          attempt = (fun wait () -> attempt_in_place wait () ());
+          attempt = (fun wait () -> attempt_in_slot wait () ());
           enlist =
             (fun wait w ->
               unlock_once wait;
-              Place.wait wait.place w);
-          withdraw = (fun _ _ -> (* whoever waits leaves the place *) ());
+              Slot.wait wait.slot w);
+          withdraw = (fun _ _ -> (* whoever waits leaves the slot *) ());
         };
   }
 
@@ -125,25 +124,25 @@ let unlock_unless_queued wait =
   if Mutex.try_release wait.mutex then wait.unlocked <- true
 
 (* In a program of several domains a signal may come sooner than the task could fall
-   asleep. So it spins in its place in the queue. Until it has suspended nobody
+   asleep. So it spins in its slot in the queue. Until it has suspended nobody
    says that it was cancelled before: so it unlocks only if no task waits for the mutex. *)
 let[@inline never] spin_then_wait wait =
-  wait.place <- Place.make_again wait.condition;
-  Place.enter wait.place;
+  wait.slot <- Slot.make_again wait.condition;
+  Slot.enter wait.slot;
   try
     unlock_unless_queued wait;
     match
-      if wait.unlocked then Operation.spin Spin.soon attempt_in_place wait () ()
+      if wait.unlocked then Operation.spin Spin.soon attempt_in_slot wait () ()
       else None
     with
     | Some Signal ->
-        Place.give_back wait.place;
+        Slot.give_back wait.slot;
         Signal
     | Some Broadcast -> Broadcast
-    | None -> Operation.wait waiting_in_place wait ()
+    | None -> Operation.wait waiting_in_slot wait ()
   with e ->
     let backtrace = Backtrace.get () in
-    leave_both Place.nowhere wait.place;
+    leave_both Slot.nowhere wait.slot;
     Printexc.raise_with_backtrace e backtrace
 
 let wait_for_signal wait =
@@ -183,33 +182,33 @@ let wait_no_mutex_evt t =
 type 'a visit = {
   condition : t;
   f : unit -> 'a option;
-  mutable place : Place.t;
-  mutable before : Place.t;
-      (** The place whose wake-up made the task look. It is forgotten when the
+  mutable slot : Slot.t;
+  mutable before : Slot.t;
+      (** The slot whose wake-up made the task look. It is forgotten when the
           look was not in vain, or the task waits again. *)
   mutable got : unit -> 'a;  (** What the last look gives, or raises. *)
 }
 
 (* [got] is not called before [f] has ended the visit. *)
-let visit condition f place =
+let visit condition f slot =
   let got () = assert false in
-  part_of condition { condition; f; place; before = Place.nowhere; got }
+  part_of condition { condition; f; slot; before = Slot.nowhere; got }
 
 (* Most often there is nothing to write. *)
 let use visit =
-  if visit.before != Place.nowhere then visit.before <- Place.nowhere
+  if visit.before != Slot.nowhere then visit.before <- Slot.nowhere
 
-(* Nothing is allocated once the place is in the queue: there a signal handler may
+(* Nothing is allocated once the slot is in the queue: there a signal handler may
    raise. *)
-let take_place visit =
-  let place = Place.make visit.condition in
-  Place.enter place;
-  if visit.place != Place.nowhere then visit.before <- visit.place;
-  visit.place <- place
+let take_slot visit =
+  let slot = Slot.make visit.condition in
+  Slot.enter slot;
+  if visit.slot != Slot.nowhere then visit.before <- visit.slot;
+  visit.slot <- slot
 
-let leave visit = leave_both visit.before visit.place
+let leave visit = leave_both visit.before visit.slot
 
-(* Whoever waits leaves the place if it raises. *)
+(* Whoever waits leaves the slot if it raises. *)
 let waiting_for_change =
   {
     Operation.default with
@@ -217,9 +216,9 @@ let waiting_for_change =
     how =
       By_hand
         {
-          attempt = (fun visit () -> Place.look visit.place);
-          enlist = (fun visit w -> Place.wait visit.place w);
-          withdraw = (fun visit _ -> Place.leave visit.place);
+          attempt = (fun visit () -> Slot.look visit.slot);
+          enlist = (fun visit w -> Slot.wait visit.slot w);
+          withdraw = (fun visit _ -> Slot.leave visit.slot);
         };
   }
 
@@ -228,20 +227,20 @@ let rec look_and_wait visit =
   match visit.f () with
   | Some v ->
       use visit;
-      Place.leave visit.place;
+      Slot.leave visit.slot;
       v
   | None ->
       use visit;
       ignore (Operation.wait waiting_for_change visit () : wake);
-      take_place visit;
+      take_slot visit;
       look_and_wait visit
 
-(* The place is taken before the first look, too. Without it, that look would have to be
+(* The slot is taken before the first look, too. Without it, that look would have to be
    made once more before the wait. *)
 let loop_no_mutex condition f =
-  let place = Place.make condition in
-  let visit = visit condition f place in
-  Place.enter place;
+  let slot = Slot.make condition in
+  let visit = visit condition f slot in
+  Slot.enter slot;
   match look_and_wait visit with
   | v -> v
   | exception e ->
@@ -265,10 +264,10 @@ let is_over visit =
       visit.got <- (fun () -> Printexc.raise_with_backtrace e backtrace);
       true
 
-(* A place that was taken for an earlier look is there for this one too, unless it was
+(* A slot that was taken for an earlier look is there for this one too, unless it was
    woken or withdrawn. *)
-let look_from_place visit () =
-  if not (Place.is_unwoken visit.place) then take_place visit;
+let look_from_slot visit () =
+  if not (Slot.is_unwoken visit.slot) then take_slot visit;
   if is_over visit then Some Signal else None
 
 let looking =
@@ -278,24 +277,24 @@ let looking =
     how =
       By_hand
         {
-          attempt = look_from_place;
+          attempt = look_from_slot;
           enlist =
             (fun visit w ->
-              Place.wait visit.place w
+              Slot.wait visit.slot w
               && begin
                 use visit;
                 true
               end);
-          withdraw = (fun visit _ -> Place.leave visit.place);
+          withdraw = (fun visit _ -> Slot.leave visit.slot);
         };
   }
 
 let loop_no_mutex_evt condition f =
   Event.guard @@ fun () ->
-  let visit = visit condition f Place.nowhere in
+  let visit = visit condition f Slot.nowhere in
   let confirm (_ : wake) =
-    visit.before <- visit.place;
-    visit.place <- Place.nowhere;
+    visit.before <- visit.slot;
+    visit.slot <- Slot.nowhere;
     is_over visit
   in
   let event = Event.make_by (Tentative confirm) looking visit () in

@@ -104,7 +104,7 @@ val waiters : t -> int
 val loop_no_mutex : t -> (unit -> 'a option) -> 'a
 (** [loop_no_mutex t f] calls [f ()] until it is [Some v], and returns [v].
     After [None] it waits for a wake-up. It misses none, because the task takes
-    its place in the queue of [t] {e before} it calls [f]. A wake-up that comes
+    its slot in the queue of [t] {e before} it calls [f]. A wake-up that comes
     while [f] looks makes it look again. So [f] is called once, and once more
     after each wake-up, as by [Eio.Condition].
 
@@ -119,7 +119,7 @@ val loop_no_mutex : t -> (unit -> 'a option) -> 'a
     - {b Order}: that of the last looks. A task that has looked in vain goes to
       the end of the queue.
     - {b Cost}: O(1) for each look, also to withdraw (amortised), and [f]. The
-      first look takes a place too, even if it finds at once what it wants.
+      first look takes a slot too, even if it finds at once what it wants.
     - {b Raises} [e] if [f] raises [e]. *)
 
 val loop_no_mutex_evt : t -> (unit -> 'a option) -> 'a Event.t

@@ -258,15 +258,15 @@ let is_confirmed (Chosen { kind; result; _ }) =
   | Tentative { confirm; _ }, Ok v -> confirm v
   | (Plain | Last), _ | Tentative _, Error _ -> true
 
-let rec places : type a. a alternative -> Waits.place list = function
+let rec targets : type a. a alternative -> Waits.target list = function
   | In_order alternatives | In_any_order alternatives ->
-      List.concat_map places alternatives
+      List.concat_map targets alternatives
   | Alternative { operation; structure; _ } ->
-      [ Operation.place operation structure ]
+      [ Operation.target operation structure ]
 
 let[@inline never] suspend_with_care alternatives block =
-  let places () = List.concat_map places (Array.to_list alternatives) in
-  Reach.suspend_with_care places block
+  let targets () = List.concat_map targets (Array.to_list alternatives) in
+  Reach.suspend_with_care targets block
 
 let refused = Some "Event.select"
 

@@ -6,7 +6,7 @@ let write text =
     ignore (Unix.write_substring Unix.stderr text 0 (String.length text) : int)
   with Unix.Unix_error _ -> ()
 
-let place backtrace =
+let frames backtrace =
   let frames =
     match Debug_frames.of_program backtrace with
     | [] -> Debug_frames.all backtrace
@@ -18,7 +18,7 @@ let place backtrace =
 let report what =
   write
     (Printf.sprintf "concord: %s. Called here:%s\n" what
-       (place (Printexc.get_callstack max_frames)))
+       (frames (Printexc.get_callstack max_frames)))
 
 let called otherwise structure =
   Option.value ~default:otherwise
@@ -32,14 +32,14 @@ let locked_twice t (owner : Waits.holder) =
        (Printf.sprintf
           "Mutex.lock: %s has locked %s before, and waits for itself. It was \
            locked here:%s"
-          (Who.to_string owner.by) (mutex t) (place owner.held_at)))
+          (Who.to_string owner.by) (mutex t) (frames owner.held_at)))
 
 let tell_of_ended t (owner : Waits.holder) =
   report
     (Printf.sprintf
        "Mutex.lock: %s was locked by a task that has ended since, %s, here:%s\n\
         Nobody may ever unlock it"
-       (mutex t) (Who.to_string owner.by) (place owner.held_at))
+       (mutex t) (Who.to_string owner.by) (frames owner.held_at))
 
 (* A mutex that is handed over has the name of the next task already, which may refuse it
    because it was cancelled.
@@ -68,4 +68,4 @@ let before_unlock t (owner : Waits.holder) =
           here:%s\n\
           It is unlocked all the same"
          (Who.to_string by) (mutex t) (Who.to_string owner.by)
-         (place owner.held_at))
+         (frames owner.held_at))

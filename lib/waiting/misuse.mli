@@ -9,7 +9,7 @@ val called : string -> 'structure -> string
 (** [called otherwise structure] is the structure's name and place of creation,
     if they are known, else [otherwise]. *)
 
-val place : Printexc.raw_backtrace -> string
+val frames : Printexc.raw_backtrace -> string
 (** The frames of the program, or all if there are none, each in a line of its
     own; [""] without frames. *)
 

@@ -90,11 +90,11 @@ let[@inline] block operation t w resumer =
   w.Waiter.resumer <- resumer;
   if enlist operation t w then None else attempt_or_enlist operation t w resumer
 
-let place operation t = Waits.place operation.name t operation.holders
+let target operation t = Waits.target operation.name t operation.holders
 
 let[@inline never] wait_with_care operation t w =
   Reach.suspend_with_care
-    (fun () -> [ place operation t ])
+    (fun () -> [ target operation t ])
     (fun resumer -> block operation t w resumer)
 
 (* After the effect has come back the task has not waited yet. *)

@@ -124,7 +124,7 @@ val leave : 's Atomic.t -> (_, _) Waiter.t -> ('s -> 's) -> unit
 (** For the [withdraw] of an operation by hand: [Atomically.update], after which
     the waiter is gone, and not counted again. *)
 
-val place : ('t, 'x, 'a) t -> 't -> Waits.place
+val target : ('t, 'x, 'a) t -> 't -> Waits.target
 (** For {!Reach.suspend_with_care}. *)
 
 val refused : string option Atomic.t

@@ -34,7 +34,7 @@ and 'a wait = {
 }
 
 type any_wait = Wait : 'a wait -> any_wait [@@unboxed]
-type place = Before_start | Running | Away
+type phase = Before_start | Running | Away
 type ending = Not_yet | Stopping | Failing of exn * Printexc.raw_backtrace
 
 type 'd t = {
@@ -44,7 +44,7 @@ type 'd t = {
   turns : turn Inbox.t;
   mutable has_performed : bool;
   mutable bell : unit Suspend.resumer;
-  mutable place : place;
+  mutable phase : phase;
   mutable ending : ending;
   mutable waits : any_wait array;
   mutable n_waits : int;
@@ -68,7 +68,7 @@ let style ?(clear = ignore) ~name create =
 let this_thread () = Thread.id (Thread.self ())
 
 let is_away t =
-  match t.place with Away -> true | Before_start | Running -> false
+  match t.phase with Away -> true | Before_start | Running -> false
 
 let rec of_thread thread = function
   | [] -> None
@@ -85,7 +85,7 @@ let enter style t =
 (* Not found any more from the first step on. If that is all, as a signal handler raises,
    the next one to leave removes [t] from the list. *)
 let leave style t =
-  t.place <- Away;
+  t.phase <- Away;
   Atomically.update
     (Domain.DLS.get style.groups)
     (List.filter (fun other -> not (is_away other)))
@@ -104,7 +104,7 @@ let create style =
     turns = Inbox.create ();
     has_performed = false;
     bell = (fun _ -> false);
-    place = Before_start;
+    phase = Before_start;
     ending = Not_yet;
     waits = Array.make 16 no_wait;
     n_waits = 0;
@@ -114,7 +114,7 @@ let create style =
 
 let running style =
   match find style with
-  | Some ({ place = Running; _ } as t) -> t
+  | Some ({ phase = Running; _ } as t) -> t
   | Some _ | None ->
       Printf.ksprintf invalid_arg
         "Concord_styles.%s: an operation that must wait was called by code \
@@ -132,7 +132,7 @@ let raise_if_stopped t = if is_ending t then raise_notrace Ended
 
 let host_of_caller style =
   match find style with
-  | Some { place = Running; host; _ } -> Some host
+  | Some { phase = Running; host; _ } -> Some host
   | Some _ | None -> None
 
 (* --- Turns -------------------------------------------------------------------- *)

@@ -33,7 +33,7 @@ type any_wait = Wait : 'a wait -> any_wait [@@unboxed]
 
 (** Where a group is found: in its thread before it is started, and while its
     loop runs. *)
-type place = Before_start | Running | Away
+type phase = Before_start | Running | Away
 
 type ending = Not_yet | Stopping | Failing of exn * Printexc.raw_backtrace
 
@@ -44,7 +44,7 @@ type 'd t = {
   turns : turn Host_kit.Inbox.t;
   mutable has_performed : bool;  (** Since {!val-turn} was called. *)
   mutable bell : unit Suspend.resumer;
-  mutable place : place;
+  mutable phase : phase;
   mutable ending : ending;
   mutable waits : any_wait array;  (** The first [n_waits] of them. *)
   mutable n_waits : int;

@@ -48,8 +48,8 @@ struct
     | Error (Group.Ended, _) -> ()
     | Error (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
 
-  let[@inline never] wait_kept place block go_on =
-    let block, ended = Concord__Noted.operation ~host:Host.name place block in
+  let[@inline never] wait_kept target block go_on =
+    let block, ended = Concord__Noted.operation ~host:Host.name target block in
     Group.wait (Group.running style) ~protected:false block (fun outcome ->
         ended (Result.fold ~ok:(fun _ -> None) ~error:Option.some outcome);
         go_on outcome)
@@ -71,7 +71,7 @@ struct
               next k (Error (e, backtrace))
         in
         if Concord__Reach.needs_care () then
-          wait_kept (Operation.place operation structure) block go_on
+          wait_kept (Operation.target operation structure) block go_on
         else Group.wait (Group.running style) ~protected:false block go_on
     | Some (Then _) | None -> Operations.sync event (next k)
 

@@ -17,7 +17,7 @@ let end_with style t ending =
 
 let stop style =
   match find style with
-  | Some ({ place = Running; _ } as t) ->
+  | Some ({ phase = Running; _ } as t) ->
       end_with style t Stopping;
       raise_notrace Ended
   | Some t -> (* what was spawned is forgotten *) leave style t
@@ -97,7 +97,7 @@ let run_turns style t ~outside run =
   Host_kit.using ?outside t.host @@ fun () ->
   finally
     (fun () ->
-      t.place <- Running;
+      t.phase <- Running;
       enter style t;
       try run t with Ended -> ())
     ~finally:(fun () ->
@@ -140,7 +140,7 @@ let refuse_to_start name =
 let start ?outside style run =
   match find style with
   | None -> ()
-  | Some { place = Running; _ } -> refuse_to_start style.name
+  | Some { phase = Running; _ } -> refuse_to_start style.name
   | Some t -> (
       leave style t;
       insist style t ~outside run;

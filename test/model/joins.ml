@@ -2,6 +2,6 @@
 
 let who_is (task : Task.t) = Who.make ~host:"fifo" ~name:"a task" task
 let who = who_is
-let place (scope : Task.scope) = Waits.place "" scope (fun _ -> [])
+let target (scope : Task.scope) = Waits.target "" scope (fun _ -> [])
 let fills (_ : Task.t) (_ : _ Promise.t) = ()
 let sleep (_ : Task.scheduler) suspend block = suspend block

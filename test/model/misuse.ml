@@ -2,7 +2,7 @@
 
 let report (_ : string) = ()
 let called otherwise _ = otherwise
-let place _ = ""
+let frames _ = ""
 let before_unlock _ (_ : Waits.holder) = ()
 
 let before_lock _ (owner : Waits.holder) (caller : Waits.holder) ~still_holds:_

@@ -15,7 +15,7 @@ let sync_await name t =
 let at_rest t actors () =
   let s = Atomic.get t.Barrier.state in
   if s.trying || s.away <> 0 then failwith "a trial is not over";
-  all_queued actors [ live s.places ];
+  all_queued actors [ live s.slots ];
   all_queued actors [ s.arrived ];
   describe actors
 
@@ -145,12 +145,12 @@ let asked name ~second go_on expect =
     let when_ = if !went_on then "at once" else "later" in
     go_on ();
     let is_back (arrival : Barrier.arrival) =
-      if Atomic.get arrival.place.arg = Away then enlist arrival accept
+      if Atomic.get arrival.slot.arg = Away then enlist arrival accept
     in
     is_back other;
     let s = Atomic.get t.state in
     if s.trying || s.away <> 0 then failwith "a trial is not over";
-    if live s.places <> s.arrived then failwith "miscounted";
+    if live s.slots <> s.arrived then failwith "miscounted";
     Printf.sprintf "%s, %s, %d waits" !result when_ s.arrived
   in
   ([ poll; go_on ], at_rest)

@@ -51,7 +51,7 @@ let at_rest c m actors () =
   all_queued actors [ live (Atomic.get c) ];
   describe actors
 
-let forget_seats () = (Domain.DLS.get Place.spares).unused <- Place.no_seat
+let forget_seats () = (Domain.DLS.get Slot.spares).unused <- Slot.no_seat
 
 let check ?(looks = 0) name make expect =
   Model.check name ~expect @@ fun () ->

@@ -44,7 +44,7 @@ exception Elsewhere
 let suspend_elsewhere = suspend
 let comes_back () = false
 let nobody_answers () = false
-let suspend_with_care (_ : unit -> Waits.place list) block = suspend block
+let suspend_with_care (_ : unit -> Waits.target list) block = suspend block
 
 type _ Effect.t += Who : Who.t Effect.t
 

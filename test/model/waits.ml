@@ -6,9 +6,9 @@ type holder = {
   held_at : Stdlib.Printexc.raw_backtrace;
 }
 
-type place = unit
+type target = unit
 
-let place (_ : string) _ _ = ()
+let target (_ : string) _ _ = ()
 let kept = ref false
 let are_kept () = !kept
 let not_held_yet holder = holder.since_ns <- max_int

@@ -20,7 +20,7 @@ type group = {
    is seen to wait. *)
 type t = {
   groups : (string * int, group) Hashtbl.t;
-  places : (int * int, group) Hashtbl.t;  (** Where each task was seen last. *)
+  seen_in : (int * int, group) Hashtbl.t;  (** Where each task was seen last. *)
   waits : (int * int, wait) Hashtbl.t;
   resumed_first : (int * int, unit) Hashtbl.t;
   mutable number : int;
@@ -29,7 +29,7 @@ type t = {
 let create () =
   {
     groups = Hashtbl.create 10;
-    places = Hashtbl.create 100;
+    seen_in = Hashtbl.create 100;
     waits = Hashtbl.create 100;
     resumed_first = Hashtbl.create 10;
     number = 0;
@@ -57,13 +57,13 @@ let group t (task : Trace.task) domain =
 let leaves t key =
   Option.iter
     (fun group -> Hashtbl.remove group.tasks key)
-    (Hashtbl.find_opt t.places key);
-  Hashtbl.remove t.places key
+    (Hashtbl.find_opt t.seen_in key);
+  Hashtbl.remove t.seen_in key
 
 (* A job of a pool goes on in any domain. *)
 let enters t key group =
   leaves t key;
-  Hashtbl.replace t.places key group;
+  Hashtbl.replace t.seen_in key group;
   Hashtbl.replace group.tasks key ()
 
 let add t Recorder.{ pid; time_ns; event } =

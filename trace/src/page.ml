@@ -33,11 +33,11 @@ let data t names ~lost =
   let numbers = Hashtbl.create 100 in
   List.iteri (fun i (key, _) -> Hashtbl.replace numbers key i) rows;
   let row key = Int (Hashtbl.find numbers key) in
-  let of_task place = row (place.pid, `Task (Timeline.row t place)) in
+  let of_task actor = row (actor.pid, `Task (Timeline.row t actor)) in
   let of_domain pid domain = row (pid, `Domain domain) in
-  let of_waker place =
-    if is_known place.task then of_task place
-    else of_domain place.pid place.domain
+  let of_waker actor =
+    if is_known actor.task then of_task actor
+    else of_domain actor.pid actor.domain
   in
   let time ns = Microseconds (ns - t.begun_ns) in
   let name (_, name) = String name in

@@ -14,13 +14,13 @@ let index t pid =
 
 let of_domain t pid domain = { group = (2 * index t pid) + 1; row = domain + 1 }
 
-let of_task t place =
-  { group = (2 * index t place.pid) + 2; row = Timeline.row t place }
+let of_task t actor =
+  { group = (2 * index t actor.pid) + 2; row = Timeline.row t actor }
 
 (* The waker's, if it is known who that is. *)
-let of_waker t place =
-  if is_known place.task then of_task t place
-  else of_domain t place.pid place.domain
+let of_waker t actor =
+  if is_known actor.task then of_task t actor
+  else of_domain t actor.pid actor.domain
 
 let event t ph { group; row } ~ns name fields =
   Object

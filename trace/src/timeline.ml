@@ -1,11 +1,11 @@
 open Concord
 
-type place = { pid : int; task : Trace.task; domain : int }
-type wake = { by : place; wake_ns : int; handed_over : bool }
+type actor = { pid : int; task : Trace.task; domain : int }
+type wake = { by : actor; wake_ns : int; handed_over : bool }
 
 type wait = {
   number : int;
-  of_ : place;
+  of_ : actor;
   operation : string;
   at : string;
   begun_ns : int;
@@ -15,7 +15,7 @@ type wait = {
   wake : wake option;
 }
 
-type run = { by_ : place; from_ns : int; until_ns : int }
+type run = { by_ : actor; from_ns : int; until_ns : int }
 
 type t = {
   waits : wait list;
@@ -146,7 +146,7 @@ let rows_of waits runs =
     Hashtbl.replace next pid row;
     row
   in
-  let place ((pid, id), (task, from, until)) =
+  let actor ((pid, id), (task, from, until)) =
     let row =
       if is_known task then new_row pid
       else
@@ -162,7 +162,7 @@ let rows_of waits runs =
     in
     Hashtbl.replace rows (pid, id) row
   in
-  List.iter place (spans waits runs);
+  List.iter actor (spans waits runs);
   rows
 
 (* --- All of it ---------------------------------------------------------------- *)
@@ -200,26 +200,26 @@ let make items =
 
 let row t { pid; task; _ } = Hashtbl.find t.rows (pid, task.id)
 
-let places t =
+let actors t =
   List.map (fun wait -> wait.of_) t.waits
   @ List.map (fun run -> run.by_) t.runs
   @ List.filter_map
       (fun { wake; _ } -> Option.map (fun wake -> wake.by) wake)
       t.waits
 
-let of_process t pid = List.filter (fun place -> place.pid = pid) (places t)
+let of_process t pid = List.filter (fun actor -> actor.pid = pid) (actors t)
 
 let domains t pid =
   List.sort_uniq Int.compare
-    (List.map (fun place -> place.domain) (of_process t pid)
+    (List.map (fun actor -> actor.domain) (of_process t pid)
     @ List.filter_map
         (fun wait -> if wait.of_.pid = pid then Some wait.resumed_on else None)
         t.waits)
 
 let tasks t pid =
-  let named place =
-    match Hashtbl.find_opt t.rows (pid, place.task.id) with
-    | Some row -> Some (row, label place.task)
+  let named actor =
+    match Hashtbl.find_opt t.rows (pid, actor.task.id) with
+    | Some row -> Some (row, label actor.task)
     | None -> None
   in
   List.sort_uniq compare (List.filter_map named (of_process t pid))

@@ -1,11 +1,11 @@
 (** Events as what can be drawn: waits, who woke whom, and which task ran. *)
 
-type place = { pid : int; task : Concord.Trace.task; domain : int }
-type wake = { by : place; wake_ns : int; handed_over : bool }
+type actor = { pid : int; task : Concord.Trace.task; domain : int }
+type wake = { by : actor; wake_ns : int; handed_over : bool }
 
 type wait = {
   number : int;
-  of_ : place;
+  of_ : actor;
   operation : string;
   at : string;
   begun_ns : int;
@@ -15,7 +15,7 @@ type wait = {
   wake : wake option;  (** Of a wait that ended only. *)
 }
 
-type run = { by_ : place; from_ns : int; until_ns : int }
+type run = { by_ : actor; from_ns : int; until_ns : int }
 (** The last task on its domain that was seen to go on, until it waits, another
     one goes on there, or the trace ends. *)
 
@@ -40,7 +40,7 @@ val label : Concord.Trace.task -> string
 val make : Recorder.item list -> t
 (** In any order. *)
 
-val row : t -> place -> int
+val row : t -> actor -> int
 
 val domains : t -> int -> int list
 (** Of a process. *)

@@ -1,21 +1,21 @@
-let traced who places suspend block =
+let traced who targets suspend block =
   if Tracing.is_on () then
-    Tracing.during ~who ~ask:Identify.waker places suspend block
+    Tracing.during ~who ~ask:Identify.waker targets suspend block
   else suspend block
 
-let wait ~who places suspend block =
+let wait ~who targets suspend block =
   if Waits.are_kept () then
-    Waits.during ~who places (traced who places suspend) block
-  else traced who places suspend block
+    Waits.during ~who targets (traced who targets suspend) block
+  else traced who targets suspend block
 
-let operation ~host place block =
+let operation ~host target block =
   let block, over =
-    if Waits.are_kept () then Waits.operation ~host place block
+    if Waits.are_kept () then Waits.operation ~host target block
     else (block, ignore)
   in
   let block, told =
     if Tracing.is_on () then
-      Tracing.operation ~host ~ask:Identify.waker place block
+      Tracing.operation ~host ~ask:Identify.waker target block
     else (block, ignore)
   in
   let ended error =

@@ -5,15 +5,15 @@ open Concord_suspend
 
 val wait :
   who:Who.t ->
-  Waits.place list ->
+  Waits.target list ->
   (('a resumer -> 'a option) -> 'a) ->
   ('a resumer -> 'a option) ->
   'a
-(** [wait ~who places suspend block] is [suspend block]. *)
+(** [wait ~who targets suspend block] is [suspend block]. *)
 
 val operation :
   host:string ->
-  Waits.place ->
+  Waits.target ->
   ('a resumer -> 'a option) ->
   ('a resumer -> 'a option) * (exn option -> unit)
 (** {!Waits.operation}, also told to those who trace the program: for operations

@@ -108,9 +108,9 @@ let watch_end = Plugin.watch_end
 let suspend_unlisted block =
   if Leaks.is_on then suspend_guarded block else suspend_unguarded block
 
-let[@inline never] suspend_with_care places block =
+let[@inline never] suspend_with_care targets block =
   if Waits.are_kept () || Tracing.is_on () then
-    Noted.wait ~who:(who ()) (places ()) suspend_unlisted block
+    Noted.wait ~who:(who ()) (targets ()) suspend_unlisted block
   else suspend_unlisted block
 
 let[@inline] needs_care () = Plugin.needs_care ()

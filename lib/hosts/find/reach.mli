@@ -53,8 +53,8 @@ val noted : unit -> noted
 val suspend_elsewhere : ('a resumer -> 'a option) -> 'a
 
 val suspend_with_care :
-  (unit -> Waits.place list) -> ('a resumer -> 'a option) -> 'a
-(** The places are those in which the task waits. They are asked for if waits
+  (unit -> Waits.target list) -> ('a resumer -> 'a option) -> 'a
+(** The targets are those in which the task waits. They are asked for if waits
     are kept or traced: each makes a weak pointer. *)
 
 val suspend_loop : (unit resumer -> unit option) -> unit

@@ -4,22 +4,22 @@ let make thread = { thread; asleep = Atomic.make false }
 let never = make (-1)
 let is_asleep t = Atomic.get t.asleep
 
-(* The threads by their numbers. Two that share a place evict each other: then the one that was
+(* The threads by their numbers. Two that share a slot evict each other: then the one that was
    evicted does not seem to sleep. *)
-let places = 256
-let threads = Array.init places (fun _ -> Atomic.make never)
+let slots = 256
+let threads = Array.init slots (fun _ -> Atomic.make never)
 
 (* Has a thread ever slept? *)
 let some_sleep = Atomic.make false
 
 let find () =
   let thread = Thread.id (Thread.self ()) in
-  let place = threads.(thread land (places - 1)) in
-  let t = Atomic.get place in
+  let slot = threads.(thread land (slots - 1)) in
+  let t = Atomic.get slot in
   if t.thread = thread then t
   else begin
     let t = make thread in
-    Atomic.set place t;
+    Atomic.set slot t;
     t
   end
 

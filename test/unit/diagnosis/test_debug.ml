@@ -21,16 +21,16 @@ let[@inline never] elsewhere () =
 let task ?(host = "fifo") n : Debug.task =
   { host; name = Printf.sprintf "task %d" n }
 
-let place ?structure ?made_at ?(holders = []) operation : Debug.place =
+let target ?structure ?made_at ?(holders = []) operation : Debug.target =
   { operation; structure; made_at; holders }
 
-let wait ?host ?(domain = 0) ?(for_ = 0.5) ?(at = no_frames) number places :
+let wait ?host ?(domain = 0) ?(for_ = 0.5) ?(at = no_frames) number targets :
     Debug.wait =
   {
     number;
     task = task ?host number;
     domain;
-    places;
+    targets;
     waits_for = for_;
     waits_at = at;
   }
@@ -53,10 +53,10 @@ let no_frames_line = "    (no frames: compile with -g)"
 (* The frames are not taken among the arguments of [wait]: a call with four or more has a
    frame in bytecode while they are computed. *)
 let texts =
-  let take = place "Mvar.take" in
+  let take = target "Mvar.take" in
   let here = somewhere () and there = elsewhere () in
   let lock by =
-    place ~structure:"accounts" "Mutex.lock"
+    target ~structure:"accounts" "Mutex.lock"
       ~holders:[ { by; held_for = 1.25; held_at = somewhere () } ]
   in
   [
@@ -86,7 +86,7 @@ let texts =
       report
         [
           wait 1 ~domain:2
-            [ take; place "" ~structure:"b"; place "Latch.await" ];
+            [ take; target "" ~structure:"b"; target "Latch.await" ];
         ],
       [
         "concord: 1 task waits";
@@ -113,7 +113,7 @@ let texts =
         [
           wait 1
             [
-              place "Rwlock.write_lock" ~made_at:there
+              target "Rwlock.write_lock" ~made_at:there
                 ~holders:
                   [
                     { by = task 7; held_for = 1.25; held_at = no_frames };
@@ -203,7 +203,7 @@ let texts =
          @ [
              wait 12_001 [ take ] ~at ~domain:1;
              wait 12_002 [ take ] ~at:other_at;
-             wait 12_003 [ place "Mvar.read" ] ~at;
+             wait 12_003 [ target "Mvar.read" ] ~at;
            ])),
       let at name =
         [

@@ -10,12 +10,12 @@ let[@inline never] somewhere () =
 
 let task name : Debug.task = { host = "fifo"; name }
 
-let wait number name places : Debug.wait =
+let wait number name targets : Debug.wait =
   {
     number;
     task = task name;
     domain = 2;
-    places;
+    targets;
     waits_for = 1.5;
     waits_at = somewhere ();
   }
@@ -56,7 +56,7 @@ let strings () =
    |> to_string)
 
 let fields () =
-  let place : Debug.place =
+  let target : Debug.target =
     {
       operation = "Mutex.lock";
       structure = Some "accounts";
@@ -65,10 +65,10 @@ let fields () =
         [ { by = task "task 1"; held_for = 0.25; held_at = somewhere () } ];
     }
   in
-  let unknown : Debug.place =
+  let unknown : Debug.target =
     { operation = ""; structure = None; made_at = None; holders = [] }
   in
-  let a = wait 7 "task 7" [ place; unknown ] and b = wait 8 "task 8" [] in
+  let a = wait 7 "task 7" [ target; unknown ] and b = wait 8 "task 8" [] in
   let json =
     parsed
       {
@@ -99,20 +99,20 @@ let fields () =
     (frame |> member "file" |> to_string |> Filename.basename);
   Alcotest.(check bool) "line" true (frame |> member "line" |> to_int > 0);
   Alcotest.(check bool) "program" true (frame |> member "program" |> to_bool);
-  let place = first |> member "places" |> index 0 in
-  string "operation" "Mutex.lock" (place |> member "operation" |> to_string);
-  string "structure" "accounts" (place |> member "structure" |> to_string);
+  let target = first |> member "targets" |> index 0 in
+  string "operation" "Mutex.lock" (target |> member "operation" |> to_string);
+  string "structure" "accounts" (target |> member "structure" |> to_string);
   Alcotest.(check bool)
     "made at" true
-    (place |> member "made_at" |> to_list <> []);
-  let holder = place |> member "holders" |> index 0 in
+    (target |> member "made_at" |> to_list <> []);
+  let holder = target |> member "holders" |> index 0 in
   string "holder" "task 1"
     (holder |> member "task" |> member "name" |> to_string);
   Alcotest.(check (float 1e-9))
     "held for" 0.25
     (holder |> member "seconds" |> to_float);
   Alcotest.(check bool) "held at" true (holder |> member "at" |> to_list <> []);
-  let unknown = first |> member "places" |> index 1 in
+  let unknown = first |> member "targets" |> index 1 in
   Alcotest.(check bool) "no name" true (member "structure" unknown = `Null);
   Alcotest.(check bool) "not made" true (member "made_at" unknown = `Null)
 
@@ -124,7 +124,7 @@ let real () =
       Mvar.waiters box = 1);
   let json = parsed (Debug.report ()) in
   string "the box" "the \"box\""
-    (json |> member "waits" |> index 0 |> member "places" |> index 0
+    (json |> member "waits" |> index 0 |> member "targets" |> index 0
    |> member "structure" |> to_string);
   Mvar.put box ();
   Thread.join thread

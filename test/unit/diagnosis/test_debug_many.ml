@@ -85,7 +85,7 @@ let many_holders () =
       let report, text = report_of 3_001 in
       yes text (contains text "    (and by 2,990 other tasks)\n");
       let holders (wait : Debug.wait) =
-        List.concat_map (fun p -> p.Debug.holders) wait.places
+        List.concat_map (fun p -> p.Debug.holders) wait.targets
       in
       int "all are in the value" 3_000
         (List.fold_left

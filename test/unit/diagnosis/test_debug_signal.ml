@@ -202,7 +202,7 @@ let () =
               test "in a forked child" (fun () ->
                   alone "sigquit,stall=60" "forked");
               test "by name" (fun () -> alone_named ")");
-              test "by name and place" (fun () ->
+              test "by name and target" (fun () ->
                   alone_named ~debug:"waits"
                     ", made in test/unit/diagnosis/hung.ml");
             ] );

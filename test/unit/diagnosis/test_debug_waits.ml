@@ -6,8 +6,8 @@ open Concord_test_support
 open Check
 
 let () = Debug.keep_waits ()
-let named_so name (p : Debug.place) = p.structure = Some name
-let waits_in name (wait : Debug.wait) = List.exists (named_so name) wait.places
+let named_so name (p : Debug.target) = p.structure = Some name
+let waits_in name (wait : Debug.wait) = List.exists (named_so name) wait.targets
 
 let all_in name (report : Debug.report) =
   List.filter (waits_in name) report.waits
@@ -42,9 +42,9 @@ let ring name n wait =
 
 let is_held_by (next : Debug.wait) (wait : Debug.wait) =
   List.exists
-    (fun (p : Debug.place) ->
+    (fun (p : Debug.target) ->
       List.exists (fun (h : Debug.holder) -> h.by = next.task) p.holders)
-    wait.places
+    wait.targets
 
 let is_cycle = function
   | [] -> false
@@ -115,7 +115,7 @@ let if_all_are_held () =
       strings "alternatives" [ "1"; "2" ]
         (List.sort compare
            (List.map
-              (fun (w : Debug.wait) -> string_of_int (List.length w.places))
+              (fun (w : Debug.wait) -> string_of_int (List.length w.targets))
               [ a; b ]))
   | _ -> Alcotest.fail (Debug.to_string report)
 

@@ -21,7 +21,7 @@ let real parties how ~log =
     enlist waiters Barrier.awaiting show t arrival number answer
   in
   let is_away ((arrival : Barrier.arrival), _, _, _) =
-    Atomic.get arrival.place.arg = Barrier.Away
+    Atomic.get arrival.slot.arg = Barrier.Away
   in
   (* The first that was asked in vain. *)
   let away act =
@@ -51,10 +51,10 @@ let real parties how ~log =
             arrival.accepted <- trial;
             unit (Barrier.leave arrival))
   and look () =
-    let { Barrier.arrived; away; trying; places } = Atomic.get t.state in
+    let { Barrier.arrived; away; trying; slots } = Atomic.get t.state in
     Printf.sprintf "%d have arrived, %d away%s, %d wait" arrived away
       (if trying then ", trying" else "")
-      (Waiters.length places)
+      (Waiters.length slots)
   in
   {
     act;
@@ -64,41 +64,41 @@ let real parties how ~log =
   }
 
 (* In the queue until the round has passed, or it has refused or withdrawn. *)
-type place = { waiter : role waiter; mutable is_away : bool }
+type slot = { waiter : role waiter; mutable is_away : bool }
 
 let expected parties ~log =
   let q = ref [] in
-  let remove place = q := List.filter (fun other -> other != place) !q in
+  let remove slot = q := List.filter (fun other -> other != slot) !q in
   let rec ask missing accepted = function
-    | place :: others when missing > 0 ->
-        if resume log place.waiter "asked" then
-          ask (missing - 1) (place :: accepted) others
+    | slot :: others when missing > 0 ->
+        if resume log slot.waiter "asked" then
+          ask (missing - 1) (slot :: accepted) others
         else begin
-          remove place;
+          remove slot;
           ask missing accepted others
         end
     | _ -> (missing = 0, List.rev accepted)
   in
   let is_ready given =
     List.length !q + given >= parties
-    && not (List.exists (fun place -> place.is_away) !q)
+    && not (List.exists (fun slot -> slot.is_away) !q)
   in
   let rec try_out given =
     let has_passed, accepted = ask (parties - given) [] !q in
     List.iter
-      (fun place ->
-        if has_passed || place.waiter.role = Event then remove place
-        else place.is_away <- true)
+      (fun slot ->
+        if has_passed || slot.waiter.role = Event then remove slot
+        else slot.is_away <- true)
       accepted;
     settle ();
     has_passed
   and settle () = if is_ready 0 then ignore (try_out 0 : bool) in
   let away act =
-    match List.find_opt (fun place -> place.is_away) !q with
+    match List.find_opt (fun slot -> slot.is_away) !q with
     | None -> "nobody is away"
-    | Some place ->
-        place.is_away <- false;
-        let result = act place in
+    | Some slot ->
+        slot.is_away <- false;
+        let result = act slot in
         settle ();
         result
   in
@@ -106,7 +106,7 @@ let expected parties ~log =
     match op with
     | Poll -> string_of_bool (is_ready 1 && try_out 1)
     | Come_back -> away (fun _ -> "true")
-    | Give_up -> away (fun place -> unit (remove place))
+    | Give_up -> away (fun slot -> unit (remove slot))
   and enlist role number answer =
     (not (is_ready 1))
     && begin
@@ -115,11 +115,11 @@ let expected parties ~log =
       true
     end
   and withdraw number =
-    q := List.filter (fun place -> place.waiter.number <> number) !q;
+    q := List.filter (fun slot -> slot.waiter.number <> number) !q;
     settle ()
   and look () =
     let all = List.length !q in
-    let away = List.length (List.filter (fun place -> place.is_away) !q) in
+    let away = List.length (List.filter (fun slot -> slot.is_away) !q) in
     Printf.sprintf "%d have arrived, %d away, %d wait" all away all
   in
   Compared.expected { act; enlist; withdraw; look }
@@ -180,7 +180,7 @@ let is_open t what =
   if not none then Check.yes (what ^ ": it is open") (poll t);
   let s = Atomic.get t.state in
   Check.yes (what ^ ": nobody waits")
-    (s.arrived = 0 && s.away = 0 && (not s.trying) && Waiters.is_empty s.places)
+    (s.arrived = 0 && s.away = 0 && (not s.trying) && Waiters.is_empty s.slots)
 
 let times_asked n what task = Check.int what n task.asked
 

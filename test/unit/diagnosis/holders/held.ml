@@ -24,23 +24,23 @@ let waits_in name =
   List.filter
     (fun (wait : Debug.wait) ->
       List.exists
-        (fun (place : Debug.place) -> place.structure = Some name)
-        wait.places)
+        (fun (target : Debug.target) -> target.structure = Some name)
+        wait.targets)
     (Debug.report ()).waits
 
 let eventually_waits ?(n = 1) name =
   eventually ("a wait in " ^ name) (fun () -> List.length (waits_in name) = n)
 
-let place name =
+let target name =
   match waits_in name with
   | wait :: _ ->
       List.find
-        (fun (place : Debug.place) -> place.structure = Some name)
-        wait.places
+        (fun (target : Debug.target) -> target.structure = Some name)
+        wait.targets
   | [] -> Alcotest.failf "nobody waits in %s" name
 
 let holders name =
-  List.map (fun (holder : Debug.holder) -> holder.by.name) (place name).holders
+  List.map (fun (holder : Debug.holder) -> holder.by.name) (target name).holders
 
 let this_thread () = Printf.sprintf "thread %d" (Thread.id (Thread.self ()))
 

@@ -3,10 +3,10 @@ open Concord_test_support
 open Check
 open Held
 
-(* While it waits, its place is called so. *)
+(* While it waits, its target is called so. *)
 let operation expected name f ~release =
   while_waiting name f ~release (fun () ->
-      Alcotest.(check string) expected expected (place name).operation)
+      Alcotest.(check string) expected expected (target name).operation)
 
 let operations () =
   let mvar = Mvar.create_empty ~name:"mvar" () in
@@ -95,7 +95,7 @@ let timeout () =
       strings "both"
         [ "Event.timeout"; "Mvar.take" ]
         (List.sort compare
-           (List.map (fun (p : Debug.place) -> p.operation) wait.places)))
+           (List.map (fun (p : Debug.target) -> p.operation) wait.targets)))
 
 let made_at () =
   let mvar = Mvar.create_empty ~name:"made" () in
@@ -103,8 +103,8 @@ let made_at () =
     (fun () -> Mvar.take mvar)
     ~release:(fun () -> Mvar.put mvar ())
     (fun () ->
-      yes "the place of its creation"
-        (match (place "made").made_at with
+      yes "the target of its creation"
+        (match (target "made").made_at with
         | Some frames ->
             contains (Printexc.raw_backtrace_to_string frames) "test_names.ml"
         | None -> false))

@@ -19,10 +19,10 @@ let waits () = (Debug.report ()).waits
 let cycles () = (Debug.report ()).cycles
 
 let operations (wait : Debug.wait) =
-  List.map (fun p -> p.Debug.operation) wait.places
+  List.map (fun p -> p.Debug.operation) wait.targets
 
 let structures (wait : Debug.wait) =
-  List.filter_map (fun p -> p.Debug.structure) wait.places
+  List.filter_map (fun p -> p.Debug.structure) wait.targets
 
 (* Those that wait in what has this name. *)
 let waits_in name =
@@ -137,9 +137,9 @@ let in_a_join host () =
       let join =
         List.find (fun wait -> operations wait = [ "Promise.await" ]) (waits ())
       in
-      let place = List.hd join.places in
+      let target = List.hd join.targets in
       strings "the holder" [ other.task.name ]
-        (List.map (fun h -> h.Debug.by.name) place.holders);
+        (List.map (fun h -> h.Debug.by.name) target.holders);
       (* the one that awaits goes on, and unlocks *)
       yes "filled" (Promise.try_fill (Option.get !promise) ());
       until tasks "it has ended" (fun () -> Promise.is_resolved ended);
@@ -168,7 +168,7 @@ let cycle_of ~hosts ~mutexes tasks =
     (List.sort String.compare mutexes)
     (List.sort String.compare (List.concat_map structures cycle));
   let holders (w : Debug.wait) =
-    List.concat_map (fun p -> p.Debug.holders) w.places
+    List.concat_map (fun p -> p.Debug.holders) w.targets
   in
   let names wait = List.map (fun h -> h.Debug.by.name) (holders wait) in
   match cycle with

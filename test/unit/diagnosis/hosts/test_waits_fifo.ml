@@ -45,7 +45,7 @@ let of_style name (module S : Concord_styles.Direct) =
   }
 
 let holder_names (wait : Debug.wait) =
-  List.concat_map (fun p -> p.Debug.holders) wait.places
+  List.concat_map (fun p -> p.Debug.holders) wait.targets
   |> List.map (fun h -> h.Debug.by.name)
 
 let the_wait pause is_it =

@@ -1,20 +1,20 @@
-(* [state] of a place in the queue, which a task takes before it looks at what it waits
+(* [state] of a slot in the queue, which a task takes before it looks at what it waits
    for: so it misses no wake that comes after it has looked
 
    State      Left by         To         By whom
    Looking    a wake        * Woken      any task
               wait            Waiting w  the task
-              leave           Left       the task; it then withdraws the place
+              leave           Left       the task; it then withdraws the slot
    Waiting w  a wake        * Woken      any task, once [w] has accepted
-              leave           Left       the task; it then withdraws the place
+              leave           Left       the task; it then withdraws the slot
    Woken      leave           Passed_on  the task; a signal is passed on
-              make_again      Looking    a task that takes the seat for its own place
+              make_again      Looking    a task that takes the seat for its own slot
    Left       a wake          Woken      a task whose own signal handler has raised after
-                                         [w] had accepted; it then leaves the place
+                                         [w] had accepted; it then leaves the slot
    Passed_on  never (terminal)
 
-   * linearises the wake. One task at most wakes a place, as it has taken the place out of
-   the queue. A task that needs the wake forgets the place, and has nothing to write.
+   * linearises the wake. One task at most wakes a slot, as it has taken the slot out of
+   the queue. A task that needs the wake forgets the slot, and has nothing to write.
 
    A task may leave although it was resumed: a signal handler has raised in it. It leaves
    before it was seen that [w] has accepted, and then the wake is refused, so that the
@@ -33,7 +33,7 @@ type state =
   | Passed_on
   | Left
 
-(* What other domains touch of a place. It does not refer to the condition, which it
+(* What other domains touch of a slot. It does not refer to the condition, which it
    would keep alive between two uses. *)
 type seat = {
   state : state Atomic.t;
@@ -60,22 +60,22 @@ let pass_on_step wakes : state -> _ Step.t = function
 let gone_step () waiters : _ Step.t = Return (Waiters.count_gone waiters, ())
 
 (* By hand, because the waiter is marked once, and counted only if no wake has taken it. *)
-let withdraw_place place =
-  if Waiter.is_live place.seat.waiter then begin
-    Waiter.mark_gone place.seat.waiter;
-    Step.surely place.wakes gone_step ()
+let withdraw_slot slot =
+  if Waiter.is_live slot.seat.waiter then begin
+    Waiter.mark_gone slot.seat.waiter;
+    Step.surely slot.wakes gone_step ()
   end
 
 (* If a handler raises, it is to be called again. *)
-let rec leave place =
-  match Atomic.get place.seat.state with
-  | Woken Signal -> Step.surely place.seat.state pass_on_step place.wakes
+let rec leave slot =
+  match Atomic.get slot.seat.state with
+  | Woken Signal -> Step.surely slot.seat.state pass_on_step slot.wakes
   | Woken Broadcast | Passed_on -> ()
-  | Left -> withdraw_place place
+  | Left -> withdraw_slot slot
   | (Looking | Waiting _) as state ->
-      if Atomic.compare_and_set place.seat.state state Left then
-        withdraw_place place
-      else (* a wake *) leave place
+      if Atomic.compare_and_set slot.seat.state state Left then
+        withdraw_slot slot
+      else (* a wake *) leave slot
 
 (* Has the task not left meanwhile? *)
 let accepted state waiting wake =
@@ -128,8 +128,8 @@ let no_seat =
 
 let nowhere = { wakes = Wakes.create (); seat = no_seat }
 
-let is_unwoken place =
-  match Atomic.get place.seat.state with
+let is_unwoken slot =
+  match Atomic.get slot.seat.state with
   | Looking -> true
   | Waiting _ | Woken _ | Passed_on | Left -> false
 
@@ -156,10 +156,10 @@ let make_again wakes =
     { wakes; seat }
   end
 
-let give_back place = (Domain.DLS.get spares).unused <- place.seat
+let give_back slot = (Domain.DLS.get spares).unused <- slot.seat
 
-let look place =
-  match Atomic.get place.seat.state with
+let look slot =
+  match Atomic.get slot.seat.state with
   | Woken wake -> Some wake
   | Looking | Waiting _ | Passed_on | Left -> None
 
