@@ -51,21 +51,67 @@ let read_head input =
   | [] -> lines input ~room:max_head ~overflow
   | head -> head
 
+let is_token s =
+  let is_token_char = function
+    | 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' -> true
+    | c -> String.contains "!#$%&'*+-.^_`|~" c
+  in
+  s <> "" && String.for_all is_token_char s
+
+(* A name or an address, which may be empty, and perhaps a port. The brackets
+   keep the colons of an IPv6 address apart from the one before the port. *)
+let is_host s =
+  let is_name_char = function
+    | 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' -> true
+    | c -> String.contains "-._~%!$&'()*+,;=" c
+  in
+  let is_address_char c = c = ':' || is_name_char c in
+  let is_port s =
+    s = "" || s = ":"
+    || s.[0] = ':'
+       && Option.is_some (Number.of_digits String.(sub s 1 (length s - 1)))
+  in
+  let split_at i = String.(sub s 0 i, sub s i (length s - i)) in
+  if String.starts_with ~prefix:"[" s then
+    match String.index_opt s ']' with
+    | None -> false
+    | Some close ->
+        let address, port = split_at (close + 1) in
+        let address = String.sub address 1 (close - 1) in
+        address <> "" && String.for_all is_address_char address && is_port port
+  else
+    let colon =
+      Option.value (String.index_opt s ':') ~default:(String.length s)
+    in
+    let name, port = split_at colon in
+    String.for_all is_name_char name && is_port port
+
+let check_host (request : Http.Request.t) =
+  match (Header.get_multi request.headers "host", request.version) with
+  | [ host ], _ -> if not (is_host host) then malformed "Host"
+  | [], `HTTP_1_0 -> ()
+  | _ -> malformed "request: it must have one Host header"
+
 let parse_head head =
   let text = String.concat "\r\n" (head @ [ ""; "" ]) in
   let visible s = s <> "" && String.for_all (fun c -> c > ' ') s in
   match Parser.parse_request text with
   | Ok (request, length)
     when length = String.length text
-         && visible (Http.Method.to_string request.meth)
+         && is_token (Http.Method.to_string request.meth)
          && visible request.resource ->
-      if
-        request.version = `HTTP_1_1
-        && List.compare_length_with (Header.get_multi request.headers "host") 1
-           <> 0
-      then malformed "request: it must have one Host header";
+      check_host request;
       request
   | Ok _ | Error _ | (exception Invalid_argument _) -> malformed "request"
+
+(* The elements of a header that is a list, in lower case. *)
+let elements (request : Http.Request.t) name =
+  Header.get_multi request.headers name
+  |> List.concat_map (String.split_on_char ',')
+  |> List.filter_map (fun element ->
+      match String.trim element with
+      | "" -> None
+      | element -> Some (String.lowercase_ascii element))
 
 (* --- Bodies --- *)
 
@@ -107,19 +153,23 @@ let skip_chunks input =
   in
   skip ~room:max_body;
   let overflow () = malformed "trailers" in
-  ignore (lines input ~room:max_head ~overflow : string list)
+  let is_field text =
+    match String.index_opt text ':' with
+    | Some colon -> is_token (String.sub text 0 colon)
+    | None -> false
+  in
+  if not (List.for_all is_field (lines input ~room:max_head ~overflow)) then
+    malformed "trailers"
 
 let skip_body input ~go_on (request : Http.Request.t) =
   let values name = Header.get_multi request.headers name in
   let version_1_1 = request.version = `HTTP_1_1 in
+  let expected = elements request "expect" in
+  if List.exists (fun e -> e <> "100-continue") expected then
+    refuse `Expectation_failed "unknown expectation";
   (* HTTP/1.0 does not know this answer, and takes it for the last one. *)
   let invite () =
-    if
-      version_1_1
-      && List.exists
-           (fun v -> String.lowercase_ascii v = "100-continue")
-           (values "expect")
-    then go_on "HTTP/1.1 100 Continue\r\n\r\n"
+    if version_1_1 && expected <> [] then go_on "HTTP/1.1 100 Continue\r\n\r\n"
   in
   match (values "transfer-encoding", values "content-length") with
   | [], [] -> ()
@@ -148,11 +198,7 @@ let receive input ~go_on =
   | exception Refuse (status, text) -> Refused (status, text)
 
 let keeps_alive (request : Http.Request.t) =
-  let options =
-    Header.get_multi request.headers "connection"
-    |> List.concat_map (String.split_on_char ',')
-    |> List.map (fun option -> String.(lowercase_ascii (trim option)))
-  in
+  let options = elements request "connection" in
   match request.version with
   | `HTTP_1_1 -> not (List.mem "close" options)
   | `HTTP_1_0 | `Other _ ->

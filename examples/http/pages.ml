@@ -12,13 +12,15 @@ let path resource =
       path
   | _ -> []
 
-let handle ~hint find (request : Http.Request.t) =
-  match (find (path request.resource), request.meth) with
-  | Some page, (`GET | `HEAD) -> page ()
-  | Some _, _ ->
-      Message.answer `Method_not_allowed "use GET"
-        ~headers:[ ("Allow", "GET, HEAD") ]
-  | None, _ -> Message.answer `Not_found hint
+let handle ~hint find (request : Http.Request.t) : Message.answer =
+  let headers = [ ("Allow", "GET, HEAD") ] in
+  match (request.meth, request.resource) with
+  | `OPTIONS, "*" -> { status = `OK; headers; body = "" }
+  | meth, resource -> (
+      match (find (path resource), meth) with
+      | Some page, (`GET | `HEAD) -> page ()
+      | Some _, _ -> Message.answer `Method_not_allowed "use GET" ~headers
+      | None, _ -> Message.answer `Not_found hint)
 
 let with_n ~max_n text f () =
   match Number.of_digits text with

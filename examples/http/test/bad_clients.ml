@@ -63,6 +63,18 @@ let refused_requests =
     (400, "\022\003\001\002\000\001\000\001\252\003\003");
     (400, "\r\n\r\n");
     (400, with_headers "Host: another\r\n");
+    (400, get ~version:"1.0" ~headers:"Host: another\r\n" "/ping");
+    (400, "GET /ping HTTP/1.1\r\nHost: a b\r\n\r\n");
+    (400, "GET /ping HTTP/1.0\r\nHost: a b\r\n\r\n");
+    (400, "GET /ping HTTP/1.1\r\nHost: user@test\r\n\r\n");
+    (400, "GET /ping HTTP/1.1\r\nHost: test/\r\n\r\n");
+    (400, "GET /ping HTTP/1.1\r\nHost: test:http\r\n\r\n");
+    (400, "GET /ping HTTP/1.1\r\nHost: ::1\r\n\r\n");
+    (400, "GET /ping HTTP/1.1\r\nHost: [::1\r\n\r\n");
+    (400, "GET /ping HTTP/1.1\r\nHost: [::1]80\r\n\r\n");
+    (400, "G(T /ping HTTP/1.1\r\nHost: test\r\n\r\n");
+    (400, "G\195\137T /ping HTTP/1.1\r\nHost: test\r\n\r\n");
+    (400, "GET: /ping HTTP/1.1\r\nHost: test\r\n\r\n");
     (400, with_headers "No colon\r\n");
     (400, with_headers "Space : x\r\n");
     (400, with_headers "X: a\r\n folded\r\n");
@@ -90,6 +102,13 @@ let refused_requests =
     (413, chunked "11170\r\n");
     (400, chunked (long ^ "\r\n"));
     (400, chunked ("0\r\nX: " ^ long ^ "\r\n"));
+    (400, chunked "0\r\nNo colon\r\n\r\n");
+    (400, chunked "0\r\nSpace : x\r\n\r\n");
+    (400, chunked "0\r\nX: a\r\n folded: b\r\n\r\n");
+    (400, chunked "0\r\n: x\r\n\r\n");
+    (417, with_headers "Expect: a-miracle\r\n");
+    (417, with_headers "Expect: 100-continue, a-miracle\r\n");
+    (417, get ~version:"1.0" ~headers:"Expect: a-miracle\r\n" "/ping");
     ( 413,
       chunked
         (String.concat ""

@@ -28,6 +28,8 @@ let cases program ~hint =
         case "answers" answers;
         case "keep-alive" keep_alive;
         case "bodies" bodies;
+        case "hosts" hosts;
+        case "options" options;
         case "expectations" expectations;
         case "last answer" last_answer;
         case "many pings" (load "/ping");

@@ -52,9 +52,39 @@ let bodies t =
   Raw.send client (get "/ping");
   check_answer client "pong"
 
+let hosts t =
+  with_client t @@ fun client ->
+  let ask version headers =
+    Raw.send client
+      (Printf.sprintf "GET /ping HTTP/%s\r\n%sConnection: keep-alive\r\n\r\n"
+         version headers);
+    check_answer client ~keep_alive:true "pong"
+  in
+  List.iter
+    (fun host -> ask "1.1" (Printf.sprintf "Host: %s\r\n" host))
+    [ ""; "test:"; "test:80"; "127.0.0.1:8080"; "[::1]"; "[::1]:80"; "a%20b_c" ];
+  ask "1.0" ""
+
+let options t =
+  with_client t @@ fun client ->
+  Raw.send client "OPTIONS * HTTP/1.1\r\nHost: test\r\n\r\n";
+  let answer = Raw.receive client in
+  check_int "status" 200 answer.status;
+  check_string "methods" "GET, HEAD" (List.assoc "allow" answer.headers);
+  check_string "length" "0" (List.assoc "content-length" answer.headers);
+  Raw.send client (get "/ping");
+  check_answer client "pong"
+
 let expectations t =
   with_client t (fun client ->
       Raw.send client (get ~headers:expect "/fib/6");
+      check_int "continue" 100 (Raw.receive client).status;
+      Raw.send client "abc";
+      check_answer client "8");
+  (* Elements of a list may be empty. *)
+  with_client t (fun client ->
+      let headers = "Expect: , 100-Continue\r\nContent-Length: 3\r\n" in
+      Raw.send client (get ~headers "/fib/6");
       check_int "continue" 100 (Raw.receive client).status;
       Raw.send client "abc";
       check_answer client "8");

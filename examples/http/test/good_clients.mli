@@ -3,6 +3,8 @@
 val answers : Process.t -> unit
 val keep_alive : Process.t -> unit
 val bodies : Process.t -> unit
+val hosts : Process.t -> unit
+val options : Process.t -> unit
 val expectations : Process.t -> unit
 val last_answer : Process.t -> unit
 
