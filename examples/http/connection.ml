@@ -35,15 +35,19 @@ let receive t (socket : Host.connection) input =
   with Input.Too_late ->
     Refused (`Request_timeout, "the request took too long to come")
 
+(* The backtrace is taken first, because any other code may replace it. *)
 let handle_safely t handle (request : Http.Request.t) =
-  match handle request with
-  | answer -> answer
-  | exception e when not (Suspend.is_cancelled ()) ->
-      t.log
-        (Printf.sprintf "%s %S: %s"
-           (Http.Method.to_string request.meth)
-           request.resource (Printexc.to_string e));
-      Message.answer `Internal_server_error "internal error"
+  try handle request
+  with e ->
+    let backtrace = Printexc.get_raw_backtrace () in
+    if Suspend.is_cancelled () then Printexc.raise_with_backtrace e backtrace;
+    t.log
+      (String.trim
+         (Printf.sprintf "%s %S: %s\n%s"
+            (Http.Method.to_string request.meth)
+            request.resource (Printexc.to_string e)
+            (Printexc.raw_backtrace_to_string backtrace)));
+    Message.answer `Internal_server_error "internal error"
 
 let send t (socket : Host.connection) ?head_only ~keep_alive answer =
   socket.write

@@ -8,7 +8,10 @@ type config = {
   drain : unit Concord.Promise.t;
       (** Once it is filled, every connection ends after the request in
           progress, or at once if there is none. *)
-  log : string -> unit;  (** For what is the server's fault, not a client's. *)
+  log : string -> unit;
+      (** For what is the server's fault, not a client's. If a handler raises,
+          the text is the request, the exception, and then its backtrace, one
+          line for each frame. *)
 }
 
 val serve :

@@ -23,6 +23,7 @@ let rec accept (host : Host.t) ~stop ~complain =
       else None
 
 let run (t : Connection.config) ~max_connections ~grace (host : Host.t) handle =
+  Printexc.record_backtrace true;
   let stop = Promise.await_evt t.drain in
   let complain = once_a_minute t.log in
   let slots = Semaphore.Counting.make max_connections in

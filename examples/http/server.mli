@@ -10,4 +10,6 @@ val run :
 (** [run config ~max_connections ~grace host handle] answers requests, and
     returns after [config.drain] was filled and the requests in progress were
     answered, or [grace] seconds later: then the caller cuts them off. Clients
-    beyond [max_connections] wait to be accepted. *)
+    beyond [max_connections] wait to be accepted. Backtraces are recorded in the
+    calling domain from now on, because failures of [handle] are logged with
+    them. *)

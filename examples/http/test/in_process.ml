@@ -10,17 +10,48 @@ let listener ~backlog =
   | ADDR_INET (_, port) -> (socket, port)
   | ADDR_UNIX _ -> assert false (* see [bind] *)
 
+exception Oh_no
+
+(* Each request fails in a function of its own, after both have met. *)
+
+let[@inline never] fail_left meet =
+  meet ();
+  raise Oh_no
+
+let[@inline never] fail_right meet =
+  meet ();
+  raise Oh_no
+
+let[@inline never] fail meet (request : Http.Request.t) =
+  Sys.opaque_identity
+    (if request.resource = "/left" then fail_left meet else fail_right meet)
+
+(* Lines of a backtrace without the places in the files. *)
+let functions text =
+  let without_place line =
+    match String.split_on_char ' ' line with
+    | how :: at :: name :: "in" :: _ -> String.concat " " [ how; at; name ]
+    | _ -> line
+  in
+  List.map without_place (String.split_on_char '\n' text)
+
 let failing_handler with_listener () =
   let open Http_service in
   let socket, port = listener ~backlog:5 in
-  let drain = Concord.Promise.create () and complaints = ref [] in
+  let drain = Concord.Promise.create () and log = ref [] in
+  let both = Concord.Barrier.create 2 in
   let ask () =
-    let client = Raw.connect port in
-    Raw.send client (get "/ping" ^ get "/ping");
-    let first = Raw.receive client in
-    let second = Raw.receive client in
-    Raw.close client;
-    (first.status, second.status)
+    let send path =
+      let client = Raw.connect port in
+      Raw.send client (get path ^ get path);
+      client
+    and receive client =
+      let first = Raw.receive client in
+      let second = Raw.receive client in
+      Raw.close client;
+      [ first.status; second.status ]
+    in
+    List.concat_map receive (List.map send [ "/left"; "/right" ])
   in
   let statuses = Concord.Promise.create () in
   let client () =
@@ -30,22 +61,34 @@ let failing_handler with_listener () =
     Concord.Promise.fill drain ()
   in
   let thread = Thread.create client () in
+  Printexc.record_backtrace false;
   with_listener socket (fun host ->
       Server.run
         {
           idle_timeout = 10.;
           transfer_timeout = 10.;
           drain;
-          log = (fun line -> complaints := line :: !complaints);
+          log = (fun text -> log := text :: !log);
         }
         ~max_connections:10 ~grace:10. host
-        (fun _ -> failwith "oh no"));
+        (fail (fun () -> Concord.Barrier.await both)));
   Thread.join thread;
-  Alcotest.(check (pair int int))
-    "statuses" (500, 500)
+  Alcotest.(check (list int))
+    "statuses" [ 500; 500; 500; 500 ]
     (Concord.Promise.await statuses);
-  let complaint = "GET \"/ping\": Failure(\"oh no\")" in
-  Alcotest.(check (list string)) "log" [ complaint; complaint ] !complaints
+  let expected side =
+    [
+      Printf.sprintf "GET \"/%s\": Http_cases.In_process.Oh_no" side;
+      "Raised at Http_cases__In_process.fail_" ^ side;
+      "Called from Http_cases__In_process.fail";
+      "Called from Http_service__Connection.handle_safely";
+    ]
+  in
+  let left = expected "left" and right = expected "right" in
+  Alcotest.(check (list (list string)))
+    "log"
+    [ left; left; right; right ]
+    (List.sort compare (List.map functions !log))
 
 (* --- Many who wait to be accepted --- *)
 
