@@ -31,7 +31,7 @@ let rec write_all socket text start =
 (* What has come is parsed without waiting. *)
 let fed_input () =
   let fed = ref "" in
-  let read ~unless:_ =
+  let read ~limit:_ =
     let text = !fed in
     fed := "";
     Some text
@@ -40,7 +40,7 @@ let fed_input () =
   let socket =
     {
       Host.read;
-      write = (fun ~unless:_ _ -> false);
+      write = (fun ~limit:_ _ -> false);
       shutdown = nothing;
       close = nothing;
     }

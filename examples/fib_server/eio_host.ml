@@ -1,43 +1,116 @@
-(* Sockets of Eio; one fiber for each connection. *)
+(* Sockets of Eio. Each connection has a fiber that serves it, and a fiber that
+   watches its deadline. *)
 
 open Eio.Std
+open Http_service
 open Http_service.Host
 
-let unless event f =
-  Fiber.first
-    (fun () -> Some (f ()))
-    (fun () ->
-      Concord.Event.sync event;
-      None)
+(* --- The deadline of a connection --- *)
 
-let connection socket =
-  let buffer = Cstruct.create 4096 in
+(* A fiber and a timeout for each read and write would cost more than the
+   operation itself. Instead, one fiber sleeps until the earliest time at which
+   an operation may have to be given up. Usually the limit has been moved on by
+   then, and the fiber sleeps until the new one. It is woken only for a limit
+   that is earlier than the time it sleeps for. *)
+
+type deadline = {
+  mutable limit : Limit.t;  (** The limit of the last operation. *)
+  mutable wake : Mtime.t;  (** When the fiber wakes. *)
+  mutable operation : Eio.Cancel.t option;  (** The operation in progress. *)
+  mutable closed : bool;
+  changed : unit Concord.Bvar.t;  (** Wakes the fiber now. *)
+}
+
+exception Reached
+
+let wake_now t = Concord.Bvar.broadcast t.changed ()
+
+let rec watch t =
+  let drain = t.limit.drain in
+  let events = [ Limit.at t.wake; Concord.Bvar.wait_evt t.changed ] in
+  Concord.Event.select
+    (if Concord.Promise.is_resolved drain then events
+     else Concord.Promise.await_evt drain :: events);
+  if not t.closed then (
+    if Limit.is_reached t.limit then (
+      Option.iter (fun context -> Eio.Cancel.cancel context Reached) t.operation;
+      t.wake <- Mtime.max_stamp)
+    else if Limit.is_past t.wake then t.wake <- t.limit.due;
+    watch t)
+
+let with_deadline ~sw =
+  let t =
+    {
+      limit = Limit.never;
+      wake = Mtime.max_stamp;
+      operation = None;
+      closed = false;
+      changed = Concord.Bvar.create ();
+    }
+  in
+  Fiber.fork_daemon ~sw (fun () ->
+      watch t;
+      `Stop_daemon);
+  t
+
+(* An operation whose limit has been reached already is cancelled too, but only
+   after it has taken what is there. *)
+let within t (limit : Limit.t) f =
+  t.limit <- limit;
+  if Mtime.is_earlier limit.due ~than:t.wake then (
+    t.wake <- limit.due;
+    wake_now t)
+  else if Limit.is_drained limit then wake_now t;
+  let run context =
+    t.operation <- Some context;
+    f ()
+  and finally () = t.operation <- None in
+  match Fun.protect ~finally (fun () -> Eio.Cancel.sub run) with
+  | v -> Some v
+  | exception Eio.Cancel.Cancelled Reached -> None
+
+(* --- Connections --- *)
+
+let connection ~sw socket =
+  let buffer = Cstruct.create 4096 and deadline = with_deadline ~sw in
   {
     read =
-      (fun ~unless:event ->
-        match unless event (fun () -> Eio.Flow.single_read socket buffer) with
+      (fun ~limit ->
+        match
+          within deadline limit (fun () -> Eio.Flow.single_read socket buffer)
+        with
         | Some length -> Some (Cstruct.to_string buffer ~len:length)
         | None -> None
         | exception (End_of_file | Eio.Io _) -> Some "");
     write =
-      (fun ~unless:event text ->
-        match unless event (fun () -> Eio.Flow.copy_string text socket) with
+      (fun ~limit text ->
+        match
+          within deadline limit (fun () -> Eio.Flow.copy_string text socket)
+        with
         | Some () -> true
         | None | (exception Eio.Io _) -> false);
     shutdown =
       (fun () -> try Eio.Flow.shutdown socket `Send with Eio.Io _ -> ());
-    close = (fun () -> Eio.Net.close socket);
+    close =
+      (fun () ->
+        deadline.closed <- true;
+        wake_now deadline;
+        Eio.Net.close socket);
   }
 
 (* Else an answer could wait for the client to acknowledge the one before. *)
 let set_no_delay socket =
   try Eio.Net.(setsockopt socket Sockopt.TCP_NODELAY true) with Eio.Io _ -> ()
 
-let accept ~sw socket ~unless:event =
-  match unless event (fun () -> Eio.Net.accept ~sw socket) with
+let accept ~sw socket ~unless =
+  let stop () =
+    Concord.Event.sync unless;
+    None
+  in
+  match Fiber.first (fun () -> Some (Eio.Net.accept ~sw socket)) stop with
   | Some (client, _address) ->
       set_no_delay client;
-      Some (connection client)
+      Some (connection ~sw client)
   | None -> None
   | exception Eio.Io (Eio.Exn.X (Eio_unix.Unix_error (error, _, _)), _) ->
       raise (Cannot_accept (Unix.error_message error))

@@ -9,27 +9,17 @@ type config = {
   log : string -> unit;
 }
 
-(* Ready that long after this call, whoever waits for it, and how often. *)
-let within seconds =
-  let since = Mtime_clock.counter () in
-  Event.guard @@ fun () ->
-  let passed = Mtime.Span.to_float_ns (Mtime_clock.count since) *. 1e-9 in
-  Event.timeout (seconds -. passed)
-
 (* [true] as soon as the first byte of a request is there. A byte that arrives
    together with the signal to drain is in the input, and counts. *)
 let await_request t input =
   if Input.length input = 0 then (
-    Input.set_limit input
-      (Event.choose [ Event.timeout t.idle_timeout; Promise.await_evt t.drain ]);
+    Input.set_limit input (Limit.after ~idle:true t.drain t.idle_timeout);
     try Input.more input with End_of_file | Input.Too_late -> ());
   Input.length input > 0
 
 let receive t (socket : Host.connection) input =
-  let limit = within t.transfer_timeout in
-  let go_on text =
-    if not (socket.write ~unless:limit text) then raise End_of_file
-  in
+  let limit = Limit.after t.drain t.transfer_timeout in
+  let go_on text = if not (socket.write ~limit text) then raise End_of_file in
   Input.set_limit input limit;
   try Message.receive input ~go_on
   with Input.Too_late ->
@@ -51,7 +41,7 @@ let handle_safely t handle (request : Http.Request.t) =
 
 let send t (socket : Host.connection) ?head_only ~keep_alive answer =
   socket.write
-    ~unless:(within t.transfer_timeout)
+    ~limit:(Limit.after t.drain t.transfer_timeout)
     (Message.to_string ?head_only ~keep_alive answer)
 
 (* To close a socket that holds unread input resets the connection, and the
@@ -59,7 +49,7 @@ let send t (socket : Host.connection) ?head_only ~keep_alive answer =
    forgotten. *)
 let linger t (socket : Host.connection) input =
   socket.shutdown ();
-  Input.set_limit input (Event.choose [ within 1.; Promise.await_evt t.drain ]);
+  Input.set_limit input (Limit.after ~idle:true t.drain 1.);
   for _ = 1 to 64 do
     Input.skip input (Input.length input);
     Input.more input

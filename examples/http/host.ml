@@ -1,6 +1,6 @@
 type connection = {
-  read : unless:unit Concord.Event.t -> string option;
-  write : unless:unit Concord.Event.t -> string -> bool;
+  read : limit:Limit.t -> string option;
+  write : limit:Limit.t -> string -> bool;
   shutdown : unit -> unit;
   close : unit -> unit;
 }

@@ -2,13 +2,13 @@
 
     All else is Concord's, and so the same in Eio and in Lwt: time limits, the
     number of connections, the signal to end. Each operation below that waits is
-    given an event, and gives up when that is ready first. *)
+    given a limit or an event, and gives up when that is reached first. *)
 
 type connection = {
-  read : unless:unit Concord.Event.t -> string option;
-      (** What has come, [""] if no more will; [None] if the event was first. *)
-  write : unless:unit Concord.Event.t -> string -> bool;
-      (** Was all of it sent? Not if the client is gone, or the event was first.
+  read : limit:Limit.t -> string option;
+      (** What has come, [""] if no more will; [None] if the limit was first. *)
+  write : limit:Limit.t -> string -> bool;
+      (** Was all of it sent? Not if the client is gone, or the limit was first.
       *)
   shutdown : unit -> unit;  (** Sends the end. What comes can still be read. *)
   close : unit -> unit;

@@ -3,22 +3,20 @@
 
 type t = {
   socket : Host.connection;
-  mutable limit : unit Concord.Event.t;
+  mutable limit : Limit.t;
   mutable data : string;
   mutable start : int;
 }
 
 exception Too_late
 
-let create socket =
-  { socket; limit = Concord.Event.never; data = ""; start = 0 }
-
+let create socket = { socket; limit = Limit.never; data = ""; start = 0 }
 let set_limit t limit = t.limit <- limit
 let length t = String.length t.data - t.start
 let get t i = t.data.[t.start + i]
 
 let more t =
-  match t.socket.read ~unless:t.limit with
+  match t.socket.read ~limit:t.limit with
   | None -> raise Too_late
   | Some "" -> raise End_of_file
   | Some data ->

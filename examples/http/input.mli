@@ -4,9 +4,9 @@ type t
 
 val create : Host.connection -> t
 
-val set_limit : t -> unit Concord.Event.t -> unit
-(** No more is waited for once the event is ready. Until this is called nothing
-    limits the wait. *)
+val set_limit : t -> Limit.t -> unit
+(** No more is waited for once the limit is reached. Until this is called
+    nothing limits the wait. *)
 
 exception Too_late
 (** The limit. *)

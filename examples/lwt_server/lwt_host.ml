@@ -1,5 +1,6 @@
 (* Sockets of Lwt; one task of Lwt_direct for each connection. *)
 
+open Http_service
 open Http_service.Host
 
 let await = Lwt_direct.await
@@ -19,20 +20,24 @@ let close socket =
 
 let connection socket =
   let buffer = Bytes.create 4096 in
-  let read ~unless:event =
+  let read ~limit =
     match
-      unless event (Lwt_unix.read socket buffer 0 (Bytes.length buffer))
+      unless (Limit.event limit)
+        (Lwt_unix.read socket buffer 0 (Bytes.length buffer))
     with
     | Some length -> Some (Bytes.sub_string buffer 0 length)
     | None -> None
     | exception Unix.Unix_error _ -> Some ""
   in
-  let rec write_from start ~unless:event text =
+  let rec write_from start ~limit text =
     let length = String.length text - start in
     length = 0
     ||
-    match unless event (Lwt_unix.write_string socket text start length) with
-    | Some written -> write_from (start + written) ~unless:event text
+    match
+      unless (Limit.event limit)
+        (Lwt_unix.write_string socket text start length)
+    with
+    | Some written -> write_from (start + written) ~limit text
     | None | (exception Unix.Unix_error _) -> false
   in
   let shutdown () =

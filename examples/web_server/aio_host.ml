@@ -1,20 +1,21 @@
 (* Sockets of Unix; one task of Concord_fifo for each connection. *)
 
 open Concord
+open Http_service
 open Http_service.Host
 
 (* [f] works if the descriptor is ready, and else the task waits for that, or for
-   the event. *)
-let rec unless event ~ready f =
+   the limit. *)
+let rec unless limit ~ready f =
   match f () with
   | v -> Some v
   | exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK), _, _) -> (
-      let stop = Event.wrap event (fun () -> false)
+      let stop = Event.wrap (Limit.event limit) (fun () -> false)
       and go_on = Event.wrap ready (fun () -> true) in
       match Event.select [ stop; go_on ] with
-      | true -> unless event ~ready f
+      | true -> unless limit ~ready f
       | false -> None)
-  | exception Unix.Unix_error (EINTR, _, _) -> unless event ~ready f
+  | exception Unix.Unix_error (EINTR, _, _) -> unless limit ~ready f
 
 let close socket = try Concord_aio.close socket with Unix.Unix_error _ -> ()
 
@@ -22,26 +23,26 @@ let connection socket =
   let buffer = Bytes.create 4096 in
   let readable = Concord_aio.readable_evt socket
   and writable = Concord_aio.writable_evt socket in
-  let read ~unless:event =
+  let read ~limit =
     (* A client that sends without end leaves others their turn. *)
     Concord_fifo.yield ();
     match
-      unless event ~ready:readable (fun () ->
+      unless limit ~ready:readable (fun () ->
           Unix.read socket buffer 0 (Bytes.length buffer))
     with
     | Some length -> Some (Bytes.sub_string buffer 0 length)
     | None -> None
     | exception Unix.Unix_error _ -> Some ""
   in
-  let rec write_from start ~unless:event text =
+  let rec write_from start ~limit text =
     let length = String.length text - start in
     length = 0
     ||
     match
-      unless event ~ready:writable (fun () ->
+      unless limit ~ready:writable (fun () ->
           Unix.single_write_substring socket text start length)
     with
-    | Some written -> write_from (start + written) ~unless:event text
+    | Some written -> write_from (start + written) ~limit text
     | None | (exception Unix.Unix_error _) -> false
   in
   let shutdown () =

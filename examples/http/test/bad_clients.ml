@@ -185,6 +185,18 @@ let slow_clients t =
     ];
   check_alive t
 
+(* The time of earlier limits has passed, and the idle one is far. *)
+let slow_at_last t =
+  let client = Raw.connect t.port in
+  Raw.send client (get "/ping");
+  check_answer client "pong";
+  Raw.check_silent client;
+  Raw.check_silent client;
+  Raw.send client "G";
+  check_answer client ~status:408 ~keep_alive:false
+    "the request took too long to come";
+  Raw.check_closed client
+
 let deaf_client t =
   let client = Raw.connect t.port in
   Raw.flood client (get "/fib/45/what?");

@@ -11,4 +11,5 @@ val hang_ups : Process.t -> unit
 
 val idle_client : Process.t -> unit
 val slow_clients : Process.t -> unit
+val slow_at_last : Process.t -> unit
 val deaf_client : Process.t -> unit

@@ -42,6 +42,7 @@ let cases program ~hint =
         case "hang-ups" hang_ups;
         case "idle" idle_client ~options:[ "--idle-timeout=1" ];
         case "slow" slow_clients ~options:[ "--transfer-timeout=0.3" ];
+        case "slow at last" slow_at_last ~options:[ "--transfer-timeout=0.3" ];
         case "deaf" deaf_client ~options:[ "--transfer-timeout=0.3" ];
       ] );
     ( "limits",

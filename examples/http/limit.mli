@@ -1,0 +1,27 @@
+(** When to stop waiting for a client. *)
+
+type t = private {
+  due : Mtime.t;
+  drain : unit Concord.Promise.t;
+  idle : bool;  (** The client is also given up once [drain] is filled. *)
+}
+
+val never : t
+
+val after : ?idle:bool -> unit Concord.Promise.t -> float -> t
+(** [after drain seconds] is reached in so many seconds from now. *)
+
+val is_drained : t -> bool
+(** Has it been reached because [drain] is filled? *)
+
+val is_reached : t -> bool
+
+val event : t -> unit Concord.Event.t
+(** Ready once the limit is reached. *)
+
+(** {2 For hosts that watch the time themselves} *)
+
+val is_past : Mtime.t -> bool
+
+val at : Mtime.t -> unit Concord.Event.t
+(** Ready from that time on. *)
