@@ -18,6 +18,7 @@ let example on ~connections =
     "--max-connections=" ^ string_of_int (3 * connections);
   ]
 
+let eio_web ~connections:_ = [ "web/eio_web.exe" ]
 let lwt_web library ~connections:_ = [ "web/lwt_web.exe"; library ]
 let go ~connections:_ = [ "go_rows"; "serve" ]
 
@@ -25,6 +26,7 @@ let servers =
   [
     { impl = "concord"; host = "aio"; command = example "aio" };
     { impl = "concord"; host = "eio"; command = example "eio" };
+    { impl = "eio"; host = "http"; command = eio_web };
     { impl = "lwt"; host = "http"; command = lwt_web "http" };
     { impl = "lwt"; host = "cohttp"; command = lwt_web "cohttp" };
     { impl = "go"; host = "go"; command = go };
@@ -150,6 +152,6 @@ let tail =
 let group =
   {
     name = "web";
-    doc = "a web server on Concord_aio and on Eio against Lwt's and Go's";
+    doc = "a web server on Concord_aio and on Eio against Eio's, Lwt's and Go's";
     comparisons = [ most 100; most 1000; tail 100; tail 1000 ];
   }

@@ -612,18 +612,22 @@ Every row is measured and written, with figures that are figures:
   generator tree concord effects-ahead ns
   web throughput-100 concord aio req/s
   web throughput-100 concord eio req/s
+  web throughput-100 eio http req/s
   web throughput-100 lwt http req/s
   web throughput-100 lwt cohttp req/s
   web throughput-1000 concord aio req/s
   web throughput-1000 concord eio req/s
+  web throughput-1000 eio http req/s
   web throughput-1000 lwt http req/s
   web throughput-1000 lwt cohttp req/s
   web p99-100 concord aio us
   web p99-100 concord eio us
+  web p99-100 eio http us
   web p99-100 lwt http us
   web p99-100 lwt cohttp us
   web p99-1000 concord aio us
   web p99-1000 concord eio us
+  web p99-1000 eio http us
   web p99-1000 lwt http us
   web p99-1000 lwt cohttp us
   fib throughput-domains-1 composed eio req/s

@@ -191,4 +191,11 @@ let web results =
     ~head:
       [ "server"; "req/s, 100"; ""; "1000"; ""; "p99 us, 100"; ""; "1000"; "" ]
     (List.map line
-       [ "concord@aio"; "concord@eio"; "lwt@http"; "lwt@cohttp"; "go@go" ])
+       [
+         "concord@aio";
+         "concord@eio";
+         "eio@http";
+         "lwt@http";
+         "lwt@cohttp";
+         "go@go";
+       ])
