@@ -13,7 +13,7 @@ let lazily begun leave =
 (* Created before reports are asked for. *)
 module Early = struct
   let begun = Promise.create ()
-  let leave = Promise.create ()
+  let leave : unit Promise.t = Promise.create ()
   let lazily = lazily begun leave
 end
 
