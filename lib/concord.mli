@@ -103,9 +103,6 @@ module Latch = Latch
 module Suspend = Suspend
 (** The effect that makes schedulers compose, and its contract. *)
 
-module Linear = Linear
-(** Handlers of one's own effects that drop no continuation. *)
-
 module Host_kit = Host_kit
 (** What schedulers are made of; plug-ins. *)
 
