@@ -30,3 +30,4 @@ module Latch = Latch
 module Monadic = Monadic
 module Debug = Debug
 module Trace = Trace
+module Private = Private
