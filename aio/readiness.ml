@@ -193,7 +193,7 @@ let run_here f =
     add (Domain.DLS.get loops) (List.cons loop);
     add all_loops (List.cons loop);
     {
-      Concord__Fifo.wait = poll_in poller;
+      Concord.Private.Fifo.wait = poll_in poller;
       look = (fun () -> Poller.poll poller ~block:false);
       every = turns_between_looks;
       spins = false;
@@ -209,7 +209,7 @@ let run_here f =
     Structure_kit.update all_loops remove;
     Structure_kit.update spares (List.cons poller)
   in
-  Fun.protect ~finally:leave (fun () -> Concord__Fifo.run_polled enter f)
+  Fun.protect ~finally:leave (fun () -> Concord.Private.Fifo.run_polled enter f)
 
 let run f =
   match Host_kit.probe { passing = ignore } with

@@ -77,7 +77,7 @@ let served () =
   | Serving { process; poller; _ } when process = Unix.getpid () -> Some poller
   | Serving _ | Starting _ | Nobody -> None
 
-let helpers () : Concord__Others.helpers =
+let helpers () : Concord.Private.Others.helpers =
   match Atomic.get shared with
   | Serving { process; poller; threads } when process = Unix.getpid () -> (
       match Poller.rest poller with
@@ -86,7 +86,7 @@ let helpers () : Concord__Others.helpers =
       | Waiting -> { idle = 0; busy = 0 })
   | Serving _ | Starting _ | Nobody -> { idle = 0; busy = 0 }
 
-let () = Concord__Others.add_helpers helpers
+let () = Concord.Private.Others.add_helpers helpers
 
 (* Only the main domain can start a thread of its own. A domain for the poller would slow
    each minor collection of the others. *)

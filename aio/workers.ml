@@ -46,7 +46,7 @@ let rec here () =
   let t = Atomic.get current and process = Unix.getpid () in
   if t.process = process then t
   else begin
-    Concord__Atomically.update inherited (List.cons t);
+    Concord.Private.Atomically.update inherited (List.cons t);
     ignore (Atomic.compare_and_set current t (create process) : bool);
     here ()
   end
@@ -79,16 +79,16 @@ let rec work t =
 (* As long as a function runs nobody knows when somebody is resumed. A thread that was
    woken, and has not gone on yet, is still among the idle ones; so is what it was woken
    for among the jobs. *)
-let helpers () : Concord__Others.helpers =
+let helpers () : Concord.Private.Others.helpers =
   let t = Atomic.get current in
   if t.process <> Unix.getpid () || Atomic.get t.uncomputed > 0 then
     { idle = 0; busy = 0 }
   else
     Stdlib.Mutex.protect t.mutex (fun () ->
         let idle = if Queue.is_empty t.jobs then t.idle else 0 in
-        { Concord__Others.idle; busy = t.running - idle })
+        { Concord.Private.Others.idle; busy = t.running - idle })
 
-let () = Concord__Others.add_helpers helpers
+let () = Concord.Private.Others.add_helpers helpers
 
 (* The program's handlers may raise, which would end the thread. *)
 let all_signals = List.init 64 succ

@@ -1,5 +1,4 @@
 module Suspend = Suspend
-module Linear = Linear
 module Host_kit = Host_kit
 module Structure_kit = Structure_kit
 module Event = Event
@@ -31,3 +30,4 @@ module Latch = Latch
 module Monadic = Monadic
 module Debug = Debug
 module Trace = Trace
+module Private = Private

@@ -7,11 +7,12 @@
     the first four are meant to be replaced, as they have the same functions
     here, and [Stdlib.Mutex] is still there. Of [Eio.Std] it is [Promise]. A
     program's own modules are hidden too if they are called as one of these:
-    [Trace], [Debug], [Scope], [Tasks], [Stream], [Channel] are likely names.
-    Then open the program's after this one ([open Concord open My_program]),
-    give it another name before ([module My_trace = Trace open Concord]), or do
-    not open: [Concord.Mvar.put] is no longer than [Eio.Stream.add]. The values
-    are {!both}, {!all}, {!first}, {!any}, {!with_timeout} and {!yield}. *)
+    [Trace], [Debug], [Scope], [Tasks], [Stream], [Channel], [Private] are
+    likely names. Then open the program's after this one
+    ([open Concord open My_program]), give it another name before
+    ([module My_trace = Trace open Concord]), or do not open: [Concord.Mvar.put]
+    is no longer than [Eio.Stream.add]. The values are {!both}, {!all},
+    {!first}, {!any}, {!with_timeout} and {!yield}. *)
 
 module Event = Event
 (** Blocking operations as values, choice among them, timeouts. *)
@@ -103,9 +104,6 @@ module Latch = Latch
 module Suspend = Suspend
 (** The effect that makes schedulers compose, and its contract. *)
 
-module Linear = Linear
-(** Handlers of one's own effects that drop no continuation. *)
-
 module Host_kit = Host_kit
 (** What schedulers are made of; plug-ins. *)
 
@@ -124,3 +122,8 @@ module Trace = Trace
 
 module Monadic = Monadic
 (** The structures for a library of promises. *)
+
+(** {2 For the packages of this project} *)
+
+module Private = Private
+(** What the adapters use of the inside. Nothing in it is promised. *)

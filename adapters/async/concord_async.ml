@@ -19,7 +19,7 @@ let () =
             that name in Concord_async (Concord_async.Mvar.take for Mvar.take, \
             Concord_async.sync for Event.sync), or run the code in \
             Concord_async.direct"
-          ^ Concord__Names.advice "Concord_async")
+          ^ Concord.Private.Names.advice "Concord_async")
     | _ -> None)
 
 (* --- One wait ------------------------------------------------------------- *)
@@ -54,7 +54,7 @@ let refuse (type a) (block : a Suspend.resumer -> a option) : a =
    because Async never continues. So a function of [at_exit] waits as in a thread without
    a scheduler. *)
 let outside block =
-  if Inbox.has_exited () then Concord__Reach.park_or_refuse In_job block
+  if Inbox.has_exited () then Concord.Private.Reach.park_or_refuse In_job block
   else refuse block
 
 let host = Host_kit.create ()
@@ -76,7 +76,7 @@ let () =
   let or_elsewhere f x =
     if Inbox.is_in_async () then f x else raise_notrace Host_kit.Elsewhere
   in
-  let who () = Concord__Who.(asked_or (fun () -> unknown name)) in
+  let who () = Concord.Private.Who.(asked_or (fun () -> unknown name)) in
   Host_kit.plug_in ~who:(or_elsewhere who)
     {
       name;

@@ -5,7 +5,9 @@ let invalid name message =
 
 (* --- Which porter belongs to which pool ----------------------------------- *)
 
-module Identity = Concord__Identity
+module Private = Concord.Private
+module Identity = Private.Identity
+module Who = Private.Who
 
 (* Attached to a pool, which it does not keep alive. *)
 type attachment = { pool : Task.pool; name : string option; porter : Porter.t }
@@ -48,7 +50,7 @@ let rec look_again pool porter seconds =
         look_again pool porter (Float.min 1. (2. *. seconds))
     | Some _ | None -> Porter.lose porter
   in
-  match Concord__Timer.after seconds look with
+  match Private.Timer.after seconds look with
   | (_ : unit -> unit) -> ()
   | exception (Unix.Unix_error _ | Sys_error _) ->
       (* There is no thread: these jobs are lost without a word. *) ()
@@ -92,9 +94,9 @@ let is_of_a_pool (other : Domain_local_await.t) =
   | None -> false
 
 let who_of_trigger other =
-  if is_of_a_pool other then Some (Concord__Who.unknown host) else None
+  if is_of_a_pool other then Some (Who.unknown host) else None
 
-let () = Concord__Plugin.add_who_of_trigger who_of_trigger
+let () = Concord.Private.Plugin.add_who_of_trigger who_of_trigger
 
 (* --- Turns ------------------------------------------------------------------ *)
 
@@ -117,11 +119,11 @@ let wake_later trigger =
      |> List.map (wake_in trigger)
      |> List.exists Fun.id
 
-let () = Concord__Plugin.add_waker_of_trigger wake_later
+let () = Concord.Private.Plugin.add_waker_of_trigger wake_later
 
 (* A job is one task, whatever domain it is on. *)
 let[@inline never] with_identity pool promise f =
-  let name = Concord__Who.(numbered "job" (new_number ())) in
+  let name = Who.(numbered "job" (new_number ())) in
   let name =
     match name_of pool with
     | Some pool -> Printf.sprintf "%s of pool %s" name pool
@@ -130,9 +132,9 @@ let[@inline never] with_identity pool promise f =
   let known = Atomic.make None in
   let who () =
     match Atomic.get known with
-    | Some who -> Concord__Who.here who
+    | Some who -> Who.here who
     | None ->
-        let who = Concord__Who.make ~host ~name known in
+        let who = Who.make ~host ~name known in
         Atomic.set known (Some who);
         who
   in
@@ -142,20 +144,20 @@ let[@inline never] with_identity pool promise f =
     if Atomic.get has_begun then who
     else { who with name = name ^ ", which has not begun" }
   in
-  if Concord__Waits.are_kept () then
-    Concord__Filler.add filler ~is_resolved:Concord.Promise.is_resolved promise;
+  if Private.Waits.are_kept () then
+    Private.Filler.add filler ~is_resolved:Concord.Promise.is_resolved promise;
   let f =
-    if Concord__Tracing.is_on () then
-      let parent = Concord__Identify.waker () in
-      fun () -> Concord__Tracing.forked ~parent ~ask:who f
+    if Private.Tracing.is_on () then
+      let parent = Concord.Private.Identify.waker () in
+      fun () -> Private.Tracing.forked ~parent ~ask:who f
     else f
   in
   fun () ->
     Atomic.set has_begun true;
-    Concord__Who.answering who f
+    Who.answering who f
 
 let[@inline] known_job pool promise f =
-  if Concord__Waits.are_kept () || Concord__Tracing.is_on () then
+  if Private.Waits.are_kept () || Private.Tracing.is_on () then
     with_identity pool promise f
   else f
 

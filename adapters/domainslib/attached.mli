@@ -6,8 +6,8 @@ val attach : ?pool_name:string -> string -> Domainslib.Task.pool -> unit
 val known_job :
   Domainslib.Task.pool -> 'a Concord.Promise.t -> (unit -> 'b) -> unit -> 'b
 (** The function, as a job of that pool that knows which one it is
-    ([Concord__Who]), and is known to be the one that resolves the promise,
-    while waits are kept; else the function itself. *)
+    ([Concord.Private.Who]), and is known to be the one that resolves the
+    promise, while waits are kept; else the function itself. *)
 
 val post : string -> Domainslib.Task.pool -> Porter.job -> unit
 (** Attaches the pool first, if it has no porter. *)

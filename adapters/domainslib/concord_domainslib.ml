@@ -104,7 +104,7 @@ let set_masks pool num_domains mask =
   in
   let task () =
     Stdlib.Mutex.protect mutex begin_and_wait;
-    Concord__Signals.set mask
+    Concord.Private.Signals.set mask
   in
   for _ = 1 to num_domains do
     ignore (Task.async pool task : unit Task.promise)
@@ -113,7 +113,7 @@ let set_masks pool num_domains mask =
 
 (* Of a thread that is no task of the program's: not a wait for its reports. *)
 let wait_until_resolved promise =
-  Concord__Reach.suspend_unlisted (fun resumer ->
+  Concord.Private.Reach.suspend_unlisted (fun resumer ->
       Promise.on_resolve promise (fun _ -> ignore (resumer (Ok ()) : bool));
       None)
 
@@ -167,7 +167,7 @@ let with_pool ?name ~num_domains f =
   in
   let keep mask () = keep_pool mask name num_domains ~ready ~leave ~over in
   let start () =
-    Concord__Signals.while_blocked (fun mask ->
+    Concord.Private.Signals.while_blocked (fun mask ->
         ignore (Thread.create (keep mask) () : Thread.t))
   in
   let close () =

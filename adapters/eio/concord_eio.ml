@@ -1,8 +1,11 @@
 open Eio.Private
 module Host_kit = Concord.Host_kit
 module Decision = Host_kit.Decision
-module Spin = Host_kit.Spin
-module Innermost_handler = Host_kit.Innermost_handler
+module Plugin = Concord.Private.Plugin
+module Innermost_handler = Concord.Private.Innermost_handler
+module Spin = Concord.Private.Spin
+module Look = Concord.Private.Look
+module Who = Concord.Private.Who
 
 let name = "eio"
 
@@ -18,7 +21,7 @@ let[@inline] marked = function
   | outcome -> outcome
 
 (* What a domain has learned about looking, for all its loops. *)
-let spins = Domain.DLS.new_key Spin.create
+let spins = Domain.DLS.new_key Host_kit.Spin.create
 
 (* [enter] runs outside of the fiber, on the stack around that of the handler: so the
    innermost handler of the fiber is Eio's own if that is the stack around the fiber's. *)
@@ -26,11 +29,11 @@ let[@inline never] learning enter =
   let handler = Innermost_handler.get ()
   and around = Innermost_handler.around () in
   fun fiber enqueue ->
-    if Innermost_handler.here () = around then Host_kit.passes_suspend handler;
+    if Innermost_handler.here () = around then Plugin.passes_suspend handler;
     enter fiber enqueue
 
 let[@inline] known enter =
-  if Host_kit.knows_handler () then enter else learning enter
+  if Plugin.knows_handler () then enter else learning enter
 
 (* The private effect of Eio's fibers. *)
 let[@inline] perform enter = Effect.perform (Effects.Suspend enter)
@@ -122,18 +125,18 @@ let[@inline never] sleep spin enter =
 
 (* [Host_kit.look_first]. *)
 let suspend_by spin block =
-  match Host_kit.begin_look spin with
+  match Look.begin_turns spin with
   | 0 ->
       tell ();
       sleep spin
         (known (fun fiber enqueue -> enter ~cancel:at_once block fiber enqueue))
-  | turns -> Host_kit.look_for spin looking turns block
+  | turns -> Look.suspend_looking spin looking turns block
 
 let suspend block = suspend_by (Domain.DLS.get spins) block
 
 let on_this_domain () =
   let spin = Domain.DLS.get spins in
-  Host_kit.{ suspend = (fun block -> suspend_by spin block) }
+  Plugin.{ suspend = (fun block -> suspend_by spin block) }
 
 let protect f =
   match Effect.perform Effects.Get_context with
@@ -141,14 +144,14 @@ let protect f =
   | exception Effect.Unhandled Effects.Get_context ->
       raise_notrace Host_kit.Elsewhere
 
-let fibers = Domain.DLS.new_key Concord__Who.tasks
+let fibers = Domain.DLS.new_key Who.tasks
 
 (* [Get_context] is answered by the innermost loop of Eio. *)
 let who () =
   match Effect.perform Effects.Get_context with
   | fiber ->
       let number = (Fiber_context.tid fiber :> int) in
-      Concord__Who.once (Domain.DLS.get fibers) number ~host:name
+      Who.once (Domain.DLS.get fibers) number ~host:name
         ~name:(fun () -> Printf.sprintf "fiber %d" number)
         fiber
   | exception Effect.Unhandled Effects.Get_context ->
@@ -195,7 +198,7 @@ let scope body =
   | exception Stopped when Option.is_some !result -> Option.get !result
 
 let () =
-  Host_kit.plug_in ~who ~on_this_domain
+  Plugin.add ~who ~on_this_domain
     {
       name;
       sample = Some (Eio_utils.Dla.prepare_for_await ());

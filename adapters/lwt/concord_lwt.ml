@@ -1,7 +1,7 @@
 module Host_kit = Concord.Host_kit
 module Structure_kit = Concord.Structure_kit
 module Decision = Host_kit.Decision
-module Leaks = Concord__Leaks
+module Leaks = Concord.Private.Leaks
 module Suspend = Concord.Suspend
 
 let name = "lwt"
@@ -17,7 +17,7 @@ let () =
             of that name in Concord_lwt (Concord_lwt.Mvar.take for Mvar.take, \
             Concord_lwt.sync for Event.sync), or run the code in \
             Concord_lwt.direct or Lwt_direct.spawn"
-          ^ Concord__Names.advice "Concord_lwt")
+          ^ Concord.Private.Names.advice "Concord_lwt")
     | _ -> None)
 
 (* --- One wait ------------------------------------------------------------- *)
@@ -82,7 +82,7 @@ let conclude operation t w = function
       Lwt.fail e
 
 let[@inline never] block_kept target woken block resumer =
-  let block, ended = Concord__Noted.operation ~host:name target block in
+  let block, ended = Concord.Private.Noted.operation ~host:name target block in
   Lwt.on_any woken (fun _ -> ended None) (fun e -> ended (Some e));
   block resumer
 
@@ -108,8 +108,8 @@ let wait ~late operation t w result =
     Structure_kit.block operation t w (Leaks.guard_operation resumer)
   in
   match
-    if Concord__Reach.needs_care () then
-      let target = Concord__Operation.target operation t in
+    if Concord.Private.Reach.needs_care () then
+      let target = Concord.Private.Operation.target operation t in
       block_kept target woken block resumer
     else block resumer
   with
@@ -162,7 +162,7 @@ let is_in_task () =
    continues. So a function of [at_exit] waits as in a thread without a scheduler. *)
 let outside block =
   if Loop.is_over () && not (is_in_task ()) then
-    Concord__Reach.park_or_refuse In_callback block
+    Concord.Private.Reach.park_or_refuse In_callback block
   else in_task_or_callback block
 
 (* Under [Lwt_main.run] no host is registered. Outside of a loop's turns a thread waits as
@@ -171,7 +171,7 @@ let () =
   let or_elsewhere f x =
     if Loop.is_in_turn () then f x else raise_notrace Host_kit.Elsewhere
   in
-  let who () = Concord__Who.(asked_or (fun () -> unknown name)) in
+  let who () = Concord.Private.Who.(asked_or (fun () -> unknown name)) in
   Host_kit.plug_in ~who:(or_elsewhere who)
     {
       name;

@@ -43,7 +43,7 @@ let park dying wait =
       ignore (unpark wait : bool)
   in
   let forget_timeout =
-    try Concord__Timer.after max_parked give_up
+    try Concord.Private.Timer.after max_parked give_up
     with Unix.Unix_error _ | Sys_error _ ->
       give_up ();
       ignore
@@ -52,7 +52,7 @@ let park dying wait =
     Atomic.set wait.parked resumer;
     if Decision.is_undecided (outcome wait) then None else Some ()
   in
-  Concord__Late.protect (fun () -> Host_kit.suspend_thread block);
+  Concord.Private.Late.protect (fun () -> Host_kit.suspend_thread block);
   forget_timeout ();
   go_on (outcome wait)
 
@@ -190,7 +190,7 @@ let watch_end () =
 
 let () =
   Host_kit.plug_in ~who plugin;
-  Concord__Plugin.add_end_of_task watch_end
+  Concord.Private.Plugin.add_end_of_task watch_end
 
 let run ?g ?domains f =
   if not (Domain.is_main_domain ()) then

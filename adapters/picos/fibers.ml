@@ -19,7 +19,7 @@ let next_number = Atomic.make 1
 
 let who fiber =
   match Fiber.FLS.get_exn fiber known with
-  | who -> Concord__Who.here who
+  | who -> Concord.Private.Who.here who
   | exception Fiber.FLS.Not_set ->
       let number = Atomic.fetch_and_add next_number 1 in
       let who =

@@ -124,7 +124,7 @@ let yield t =
 let[@alert "-handler"] cancel_after t computation ~seconds e backtrace =
   Fiber.check t.fiber;
   let forget =
-    Concord__Timer.after seconds (fun () ->
+    Concord.Private.Timer.after seconds (fun () ->
         Computation.cancel computation e backtrace)
   in
   let forgetter =

@@ -1,5 +1,6 @@
 open Picos
 module Host_kit = Concord.Host_kit
+module Private = Concord.Private
 
 (* What [block] answered. *)
 type answer = None_yet | Wait | Value | Exception
@@ -88,12 +89,12 @@ let prepare fiber spin block =
   | prepared -> prepared
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
-      Host_kit.Spin.leave_turns spin;
+      Private.Spin.leave_turns spin;
       Printexc.raise_with_backtrace e backtrace
 
 let suspend_looking fiber spin turns block =
   let look, host, block = prepare fiber spin block in
-  match Host_kit.look_for spin host turns block with
+  match Private.Look.suspend_looking spin host turns block with
   | v ->
       detach look;
       if look.answer = Value then Wait.touch ();
@@ -113,8 +114,8 @@ let spins = Domain.DLS.new_key Host_kit.Spin.create
 let suspend fiber block =
   Fiber.check fiber;
   let spin = Domain.DLS.get spins in
-  match Host_kit.begin_look spin with
+  match Private.Look.begin_turns spin with
   | 0 ->
-      Host_kit.Spin.sleeping spin (fun () ->
+      Private.Spin.sleeping spin (fun () ->
           Wait.sleep fiber (Trigger.create ()) ~told:false block)
   | turns -> suspend_looking fiber spin turns block

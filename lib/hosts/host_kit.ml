@@ -13,8 +13,6 @@ type looking = Look.host = {
 }
 
 let look_first = Look.suspend
-let begin_look = Look.begin_turns
-let look_for = Look.suspend_looking
 
 (* --- The tasks of a host --------------------------------------------------- *)
 
@@ -32,10 +30,6 @@ let may_be_woken = Wakers.may_exist
 
 exception Elsewhere = Plugin.Elsewhere
 
-type suspending = Plugin.suspending = {
-  suspend : 'a. ('a Concord_suspend.resumer -> 'a option) -> 'a;
-}
-
 type plugin = Plugin.t = {
   name : string;
   sample : Domain_local_await.t option;
@@ -45,12 +39,7 @@ type plugin = Plugin.t = {
   scopes : Concord_suspend.scopes option;
 }
 
-let plug_in = Plugin.add
-
-module Innermost_handler = Concord_stub.Innermost_handler
-
-let passes_suspend = Plugin.passes_suspend
-let knows_handler = Plugin.knows_handler
+let plug_in ?who plugin = Plugin.add ?who plugin
 
 let using_plugin plugin loop =
   Innermost.prepare_domain ~is_inside:Probe.is_inside;

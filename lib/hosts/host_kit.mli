@@ -4,7 +4,9 @@
     the contract is in {!Concord.Suspend}, and needs nothing of this module.
     Here are the parts that hosts have in common and that are hard to get right,
     and the plug-ins of schedulers that do not know the effect. The library's
-    own hosts are made of the same parts. *)
+    own hosts and plug-ins are made of the same parts. But several of them also
+    use functions of {!Concord.Private}, mostly for their reports and for speed,
+    and these can change in any release. *)
 
 (** {1 Parts of a host} *)
 
@@ -14,8 +16,32 @@ module Decision = Decision
 module Inbox = Inbox
 (** What other threads made ready, and the bell that wakes the loop (H4). *)
 
-module Spin = Spin
-(** How long a loop looks before it sleeps. *)
+(** How long a loop looks before it sleeps.
+
+    Between two domains most of the time goes into waking a thread that sleeps.
+    So a loop looks for a while before it sleeps, unless there is no other core
+    that could make something ready meanwhile. It learns from its last waits:
+    after it has looked in vain [n] times in a row (up to 9), it does not look
+    in the next 2{^ n} - 1 waits. A look that gained halves [n], and the next
+    wait looks again. *)
+module Spin : sig
+  type t = Spin.t
+  (** What one loop has learned, or the threads of one domain; for these only.
+      One of them looks at a time. *)
+
+  val create : unit -> t
+  (** Nothing was learned yet. *)
+
+  val until : ?prepare:(unit -> unit) -> t -> (unit -> bool) -> bool
+  (** [until ~prepare t ready] calls [prepare ()], and looks whether [ready ()],
+      up to 2,000 times, some 30 to 70 microseconds long, which is longer than
+      it takes to wake a thread; and returns whether it came to be. [ready] is
+      cheap. If it is not to look it calls neither. Other threads of the domain
+      that are ready have their turns meanwhile.
+
+      - {b Raises} [e] if [prepare ()], [ready ()] or a signal handler raises
+        [e]. *)
+end
 
 (** Which task is this? For reports of who waits for whom ({!Concord.Debug}). *)
 module Who : sig
@@ -86,18 +112,6 @@ val look_first :
     began to wait before it: for those that a sibling resumes together go on in
     the order in which it resumes them. The task has at least one turn, whatever
     [block] gives. *)
-
-val begin_look : Spin.t -> int
-(** The two halves of {!look_first}, for a plug-in that would make much for each
-    look. [begin_look spin] is how many turns the calling task is to look. If it
-    is 0, the task suspends in {!Spin.sleeping}; otherwise it owes {!look_for}.
-*)
-
-val look_for :
-  Spin.t -> looking -> int -> ('a Concord_suspend.resumer -> 'a option) -> 'a
-(** [look_for spin host (begin_look spin) block]: the task looks, and then
-    sleeps. What raises between the two calls, as a signal handler may wherever
-    something is allocated, owes {!Spin.leave_turns}. *)
 
 (** {1 Schedulers that handle [Suspend]}
 
@@ -193,36 +207,27 @@ type plugin = Plugin.t = {
     nothing.
 
     {b Effects.} [Suspend] is performed first, so that any handler is found,
-    also one that is not registered; unless the innermost handler is one that
-    {!passes_suspend}. In the tasks of a scheduler that takes every effect it is
-    not performed. Such a scheduler is found by being registered, or, in a
-    thread in which nothing is registered, by asking its plug-in. A scheduler
-    that runs inside one of its tasks is found only if it is registered: by
-    itself, by {!using} or by {!using_plugin}.
+    also one that is not registered. It is not performed if the innermost
+    handler is known to be Eio's, because Eio doesn't handle it. In the tasks of
+    a scheduler that takes every effect it is not performed. Such a scheduler is
+    found by being registered, or, in a thread in which nothing is registered,
+    by asking its plug-in. A scheduler that runs inside one of its tasks is
+    found only if it is registered: by itself, by {!using} or by
+    {!using_plugin}.
 
     {b Cost} of a scheduler that takes every effect: a read for each suspension
     if no such plug-in is linked. If one is, each suspension in the program, on
     whatever host, first asks [Domain_local_await] (50 to 100 ns), except where
     a scheduler of {!using} is known to be the innermost. *)
 
-type suspending = Plugin.suspending = {
-  suspend : 'a. ('a Concord_suspend.resumer -> 'a option) -> 'a;
-}
-
-val plug_in :
-  ?who:(unit -> Who.t) -> ?on_this_domain:(unit -> suspending) -> plugin -> unit
+val plug_in : ?who:(unit -> Who.t) -> plugin -> unit
 (** Adds a plug-in, for the whole program; plug-ins cannot be removed. Call it
     when your library is initialised. In your library's dune file write
     [(library_flags (-linkall))], because otherwise the linker leaves the
     library out of programs that don't name it. O(n) for [n] plug-ins. [who ()]
     tells which task of the scheduler the calling one is, for {!Concord.Debug};
     without it they are not told apart. That of a scheduler that takes every
-    effect performs none.
-
-    [on_this_domain ()] is the plug-in's [suspend] for tasks that run on the
-    calling domain. It is called when the plug-in's scheduler was found to be
-    the innermost one, and used as long as that is known. So it can look up what
-    the plug-in keeps in [Domain.DLS] once instead of in each wait. *)
+    effect performs none. *)
 
 val using_plugin : plugin -> (unit -> 'a) -> 'a
 (** [using_plugin plugin loop] is [loop ()], with the scheduler registered as
@@ -234,36 +239,6 @@ val using_plugin : plugin -> (unit -> 'a) -> 'a
 
     The domains that [loop] spawns know of it, if the scheduler takes every
     effect. *)
-
-(** {2 Where nobody has to be asked}
-
-    [Suspend] that comes back unhandled costs as much as the rest of a short
-    wait. It need not be performed where the innermost handler on the stack is
-    one that does not handle it: what is further out is not the innermost
-    scheduler. *)
-
-module Innermost_handler = Concord_stub.Innermost_handler
-
-val passes_suspend : Innermost_handler.t -> unit
-(** [passes_suspend handler], by a plug-in: [handler] is that of its scheduler's
-    tasks, and handles none of the library's effects. From then on, [Suspend] is
-    not performed where that one is the innermost handler; all else is as if it
-    had come back: what is registered is asked, then the plug-ins. Nor is the
-    library's question for the computations around a wait, if that one is the
-    only handler on the stack.
-
-    The handler that the program was told of first stays, others are ignored: a
-    program with two such schedulers is as fast in the tasks of one of them.
-
-    The two functions of [handler] must be ones that no other handler has.
-
-    How does a plug-in know? By comparing {!Innermost_handler.val-around},
-    before it performs its scheduler's effect, with
-    {!Innermost_handler.val-here}, in the function that the scheduler calls for
-    it. Only in a task in which [Suspend] has come back. *)
-
-val knows_handler : unit -> bool
-(** Was the program told of one? {b Cost}: one read. *)
 
 (** {1 Asking the host}
 

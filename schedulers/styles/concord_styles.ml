@@ -15,3 +15,4 @@ module Events = Events
 module Cont = Cont
 module Prompt = Prompt
 module Equeue = Equeue
+module Linear = Linear

@@ -99,3 +99,7 @@ module Events = Events
 module Cont = Cont
 module Prompt = Prompt
 module Equeue = Equeue
+
+(** {2 For handlers of your own} *)
+
+module Linear = Linear

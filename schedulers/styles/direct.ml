@@ -1,5 +1,5 @@
 open Concord
-module Who = Concord__Who
+module Who = Concord.Private.Who
 
 let halt () = raise_notrace Group.Ended
 let body f () = try f () with Group.Ended -> ()

@@ -2,9 +2,9 @@ open Concord
 module Decision = Host_kit.Decision
 module Inbox = Host_kit.Inbox
 module Spin = Host_kit.Spin
-module Timer = Concord__Timer
-module Atomically = Concord__Atomically
-module Leaks = Concord__Leaks
+module Timer = Concord.Private.Timer
+module Atomically = Concord.Private.Atomically
+module Leaks = Concord.Private.Leaks
 
 exception Deadlock of int
 exception Ended

@@ -1,7 +1,7 @@
 open Concord
 module Decision = Host_kit.Decision
-module Leaks = Concord__Leaks
-module Operation = Concord__Operation
+module Leaks = Concord.Private.Leaks
+module Operation = Concord.Private.Operation
 
 module Make (Style : sig
   type data
@@ -49,7 +49,9 @@ struct
     | Error (e, backtrace) -> Printexc.raise_with_backtrace e backtrace
 
   let[@inline never] wait_kept target block go_on =
-    let block, ended = Concord__Noted.operation ~host:Host.name target block in
+    let block, ended =
+      Concord.Private.Noted.operation ~host:Host.name target block
+    in
     Group.wait (Group.running style) ~protected:false block (fun outcome ->
         ended (Result.fold ~ok:(fun _ -> None) ~error:Option.some outcome);
         go_on outcome)
@@ -70,7 +72,7 @@ struct
               Structure_kit.withdraw operation structure waiter;
               next k (Error (e, backtrace))
         in
-        if Concord__Reach.needs_care () then
+        if Concord.Private.Reach.needs_care () then
           wait_kept (Operation.target operation structure) block go_on
         else Group.wait (Group.running style) ~protected:false block go_on
     | Some (Then _) | None -> Operations.sync event (next k)

@@ -2,9 +2,9 @@ open Concord
 open Group
 module Spin = Host_kit.Spin
 module Inbox = Host_kit.Inbox
-module Timer = Concord__Timer
-module Leaks = Concord__Leaks
-module Reach = Concord__Reach
+module Timer = Concord.Private.Timer
+module Leaks = Concord.Private.Leaks
+module Reach = Concord.Private.Reach
 
 (* --- The end ---------------------------------------------------------------- *)
 

@@ -113,7 +113,7 @@ let sleep t bell =
         ignore ((Atomic.get bell) (Ok ()) : bool))
   in
   Loop.finally ~finally:forget (fun () ->
-      Concord__Reach.suspend_unlisted (fun resumer ->
+      Concord.Private.Reach.suspend_unlisted (fun resumer ->
           Atomic.set bell resumer;
           if is_ready t then Some () else None))
 

@@ -6,7 +6,7 @@
 include Boxes
 open Concord
 module Lock = Stdlib.Mutex
-module Reach = Concord__Reach
+module Reach = Concord.Private.Reach
 
 type ending = Not_yet | Stopping | Failing of exn * Printexc.raw_backtrace
 

@@ -5,3 +5,10 @@ module Host_kit = Host_kit
 module Structure_kit = struct
   module Waiter = Waiter
 end
+
+(* What the porter takes from the library's inside. *)
+module Private = struct
+  module Reach = struct
+    let suspend_unlisted = Reach.suspend
+  end
+end

@@ -17,7 +17,8 @@ type t = {
 
 val add :
   ?who:(unit -> Who.t) -> ?on_this_domain:(unit -> suspending) -> t -> unit
-(** {!Concord.Host_kit.plug_in}. *)
+(** {!Concord.Private.Plugin.add}, and without [on_this_domain]
+    {!Concord.Host_kit.plug_in}. *)
 
 val on_this_domain : t -> suspending
 (** Suspends the tasks of the calling domain as the plug-in does. *)
@@ -59,7 +60,7 @@ val trace : unit -> unit
 (** {2 Where the effect of a suspension comes back unhandled} *)
 
 val passes_suspend : Concord_stub.Innermost_handler.t -> unit
-(** {!Concord.Host_kit.passes_suspend}. *)
+(** {!Concord.Private.Plugin.passes_suspend}. *)
 
 val knows_handler : unit -> bool
 (** Was there one? *)

@@ -7,7 +7,7 @@ open Check
 open Wakers
 module Scheduler = Async.Scheduler
 module Inbox = Concord_async__Inbox
-module Spin = Host_kit.Spin
+module Spin = Concord__Spin
 
 (* Whether [t], which is not determined yet, is so in the same cycle. *)
 let in_this_cycle t =

@@ -74,7 +74,7 @@ let not_performed () =
       Eio.Fiber.both (fun () -> Promise.await p) (fun () -> Promise.fill p ())
     in
     await ();
-    yes "known" (Host_kit.knows_handler ());
+    yes "known" (Private.Plugin.knows_handler ());
     let before = !performed in
     for _ = 1 to 100 do
       await ();

@@ -4,7 +4,7 @@
 open Concord_test_support
 open Check
 
-let () = Concord.Host_kit.Innermost_handler.give_up ()
+let () = Concord_stub.Innermost_handler.give_up ()
 
 let is_unknown () =
   Eio_cases.main
@@ -16,7 +16,7 @@ let is_unknown () =
           (fun () -> Concord.Promise.fill promise ())
       done)
     ();
-  no "known" (Concord.Host_kit.knows_handler ())
+  no "known" (Concord.Private.Plugin.knows_handler ())
 
 let () =
   run "Eio, whose handler is unknown"

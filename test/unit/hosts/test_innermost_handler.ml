@@ -1,10 +1,10 @@
 (* The innermost handler of effects around the caller, against the handlers that were
    installed. *)
 
-open Concord.Host_kit
 open Concord_test_support
 open Check
 open Effect.Deep
+module Innermost_handler = Concord_stub.Innermost_handler
 
 type _ Effect.t += Get : (unit -> unit) -> unit Effect.t
 

@@ -26,7 +26,7 @@ let register cell resumer =
   cell := resumer;
   None
 
-let look ?(spin = Host_kit.Spin.create ()) host block =
+let look ?(spin = Concord__Spin.create ()) host block =
   Host_kit.look_first spin host block
 
 let nobody _ = Alcotest.fail "not registered"
@@ -46,13 +46,13 @@ let first_turn () =
 
 (* That would say that looking is in vain. *)
 let turns_teach_nothing () =
-  let spin = Host_kit.Spin.create () in
+  let spin = Concord__Spin.create () in
   for _ = 1 to 20 do
     look ~spin (awake ignore) (fun resumer ->
         yes "told" (resumer (Ok ()));
         None)
   done;
-  yes "the next one looks" (Host_kit.Spin.begin_turns spin > 0)
+  yes "the next one looks" (Concord__Spin.begin_turns spin > 0)
 
 let many_turns () =
   let turns = ref 0 in
@@ -75,11 +75,11 @@ let resumed_in_a_turn () =
 (* --- Exceptions ------------------------------------------------------------------ *)
 
 let raises_before () =
-  let cell = ref nobody and spin = Host_kit.Spin.create () in
+  let cell = ref nobody and spin = Concord__Spin.create () in
   raises "the turn" Boom (fun () ->
       look ~spin (awake (fun _ -> raise Boom)) (register cell));
   no "not resumed any more" (!cell (Ok 1));
-  yes "another one may look" (Host_kit.Spin.begin_turns spin > 0)
+  yes "another one may look" (Concord__Spin.begin_turns spin > 0)
 
 (* What a signal handler raises in a task that has been resumed. *)
 let raises_after () =
@@ -114,12 +114,12 @@ let raises_after_both () =
       look (awake ignore) (fun _ -> Some 2))
 
 let refused () =
-  let spin = Host_kit.Spin.create () in
+  let spin = Concord__Spin.create () in
   raises "elsewhere" Host_kit.Elsewhere (fun () ->
       look ~spin
         (awake ~check:(fun () -> raise Host_kit.Elsewhere) ignore)
         (fun _ -> Alcotest.fail "block is called"));
-  yes "another one may look" (Host_kit.Spin.begin_turns spin > 0)
+  yes "another one may look" (Concord__Spin.begin_turns spin > 0)
 
 (* --- Cancelling -------------------------------------------------------------------- *)
 
@@ -150,8 +150,8 @@ let cancelled_asleep () =
 
 (* It does not look, so nothing but the host decides. *)
 let cancelled_without_a_look () =
-  let spin = Host_kit.Spin.create () in
-  Host_kit.Spin.never spin;
+  let spin = Concord__Spin.create () in
+  Concord__Spin.never spin;
   let suspend ~cancel _ =
     yes "cancelled" (cancel Cancelled);
     raise Cancelled
@@ -163,11 +163,11 @@ let cancelled_without_a_look () =
 
 (* How many waits pass before one that looks, after one that was resumed in a turn. *)
 let skipped_after resume =
-  let spin = Host_kit.Spin.create () and cell = ref nobody in
+  let spin = Concord__Spin.create () and cell = ref nobody in
   let turn _ = yes "told" (resume (fun () -> !cell (Ok 1))) in
   int "value" 1 (look ~spin (awake turn) (register cell));
   let rec skipped n =
-    if Host_kit.Spin.begin_turns spin > 0 then n else skipped (n + 1)
+    if Concord__Spin.begin_turns spin > 0 then n else skipped (n + 1)
   in
   skipped 0
 
@@ -177,22 +177,22 @@ let only_other_domains_count () =
 
 (* It comes from the task's own loop. *)
 let a_cancellation_does_not () =
-  let spin = Host_kit.Spin.create () in
+  let spin = Concord__Spin.create () in
   let turn cancel = yes "cancelled" (cancel Cancelled) in
   raises "the task" Cancelled (fun () ->
       look ~spin (awake turn) (fun (_ : unit Suspend.resumer) -> None));
-  int "skipped" 0 (Host_kit.Spin.begin_turns spin);
-  yes "only one" (Host_kit.Spin.begin_turns spin > 0)
+  int "skipped" 0 (Concord__Spin.begin_turns spin);
+  yes "only one" (Concord__Spin.begin_turns spin > 0)
 
 let in_vain () =
-  let spin = Host_kit.Spin.create () in
+  let spin = Concord__Spin.create () in
   raises "it sleeps" Slept (fun () ->
       look ~spin (host sleeps) (fun (_ : unit Suspend.resumer) -> None));
-  int "skipped" 0 (Host_kit.Spin.begin_turns spin);
-  yes "only one" (Host_kit.Spin.begin_turns spin > 0)
+  int "skipped" 0 (Concord__Spin.begin_turns spin);
+  yes "only one" (Concord__Spin.begin_turns spin > 0)
 
 let nothing_from_a_value_at_once () =
-  let spin = Host_kit.Spin.create () in
+  let spin = Concord__Spin.create () in
   for i = 1 to 3 do
     let turns = ref 0 in
     int "value" i (look ~spin (awake (fun _ -> incr turns)) (fun _ -> Some i));
@@ -202,8 +202,8 @@ let nothing_from_a_value_at_once () =
 (* --- One at a time ------------------------------------------------------------------ *)
 
 let another_one_meanwhile () =
-  let spin = Host_kit.Spin.create () in
-  let looks () = Host_kit.Spin.begin_turns spin > 0 in
+  let spin = Concord__Spin.create () in
+  let looks () = Concord__Spin.begin_turns spin > 0 in
   let suspend ~cancel:_ _ =
     no "one that waits at once" (looks ());
     (* until the one that sleeps was there in all of the last waits *)
@@ -213,7 +213,7 @@ let another_one_meanwhile () =
   in
   raises "the first one" Cancelled (fun () ->
       look ~spin (host suspend) (fun (_ : unit Suspend.resumer) -> None));
-  int "the other one still looks" 0 (Host_kit.Spin.begin_turns spin)
+  int "the other one still looks" 0 (Concord__Spin.begin_turns spin)
 
 let () =
   in_domain ignore;

@@ -2,7 +2,7 @@
 
 open Concord_test_support
 open Check
-module Spin = Concord.Host_kit.Spin
+module Spin = Concord__Spin
 
 exception Boom
 

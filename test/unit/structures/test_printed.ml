@@ -4,8 +4,6 @@ open Concord
 open Concord_test_support
 open Check
 
-type _ Effect.t += Dropped_effect : unit Effect.t
-
 let constants () =
   named "Scope" "Concord.Scope.Cancelled" Scope.Cancelled;
   named "Promise" "Concord.Promise.Already_filled" Promise.Already_filled;
@@ -13,22 +11,7 @@ let constants () =
   named "Suspend" "Concord.Suspend.Never_resumed" Suspend.Never_resumed;
   named "Suspend" "Concord.Suspend.In_handler" Suspend.In_handler;
   named "Host_kit" "Concord.Host_kit.Elsewhere" Host_kit.Elsewhere;
-  named "Fifo" "Concord_fifo.Cancelled" Concord_fifo.Cancelled;
-  let dropped e =
-    let open Effect.Deep in
-    match_with Effect.perform e
-      {
-        retc = (fun () -> Alcotest.fail "it was continued");
-        exnc = (fun e -> named "Linear" "Concord.Linear.Dropped" e);
-        effc =
-          (fun (type a) (e : a Effect.t) ->
-            match e with
-            | Dropped_effect ->
-                Some (fun (k : (a, _) continuation) -> Linear.drop k)
-            | _ -> None);
-      }
-  in
-  dropped Dropped_effect
+  named "Fifo" "Concord_fifo.Cancelled" Concord_fifo.Cancelled
 
 (* Four structures have this one. *)
 let closed () =

@@ -8,7 +8,7 @@ exception Dropped of dropped
 
 let () =
   Printexc.register_printer (function
-    | Dropped _ -> Some "Concord.Linear.Dropped"
+    | Dropped _ -> Some "Concord_styles.Linear.Dropped"
     | _ -> None)
 
 (* [Fun.protect] wraps what a finaliser raises. *)

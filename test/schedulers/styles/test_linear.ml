@@ -4,6 +4,7 @@ open Concord
 open Concord_test_support
 open Check
 open Effect.Deep
+module Linear = Concord_styles.Linear
 
 type _ Effect.t += E : unit Effect.t
 
@@ -226,6 +227,15 @@ let below_a_host () =
         [ "drops"; "unwinds"; "the gate opens"; "goes on" ]
         (List.rev !log))
 
+(* It is called by a name that a program can write. *)
+let is_printed () =
+  let printed = ref "" in
+  let body () =
+    try foo () with Linear.Dropped _ as e -> printed := Printexc.to_string e
+  in
+  handled (Linear.case (fun _ -> ())) body ();
+  Alcotest.(check string) "by its name" "Concord_styles.Linear.Dropped" !printed
+
 let () =
   run "Linear"
     [
@@ -250,5 +260,6 @@ let () =
           test "kept, against the rules" kept_against_the_rules;
           test "keeps or drops" keeps_or_drops;
           test "in a task that waits" below_a_host;
+          test "is printed" is_printed;
         ] );
     ]
