@@ -1,22 +1,22 @@
-Threads in a row; a million where they are light:
+Threads in a row; a hundred thousand where they are light:
 
   $ ./chain.exe --style threads -n 100 | grep -v ' s$'
   result: 100
   as computed sequentially: yes
   $ for style in callcc delimited trampoline continuation promise events
-  > do ./chain.exe --style $style -n 1000000 | grep -v ' s$'
+  > do ./chain.exe --style $style -n 100000 | grep -v ' s$'
   > done
-  result: 1000000
+  result: 100000
   as computed sequentially: yes
-  result: 1000000
+  result: 100000
   as computed sequentially: yes
-  result: 1000000
+  result: 100000
   as computed sequentially: yes
-  result: 1000000
+  result: 100000
   as computed sequentially: yes
-  result: 1000000
+  result: 100000
   as computed sequentially: yes
-  result: 1000000
+  result: 100000
   as computed sequentially: yes
 
 Where the system cannot create so many:

@@ -2,6 +2,7 @@
    made of which one alternative is ready: so it is known which one is performed. *)
 
 open Concord
+module Race = Concord_test_support.Race
 open QCheck
 open STM
 
@@ -136,6 +137,6 @@ module Two = STM_domain.Make (Always_one)
 let () =
   QCheck_base_runner.run_tests_main
     [
-      One.agree_test ~count:300 ~name:"choices, on one domain";
-      Two.agree_test_par ~count:30 ~name:"choices, on two domains";
+      One.agree_test ~count:(Race.often 300) ~name:"choices, on one domain";
+      Two.agree_test_par ~count:(Race.often 10) ~name:"choices, on two domains";
     ]

@@ -1,4 +1,5 @@
 open Concord
+module Race = Concord_test_support.Race
 open QCheck
 open STM
 
@@ -65,6 +66,6 @@ module Two = STM_domain.Make (Spec)
 
 let tests =
   [
-    One.agree_test ~count:300 ~name:"Latch, on one domain";
-    Two.agree_test_par ~count:25 ~name:"Latch, on two domains";
+    One.agree_test ~count:(Race.often 300) ~name:"Latch, on one domain";
+    Two.agree_test_par ~count:(Race.often 8) ~name:"Latch, on two domains";
   ]

@@ -1,4 +1,5 @@
 open Concord
+module Race = Concord_test_support.Race
 open QCheck
 open STM
 
@@ -88,6 +89,7 @@ module Two = STM_domain.Make (Never_waits)
 
 let tests =
   [
-    One.agree_test ~count:300 ~name:"Mutex, on one domain";
-    Two.agree_test_par ~count:25 ~name:"Mutex without waiting, on two domains";
+    One.agree_test ~count:(Race.often 300) ~name:"Mutex, on one domain";
+    Two.agree_test_par ~count:(Race.often 8)
+      ~name:"Mutex without waiting, on two domains";
   ]

@@ -7,6 +7,7 @@
    two domains. *)
 
 open Concord
+module Race = Concord_test_support.Race
 open QCheck
 open STM
 
@@ -150,8 +151,9 @@ module Two_swap = STM_domain.Make (Swaps)
 let () =
   QCheck_base_runner.run_tests_main
     [
-      One.agree_test ~count:300 ~name:"Mvar, on one domain";
-      Two.agree_test_par ~count:60 ~name:"Mvar without waiting, on two domains";
-      Two_swap.agree_test_par ~count:30
+      One.agree_test ~count:(Race.often 300) ~name:"Mvar, on one domain";
+      Two.agree_test_par ~count:(Race.often 20)
+        ~name:"Mvar without waiting, on two domains";
+      Two_swap.agree_test_par ~count:(Race.often 10)
         ~name:"Mvar: read, swap and modify in Fifo, on two domains";
     ]

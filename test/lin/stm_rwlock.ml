@@ -1,4 +1,5 @@
 open Concord
+module Race = Concord_test_support.Race
 open QCheck
 open STM
 
@@ -136,10 +137,11 @@ module Two_writers = STM_domain.Make (Never_waits_prefers_writers)
 
 let tests =
   [
-    One.agree_test ~count:300 ~name:"Rwlock, on one domain";
-    One_writers.agree_test ~count:300
+    One.agree_test ~count:(Race.often 300) ~name:"Rwlock, on one domain";
+    One_writers.agree_test ~count:(Race.often 300)
       ~name:"Rwlock for writers first, on one domain";
-    Two.agree_test_par ~count:25 ~name:"Rwlock without waiting, on two domains";
-    Two_writers.agree_test_par ~count:10
+    Two.agree_test_par ~count:(Race.often 8)
+      ~name:"Rwlock without waiting, on two domains";
+    Two_writers.agree_test_par ~count:(Race.often 5)
       ~name:"Rwlock for writers first without waiting, on two domains";
   ]

@@ -1,4 +1,5 @@
 open Concord
+module Race = Concord_test_support.Race
 open QCheck
 open STM
 
@@ -117,8 +118,8 @@ module Tests (Kind : Kind) = struct
 
   let tests name =
     [
-      One.agree_test ~count:200 ~name:(name ^ ", on one domain");
-      Two.agree_test_par ~count:15
+      One.agree_test ~count:(Race.often 200) ~name:(name ^ ", on one domain");
+      Two.agree_test_par ~count:(Race.often 6)
         ~name:(name ^ " without waiting, on two domains");
     ]
 end

@@ -5,6 +5,7 @@
    that is added in between stays. So beside adds it is tested on one domain only. *)
 
 open Concord
+module Race = Concord_test_support.Race
 open QCheck
 open STM
 
@@ -208,9 +209,10 @@ struct
   let tests =
     let name of_what = Printf.sprintf "%s, %s" Name.name of_what in
     [
-      One.agree_test ~count:100 ~name:(name "on one domain");
-      Two.agree_test_par ~count:20 ~name:(name "on two domains");
-      Two_take.agree_test_par ~count:10 ~name:(name "taking on two domains");
+      One.agree_test ~count:(Race.often 100) ~name:(name "on one domain");
+      Two.agree_test_par ~count:(Race.often 8) ~name:(name "on two domains");
+      Two_take.agree_test_par ~count:(Race.often 5)
+        ~name:(name "taking on two domains");
     ]
 end
 

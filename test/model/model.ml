@@ -276,11 +276,11 @@ let seed =
 
 let so_far = ref 0
 
-(* For what takes more than ten seconds: every third of these is checked, in another run
-   others. *)
-let sometimes check =
+(* For what takes more than three seconds: every third of these is checked, in another run
+   others; of those that take more than thirty, every ninth. *)
+let sometimes ?(one_in = 3) check =
   incr so_far;
-  if long || (seed + !so_far) mod 3 = 0 then check ()
+  if long || (seed + !so_far) mod one_in = 0 then check ()
   else
     Printf.printf
       "one that takes long: not drawn by CONCORD_SEED=%d; CONCORD_LONG=1 runs \

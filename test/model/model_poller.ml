@@ -201,7 +201,7 @@ let () =
         ~first:[ ("r", `A); ("s", `A) ]
         [ Loop; Cancel "r"; Read ("t", `B) ]
         [ "loop=waits r=cancelled s=waits t=waits" ]);
-  Model.sometimes (fun () ->
+  Model.sometimes ~one_in:9 (fun () ->
       check "the loop starts, both are cancelled"
         ~first:[ ("r", `A); ("s", `A) ]
         [ Loop; Cancel "r"; Cancel "s" ]

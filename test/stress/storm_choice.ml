@@ -266,7 +266,7 @@ let storm_of_choices kinds hosts =
 
 let () =
   rounds
-    (if long then 1_000 else 8)
+    (if long then 1_000 else 4)
     [
       ("choice", storm_of_choices everything);
       ("of rendezvous", storm_of_choices rendezvous);

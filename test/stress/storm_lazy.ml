@@ -181,7 +181,7 @@ let close_together ~times hosts =
 let () =
   let times = 500 in
   rounds
-    (if long then 300 else 4)
+    (if long then 300 else 2)
     [
       ("lazy", storm_of_values acyclic ~times);
       ("lazy, cycles", storm_of_values cyclic ~times);

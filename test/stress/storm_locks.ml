@@ -177,7 +177,7 @@ let contend make ~times hosts =
 let () =
   let times = 1_000 in
   rounds
-    (if long then 1_000 else 6)
+    (if long then 1_000 else 3)
     [
       ("mutex", contend mutex ~times);
       ("semaphore of 3", contend (counting 3) ~times);

@@ -7,8 +7,8 @@ open Lwt.Syntax
 open Lwt_ways
 
 let domains = 4
-let flood = if long then 1_000_000 else 200_000
-let storm = if long then 400_000 else 40_000
+let flood = if long then 1_000_000 else 40_000
+let storm = if long then 400_000 else 10_000
 
 (* --- The flood ------------------------------------------------------------- *)
 

@@ -210,7 +210,7 @@ let leaving ~times (a, b) =
 
 let () =
   rounds
-    (if long then 1_000 else 8)
+    (if long then 1_000 else 4)
     [
       ("signals", signals ~times:200);
       ("barrier", meet ~times:1_000);

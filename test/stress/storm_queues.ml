@@ -286,7 +286,7 @@ let broadcast ~last hosts =
 let () =
   let last = 1_000 in
   rounds
-    (if long then 1_000 else 6)
+    (if long then 1_000 else 3)
     [
       ("channel", pass_on channel ~last);
       ("stream of 1", pass_on (stream 1) ~last);

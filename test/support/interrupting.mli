@@ -26,3 +26,7 @@ val only : 'a -> 'a list
 
 val all_of : (unit -> (unit -> unit) * (string -> unit)) -> unit
 (** {!at_every_allocation}, where all allocations of the function count. *)
+
+val passes : unit Concord.Event.t
+(** It is never ready, and resumes whoever waits for it at once: so the other
+    alternatives of its choice are withdrawn. *)

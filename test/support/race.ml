@@ -5,6 +5,7 @@ let seed =
   | Some seed -> seed
   | None -> int_of_float (Unix.gettimeofday () *. 1e3) land 0xFFFFFF
 
+let often n = if long then 10 * n else n
 let random n = Random.State.make [| seed; n |]
 
 let watchdog ~seconds =

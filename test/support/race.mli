@@ -6,6 +6,9 @@ val long : bool
 val seed : int
 (** [CONCORD_SEED], or the time. *)
 
+val often : int -> int
+(** So many times, and ten times as many in a long run. *)
+
 val random : int -> Random.State.t
 (** The [n]th generator of this seed. *)
 

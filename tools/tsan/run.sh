@@ -21,7 +21,7 @@ say() { printf 'tsan: %s\n' "$*" >&2; }
 #   same lock.
 is_wanted() {
   case $1 in
-  *_memory | test_signals | test_fifo_signals | test_styles_signals | test_*interrupted | test_styles | test_styles_deadlock | test_wakers | \
+  *_memory | test_fifo_signals | test_styles_signals | test_*interrupted | test_styles | test_styles_deadlock | test_wakers | \
     test_alone | test_leaks_thread)
     [ "${#names[@]}" = 0 ] || [[ " ${names[*]} " != *" $1 "* ]] || say "$1: left out; tools/tsan/run.sh says why"
     return 1

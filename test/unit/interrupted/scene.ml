@@ -83,15 +83,17 @@ let of_operation (operation : int Operations.t) =
         String.concat "," ((first ^ "_evt" ^ what) :: rest)
     | _ -> operation.name
   in
-  let case what way =
+  let case ?(withdraws = false) what way =
     let make () =
       let place = operation.make 2 in
       let perform () = [ way place ] in
+      let wake () = ignore (place.wake () : int)
+      and others_come = visit (fun () -> place.wait 8) in
       scene perform ~waiters:place.waiters ~remembers:operation.remembers
-        ~wake:(fun () -> ignore (place.wake () : int))
+        ?wake:(if withdraws then None else Some wake)
         ?beside:
-          (if operation.service = Meets then None
-           else Some (visit (fun () -> place.wait 8)))
+          (if withdraws || operation.service = Meets then None
+           else Some others_come)
         ~look:(fun () ->
           (* those that came for one who is interrupted wait for others, and some of them
              may have been resumed in vain *)
@@ -115,4 +117,12 @@ let of_operation (operation : int Operations.t) =
        case ", chosen" (fun place -> Event.select [ event place; Event.never ]);
        case ", before a time" (fun place ->
            Option.value ~default:none (Event.sync_before 60. (event place)));
-     ])
+     ]
+     @
+     if operation.service = Meets then []
+     else
+       [
+         case ", another is chosen" ~withdraws:true (fun place ->
+             let other = Event.wrap Interrupting.passes (fun () -> none) in
+             Event.select [ event place; other ]);
+       ])

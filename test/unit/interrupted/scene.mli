@@ -44,4 +44,4 @@ val visit : (unit -> int) -> unit -> unit
 (** {2 The operations of the table} *)
 
 val of_operation : int Concord_test_support.Operations.t -> case list
-(** Where it waits: itself, and its event alone and in a choice. *)
+(** Where it waits: itself, and its event alone and in choices. *)

@@ -269,6 +269,69 @@ let domains name loop =
   waiting s 0;
   ignore name
 
+(* --- The function raises, in an event ---------------------------------------------- *)
+
+(* [f] raises in look [n]; each look but the first one comes after a wake-up, if there is
+   no other in between. *)
+let in_look n =
+  let looks = ref 0 in
+  fun () ->
+    incr looks;
+    if !looks = n then raise Boom;
+    None
+
+let around =
+  [
+    ("to_result", Event.to_result);
+    ( "wrap_handler",
+      fun event ->
+        Event.wrap_handler
+          (Event.wrap event (fun _ -> Alcotest.fail "it has a value"))
+          (fun e -> Error e) );
+    ( "beside another",
+      fun event ->
+        Event.choose [ Event.to_result event; Event.wrap Event.never Result.ok ]
+    );
+  ]
+
+let handled () =
+  let check (name, around) =
+    for n = 1 to 5 do
+      let c = Condition.create () in
+      let event = around (Condition.loop_no_mutex_evt c (in_look n)) in
+      let task = Hand.start (fun () -> Event.sync event) in
+      while Hand.waits task do
+        Condition.signal c;
+        Hand.settle ()
+      done;
+      yes
+        (Printf.sprintf "%s, in look %d" name n)
+        (Hand.result task = Error Boom);
+      int "waiters" 0 (Condition.waiters c)
+    done
+  in
+  List.iter check around
+
+(* What is around the other alternatives runs, before the handler or after it. *)
+let aborted () =
+  traced [ "first"; "handler"; "last" ] @@ fun say ->
+  let c = Condition.create () in
+  let event = Condition.loop_no_mutex_evt c (in_look 2) in
+  let task =
+    Hand.start (fun () ->
+        Event.select
+          [
+            Event.wrap_abort Event.never (fun () -> say "last");
+            Event.wrap_withdraw Event.never (fun () -> say "first");
+            Event.wrap_handler event (fun e ->
+                yes "its exception" (e = Boom);
+                say "handler");
+          ])
+  in
+  Condition.signal c;
+  Hand.settle ();
+  Hand.result task
+
 let () =
   run "Condition without a mutex"
     [
@@ -280,6 +343,8 @@ let () =
           test "misses none that comes while it looks" (each missed_none);
           test "passes on a signal that it does not need" (each passed_on);
           test "raises what the function raises" (each raises_);
+          test "what the function raises is handled" handled;
+          test "what the function raises comes between the aborts" aborted;
           test "cancelled" (each cancelled);
           test "not suspended any more" (each stopped);
           test "a lost choice" lost;

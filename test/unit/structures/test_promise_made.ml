@@ -12,7 +12,6 @@ let[@inline never] culprit () = if true then raise Boom
 let waiting what p n = int (what ^ ": waiters") n (Promise.waiters p)
 let is p outcome = Promise.peek p = Some outcome
 let pending p = Promise.peek p = None
-let ignore_result : (int, exn) result -> unit = ignore
 let fail_by_culprit p = try culprit () with Boom -> Promise.fail p Boom
 
 let refused what f =
@@ -199,46 +198,6 @@ let other_domain () =
   in_domain (fun () -> Promise.fill p 1);
   int "map" 2 (domain ())
 
-(* --- Signal handlers ------------------------------------------------------- *)
-
-(* Whatever they interrupt, what is made of a promise is resolved once that is. *)
-let interrupted () =
-  let count = ref 0 and lost = ref 0 in
-  let promises = ref [] in
-  let work () =
-    for _ = 1 to 200 do
-      let p = Promise.create () and q = Promise.create () in
-      let mapped = Promise.map succ p in
-      let both = Promise.both p q and any = Promise.any [ q; p ] in
-      let all = Promise.all [ mapped; p ] in
-      Promise.on_resolve p ignore_result;
-      promises := (p, q, mapped, both, any, all) :: !promises;
-      Promise.fill p 1;
-      Promise.fill q 2
-    done
-  in
-  let until = Unix.gettimeofday () +. 0.5 in
-  while Unix.gettimeofday () < until || !count < 50 do
-    (try Interrupting.run ~by:Bang ~count work with Bang -> ());
-    List.iter
-      (fun (p, q, mapped, both, any, all) ->
-        ignore (Promise.try_fill p 1 : bool);
-        ignore (Promise.try_fill q 2 : bool);
-        let pending name p =
-          if pending p then begin
-            incr lost;
-            print_endline name
-          end
-        in
-        pending "map" mapped;
-        pending "both" both;
-        pending "any" any;
-        pending "all" all)
-      !promises;
-    promises := []
-  done;
-  int "lost" 0 !lost
-
 (* --- Threads and domains --------------------------------------------------- *)
 
 let spawned place () =
@@ -288,8 +247,6 @@ let () =
           test "a source that lives long" long_lived;
         ] );
       ("domains", [ test "a race" raced; test "map" other_domain ]);
-      ( "a signal handler raises",
-        Interrupting.only (test "at any moment" interrupted) );
       ( "threads and domains",
         [
           test "in_thread" (spawned Promise.in_thread);

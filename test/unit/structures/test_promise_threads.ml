@@ -45,7 +45,7 @@ let interrupted (start : (unit -> int) -> int Promise.t) () =
   (* Longer only where the machine has so much other work that one kind has not come. *)
   let goes_on () =
     let elapsed = Unix.gettimeofday () -. begun in
-    elapsed < 2. || ((!ended = 0 || !ticks = 0) && elapsed < 30.)
+    elapsed < 0.5 || ((!ended = 0 || !ticks = 0) && elapsed < 30.)
   in
   (* What comes when the promise is resolved ends the thread. *)
   Thread.set_uncaught_exception_handler (function

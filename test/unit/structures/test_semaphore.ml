@@ -191,35 +191,6 @@ let with_permit () =
       (fun () -> Binary.try_acquire b),
       fun () -> Binary.release b )
 
-(* Signal handlers raise at any moment, and no permit is lost. Of one permit the release is
-   its fast path, of a hundred it is the step. *)
-exception Interrupt
-
-let never_lost () =
-  let one = Counting.make 1 and many = Counting.make 100 in
-  let available = Binary.make true in
-  let use () =
-    Counting.with_permit one ignore;
-    Counting.with_permit many ignore;
-    Binary.with_permit available ignore
-  in
-  let check () =
-    if Counting.get_value one <> 1 || Counting.get_value many <> 100 then
-      Alcotest.fail "a permit was lost"
-  in
-  let count = ref 0 in
-  while !count < 300 do
-    let calls = ref 0 in
-    Interrupting.run ~by:Interrupt ~count (fun () ->
-        check ();
-        while !calls < 5_000 do
-          incr calls;
-          use ()
-        done)
-  done;
-  check ();
-  yes "the binary one" (Binary.try_acquire available)
-
 let () =
   run "Semaphore"
     (( "operations",
@@ -231,8 +202,7 @@ let () =
          test "no more tasks than permits" limit;
          test "binary" binary;
          test "with_permit" with_permit;
-       ]
-       @ Interrupting.only (test "with_permit, interrupted" never_lost) )
+       ] )
     :: Outside.suite no_effect
     :: as_a_lock "counting" counting
     :: as_a_lock "binary" one_permit

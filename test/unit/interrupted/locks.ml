@@ -1,0 +1,413 @@
+(* What holds no value. *)
+
+open Concord
+open Scene
+open Kit
+module Partner = Concord_test_support.Partner
+
+(* --- Mutex ------------------------------------------------------------------------ *)
+
+let locks = waits Mutex.lock
+let refuses_to_lock = refuses Mutex.lock_evt
+
+let use_mutex t =
+  Mutex.protect t ignore;
+  0
+
+let mutex ?(held = false) ?wake ?waiting perform =
+  let t = Mutex.create () in
+  if held then Mutex.lock t;
+  let left t =
+    if Mutex.is_locked t then Mutex.unlock t;
+    let locked = flag (Mutex.try_lock t) in
+    Mutex.unlock t;
+    locked
+  in
+  around t ?waiting ?wake ~beside:use_mutex ~waiters:Mutex.waiters ~left perform
+    ~before:(fun t -> flag (Mutex.is_locked t))
+
+(* A thread that sleeps is not given the mutex, but nudged to come for it. *)
+let sleeper = lazy (Partner.thread ())
+
+let thread_waits perform =
+  let t = Mutex.create () and got = Atomic.make false in
+  Mutex.lock t;
+  let sleeper = Stdlib.Lazy.force sleeper in
+  Partner.ask sleeper (fun () ->
+      Mutex.lock t;
+      Atomic.set got true);
+  while Mutex.waiters t = 0 do
+    Thread.yield ()
+  done;
+  Unix.sleepf 0.000_2;
+  let look () =
+    (* enough for it to come, if it was nudged *)
+    if not (Atomic.get got) then Unix.sleepf 0.002;
+    (if not (Atomic.get got) then try Mutex.unlock t with Sys_error _ -> ());
+    Partner.join sleeper;
+    if Mutex.is_locked t then Mutex.unlock t;
+    Mutex.waiters t :: flag (Mutex.try_lock t)
+  in
+  scene (fun () -> perform t) ~waiters:(fun () -> Mutex.waiters t) ~look
+
+let mutexes =
+  let unlocking = [ ("Mutex.unlock", silent Mutex.unlock) ]
+  and trying = [ ("Mutex.try_lock", fun t -> flag (Mutex.try_lock t)) ] in
+  in_state "free" mutex
+    ([
+       ("Mutex.lock", silent Mutex.lock);
+       ("Mutex.protect", fun t -> Mutex.protect t nothing);
+       ("Mutex.protect, raising", raising Mutex.protect);
+       ( "Mutex.protect, others come",
+         fun t ->
+           Mutex.protect t (fun () ->
+               arrive [ locks; refuses_to_lock; locks ] t) );
+     ]
+    @ trying
+    @ as_event "Mutex.lock" (unit Mutex.lock_evt))
+  @ in_state "held" (mutex ~held:true) (trying @ unlocking)
+  @ in_state "others wait"
+      (mutex ~held:true ~waiting:[ refuses_to_lock; locks; locks ])
+      unlocking
+  @ in_state "a thread waits" thread_waits unlocking
+  @ in_state "only some that refuse"
+      (mutex ~held:true ~waiting:[ refuses_to_lock; refuses_to_lock ])
+      unlocking
+
+(* --- Semaphores --------------------------------------------------------------------- *)
+
+module Semaphores (S : sig
+  type t
+
+  val name : string
+  val make : bool -> t
+  val acquire : t -> unit
+  val try_acquire : t -> bool
+  val release : t -> unit
+  val acquire_evt : t -> unit Event.t
+  val waiters : t -> int
+  val with_permit : t -> (unit -> 'a) -> 'a
+end) =
+struct
+  let acquires = waits S.acquire
+  let refuses = refuses S.acquire_evt
+
+  let semaphore ?waiting ?wake available perform =
+    let rec permits t = if S.try_acquire t then 1 + permits t else 0 in
+    let left t =
+      let permits = permits t in
+      S.release t;
+      permits :: flag (S.try_acquire t)
+    in
+    let use t =
+      S.with_permit t ignore;
+      0
+    in
+    around (S.make available) ?waiting ?wake ~beside:use ~waiters:S.waiters
+      ~left perform
+
+  let operation what = "Semaphore." ^ S.name ^ "." ^ what
+
+  let cases =
+    let releasing = [ (operation "release", silent S.release) ]
+    and trying =
+      [ (operation "try_acquire", fun t -> flag (S.try_acquire t)) ]
+    in
+    in_state "free" (semaphore true)
+      ([
+         (operation "acquire", silent S.acquire);
+         (operation "with_permit", fun t -> S.with_permit t nothing);
+         (operation "with_permit, raising", raising S.with_permit);
+         ( operation "with_permit, others come",
+           fun t ->
+             S.with_permit t (fun () ->
+                 arrive [ acquires; refuses; acquires ] t) );
+       ]
+      @ trying
+      @ as_event (operation "acquire") (unit S.acquire_evt))
+    @ in_state "it waits"
+        (semaphore false ~wake:S.release)
+        [ (operation "with_permit", fun t -> S.with_permit t nothing) ]
+    @ in_state "none left" (semaphore false) (trying @ releasing)
+    @ in_state "others wait"
+        (semaphore false ~waiting:[ refuses; acquires; acquires ])
+        releasing
+    @ in_state "only some that refuse"
+        (semaphore false ~waiting:[ refuses; refuses ])
+        releasing
+end
+
+module Counting = Semaphores (struct
+  include Semaphore.Counting
+
+  let name = "Counting"
+  let make available = make (Bool.to_int available)
+end)
+
+(* Of several permits, the release is the step, not its fast path. *)
+module Several = Semaphores (struct
+  include Semaphore.Counting
+
+  let name = "Counting"
+  let make available = make (if available then 3 else 0)
+end)
+
+module Binary = Semaphores (struct
+  include Semaphore.Binary
+
+  let name = "Binary"
+end)
+
+let of_several =
+  in_state "three are free" (Several.semaphore true)
+    [
+      ( "Semaphore.Counting.with_permit",
+        fun t -> Semaphore.Counting.with_permit t nothing );
+      ("Semaphore.Counting.release", silent Semaphore.Counting.release);
+    ]
+
+(* --- Rwlock ---------------------------------------------------------------------------- *)
+
+type holder = Nobody | Reader | Writer
+
+let reads = waits Rwlock.read_lock
+let writes = waits Rwlock.write_lock
+let refuses_to_read = refuses Rwlock.read_lock_evt
+let refuses_to_write = refuses Rwlock.write_lock_evt
+
+(* Whoever has it: how many readers, or a hundred for a writer. *)
+let rec take_back t =
+  if Rwlock.try_write_lock t then begin
+    Rwlock.write_unlock t;
+    0
+  end
+  else
+    match Rwlock.read_unlock t with
+    | () -> 1 + take_back t
+    | exception Sys_error _ ->
+        Rwlock.write_unlock t;
+        100 + take_back t
+
+let rwlock ?prefer ?(held = Nobody) ?(wakes = false) ?waiting perform =
+  let t = Rwlock.create ?prefer () in
+  let lock, unlock =
+    match held with
+    | Nobody -> (ignore, ignore)
+    | Reader -> Rwlock.(read_lock, read_unlock)
+    | Writer -> Rwlock.(write_lock, write_unlock)
+  in
+  lock t;
+  let left t =
+    let held = take_back t in
+    held :: flag (Rwlock.try_read_lock t)
+  in
+  let use t =
+    Rwlock.read t ignore;
+    0
+  in
+  let wake = if wakes then Some unlock else None in
+  around t ?waiting ?wake ~beside:use ~waiters:Rwlock.waiters ~left perform
+
+let rwlocks =
+  let tries =
+    [
+      ("Rwlock.try_read_lock", fun t -> flag (Rwlock.try_read_lock t));
+      ("Rwlock.try_write_lock", fun t -> flag (Rwlock.try_write_lock t));
+    ]
+  and reading =
+    ("Rwlock.read_lock", silent Rwlock.read_lock)
+    :: as_event "Rwlock.read_lock" (unit Rwlock.read_lock_evt)
+  and read_unlock = ("Rwlock.read_unlock", silent Rwlock.read_unlock)
+  and write_unlock = ("Rwlock.write_unlock", silent Rwlock.write_unlock)
+  and crowd =
+    [ refuses_to_write; reads; refuses_to_read; reads; writes; reads ]
+  in
+  let of_preference what prefer =
+    in_state ("free" ^ what) (rwlock ?prefer)
+      ([
+         ("Rwlock.write_lock", silent Rwlock.write_lock);
+         ("Rwlock.read", fun t -> Rwlock.read t nothing);
+         ("Rwlock.write", fun t -> Rwlock.write t nothing);
+         ("Rwlock.read, raising", raising Rwlock.read);
+         ("Rwlock.write, raising", raising Rwlock.write);
+         ( "Rwlock.read, others come",
+           fun t ->
+             Rwlock.read t (fun () ->
+                 arrive [ refuses_to_write; writes; reads; refuses_to_read ] t)
+         );
+         ( "Rwlock.write, others come",
+           fun t -> Rwlock.write t (fun () -> arrive crowd t) );
+       ]
+      @ reading @ tries
+      @ as_event "Rwlock.write_lock" (unit Rwlock.write_lock_evt))
+    @ in_state ("a writer has it" ^ what)
+        (rwlock ?prefer ~held:Writer ~wakes:true)
+        (unless_polled reading)
+    @ in_state
+        ("held by a writer" ^ what)
+        (rwlock ?prefer ~held:Writer)
+        (write_unlock :: tries)
+    @ in_state
+        ("held by a reader" ^ what)
+        (rwlock ?prefer ~held:Reader)
+        (read_unlock :: tries)
+    @ in_state ("others wait" ^ what)
+        (rwlock ?prefer ~held:Writer ~waiting:crowd)
+        [ write_unlock ]
+    @ in_state ("others wait" ^ what)
+        (rwlock ?prefer ~held:Reader
+           ~waiting:[ refuses_to_write; writes; reads; writes ])
+        [ read_unlock ]
+    @ in_state
+        ("others wait behind a writer that refuses" ^ what)
+        (rwlock ?prefer ~held:Reader
+           ~waiting:[ refuses_to_write; reads; reads ])
+        (read_unlock :: tries)
+  in
+  of_preference "" None @ of_preference ", writers first" (Some `Writers)
+
+(* --- Latch ----------------------------------------------------------------------------- *)
+
+let latch ?waiting ?(count = 1) perform =
+  let left t =
+    let next = waits Latch.await t in
+    while not (Latch.is_open t) do
+      Latch.count_down t
+    done;
+    [ next () ]
+  in
+  let come t =
+    Latch.await t;
+    0
+  in
+  around (Latch.create count) ?waiting ~beside:come ~waiters:Latch.waiters ~left
+    perform ~before:(fun t -> [ Latch.count t ])
+
+let latches =
+  let awaits = waits Latch.await and refuses = refuses Latch.await_evt in
+  let waiting = [ awaits; refuses; awaits; awaits ]
+  and counting = [ ("Latch.count_down", silent Latch.count_down) ] in
+  in_state "of two" (latch ~count:2 ~waiting) counting
+  @ in_state "the last one" latch counting
+  @ in_state "the last one, others wait" (latch ~waiting) counting
+  @ in_state "open" (latch ~count:0)
+      (("Latch.await", silent Latch.await)
+      :: as_event "Latch.await" (unit Latch.await_evt))
+
+(* --- Condition ------------------------------------------------------------------------- *)
+
+let waits_alone = waits Condition.wait_no_mutex
+let refuses_alone = refuses Condition.wait_no_mutex_evt
+
+let one_signal t =
+  let finish = waits_alone t in
+  Condition.signal t;
+  [ finish () ]
+
+(* The caller has the mutex, before and after. *)
+let condition ?wake perform =
+  let t = Condition.create () and m = Mutex.create () in
+  Mutex.lock m;
+  let before _ = Mutex.waiters m :: flag (Mutex.is_locked m) in
+  let left _ =
+    if Mutex.is_locked m then Mutex.unlock m;
+    one_signal t
+  in
+  around (t, m) ?wake ~remembers:false ~before ~left perform
+    ~beside:(fun (_, m) -> use_mutex m)
+    ~waiters:(fun (t, _) -> Condition.waiters t)
+
+let by wake (t, _) = wake t
+
+(* Whoever is woken has to wait for the mutex. *)
+let with_the_mutex (t, m) =
+  let has_it = Mutex.try_lock m in
+  Condition.broadcast t;
+  Thread.yield ();
+  if has_it then Mutex.unlock m
+
+let signalled ?waiting perform =
+  around (Condition.create ()) ?waiting ~waiters:Condition.waiters
+    ~left:one_signal perform
+
+let waits_with_mutex t =
+  let m = Mutex.create () in
+  come (fun () ->
+      Mutex.protect m (fun () -> Condition.wait t m);
+      1)
+
+let looks t =
+  let looks = ref 0 in
+  come (fun () ->
+      Condition.loop_no_mutex t (fun () ->
+          incr looks;
+          if !looks > 1 then Some 1 else None))
+
+(* It finds what it looks for when it is in the queue. In this look it is signalled, and others
+   come to wait behind it. *)
+let passes_on t () =
+  if Condition.waiters t = 0 then None
+  else
+    Moments.unwatched (fun () ->
+        let waiting =
+          [ refuses_alone; refuses_alone; refuses_alone; waits_alone ]
+        in
+        ignore (arrive waiting t : int list);
+        Condition.signal t;
+        Some [])
+
+let conditions =
+  let waiting =
+    ("Condition.wait", fun (t, m) -> silent (Condition.wait t) m)
+    :: unless_polled
+         (as_event "Condition.wait" (fun (t, m) ->
+              Event.wrap (Condition.wait_evt t m) nothing))
+  and wakes =
+    [
+      ("Condition.signal", silent Condition.signal);
+      ("Condition.broadcast", silent Condition.broadcast);
+    ]
+  and looping f =
+    ("Condition.loop_no_mutex", fun t -> Condition.loop_no_mutex t (f t))
+    :: as_event "Condition.loop_no_mutex" (fun t ->
+        Condition.loop_no_mutex_evt t (f t))
+  and in_vain t = Condition.loop_no_mutex_evt t (fun () -> None) in
+  in_state "signal" (condition ~wake:(by Condition.signal)) waiting
+  @ in_state "broadcast" (condition ~wake:(by Condition.broadcast)) waiting
+  @ in_state "woken by one who has the mutex"
+      (condition ~wake:with_the_mutex)
+      waiting
+  @ in_state "nobody waits" signalled
+      (wakes
+      @ looping (fun _ () -> Some [])
+      @ [
+          ( "Condition.loop_no_mutex_evt, another is chosen",
+            fun t -> Event.sync (Event.prefer [ in_vain t; Event.always [] ]) );
+          ( "Condition.loop_no_mutex_evt, polled in vain",
+            fun t -> Option.value (Event.poll (in_vain t)) ~default:[] );
+        ])
+  @ in_state "signalled as it looks, others wait" signalled (looping passes_on)
+  @ in_state "others wait"
+      (signalled
+         ~waiting:
+           [
+             refuses_alone;
+             waits_alone;
+             waits_with_mutex;
+             refuses_alone;
+             looks;
+             waits_alone;
+           ])
+      wakes
+
+let cases =
+  List.concat
+    [
+      mutexes;
+      Counting.cases;
+      of_several;
+      Binary.cases;
+      rwlocks;
+      latches;
+      conditions;
+    ]

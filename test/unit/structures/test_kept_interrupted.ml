@@ -1,0 +1,55 @@
+(* Signal handlers that raise, at any moment, while waits are kept for the debugger: an operation
+   has happened completely, or not at all. The rest is in [test/unit/interrupted]. *)
+
+open Concord
+open Concord_test_support
+open Check
+
+exception Interrupt
+
+(* [make] again and again: what wakes, and what holds after it, whether it was interrupted
+   or not. *)
+let often make () =
+  let count = ref 0 in
+  while !count < 500 do
+    let calls = ref 0 in
+    Interrupting.run ~by:Interrupt ~count (fun () ->
+        while !calls < 2_000 do
+          incr calls;
+          let wake, check = make () in
+          match wake () with
+          | () -> check ()
+          | exception e ->
+              check ();
+              raise e
+        done)
+  done
+
+(* Alcotest formats in each check, and a handler that raises there is wrapped. *)
+let is_full t = if Mvar.try_read t = None then Alcotest.fail "the box is held"
+
+(* Nobody else wants the box. *)
+let alone use () =
+  let t = Mvar.create 0 in
+  ((fun () -> use t), fun () -> is_full t)
+
+let increment v = (v + 1, ())
+let modify_alone = alone (fun t -> Mvar.modify t increment)
+let modify_evt t = Event.sync (Mvar.modify_evt t increment)
+
+(* From here on, as in a program that is debugged. *)
+let kept make () =
+  Debug.keep_waits ();
+  often make ()
+
+let () =
+  run "interrupted, while waits are kept"
+    [
+      ( "Mvar",
+        List.concat_map
+          (fun (what, make) -> Interrupting.only (test what (kept make)))
+          [
+            ("a modification", modify_alone);
+            ("a modification, as an event", alone modify_evt);
+          ] );
+    ]

@@ -1,0 +1,176 @@
+(* A task that is interrupted while its resumer runs, or too late: what it was given reaches
+   others. The rest is in [test/unit/interrupted]. *)
+
+open Concord
+open Concord_test_support
+open Check
+open Effect.Deep
+
+exception Interrupt
+
+(* A handler raises in a task that was resumed, before it has gone on. *)
+let resumed_then_raises f =
+  try_with f ()
+    {
+      effc =
+        (fun (type a) (e : a Effect.t) ->
+          match e with
+          | Suspend.Suspend _ ->
+              Some
+                (fun (k : (a, _) continuation) ->
+                  match Effect.perform e with
+                  | _ -> discontinue k Interrupt
+                  | exception e -> discontinue k e)
+          | _ -> None);
+    }
+
+(* The same, while its resumer runs; which [raises] may raise after that. *)
+let raises_when_resumed ~raises f =
+  let result = ref None in
+  let suspend block k =
+    let decided = ref false in
+    let resumer _ =
+      (not !decided)
+      && begin
+        decided := true;
+        discontinue k Interrupt;
+        raises ();
+        true
+      end
+    in
+    Option.iter (continue k) (block resumer)
+  in
+  Handled.run { suspend }
+    ~ret:(fun outcome -> result := Some outcome)
+    (fun () -> match f () with v -> Ok v | exception e -> Error e);
+  result
+
+let ways =
+  [
+    ("direct", Condition.loop_no_mutex);
+    ("event", fun c f -> Event.sync (Condition.loop_no_mutex_evt c f));
+    ( "choice",
+      fun c f -> Event.select [ Event.never; Condition.loop_no_mutex_evt c f ]
+    );
+  ]
+
+let each f () = List.iter (fun (name, loop) -> f name loop) ways
+
+let create () =
+  let c = Condition.create () and items = Atomic.make 0 in
+  let take () =
+    match Atomic.get items with
+    | 0 -> None
+    | n ->
+        Atomic.set items (n - 1);
+        Some n
+  in
+  (c, items, take)
+
+let after_its_resumption name loop =
+  let c, items, take = create () in
+  let first =
+    Hand.start (fun () -> resumed_then_raises (fun () -> loop c take))
+  in
+  let next = Hand.start (fun () -> loop c take) in
+  Atomic.incr items;
+  Condition.signal c;
+  Hand.settle ();
+  raises name Interrupt (fun () -> Hand.result first);
+  int (name ^ ": the next one") 1 (Hand.result next);
+  int "waiters" 0 (Condition.waiters c)
+
+let during_its_resumption raises name loop =
+  let c, items, take = create () in
+  let first = raises_when_resumed ~raises (fun () -> loop c take) in
+  let next = Hand.start (fun () -> loop c take) in
+  Atomic.incr items;
+  (try Condition.signal c with Interrupt -> ());
+  Hand.settle ();
+  yes name (!first = Some (Error Interrupt));
+  int (name ^ ": the next one") 1 (Hand.result next);
+  int "waiters" 0 (Condition.waiters c)
+
+(* --- Barriers -------------------------------------------------------------------- *)
+
+module Late = Concord__Late
+module Trial = Concord__Trial
+
+let is_kept () =
+  match Late.raise_kept () with () -> false | exception Interrupt -> true
+
+(* A handler raises in a task that was resumed and looks whether the trial has passed, just
+   when it has. *)
+let too_late ~cancelled () =
+  let trial = Trial.create () in
+  let suspend block k =
+    if Trial.is_passed trial && not cancelled then
+      continue k (Option.get (block (fun _ -> false)))
+    else begin
+      yes "passes" (Structure_kit.Step.perform trial (fun () -> Trial.pass) ());
+      discontinue k Interrupt
+    end
+  in
+  let has_passed =
+    Handled.run { suspend } ~ret:Fun.id (fun () -> Trial.has_passed trial)
+  in
+  yes "has passed" has_passed;
+  int "kept" (Bool.to_int (not cancelled)) (Bool.to_int (is_kept ()))
+
+(* A task was woken in vain, and makes the next trial as it comes back: it resumes itself, and
+   then another one, whose resumer raises. *)
+let makes_the_next_trial () =
+  let b = Barrier.create 3 in
+  let await () = Barrier.await b in
+  let first = Hand.start await in
+  let doomed = Hand.start await in
+  yes "cancelled" (Hand.cancel doomed);
+  let last = Hand.start await in
+  let other = Hand.watch ~strike:Interrupt await in
+  Hand.settle ();
+  Hand.unwound doomed;
+  Hand.result first;
+  Hand.result last;
+  yes "resumed" !other;
+  yes "kept" (is_kept ());
+  int "waiters" 0 (Barrier.waiters b)
+
+(* One of two parties is cancelled while it is asked, and has withdrawn when it refuses. *)
+let withdraws_while_asked () =
+  let b = Barrier.create 2 in
+  let seen = ref [] in
+  let suspend block k =
+    let resumer _ =
+      discontinue k Interrupt;
+      seen := Barrier.waiters b :: !seen;
+      false
+    in
+    yes "waits" (Option.is_none (block resumer))
+  in
+  Handled.run { suspend } ~ret:Fun.id (fun () ->
+      try Barrier.await b with Interrupt -> ());
+  let other = Hand.start (fun () -> Barrier.await b) in
+  Alcotest.(check (list int)) "meanwhile" [ 0 ] !seen;
+  int "waits" 1 (Barrier.waiters b);
+  Barrier.await b;
+  Hand.settle ();
+  Hand.result other
+
+let () =
+  run "resumed, and interrupted"
+    [
+      ( "Condition.loop_no_mutex",
+        [
+          test "after the resumption" (each after_its_resumption);
+          test "during the resumption" (each (during_its_resumption ignore));
+          test "also in who resumes"
+            (each (during_its_resumption (fun () -> raise Interrupt)));
+        ] );
+      ( "a barrier",
+        [
+          test "too late, in a task that looks" (too_late ~cancelled:false);
+          test "a cancellation is not kept" (too_late ~cancelled:true);
+          test "too late, in one that makes the next trial" makes_the_next_trial;
+          test "waiters, while one withdraws" withdraws_while_asked;
+        ] );
+    ]
