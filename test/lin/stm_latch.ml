@@ -67,5 +67,5 @@ module Two = STM_domain.Make (Spec)
 let tests =
   [
     One.agree_test ~count:(Race.often 300) ~name:"Latch, on one domain";
-    Two.agree_test_par ~count:(Race.often 8) ~name:"Latch, on two domains";
+    Two.agree_test_par ~count:(Race.often 25) ~name:"Latch, on two domains";
   ]

@@ -90,6 +90,6 @@ module Two = STM_domain.Make (Never_waits)
 let tests =
   [
     One.agree_test ~count:(Race.often 300) ~name:"Mutex, on one domain";
-    Two.agree_test_par ~count:(Race.often 8)
+    Two.agree_test_par ~count:(Race.often 25)
       ~name:"Mutex without waiting, on two domains";
   ]

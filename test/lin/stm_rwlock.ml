@@ -140,8 +140,8 @@ let tests =
     One.agree_test ~count:(Race.often 300) ~name:"Rwlock, on one domain";
     One_writers.agree_test ~count:(Race.often 300)
       ~name:"Rwlock for writers first, on one domain";
-    Two.agree_test_par ~count:(Race.often 8)
+    Two.agree_test_par ~count:(Race.often 25)
       ~name:"Rwlock without waiting, on two domains";
-    Two_writers.agree_test_par ~count:(Race.often 5)
+    Two_writers.agree_test_par ~count:(Race.often 10)
       ~name:"Rwlock for writers first without waiting, on two domains";
   ]

@@ -119,7 +119,7 @@ module Tests (Kind : Kind) = struct
   let tests name =
     [
       One.agree_test ~count:(Race.often 200) ~name:(name ^ ", on one domain");
-      Two.agree_test_par ~count:(Race.often 6)
+      Two.agree_test_par ~count:(Race.often 15)
         ~name:(name ^ " without waiting, on two domains");
     ]
 end
