@@ -37,7 +37,7 @@
     - {b Suspends}: an operation that must wait suspends the calling task, until
       the descriptor is ready. One that need not wait does not suspend. So a
       task that always has something to read lets the others run only if it
-      calls {!Concord.yield}.
+      calls {!Concord.Tasks.yield}.
     - {b Cancelled} while suspended: the host's exception is raised, and nothing
       was read or written, unless it says otherwise below. Not so for regular
       files, of which the operation in progress is completed first.

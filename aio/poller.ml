@@ -1,5 +1,5 @@
 open Poller_inbox
-module Waiter = Concord.Structure_kit.Waiter
+module Waiter = Concord.Tools.Structure_kit.Waiter
 
 type nonrec direction = direction = Read | Write
 type nonrec rest = rest = Idle | Busy | Waiting

@@ -21,7 +21,7 @@ val enlist :
   t ->
   Unix.file_descr ->
   direction ->
-  ('x, 'a) Concord.Structure_kit.waiter ->
+  ('x, 'a) Concord.Tools.Structure_kit.waiter ->
   'a ->
   unit
 (** [enlist t fd direction waiter v]: the loop resumes [waiter] with [v] once

@@ -1,4 +1,4 @@
-module Waiter = Concord.Structure_kit.Waiter
+module Waiter = Concord.Tools.Structure_kit.Waiter
 
 type direction = Read | Write
 type wait = Wait : { waiter : ('x, 'a) Waiter.t; value : 'a } -> wait

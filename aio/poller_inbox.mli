@@ -12,7 +12,7 @@ type direction = Read | Write
 (** A waiter, and what it is resumed with. *)
 type wait =
   | Wait : {
-      waiter : ('x, 'a) Concord.Structure_kit.waiter;
+      waiter : ('x, 'a) Concord.Tools.Structure_kit.waiter;
       value : 'a;
     }
       -> wait

@@ -1,6 +1,6 @@
-module Structure_kit = Concord.Structure_kit
+module Structure_kit = Concord.Tools.Structure_kit
 module Event = Concord.Event
-module Host_kit = Concord.Host_kit
+module Host_kit = Concord.Tools.Host_kit
 module Poll = Iomux.Poll
 
 (* --- Loops that poll themselves ------------------------------------------- *)

@@ -138,4 +138,4 @@ let run ?(drop = ignore) f =
 
 let run_protected f =
   let promise = start_job ignore f in
-  Concord.Suspend.protect (fun () -> Promise.await promise)
+  Concord.Tools.Suspend.protect (fun () -> Promise.await promise)

@@ -1,5 +1,6 @@
 open Case
 open Concord
+open Concord.Tools
 
 (* Each row has a process of its own, in which it stays on. *)
 let ways =

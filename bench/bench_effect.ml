@@ -1,5 +1,5 @@
 open Case
-open Concord
+open Concord.Tools
 module Pool = Domainslib.Task
 
 (* The slides' program, the steps of which are measured: a handler is installed (a); the

@@ -1,5 +1,6 @@
 open Case
 open Concord
+open Concord.Tools
 
 (* Suspending, against the effect alone *)
 

@@ -1,18 +1,6 @@
-module Suspend = Suspend
-module Host_kit = Host_kit
-module Structure_kit = Structure_kit
 module Event = Event
-module Evt = Event
 module Scope = Scope
 module Tasks = Tasks
-
-let both = Tasks.both
-let all = Tasks.all
-let first = Tasks.first
-let any = Tasks.any
-let with_timeout = Tasks.with_timeout
-let yield = Tasks.yield
-
 module Promise = Promise
 module Mvar = Mvar
 module Lazy = Lazy
@@ -27,7 +15,5 @@ module Semaphore = Semaphore
 module Rwlock = Rwlock
 module Barrier = Barrier
 module Latch = Latch
-module Monadic = Monadic
-module Debug = Debug
-module Trace = Trace
+module Tools = Tools
 module Private = Private

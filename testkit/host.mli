@@ -1,5 +1,5 @@
-(** Does a scheduler keep its side of the contract of {!Concord.Suspend}, and
-    what else can it do?
+(** Does a scheduler keep its side of the contract of {!Concord.Tools.Suspend},
+    and what else can it do?
 
     Say what the scheduler is, in a module of type {!HOST}; then {!main} is the
     whole program. *)
@@ -10,7 +10,7 @@ module type HOST = Host_signature.HOST
 
 (** {1 The checks}
 
-    - {b H1} to {b H4}: what {!Concord.Suspend} says of a host.
+    - {b H1} to {b H4}: what {!Concord.Tools.Suspend} says of a host.
     - {b S1} to {b S5}: what it says of structures, on this host: a structure
       keeps them only if its tasks' host lets it.
     - {b backtraces}: those of what [block], or the first task, raises.
@@ -18,7 +18,7 @@ module type HOST = Host_signature.HOST
       loop that handles [Suspend] in a task of this host; a loop that does not,
       as Eio's or that of a Domainslib pool.
     - {b domains}: two loops, each on a domain of its own.
-    - {b protect}: {!Concord.Suspend.protect}.
+    - {b protect}: {!Concord.Tools.Suspend.protect}.
     - {b fair}: tasks that are always ready leave others their turn.
     - {b failures}: what a task raises is not forgotten.
     - {b end}: what is left of a loop that has ended does no harm.

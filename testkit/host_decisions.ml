@@ -1,4 +1,5 @@
 open Concord
+open Concord.Tools
 open Host_signature
 open Host_tasks
 open Trial

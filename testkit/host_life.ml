@@ -1,4 +1,5 @@
 open Concord
+open Concord.Tools
 open Host_signature
 open Host_tasks
 open Trial
@@ -92,7 +93,8 @@ let fair (module H : HOST) =
     cases =
       [
         case "two tasks yield" (by_turns h H.yield);
-        case "two tasks call Concord.yield" (by_turns h Concord.yield);
+        case "two tasks call Concord.Tasks.yield"
+          (by_turns h Concord.Tasks.yield);
         case "a task is resumed while two yield" (among_busy_tasks h);
       ];
   }

@@ -1,4 +1,5 @@
 open Concord
+open Concord.Tools
 open Host_signature
 
 type clause = { name : string; about : string; cases : Trial.case list }

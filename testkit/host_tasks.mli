@@ -55,17 +55,17 @@ val post : unit -> 'a post
 (** An empty place. *)
 
 val is_empty : 'a post -> bool
-val put : 'a post -> 'a Concord.Suspend.resumer -> unit
+val put : 'a post -> 'a Concord.Tools.Suspend.resumer -> unit
 
-val peek : 'a post -> 'a Concord.Suspend.resumer
+val peek : 'a post -> 'a Concord.Tools.Suspend.resumer
 (** The resumer, which stays there.
     - {b Raises} [Invalid_argument] if there is none. *)
 
-val take : 'a post -> 'a Concord.Suspend.resumer option
+val take : 'a post -> 'a Concord.Tools.Suspend.resumer option
 (** Takes the resumer out, if there is one. *)
 
 val wait_in : 'a post -> 'a
 (** Suspends, with the resumer in the place. *)
 
-val collect : 'a post -> 'a Concord.Suspend.resumer
+val collect : 'a post -> 'a Concord.Tools.Suspend.resumer
 (** Polls for the resumer, takes it out, and blocks the thread meanwhile. *)

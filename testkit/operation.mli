@@ -3,8 +3,8 @@
     Describe one operation that may wait, and the one that lets its tasks go on
     ({!module-type-OPERATION}): a dozen lines. {!check} then looks at the
     clauses S1 to S5 of [Concord_suspend], and at what follows from them. The
-    structure may be made of [Concord.Structure_kit], or of nothing but the
-    effect. An example ends the page "Writing a structure". *)
+    structure may be made of [Concord.Tools.Structure_kit], or of nothing but
+    the effect. An example ends the page "Writing a structure". *)
 
 (** What a release does for those who wait. *)
 type service = Operation_signature.service =

@@ -1,5 +1,5 @@
 open Effect.Deep
-open Concord.Suspend
+open Concord.Tools.Suspend
 
 exception Cancelled
 exception Interrupt

@@ -29,7 +29,7 @@ let say_failed e =
   let what =
     match e with
     | Failed text -> text
-    | Concord.Suspend.Never_resumed ->
+    | Concord.Tools.Suspend.Never_resumed ->
         "all wait, and nothing is left that could go on \
          (Suspend.Never_resumed): was somebody not put into the queue, or the \
          loop not woken?"

@@ -67,7 +67,7 @@ let tell_faults recorder ~program items =
     if Recorder.has_events recorder then
       say
         "%s told nothing: it does not use Concord, or it was linked with a \
-         version before Concord.Trace"
+         version before Concord.Tools.Trace"
         program
     else
       say

@@ -2,8 +2,8 @@ module Deferred = Async.Deferred
 module Ivar = Async.Ivar
 module Monitor = Async.Monitor
 module Scheduler = Async_kernel.Async_kernel_scheduler
-module Suspend = Concord.Suspend
-module Host_kit = Concord.Host_kit
+module Suspend = Concord.Tools.Suspend
+module Host_kit = Concord.Tools.Host_kit
 module Decision = Host_kit.Decision
 
 let name = "async"
@@ -96,7 +96,7 @@ module Host = struct
 end
 
 include
-  Concord.Monadic.Make_plain_named
+  Concord.Tools.Monadic.Make_plain_named
     (Host)
     (struct
       type 'a t = 'a Deferred.t
@@ -189,7 +189,7 @@ type 'a determining = {
 
 let determining =
   {
-    Concord.Structure_kit.default with
+    Concord.Tools.Structure_kit.default with
     name = "Deferred";
     how =
       By_hand
@@ -210,7 +210,8 @@ let determining =
                 Deferred.upon first
                   (Option.iter (fun v ->
                        ignore
-                         (Concord.Structure_kit.Waiter.resume w (Ok v) : bool)));
+                         (Concord.Tools.Structure_kit.Waiter.resume w (Ok v)
+                           : bool)));
                 true
               end);
           withdraw = (fun t _ -> Ivar.fill_if_empty t.given_up ());

@@ -163,5 +163,5 @@ val feed :
     closed by others, it closes the pipe, with the item that found [stream]
     closed. Nobody else may read the pipe meanwhile. *)
 
-include Concord.Monadic.S with type 'a promise := 'a Async.Deferred.t
+include Concord.Tools.Monadic.S with type 'a promise := 'a Async.Deferred.t
 (** @inline *)

@@ -1,5 +1,5 @@
-module Inbox = Concord.Host_kit.Inbox
-module Spin = Concord.Host_kit.Spin
+module Inbox = Concord.Tools.Host_kit.Inbox
+module Spin = Concord.Tools.Host_kit.Spin
 module Scheduler = Async_kernel.Async_kernel_scheduler
 module Execution_context = Async_kernel.Execution_context
 module Ivar = Async.Ivar

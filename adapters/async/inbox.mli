@@ -2,9 +2,9 @@
 
     Async's state belongs to the thread that holds Async's lock, on the domain
     that Async was linked on. What other threads want done there goes through a
-    queue of wakes, a {!Concord.Host_kit.Inbox}. (Async's own [Thread_safe]
-    relies on the master lock, of which each domain has one: so it serves the
-    threads of that domain only.) *)
+    queue of wakes, a {!Concord.Tools.Host_kit.Inbox}. (Async's own
+    [Thread_safe] relies on the master lock, of which each domain has one: so it
+    serves the threads of that domain only.) *)
 
 val is_here : unit -> bool
 (** May the calling thread touch Async's state? *)
@@ -24,7 +24,7 @@ val enter : unit -> unit
     - {b Raises} [Invalid_argument] unless {!is_here}. *)
 
 val resume :
-  'a Concord.Host_kit.Decision.t ->
+  'a Concord.Tools.Host_kit.Decision.t ->
   ('a, exn) result Async.Ivar.t ->
   ('a, exn) result ->
   bool
@@ -47,5 +47,5 @@ val begin_wait : unit -> unit
 (** A task of Async begins to wait for somebody who calls {!resume}. Called by a
     thread that {!is_here}, before or after that. *)
 
-val spin : Concord.Host_kit.Spin.t
+val spin : Concord.Tools.Host_kit.Spin.t
 (** How long Async looks before it sleeps while tasks wait. For tests. *)

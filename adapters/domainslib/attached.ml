@@ -65,7 +65,7 @@ let create pool =
   in
   let arrive () =
     let started = Porter.nothing_started () in
-    Concord.Structure_kit.update domains (List.cons started);
+    Concord.Tools.Structure_kit.update domains (List.cons started);
     if not (Domain.is_main_domain ()) then Domain.at_exit leaving;
     started
   in

@@ -163,7 +163,7 @@ let with_pool ?name ~num_domains f =
   let ready = Promise.create () and leave = Promise.create () in
   let over = Promise.create () in
   let await promise =
-    Concord.Suspend.protect (fun () -> Promise.await promise)
+    Concord.Tools.Suspend.protect (fun () -> Promise.await promise)
   in
   let keep mask () = keep_pool mask name num_domains ~ready ~leave ~over in
   let start () =

@@ -35,8 +35,8 @@ val with_pool :
       set up, where [f] does, until the jobs have ended, and while the pool is
       torn down. A thread of the calling domain does this work.
     - {b Cancelled}: [f] gets the host's exception where it waits. The rest of
-      [with_pool] is {{!Concord.Suspend.protect}protected}: it still waits for
-      the jobs. Where a host cannot defer a cancellation (Eio without
+      [with_pool] is {{!Concord.Tools.Suspend.protect}protected}: it still waits
+      for the jobs. Where a host cannot defer a cancellation (Eio without
       [concord-eio]) the exception is raised at once, and the thread waits for
       the jobs and tears the pool down.
     - {b Signals}: what runs in the pool has the caller's signal mask. If a
@@ -136,7 +136,7 @@ val run : Domainslib.Task.pool -> (unit -> 'a) -> 'a
       job has not started, it never will. If it has, it runs to its end, since
       Domainslib cancels nothing, and its result is dropped (as by
       [Eio.Executor_pool.submit]); {!drain} waits for it. For a caller that has
-      to wait for the end of its job, there is {!Concord.Suspend.protect}.
+      to wait for the end of its job, there is {!Concord.Tools.Suspend.protect}.
     - {b Order}, {b Cost}: as {!submit}; one suspension.
     - {b Raises} [e] if [f] raised [e], with its backtrace.
     - {b Raises} [Invalid_argument] as {!submit}. *)
@@ -204,8 +204,8 @@ val parallel_for :
 
 val attach : Domainslib.Task.pool -> unit
 (** [attach pool] makes [pool] ready for {!submit} from anywhere, and for fast
-    calls of {!Concord.yield} in its tasks, and takes the pool's place for an
-    outside domain, if that is free, for the calling domain. Calling it again
+    calls of {!Concord.Tasks.yield} in its tasks, and takes the pool's place for
+    an outside domain, if that is free, for the calling domain. Calling it again
     does nothing. It does not suspend.
 
     - {b Raises} [Invalid_argument] if [pool] was torn down, or if another

@@ -1,6 +1,6 @@
 module Task = Domainslib.Task
 module Promise = Concord.Promise
-module Decision = Concord.Host_kit.Decision
+module Decision = Concord.Tools.Host_kit.Decision
 
 exception Torn_down
 
@@ -26,7 +26,7 @@ exception Torn_down
    one. A turn that finds no job does nothing: one turn too many does no harm, should
    the porter be interrupted before it has counted the turn.
 
-   This is not [Concord.Host_kit.Inbox], as several domains take from it.
+   This is not [Concord.Tools.Host_kit.Inbox], as several domains take from it.
 
    [ended], an Atomic, counts the jobs that have ended, and [drained], another
 
@@ -54,7 +54,7 @@ type inbox = {
   latest_first : job list;  (** Those that came after these. *)
   posted : int;  (** How many jobs have come. *)
   aside : int;  (** How many of these do not count. *)
-  wake : unit Concord.Suspend.resumer;
+  wake : unit Concord.Tools.Suspend.resumer;
 }
 
 (* The jobs that one domain has started. Only its turns touch it, until the pool has been

@@ -1,5 +1,5 @@
 open Eio.Private
-module Host_kit = Concord.Host_kit
+module Host_kit = Concord.Tools.Host_kit
 module Decision = Host_kit.Decision
 module Plugin = Concord.Private.Plugin
 module Innermost_handler = Concord.Private.Innermost_handler
@@ -44,8 +44,8 @@ let[@inline] tell () = Trace.suspend_fiber "Concord"
 (* A resumer decides on any
    domain, and cancelling on the fiber's own; the one that decides enqueues the fiber,
    once. What resumes the fiber if [cancel] refuses has no exception for it. *)
-let enter (type a) ~cancel (block : a Concord.Suspend.resumer -> a option) fiber
-    (enqueue : a Effects.enqueue) =
+let enter (type a) ~cancel (block : a Concord.Tools.Suspend.resumer -> a option)
+    fiber (enqueue : a Effects.enqueue) =
   match Fiber_context.get_error fiber with
   | Some e when cancel e -> enqueue (marked (Error e))
   | Some _ | None -> (
@@ -189,7 +189,7 @@ let scope body =
     result :=
       Some
         (Eio.Fiber.with_binding key scopes (fun () ->
-             body Concord.Suspend.{ fork; cancel }))
+             body Concord.Tools.Suspend.{ fork; cancel }))
   in
   match Eio.Switch.run run with
   | () ->

@@ -1,8 +1,8 @@
-module Host_kit = Concord.Host_kit
-module Structure_kit = Concord.Structure_kit
+module Host_kit = Concord.Tools.Host_kit
+module Structure_kit = Concord.Tools.Structure_kit
 module Decision = Host_kit.Decision
 module Leaks = Concord.Private.Leaks
-module Suspend = Concord.Suspend
+module Suspend = Concord.Tools.Suspend
 
 let name = "lwt"
 
@@ -189,7 +189,7 @@ module Host = struct
 end
 
 include
-  Concord.Monadic.Make_named
+  Concord.Tools.Monadic.Make_named
     (Host)
     (struct
       type 'a t = 'a Lwt.t

@@ -279,5 +279,5 @@ exception No_loop
       - : unit = ()
     ]} *)
 
-include Concord.Monadic.S with type 'a promise := 'a Lwt.t
+include Concord.Tools.Monadic.S with type 'a promise := 'a Lwt.t
 (** @inline *)

@@ -1,5 +1,5 @@
-module Inbox = Concord.Host_kit.Inbox
-module Spin = Concord.Host_kit.Spin
+module Inbox = Concord.Tools.Host_kit.Inbox
+module Spin = Concord.Tools.Host_kit.Spin
 
 let this_thread () = Thread.id (Thread.self ())
 

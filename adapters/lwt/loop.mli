@@ -2,8 +2,8 @@
 
     Lwt has one loop in a process, and its state belongs to the thread that runs
     the loop. What other threads want done there goes through a queue of wakes,
-    a {!Concord.Host_kit.Inbox}, which hooks of Lwt's loop serve. The hooks are
-    installed when this module is initialised. *)
+    a {!Concord.Tools.Host_kit.Inbox}, which hooks of Lwt's loop serve. The
+    hooks are installed when this module is initialised. *)
 
 (** {2 Whose it is} *)
 
@@ -32,7 +32,7 @@ val enter : unit -> unit
 (** {2 Waking} *)
 
 val resume :
-  'a Concord.Host_kit.Decision.t ->
+  'a Concord.Tools.Host_kit.Decision.t ->
   ('a, exn) result ->
   'b Lwt.t ->
   'b Lwt.u ->

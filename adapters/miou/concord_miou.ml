@@ -1,4 +1,4 @@
-module Host_kit = Concord.Host_kit
+module Host_kit = Concord.Tools.Host_kit
 module Decision = Host_kit.Decision
 module Trigger = Miou.Trigger
 
@@ -16,7 +16,7 @@ let name = "miou"
    Debt: whoever has decided calls what is in [parked] after that. *)
 type 'a wait = {
   decision : 'a Decision.t;
-  parked : unit Concord.Suspend.resumer Atomic.t;
+  parked : unit Concord.Tools.Suspend.resumer Atomic.t;
 }
 
 let nothing _ = false

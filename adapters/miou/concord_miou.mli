@@ -40,17 +40,17 @@
     cancellation again. (They know of the cancellation if it was one of them
     that was cancelled.)
 
-    A wait in {!Concord.Suspend.protect}, as that of a {!Concord.Condition.wait}
-    for its mutex, blocks the whole domain there, for a second at most. Then it
-    raises the cancellation too: the task may wait for another one of the same
-    domain.
+    A wait in {!Concord.Tools.Suspend.protect}, as that of a
+    {!Concord.Condition.wait} for its mutex, blocks the whole domain there, for
+    a second at most. Then it raises the cancellation too: the task may wait for
+    another one of the same domain.
 
     {2 Limits}
 
     - Miou's tasks have no scopes of which Concord knew: {!Concord.Scope.run}
-      and {!Concord.all} run a [Concord_fifo] in the task. An operation of
+      and {!Concord.Tasks.all} run a [Concord_fifo] in the task. An operation of
       Miou's own in one of their tasks holds up the others.
-    - Reports of {!Concord.Debug} do not tell Miou's tasks apart.
+    - Reports of {!Concord.Tools.Debug} do not tell Miou's tasks apart.
     - What a signal handler raises is raised by the wait that it interrupts, by
       the next one on the thread if that wait was decided, or by {!run}. (In the
       code of [Miou.await_first] Miou 0.7.0 makes an [Assert_failure] of it.)

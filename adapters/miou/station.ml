@@ -1,5 +1,5 @@
-module Inbox = Concord.Host_kit.Inbox
-module Spin = Concord.Host_kit.Spin
+module Inbox = Concord.Tools.Host_kit.Inbox
+module Spin = Concord.Tools.Host_kit.Spin
 module Uid = Miou.Domain.Uid
 
 type pipe = { input : Miou_unix.file_descr; output : Unix.file_descr }
@@ -260,7 +260,7 @@ let runs = Atomic.make false
 let leave () =
   let pipes_left = List.map (fun t -> t.pipe) (Atomic.get stations) in
   Atomic.set stations [];
-  Concord.Structure_kit.update pipes (List.append pipes_left);
+  Concord.Tools.Structure_kit.update pipes (List.append pipes_left);
   Atomic.set runs false
 
 let run ?g ?domains f =

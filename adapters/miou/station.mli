@@ -21,7 +21,7 @@ val here : unit -> t option
 
 val decide_and_resume :
   t ->
-  'a Concord.Host_kit.Decision.t ->
+  'a Concord.Tools.Host_kit.Decision.t ->
   ('a, exn) result ->
   Miou.Trigger.t ->
   bool

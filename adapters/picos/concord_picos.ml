@@ -2,7 +2,7 @@ open Picos
 module Promise = Concord.Promise
 
 let name = Fibers.name
-let using loop = Concord.Host_kit.using_plugin Fibers.plugin loop
+let using loop = Concord.Tools.Host_kit.using_plugin Fibers.plugin loop
 let as_fiber = Guest.as_fiber
 
 (* With this message Picos 0.6 refuses to run a scheduler, or to configure itself, outside

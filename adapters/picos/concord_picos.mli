@@ -32,12 +32,12 @@
 
     - {b Cancelled} when the fiber's computation is: the wait raises the
       exception of the computation, with its backtrace, and has taken nothing.
-      Not where the fiber forbids it: {!Concord.Suspend.protect} is
+      Not where the fiber forbids it: {!Concord.Tools.Suspend.protect} is
       [Fiber.forbid].
-    - {b Scopes} ({!Concord.Scope}, {!Concord.both} and the like) start fibers,
-      whose computation is the scope's. A fiber that forks has the new one begin
-      before it goes on. What [Picos_std_structured] remembers for a fiber, the
-      flock in which it is, is not passed on.
+    - {b Scopes} ({!Concord.Scope}, {!Concord.Tasks.both} and the like) start
+      fibers, whose computation is the scope's. A fiber that forks has the new
+      one begin before it goes on. What [Picos_std_structured] remembers for a
+      fiber, the flock in which it is, is not passed on.
     - {b Order}: fibers that were resumed wait for their turn as the scheduler
       has it.
     - {b Cost} of a wait: that of Picos's own, and of asking for the fiber. In a
@@ -77,9 +77,9 @@ val using : (unit -> 'a) -> 'a
     The other way round, the loops of Eio, Domainslib and [Concord_fifo] need
     nothing inside a fiber of Picos; that of Lwt is run by [Concord_lwt.run].
 
-    - {b Suspends} the calling task only as {!Concord.Host_kit.using_plugin}:
-      the scheduler blocks the thread while it has nothing to do, as Picos's do.
-*)
+    - {b Suspends} the calling task only as
+      {!Concord.Tools.Host_kit.using_plugin}: the scheduler blocks the thread
+      while it has nothing to do, as Picos's do. *)
 
 val as_fiber : (unit -> 'a) -> 'a
 (** [as_fiber f] is [f ()], in which the calling task, of whatever host, is a
@@ -114,10 +114,10 @@ val as_fiber : (unit -> 'a) -> 'a
       fibers are cancelled with [Control.Terminate], and [as_fiber] raises the
       host's exception. If a computation is cancelled, by [Bundle.terminate]
       say, then what its fibers wait for ends, also in Concord's structures.
-      [Fiber.forbid] and {!Concord.Suspend.protect} defer both; in Eio if
+      [Fiber.forbid] and {!Concord.Tools.Suspend.protect} defer both; in Eio if
       [concord-eio] is linked.
     - {b Cost}: that of a scope; for each wait, that of a suspension on the host
-      and of {!Concord.Host_kit.using}.
+      and of {!Concord.Tools.Host_kit.using}.
     - {b Raises} [e] if [f] raised [e], or one of its fibers: the others are
       cancelled then.
 

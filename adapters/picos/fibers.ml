@@ -1,5 +1,5 @@
 open Picos
-module Host_kit = Concord.Host_kit
+module Host_kit = Concord.Tools.Host_kit
 
 let name = "picos"
 

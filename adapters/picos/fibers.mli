@@ -4,8 +4,8 @@ open Picos
 
 val name : string
 
-val plugin : Concord.Host_kit.plugin
+val plugin : Concord.Tools.Host_kit.plugin
 (** Added when the library is initialised. *)
 
-val who : Fiber.t -> Concord.Host_kit.Who.t
+val who : Fiber.t -> Concord.Tools.Host_kit.Who.t
 (** To be called in that fiber. *)

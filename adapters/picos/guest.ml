@@ -1,8 +1,8 @@
 open Picos
 open Effect.Deep
 module Control = Picos_std_structured.Control
-module Host_kit = Concord.Host_kit
-module Suspend = Concord.Suspend
+module Host_kit = Concord.Tools.Host_kit
+module Suspend = Concord.Tools.Suspend
 
 (* A scheduler of one fiber, that sleeps in the task in which it runs. It runs the
    fiber inside of [Host_kit.using], and does outside of that whatever may suspend
@@ -119,7 +119,7 @@ let suspend t block =
 
 let yield t =
   Fiber.check t.fiber;
-  or_terminate t (fun () -> if_forbidden_protect t Concord.yield)
+  or_terminate t (fun () -> if_forbidden_protect t Concord.Tasks.yield)
 
 let[@alert "-handler"] cancel_after t computation ~seconds e backtrace =
   Fiber.check t.fiber;

@@ -1,5 +1,5 @@
 open Picos
-module Host_kit = Concord.Host_kit
+module Host_kit = Concord.Tools.Host_kit
 module Private = Concord.Private
 
 (* What [block] answered. *)
@@ -14,7 +14,7 @@ type look = {
           sleep. *)
   mutable answer : answer;
   mutable canceler : Trigger.t option;
-  mutable cancel : unit Concord.Suspend.resumer;
+  mutable cancel : unit Concord.Tools.Suspend.resumer;
       (** What the canceler calls, and does not keep alive itself. *)
 }
 

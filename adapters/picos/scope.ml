@@ -66,7 +66,7 @@ let run_scope t fiber body =
     Fiber.set fiber ~forbid
   in
   Fun.protect ~finally (fun () ->
-      body Concord.Suspend.{ fork = fork t; cancel = cancel t })
+      body Concord.Tools.Suspend.{ fork = fork t; cancel = cancel t })
 
 let open_ fiber body =
   let t =

@@ -1,5 +1,5 @@
 open Picos
-module Host_kit = Concord.Host_kit
+module Host_kit = Concord.Tools.Host_kit
 module Decision = Host_kit.Decision
 
 (* A resumer decides, and then signals the trigger that the fiber awaits. Cancelling

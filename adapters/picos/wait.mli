@@ -6,7 +6,7 @@ val sleep :
   Fiber.t ->
   Trigger.t ->
   told:bool ->
-  ('a Concord.Suspend.resumer -> 'a option) ->
+  ('a Concord.Tools.Suspend.resumer -> 'a option) ->
   'a
 (** As a plug-in's [suspend], for the calling fiber, which is given, on a fresh
     trigger. If [told], then somebody else has the wait cancelled, and signals
@@ -23,7 +23,7 @@ val await_forbidding : Fiber.t -> Trigger.t -> unit
 (** The fiber waits for the trigger, cancelled or not. *)
 
 val attach_canceler :
-  _ Computation.t -> _ Concord.Suspend.resumer -> Trigger.t option
+  _ Computation.t -> _ Concord.Tools.Suspend.resumer -> Trigger.t option
 (** Has the resumer called with the cancellation when the computation is
     cancelled, until the trigger is detached. [None]: the computation was
     completed, and the resumer was called if it was cancelled. *)

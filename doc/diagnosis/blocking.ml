@@ -1,4 +1,5 @@
 open Concord
+open Concord.Tools
 
 let jobs = Debug.named "jobs" (Stream.create 1)
 

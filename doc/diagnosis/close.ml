@@ -1,4 +1,5 @@
 open Concord
+open Concord.Tools
 
 let lines = Debug.named "lines" (Stream.create 10)
 

@@ -1,4 +1,5 @@
 open Concord
+open Concord.Tools
 
 let accounts = Debug.named "accounts" (Mutex.create ())
 let journal = Debug.named "journal" (Mutex.create ())

@@ -1,4 +1,5 @@
 open Concord
+open Concord.Tools
 
 let answer question =
   let promise = Debug.named question (Promise.create ()) in

@@ -1,4 +1,5 @@
 open Concord
+open Concord.Tools
 
 let rec poll is_set = if not (Atomic.get is_set) then poll is_set
 

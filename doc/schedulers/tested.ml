@@ -9,7 +9,7 @@ module Host = struct
     Option.get !result
 
   let spawn = fork
-  let yield = Concord.yield
+  let yield = Concord.Tasks.yield
   let cancel = Some cancel
   let is_cancellation = function Cancelled -> true | _ -> false
   let protects = true

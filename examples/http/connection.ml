@@ -1,6 +1,7 @@
 (* Keep-alive, time limits and the end of a connection. *)
 
 open Concord
+open Concord.Tools
 
 type config = {
   idle_timeout : float;

@@ -1,6 +1,7 @@
 (* The accept loop and the end of the service. *)
 
 open Concord
+open Concord.Tools
 
 (* What is complained of may come and go a thousand times a second. *)
 let once_a_minute log =

@@ -5,7 +5,8 @@ let sum_of_squares n =
   let squares = Mvar.create_empty () in
   let put i = Mvar.put squares (i * i) in
   let rec sum i = if i = 0 then 0 else Mvar.take squares + sum (i - 1) in
-  snd (both (fun () -> List.iter put (List.init n succ)) (fun () -> sum n))
+  snd
+    (Tasks.both (fun () -> List.iter put (List.init n succ)) (fun () -> sum n))
 
 let report host = Printf.printf "%-30s %d\n%!" host (sum_of_squares 100)
 

@@ -11,8 +11,8 @@
     scheduler that handles it is a host: its tasks can wait in every structure
     together with the tasks of every other host. This library holds the contract
     and no code, so that a scheduler can keep it without any dependency. Tools
-    to build a host with are in [Concord.Host_kit], and to build a structure
-    with in [Concord.Structure_kit]. *)
+    to build a host with are in [Concord.Tools.Host_kit], and to build a
+    structure with in [Concord.Tools.Structure_kit]. *)
 
 type 'a resumer = ('a, exn) result -> bool
 (** A function that makes one suspended task ready to continue with a value, or
@@ -106,9 +106,9 @@ type _ Effect.t +=
 
     In a thread that runs no host nobody handles [Suspend], and performing it
     raises [Effect.Unhandled]. A structure, or a scheduler that sleeps, then
-    blocks the thread. [Concord.Suspend.suspend] does so, after it has asked for
-    schedulers that do not handle the effect (Eio, Domainslib, and those with a
-    plug-in). What has this library alone needs the following:
+    blocks the thread. [Concord.Tools.Suspend.suspend] does so, after it has
+    asked for schedulers that do not handle the effect (Eio, Domainslib, and
+    those with a plug-in). What has this library alone needs the following:
 
     {[
       # open Concord_suspend

@@ -75,7 +75,7 @@ val named : string -> 'structure -> 'structure
 (** [named text t] is [t], which was given the name.
 
     {[
-      # let accounts = Debug.named "accounts" (Mutex.create ()) in
+      # let accounts = Tools.Debug.named "accounts" (Mutex.create ()) in
         Mutex.is_locked accounts
       - : bool = false
     ]}
@@ -120,10 +120,11 @@ type report = {
   cycles : wait list list;
       (** In each of these, each task waits only for what others hold that wait
           themselves, among them the next one, the last one for the first one:
-          none goes on, unless one is cancelled, as by {!Concord.with_timeout},
-          or signalled, or another task does what is theirs to do: unlocks a
-          mutex for its holder, fills the promise of a task that has not ended.
-          Each of these tasks waited all the while. *)
+          none goes on, unless one is cancelled, as by
+          {!Concord.Tasks.with_timeout}, or signalled, or another task does what
+          is theirs to do: unlocks a mutex for its holder, fills the promise of
+          a task that has not ended. Each of these tasks waited all the while.
+      *)
   behind : wait list;
       (** Those that wait for tasks of cycles, or for one another of these. *)
   waits : wait list;
@@ -151,7 +152,7 @@ val to_string : report -> string
     those of the program, without this library's and the schedulers'.
 
     {[
-      # print_string (Debug.to_string { cycles = []; behind = []; waits = []; woken = [] })
+      # print_string (Tools.Debug.to_string { cycles = []; behind = []; waits = []; woken = [] })
       concord: 0 tasks wait
 
       - : unit = ()

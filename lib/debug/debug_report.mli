@@ -1,4 +1,4 @@
-(** Who waits for whom, as values: see {!Concord.Debug}. *)
+(** Who waits for whom, as values: see {!Concord.Tools.Debug}. *)
 
 type task = { host : string; name : string }
 type holder = { by : task; held_for : float; held_at : Printexc.raw_backtrace }

@@ -1,3 +1,3 @@
-(** Reports on a signal: {!Concord.Debug.dump_on_signal}. *)
+(** Reports on a signal: {!Concord.Tools.Debug.dump_on_signal}. *)
 
 val dump_on : int -> unit

@@ -26,11 +26,11 @@
       # let seen = Queue.create ()
       val seen : '_weak1 Queue.t = <abstr>
       # let callbacks =
-          Trace.add_to
+          Tools.Trace.add_to
             (Runtime_events.Callbacks.create ())
             (fun _ring _time event -> Queue.add event seen)
       val callbacks : Runtime_events.Callbacks.t = <abstr>
-      # Trace.start ()
+      # Tools.Trace.start ()
       - : unit = ()
       # let cursor = Runtime_events.create_cursor None
       val cursor : Runtime_events.cursor = <abstr>
@@ -40,12 +40,12 @@
             Mvar.put mvar ();
             Concord_fifo.join task)
       - : unit = ()
-      # Trace.stop ()
+      # Tools.Trace.stop ()
       - : unit = ()
       # let _ : int = Runtime_events.read_poll cursor callbacks None in
         Queue.to_seq seen
         |> Seq.filter_map (function
-             | Trace.Suspended { operation; _ } -> Some operation
+             | Tools.Trace.Suspended { operation; _ } -> Some operation
              | Woken _ -> Some "woken"
              | Resumed _ -> Some "resumed"
              | _ -> None)
@@ -60,10 +60,10 @@ type task = {
           its host does not tell from others has a new one for each wait. *)
   host : string;  (** As ["eio"]; [""] for a system thread. *)
   name : string;
-      (** As ["task 12"], and as {!Concord.Debug} calls it; ["a task"] if its
-          host does not tell it from others. ["an operation"] of promises, or of
-          a monadic style, is no task: it waits by itself, and what called it
-          has returned. *)
+      (** As ["task 12"], and as {!Concord.Tools.Debug} calls it; ["a task"] if
+          its host does not tell it from others. ["an operation"] of promises,
+          or of a monadic style, is no task: it waits by itself, and what called
+          it has returned. *)
 }
 
 type outcome =
@@ -83,7 +83,7 @@ type event =
       operation : string;
           (** As ["Mvar.take"], or several between commas; [""] if it is not an
               operation of the library, or nothing in the program refers to this
-              module or to {!Concord.Debug}. *)
+              module or to {!Concord.Tools.Debug}. *)
       at : string;
           (** The line of the program, as ["server.ml:12"]; [""] if it was
               compiled without [-g]. *)
@@ -110,8 +110,9 @@ type event =
       (** The new task begins: by {!Concord_fifo.fork} or {!Concord.Scope.fork},
           if the scheduler or the scope began while the program was traced; as a
           job of [Concord_domainslib]; or as code in direct style of
-          [Concord_lwt] or {!Concord.Monadic}. Other hosts fork by themselves:
-          the first event of such a task is that it waits, or wakes. *)
+          [Concord_lwt] or {!Concord.Tools.Monadic}. Other hosts fork by
+          themselves: the first event of such a task is that it waits, or wakes.
+      *)
   | Ended of { task : task; domain : int }  (** A task that was forked so. *)
   | Queue of { name : string; domain : int; length : int }
       (** How many tasks are ready in a scheduler, when one of them suspends:

@@ -47,8 +47,8 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
       Before it puts a thread or domain to sleep it looks for some ten
       microseconds, if there is a second domain, and that was worth it before.
       If the program has nothing else that could resume a task, one of them is
-      told ({!Concord.Suspend.Never_resumed}). An effect that a handler around
-      [run] handles, an operation of Eio in a fiber that called [run] for
+      told ({!Concord.Tools.Suspend.Never_resumed}). An effect that a handler
+      around [run] handles, an operation of Eio in a fiber that called [run] for
       example, suspends all of its tasks; and to Eio they are one fiber, so that
       switches or [Eio.Fiber.first] of two of them must not overlap.
     - {b Cancelled} by the host of the calling task while suspended: cancels all
@@ -167,7 +167,7 @@ val join_evt : handle -> unit Event.t
     ]} *)
 
 val protect : (unit -> 'a) -> 'a
-(** {!Concord.Suspend.protect}: [protect f] is [f ()], during which no
+(** {!Concord.Tools.Suspend.protect}: [protect f] is [f ()], during which no
     cancellation is delivered to the calling task. Scopes that are made inside
     are protected with it. A cancellation that comes meanwhile is raised by the
     first suspension after [protect].
@@ -255,8 +255,8 @@ val run_as_guest : (unit -> 'a) -> 'a
 
 type poller = {
   wait : (unit Suspend.resumer -> unit option) -> unit;
-      (** As {!Concord.Suspend.suspend}, but may return too early, and blocks
-          the thread. What it raises stops all tasks. *)
+      (** As {!Concord.Tools.Suspend.suspend}, but may return too early, and
+          blocks the thread. What it raises stops all tasks. *)
   look : unit -> unit;
       (** Called by a loop that is busy. Neither waits nor raises. *)
   every : int;  (** Turns between two looks. *)

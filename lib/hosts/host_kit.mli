@@ -1,12 +1,13 @@
 (** For authors of schedulers, and of plug-ins for schedulers.
 
-    A scheduler becomes a host by handling {!Concord.Suspend.extension-Suspend}:
-    the contract is in {!Concord.Suspend}, and needs nothing of this module.
-    Here are the parts that hosts have in common and that are hard to get right,
-    and the plug-ins of schedulers that do not know the effect. The library's
-    own hosts and plug-ins are made of the same parts. But several of them also
-    use functions of {!Concord.Private}, mostly for their reports and for speed,
-    and these can change in any release. *)
+    A scheduler becomes a host by handling
+    {!Concord.Tools.Suspend.extension-Suspend}: the contract is in
+    {!Concord.Tools.Suspend}, and needs nothing of this module. Here are the
+    parts that hosts have in common and that are hard to get right, and the
+    plug-ins of schedulers that do not know the effect. The library's own hosts
+    and plug-ins are made of the same parts. But several of them also use
+    functions of {!Concord.Private}, mostly for their reports and for speed, and
+    these can change in any release. *)
 
 (** {1 Parts of a host} *)
 
@@ -43,7 +44,8 @@ module Spin : sig
         [e]. *)
 end
 
-(** Which task is this? For reports of who waits for whom ({!Concord.Debug}). *)
+(** Which task is this? For reports of who waits for whom
+    ({!Concord.Tools.Debug}). *)
 module Who : sig
   type t = Who.t
   (** A task. *)
@@ -61,21 +63,21 @@ module Who : sig
 
   val answer : 'a Effect.t -> otherwise:'a -> (unit -> t) -> 'a
   (** [answer question ~otherwise who] is what a scheduler that handles
-      {!Concord.Suspend} continues [Ask { question; otherwise }] with, so that
-      its tasks are told apart. [who ()] is the task that asked. A scheduler
-      that answers [otherwise] has unknown tasks. *)
+      {!Concord.Tools.Suspend} continues [Ask { question; otherwise }] with, so
+      that its tasks are told apart. [who ()] is the task that asked. A
+      scheduler that answers [otherwise] has unknown tasks. *)
 end
 
 val weakly : 'a Concord_suspend.resumer -> 'a Concord_suspend.resumer
 (** [weakly resumer] is [resumer]. But while the program looks for leaks (see
-    {!Concord.Suspend.Never_resumed}) it does not keep [resumer] alive, and
-    answers [false] when that is gone. It is for what a host keeps in order to
-    cancel a task that waits: the continuation must be kept alive by nothing but
-    the resumer that [block] was given. *)
+    {!Concord.Tools.Suspend.Never_resumed}) it does not keep [resumer] alive,
+    and answers [false] when that is gone. It is for what a host keeps in order
+    to cancel a task that waits: the continuation must be kept alive by nothing
+    but the resumer that [block] was given. *)
 
 val suspend_thread : ('a Concord_suspend.resumer -> 'a option) -> 'a
-(** As {!Concord.Suspend.suspend}, but blocks the calling thread, whatever its
-    scheduler, on a condition variable of its own. For a loop that cannot
+(** As {!Concord.Tools.Suspend.suspend}, but blocks the calling thread, whatever
+    its scheduler, on a condition variable of its own. For a loop that cannot
     suspend the task in which it runs.
 
     - {b Suspends} the thread; the domain's other threads go on.
@@ -133,14 +135,15 @@ val using :
   'a
 (** [using t loop] is [loop ()], with [t] registered as this thread's innermost
     scheduler, also for the users of [Domain_local_await]. Leave [using] before
-    the loop sleeps (by {!Concord.Suspend.suspend}, outside of your handler),
-    and enter it again after: the task that runs the loop may continue on
-    another domain.
+    the loop sleeps (by {!Concord.Tools.Suspend.suspend}, outside of your
+    handler), and enter it again after: the task that runs the loop may continue
+    on another domain.
 
     [outside block] handles a wait by code that runs in the loop but in none of
     its tasks: a callback from C. [outside] does what a host does, or calls
     {!refuse} where that would suspend. By default it parks the thread, or
-    raises {!Concord.Suspend.In_handler} if nothing is left that could wake it.
+    raises {!Concord.Tools.Suspend.In_handler} if nothing is left that could
+    wake it.
 
     - {b Suspends} the calling task before [loop] begins, for a moment and only
       if it is not known whether the scheduler registered on the domain runs in
@@ -180,20 +183,20 @@ type plugin = Plugin.t = {
       (** Does the scheduler take even those effects from its tasks that it does
           not know? Then only the plug-in performs effects in its tasks. *)
   suspend : 'a. ('a Concord_suspend.resumer -> 'a option) -> 'a;
-      (** Suspends as a handler of {!Concord.Suspend.extension-Suspend} would,
-          H1 to H4. Whatever [block] gives, [suspend] performs an effect of the
-          scheduler: it shows where the task ends. The last effect that lets
-          other tasks go on before it returns is made for this call, and no
+      (** Suspends as a handler of {!Concord.Tools.Suspend.extension-Suspend}
+          would, H1 to H4. Whatever [block] gives, [suspend] performs an effect
+          of the scheduler: it shows where the task ends. The last effect that
+          lets other tasks go on before it returns is made for this call, and no
           constant.
           @raise Elsewhere
             without having called [block], if the calling task is not one of the
             scheduler's. *)
   protect : 'a. (unit -> 'a) -> 'a;
-      (** As {!Concord.Suspend.protect}.
+      (** As {!Concord.Tools.Suspend.protect}.
           @raise Elsewhere without having called the function, as above. *)
   scopes : Concord_suspend.scopes option;
-      (** What a handler of {!Concord.Suspend.extension-Scopes} would answer.
-          Used in tasks of the scheduler only. *)
+      (** What a handler of {!Concord.Tools.Suspend.extension-Scopes} would
+          answer. Used in tasks of the scheduler only. *)
 }
 (** A scheduler that others wrote, and how to suspend its tasks.
 
@@ -225,9 +228,9 @@ val plug_in : ?who:(unit -> Who.t) -> plugin -> unit
     when your library is initialised. In your library's dune file write
     [(library_flags (-linkall))], because otherwise the linker leaves the
     library out of programs that don't name it. O(n) for [n] plug-ins. [who ()]
-    tells which task of the scheduler the calling one is, for {!Concord.Debug};
-    without it they are not told apart. That of a scheduler that takes every
-    effect performs none. *)
+    tells which task of the scheduler the calling one is, for
+    {!Concord.Tools.Debug}; without it they are not told apart. That of a
+    scheduler that takes every effect performs none. *)
 
 val using_plugin : plugin -> (unit -> 'a) -> 'a
 (** [using_plugin plugin loop] is [loop ()], with the scheduler registered as
@@ -251,10 +254,10 @@ val scopes : unit -> Concord_suspend.scopes option
     - {b Raises} the host's exception, if the task is cancelled. *)
 
 val ask : 'a Effect.t -> otherwise:'a -> 'a option
-(** [ask question ~otherwise] performs {!Concord.Suspend.extension-Ask}, and is
-    [otherwise] if nobody answers. It is [None], and nobody was asked, if the
-    calling task's scheduler may be one that {{!type-plugin}takes every effect}.
-    Suspends no task.
+(** [ask question ~otherwise] performs {!Concord.Tools.Suspend.extension-Ask},
+    and is [otherwise] if nobody answers. It is [None], and nobody was asked, if
+    the calling task's scheduler may be one that
+    {{!type-plugin}takes every effect}. Suspends no task.
 
     - {b Raises} what a handler answers by raising [e]. *)
 

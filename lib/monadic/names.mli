@@ -1,5 +1,5 @@
 (** What to use instead of an operation that was refused
-    ({!Concord.Host_kit.refuse}), for messages. *)
+    ({!Concord.Tools.Host_kit.refuse}), for messages. *)
 
 val refused : unit -> string option
 (** The operation that was refused last, in any thread, as ["Mvar.take"];

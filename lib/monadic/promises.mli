@@ -25,7 +25,7 @@ module type Promises = sig
 
   val host : unit -> Host_kit.t option
   (** The calling thread's loop, if it was registered by
-      {!Concord.Host_kit.using}. *)
+      {!Concord.Tools.Host_kit.using}. *)
 end
 
 (** A library of promises. *)
@@ -38,10 +38,10 @@ module type Style = sig
     (('a, exn) result -> 'b t) ->
     'b t
   (** [suspend ~protected block go_on] does what a host does, by the contract of
-      {!Concord.Suspend}, and then goes on with the outcome. The exception of a
-      cancellation is an outcome too, unless [protected]. A cancellation that
-      comes after the outcome, or is protected, is lost: see {!Style_with_wait}.
-  *)
+      {!Concord.Tools.Suspend}, and then goes on with the outcome. The exception
+      of a cancellation is an outcome too, unless [protected]. A cancellation
+      that comes after the outcome, or is protected, is lost: see
+      {!Style_with_wait}. *)
 end
 
 (** A library whose promises can be cancelled, or whose loop calls code until

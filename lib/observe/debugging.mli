@@ -1,6 +1,6 @@
 (** What the program was asked to look for: the words of [CONCORD_DEBUG],
-    between commas, when the program starts. {!Concord.Debug} says what they
-    mean. *)
+    between commas, when the program starts. {!Concord.Tools.Debug} says what
+    they mean. *)
 
 val has : string -> bool
 (** Is this one of the words? *)

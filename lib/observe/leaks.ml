@@ -3,8 +3,8 @@ exception Never_resumed
 let () =
   Labels.tell Never_resumed
     ~otherwise:
-      "Concord.Suspend.Never_resumed: nothing is left that could resume the \
-       task (does it wait for itself, as for a mutex that it has locked?)"
+      "Concord.Tools.Suspend.Never_resumed: nothing is left that could resume \
+       the task (does it wait for itself, as for a mutex that it has locked?)"
 
 let is_on = Debugging.has "leaks"
 let max_frames = 100

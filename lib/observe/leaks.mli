@@ -22,7 +22,7 @@ val guard :
     is against H3. *)
 
 val weakly : 'a Concord_suspend.resumer -> 'a Concord_suspend.resumer
-(** {!Concord.Host_kit.weakly}. *)
+(** {!Concord.Tools.Host_kit.weakly}. *)
 
 val guard_operation : 'a Concord_suspend.resumer -> 'a Concord_suspend.resumer
 (** As {!guard}, for an operation that has no stack while it waits: the frames

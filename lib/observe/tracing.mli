@@ -1,5 +1,5 @@
 (** What is told of each wait, while the program is traced: see
-    {!Concord.Trace}.
+    {!Concord.Tools.Trace}.
 
     None of these functions suspends. All are safe from any domain and thread,
     and in signal handlers. *)

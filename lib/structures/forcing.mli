@@ -56,8 +56,8 @@ val run : 'a t -> 'a computation -> 'a
 
 val was_refused : 'a computation -> bool
 (** Had code in the computation to wait, and could not
-    ({!Concord.Host_kit.refuse}), since it was run? Asking resets the answer.
-    Such a computation has not failed. *)
+    ({!Concord.Tools.Host_kit.refuse}), since it was run? Asking resets the
+    answer. Such a computation has not failed. *)
 
 type passing = Passing : 'b Effect.t -> passing
 

@@ -29,8 +29,8 @@
     - {b Cancelled} while it computes: the next task that waits runs the
       computation again, or the next that comes; see {!from_fun}. The same holds
       if the computation had to wait where its host can suspend nothing
-      ({!Concord.Host_kit.refuse}: a plain callback of Lwt, a job of Async),
-      whatever it raised then.
+      ({!Concord.Tools.Host_kit.refuse}: a plain callback of Lwt, a job of
+      Async), whatever it raised then.
     - {b Cycles}. {!force} raises {!Undefined} if the value is being forced by
       the calling task itself, directly or through other lazy values; also if
       that goes over several tasks, each of which forces what another one needs:
@@ -48,10 +48,10 @@
       computation, that is an exception like any other. If it raises elsewhere,
       the value is as it was, or it is forced, or the computation is run again.
 
-    While waits are kept ({!Concord.Debug.keep_waits}), a report says which task
-    forces a value for which others wait, if that task began to do so since. The
-    value's name is given by {!Concord.Debug.val-name}, because {!from_val} and
-    the others are Stdlib's.
+    While waits are kept ({!Concord.Tools.Debug.keep_waits}), a report says
+    which task forces a value for which others wait, if that task began to do so
+    since. The value's name is given by {!Concord.Tools.Debug.val-name}, because
+    {!from_val} and the others are Stdlib's.
 
     An operation without a {b Suspends} line never suspends and needs no running
     scheduler. Without a {b Cost} line it is O(1). *)
@@ -70,7 +70,7 @@ type cancel =
   | `Record  (** What it raised is remembered, as any other exception. *)
   | `Protect
     (** The cancellation is not delivered while it computes, if the host can
-        defer it: see {!Concord.Suspend.protect}. *) ]
+        defer it: see {!Concord.Tools.Suspend.protect}. *) ]
 (** What becomes of a computation if the task that runs it is cancelled. *)
 
 val from_fun : ?cancel:cancel -> (unit -> 'a) -> 'a t

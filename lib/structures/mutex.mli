@@ -18,20 +18,20 @@
     waits here (until another one unlocks it); and any task may unlock it.
     Nothing is poisoned when the function of {!protect} raises. A task that
     locks its own mutex is told only where the whole program has nothing else
-    that could unlock it ({!Concord.Suspend.Never_resumed}): to remember the
-    owner would cost more than to lock and unlock.
+    that could unlock it ({!Concord.Tools.Suspend.Never_resumed}): to remember
+    the owner would cost more than to lock and unlock.
 
-    {b While waits are kept} ({!Concord.Debug.keep_waits}) a mutex remembers its
-    owner, if the owner's host tells its tasks apart, or while it runs
-    {!protect}. A task that locks its own mutex gets [Sys_error] then, with
+    {b While waits are kept} ({!Concord.Tools.Debug.keep_waits}) a mutex
+    remembers its owner, if the owner's host tells its tasks apart, or while it
+    runs {!protect}. A task that locks its own mutex gets [Sys_error] then, with
     where it was locked; to unlock that of another task is reported on the
     standard error, and works all the same; so is to wait for one whose owner
     has ended, once the collector has found that out. Where tasks have no
     identity, {!lock} may suspend for a moment more to find that out, and so
     does a {!protect} within a {!protect}. The answers are the host's: in
-    [block] of {!Concord.Suspend.suspend} they are those of what runs around it.
-    The name of a mutex is given by {!Concord.Debug.val-name}, as {!create} is
-    Stdlib's.
+    [block] of {!Concord.Tools.Suspend.suspend} they are those of what runs
+    around it. The name of a mutex is given by {!Concord.Tools.Debug.val-name},
+    as {!create} is Stdlib's.
 
     An operation without a {b Suspends} line never suspends and performs no
     effect: signal handlers, finalisers and callbacks may use it. Without a

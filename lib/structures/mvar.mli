@@ -70,11 +70,11 @@ val modify : 'a t -> ('a -> 'a * 'b) -> 'b
 
     - {b Suspends} while [t] is empty or held, and where [f] does. An operation
       on [t] in [f], another [modify] too, waits for itself, for ever (but see
-      {!Concord.Suspend.Never_resumed}).
+      {!Concord.Tools.Suspend.Never_resumed}).
     - {b Raises} [e] if [f] raises [e].
 
-    While waits are kept ({!Concord.Debug.keep_waits}), a report says which task
-    holds the box.
+    While waits are kept ({!Concord.Tools.Debug.keep_waits}), a report says
+    which task holds the box.
 
     The box is given back also if a signal handler raises meanwhile, at any
     moment (in native code). *)

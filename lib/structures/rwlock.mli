@@ -2,7 +2,7 @@
 
     Tasks of any hosts may use it. Like a {!Mutex}, it does not know which task
     holds it: it cannot be locked twice by one task, nor turned from reading
-    into writing. While waits are kept ({!Concord.Debug.keep_waits}) it
+    into writing. While waits are kept ({!Concord.Tools.Debug.keep_waits}) it
     remembers the tasks that lock it, for reports, as far as their hosts tell
     tasks apart, and those that are in {!read} or {!write} in any case. If a
     task ends what another one began, nobody is known to hold the lock from then

@@ -13,9 +13,10 @@ module Counting : sig
   type t
 
   val make : int -> t
-  (** [make n] has [n] permits. It gets a name by {!Concord.Debug.val-name}, as
-      this is Stdlib's signature. Reports do not say who has the permits: any
-      task may release one, so that no single task is waited for.
+  (** [make n] has [n] permits. It gets a name by
+      {!Concord.Tools.Debug.val-name}, as this is Stdlib's signature. Reports do
+      not say who has the permits: any task may release one, so that no single
+      task is waited for.
 
       - {b Raises} [Invalid_argument] if [n] is negative. *)
 

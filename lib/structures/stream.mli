@@ -36,7 +36,7 @@ exception Closed
 val create : int -> 'a t
 (** [create capacity] is empty, and holds at most [capacity] items. It takes
     memory only for the items that are there. It gets a name by
-    {!Concord.Debug.val-name}, as this is Eio's signature.
+    {!Concord.Tools.Debug.val-name}, as this is Eio's signature.
 
     - {b Raises} [Invalid_argument] if [capacity] is less than 1. *)
 

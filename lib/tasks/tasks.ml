@@ -53,7 +53,7 @@ let rec add combine result v =
     add combine result v
 
 let any ?(combine = fun first _ -> first) fs =
-  if List.is_empty fs then invalid_arg "Concord.any: no function";
+  if List.is_empty fs then invalid_arg "Concord.Tasks.any: no function";
   let result = Atomic.make None in
   let run scope f () =
     add combine result (f ());
@@ -74,7 +74,8 @@ let first ?combine f g = any ?combine [ f; g ]
 let sleep seconds = Event.sync (Event.timeout seconds)
 
 let with_timeout seconds f =
-  if Float.is_nan seconds then invalid_arg "Concord.with_timeout: not a number";
+  if Float.is_nan seconds then
+    invalid_arg "Concord.Tasks.with_timeout: not a number";
   let result = Atomic.make None and ended = Promise.create () in
   let watch scope () =
     let is_late =

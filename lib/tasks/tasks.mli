@@ -1,8 +1,6 @@
 (** Several things at once, on whatever host calls.
 
-    {!Scope} says which tasks these are, and how they end. [both], [all],
-    [first], [any], [with_timeout] and [yield] are also there without the name
-    of this module: [Concord.both].
+    {!Scope} says which tasks these are, and how they end.
 
     {2 What can be cancelled}
 
@@ -32,7 +30,7 @@ val both : (unit -> 'a) -> (unit -> 'b) -> 'a * 'b
 
     {[
       # let box = Mvar.create_empty () in
-        both (fun () -> Mvar.take box) (fun () -> Mvar.put box "hello")
+        Tasks.both (fun () -> Mvar.take box) (fun () -> Mvar.put box "hello")
       - : string * unit = ("hello", ())
     ]}
     - {b Raises} [e] if one of them raised [e], after the other was cancelled
@@ -49,7 +47,7 @@ val all : (unit -> 'a) list -> 'a list
 
     {[
       # let double n () = 2 * n in
-        all (List.map double [ 1; 2; 3 ])
+        Tasks.all (List.map double [ 1; 2; 3 ])
       - : int list = [2; 4; 6]
     ]}
     - {b Raises} [e] if one of them raised [e], after the others were cancelled
@@ -73,7 +71,7 @@ val first : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) -> (unit -> 'a) -> 'a
 
     {[
       # let box = Mvar.create_empty () in
-        first (fun () -> Mvar.take box) (fun () -> "nobody was faster")
+        Tasks.first (fun () -> Mvar.take box) (fun () -> "nobody was faster")
       - : string = "nobody was faster"
     ]}
     - {b Raises} [e] if one of them raised [e]: the first one to raise, also if
@@ -85,7 +83,7 @@ val any : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) list -> 'a
 
     {[
       # let after seconds v () = Tasks.sleep seconds; v in
-        any [ after 60. "slow"; after 0.001 "fast"; after 60. "slow" ]
+        Tasks.any [ after 60. "slow"; after 0.001 "fast"; after 60. "slow" ]
       - : string = "fast"
     ]}
     - {b Raises} [Invalid_argument] if [fs] is empty. *)
@@ -111,11 +109,11 @@ val with_timeout : float -> (unit -> 'a) -> 'a option
 
     {[
       # let box : int Mvar.t = Mvar.create_empty () in
-        with_timeout 0.001 (fun () ->
+        Tasks.with_timeout 0.001 (fun () ->
           Fun.protect ~finally:(fun () -> print_endline "unwound") (fun () -> Mvar.take box))
       unwound
       - : int option = None
-      # with_timeout 60. (fun () -> 6 * 7)
+      # Tasks.with_timeout 60. (fun () -> 6 * 7)
       - : int option = Some 42
     ]}
     - {b Raises} [e] if [f] raised [e], also while it was unwound.
@@ -144,8 +142,8 @@ val yield : unit -> unit
 
     {[
       # Concord_fifo.run (fun () ->
-          both
-            (fun () -> print_endline "a"; yield (); print_endline "c")
+          Tasks.both
+            (fun () -> print_endline "a"; Tasks.yield (); print_endline "c")
             (fun () -> print_endline "b"))
       a
       b
@@ -177,7 +175,7 @@ val iter : ?max_tasks:int -> ('a -> unit) -> 'a list -> unit
           (fun _ ->
             incr at_once;
             most := max !most !at_once;
-            yield ();
+            Tasks.yield ();
             decr at_once)
           (List.init 10 Fun.id);
         !most

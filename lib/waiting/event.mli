@@ -78,7 +78,7 @@ val never : 'a t
     host cancels the task. Threads, domains, and the tasks of Domainslib and
     Async are never cancelled, and wait for ever, as does a fiber or promise
     that nobody cancels. Only where the whole program has nothing else is the
-    task told, by {!Concord.Suspend.Never_resumed}. *)
+    task told, by {!Concord.Tools.Suspend.Never_resumed}. *)
 
 val choose : 'a t list -> 'a t
 (** [choose ts] performs exactly one of [ts]; [choose []] is {!never}. A
@@ -231,8 +231,8 @@ val wrap_handler : 'a t -> (exn -> 'a) -> 'a t
     raises while nothing is performed: the cancellation of a task that waits,
     and the function of a {!guard}; nor for the functions of {!wrap_abort}. It
     is called for a cancellation in a function given to {!wrap} in [t]: after
-    that use {!Concord.Suspend.is_cancelled}, or put the handler around the
-    operation alone. O(1). *)
+    that use {!Concord.Tools.Suspend.is_cancelled}, or put the handler around
+    the operation alone. O(1). *)
 
 val to_result : 'a t -> ('a, exn) result t
 (** [to_result t] gives [Ok v] where [t] gives [v], and [Error e] where the
@@ -242,7 +242,7 @@ val to_result : 'a t -> ('a, exn) result t
 
 val make : ('t, 'x, 'a) Structure_kit.operation -> 't -> 'x -> 'a t
 (** [make operation t arg] is the event of an operation with its argument, as
-    {!Concord.Structure_kit.wait} performs it.
+    {!Concord.Tools.Structure_kit.wait} performs it.
 
     A choice may find an alternative ready while it enlists the others. Then it
     withdraws these; and if another task was faster at the ready one, the choice

@@ -14,7 +14,7 @@
     cancelled it refuses the value, and [Again] offers it to the next one:
 
     {[
-    # open Concord.Structure_kit
+    # open Concord.Tools.Structure_kit
     # type 'a box = Full of 'a | Empty of (unit, 'a) Waiters.t
     type 'a box = Full of 'a | Empty of (unit, 'a) Waiters.t
 
@@ -69,7 +69,7 @@
     No function here suspends or performs an effect. All can be called from any
     domain and thread, and in signal handlers.
 
-    @canonical Concord.Structure_kit.Step *)
+    @canonical Concord.Tools.Structure_kit.Step *)
 
 (** {2 The answer of a step} *)
 

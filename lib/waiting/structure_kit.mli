@@ -6,14 +6,14 @@
     which is a pure function of the state, and say where in the state its
     waiters are. The library makes everything else of that: direct style,
     cancellation that loses nothing, choice, timeouts ({!Concord.Event.make})
-    and monadic style ({!Concord.Monadic}). The manual is the page "Writing a
-    structure".
+    and monadic style ({!Concord.Tools.Monadic}). The manual is the page
+    "Writing a structure".
 
     For example, this is a gate that stays open once it was opened:
 
     {@ocaml version>=5.4[
     # open Concord
-    # open Structure_kit
+    # open Tools.Structure_kit
     # type state = Open | Shut of (unit, unit) Waiters.t
     type state = Open | Shut of (unit, unit) Waiters.t
 
@@ -47,7 +47,7 @@
       {name = "Gate.pass"; spin = Before; holders = <fun>;
        how =
         By_steps
-         {Concord.Structure_kit.word = <fun>; step = <fun>; queue = <fun>;
+         {Concord.Tools.Structure_kit.word = <fun>; step = <fun>; queue = <fun>;
           left = Step.Done ()}}
 
     # let pass gate = wait passing gate ()

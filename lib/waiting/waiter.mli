@@ -4,7 +4,7 @@
     was withdrawn, has refused, or is an alternative of a choice that took it. A
     waiter that is gone may still be in its queue.
 
-    @canonical Concord.Structure_kit.Waiter *)
+    @canonical Concord.Tools.Structure_kit.Waiter *)
 
 type choice = bool Atomic.t
 (** What the alternatives of one attempt to choose share: [true] once one of

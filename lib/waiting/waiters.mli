@@ -8,7 +8,7 @@
 
     None of these functions suspends or performs an effect.
 
-    @canonical Concord.Structure_kit.Waiters *)
+    @canonical Concord.Tools.Structure_kit.Waiters *)
 
 type ('x, 'a) t
 (** Waiters that wait with an ['x] for an ['a]. *)

@@ -1,4 +1,4 @@
-open Concord
+open Concord.Tools
 module Who = Concord.Private.Who
 
 let halt () = raise_notrace Group.Ended

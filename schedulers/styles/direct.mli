@@ -11,14 +11,15 @@ type wait = {
   wait :
     'a.
     protected:bool ->
-    ('a Concord.Suspend.resumer -> 'a option) ->
+    ('a Concord.Tools.Suspend.resumer -> 'a option) ->
     (('a, exn) result -> unit) ->
     unit;
 }
 [@@unboxed]
 (** As {!Group.wait}. *)
 
-val meaning : name:string -> Concord.Host_kit.t -> wait -> unit Prompt.meaning
+val meaning :
+  name:string -> Concord.Tools.Host_kit.t -> wait -> unit Prompt.meaning
 (** What the effects of the contract mean, for one thread of that host, whose
     style has this name. *)
 

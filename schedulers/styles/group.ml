@@ -1,4 +1,4 @@
-open Concord
+open Concord.Tools
 module Decision = Host_kit.Decision
 module Inbox = Host_kit.Inbox
 module Spin = Host_kit.Spin

@@ -4,7 +4,7 @@
     Each system thread has a group of its own for each style. It comes to be
     with the first {!spawn}, and is gone when {!Loop.start} returns. *)
 
-open Concord
+open Concord.Tools
 
 exception Deadlock of int
 exception Ended

@@ -1,4 +1,5 @@
 open Concord
+open Concord.Tools
 module Decision = Host_kit.Decision
 module Leaks = Concord.Private.Leaks
 module Operation = Concord.Private.Operation

@@ -1,4 +1,4 @@
-open Concord
+open Concord.Tools
 open Group
 module Spin = Host_kit.Spin
 module Inbox = Host_kit.Inbox

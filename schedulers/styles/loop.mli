@@ -1,7 +1,7 @@
 (** Starting a group, and what its loop does until the last thread has ended. *)
 
 val start :
-  ?outside:((unit Concord.Suspend.resumer -> unit option) -> unit) ->
+  ?outside:((unit Concord.Tools.Suspend.resumer -> unit option) -> unit) ->
   'd Group.style ->
   ('d Group.t -> unit) ->
   unit

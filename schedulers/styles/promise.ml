@@ -118,7 +118,7 @@ let sleep t bell =
           if is_ready t then Some () else None))
 
 let may_be_woken t =
-  Concord.Host_kit.may_be_woken ~asleep:0
+  Concord.Tools.Host_kit.may_be_woken ~asleep:0
   ||
   (* by the last one who could *)
   is_ready t

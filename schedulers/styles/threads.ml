@@ -5,6 +5,7 @@
 
 include Boxes
 open Concord
+open Concord.Tools
 module Lock = Stdlib.Mutex
 module Reach = Concord.Private.Reach
 

@@ -1,6 +1,7 @@
 (* [Lwt.cancel] of code in direct style: where it is told, and what is protected. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 open Lwt.Syntax

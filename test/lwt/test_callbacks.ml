@@ -1,6 +1,7 @@
 (* Direct style in plain callbacks, where nothing can wait. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 open Lwt.Syntax

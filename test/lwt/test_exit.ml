@@ -1,6 +1,7 @@
 (* [exit] in Lwt's loop, and functions of [at_exit] that wait: in processes of their own. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 

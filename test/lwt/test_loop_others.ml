@@ -1,6 +1,7 @@
 (* Lwt's loop: whose it is, signals, and what a callback may do in it. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 open Lwt.Syntax

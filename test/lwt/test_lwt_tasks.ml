@@ -21,7 +21,7 @@ let lwt =
       (fun f ->
         let p = Concord_lwt.direct f in
         fun () -> Lwt.cancel p);
-    pause = Concord.yield;
+    pause = Concord.Tasks.yield;
     is_cancellation = (fun e -> e = Lwt.Canceled);
     protects = true;
   }

@@ -1,6 +1,7 @@
 (* Direct style under Lwt_main.run, of which this library knows by its hooks only. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 open Lwt.Syntax

@@ -1,9 +1,10 @@
 (* A signal handler raises, at any moment: no task is lost. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
-module Inbox = Concord.Host_kit.Inbox
+module Inbox = Concord.Tools.Host_kit.Inbox
 
 exception Interrupted
 

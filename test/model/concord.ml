@@ -1,9 +1,12 @@
-module Suspend = Suspend
 module Promise = Promise
-module Host_kit = Host_kit
 
-module Structure_kit = struct
-  module Waiter = Waiter
+module Tools = struct
+  module Suspend = Suspend
+  module Host_kit = Host_kit
+
+  module Structure_kit = struct
+    module Waiter = Waiter
+  end
 end
 
 (* What the porter takes from the library's inside. *)

@@ -73,7 +73,7 @@ let ours () =
     done
   in
   let thread = Thread.create add () in
-  Concord_fifo.run (fun () -> ignore (all [ add; add ] : unit list));
+  Concord_fifo.run (fun () -> ignore (Tasks.all [ add; add ] : unit list));
   Thread.join thread;
   !total
 

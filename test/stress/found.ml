@@ -1,6 +1,7 @@
 (* What racing and reading once found, made deterministic. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support.Race
 
 let check name right = if not right then fail "%s" name

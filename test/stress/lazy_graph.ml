@@ -1,6 +1,7 @@
 (* Graphs of lazy values that need one another, and the tasks that ask for them. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support.Race
 open Crew
 

@@ -1,4 +1,5 @@
 open Concord
+open Concord.Tools
 open Check
 
 let tasks = if instrumented || debugged then 500 else 10_000

@@ -1,5 +1,5 @@
 open Effect.Deep
-module Suspend = Concord.Suspend
+module Suspend = Concord.Tools.Suspend
 
 exception Cancelled
 

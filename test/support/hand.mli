@@ -2,7 +2,7 @@
     when one is cancelled, and what happens between the two.
 
     One thread drives all of them. It is the smallest host that keeps the
-    contract of {!Concord.Suspend}. *)
+    contract of {!Concord.Tools.Suspend}. *)
 
 exception Cancelled
 

@@ -1,5 +1,5 @@
 open Effect.Deep
-module Suspend = Concord.Suspend
+module Suspend = Concord.Tools.Suspend
 
 type 'r handler = {
   suspend : 'a. ('a Suspend.resumer -> 'a option) -> ('a, 'r) continuation -> 'r;

@@ -1,6 +1,6 @@
 (** Hosts that a test writes down: what becomes of the one effect. *)
 
-open Concord
+open Concord.Tools
 
 type 'r handler = {
   suspend :

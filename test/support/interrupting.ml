@@ -117,13 +117,13 @@ let all_of make =
 let passes =
   let open Concord in
   let enlist () w =
-    ignore (Structure_kit.Waiter.resume w (Ok ()) : bool);
+    ignore (Tools.Structure_kit.Waiter.resume w (Ok ()) : bool);
     true
   in
   let attempt () () = None and withdraw () _ = () in
   Event.make
     {
-      Structure_kit.default with
+      Tools.Structure_kit.default with
       name = "test";
       how = By_hand { attempt; enlist; withdraw };
     }

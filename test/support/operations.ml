@@ -1,6 +1,7 @@
 (* Every operation that may wait, on every structure: the one table of them. *)
 
 open Concord
+open Concord.Tools
 open Check
 
 (** What a wake does for those who wait, each of whom has a value to give. *)

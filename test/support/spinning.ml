@@ -1,4 +1,4 @@
-open Concord.Structure_kit
+open Concord.Tools.Structure_kit
 
 (* While leaks are looked for, each wait collects garbage first. After many waits in which
    spinning was in vain, a task spins only in every 512th one, so this would take too long. *)

@@ -128,7 +128,7 @@ end) : HOST = struct
     released (Option.get !outcome)
 
   let spawn () = S.spawn
-  let yield = Concord.yield
+  let yield = Concord.Tasks.yield
   let domains = true
 end
 

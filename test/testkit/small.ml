@@ -1,4 +1,4 @@
-open Concord
+open Concord.Tools
 open Host_kit
 open Small_state
 
@@ -268,7 +268,7 @@ let host ?fault name : (module Concord_testkit.Host.HOST) =
     type t = loop
     type nonrec task = task
 
-    let yield = Concord.yield
+    let yield = Concord.Tasks.yield
     let cancel = Some (fun _ task -> cancel task)
     let is_cancellation = function Cancelled -> true | _ -> false
     let protects = true

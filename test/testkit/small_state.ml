@@ -1,6 +1,6 @@
 (* The loop of the small scheduler, and how other threads reach it. *)
 
-open Concord
+open Concord.Tools
 open Host_kit
 
 exception Cancelled

@@ -38,7 +38,7 @@ Programs that cannot be traced.
   concord-trace: none.json can be opened in https://ui.perfetto.dev
   $ concord-trace --no-table -o none.json ./alone.exe
   alone
-  concord-trace: ./alone.exe told nothing: it does not use Concord, or it was linked with a version before Concord.Trace
+  concord-trace: ./alone.exe told nothing: it does not use Concord, or it was linked with a version before Concord.Tools.Trace
   concord-trace: none.json can be opened in https://ui.perfetto.dev
 
 It ends as the program does, whose options are its own.

@@ -43,4 +43,4 @@ let () =
        ()
       : Thread.t);
   Latch.await latch;
-  ignore (with_timeout 0.05 (fun () -> Mvar.take never) : unit option)
+  ignore (Tasks.with_timeout 0.05 (fun () -> Mvar.take never) : unit option)

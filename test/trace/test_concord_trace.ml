@@ -54,7 +54,7 @@ let waits () =
   Check.yes "some" (List.length waits >= number_of_meetings / 2);
   List.iter
     (fun (w : Timeline.wait) ->
-      Check.yes "ended" (w.outcome = Some Concord.Trace.Returned);
+      Check.yes "ended" (w.outcome = Some Concord.Tools.Trace.Returned);
       Check.yes "later" (w.ended_ns >= w.begun_ns))
     waits;
   (* One that found what it wanted when it was about to wait needs no waker. *)
@@ -69,12 +69,15 @@ let mixed () =
   let items, _, _ = record ~program:"./mixed.exe" [] in
   let { Timeline.waits; runs; _ } = Timeline.make items in
   let some what f = Check.yes what (List.exists f waits) in
-  let is_operation (task : Concord.Trace.task) = task.name = "an operation" in
+  let is_operation (task : Concord.Tools.Trace.task) =
+    task.name = "an operation"
+  in
   some "an operation that was woken" (fun w ->
       is_operation w.of_.task
-      && w.outcome = Some Concord.Trace.Returned
+      && w.outcome = Some Concord.Tools.Trace.Returned
       && Option.is_some w.wake);
-  some "a cancelled one" (fun w -> w.outcome = Some Concord.Trace.Cancelled);
+  some "a cancelled one" (fun w ->
+      w.outcome = Some Concord.Tools.Trace.Cancelled);
   some "one that has no end" (fun w -> Option.is_none w.outcome);
   Check.no "an operation runs"
     (List.exists (fun (r : Timeline.run) -> is_operation r.by_.task) runs)

@@ -1,6 +1,6 @@
 (* The table of what tasks do, from events that the test makes. *)
 
-open Concord
+open Concord.Tools
 open Concord_test_support
 open Concord_trace
 

@@ -1,6 +1,7 @@
 (* The events of one process, read by itself. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 
 let events = ref []

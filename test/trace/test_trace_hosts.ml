@@ -1,6 +1,7 @@
 (* What is told of tasks of other libraries' hosts, and between them. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 open Kept
@@ -49,7 +50,7 @@ let lwt =
         Lwt_main.run
           (Concord_lwt.direct (fun () ->
                let fork f = Lwt.async (fun () -> Concord_lwt.direct f) in
-               body { fork; pause = yield })));
+               body { fork; pause = Tasks.yield })));
   }
 
 let lwt_direct =

@@ -1,6 +1,6 @@
 (* Signal handlers that raise while something is told. *)
 
-open Concord
+open Concord.Tools
 open Concord_test_support
 
 exception Interrupt

@@ -3,6 +3,7 @@
 open Concord_test_support
 open Check
 open Concord
+open Concord.Tools
 open Kept
 open Traced
 

@@ -1,6 +1,7 @@
 (* What is told of two tasks that wait for each other in turn, on any host. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 open Kept

@@ -1,4 +1,4 @@
-open Concord
+open Concord.Tools
 
 type wait = {
   task : Trace.task;

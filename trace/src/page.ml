@@ -3,7 +3,7 @@ open Json
 
 let outcome = function
   | None -> "still waits"
-  | Some Concord.Trace.Returned -> "returned"
+  | Some Concord.Tools.Trace.Returned -> "returned"
   | Some Raised -> "raised"
   | Some Cancelled -> "cancelled"
 

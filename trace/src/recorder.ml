@@ -1,4 +1,4 @@
-open Concord
+open Concord.Tools
 
 type item = { pid : int; time_ns : int; event : Trace.event }
 

@@ -3,7 +3,7 @@
 type item = {
   pid : int;
   time_ns : int;  (** When it happened, by the clock of all processes. *)
-  event : Concord.Trace.event;
+  event : Concord.Tools.Trace.event;
 }
 
 type t

@@ -1,4 +1,4 @@
-open Concord
+open Concord.Tools
 
 type actor = { pid : int; task : Trace.task; domain : int }
 type wake = { by : actor; wake_ns : int; handed_over : bool }

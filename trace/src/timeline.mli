@@ -1,6 +1,6 @@
 (** Events as what can be drawn: waits, who woke whom, and which task ran. *)
 
-type actor = { pid : int; task : Concord.Trace.task; domain : int }
+type actor = { pid : int; task : Concord.Tools.Trace.task; domain : int }
 type wake = { by : actor; wake_ns : int; handed_over : bool }
 
 type wait = {
@@ -10,7 +10,7 @@ type wait = {
   at : string;
   begun_ns : int;
   ended_ns : int;  (** The end of the trace, if it has none. *)
-  outcome : Concord.Trace.outcome option;  (** [None] if it has no end. *)
+  outcome : Concord.Tools.Trace.outcome option;  (** [None] if it has no end. *)
   resumed_on : int;  (** The domain. *)
   wake : wake option;  (** Of a wait that ended only. *)
 }
@@ -32,10 +32,10 @@ type t = {
   processes : int list;  (** Their numbers. *)
 }
 
-val is_known : Concord.Trace.task -> bool
+val is_known : Concord.Tools.Trace.task -> bool
 (** Does its host tell it from others, and is it a task? *)
 
-val label : Concord.Trace.task -> string
+val label : Concord.Tools.Trace.task -> string
 
 val make : Recorder.item list -> t
 (** In any order. *)

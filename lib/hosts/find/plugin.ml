@@ -5,7 +5,7 @@ exception Elsewhere
 
 let () =
   Printexc.register_printer (function
-    | Elsewhere -> Some "Concord.Host_kit.Elsewhere"
+    | Elsewhere -> Some "Concord.Tools.Host_kit.Elsewhere"
     | _ -> None)
 
 type suspending = { suspend : 'a. ('a resumer -> 'a option) -> 'a }

@@ -1,4 +1,5 @@
-(** The plug-ins of the program. {!Concord.Host_kit} says what they are. *)
+(** The plug-ins of the program. {!Concord.Tools.Host_kit} says what they are.
+*)
 
 open Concord_suspend
 
@@ -18,7 +19,7 @@ type t = {
 val add :
   ?who:(unit -> Who.t) -> ?on_this_domain:(unit -> suspending) -> t -> unit
 (** {!Concord.Private.Plugin.add}, and without [on_this_domain]
-    {!Concord.Host_kit.plug_in}. *)
+    {!Concord.Tools.Host_kit.plug_in}. *)
 
 val on_this_domain : t -> suspending
 (** Suspends the tasks of the calling domain as the plug-in does. *)

@@ -22,7 +22,7 @@
 open Concord_suspend
 
 val suspend : ('a resumer -> 'a option) -> 'a
-(** {!Concord.Suspend.suspend}. *)
+(** {!Concord.Tools.Suspend.suspend}. *)
 
 val needs_care : unit -> bool
 (** If not, {!suspend_at_once} does what {!suspend_with_care} does. {b Cost}:
@@ -65,13 +65,13 @@ val suspend_unlisted : ('a resumer -> 'a option) -> 'a
 (** As {!suspend}, for one that waits for work: it is not kept as a wait. *)
 
 val protect : (unit -> 'a) -> 'a
-(** {!Concord.Suspend.protect}. *)
+(** {!Concord.Tools.Suspend.protect}. *)
 
 val yield : unit -> unit
-(** {!Concord.yield}. *)
+(** {!Concord.Tasks.yield}. *)
 
 val scopes : unit -> scopes option
-(** {!Concord.Host_kit.scopes}. *)
+(** {!Concord.Tools.Host_kit.scopes}. *)
 
 val who : unit -> Who.t
 (** The calling task. The host that suspends it is asked, and whatever lies
@@ -88,7 +88,7 @@ val watch_end : unit -> exn -> bool
     between? *)
 
 val question : 'a Effect.t -> otherwise:'a -> 'a option
-(** {!Concord.Host_kit.ask}. *)
+(** {!Concord.Tools.Host_kit.ask}. *)
 
 val nobody_answers : unit -> bool
 (** Is it certain that no handler answers a question? {b Cost}: a few reads,
@@ -101,8 +101,8 @@ type _ Effect.t +=
             effect is handled, and what is then to be raised? *)
 
 val refuse : exn -> 'a
-(** {!Concord.Host_kit.refuse}. It asks {!Refusing} of whatever lies between the
-    caller and its host. *)
+(** {!Concord.Tools.Host_kit.refuse}. It asks {!Refusing} of whatever lies
+    between the caller and its host. *)
 
 val park_or_refuse : exn -> ('a resumer -> 'a option) -> 'a
 (** [park_or_refuse e block] is [Park.suspend_thread block], or {!refuse} [e] if
@@ -124,4 +124,4 @@ type host =
   | Parks  (** There is none: the system thread would be parked. *)
 
 val probe : Probe.passing -> host
-(** {!Concord.Host_kit.probe}. *)
+(** {!Concord.Tools.Host_kit.probe}. *)

@@ -2,8 +2,8 @@
     reach hosts that do not handle it.
 
     Users of Concord's structures need nothing of this module but {!protect}.
-    Authors of schedulers ({!Concord.Host_kit}) and of structures
-    ({!Concord.Structure_kit}) read the contract first. *)
+    Authors of schedulers ({!Concord.Tools.Host_kit}) and of structures
+    ({!Concord.Tools.Structure_kit}) read the contract first. *)
 
 (** {1 The contract}
 
@@ -24,8 +24,8 @@ val suspend : ('a resumer -> 'a option) -> 'a
     [Domain_local_await] (Eio and Domainslib are), through its plug-in if there
     is one; else the scheduler of the first plug-in that finds itself in one of
     its tasks; else the system thread is parked on a condition variable of its
-    own. See {!Concord.Host_kit}, also for schedulers that are asked before the
-    effect is performed.
+    own. See {!Concord.Tools.Host_kit}, also for schedulers that are asked
+    before the effect is performed.
 
     - {b Suspends} the task only, whatever its host.
     - {b Cancelled} while suspended: raises the host's exception; see H3.
@@ -50,7 +50,7 @@ exception Never_resumed
     {v
     let mutex = Mutex.create ()
     let () = Mutex.protect mutex (fun () -> Mutex.lock mutex)
-    Fatal error: exception Concord.Suspend.Never_resumed: ...
+    Fatal error: exception Concord.Tools.Suspend.Never_resumed: ...
     v}
 
     A thread that C code has started counts as any other. Signal handlers count
@@ -109,7 +109,7 @@ val protect : (unit -> 'a) -> 'a
     - {b Raises} [e] if [f] raises [e]. *)
 
 val yield : unit -> unit
-(** {!Concord.yield}: lets other ready tasks have their turn. *)
+(** {!Concord.Tasks.yield}: lets other ready tasks have their turn. *)
 
 val is_cancelled : unit -> bool
 (** Would a suspension of the calling task raise its host's cancellation?
@@ -125,17 +125,17 @@ exception In_handler
     was left that could have resumed it: no other thread or domain, and no
     timeout. The operation has changed nothing.
 
-    Told by {!Concord_fifo}, and by what runs in {!Concord.Host_kit.using}, on
-    Linux. If there is another thread, it is not known that this does not help:
-    the loop stands still until that resumes the operation. A thread that C code
-    has started before OCaml had a second thread is overlooked as long as there
-    is no other, although it might call OCaml, and resume the operation: it
-    cannot be told from the thread that OCaml has for itself as soon as it has
-    two. ({!Never_resumed} is more careful where nobody has asked for it: there
-    such a thread counts.) Signal handlers do not count. OCaml runs a signal
-    handler in whichever domain polls first, which may be the one that it waits
-    for: block the signal there, before [Domain.spawn], as a handler in a domain
-    that is beginning may also end OCaml 5.4 in a segmentation fault. Lwt and
-    Async refuse to wait in any case ([Concord_lwt.In_callback],
-    [Concord_async.In_job]). In Eio's loop the thread waits, for ever if only a
-    fiber of that loop could resume it. *)
+    Told by {!Concord_fifo}, and by what runs in
+    {!Concord.Tools.Host_kit.using}, on Linux. If there is another thread, it is
+    not known that this does not help: the loop stands still until that resumes
+    the operation. A thread that C code has started before OCaml had a second
+    thread is overlooked as long as there is no other, although it might call
+    OCaml, and resume the operation: it cannot be told from the thread that
+    OCaml has for itself as soon as it has two. ({!Never_resumed} is more
+    careful where nobody has asked for it: there such a thread counts.) Signal
+    handlers do not count. OCaml runs a signal handler in whichever domain polls
+    first, which may be the one that it waits for: block the signal there,
+    before [Domain.spawn], as a handler in a domain that is beginning may also
+    end OCaml 5.4 in a segmentation fault. Lwt and Async refuse to wait in any
+    case ([Concord_lwt.In_callback], [Concord_async.In_job]). In Eio's loop the
+    thread waits, for ever if only a fiber of that loop could resume it. *)

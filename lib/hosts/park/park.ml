@@ -176,7 +176,7 @@ let () =
   Printexc.register_printer (function
     | In_handler ->
         Some
-          "Concord.Suspend.In_handler: an operation has to wait, but was \
+          "Concord.Tools.Suspend.In_handler: an operation has to wait, but was \
            called in a signal handler, a finaliser or a callback from C, which \
            runs in a scheduler's loop, and nothing is left that could resume \
            it; let the handler fill a promise or put into a mailbox, and a \

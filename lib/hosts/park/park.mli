@@ -3,9 +3,9 @@
 val suspend :
   Domain_local_await.t -> ((('a, exn) result -> bool) -> 'a option) -> 'a
 (** [suspend trigger block] does for [block] what a host does (H1 to H3 of
-    {!Concord.Suspend}), waiting by [trigger], which must not have been used. If
-    the trigger belongs to a scheduler in which the calling thread does not run,
-    the thread is parked instead. *)
+    {!Concord.Tools.Suspend}), waiting by [trigger], which must not have been
+    used. If the trigger belongs to a scheduler in which the calling thread does
+    not run, the thread is parked instead. *)
 
 val release : Domain_local_await.t -> unit
 (** Calls the trigger's [release]. A signal handler may do so too, also if
@@ -21,4 +21,4 @@ val suspend_thread : ((('a, exn) result -> bool) -> 'a option) -> 'a
       thread's next wait outside of {!Late.protect} raises it. *)
 
 exception In_handler
-(** {!Concord.Suspend.In_handler}. *)
+(** {!Concord.Tools.Suspend.In_handler}. *)

@@ -3,6 +3,7 @@
 
 open Trace
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Wakers
 module A = Concord_async

@@ -1,6 +1,7 @@
 (* What holds while code of Async runs: nothing freezes it, or changes its context. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 open Wakers

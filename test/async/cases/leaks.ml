@@ -1,6 +1,7 @@
 (* Of tasks of Async that nobody can resume any more, in a program that looks for them. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 open Lost

@@ -1,6 +1,7 @@
 (* Tasks that Miou.cancel cancels, and what they still do. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 
@@ -132,7 +133,7 @@ let goes_on_raising () =
       ended := true);
   yes "it came to its end" !ended;
   no "the others are not" (Suspend.is_cancelled ());
-  yield ()
+  Tasks.yield ()
 
 (* The mutex is free, or a thread holds it for a while. *)
 let condition ~held () =
@@ -192,7 +193,7 @@ let scope () =
   in
   cancelled
     ~waits:(fun () -> !begun = 2)
-    (fun () -> ignore (both waits waits : unit * unit));
+    (fun () -> ignore (Tasks.both waits waits : unit * unit));
   int "unwound" 2 !unwound
 
 (* A parent that is cancelled ends its children. *)

@@ -1,6 +1,7 @@
 (* Tasks that are cancelled in [Suspend.protect]. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 open Cancelled

@@ -1,6 +1,7 @@
 (* What is special to Miou. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 

@@ -1,6 +1,7 @@
 (* Tasks of Miou and others that wait for one another. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 
@@ -58,7 +59,7 @@ let others_go_on () =
   for _ = 1 to 100 do
     incr turns;
     Miou.yield ();
-    yield ()
+    Tasks.yield ()
   done;
   Promise.fill p ();
   Miou.await_exn task;

@@ -1,6 +1,7 @@
 (* concord-eio is among the libraries, and no line names it. *)
 
 open Concord
+open Concord.Tools
 
 let () =
   let cleaning = Promise.create () and box = Mvar.create_empty () in

@@ -2,6 +2,7 @@
 
 open Picos
 open Concord
+open Concord.Tools
 open Concord_test_support.Check
 open Schedulers
 

@@ -92,7 +92,8 @@ let deferred () =
   Bundle.join_after (fun bundle ->
       Bundle.fork bundle (fun () ->
           got := Control.protect (fun () -> Concord.Mvar.take m);
-          got := !got + Concord.Suspend.protect (fun () -> Concord.Mvar.take m);
+          got :=
+            !got + Concord.Tools.Suspend.protect (fun () -> Concord.Mvar.take m);
           match Control.raise_if_canceled () with
           | () -> Alcotest.fail "it was not told"
           | exception Control.Terminate -> ());
@@ -131,7 +132,9 @@ let ours () =
       int "from a fiber beside" 2 (Concord.Mvar.take m));
   let ivar = P.Ivar.create () in
   yes "tasks"
-    (Concord.both (fun () -> P.Ivar.read ivar) (fun () -> P.Ivar.fill ivar 3)
+    (Concord.Tasks.both
+       (fun () -> P.Ivar.read ivar)
+       (fun () -> P.Ivar.fill ivar 3)
     = (3, ()))
 
 let nested () =

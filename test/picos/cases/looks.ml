@@ -3,6 +3,7 @@
 
 open Picos
 open Concord
+open Concord.Tools
 open Concord_test_support.Check
 open Schedulers
 

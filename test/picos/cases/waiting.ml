@@ -2,6 +2,7 @@
 
 open Picos
 open Concord
+open Concord.Tools
 open Concord_test_support.Check
 open Schedulers
 
@@ -212,7 +213,7 @@ let parallel s () =
   s.run @@ fun () ->
   let sum = Atomic.make 0 in
   let add i () = ignore (Atomic.fetch_and_add sum i : int) in
-  ignore (Concord.all (List.init 100 add) : unit list);
+  ignore (Concord.Tasks.all (List.init 100 add) : unit list);
   int "sum" 4950 (Atomic.get sum);
   let unwound = Atomic.make 0 and waiting = Latch.create 10 in
   let wait () =
@@ -236,7 +237,7 @@ let scope_of_cancelled ~forbid s () =
   let m = Mvar.create_empty () and ended = Promise.create () in
   let cancel =
     spawn (fun () ->
-        let run () = fst (both (fun () -> Mvar.take m) ignore) in
+        let run () = fst (Tasks.both (fun () -> Mvar.take m) ignore) in
         let run () =
           if forbid then Fiber.forbid (Fiber.current ()) run else run ()
         in
@@ -260,7 +261,7 @@ let told_apart s () =
   let here = who () in
   Alcotest.(check string) "host" "picos" here.host;
   yes "the same" (Concord__Who.same here (who ()));
-  let other = fst (both who ignore) in
+  let other = fst (Tasks.both who ignore) in
   no "another" (Concord__Who.same here other)
 
 (* --- Others that wait by Domain_local_await ----------------------------------- *)

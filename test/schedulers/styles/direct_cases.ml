@@ -2,6 +2,7 @@
    suspends may be called in them. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 
@@ -91,7 +92,7 @@ module Make (D : Concord_styles.Direct) = struct
             Suspend.protect (fun () ->
                 say "protected";
                 Event.sync (Event.timeout 0.01);
-                Concord.yield ();
+                Concord.Tasks.yield ();
                 say "waited");
             ignore (Event.sync (Event.timeout 60.) : unit);
             say "went on");
@@ -152,7 +153,7 @@ module Make (D : Concord_styles.Direct) = struct
           Suspend.protect (fun () ->
               Suspend.protect (fun () -> take_mvar m);
               say "inner";
-              Concord.yield ();
+              Concord.Tasks.yield ();
               say "outer");
           take_mvar m);
         (fun () ->
@@ -208,7 +209,7 @@ module Make (D : Concord_styles.Direct) = struct
               incr inside;
               int "alone" 1 !inside;
               yield ();
-              Concord.yield ();
+              Concord.Tasks.yield ();
               sum := !sum + i;
               decr inside);
           Latch.count_down latch))
@@ -219,10 +220,10 @@ module Make (D : Concord_styles.Direct) = struct
         (fun () ->
           let m = Mvar.create_empty () in
           yes "both"
-            (Concord.both (fun () -> Mvar.take m) (fun () -> Mvar.put m 1)
+            (Concord.Tasks.both (fun () -> Mvar.take m) (fun () -> Mvar.put m 1)
             = (1, ()));
           raises "a failure" Boom (fun () ->
-              Concord.both (fun () -> Event.sync Event.never) explode));
+              Concord.Tasks.both (fun () -> Event.sync Event.never) explode));
       ]
 
   let suite =

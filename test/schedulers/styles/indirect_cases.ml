@@ -1,6 +1,7 @@
 (* What is special to the indirect styles: an operation in direct style, and [direct]. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 
@@ -68,7 +69,7 @@ module Make (S : Style.S) = struct
           let* s =
             direct (fun () ->
                 let s = Mvar.take m in
-                Concord.yield ();
+                Concord.Tasks.yield ();
                 s)
           in
           say s;
@@ -125,7 +126,8 @@ module Make (S : Style.S) = struct
             direct (fun () ->
                 Suspend.protect (fun () -> say (string_of_int (Mvar.take m)));
                 if Suspend.is_cancelled () then say "cancelled";
-                Fun.protect Concord.yield ~finally:(fun () -> say "unwound"))
+                Fun.protect Concord.Tasks.yield ~finally:(fun () ->
+                    say "unwound"))
           in
           say "went on";
           return ());

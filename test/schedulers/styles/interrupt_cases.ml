@@ -30,7 +30,7 @@ module Make (S : Style.S) = struct
     spawn (fun () ->
         direct (fun () ->
             for _ = 1 to 5 do
-              Concord.yield ()
+              Concord.Tasks.yield ()
             done));
     start ()
 

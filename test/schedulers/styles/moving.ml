@@ -2,6 +2,7 @@
    switched at any moment. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 module Decision = Host_kit.Decision
@@ -67,7 +68,7 @@ module Make (S : Style.S) = struct
         sum := !sum + i;
         if Thread.id (Thread.self ()) <> begun then moved := true;
         let* () = yield () in
-        let* () = direct Concord.yield in
+        let* () = direct Concord.Tasks.yield in
         (* a thread of the same set *)
         spawn (fun () ->
             incr sum;

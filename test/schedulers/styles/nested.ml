@@ -1,6 +1,7 @@
 (* Sets in threads of other styles. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 

@@ -549,7 +549,7 @@ module Make (S : Style.S) = struct
     raises "in direct" Boom
       (raising (fun () ->
            direct (fun () ->
-               Concord.yield ();
+               Concord.Tasks.yield ();
                explode ())));
     clean ()
 

@@ -212,13 +212,13 @@ let below_a_host () =
         Concord_fifo.fork (fun () ->
             handled
               (Linear.case (fun _ ->
-                   yield ();
+                   Tasks.yield ();
                    note "drops"))
               body ();
             note "goes on")
       in
-      yield ();
-      yield ();
+      Tasks.yield ();
+      Tasks.yield ();
       note "the gate opens";
       Latch.count_down gate;
       Concord_fifo.join task;

@@ -10,7 +10,7 @@ let stopped_while_it_takes () =
   let open Concord_styles.Threads in
   spawn (fun () ->
       got :=
-        Concord.Suspend.suspend (fun _ ->
+        Concord.Tools.Suspend.suspend (fun _ ->
             begun := true;
             while not !stopped do
               Thread.yield ()

@@ -2,6 +2,7 @@
    this program has none but those that a case starts, and its watchdog is an alarm. *)
 
 open Concord
+open Concord.Tools
 open Concord_styles
 open Styles_cases
 
@@ -243,10 +244,10 @@ module Make (S : Style.S) = struct
         let fiber =
           Concord_fifo.fork (fun () ->
               while Mvar.waiters m < 1 do
-                Concord.yield ()
+                Concord.Tasks.yield ()
               done;
               for _ = 1 to 10 do
-                Concord.yield ()
+                Concord.Tasks.yield ()
               done;
               Mvar.put m ())
         in

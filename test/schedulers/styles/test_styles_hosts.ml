@@ -2,6 +2,7 @@
    of one. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Concord_test_hosts
 open Styles_cases

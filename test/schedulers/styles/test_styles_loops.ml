@@ -101,7 +101,7 @@ module Make (S : Style.S) = struct
               loop n (fun _ ->
                   direct (fun () ->
                       incr count;
-                      Concord.yield ())));
+                      Concord.Tasks.yield ())));
           ];
         int "count" n !count)
 

@@ -2,6 +2,7 @@
    a task can run. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 

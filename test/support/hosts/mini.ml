@@ -1,7 +1,7 @@
 (* A scheduler of a third party, which knows of Concord the one effect only.
    Nothing here sleeps in a scheduler of others: the loop blocks its thread. *)
 
-module Suspend = Concord.Suspend
+module Suspend = Concord.Tools.Suspend
 open Effect.Deep
 
 type _ Effect.t += Fork : (unit -> unit) -> unit Effect.t

@@ -6,15 +6,15 @@ let rec answering : 'r. (unit -> 'r) -> 'r =
  fun f ->
   let effc (type a) (e : a Effect.t) : ((a, _) continuation -> _) option =
     match e with
-    | Concord.Suspend.Scopes ->
+    | Concord.Tools.Suspend.Scopes ->
         Some
           (fun (k : (a, _) continuation) ->
-            continue k Concord.Suspend.{ scope = open_scope })
+            continue k Concord.Tools.Suspend.{ scope = open_scope })
     | _ -> None
   in
   try_with f () { effc }
 
-and open_scope : 'a. (Concord.Suspend.scope -> 'a) -> 'a =
+and open_scope : 'a. (Concord.Tools.Suspend.scope -> 'a) -> 'a =
  fun body ->
   let live = ref 1 and empty = Concord.Promise.create () in
   let ended () =

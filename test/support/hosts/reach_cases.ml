@@ -1,6 +1,7 @@
 (* Suspend.is_cancelled and Host_kit.probe. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 

@@ -1,6 +1,7 @@
 (* A few waits, each of which ends by itself, for wherever a task may wait. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 

@@ -47,7 +47,7 @@ let fails_and_others_go_on (iterate : iterate) () =
   let begun, f =
     noting (fun x ->
         if x = 1 then begin
-          yield ();
+          Tasks.yield ();
           raise Boom
         end
         else try never () with _ -> ())

@@ -10,20 +10,20 @@ let never : unit -> unit = never
 (* --- Timeouts -------------------------------------------------------------- *)
 
 let in_time () =
-  yes "value" (with_timeout 60. (fun () -> 1) = Some 1);
+  yes "value" (Tasks.with_timeout 60. (fun () -> 1) = Some 1);
   yes "it waits"
-    (with_timeout 60. (fun () ->
-         yield ();
+    (Tasks.with_timeout 60. (fun () ->
+         Tasks.yield ();
          1)
     = Some 1);
   yes "infinity"
-    (with_timeout infinity (fun () ->
-         yield ();
+    (Tasks.with_timeout infinity (fun () ->
+         Tasks.yield ();
          1)
     = Some 1);
-  raises "failure" Boom (fun () -> with_timeout 60. explode);
-  raises_at "explode" (fun () -> with_timeout 60. explode);
-  match with_timeout nan ignore with
+  raises "failure" Boom (fun () -> Tasks.with_timeout 60. explode);
+  raises_at "explode" (fun () -> Tasks.with_timeout 60. explode);
+  match Tasks.with_timeout nan ignore with
   | _ -> Alcotest.fail "not a number"
   | exception Invalid_argument _ -> ()
 
@@ -34,33 +34,35 @@ let too_late () =
     incr begun;
     counting unwound never
   in
-  yes "it waits" (with_timeout 0.001 waits = None);
+  yes "it waits" (Tasks.with_timeout 0.001 waits = None);
   int "unwound" !begun !unwound;
-  yes "its tasks" (with_timeout 0.001 (fun () -> both waits waits) = None);
+  yes "its tasks"
+    (Tasks.with_timeout 0.001 (fun () -> Tasks.both waits waits) = None);
   int "unwound" !begun !unwound;
-  yes "not positive" (with_timeout 0. waits = None);
+  yes "not positive" (Tasks.with_timeout 0. waits = None);
   yes "not positive, and it waits for nothing"
-    (with_timeout (-1.) (fun () -> 1) = Some 1);
+    (Tasks.with_timeout (-1.) (fun () -> 1) = Some 1);
   raises "a failure, while it is unwound" Boom (fun () ->
-      with_timeout 0.001 (fun () -> try never () with _ -> raise Boom));
+      Tasks.with_timeout 0.001 (fun () -> try never () with _ -> raise Boom));
   yes "what it returns nevertheless"
-    (with_timeout 0.001 (fun () ->
+    (Tasks.with_timeout 0.001 (fun () ->
          try
            never ();
            0
          with _ -> 1)
     = Some 1);
-  yield ()
+  Tasks.yield ()
 
 let timeouts_within () =
   yes "the inner one"
-    (with_timeout 60. (fun () -> with_timeout 0.001 never) = Some None);
+    (Tasks.with_timeout 60. (fun () -> Tasks.with_timeout 0.001 never)
+    = Some None);
   yes "the outer one"
-    (with_timeout 0.001 (fun () -> with_timeout 60. never) = None);
+    (Tasks.with_timeout 0.001 (fun () -> Tasks.with_timeout 60. never) = None);
   yes "after an operation"
-    (with_timeout 60. (fun () ->
+    (Tasks.with_timeout 60. (fun () ->
          let box = Mvar.create_empty () in
-         let taken = with_timeout 0.001 (fun () -> Mvar.take box) in
+         let taken = Tasks.with_timeout 0.001 (fun () -> Mvar.take box) in
          Mvar.put box 1;
          (taken, Mvar.take box))
     = Some (None, 1))
@@ -74,7 +76,9 @@ let at_the_same_time () =
       Mvar.put box i
     in
     let got, () =
-      both (fun () -> with_timeout 0.0004 (fun () -> Mvar.take box)) give
+      Tasks.both
+        (fun () -> Tasks.with_timeout 0.0004 (fun () -> Mvar.take box))
+        give
     in
     match (got, Mvar.take_available box) with
     | Some v, None | None, Some v -> int "value" i v
@@ -87,7 +91,7 @@ let at_the_same_time () =
 let lists () =
   let squares n = List.init n (fun i -> i * i) in
   let square i =
-    yield ();
+    Tasks.yield ();
     i * i
   in
   yes "map" (Tasks.map square (List.init 20 Fun.id) = squares 20);
@@ -109,8 +113,8 @@ let limited () =
   let f _ =
     incr at_once;
     most := max !most !at_once;
-    yield ();
-    yield ();
+    Tasks.yield ();
+    Tasks.yield ();
     decr at_once
   in
   Tasks.iter ~max_tasks:4 f (List.init 30 Fun.id);

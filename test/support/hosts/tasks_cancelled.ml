@@ -33,8 +33,9 @@ let cancellations host =
   let test name work = test name (cancelled host work) in
   [
     test "both is cancelled" (fun waits ->
-        ignore (both waits waits : unit * unit));
-    test "all is cancelled" (fun waits -> drop (fun () -> all [ waits; waits ]));
+        ignore (Tasks.both waits waits : unit * unit));
+    test "all is cancelled" (fun waits ->
+        drop (fun () -> Tasks.all [ waits; waits ]));
     test "its body waits" (fun waits ->
         Scope.run (fun scope ->
             Scope.fork scope waits;
@@ -65,7 +66,7 @@ let fails_when_cancelled (host : Cancelling.host) () =
   let begun = ref false and seen = ref None in
   let owner () =
     match
-      both
+      Tasks.both
         (fun () ->
           begun := true;
           try never () with _ -> explode ())
@@ -94,7 +95,7 @@ let not_cancelled () =
   in
   Plain_host.run @@ fun () ->
   raises "the failure, when all have ended" Boom (fun () ->
-      all [ waits; explode; waits; (fun () -> Promise.fill gate ()) ]);
+      Tasks.all [ waits; explode; waits; (fun () -> Promise.fill gate ()) ]);
   int "all have" 2 !ended;
   int "cancel does nothing" 3
     (Scope.run (fun scope ->

@@ -1,6 +1,7 @@
 (* Scopes, [both], [all] and [yield]: the same cases on every host. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 include Tasks_kit
@@ -10,15 +11,16 @@ open Tasks_forks
 (* --- Values, order -------------------------------------------------------- *)
 
 let values () =
-  yes "both" (both (fun () -> 1) (fun () -> "a") = (1, "a"));
-  yes "none" (all [] = ([] : int list));
-  yes "one" (all [ (fun () -> 1) ] = [ 1 ]);
-  yes "three" (all (List.init 3 (fun i () -> i)) = [ 0; 1; 2 ]);
+  yes "both" (Tasks.both (fun () -> 1) (fun () -> "a") = (1, "a"));
+  yes "none" (Tasks.all [] = ([] : int list));
+  yes "one" (Tasks.all [ (fun () -> 1) ] = [ 1 ]);
+  yes "three" (Tasks.all (List.init 3 (fun i () -> i)) = [ 0; 1; 2 ]);
   int "scope" 7 (Scope.run (fun _ -> 7))
 
 let begin_in_order () =
   traced [ "0"; "1"; "2"; "3" ] @@ fun say ->
-  ignore (all (List.init 4 (fun i () -> say (string_of_int i))) : unit list)
+  ignore
+    (Tasks.all (List.init 4 (fun i () -> say (string_of_int i))) : unit list)
 
 let tasks_meet () =
   let numbers = Mvar.create_empty () and squares = Mvar.create_empty () in
@@ -38,9 +40,9 @@ let tasks_meet () =
   int "sum" 2870 sum;
   let box = Mvar.create_empty () in
   yes "both meet"
-    (both (fun () -> Mvar.take box) (fun () -> Mvar.put box 1) = (1, ()));
+    (Tasks.both (fun () -> Mvar.take box) (fun () -> Mvar.put box 1) = (1, ()));
   yes "the other way round"
-    (both (fun () -> Mvar.put box 1) (fun () -> Mvar.take box) = ((), 1))
+    (Tasks.both (fun () -> Mvar.put box 1) (fun () -> Mvar.take box) = ((), 1))
 
 let ends_last () =
   let ended = ref 0 and gate = Promise.create () in
@@ -48,7 +50,7 @@ let ends_last () =
       for _ = 1 to 3 do
         Scope.fork scope (fun () ->
             Promise.await gate;
-            yield ();
+            Tasks.yield ();
             incr ended)
       done;
       Scope.fork scope (fun () -> Promise.fill gate ()));
@@ -60,14 +62,14 @@ let yields () =
   let player me () =
     for _ = 1 to 5 do
       while !turn mod 2 <> me do
-        yield ()
+        Tasks.yield ()
       done;
       incr turn
     done
   in
-  ignore (both (player 0) (player 1) : unit * unit);
+  ignore (Tasks.both (player 0) (player 1) : unit * unit);
   int "turns" 10 !turn;
-  yield ()
+  Tasks.yield ()
 
 (* Tasks that always have something to do wait for a task beside the scope. [at_once]
    runs two functions in tasks of one host. *)
@@ -75,11 +77,11 @@ let beside_others at_once () =
   let flag = Atomic.make false in
   let wait () =
     while not (Atomic.get flag) do
-      yield ()
+      Tasks.yield ()
     done
   in
   let set () = Atomic.set flag true in
-  at_once (fun () -> ignore (both wait wait : unit * unit)) set;
+  at_once (fun () -> ignore (Tasks.both wait wait : unit * unit)) set;
   Atomic.set flag false;
   at_once wait set
 
@@ -93,23 +95,23 @@ let many () =
     Promise.await gate;
     i
   in
-  yes "values" (all (List.init n task) = List.init n Fun.id);
+  yes "values" (Tasks.all (List.init n task) = List.init n Fun.id);
   let unwound = ref 0 in
   let task i () = if i = n - 1 then explode () else counting unwound never in
-  raises "one of many" Boom (fun () -> all (List.init n task));
+  raises "one of many" Boom (fun () -> Tasks.all (List.init n task));
   int "all are unwound" (n - 1) !unwound
 
 let deep () =
   let rec depth n =
     if n = 0 then 0
     else
-      let a, () = both (fun () -> depth (n - 1)) yield in
+      let a, () = Tasks.both (fun () -> depth (n - 1)) Tasks.yield in
       a + 1
   in
   int "depth" 1000 (depth 1000);
   let rec fail n () =
     if n = 0 then explode ()
-    else ignore (both (fail (n - 1)) never : unit * unit)
+    else ignore (Tasks.both (fail (n - 1)) never : unit * unit)
   in
   raises "from the depth" Boom (fail 1000);
   let rec bodies n =

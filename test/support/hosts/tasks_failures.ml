@@ -1,6 +1,7 @@
 (* Scopes, [both] and [all]: failures, and cancelling a scope. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 open Tasks_kit
@@ -10,15 +11,15 @@ open Tasks_kit
 let first_fails () =
   let unwound = ref 0 in
   let waits () = counting unwound never in
-  raises "the first of both" Boom (fun () -> both explode waits);
-  raises "the last of both" Boom (fun () -> both waits explode);
-  raises "the first of all" Boom (fun () -> all [ explode; waits; waits ]);
-  raises "one of all" Boom (fun () -> all [ waits; explode; waits ]);
-  raises "the last of all" Boom (fun () -> all [ waits; waits; explode ]);
+  raises "the first of both" Boom (fun () -> Tasks.both explode waits);
+  raises "the last of both" Boom (fun () -> Tasks.both waits explode);
+  raises "the first of all" Boom (fun () -> Tasks.all [ explode; waits; waits ]);
+  raises "one of all" Boom (fun () -> Tasks.all [ waits; explode; waits ]);
+  raises "the last of all" Boom (fun () -> Tasks.all [ waits; waits; explode ]);
   (* What begins after a failure is unwound where it waits, or does not begin. *)
   yes "unwound" (!unwound >= 4);
-  raises_at "explode" (fun () -> both explode waits);
-  raises_at "explode" (fun () -> both waits explode)
+  raises_at "explode" (fun () -> Tasks.both explode waits);
+  raises_at "explode" (fun () -> Tasks.both waits explode)
 
 let both_fail () =
   let gate = Promise.create () in
@@ -27,11 +28,12 @@ let both_fail () =
     raise e
   in
   raises "the first failure" Boom (fun () ->
-      all [ wait_and Boom; wait_and Bang; (fun () -> Promise.fill gate ()) ]);
+      Tasks.all
+        [ wait_and Boom; wait_and Bang; (fun () -> Promise.fill gate ()) ]);
   raises "another one, while it is unwound" Boom (fun () ->
-      both (fun () -> Fun.protect never ~finally:(fun () -> ())) explode);
+      Tasks.both (fun () -> Fun.protect never ~finally:(fun () -> ())) explode);
   raises "what comes after is dropped" Boom (fun () ->
-      both (fun () -> try never () with _ -> raise Bang) explode)
+      Tasks.both (fun () -> try never () with _ -> raise Bang) explode)
 
 let body_fails () =
   let unwound = ref 0 and slow = ref false in
@@ -41,7 +43,7 @@ let body_fails () =
           Scope.fork scope (fun () ->
               try never ()
               with e ->
-                Suspend.protect (fun () -> yield ());
+                Suspend.protect (fun () -> Tasks.yield ());
                 slow := true;
                 raise e);
           explode ()));
@@ -53,7 +55,7 @@ let task_fails_body_waits () =
   raises "task" Boom (fun () ->
       Scope.run (fun scope ->
           Scope.fork scope (fun () ->
-              yield ();
+              Tasks.yield ();
               explode ());
           counting unwound never));
   int "the body is unwound" 1 !unwound;
@@ -64,12 +66,12 @@ let in_a_scope_within () =
   raises "the inner one's" Boom (fun () ->
       Scope.run (fun scope ->
           Scope.fork scope never;
-          ignore (both explode never : unit * unit)));
+          ignore (Tasks.both explode never : unit * unit)));
   let v =
     Scope.run (fun _ ->
         try
           fst
-            (both
+            (Tasks.both
                (fun () ->
                  explode ();
                  1)
@@ -93,7 +95,7 @@ let cancel_returns () =
   int "no other scope is" 1
     (Scope.run (fun _ ->
          Scope.run (fun inner -> Scope.cancel inner);
-         yield ();
+         Tasks.yield ();
          1))
 
 let cancel_raises () =
@@ -101,7 +103,7 @@ let cancel_raises () =
   raises "the body waited" Scope.Cancelled (fun () ->
       Scope.run (fun scope ->
           Scope.fork scope (fun () ->
-              yield ();
+              Tasks.yield ();
               Scope.cancel scope);
           counting unwound never));
   int "unwound" 1 !unwound;

@@ -1,6 +1,7 @@
 (* [first] and [any], with those of [Tasks_bounded]: the same cases on every host. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 open Tasks_cases
@@ -13,19 +14,19 @@ let firsts () =
   let unwound = ref 0 in
   let waits () : unit = counting unwound never in
   int "the first" 1
-    (first
+    (Tasks.first
        (fun () -> 1)
        (fun () ->
          waits ();
          2));
   int "the second" 2
-    (first
+    (Tasks.first
        (fun () ->
          waits ();
          1)
        (fun () -> 2));
   int "one of three" 3
-    (any
+    (Tasks.any
        [
          (fun () ->
            waits ();
@@ -34,12 +35,12 @@ let firsts () =
            waits ();
            2);
          (fun () ->
-           yield ();
+           Tasks.yield ();
            3);
        ]);
   int "unwound" 3 !unwound;
-  int "of one" 1 (any [ (fun () -> 1) ]);
-  match any ([] : (unit -> int) list) with
+  int "of one" 1 (Tasks.any [ (fun () -> 1) ]);
+  match Tasks.any ([] : (unit -> int) list) with
   | _ -> Alcotest.fail "of none"
   | exception Invalid_argument _ -> ()
 
@@ -49,25 +50,25 @@ let others_do_not_begin () =
     incr begun;
     !begun
   in
-  int "the first" 1 (any [ f; f; f ]);
+  int "the first" 1 (Tasks.any [ f; f; f ]);
   int "no other one" 1 !begun
 
 (* It returns when the slow one has been unwound. *)
 let waits_for_the_slow_one () =
   let over = ref false in
   int "the fast one" 1
-    (first
+    (Tasks.first
        (fun () ->
          match never () with
          | () -> 0
          | exception e ->
              Suspend.protect (fun () ->
-                 yield ();
-                 yield ());
+                 Tasks.yield ();
+                 Tasks.yield ());
              over := true;
              raise e)
        (fun () ->
-         yield ();
+         Tasks.yield ();
          1));
   yes "it was unwound" !over
 
@@ -83,7 +84,7 @@ let combines () =
     never ();
     []
   in
-  let v = any ~combine:( @ ) [ task [ 1 ]; task [ 2 ]; opens ] in
+  let v = Tasks.any ~combine:( @ ) [ task [ 1 ]; task [ 2 ]; opens ] in
   yes "the first, or both" (v = [ 1; 2 ] || v = [ 1 ]);
   let gate = Promise.create () in
   let task v () =
@@ -91,7 +92,7 @@ let combines () =
     v
   in
   int "by default the first" 1
-    (any
+    (Tasks.any
        [
          task 1;
          task 2;
@@ -106,7 +107,7 @@ let loses_nothing () =
   for _ = 1 to 20 do
     let a = Mvar.create_empty () and b = Mvar.create_empty () in
     let got =
-      first
+      Tasks.first
         (fun () -> Mvar.take a)
         (fun () ->
           Mvar.put b 1;
@@ -121,26 +122,28 @@ let loses_nothing () =
 let failures () =
   let unwound = ref 0 in
   let waits () : unit = counting unwound never in
-  raises "the first" Boom (fun () -> first explode waits);
-  raises "the second" Boom (fun () -> first waits explode);
-  raises_at "explode" (fun () -> any [ waits; explode; waits ]);
+  raises "the first" Boom (fun () -> Tasks.first explode waits);
+  raises "the second" Boom (fun () -> Tasks.first waits explode);
+  raises_at "explode" (fun () -> Tasks.any [ waits; explode; waits ]);
   raises "while it is unwound" Boom (fun () ->
-      first (fun () -> try never () with _ -> raise Boom) (fun () -> yield ()));
+      Tasks.first
+        (fun () -> try never () with _ -> raise Boom)
+        (fun () -> Tasks.yield ()));
   raises "combine" Boom (fun () ->
       let gate = Promise.create () in
       let task () = Promise.await gate in
       let combine () () = raise Boom in
       (* so that both return, on all hosts *)
       let stubborn () = try never () with _ -> () in
-      any ~combine [ task; stubborn; (fun () -> Promise.fill gate ()) ])
+      Tasks.any ~combine [ task; stubborn; (fun () -> Promise.fill gate ()) ])
 
 let nested () =
   let unwound = ref 0 in
   let waits () : unit = counting unwound never in
   int "nested" 2
-    (first
+    (Tasks.first
        (fun () ->
-         first
+         Tasks.first
            (fun () ->
              waits ();
              0)
@@ -148,10 +151,10 @@ let nested () =
              waits ();
              1))
        (fun () ->
-         yield ();
+         Tasks.yield ();
          2));
   int "unwound" 2 !unwound;
-  yield ()
+  Tasks.yield ()
 
 let cases =
   [
@@ -181,10 +184,11 @@ let drop f = ignore (f () : unit list)
 let cancellations host =
   let test name work = test name (Tasks_cancelled.cancelled host work) in
   [
-    test "first" (fun waits -> first waits waits);
-    test "any" (fun waits -> any [ waits; waits ]);
+    test "first" (fun waits -> Tasks.first waits waits);
+    test "any" (fun waits -> Tasks.any [ waits; waits ]);
     test "with_timeout" (fun waits ->
-        ignore (with_timeout 60. (fun () -> both waits waits) : _ option));
+        ignore
+          (Tasks.with_timeout 60. (fun () -> Tasks.both waits waits) : _ option));
     test "iter" (fun waits -> Tasks.iter ~max_tasks:2 waits [ (); (); (); () ]);
     test "map" (fun waits -> drop (fun () -> Tasks.map waits [ (); () ]));
   ]
@@ -205,7 +209,7 @@ let a_value_wins work (host : Cancelling.host) () =
         raise e
     in
     got := Some (work slow);
-    match yield () with
+    match Tasks.yield () with
     | () -> ()
     | exception e ->
         told := host.is_cancellation e;
@@ -227,7 +231,7 @@ let from_outside name (host : Cancelling.host) =
         test "a value of first wins"
           (a_value_wins
              (fun slow ->
-               first
+               Tasks.first
                  (fun () ->
                    slow ();
                    0)
@@ -236,13 +240,13 @@ let from_outside name (host : Cancelling.host) =
         test "a value of any wins"
           (a_value_wins
              (fun slow ->
-               any
+               Tasks.any
                  [
                    (fun () ->
                      slow ();
                      0);
                    (fun () ->
-                     yield ();
+                     Tasks.yield ();
                      1);
                  ])
              host);
@@ -260,18 +264,18 @@ let not_cancelled () =
     0
   in
   int "any waits for the slow one" 1
-    (any
+    (Tasks.any
        [
          slow;
          (fun () ->
-           yield ();
-           yield ();
+           Tasks.yield ();
+           Tasks.yield ();
            Promise.fill gate ();
            1);
        ]);
   int "it has ended" 1 !ended;
   yes "a value, too late"
-    (with_timeout 0.001 (fun () ->
+    (Tasks.with_timeout 0.001 (fun () ->
          Tasks.sleep 0.005;
          1)
     = Some 1);
@@ -280,7 +284,7 @@ let not_cancelled () =
       Tasks.iter ~max_tasks:2
         (fun i ->
           incr begun;
-          if i = 3 then explode () else yield ())
+          if i = 3 then explode () else Tasks.yield ())
         (List.init 50 Fun.id));
   yes "no other one begins" (!begun < 7)
 

@@ -1,6 +1,7 @@
 (* Scopes: who forks into one, and promises of tasks. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 open Tasks_kit
@@ -14,14 +15,14 @@ let promises () =
          let one = fork_promise s (fun () -> 1)
          and two =
            fork_promise s (fun () ->
-               yield ();
+               Tasks.yield ();
                2)
          in
          Promise.await one + Promise.await two));
   int "a failure is no failure of the scope" 4
     (run (fun s ->
          let p = fork_promise s explode in
-         yield ();
+         Tasks.yield ();
          raises "promise" Boom (fun () -> Promise.await p);
          raises_at "explode" (fun () -> Promise.await p);
          4));
@@ -69,7 +70,7 @@ let tasks_fork () =
         incr count;
         if depth > 0 then begin
           Scope.fork scope (tree (depth - 1));
-          yield ();
+          Tasks.yield ();
           Scope.fork scope (tree (depth - 1))
         end
       in
@@ -94,7 +95,7 @@ let others_fork () =
       refused "a domain" (fun () -> in_domain (fun () -> Scope.fork scope f));
       refused "a scheduler in a thread" (fun () ->
           in_thread (fun () -> Concord_fifo.run (fun () -> Scope.fork scope f)));
-      yield ());
+      Tasks.yield ());
   no "called" !called;
   (* A scheduler inside is refused, or counts as the task that runs it. *)
   let taken = ref false in
@@ -112,7 +113,7 @@ let others_fork () =
   (* A sibling of the task that opened it. *)
   let opened = Promise.create () and tried = Promise.create () in
   ignore
-    (both
+    (Tasks.both
        (fun () ->
          Scope.run (fun scope ->
              Promise.fill opened scope;

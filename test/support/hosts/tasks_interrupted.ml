@@ -16,7 +16,7 @@ let interrupted ?(around = Bang) place () =
     let task () =
       for _ = 1 to 50 do
         if !over then incr left_behind;
-        yield ()
+        Tasks.yield ()
       done
     in
     let run scope =

@@ -27,7 +27,7 @@ let run f =
   | exception e -> raise (Monitor.extract_exn e)
 
 let spawn spawned f = spawned := Concord_async.direct f :: !spawned
-let yield = Concord.yield
+let yield = Concord.Tasks.yield
 let cancel = None
 let is_cancellation _ = false
 let protects = false

@@ -39,7 +39,7 @@ struct
       ~finally:(fun () -> Task.teardown_pool pool)
 
   let spawn t f = add t (Task.async t.pool f)
-  let yield = Concord.yield
+  let yield = Concord.Tasks.yield
   let cancel = None
   let is_cancellation _ = false
   let protects = false

@@ -26,7 +26,7 @@ struct
     spawned := task :: !spawned;
     task
 
-  let yield = Concord.yield
+  let yield = Concord.Tasks.yield
   let domains = false
 end
 

@@ -1,5 +1,5 @@
 module Lock = Stdlib.Mutex
-open Concord
+open Concord.Tools
 open Concord_testkit
 
 exception Closed

@@ -1,5 +1,6 @@
 module Lock = Stdlib.Mutex
 open Concord
+open Concord.Tools
 open Concord_testkit
 
 (* --- A promise, of nothing but the contract ------------------------------------------------------------- *)

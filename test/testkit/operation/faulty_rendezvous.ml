@@ -1,4 +1,4 @@
-open Concord
+open Concord.Tools
 open Concord_testkit
 
 type side = { number : int; resumer : int Suspend.resumer }

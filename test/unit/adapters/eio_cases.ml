@@ -1,6 +1,7 @@
 (* Eio fibers as tasks, for both ways in which they can be reached. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 module Fifo = Concord_fifo

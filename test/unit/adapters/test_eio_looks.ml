@@ -2,6 +2,7 @@
    domain for each test. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 module Fifo = Concord_fifo

@@ -12,7 +12,7 @@ let many_yields num_domains () =
   attach pool;
   Pool.run pool (fun () ->
       for _ = 1 to 2_000 do
-        yield ()
+        Tasks.yield ()
       done);
   teardown pool
 
@@ -23,7 +23,7 @@ let yields_in_turn () =
   let turns () =
     for _ = 1 to 100 do
       incr count;
-      yield ()
+      Tasks.yield ()
     done
   in
   Pool.run pool (fun () ->
@@ -44,7 +44,7 @@ let drain_beside_yield () =
             drain pool;
             say "drained"
           and yields () =
-            yield ();
+            Tasks.yield ();
             say "yielded"
           in
           (* the latest one starts first *)

@@ -1,6 +1,7 @@
 (* Conversions of promises, and their functions: of Eio, and of Domainslib. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 module Pool = Domainslib.Task
@@ -168,7 +169,7 @@ let effects_of_eio _ =
   in
   refuses "yield" Eio.Fiber.yield;
   refuses "a fiber" (fun () -> Eio.Fiber.both ignore ignore);
-  refuses "a scope" (fun () -> ignore (both ignore ignore : unit * unit));
+  refuses "a scope" (fun () -> ignore (Tasks.both ignore ignore : unit * unit));
   refuses "a switch" (fun () -> Eio.Switch.run ignore);
   refuses "another promise" (fun () ->
       Eio.Promise.await (fst (Eio.Promise.create ())));

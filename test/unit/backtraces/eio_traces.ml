@@ -3,13 +3,14 @@
 
 open Trace
 open Concord
+open Concord.Tools
 
 let on host run what f = case (host ^ ": " ^ what) (fun () -> run f)
 
 (* For each host in direct style. *)
 let common case =
   case "work" work;
-  case "both" (fun () -> fst (both work (fun () -> 1)));
+  case "both" (fun () -> fst (Tasks.both work (fun () -> 1)));
   case "Scope.fork" (fun () ->
       Scope.run (fun scope ->
           Scope.fork scope task;

@@ -3,6 +3,7 @@
 
 open Trace
 open Concord
+open Concord.Tools
 
 let fifo what f = case ("fifo: " ^ what) (fun () -> Concord_fifo.run f)
 let never () = Promise.await (Promise.create ())
@@ -68,8 +69,8 @@ let fifo_cases () =
           never ()));
   fifo "Scope.fork_promise" (fun () ->
       Scope.run (fun scope -> Promise.await (Scope.fork_promise scope work)));
-  fifo "both" (fun () -> fst (both work (fun () -> 1)));
-  fifo "all" (fun () -> List.hd (all [ work; (fun () -> 1) ]));
+  fifo "both" (fun () -> fst (Tasks.both work (fun () -> 1)));
+  fifo "all" (fun () -> List.hd (Tasks.all [ work; (fun () -> 1) ]));
   fifo "protect" (fun () -> Suspend.protect work);
   fifo "Mutex.protect" (fun () -> Mutex.protect (Mutex.create ()) work);
   fifo "Mvar.modify" (fun () ->
@@ -96,7 +97,7 @@ let fifo_cases () =
 
 let thread_cases () =
   case "thread: work" work;
-  case "thread: both" (fun () -> fst (both work (fun () -> 1)));
+  case "thread: both" (fun () -> fst (Tasks.both work (fun () -> 1)));
   case "thread: another thread" (fun () ->
       let promise = Promise.create () in
       let thread = Thread.create (fun () -> failing promise work) () in
@@ -116,7 +117,7 @@ let thread_cases () =
 
 let where_they_wait () =
   Concord_fifo.run (fun () ->
-      where_it_waits "fifo: where a task waits" ~fork ~yield);
+      where_it_waits "fifo: where a task waits" ~fork ~yield:Tasks.yield);
   where_it_waits "thread: where it waits"
     ~fork:(fun f -> ignore (Thread.create f () : Thread.t))
     ~yield:Thread.yield;

@@ -7,6 +7,7 @@
    what comes next raises. *)
 
 open Concord
+open Concord.Tools
 
 exception Boom
 
@@ -66,7 +67,7 @@ let resumed_at_once () =
       None)
 
 let waits () =
-  yield ();
+  Tasks.yield ();
   resumed_at_once ();
   let box = Mvar.create () in
   Mvar.take box

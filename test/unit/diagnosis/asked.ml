@@ -1,6 +1,7 @@
 (* Programs that ask for reports on SIGUSR1 themselves. *)
 
 open Concord
+open Concord.Tools
 
 let say text =
   print_endline text;

@@ -2,6 +2,7 @@
    them report. What they print tells the test how far they are. *)
 
 open Concord
+open Concord.Tools
 
 let say text =
   print_endline text;

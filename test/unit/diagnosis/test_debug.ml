@@ -1,6 +1,6 @@
 (* How reports are written for people. *)
 
-open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 

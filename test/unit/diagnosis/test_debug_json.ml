@@ -1,6 +1,7 @@
 (* Reports as JSON, as another parser reads them. *)
 
 open Concord
+open Concord.Tools
 open Yojson.Safe.Util
 
 let[@inline never] somewhere () =

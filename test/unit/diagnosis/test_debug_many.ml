@@ -1,6 +1,7 @@
 (* Reports of many tasks: in time, and to be read. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 

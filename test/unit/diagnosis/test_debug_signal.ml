@@ -128,8 +128,9 @@ let alone words role =
 let alone_named ?debug made =
   Child.during ?debug "hung.exe" "alone, named" (fun child ->
       let told =
-        "Concord.Suspend.Never_resumed: nothing is left that could resume the \
-         task (does it wait for itself, as for a mutex that it has locked?)"
+        "Concord.Tools.Suspend.Never_resumed: nothing is left that could \
+         resume the task (does it wait for itself, as for a mutex that it has \
+         locked?)"
       in
       let named = Printf.sprintf "%s (promise \"answer\"%s" told made in
       Child.says child named;

@@ -2,6 +2,7 @@
    them. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 

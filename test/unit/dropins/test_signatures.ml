@@ -6,17 +6,14 @@ module _ : module type of Stdlib__Mutex = Concord.Mutex
 module _ : module type of Stdlib__Semaphore = Concord.Semaphore
 module _ : module type of Event = Concord.Event
 
-(* [Evt] is [Concord.Event] wherever the [open] stands. *)
+(* Both kinds of events in one program. *)
 module _ = struct
   module Threads_event = Event
   open Concord
-  module Event = Threads_event
 
-  let both (stdlib : int Event.event) (ours : int Evt.t) :
+  let both (stdlib : int Threads_event.event) (ours : int Event.t) :
       int option * int option =
-    (Event.poll stdlib, Evt.poll ours)
-
-  let same : int Concord.Event.t -> int Evt.t = Fun.id
+    (Threads_event.poll stdlib, Event.poll ours)
 end
 
 module type Condition = sig

@@ -26,7 +26,7 @@ let times f =
   done
 
 let beside f g =
-  let (), () = both f g in
+  let (), () = Tasks.both f g in
   ()
 
 let served () =
@@ -41,9 +41,9 @@ let served () =
     (fun () -> times (fun i -> assert (Channel.receive meeting = i)));
   let work () =
     times (fun _ ->
-        Mutex.protect mutex yield;
-        Rwlock.write rwlock yield;
-        Rwlock.read rwlock yield)
+        Mutex.protect mutex Tasks.yield;
+        Rwlock.write rwlock Tasks.yield;
+        Rwlock.read rwlock Tasks.yield)
   in
   beside work work
 
@@ -65,15 +65,15 @@ let chosen_otherwise () =
           [ Promise.await_evt never; Event.timeout 1000.; Promise.await_evt p ]
       in
       beside wait (fun () ->
-          if i land 1 = 0 then yield ();
+          if i land 1 = 0 then Tasks.yield ();
           Promise.fill p ()))
 
 (* Several at once, so that there is a queue. *)
-let crowd f = ignore (all [ f; f; f ] : unit list)
+let crowd f = ignore (Tasks.all [ f; f; f ] : unit list)
 
 let cancelled () =
   times (fun _ ->
-      let leave f = first (fun () -> crowd f) yield in
+      let leave f = Tasks.first (fun () -> crowd f) Tasks.yield in
       leave wait_for_nothing;
       leave (fun () -> Promise.await never);
       leave (fun () -> ignore (Mvar.take idle : int));
@@ -84,7 +84,7 @@ let failed () =
   times (fun _ ->
       match
         beside wait_for_nothing (fun () ->
-            yield ();
+            Tasks.yield ();
             raise Refused)
       with
       | () -> assert false (* it raises *)
@@ -92,7 +92,7 @@ let failed () =
 
 let impatient () =
   assert (Event.sync_before 0.000_1 (Mvar.take_evt idle) = None);
-  assert (with_timeout 0.000_1 wait_for_nothing = None)
+  assert (Tasks.with_timeout 0.000_1 wait_for_nothing = None)
 
 let run () =
   served ();

@@ -2,6 +2,7 @@
    else could resume it. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 
@@ -39,7 +40,7 @@ let refused within () =
   let other =
     Concord_fifo.fork (fun () -> int "the task goes on" 4 (Mvar.take box))
   in
-  Concord.yield ();
+  Concord.Tasks.yield ();
   let mutex = Mutex.create () in
   Mutex.lock mutex;
   let never : int Promise.t = Promise.create () in

@@ -2,6 +2,7 @@
    domain resumes that task: what signal handlers do meanwhile, on top of the loop. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 module Fifo = Concord_fifo

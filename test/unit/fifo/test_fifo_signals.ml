@@ -2,6 +2,7 @@
    requests. An alarm rings all the time, at moments that nobody chooses. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 module Fifo = Concord_fifo

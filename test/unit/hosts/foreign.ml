@@ -3,8 +3,8 @@
    ready. And a plug-in for each. *)
 
 open Effect.Deep
-module Suspend = Concord.Suspend
-module Host_kit = Concord.Host_kit
+module Suspend = Concord.Tools.Suspend
+module Host_kit = Concord.Tools.Host_kit
 
 exception Cancelled
 

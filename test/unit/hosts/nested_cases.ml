@@ -4,6 +4,7 @@
    it would wait for ever. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 module Fifo = Concord_fifo

@@ -3,6 +3,7 @@
    hangs. *)
 
 open Concord
+open Concord.Tools
 
 let check what condition =
   if not condition then begin
@@ -200,10 +201,10 @@ let () =
     on "Fifo, lazily" (fun case -> Concord_fifo.run ~cancellation:`Lazy case);
     on "Fifo in Fifo" (fun case ->
         Concord_fifo.run (fun () -> Concord_fifo.run case));
-    on "a scope" (fun case -> fst (both case ignore));
+    on "a scope" (fun case -> fst (Tasks.both case ignore));
     on "a scope in a scope" (fun case ->
         Concord_fifo.run (fun () ->
-            snd (both ignore (fun () -> fst (both case ignore)))));
+            snd (Tasks.both ignore (fun () -> fst (Tasks.both case ignore)))));
     circle ();
     not_observed ();
     unwinding ();

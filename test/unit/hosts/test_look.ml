@@ -1,6 +1,6 @@
 (* A task that looks before it sleeps, on a host that does what the test says. *)
 
-open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 

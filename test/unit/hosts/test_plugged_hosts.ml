@@ -82,7 +82,7 @@ module Third_party = struct
 
   let run f = value (fun f -> Mini.run [ f ]) f
   let spawn () = Mini.fork
-  let yield = Concord.yield
+  let yield = Concord.Tasks.yield
   let cancel = None
   let is_cancellation _ = false
   let protects = false

@@ -1,6 +1,7 @@
 (* A scheduler that takes every effect: one that it does not know ends it. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Concord_test_hosts
 open Check

@@ -1,6 +1,7 @@
 (* Tasks that a task starts, on hosts that say how. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Concord_test_hosts
 open Check

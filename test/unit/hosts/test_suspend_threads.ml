@@ -2,6 +2,7 @@
    does to a wait. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 

@@ -1,6 +1,7 @@
 (* A program without other threads: hence no watchdog but a signal, that ends it. *)
 
 open Concord
+open Concord.Tools
 
 let expect what expected ~asleep =
   if Host_kit.may_be_woken ~asleep <> expected then begin

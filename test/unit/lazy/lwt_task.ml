@@ -1,7 +1,7 @@
 (* Tasks of Lwt that wait with Concord (section 5 of "Effectively Composing
    Concurrency Libraries"). What suspends is a promise of Lwt's, and not its loop. *)
 
-open Concord
+open Concord.Tools
 open Effect.Deep
 
 (* [k] goes on with an outcome that may come from any thread: Lwt's loop is

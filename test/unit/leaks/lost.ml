@@ -1,6 +1,7 @@
 (* Tasks that nobody can resume any more, in a program that looks for them. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 

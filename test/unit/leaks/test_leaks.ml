@@ -1,6 +1,7 @@
 (* Of tasks of [concord.fifo], and of threads. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 open Lost

@@ -1,6 +1,7 @@
 (* Of tasks of Eio, Domainslib and Lwt. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 open Lost

@@ -4,7 +4,7 @@
 open Concord_test_support
 open Check
 module Fifo = Concord_fifo
-module Suspend = Concord.Suspend
+module Suspend = Concord.Tools.Suspend
 
 exception Boom
 

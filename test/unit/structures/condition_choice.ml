@@ -1,6 +1,7 @@
 (* Waiting for a signal as one of the alternatives of a choice. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 

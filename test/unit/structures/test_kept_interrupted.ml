@@ -2,6 +2,7 @@
    has happened completely, or not at all. The rest is in [test/unit/interrupted]. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 

@@ -1,6 +1,7 @@
 (* What an uncaught exception of the library is called: by a name that a program can write. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 
@@ -8,9 +9,9 @@ let constants () =
   named "Scope" "Concord.Scope.Cancelled" Scope.Cancelled;
   named "Promise" "Concord.Promise.Already_filled" Promise.Already_filled;
   named "Lazy" "Concord.Lazy.Being_forced" Lazy.Being_forced;
-  named "Suspend" "Concord.Suspend.Never_resumed" Suspend.Never_resumed;
-  named "Suspend" "Concord.Suspend.In_handler" Suspend.In_handler;
-  named "Host_kit" "Concord.Host_kit.Elsewhere" Host_kit.Elsewhere;
+  named "Suspend" "Concord.Tools.Suspend.Never_resumed" Suspend.Never_resumed;
+  named "Suspend" "Concord.Tools.Suspend.In_handler" Suspend.In_handler;
+  named "Host_kit" "Concord.Tools.Host_kit.Elsewhere" Host_kit.Elsewhere;
   named "Fifo" "Concord_fifo.Cancelled" Concord_fifo.Cancelled
 
 (* Four structures have this one. *)

@@ -2,6 +2,7 @@
    whoever resolves it. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 module Fifo = Concord_fifo
@@ -51,8 +52,8 @@ let of_fifo () =
 
 let of_all () =
   refused "a scope of any host" (fun () -> Scope.run ignore);
-  refused "both" (fun () -> ignore (both ignore ignore : unit * unit));
-  refused "yield, of any host" yield;
+  refused "both" (fun () -> ignore (Tasks.both ignore ignore : unit * unit));
+  refused "yield, of any host" Tasks.yield;
   refused "await" (fun () -> Promise.await (Promise.create ()));
   refused "in protect" (fun () ->
       Suspend.protect (fun () -> Promise.await (Promise.create ())))

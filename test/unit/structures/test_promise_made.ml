@@ -213,7 +213,7 @@ let spawned place () =
   let gate = Promise.create () in
   let n, () =
     Concord_fifo.run (fun () ->
-        both
+        Tasks.both
           (fun () -> Promise.await (place (fun () -> Promise.await gate)))
           (fun () -> Promise.fill gate 7))
   in

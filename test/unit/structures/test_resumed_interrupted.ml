@@ -2,6 +2,7 @@
    others. The rest is in [test/unit/interrupted]. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 open Effect.Deep

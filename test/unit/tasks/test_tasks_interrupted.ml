@@ -1,6 +1,7 @@
 (* A signal handler raises where a task that has raised asks whether it was cancelled. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 
@@ -58,7 +59,7 @@ let timed_out () =
 let stopped () =
   let body e scope =
     Scope.fork scope (fun () ->
-        yield ();
+        Tasks.yield ();
         Scope.cancel scope);
     try never ()
     with cancelled ->
@@ -76,7 +77,7 @@ let value () =
       Tasks.any
         [
           (fun () ->
-            yield ();
+            Tasks.yield ();
             1);
           (fun () ->
             try

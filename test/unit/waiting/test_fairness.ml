@@ -2,6 +2,7 @@
    are some seven standard deviations wide. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 

@@ -2,7 +2,7 @@
 
 open Concord_test_support
 open Check
-open Concord.Structure_kit
+open Concord.Tools.Structure_kit
 module Event = Concord.Event
 
 exception Boom
@@ -33,7 +33,7 @@ let by attempt enlist =
   }
 
 let operation = by attempt enlist
-let wait t = Concord.Structure_kit.wait operation t ()
+let wait t = Concord.Tools.Structure_kit.wait operation t ()
 let string = Alcotest.(check string)
 
 let looked ?(says = looked_for) t f =
@@ -68,7 +68,7 @@ let raising () =
   let operation = by attempt enlist in
   let t = make never in
   raises "the attempt's" Boom (fun () ->
-      Concord.Structure_kit.wait operation t ());
+      Concord.Tools.Structure_kit.wait operation t ());
   int "not enlisted" 0 t.enlisted;
   looked (make 5) wait
 
@@ -105,7 +105,7 @@ type 'a desk = {
   mutable left : int;
 }
 
-and 'a waiter = (unit, 'a) Concord.Structure_kit.waiter
+and 'a waiter = (unit, 'a) Concord.Tools.Structure_kit.waiter
 
 let desk answers = { answers; left = 0 }
 let nobody _ () = None
@@ -131,7 +131,7 @@ let meeting_by attempt enlist =
   }
 
 let meeting = meeting_by nobody comes
-let meet desk = Concord.Structure_kit.wait meeting desk ()
+let meet desk = Concord.Tools.Structure_kit.wait meeting desk ()
 let answer outcome (w : _ waiter) = yes "resumed" (w.resumer outcome)
 let refused outcome (w : _ waiter) = no "resumed twice" (w.resumer outcome)
 
@@ -223,7 +223,7 @@ let interrupted_with_something () =
   in
   let operation = meeting_by attempt (fun _ _ -> false) in
   string "what it has taken" "taken"
-    (or_lost (fun () -> Concord.Structure_kit.wait operation (desk []) ()))
+    (or_lost (fun () -> Concord.Tools.Structure_kit.wait operation (desk []) ()))
 
 (* As the operation, if alone. *)
 let event_meets () =
@@ -280,14 +280,14 @@ let timeout () = Event.wrap (Event.timeout 60.) (fun () -> "late")
 let events () =
   looked (make 5) (sync Before);
   (* once by itself *)
-  waited ~attempts:1 (make 2) (sync Concord.Structure_kit.Never)
+  waited ~attempts:1 (make 2) (sync Concord.Tools.Structure_kit.Never)
 
 let choices () =
   looked (make 5) (select [ idle Before; timeout () ] Before);
   waited ~attempts:1 (make 2)
-    (select [ idle Concord.Structure_kit.Never ] Before);
+    (select [ idle Concord.Tools.Structure_kit.Never ] Before);
   waited ~attempts:1 (make 2)
-    (select [ idle Before ] Concord.Structure_kit.Never);
+    (select [ idle Before ] Concord.Tools.Structure_kit.Never);
   looked (make 5)
     (select [ idle Enlisted_or_before; timeout () ] Enlisted_or_before);
   waited ~attempts:1 (make 2) (select [ idle Enlisted_or_before ] Enlisted);

@@ -1,4 +1,5 @@
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 

@@ -2,6 +2,7 @@
    the machine may be busy. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 module Timer = Concord__Timer

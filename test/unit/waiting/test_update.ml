@@ -4,7 +4,7 @@
 open Concord_test_support
 open Check
 
-let update = Concord.Structure_kit.update
+let update = Concord.Tools.Structure_kit.update
 
 let again () =
   let t = Atomic.make [ "first" ] in

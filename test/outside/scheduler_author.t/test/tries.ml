@@ -1,6 +1,7 @@
 (* Every structure of Concord's serves tasks of the new scheduler, together with a thread and a domain. *)
 
 open Concord
+open Concord.Tools
 
 let say fmt = Printf.printf (fmt ^^ "\n%!")
 
@@ -70,7 +71,7 @@ let () =
 let () =
   Ring.run (fun () ->
       let a, b =
-        both
+        Tasks.both
           (fun () ->
             Suspend.yield ();
             1)

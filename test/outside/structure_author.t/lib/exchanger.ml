@@ -1,4 +1,5 @@
 open Concord
+open Concord.Tools
 open Structure_kit
 
 (* [t], the only Atomic here

@@ -6,7 +6,7 @@ let say fmt = Printf.printf (fmt ^^ "\n%!")
 
 let pair t =
   let a, b =
-    both
+    Tasks.both
       (fun () -> Exchanger.exchange t "a")
       (fun () -> Exchanger.exchange t "b")
   in
@@ -25,7 +25,7 @@ let two_choices () =
     Event.select
       [ Exchanger.exchange_evt left name; Exchanger.exchange_evt right name ]
   in
-  let a, b = both (choose "a") (choose "b") in
+  let a, b = Tasks.both (choose "a") (choose "b") in
   say "  of two choices the first has %s, the second %s; waiters left: %d" a b
     (Exchanger.waiters left + Exchanger.waiters right)
 
@@ -42,7 +42,7 @@ let cancelled t =
          raise Enough)
    with Enough -> ());
   let a, b =
-    both
+    Tasks.both
       (fun () -> Exchanger.exchange t "a")
       (fun () -> Exchanger.exchange t "b")
   in

@@ -1,6 +1,7 @@
 (* Who holds what, as a report says it. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 

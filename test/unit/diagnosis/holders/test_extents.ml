@@ -1,6 +1,7 @@
 (* Tasks of a pool, which nobody knows but by what they hold. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 

@@ -1,6 +1,7 @@
 (* What the report says of tasks that wait, on any host. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 

@@ -2,6 +2,7 @@
    others begin and end. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 open Effect.Deep
@@ -64,7 +65,7 @@ let in_a_bare_host () =
         Mutex.unlock mutex);
       (fun () -> Mutex.protect mutex ignore);
       (fun () ->
-        let tasks = { fork = ignore; pause = Concord.yield } in
+        let tasks = { fork = ignore; pause = Concord.Tasks.yield } in
         unknown "who waits" (the_one tasks name);
         int "no cycle" 0 (List.length (cycles ()));
         seen := true;

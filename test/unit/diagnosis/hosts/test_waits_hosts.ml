@@ -1,4 +1,5 @@
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 open Kept
@@ -49,7 +50,7 @@ let lwt run =
         run (fun () ->
             Concord_lwt.direct (fun () ->
                 let fork f = Lwt.async (fun () -> Concord_lwt.direct f) in
-                body { fork; pause = yield })));
+                body { fork; pause = Tasks.yield })));
   }
 
 let lwt_direct =
@@ -170,7 +171,7 @@ let two_of_one_loop host () =
   host.run (fun tasks ->
       let mutex = Mutex.create () and left = Latch.create 2 in
       let in_mutex () =
-        Mutex.protect mutex (fun () -> Concord.yield ());
+        Mutex.protect mutex (fun () -> Concord.Tasks.yield ());
         Latch.count_down left
       in
       tasks.fork in_mutex;

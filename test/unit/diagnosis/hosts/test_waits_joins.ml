@@ -2,6 +2,7 @@
    has another way out. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 open Kept
