@@ -162,7 +162,7 @@ let tentative_evt fd direction f =
 (* --- Running -------------------------------------------------------------- *)
 
 (* A busy loop looks at the descriptors after so many turns. *)
-let turns_between_looks = 64
+let turns_between_spins = 64
 
 let poll_in poller block =
   let resumer _ =
@@ -195,7 +195,7 @@ let run_here f =
     {
       Concord.Private.Fifo.wait = poll_in poller;
       look = (fun () -> Poller.poll poller ~block:false);
-      every = turns_between_looks;
+      every = turns_between_spins;
       spins = false;
     }
   in

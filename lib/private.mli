@@ -236,7 +236,7 @@ module Plugin : sig
   (** For [concord-miou], which cancels a task by an exception. *)
 end
 
-(** What a task that looks says to its loop. {!Host_kit.Spin} is the public
+(** What a task that spins says to its loop. {!Host_kit.Spin} is the public
     part. *)
 module Spin : sig
   val sleeping : Host_kit.Spin.t -> (unit -> 'a) -> 'a
@@ -250,23 +250,24 @@ module Spin : sig
   (** {!sleeping} ends, for [concord-eio]. *)
 
   val leave_turns : Host_kit.Spin.t -> unit
-  (** The task does not look any more. For [concord-picos]. *)
+  (** The task no longer spins. For [concord-picos]. *)
 end
 
-(** The two halves of {!Host_kit.look_first}, for plug-ins that would allocate
-    much for each look. Used by [concord-eio] and [concord-picos]. *)
-module Look : sig
+(** The two halves of {!Host_kit.spin_first}, for plug-ins that would allocate
+    much each time that a task spins. Used by [concord-eio] and [concord-picos].
+*)
+module Spinning : sig
   val begin_turns : Host_kit.Spin.t -> int
-  (** How many turns the calling task is to look. If it is 0, the task suspends
-      in {!Spin.sleeping}; otherwise it owes {!suspend_looking}. *)
+  (** How many turns the calling task should spin. If it is 0, the task suspends
+      in {!Spin.sleeping}; otherwise it owes {!suspend_spinning}. *)
 
-  val suspend_looking :
+  val suspend_spinning :
     Host_kit.Spin.t ->
-    Host_kit.looking ->
+    Host_kit.spinning ->
     int ->
     ('a Concord_suspend.resumer -> 'a option) ->
     'a
-  (** [suspend_looking spin host (begin_turns spin) block]: the task looks, and
+  (** [suspend_spinning spin host (begin_turns spin) block]: the task spins, and
       then sleeps. If an exception comes between the two calls, which a signal
       handler can raise wherever something is allocated, the task owes
       {!Spin.leave_turns} instead. *)
@@ -274,7 +275,7 @@ end
 
 (** How the host of the calling task is reached. *)
 module Reach : sig
-  val needs_care : unit -> bool
+  val takes_slow_path : unit -> bool
   (** Are waits kept, traced, or looked at for leaks? For [concord-lwt] and
       [concord-schedulers]. *)
 

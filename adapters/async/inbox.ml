@@ -115,7 +115,7 @@ let is_queued = ref false
 
 (* How often [look] looks in one cycle: Async sees its timers and descriptors between two
    cycles only. *)
-let max_looks = 64
+let max_spins = 64
 let looks = ref 0
 
 (* How many messages one cycle serves: Async has other things to do as well. *)
@@ -134,7 +134,7 @@ and look () =
     begin if tasks_wait () then look_behind ()
     end
   else if may_sleep () then
-    if !looks = max_looks then
+    if !looks = max_spins then
       (* The next cycle begins at once. *)
       ignore (Scheduler.yield () : unit Async.Deferred.t)
     else begin

@@ -4,7 +4,7 @@ module Decision = Host_kit.Decision
 module Plugin = Concord.Private.Plugin
 module Innermost_handler = Concord.Private.Innermost_handler
 module Spin = Concord.Private.Spin
-module Look = Concord.Private.Look
+module Spinning = Concord.Private.Spinning
 module Who = Concord.Private.Who
 
 let name = "eio"
@@ -123,14 +123,14 @@ let[@inline never] sleep spin enter =
       Spin.wake_up spin;
       if may_be_ours e then raise_ours e else raise e
 
-(* [Host_kit.look_first]. *)
+(* [Host_kit.spin_first]. *)
 let suspend_by spin block =
-  match Look.begin_turns spin with
+  match Spinning.begin_turns spin with
   | 0 ->
       tell ();
       sleep spin
         (known (fun fiber enqueue -> enter ~cancel:at_once block fiber enqueue))
-  | turns -> Look.suspend_looking spin looking turns block
+  | turns -> Spinning.suspend_spinning spin looking turns block
 
 let suspend block = suspend_by (Domain.DLS.get spins) block
 

@@ -108,7 +108,7 @@ let wait ~late operation t w result =
     Structure_kit.block operation t w (Leaks.guard_operation resumer)
   in
   match
-    if Concord.Private.Reach.needs_care () then
+    if Concord.Private.Reach.takes_slow_path () then
       let target = Concord.Private.Operation.target operation t in
       block_kept target woken block resumer
     else block resumer

@@ -8,7 +8,7 @@ let current () =
   | fiber -> fiber
   | exception Effect.Unhandled Fiber.Current -> raise_notrace Host_kit.Elsewhere
 
-let suspend block = Look.suspend (current ()) block
+let suspend block = Spinning.suspend (current ()) block
 let protect f = Fiber.forbid (current ()) f
 let scope body = Scope.open_ (current ()) body
 

@@ -12,7 +12,7 @@ let rec add_doomed s wait =
 let interrupt s task =
   let number = task.number in
   if s.tasks.(number) == task && number <> s.current && is_cancelled task then begin
-    Looking.leave s;
+    Spinner.leave s;
     match Guarded.of_task s number with
     | Nowhere | Turn _ | Parent _ | Start _ | Answer _ | Failing _ | Ended
     | Raised _ | Guarded _ ->

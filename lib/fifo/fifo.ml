@@ -158,8 +158,8 @@ module Scope = struct
   let wait_until_empty scope =
     if has_members scope then
       let block resumer = block scope resumer in
-      if Reach.needs_care () then
-        Reach.suspend_with_care (fun () -> [ Joins.target scope ]) block
+      if Reach.takes_slow_path () then
+        Reach.suspend_slowly (fun () -> [ Joins.target scope ]) block
       else Reach.suspend_at_once block
 
   (* Returns or raises when the scope is empty, not before. *)

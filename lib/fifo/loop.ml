@@ -85,7 +85,7 @@ let rec work s =
   dispatch s;
   if has_members s.root && is_native s then begin
     if is_empty s then last_resort s;
-    if (not (is_idle s)) || (s.poller.spins && Looking.before_sleep s) then
+    if (not (is_idle s)) || (s.poller.spins && Spinner.before_sleep s) then
       work s
   end
 

@@ -65,7 +65,7 @@ let[@poll error] [@inline never] begin_look s number decision undecided
 
 type left = Left | Ready | No_room
 
-let[@poll error] [@inline never] leave_look s number decision undecided
+let[@poll error] [@inline never] leave_spin s number decision undecided
     looked_at =
   if Atomic.compare_and_set decision looked_at undecided then begin
     s.looked <- -1;

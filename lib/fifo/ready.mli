@@ -33,12 +33,12 @@ val grow : Task.scheduler -> unit
 
 val begin_look : Task.scheduler -> int -> 'a Atomic.t -> 'a -> 'a -> unit
 (** [begin_look s number decision undecided looked_at]: the loop looks at that
-    decision, unless it was decided. See {!Looking}. No polling point. *)
+    decision, unless it was decided. See {!Spinner}. No polling point. *)
 
 type left = Left | Ready | No_room
 
-val leave_look : Task.scheduler -> int -> 'a Atomic.t -> 'a -> 'a -> left
-(** [leave_look s number decision undecided looked_at]: it looks no more. If it
+val leave_spin : Task.scheduler -> int -> 'a Atomic.t -> 'a -> 'a -> left
+(** [leave_spin s number decision undecided looked_at]: it looks no more. If it
     was decided meanwhile the task is pushed, [Ready]; unless there is no room,
     and nothing is done. No polling point. *)
 

@@ -139,13 +139,13 @@ let uninterrupted = Uninterrupted
 
 (* The timers' thread would have to wait for its turn in this domain; and what was
    cancelled lazily must not stay for as long as the loop is busy. *)
-let turns_between_looks = 256
+let turns_between_spins = 256
 
 let no_poller =
   {
     wait = Reach.suspend_loop;
     look = ignore;
-    every = turns_between_looks;
+    every = turns_between_spins;
     spins = true;
   }
 

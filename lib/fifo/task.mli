@@ -76,7 +76,7 @@ and 'a decision = ('a, exn) result
                cancel, eager    Error Cancelled  the loop *
                cancel, lazy     doomed           the loop *
                block            answered         the loop; it gave, or raised
-               look             looked_at        the loop, if it is idle: {!Looking}
+               look             looked_at        the loop, if it is idle: {!Spinner}
     looked_at  resumer          its argument     any thread, which owes nothing
                leave            undecided        the loop
     doomed     resumer (false)  Error Cancelled  any thread

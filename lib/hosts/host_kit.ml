@@ -5,14 +5,14 @@ module Who = Who
 
 let suspend_thread = Park.suspend_thread
 
-type looking = Look.host = {
+type spinning = Spinning.host = {
   check : unit -> unit;
   turn : (exn -> bool) -> unit;
   suspend :
     'a. cancel:(exn -> bool) -> ('a Concord_suspend.resumer -> 'a option) -> 'a;
 }
 
-let look_first = Look.suspend
+let spin_first = Spinning.suspend
 
 (* --- The tasks of a host --------------------------------------------------- *)
 

@@ -17,18 +17,18 @@ module Decision = Decision
 module Inbox = Inbox
 (** What other threads made ready, and the bell that wakes the loop (H4). *)
 
-(** How long a loop looks before it sleeps.
+(** How long a loop spins before it sleeps.
 
     Between two domains most of the time goes into waking a thread that sleeps.
-    So a loop looks for a while before it sleeps, unless there is no other core
+    So a loop spins for a while before it sleeps, unless there is no other core
     that could make something ready meanwhile. It learns from its last waits:
-    after it has looked in vain [n] times in a row (up to 9), it does not look
-    in the next 2{^ n} - 1 waits. A look that gained halves [n], and the next
-    wait looks again. *)
+    after it has spun in vain [n] times in a row (up to 9), it does not spin in
+    the next 2{^ n} - 1 waits. If spinning gained something, [n] is halved, and
+    the next wait spins again. *)
 module Spin : sig
   type t = Spin.t
   (** What one loop has learned, or the threads of one domain; for these only.
-      One of them looks at a time. *)
+      One of them spins at a time. *)
 
   val create : unit -> t
   (** Nothing was learned yet. *)
@@ -37,8 +37,8 @@ module Spin : sig
   (** [until ~prepare t ready] calls [prepare ()], and looks whether [ready ()],
       up to 2,000 times, some 30 to 70 microseconds long, which is longer than
       it takes to wake a thread; and returns whether it came to be. [ready] is
-      cheap. If it is not to look it calls neither. Other threads of the domain
-      that are ready have their turns meanwhile.
+      cheap. If the loop should not spin, it calls neither. Other threads of the
+      domain that are ready have their turns meanwhile.
 
       - {b Raises} [e] if [prepare ()], [ready ()] or a signal handler raises
         [e]. *)
@@ -86,7 +86,7 @@ val suspend_thread : ('a Concord_suspend.resumer -> 'a option) -> 'a
     - {b Raises} [e] if the resumer was called with [Error e], or [block] raised
       [e]. *)
 
-type looking = Look.host = {
+type spinning = Spinning.host = {
   check : unit -> unit;
       (** Raises {!Elsewhere}, as [suspend] would, or what the calling task is
           cancelled with. *)
@@ -101,19 +101,19 @@ type looking = Look.host = {
           otherwise it was resumed, and somebody is about to call the resumer.
       *)
 }
-(** How a task looks, and how it then sleeps. *)
+(** How a task spins, and how it then sleeps. *)
 
-val look_first :
-  Spin.t -> looking -> ('a Concord_suspend.resumer -> 'a option) -> 'a
-(** [look_first spin host block] is [host.suspend block], for a plug-in. But if
+val spin_first :
+  Spin.t -> spinning -> ('a Concord_suspend.resumer -> 'a option) -> 'a
+(** [spin_first spin host block] is [host.suspend block], for a plug-in. But if
     [spin], which the tasks of one loop share, says so, then the task itself
     calls [block], and has up to 400 turns, after each of which it looks whether
     it was resumed. So its loop does not sleep when another domain resumes it
-    soon: waking it would take a hundred times as long. One task of a loop looks
-    at a time, and only while that is worth it, and none of the loop sleeps that
-    began to wait before it: for those that a sibling resumes together go on in
-    the order in which it resumes them. The task has at least one turn, whatever
-    [block] gives. *)
+    soon: waking it would take a hundred times as long. One task of a loop spins
+    at a time, and only while that is worth it, and no task of the loop sleeps
+    that began to wait before it. So tasks that a sibling resumes together
+    continue in the order in which it resumes them. The task has at least one
+    turn, whatever [block] gives. *)
 
 (** {1 Schedulers that handle [Suspend]}
 

@@ -37,7 +37,7 @@ module Make (Host : Promises.Host) (S : Promises.Style) = struct
           Operation.withdraw operation t w;
           S.fail e backtrace
     in
-    if Reach.needs_care () then
+    if Reach.takes_slow_path () then
       wait_kept (Operation.target operation t) block go_on
     else S.suspend ~protected:false block go_on
 

@@ -223,7 +223,7 @@ let waiting_for_change =
   }
 
 (* Whoever calls it leaves if it raises. *)
-let rec look_and_wait visit =
+let rec spin_and_wait visit =
   match visit.f () with
   | Some v ->
       use visit;
@@ -233,7 +233,7 @@ let rec look_and_wait visit =
       use visit;
       ignore (Operation.wait waiting_for_change visit () : wake);
       take_slot visit;
-      look_and_wait visit
+      spin_and_wait visit
 
 (* The slot is taken before the first look, too. Without it, that look would have to be
    made once more before the wait. *)
@@ -241,7 +241,7 @@ let loop_no_mutex condition f =
   let slot = Slot.make condition in
   let visit = visit condition f slot in
   Slot.enter slot;
-  match look_and_wait visit with
+  match spin_and_wait visit with
   | v -> v
   | exception e ->
       let backtrace = Backtrace.get () in

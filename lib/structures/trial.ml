@@ -27,22 +27,23 @@ let failed = Atomic.make Failed
 
 (* --- Steps ---------------------------------------------------------------- *)
 
-let end_with state ~has_passed lookers : _ Step.t =
-  let next = Step.resume_all lookers (Ok has_passed) (Done has_passed) in
+let end_with state ~has_passed spinners : _ Step.t =
+  let next = Step.resume_all spinners (Ok has_passed) (Done has_passed) in
   Become (state, next)
 
 let pass : _ -> _ Step.t = function
-  | Open lookers -> end_with Passed ~has_passed:true lookers
+  | Open spinners -> end_with Passed ~has_passed:true spinners
   | (Failing _ | Failed) as state -> Return (state, false)
   | Passed -> Return (Passed, true)
 
 let over : _ -> _ Step.t = function
-  | Open lookers | Failing lookers -> end_with Failed ~has_passed:false lookers
+  | Open spinners | Failing spinners ->
+      end_with Failed ~has_passed:false spinners
   | Failed -> Return (Failed, false)
   | Passed -> Return (Passed, true)
 
 let doubt : _ -> _ Step.t = function
-  | Open lookers -> Return (Failing lookers, false)
+  | Open spinners -> Return (Failing spinners, false)
   | (Failing _ | Failed) as state -> Return (state, false)
   | Passed -> Return (Passed, true)
 
@@ -54,8 +55,8 @@ let look_step () : _ -> _ Step.t = function
 (* --- Looking -------------------------------------------------------------- *)
 
 let queue change w = function
-  | Open lookers -> Open (change lookers w)
-  | Failing lookers -> Failing (change lookers w)
+  | Open spinners -> Open (change spinners w)
+  | Failing spinners -> Failing (change spinners w)
   | (Passed | Failed) as state -> state
 
 let looking =

@@ -264,9 +264,9 @@ let rec targets : type a. a alternative -> Waits.target list = function
   | Alternative { operation; structure; _ } ->
       [ Operation.target operation structure ]
 
-let[@inline never] suspend_with_care alternatives block =
+let[@inline never] suspend_slowly alternatives block =
   let targets () = List.concat_map targets (Array.to_list alternatives) in
-  Reach.suspend_with_care targets block
+  Reach.suspend_slowly targets block
 
 let refused = Some "Event.select"
 
@@ -288,7 +288,7 @@ let wait_for_any alternatives =
   let enlisted = ref [] in
   let block resumer = block alternatives enlisted resumer in
   match
-    if Reach.needs_care () then suspend_with_care alternatives block
+    if Reach.takes_slow_path () then suspend_slowly alternatives block
     else Reach.suspend_at_once block
   with
   | chosen ->

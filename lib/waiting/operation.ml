@@ -93,7 +93,7 @@ let[@inline] block operation t w resumer =
 let target operation t = Waits.target operation.name t operation.holders
 
 let[@inline never] wait_with_care operation t w =
-  Reach.suspend_with_care
+  Reach.suspend_slowly
     (fun () -> [ target operation t ])
     (fun resumer -> block operation t w resumer)
 
@@ -111,7 +111,7 @@ let[@inline never] suspend_by_effect operation t arg =
   let w = Waiter.make arg in
   let wait resumer = block operation t w resumer in
   match
-    if Reach.needs_care () then wait_with_care operation t w
+    if Reach.takes_slow_path () then wait_with_care operation t w
     else Effect.perform (Concord_suspend.Suspend wait)
   with
   | v -> v
@@ -136,7 +136,7 @@ let[@inline never] suspend_by (noted : Reach.noted) operation t arg =
    the stack is copied into a larger one. [Domain.DLS.get] takes 80 of them, so [noted] is
    called before anything else is on the stack. *)
 let suspend operation t arg =
-  if (not (Reach.needs_care ())) && Reach.comes_back () then
+  if (not (Reach.takes_slow_path ())) && Reach.comes_back () then
     suspend_by (Reach.noted ()) operation t arg
   else suspend_by_effect operation t arg
 
@@ -214,7 +214,7 @@ let[@inline never] wait_long operation t arg =
   if may_spin () then
     match operation.spin with
     | Before -> spin_before operation t arg
-    | (Enlisted | Enlisted_or_before) when not (Reach.needs_care ()) ->
+    | (Enlisted | Enlisted_or_before) when not (Reach.takes_slow_path ()) ->
         meet_or_wait operation t arg
     | Never | Enlisted | Enlisted_or_before | Indifferent ->
         suspend operation t arg

@@ -67,7 +67,7 @@ val leave : 's Atomic.t -> (_, _) Waiter.t -> ('s -> 's) -> unit
     the waiter is gone, and not counted again. *)
 
 val target : ('t, 'x, 'a) t -> 't -> Waits.target
-(** For {!Reach.suspend_with_care}. *)
+(** For {!Reach.suspend_slowly}. *)
 
 val refused : string option Atomic.t
 (** The name of the operation that a host refused last ({!Reach.refuse}), in any

@@ -73,7 +73,7 @@ struct
               Structure_kit.withdraw operation structure waiter;
               next k (Error (e, backtrace))
         in
-        if Concord.Private.Reach.needs_care () then
+        if Concord.Private.Reach.takes_slow_path () then
           wait_kept (Operation.target operation structure) block go_on
         else Group.wait (Group.running style) ~protected:false block go_on
     | Some (Then _) | None -> Operations.sync event (next k)

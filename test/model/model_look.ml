@@ -56,7 +56,7 @@ let check host () = if is_doomed host then raise Model.Cancelled
 
 let looking host =
   {
-    Look.check = check host;
+    Spinning.check = check host;
     turn = (fun cancel -> turn host cancel);
     suspend = (fun ~cancel block -> suspend host ~cancel block);
   }
@@ -99,7 +99,7 @@ let check ?handler ?(turns = 1) ?(kind = Registers) name processes expect =
   let returns = ref 0 in
   let wait () =
     let result =
-      match Look.suspend_looking spin (looking host) turns block with
+      match Spinning.suspend_spinning spin (looking host) turns block with
       | v -> string_of_int v
       | exception Interrupted -> "interrupted"
       | exception Model.Cancelled -> "cancelled"

@@ -17,6 +17,6 @@ val operation :
   ('a resumer -> 'a option) ->
   ('a resumer -> 'a option) * (exn option -> unit)
 (** {!Waits.operation}, also told to those who trace the program: for operations
-    of indirect styles, only while {!Reach.needs_care}. The second function is
-    called with what the operation failed with, be it by its host's
+    of indirect styles, only while {!Reach.takes_slow_path}. The second function
+    is called with what the operation failed with, be it by its host's
     cancellation. *)

@@ -25,18 +25,18 @@ let takers_ : t list Atomic.t = Atomic.make []
 let unregistered_ : t list Atomic.t = Atomic.make []
 
 (* The one thing that each suspension looks at. *)
-let needs_care_ =
+let slow_path_ =
   Atomic.make (Leaks.is_on || Waits.are_kept () || Tracing.is_on ())
 
-let[@inline] needs_care () = Atomic.get needs_care_
+let[@inline] takes_slow_path () = Atomic.get slow_path_
 
 let keep_waits () =
   Waits.keep ();
-  Atomic.set needs_care_ true
+  Atomic.set slow_path_ true
 
 let trace () =
   Tracing.start ();
-  Atomic.set needs_care_ true
+  Atomic.set slow_path_ true
 
 let passing : Innermost_handler.t option Atomic.t = Atomic.make None
 
@@ -110,7 +110,7 @@ let add ?who ?on_this_domain plugin =
   Atomically.update plugins (fun before -> Array.append before [| plugin |]);
   if plugin.takes_every_effect then begin
     Atomically.update takers_ append;
-    Atomic.set needs_care_ true
+    Atomic.set slow_path_ true
   end
   else if Option.is_none plugin.sample then
     Atomically.update unregistered_ append

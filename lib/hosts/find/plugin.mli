@@ -48,7 +48,7 @@ val all : unit -> t array
 (** All plug-ins, in the order in which they were added. A plug-in keeps its
     index. *)
 
-val needs_care : unit -> bool
+val takes_slow_path : unit -> bool
 (** {!some_takes_every_effect}, or the program looks for leaks, or keeps waits.
 *)
 

@@ -108,12 +108,12 @@ let watch_end = Plugin.watch_end
 let suspend_unlisted block =
   if Leaks.is_on then suspend_guarded block else suspend_unguarded block
 
-let[@inline never] suspend_with_care targets block =
+let[@inline never] suspend_slowly targets block =
   if Waits.are_kept () || Tracing.is_on () then
     Noted.wait ~who:(who ()) (targets ()) suspend_unlisted block
   else suspend_unlisted block
 
-let[@inline] needs_care () = Plugin.needs_care ()
+let[@inline] takes_slow_path () = Plugin.takes_slow_path ()
 let[@inline] comes_back () = Plugin.comes_back ()
 
 exception Elsewhere = Plugin.Elsewhere
@@ -156,7 +156,7 @@ let[@inline] suspend_at_once block =
 let nowhere () = []
 
 let[@inline] suspend block =
-  if needs_care () then suspend_with_care nowhere block
+  if takes_slow_path () then suspend_slowly nowhere block
   else suspend_at_once block
 
 let suspend_loop block =

@@ -24,9 +24,9 @@ open Concord_suspend
 val suspend : ('a resumer -> 'a option) -> 'a
 (** {!Concord.Tools.Suspend.suspend}. *)
 
-val needs_care : unit -> bool
-(** If not, {!suspend_at_once} does what {!suspend_with_care} does. {b Cost}:
-    one read. *)
+val takes_slow_path : unit -> bool
+(** If not, {!suspend_at_once} does what {!suspend_slowly} does. {b Cost}: one
+    read. *)
 
 val suspend_at_once : ('a resumer -> 'a option) -> 'a
 
@@ -52,7 +52,7 @@ val noted : unit -> noted
 
 val suspend_elsewhere : ('a resumer -> 'a option) -> 'a
 
-val suspend_with_care :
+val suspend_slowly :
   (unit -> Waits.target list) -> ('a resumer -> 'a option) -> 'a
 (** The targets are those in which the task waits. They are asked for if waits
     are kept or traced: each makes a weak pointer. *)

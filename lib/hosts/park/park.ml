@@ -125,14 +125,14 @@ let is_decided wait () =
 
 let spins_of_tasks = Domain.DLS.new_key Spin.create
 
-let look_then_await trigger wait =
+let spin_then_await trigger wait =
   if Spin.at_once (Domain.DLS.get spins_of_tasks) (is_decided wait) then
     Decision.outcome wait.decision
   else await wait trigger
 
 let suspend trigger block =
   (* The host knows that it has cancelled the task. *)
-  suspend_until trigger (look_then_await trigger) block ~too_late:(fun _ _ ->
+  suspend_until trigger (spin_then_await trigger) block ~too_late:(fun _ _ ->
       ())
 
 (* --- Parking a thread ------------------------------------------------------- *)
@@ -153,7 +153,7 @@ let protected_trigger () =
 let looks = Domain_local_await.{ release = ignore; await = ignore }
 let spins = Domain.DLS.new_key Spin.create
 
-let look_then_sleep prepare wait =
+let spin_then_sleep prepare wait =
   if Spin.until (Domain.DLS.get spins) (is_decided wait) then
     Decision.outcome wait.decision
   else rearm wait prepare
@@ -166,7 +166,7 @@ let suspend_thread block =
       thread_trigger
     end
   in
-  suspend_until looks (look_then_sleep prepare) block ~too_late:Late.keep
+  suspend_until looks (spin_then_sleep prepare) block ~too_late:Late.keep
 
 (* --- In a loop, outside of its tasks ---------------------------------------- *)
 

@@ -4,7 +4,7 @@
    priority on two cores, between which a cache line takes 25 to 80 ns; 2026-11-27.)
 
    Constant       Value   For                                 Without it
-   max_looks      2,000   a thread or a loop, and             22 to 79 without both: they
+   max_spins      2,000   a thread or a loop, and             22 to 79 without both: they
    max_turns      400     a task in turns of its loop         are longer than it takes to
                                                               wake a thread, up to 60 us
    yield_every    16      other threads of the domain         one that sleeps for 1 ms is
@@ -27,7 +27,7 @@
                           by two streams of 100
    short          8       a stream of 4, of 8                 1.4, 1.1, if none is short
                           a stream of 16, of 100              1.2, up to 1.9, if all are *)
-let max_looks = 2000
+let max_spins = 2000
 let max_turns = 400
 let yield_every = 16
 let max_in_vain = 9
@@ -66,7 +66,7 @@ let create () =
     in_vain = 0;
     to_skip = (if has_other_cores then 0 else max_int);
     looking = false;
-    looks = max_looks;
+    looks = max_spins;
     in_a_row = 0;
     asleep = 0;
     waits = 0;

@@ -91,7 +91,7 @@ let threads () = Array.length (Sys.readdir "/proc/self/task")
 
 let counts () =
   Printf.printf "%d threads, %s\n%!" (threads ())
-    (if Concord__Plugin.needs_care () then "cared for" else "no care")
+    (if Concord__Plugin.takes_slow_path () then "cared for" else "no care")
 
 (* The child of a fork has no thread that reports: it is not counted there. *)
 let forked () =

@@ -27,7 +27,7 @@ let register cell resumer =
   None
 
 let look ?(spin = Concord__Spin.create ()) host block =
-  Host_kit.look_first spin host block
+  Host_kit.spin_first spin host block
 
 let nobody _ = Alcotest.fail "not registered"
 

@@ -97,12 +97,12 @@ let one_by_one () =
     done
   in
   let join = domain signal_all_the_time in
-  let look_and_wait () =
+  let spin_and_wait () =
     for _ = 1 to 1_000 do
       Condition.wait c m
     done
   in
-  Mutex.protect m look_and_wait;
+  Mutex.protect m spin_and_wait;
   Atomic.set stopped true;
   join ();
   let all = List.init 8 (fun _ -> create ()) in

@@ -1,8 +1,9 @@
-(** A task that looks whether it was resumed, before it sleeps.
+(** A task that spins in its loop before it sleeps.
 
     Between two domains most of the time goes into waking a loop that sleeps. So
-    a task that waits may let the others of its loop have their turns for a
-    while, and look after each round: its loop does not sleep meanwhile. *)
+    a task that waits may let the other tasks of its loop run for a while, and
+    look after each round whether it was resumed. Its loop does not sleep
+    meanwhile. *)
 
 type host = {
   check : unit -> unit;
@@ -21,24 +22,24 @@ type host = {
 
 val suspend : Spin.t -> host -> ('a Concord_suspend.resumer -> 'a option) -> 'a
 (** [suspend spin host block] is [host.suspend block]. But if [spin] says so,
-    [block] is called by the task, which looks for up to 400 turns. It has at
+    [block] is called by the task, which spins for up to 400 turns. It has at
     least one, whatever [block] gives.
 
-    [spin] is for one loop. One task of it looks at a time: with two, each would
-    have its turns only for the other, and neither would let the loop sleep. A
-    look was worth it only if the task is resumed by another domain: what comes
-    from a task of the same loop comes as soon if the loop does not look. In
-    each of the first turns it looks for some 0.5 us more, as most answers are
-    quick, and a turn takes longer than a look.
+    [spin] is for one loop. One task of it spins at a time. If two did, each
+    would have its turns only for the other, and neither would let the loop
+    sleep. Spinning was worth it only if another domain resumes the task,
+    because what comes from a task of the same loop comes as soon without it. In
+    each of the first turns the task spins for some 0.5 us more, because most
+    answers are quick, and a turn takes longer than a look.
 
-    A signal handler may raise in a task that looks, after it was resumed. Then
+    A signal handler may raise in a task that spins, after it was resumed. Then
     the next suspension in the thread raises that, as {!Park.suspend_thread}
     does. *)
 
 val begin_turns : Spin.t -> int
 (** {!Spin.begin_turns}, but raises what a signal handler left, as above. *)
 
-val suspend_looking :
+val suspend_spinning :
   Spin.t -> host -> int -> ('a Concord_suspend.resumer -> 'a option) -> 'a
-(** [suspend_looking spin host turns block] is {!suspend} for a task that
-    {!begin_turns} has told to look for so many turns, not 0. *)
+(** [suspend_spinning spin host turns block] is {!suspend} for a task that
+    {!begin_turns} has told to spin for so many turns, not 0. *)

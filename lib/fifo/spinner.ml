@@ -27,7 +27,7 @@ let rec leave s =
     match s.waits.(number) with
     | Wait { decision; _ } -> (
         match
-          leave_look s number (atomic decision) Decision.undecided looked_at
+          leave_spin s number (atomic decision) Decision.undecided looked_at
         with
         | Left | Ready -> ()
         | No_room ->

@@ -92,9 +92,9 @@ let prepare fiber spin block =
       Private.Spin.leave_turns spin;
       Printexc.raise_with_backtrace e backtrace
 
-let suspend_looking fiber spin turns block =
+let suspend_spinning fiber spin turns block =
   let look, host, block = prepare fiber spin block in
-  match Private.Look.suspend_looking spin host turns block with
+  match Private.Spinning.suspend_spinning spin host turns block with
   | v ->
       detach look;
       if look.answer = Value then Wait.touch ();
@@ -114,8 +114,8 @@ let spins = Domain.DLS.new_key Host_kit.Spin.create
 let suspend fiber block =
   Fiber.check fiber;
   let spin = Domain.DLS.get spins in
-  match Private.Look.begin_turns spin with
+  match Private.Spinning.begin_turns spin with
   | 0 ->
       Private.Spin.sleeping spin (fun () ->
           Wait.sleep fiber (Trigger.create ()) ~told:false block)
-  | turns -> suspend_looking fiber spin turns block
+  | turns -> suspend_spinning fiber spin turns block

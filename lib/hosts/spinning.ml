@@ -134,7 +134,7 @@ let value wait =
 (* An exception is that of [block], the host's cancellation, which has decided, or that
    of a signal handler. A [block] that resumes the task itself and raises does so against
    S1, and is told nothing: as in [Park]. *)
-let suspend_looking spin host turns block =
+let suspend_spinning spin host turns block =
   let wait = new_wait spin in
   match
     if must_sleep spin wait host turns block then
@@ -163,4 +163,4 @@ let begin_turns spin =
 let suspend spin host block =
   match begin_turns spin with
   | 0 -> Spin.sleeping spin (fun () -> host.suspend ~cancel:at_once block)
-  | turns -> suspend_looking spin host turns block
+  | turns -> suspend_spinning spin host turns block
