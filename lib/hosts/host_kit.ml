@@ -24,7 +24,7 @@ type host = Reach.host = Suspends | Parks
 
 let probe = Reach.probe
 let weakly = Leaks.weakly
-let may_be_woken = Wakers.may_exist
+let may_be_woken = Reach.may_be_woken
 
 (* --- Plug-ins -------------------------------------------------------------- *)
 

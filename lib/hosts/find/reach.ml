@@ -203,3 +203,11 @@ let park_or_refuse e block =
   | exception refused when refused == e -> refuse e
 
 let probe passing = Probe.observe passing (fun release -> ask (Reach release))
+
+let has_host () =
+  match probe { passing = ignore } with
+  | Suspends -> true
+  | Parks -> false
+  | exception _ -> (* the host's cancellation *) true
+
+let may_be_woken ~asleep = Others.may_wake ~asleep || has_host ()

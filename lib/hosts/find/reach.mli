@@ -125,3 +125,6 @@ type host =
 
 val probe : Probe.passing -> host
 (** {!Concord.Tools.Host_kit.probe}. *)
+
+val may_be_woken : asleep:int -> bool
+(** {!Concord.Tools.Host_kit.may_be_woken}. *)
