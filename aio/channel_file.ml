@@ -34,7 +34,7 @@ let open_ flags perm name of_descr =
   as_sys_error ~name @@ fun () ->
   of_descr (Descriptor.openfile name (List.concat_map unix_flag flags) perm)
 
-(* Where in the file a channel begins: as in Stdlib, at 0 also if it appends. *)
+(* As in Stdlib, at 0 also if it appends. *)
 let first_position handle = function
   | Some position -> position
-  | None -> Handle.position handle
+  | None -> Option.value (Handle.position handle) ~default:(-1)

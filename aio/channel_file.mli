@@ -17,4 +17,5 @@ val open_ : open_flag list -> int -> string -> (Unix.file_descr -> 'a) -> 'a
 val buffer_size : Handle.t -> int
 
 val first_position : Handle.t -> int option -> int
-(** Where in the file a channel begins that is made at that position. *)
+(** Where in the file a channel begins that is made at that position; as in
+    Stdlib 0, or -1 by no position, if that is no file. *)

@@ -1,6 +1,13 @@
 module Promise = Concord.Promise
 
 let most = 4
+let patience = 0.1
+let threads = 64
+
+type kind = Files | Names
+
+(* One thread, while it has a job. *)
+type busy = { since : float; of_kind : kind }
 
 (* [uncomputed]: how many functions were given to [run] and have not ended
 
@@ -15,9 +22,12 @@ type t = {
   process : int;
   mutex : Stdlib.Mutex.t;
   changed : Stdlib.Condition.t;
-  jobs : (unit -> unit) Queue.t;
-  mutable running : int;
+  files : (unit -> unit) Queue.t;
+  names : (unit -> unit) Queue.t;
+  mutable busy : busy list;
+  mutable running : int;  (** Threads, but for the one that watches. *)
   mutable idle : int;
+  mutable watched : bool;  (** A thread looks for those that take long. *)
   uncomputed : int Atomic.t;
 }
 
@@ -26,9 +36,12 @@ let create process =
     process;
     mutex = Stdlib.Mutex.create ();
     changed = Stdlib.Condition.create ();
-    jobs = Queue.create ();
+    files = Queue.create ();
+    names = Queue.create ();
+    busy = [];
     running = 0;
     idle = 0;
+    watched = false;
     uncomputed = Atomic.make 0;
   }
 
@@ -46,19 +59,40 @@ let rec here () =
   let t = Atomic.get current and process = Unix.getpid () in
   if t.process = process then t
   else begin
-    Concord__Atomically.update inherited (List.cons t);
+    Concord.Structure_kit.update inherited (List.cons t);
     ignore (Atomic.compare_and_set current t (create process) : bool);
     here ()
   end
 
-(* The next job; in another domain than the main one [None] if there is none, for a
-   thread keeps its domain from ending. *)
+(* --- Whose turn it is ----------------------------------------------------- *)
+
+let queue t = function Files -> t.files | Names -> t.names
+
+let has_room t kind =
+  let limit = Unix.gettimeofday () -. patience in
+  let counts { since; of_kind } = of_kind = kind && since > limit in
+  List.compare_length_with (List.filter counts t.busy) most < 0
+
+let is_next t kind = (not (Queue.is_empty (queue t kind))) && has_room t kind
+
+let next_kind t =
+  if is_next t Files then Some Files
+  else if is_next t Names then Some Names
+  else None
+
+let waiting t = Queue.length t.files + Queue.length t.names
+
+(* The next job; [None] if the thread is to end: one more than [most] are idle, or in another
+   domain than the main one any is, for a thread keeps its domain from ending. *)
 let next t =
   Stdlib.Mutex.protect t.mutex @@ fun () ->
   let rec next () =
-    match Queue.take_opt t.jobs with
-    | Some _ as job -> job
-    | None when Domain.is_main_domain () ->
+    match next_kind t with
+    | Some of_kind ->
+        let busy = { since = Unix.gettimeofday (); of_kind } in
+        t.busy <- busy :: t.busy;
+        Some (busy, Queue.take (queue t of_kind))
+    | None when Domain.is_main_domain () && t.idle < most ->
         t.idle <- t.idle + 1;
         Stdlib.Condition.wait t.changed t.mutex;
         t.idle <- t.idle - 1;
@@ -71,8 +105,10 @@ let next t =
 
 let rec work t =
   match next t with
-  | Some job ->
+  | Some (busy, job) ->
       job ();
+      Stdlib.Mutex.protect t.mutex (fun () ->
+          t.busy <- List.filter (( != ) busy) t.busy);
       work t
   | None -> ()
 
@@ -85,57 +121,102 @@ let helpers () : Concord__Others.helpers =
     { idle = 0; busy = 0 }
   else
     Stdlib.Mutex.protect t.mutex (fun () ->
-        let idle = if Queue.is_empty t.jobs then t.idle else 0 in
-        { Concord__Others.idle; busy = t.running - idle })
+        let idle = if waiting t = 0 then t.idle else 0 in
+        let watching = if t.watched then 1 else 0 in
+        { Concord__Others.idle; busy = t.running + watching - idle })
 
 let () = Concord__Others.add_helpers helpers
+
+(* --- Threads -------------------------------------------------------------- *)
 
 (* The program's handlers may raise, which would end the thread. *)
 let all_signals = List.init 64 succ
 
-let start t =
+let start f t =
   let signals = Thread.sigmask SIG_BLOCK all_signals in
   let unblock () = ignore (Thread.sigmask SIG_SETMASK signals : int list) in
-  Fun.protect ~finally:unblock (fun () ->
-      ignore (Thread.create work t : Thread.t))
+  Fun.protect ~finally:unblock (fun () -> ignore (Thread.create f t : Thread.t))
 
-let post job =
+let start_worker t =
+  start work t;
+  t.running <- t.running + 1
+
+(* While jobs wait. *)
+let rec watch t =
+  Thread.delay (patience /. 2.);
+  let go_on =
+    Stdlib.Mutex.protect t.mutex @@ fun () ->
+    if Option.is_some (next_kind t) then
+      if t.idle > 0 then Stdlib.Condition.broadcast t.changed
+      else if t.running < threads then start_worker t;
+    if waiting t = 0 then t.watched <- false;
+    t.watched
+  in
+  if go_on then watch t
+
+let post kind job =
   let t = here () in
   Stdlib.Mutex.protect t.mutex @@ fun () ->
-  if t.idle <= Queue.length t.jobs && t.running < most then begin
-    start t;
-    t.running <- t.running + 1
-  end;
+  let free = has_room t kind in
+  if free && t.idle <= waiting t && t.running < threads then start_worker t;
   Atomic.incr t.uncomputed;
-  Queue.push (fun () -> job t) t.jobs;
-  Stdlib.Condition.signal t.changed
+  Queue.push (fun () -> job t) (queue t kind);
+  if free then Stdlib.Condition.signal t.changed
+  else if not t.watched then begin
+    start watch t;
+    t.watched <- true
+  end
 
-let start_job drop f =
-  let promise = Promise.create () in
-  post (fun t ->
-      match f () with
-      | v ->
-          Atomic.decr t.uncomputed;
-          if not (Promise.try_fill promise v) then drop v
-      | exception e ->
-          let backtrace = Printexc.get_raw_backtrace () in
-          Atomic.decr t.uncomputed;
-          ignore (Promise.try_fail ~backtrace promise e : bool));
-  promise
+(* --- Jobs ----------------------------------------------------------------- *)
+
+(* [begun]: false until the thread begins, or the task that was cancelled revokes the job:
+   one of the two sets it. *)
+type 'a job = { promise : 'a Promise.t; begun : bool Atomic.t }
+
+let name t =
+  Stdlib.Mutex.protect t.mutex @@ fun () ->
+  if t.running < threads then "a job of a thread"
+  else
+    Printf.sprintf
+      "a job of a thread, for which %d others wait; all %d threads are busy"
+      (waiting t) threads
+
+let start_job kind drop f =
+  let promise = Promise.create ~name:(name (here ())) () in
+  let begun = Atomic.make false in
+  post kind (fun t ->
+      if Atomic.exchange begun true then Atomic.decr t.uncomputed
+      else
+        match f () with
+        | v ->
+            Atomic.decr t.uncomputed;
+            if not (Promise.try_fill promise v) then drop v
+        | exception e ->
+            let backtrace = Printexc.get_raw_backtrace () in
+            Atomic.decr t.uncomputed;
+            ignore (Promise.try_fail ~backtrace promise e : bool));
+  { promise; begun }
+
+let revoke { begun; _ } = not (Atomic.exchange begun true)
 
 (* Whoever comes first decides: the thread that fills the promise, or the task. *)
-let run ?(drop = ignore) f =
-  let promise = start_job drop f in
+let run ?(drop = ignore) kind f =
+  let ({ promise; _ } as job) = start_job kind drop f in
   try Promise.await promise
   with e ->
     let backtrace = Printexc.get_raw_backtrace () in
-    if not (Promise.try_fail ~backtrace promise e) then
+    if (not (revoke job)) && not (Promise.try_fail ~backtrace promise e) then
       begin match Promise.peek promise with
       | Some (Ok v) -> drop v
       | Some (Error _) | None -> ()
       end;
     Printexc.raise_with_backtrace e backtrace
 
-let run_protected f =
-  let promise = start_job ignore f in
-  Concord.Suspend.protect (fun () -> Promise.await promise)
+let run_protected kind f =
+  let ({ promise; _ } as job) = start_job kind ignore f in
+  try Promise.await promise
+  with e ->
+    let backtrace = Printexc.get_raw_backtrace () in
+    if Promise.peek promise = None && revoke job then
+      Printexc.raise_with_backtrace e backtrace
+    else Concord.Suspend.protect (fun () -> Promise.await promise)

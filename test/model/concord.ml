@@ -4,4 +4,6 @@ module Host_kit = Host_kit
 
 module Structure_kit = struct
   module Waiter = Waiter
+
+  let update = Atomically.update
 end
