@@ -15,8 +15,10 @@ let as_sys_error ?name f =
 let check name length pos len =
   if pos < 0 || len < 0 || pos > length - len then invalid_arg name
 
-(* A worker is asked for each of a file's buffers. *)
-let buffer_size handle = if Handle.is_file handle then 65536 else 16384
+let buffer_size = 16384
+
+(* For what is written to a file a worker may be asked each time. *)
+let buffer_size_out handle = if Handle.is_file handle then 65536 else 16384
 
 (* --- Opening -------------------------------------------------------------- *)
 

@@ -6,8 +6,8 @@ module Mutex = Concord.Mutex
 type in_channel = {
   source : Handle.t;
   in_lock : Mutex.t;
-  in_size : int;  (** Of [buffer], unless one operation takes more. *)
   mutable buffer : bytes;
+      (** Of [buffer_size], unless one operation takes more. *)
   mutable first : int;
   mutable next : int;
   mutable read_to : int;  (** The position in the file of what is at [next]. *)
@@ -19,7 +19,6 @@ let in_channel ?at ?standard fd =
   {
     source;
     in_lock = Mutex.create ();
-    in_size = buffer_size source;
     buffer = Bytes.empty;
     first = 0;
     next = 0;
@@ -38,8 +37,8 @@ let make_room t =
   if t.first = t.next then begin
     t.first <- 0;
     t.next <- 0;
-    if Bytes.length t.buffer <> t.in_size then
-      t.buffer <- Bytes.create t.in_size
+    if Bytes.length t.buffer <> buffer_size then
+      t.buffer <- Bytes.create buffer_size
   end
   else if t.next = Bytes.length t.buffer then begin
     let n = buffered t in
@@ -108,11 +107,20 @@ let input_line t = reading t (fun () -> line t 0)
 let input t b pos len =
   check "input" (Bytes.length b) pos len;
   reading t @@ fun () ->
-  if len > 0 && buffered t = 0 then ignore (refill t : bool);
-  let n = Int.min len (buffered t) in
-  Bytes.blit t.buffer t.first b pos n;
-  t.first <- t.first + n;
-  n
+  if buffered t = 0 && len >= buffer_size then begin
+    let n = Handle.read t.source b pos len in
+    t.read_to <- t.read_to + n;
+    t.first <- 0;
+    t.next <- 0;
+    n
+  end
+  else begin
+    if len > 0 && buffered t = 0 then ignore (refill t : bool);
+    let n = Int.min len (buffered t) in
+    Bytes.blit t.buffer t.first b pos n;
+    t.first <- t.first + n;
+    n
+  end
 
 let rec fill t n =
   if buffered t < n then

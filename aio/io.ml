@@ -82,7 +82,7 @@ let give_turn () =
   let left = Domain.DLS.get left in
   decr left;
   if !left < 0 then begin
-    left := at_a_time;
+    left := at_a_time - 1;
     try Concord.Suspend.yield () with e when Concord__Reach.is_refusal e -> ()
   end
 

@@ -17,7 +17,7 @@ let out_channel ?at ?standard fd =
   {
     sink;
     out_lock = Mutex.create ();
-    out_size = buffer_size sink;
+    out_size = buffer_size_out sink;
     pending = Bytes.empty;
     start = 0;
     stop = 0;

@@ -6,9 +6,6 @@ let threads = 64
 
 type kind = Files | Names
 
-(* One thread, while it has a job. *)
-type busy = { since : float; of_kind : kind }
-
 (* [uncomputed]: how many functions were given to [run] and have not ended
 
    Left by  To     By whom
@@ -22,9 +19,8 @@ type t = {
   process : int;
   mutex : Stdlib.Mutex.t;
   changed : Stdlib.Condition.t;
-  files : (unit -> unit) Queue.t;
-  names : (unit -> unit) Queue.t;
-  mutable busy : busy list;
+  jobs : (unit -> unit) Queue.t;
+  mutable busy : float ref list;  (** Since when each job runs. *)
   mutable running : int;  (** Threads, but for the one that watches. *)
   mutable idle : int;
   mutable watched : bool;  (** A thread looks for those that take long. *)
@@ -36,8 +32,7 @@ let create process =
     process;
     mutex = Stdlib.Mutex.create ();
     changed = Stdlib.Condition.create ();
-    files = Queue.create ();
-    names = Queue.create ();
+    jobs = Queue.create ();
     busy = [];
     running = 0;
     idle = 0;
@@ -45,78 +40,75 @@ let create process =
     uncomputed = Atomic.make 0;
   }
 
-(* [current]
+(* [files] and [names]
 
    State  Left by  To                 By whom
    t      here     t of this process  any thread, in a process that is not [t]'s *)
-let current = Atomic.make (create (Unix.getpid ()))
+let files = Atomic.make (create (Unix.getpid ()))
+let names = Atomic.make (create (Unix.getpid ()))
+let current = function Files -> files | Names -> names
 
 (* Those of the parents of this process. A condition variable on which a thread waited when
    the process was forked must not be collected: to destroy it would block for ever. *)
 let inherited = Atomic.make []
 
-let rec here () =
+let rec here kind =
+  let current = current kind in
   let t = Atomic.get current and process = Unix.getpid () in
   if t.process = process then t
   else begin
     Concord.Structure_kit.update inherited (List.cons t);
     ignore (Atomic.compare_and_set current t (create process) : bool);
-    here ()
+    here kind
   end
 
 (* --- Whose turn it is ----------------------------------------------------- *)
 
-let queue t = function Files -> t.files | Names -> t.names
-
-let has_room t kind =
+let has_room t =
   let limit = Unix.gettimeofday () -. patience in
-  let counts { since; of_kind } = of_kind = kind && since > limit in
+  let counts since = !since > limit in
   List.compare_length_with (List.filter counts t.busy) most < 0
 
-let is_next t kind = (not (Queue.is_empty (queue t kind))) && has_room t kind
-
-let next_kind t =
-  if is_next t Files then Some Files
-  else if is_next t Names then Some Names
-  else None
-
-let waiting t = Queue.length t.files + Queue.length t.names
+let waiting t = Queue.length t.jobs
+let is_next t = waiting t > 0 && has_room t
 
 (* The next job; [None] if the thread is to end: one more than [most] are idle, or in another
    domain than the main one any is, for a thread keeps its domain from ending. *)
 let next t =
   Stdlib.Mutex.protect t.mutex @@ fun () ->
   let rec next () =
-    match next_kind t with
-    | Some of_kind ->
-        let busy = { since = Unix.gettimeofday (); of_kind } in
-        t.busy <- busy :: t.busy;
-        Some (busy, Queue.take (queue t of_kind))
-    | None when Domain.is_main_domain () && t.idle < most ->
-        t.idle <- t.idle + 1;
-        Stdlib.Condition.wait t.changed t.mutex;
-        t.idle <- t.idle - 1;
-        next ()
-    | None ->
-        t.running <- t.running - 1;
-        None
+    if is_next t then begin
+      let since = ref (Unix.gettimeofday ()) in
+      t.busy <- since :: t.busy;
+      Some (since, Queue.take t.jobs)
+    end
+    else if Domain.is_main_domain () && t.idle < most then begin
+      t.idle <- t.idle + 1;
+      Stdlib.Condition.wait t.changed t.mutex;
+      t.idle <- t.idle - 1;
+      next ()
+    end
+    else begin
+      t.running <- t.running - 1;
+      None
+    end
   in
   next ()
 
 let rec work t =
   match next t with
-  | Some (busy, job) ->
+  | Some (since, job) ->
       job ();
       Stdlib.Mutex.protect t.mutex (fun () ->
-          t.busy <- List.filter (( != ) busy) t.busy);
+          t.busy <- List.filter (( != ) since) t.busy);
       work t
   | None -> ()
 
 (* As long as a function runs nobody knows when somebody is resumed. A thread that was
    woken, and has not gone on yet, is still among the idle ones; so is what it was woken
    for among the jobs. *)
-let helpers () : Concord__Others.helpers =
-  let t = Atomic.get current in
+let helpers_of kind () : Concord__Others.helpers =
+  let t = Atomic.get (current kind) in
   if t.process <> Unix.getpid () || Atomic.get t.uncomputed > 0 then
     { idle = 0; busy = 0 }
   else
@@ -125,7 +117,9 @@ let helpers () : Concord__Others.helpers =
         let watching = if t.watched then 1 else 0 in
         { Concord__Others.idle; busy = t.running + watching - idle })
 
-let () = Concord__Others.add_helpers helpers
+let () =
+  Concord__Others.add_helpers (helpers_of Files);
+  Concord__Others.add_helpers (helpers_of Names)
 
 (* --- Threads -------------------------------------------------------------- *)
 
@@ -146,26 +140,33 @@ let rec watch t =
   Thread.delay (patience /. 2.);
   let go_on =
     Stdlib.Mutex.protect t.mutex @@ fun () ->
-    if Option.is_some (next_kind t) then
-      if t.idle > 0 then Stdlib.Condition.broadcast t.changed
-      else if t.running < threads then start_worker t;
-    if waiting t = 0 then t.watched <- false;
+    if is_next t then begin
+      Stdlib.Condition.broadcast t.changed;
+      for _ = t.idle + 1 to Int.min most (waiting t) do
+        if t.running < threads then start_worker t
+      done
+    end;
+    t.watched <- waiting t > 0;
     t.watched
   in
   if go_on then watch t
 
 let post kind job =
-  let t = here () in
+  let t = here kind in
   Stdlib.Mutex.protect t.mutex @@ fun () ->
-  let free = has_room t kind in
+  let free = has_room t in
   if free && t.idle <= waiting t && t.running < threads then start_worker t;
   Atomic.incr t.uncomputed;
-  Queue.push (fun () -> job t) (queue t kind);
+  Queue.push (fun () -> job t) t.jobs;
   if free then Stdlib.Condition.signal t.changed
   else if not t.watched then begin
     start watch t;
     t.watched <- true
   end
+
+let running () =
+  let t = here Files in
+  Stdlib.Mutex.protect t.mutex (fun () -> t.running)
 
 (* --- Jobs ----------------------------------------------------------------- *)
 
@@ -176,13 +177,10 @@ type 'a job = { promise : 'a Promise.t; begun : bool Atomic.t }
 let name t =
   Stdlib.Mutex.protect t.mutex @@ fun () ->
   if t.running < threads then "a job of a thread"
-  else
-    Printf.sprintf
-      "a job of a thread, for which %d others wait; all %d threads are busy"
-      (waiting t) threads
+  else Printf.sprintf "a job, while all %d threads are busy" threads
 
 let start_job kind drop f =
-  let promise = Promise.create ~name:(name (here ())) () in
+  let promise = Promise.create ~name:(name (here kind)) () in
   let begun = Atomic.make false in
   post kind (fun t ->
       if Atomic.exchange begun true then Atomic.decr t.uncomputed

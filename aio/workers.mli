@@ -1,7 +1,7 @@
 (** System threads for what no descriptor tells the end of: regular files, names
     of hosts.
 
-    At most {!most} jobs of a kind run at once, and of those that have not
+    Of each kind at most {!most} jobs run at once, and of those that have not
     returned after {!patience} seconds more: a file that makes its thread wait,
     for another process say, does not keep others waiting. There are at most
     {!threads} threads; then what comes next waits for one of these jobs to end.
@@ -27,3 +27,6 @@ val run : ?drop:('a -> unit) -> kind -> (unit -> 'a) -> 'a
 val run_protected : kind -> (unit -> 'a) -> 'a
 (** As {!run}, but once [f] has begun the calling task is not cancelled: for
     what ends soon, and must not be lost. *)
+
+val running : unit -> int
+(** How many threads there are for files. For tests. *)
