@@ -1,9 +1,9 @@
 include Input_channel
 include Output_channel
 
-let stdin = in_channel ~shared:true Unix.stdin
-let stdout = out_channel ~shared:true Unix.stdout
-let stderr = out_channel ~shared:true Unix.stderr
+let stdin = in_channel ~standard:true Unix.stdin
+let stdout = out_channel ~standard:true Unix.stdout
+let stderr = out_channel ~standard:true Unix.stderr
 
 (* As Stdlib's, which flush what asks the question first. *)
 let read_line () =

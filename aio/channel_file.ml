@@ -15,8 +15,10 @@ let as_sys_error ?name f =
 let check name length pos len =
   if pos < 0 || len < 0 || pos > length - len then invalid_arg name
 
-(* A worker is asked for each of a file's buffers. *)
-let buffer_size handle = if Handle.is_file handle then 65536 else 16384
+let buffer_size = 16384
+
+(* For what is written to a file a worker may be asked each time. *)
+let buffer_size_out handle = if Handle.is_file handle then 65536 else 16384
 
 (* --- Opening -------------------------------------------------------------- *)
 
@@ -34,7 +36,7 @@ let open_ flags perm name of_descr =
   as_sys_error ~name @@ fun () ->
   of_descr (Descriptor.openfile name (List.concat_map unix_flag flags) perm)
 
-(* Where in the file a channel begins: as in Stdlib, at 0 also if it appends. *)
+(* As in Stdlib, at 0 also if it appends. *)
 let first_position handle = function
   | Some position -> position
-  | None -> Handle.position handle
+  | None -> Option.value (Handle.position handle) ~default:(-1)

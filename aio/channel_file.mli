@@ -14,7 +14,9 @@ val open_ : open_flag list -> int -> string -> (Unix.file_descr -> 'a) -> 'a
 (** [open_ flags perm name of_descr] is the channel that [of_descr] makes of the
     file. {b Suspends} while a worker opens it. *)
 
-val buffer_size : Handle.t -> int
+val buffer_size : int
+val buffer_size_out : Handle.t -> int
 
 val first_position : Handle.t -> int option -> int
-(** Where in the file a channel begins that is made at that position. *)
+(** Where in the file a channel begins that is made at that position; as in
+    Stdlib 0, or -1 by no position, if that is no file. *)

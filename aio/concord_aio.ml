@@ -3,8 +3,13 @@ include Channel
 module Event = Concord.Event
 
 let flush_standard () =
-  flush stdout;
-  flush stderr
+  match flush stdout with
+  | () -> flush stderr
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      (* the first exception counts *)
+      (try flush stderr with _ -> ());
+      Printexc.raise_with_backtrace e backtrace
 
 (* After all tasks, and still in the loop. *)
 let run f =
@@ -23,10 +28,10 @@ let readable_evt fd = Readiness.evt fd Read
 let writable_evt fd = Readiness.evt fd Write
 
 let getaddrinfo host service options =
-  Workers.run (fun () -> Unix.getaddrinfo host service options)
+  Workers.run Names (fun () -> Unix.getaddrinfo host service options)
 
 let getnameinfo address options =
-  Workers.run (fun () -> Unix.getnameinfo address options)
+  Workers.run Names (fun () -> Unix.getnameinfo address options)
 
 let sleepf seconds = Event.sync (Event.timeout seconds)
 let sleep seconds = sleepf (float seconds)

@@ -35,9 +35,10 @@
     {2 What holds for all operations}
 
     - {b Suspends}: an operation that must wait suspends the calling task, until
-      the descriptor is ready. One that need not wait does not suspend. So a
-      task that always has something to read lets the others run only if it
-      calls {!Concord.Tasks.yield}.
+      the descriptor is ready. One that need not wait does not suspend, but
+      after 128 of these in a domain the next one is {!Concord.Tasks.yield}
+      first, so that a task which always has something to read lets the others
+      run.
     - {b Cancelled} while suspended: the host's exception is raised, and nothing
       was read or written, unless it says otherwise below. Not so for regular
       files, of which the operation in progress is completed first.
@@ -48,17 +49,28 @@
       never raised). What its handler raises is raised as the host says. A peer
       that is gone sends the process [SIGPIPE] when it is written to, as ever:
       ignore that signal to get [EPIPE].
-    - {b Non-blocking}: operations on a descriptor that is no regular file set
-      [O_NONBLOCK], and leave it. The flag is shared with the other processes
-      that have the same file open. {!stdin}, {!stdout} and {!stderr} are
-      spared: their operations wait until the descriptor is ready and then
-      block, should another process have been faster.
+    - {b Closing}: each descriptor has one owner, which knows what is in flight
+      on it. {!close} lets no operation begin, wakes all tasks that wait, and
+      gives the number back to the system once nothing uses it. So no operation
+      reads or writes another file that has got the number since.
+    - {b Non-blocking}: operations on a descriptor that the system can wait for
+      set [O_NONBLOCK], and leave it. The flag is shared with the other
+      processes that have the same file open. The descriptors 0, 1 and 2 are
+      spared by [read] and [write], and by {!stdin}, {!stdout} and {!stderr}:
+      they wait until the descriptor is ready and then block, should another
+      process have been faster.
     - {b Cost}: that of the system call, while nothing must wait. On a
-      descriptor [read] and [write] need three more, which ask what it is and
-      set the flag; those of sockets two. A channel does this once. To wait is
-      O(1), and a system call if another thread polls.
-    - {b Regular files} are always ready, and yet are waited for. At most four
-      system threads read, write and open them.
+      descriptor each operation needs two more, which ask what it is and whether
+      it is non-blocking. A channel does this once. To wait is O(1), and a
+      system call if another thread polls.
+    - {b Regular files}, disks, and what else the system cannot wait for: they
+      are always ready, and yet take time. What is in memory is read and written
+      at once, where Linux says so; a file whose name is in memory is opened at
+      once. All else is done by system threads, four at a time. One that has not
+      returned after 100 ms (it opens a FIFO, say, or a server does not answer)
+      does not count any more, until there are 64 threads: then the next
+      operations wait until one of these has ended. {!getaddrinfo} and
+      {!getnameinfo} have four more.
 
     {2 Who polls}
 
@@ -74,7 +86,7 @@
     environment variable [CONCORD_AIO] chooses: [poll], or [io_uring], without
     which the first wait then raises [Failure]. A descriptor for which a task
     waits is to be closed by {!close}; after [Unix.close] the task may wait for
-    ever.
+    ever. If nobody waits for it either will do.
 
     {b Fork}: in a child process a thread is started again by the first wait; a
     {!run} that goes on there polls for itself. What waited for the parent's
@@ -156,15 +168,20 @@ val connect : file_descr -> sockaddr -> unit
 
 val close : file_descr -> unit
 (** As [Unix.close]. A task that waits for the descriptor gets
-    [Unix_error (EBADF, _, _)], whatever its host. ([Unix.close] would let it
-    wait, perhaps for ever.) An operation that begins on another domain at the
-    same time may find the number taken by another file, as ever; channels are
-    safe from that. Never suspends. O(1), and a system call for each loop that
-    polls. *)
+    [Unix_error (EBADF, _, _)], whatever its host, and so do the channels of the
+    descriptor. ([Unix.close] would let them wait, perhaps for ever.) When
+    [close] returns, the system has closed it, and a port, say, is free; but if
+    a thread is reading or writing a file it is closed when that has ended.
+
+    - {b Suspends} while a loop that polls in another thread lets go of the
+      descriptor, some microseconds. Not cancelled. In a signal handler that has
+      interrupted the loop, or in a callback in which nothing can be suspended,
+      it returns at once, and the loop closes it.
+    - {b Raises} [Unix_error] with [EBADF] if it is closed, or being closed. *)
 
 val openfile : string -> open_flag list -> file_perm -> file_descr
-(** As [Unix.openfile], by a system thread, and close-on-exec. {b Cancelled}: at
-    once; what is opened nevertheless is closed. *)
+(** As [Unix.openfile], and close-on-exec. {b Cancelled}: at once; what is
+    opened nevertheless is closed. *)
 
 val with_file :
   string -> open_flag list -> file_perm -> (file_descr -> 'a) -> 'a
@@ -193,10 +210,11 @@ val sleepf : float -> unit
     {b Differences.} An input operation that is cancelled has taken nothing from
     the channel: a line of which a part has come is still there. (So a line, or
     the [n] bytes of {!really_input_string}, must fit in memory twice.) A
-    channel may be closed while other tasks use it: these get [Sys_error]. A
-    descriptor is closed once the operations that use it have ended, and exactly
-    once. {!close_out} closes the channel also if it cannot write the rest. What
-    is not written when the program ends is lost, but for what {!run} flushes.
+    channel may be closed while other tasks use it: these get [Sys_error].
+    Channels of one descriptor, an [in_channel] and an [out_channel] of a socket
+    say, share it: the last one that is closed closes it, once. {!close_out}
+    closes the channel also if it cannot write the rest. What is not written
+    when the program ends is lost, but for what {!run} flushes.
 
     {b Not here.} Stdlib's [print_string] and the like, [Printf.printf] and
     [Format.printf] go on writing to Stdlib's own buffers, at once and in one
@@ -216,15 +234,15 @@ val stderr : out_channel
 (** Buffers of their own, beside those of Stdlib: do not mix the two. *)
 
 val in_channel_of_descr : file_descr -> in_channel
-(** O(1). The channel owns the descriptor then: {!close_in} closes it. *)
+(** O(1). {!close_in} of the last channel of this descriptor closes it. *)
 
 val out_channel_of_descr : file_descr -> out_channel
 val descr_of_in_channel : in_channel -> file_descr
 val descr_of_out_channel : out_channel -> file_descr
 
 val open_in : string -> in_channel
-(** {b Suspends} while a system thread opens the file. {b Cancelled}: at once;
-    the file is closed when it is open. *)
+(** {b Suspends} while a system thread opens the file, unless its name is in
+    memory. {b Cancelled}: at once; the file is closed when it is open. *)
 
 val open_in_bin : string -> in_channel
 val open_in_gen : Stdlib.open_flag list -> int -> string -> in_channel
@@ -255,19 +273,21 @@ val input_value : in_channel -> 'a
 (** Of [output_value], or of Stdlib's. *)
 
 val pos_in : in_channel -> int
-(** Never suspends. *)
+(** As Stdlib's, also of a pipe, for which it counts from -1. Never suspends. *)
 
 val seek_in : in_channel -> int -> unit
 (** {b Suspends} only while another task reads from the channel. *)
 
 val in_channel_length : in_channel -> int
-(** Of the file, as Stdlib's. Never suspends. *)
+(** Of the file, as Stdlib's. {b Suspends} only while another task reads from
+    the channel. *)
 
 val set_binary_mode_in : in_channel -> bool -> unit
 (** Does nothing, as on any Unix. *)
 
 val close_in : in_channel -> unit
-(** Never suspends. Does nothing if the channel is closed. *)
+(** Does nothing if the channel is closed. Otherwise, if it is the last one, as
+    {!close}. *)
 
 val close_in_noerr : in_channel -> unit
 
@@ -293,7 +313,8 @@ val seek_out : out_channel -> int -> unit
 (** {!flush}, and then goes to that position. *)
 
 val out_channel_length : out_channel -> int
-(** Of the file, without what is in the buffer, as Stdlib's. Never suspends. *)
+(** Of the file, without what is in the buffer, as Stdlib's. {b Suspends} only
+    while another task writes. *)
 
 val set_binary_mode_out : out_channel -> bool -> unit
 (** Does nothing. *)

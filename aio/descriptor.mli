@@ -25,6 +25,3 @@ val accept_evt :
 val connect : file_descr -> sockaddr -> unit
 val close : file_descr -> unit
 val openfile : string -> open_flag list -> file_perm -> file_descr
-
-val is_file : file_descr -> bool
-(** Does {!Unix.read} of it wait although poll says that it is always ready? *)

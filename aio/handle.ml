@@ -1,114 +1,73 @@
-(* [state], the only Atomic here: twice the number of operations, plus one if it is closed
-
-   Left by  To         By whom
-   2n       2n + 2     an operation that begins
-   2n       2n + 1     the one [close] that returns [true]; if n = 0 it closes the
-                       descriptor, else it has the operations woken
-   2n + 2   2n         an operation that ends
-   2n + 3   2n + 1     the same; if n = 0 it closes the descriptor
-   1        (never)
-
-   Whoever comes to 1 closes the descriptor, once. *)
 type t = {
   fd : Unix.file_descr;
-  kind : kind;
-  state : int Atomic.t;
+  owner : (Owner.t * Io.kind) option;  (** [None] for a standard descriptor. *)
+  direction : Owner.direction;
+  is_file : bool;
+  shut : bool Atomic.t;  (** Set by the first [close]. *)
   is_closing : unit -> bool;
 }
 
-and kind = File | Stream | Shared
+let create ?(standard = false) direction fd =
+  let owner, kind =
+    if not standard then begin
+      let owner, kind = Io.find "channel" fd in
+      Owner.attach owner;
+      (Some (owner, kind), kind)
+    end
+    else
+      match Io.with_owner "channel" fd (fun _ kind -> kind) with
+      | kind -> (None, kind)
+      | exception Unix.Unix_error _ -> (None, Shared)
+  in
+  let shut = Atomic.make false in
+  let is_closing () = Atomic.get shut in
+  { fd; owner; direction; is_file = kind = File; shut; is_closing }
 
-let closed = 1
-
-let kind ~shared fd =
-  match Descriptor.is_file fd with
-  | true -> File
-  | false when shared -> Shared
-  | exception Unix.Unix_error _ when shared ->
-      (* A program may have been started without: its operations raise. *)
-      Shared
-  | false ->
-      Unix.set_nonblock fd;
-      Stream
-
-let create ~shared fd =
-  let kind = kind ~shared fd and state = Atomic.make 0 in
-  { fd; kind; state; is_closing = (fun () -> Atomic.get state land closed = 1) }
-
-let is_file t = match t.kind with File -> true | Stream | Shared -> false
+let is_file t = t.is_file
 let descr t = t.fd
-let is_closed t = t.is_closing ()
-let close_now t = try Unix.close t.fd with Unix.Unix_error (EINTR, _, _) -> ()
+let is_closed t = Atomic.get t.shut
 
-let rec close t =
-  let before = Atomic.get t.state in
-  if before land closed = 1 then false
-  else if Atomic.compare_and_set t.state before (before + closed) then begin
-    if before = 0 then close_now t else Readiness.forget t.fd;
-    true
-  end
-  else (* an operation began or ended, or another task closed *) close t
+let with_owner name t f =
+  match t.owner with
+  | Some (owner, kind) -> f owner kind
+  | None -> Io.with_owner name t.fd f
 
-let rec enter name t =
-  let before = Atomic.get t.state in
-  if before land closed = 1 then raise (Unix.Unix_error (EBADF, name, ""))
-  else if not (Atomic.compare_and_set t.state before (before + 2)) then
-    (* as above *) enter name t
-
-let leave t = if Atomic.fetch_and_add t.state (-2) = closed + 2 then close_now t
-
-let using name t f =
-  enter name t;
-  match f () with
-  | v ->
-      leave t;
-      v
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      leave t;
-      Printexc.raise_with_backtrace e backtrace
-
-let wait t direction = Readiness.wait ~is_closing:t.is_closing t.fd direction
-
-let rec when_ready t direction f =
-  match f () with
-  | v -> v
-  | exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK), _, _) ->
-      wait t direction;
-      when_ready t direction f
-  | exception Unix.Unix_error (EINTR, _, _) -> when_ready t direction f
-
-let operate name t direction f =
-  using name t @@ fun () ->
-  match t.kind with
-  | File -> Workers.run_protected f
-  | Stream -> when_ready t direction f
-  | Shared ->
-      wait t direction;
-      when_ready t direction f
+let using name t f = with_owner name t (fun owner _ -> Owner.using name owner f)
 
 let read t b pos len =
-  operate "read" t Read (fun () -> Unix.read t.fd b pos len)
-
-(* A pipe that is ready takes so much without blocking. *)
-let pipe_buf = 4096
+  with_owner "read" t (fun owner kind ->
+      Io.read ~is_closing:t.is_closing owner kind b pos len)
 
 let write t b pos len =
-  let len =
-    match t.kind with Shared -> Int.min len pipe_buf | File | Stream -> len
-  in
-  operate "write" t Write (fun () -> Unix.single_write t.fd b pos len)
+  with_owner "write" t (fun owner kind ->
+      Io.write ~is_closing:t.is_closing owner kind b pos len)
 
 let position t =
-  if is_file t then using "lseek" t (fun () -> Unix.lseek t.fd 0 SEEK_CUR)
-  else 0
+  match using "lseek" t (fun () -> Unix.lseek t.fd 0 SEEK_CUR) with
+  | position -> Some position
+  | exception Unix.Unix_error _ -> None
 
 let seek t position =
   using "lseek" t (fun () -> ignore (Unix.lseek t.fd position SEEK_SET : int))
 
-(* The size, and not where a seek to the end would come to: another task may be reading. *)
+(* A regular file says it without being sought in: another channel may be reading. One of
+   /proc says 0, although it has bytes. *)
 let length t =
   using "lseek" t @@ fun () ->
-  (* what cannot be sought in has no length *)
-  ignore (Unix.lseek t.fd 0 SEEK_CUR : int);
-  Int64.to_int (Unix.LargeFile.fstat t.fd).st_size
+  let here = Unix.lseek t.fd 0 SEEK_CUR in
+  match Unix.LargeFile.fstat t.fd with
+  | { st_kind = S_REG; st_size; _ } when st_size > 0L -> Int64.to_int st_size
+  | _ ->
+      let length = Unix.lseek t.fd 0 SEEK_END in
+      ignore (Unix.lseek t.fd here SEEK_SET : int);
+      length
+
+(* A standard descriptor is closed whoever else has it. *)
+let close t =
+  if not (Atomic.exchange t.shut true) then
+    match t.owner with
+    | None -> Descriptor.close t.fd
+    | Some (owner, _) ->
+        Owner.rouse owner t.direction;
+        Fun.protect ~finally:(fun () -> Owner.leave owner) @@ fun () ->
+        if Owner.detach owner then ignore (Io.close owner : bool)

@@ -1,42 +1,38 @@
-(** A descriptor that is closed once, and not before the operations on it have
-    ended: its number is never another file's for them. *)
+(** A channel's descriptor: one or more channels have the same owner, which is
+    closed with the last of them.
+
+    Those of the standard descriptors stay with the number, whatever [dup2] or
+    other channels do to it. *)
 
 type t
 
-val create : shared:bool -> Unix.file_descr -> t
-(** With [~shared:true] the descriptor, unless it is a file's, is not made
-    non-blocking, for other processes have it too: an operation first waits
-    until it is ready. *)
+val create : ?standard:bool -> Owner.direction -> Unix.file_descr -> t
+(** With [~standard:true], for one of the three standard descriptors: it need
+    not be open. *)
 
 val is_file : t -> bool
 val descr : t -> Unix.file_descr
 
 val read : t -> bytes -> int -> int -> int
-(** As {!Unix.read}.
-    - {b Suspends} until there is something to read; or, on a file, until a
-      worker has read it.
-    - {b Cancelled} while suspended: nothing was read. On a file not cancelled.
-    - {b Raises} [Unix.Unix_error] with [EBADF] if it is closed, also meanwhile.
-*)
+(** {!Io.read}. *)
 
 val write : t -> bytes -> int -> int -> int
-(** As {!Unix.single_write}; otherwise as {!read}. *)
+(** As [Unix.single_write]; see {!Io.write}. *)
 
 val length : t -> int
-(** Of the file.
+(** Of the file or disk. No operation is in progress. Never suspends.
 
-    - {b Raises} [Unix.Unix_error] with [ESPIPE] if there is none. Never
-      suspends. *)
+    - {b Raises} [Unix.Unix_error] if there is none, as Stdlib does. *)
 
-val position : t -> int
-(** In the file; 0 if it is none. Never suspends. *)
+val position : t -> int option
+(** In the file; [None] if it has none. Never suspends. *)
 
 val seek : t -> int -> unit
-(** As {!Unix.lseek}, from the beginning. No operation is in progress. Never
+(** As [Unix.lseek], from the beginning. No operation is in progress. Never
     suspends. *)
 
 val is_closed : t -> bool
 
-val close : t -> bool
-(** [false] if it was closed before. The operations that wait raise [EBADF].
-    Never suspends. *)
+val close : t -> unit
+(** Does nothing if it was closed before. The operations of this channel that
+    wait raise [EBADF]; if it is the last channel, see {!Io.close}. *)

@@ -6,32 +6,28 @@ module Mutex = Concord.Mutex
 type in_channel = {
   source : Handle.t;
   in_lock : Mutex.t;
-  in_size : int;  (** Of [buffer], unless one operation takes more. *)
   mutable buffer : bytes;
+      (** Of [buffer_size], unless one operation takes more. *)
   mutable first : int;
   mutable next : int;
   mutable read_to : int;  (** The position in the file of what is at [next]. *)
 }
 
-let in_channel ?at ~shared fd =
+let in_channel ?at ?standard fd =
   as_sys_error @@ fun () ->
-  let source = Handle.create ~shared fd in
+  let source = Handle.create ?standard Read fd in
   {
     source;
     in_lock = Mutex.create ();
-    in_size = buffer_size source;
     buffer = Bytes.empty;
     first = 0;
     next = 0;
     read_to = first_position source at;
   }
 
-let in_channel_of_descr fd = in_channel ~shared:false fd
+let in_channel_of_descr fd = in_channel fd
 let descr_of_in_channel t = Handle.descr t.source
-
-let open_in_gen flags perm name =
-  open_ flags perm name (in_channel ~at:0 ~shared:false)
-
+let open_in_gen flags perm name = open_ flags perm name (in_channel ~at:0)
 let open_in = open_in_gen [ Open_rdonly; Open_text ] 0
 let open_in_bin = open_in_gen [ Open_rdonly; Open_binary ] 0
 let buffered t = t.next - t.first
@@ -41,8 +37,8 @@ let make_room t =
   if t.first = t.next then begin
     t.first <- 0;
     t.next <- 0;
-    if Bytes.length t.buffer <> t.in_size then
-      t.buffer <- Bytes.create t.in_size
+    if Bytes.length t.buffer <> buffer_size then
+      t.buffer <- Bytes.create buffer_size
   end
   else if t.next = Bytes.length t.buffer then begin
     let n = buffered t in
@@ -111,11 +107,20 @@ let input_line t = reading t (fun () -> line t 0)
 let input t b pos len =
   check "input" (Bytes.length b) pos len;
   reading t @@ fun () ->
-  if len > 0 && buffered t = 0 then ignore (refill t : bool);
-  let n = Int.min len (buffered t) in
-  Bytes.blit t.buffer t.first b pos n;
-  t.first <- t.first + n;
-  n
+  if buffered t = 0 && len >= buffer_size then begin
+    let n = Handle.read t.source b pos len in
+    t.read_to <- t.read_to + n;
+    t.first <- 0;
+    t.next <- 0;
+    n
+  end
+  else begin
+    if len > 0 && buffered t = 0 then ignore (refill t : bool);
+    let n = Int.min len (buffered t) in
+    Bytes.blit t.buffer t.first b pos n;
+    t.first <- t.first + n;
+    n
+  end
 
 let rec fill t n =
   if buffered t < n then
@@ -143,18 +148,24 @@ let input_binary_int t =
   fill t 4;
   Int32.to_int (String.get_int32_be (take t 4) 0)
 
-let truncated () = failwith "input_value: truncated object"
-
+(* As in Stdlib, the header is taken although it is that of no object. *)
 let input_value t =
   reading t @@ fun () ->
   if buffered t = 0 && not (refill t) then raise End_of_file;
-  let fill n = try fill t n with End_of_file -> truncated () in
-  fill Marshal.header_size;
+  let fill n =
+    try fill t n with End_of_file -> failwith "input_value: truncated object"
+  in
+  fill 5;
+  let is_large = Bytes.get_int32_be t.buffer t.first = 0x8495A6BFl in
+  let header = if is_large then 32 else 20 in
+  fill header;
   match Marshal.total_size t.buffer t.first with
   | total ->
       fill total;
       Marshal.from_string (take t total) 0
-  | exception Failure _ -> failwith "input_value: bad object"
+  | exception Failure _ ->
+      t.first <- t.first + header;
+      failwith "input_value: bad object"
 
 let pos_in t = t.read_to - buffered t
 
@@ -170,9 +181,9 @@ let seek_in t position =
     t.next <- 0
   end
 
-let in_channel_length t = as_sys_error (fun () -> Handle.length t.source)
+let in_channel_length t = reading t (fun () -> Handle.length t.source)
 
 (* Unix has one mode. *)
 let set_binary_mode_in (_ : in_channel) (_ : bool) = ()
-let close_in t = as_sys_error (fun () -> ignore (Handle.close t.source : bool))
+let close_in t = as_sys_error (fun () -> Handle.close t.source)
 let close_in_noerr t = try close_in t with Sys_error _ -> ()

@@ -2,10 +2,10 @@
 
 type in_channel
 
-val in_channel : ?at:int -> shared:bool -> Unix.file_descr -> in_channel
-(** [in_channel ~at ~shared fd] is a channel that begins at that position in the
-    file; by default, where the descriptor is. [~shared] as {!Handle.create} has
-    it. *)
+val in_channel : ?at:int -> ?standard:bool -> Unix.file_descr -> in_channel
+(** [in_channel ~at ~standard fd] is a channel that begins at that position in
+    the file; by default, where the descriptor is. [~standard] as
+    {!Handle.create} has it. *)
 
 val in_channel_of_descr : Unix.file_descr -> in_channel
 val descr_of_in_channel : in_channel -> Unix.file_descr

@@ -33,7 +33,8 @@ let set t watch ~read ~write =
   | Ring t, In_ring watch -> Ring.set t watch ~read ~write
   | Poll _, In_ring _ | Ring _, In_poll _ -> assert false (* see [watch] *)
 
-let flush = function Poll _ -> () | Ring t -> Ring.flush t
+let is_settled = function Poll _ -> true | Ring t -> Ring.is_settled t
+let settle = function Poll _ -> () | Ring t -> Ring.settle t
 
 let wait t ~block =
   match t with Poll t -> Poll_set.wait t ~block | Ring t -> Ring.wait t ~block

@@ -23,9 +23,11 @@ val set : 'a t -> 'a watch -> read:bool -> write:bool -> unit
 (** What the descriptor is waited for, from now on. Once it was found it must be
     set again, even if that does not change. *)
 
-val flush : 'a t -> unit
-(** The system knows what was set, and holds no file that is not waited for any
-    more. {!wait} sees to it too. *)
+val is_settled : 'a t -> bool
+(** The system holds no file that is not waited for any more. *)
+
+val settle : 'a t -> unit
+(** Waits until that is so, which takes a moment. *)
 
 val wait : 'a t -> block:bool -> ('a * Revents.t) list
 (** Those that are ready. With [~block:true] it waits for one, but may return

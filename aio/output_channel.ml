@@ -11,24 +11,22 @@ type out_channel = {
   mutable written_to : int;  (** The position in the file at [start]. *)
 }
 
-let out_channel ?at ~shared fd =
+let out_channel ?at ?standard fd =
   as_sys_error @@ fun () ->
-  let sink = Handle.create ~shared fd in
+  let sink = Handle.create ?standard Write fd in
   {
     sink;
     out_lock = Mutex.create ();
-    out_size = buffer_size sink;
+    out_size = buffer_size_out sink;
     pending = Bytes.empty;
     start = 0;
     stop = 0;
     written_to = first_position sink at;
   }
 
-let out_channel_of_descr fd = out_channel ~shared:false fd
+let out_channel_of_descr fd = out_channel fd
 let descr_of_out_channel t = Handle.descr t.sink
-
-let open_out_gen flags perm name =
-  open_ flags perm name (out_channel ~at:0 ~shared:false)
+let open_out_gen flags perm name = open_ flags perm name (out_channel ~at:0)
 
 let open_out =
   open_out_gen [ Open_wronly; Open_creat; Open_trunc; Open_text ] 0o666
@@ -101,9 +99,9 @@ let seek_out t position =
     t.written_to <- position
   end
 
-let out_channel_length t = as_sys_error (fun () -> Handle.length t.sink)
+let out_channel_length t = writing t (fun () -> Handle.length t.sink)
 let set_binary_mode_out (_ : out_channel) (_ : bool) = ()
-let close_sink t = as_sys_error (fun () -> ignore (Handle.close t.sink : bool))
+let close_sink t = as_sys_error (fun () -> Handle.close t.sink)
 
 let close_out t =
   match flush t with

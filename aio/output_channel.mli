@@ -2,7 +2,7 @@
 
 type out_channel
 
-val out_channel : ?at:int -> shared:bool -> Unix.file_descr -> out_channel
+val out_channel : ?at:int -> ?standard:bool -> Unix.file_descr -> out_channel
 (** As {!Input_channel.in_channel}. *)
 
 val out_channel_of_descr : Unix.file_descr -> out_channel

@@ -1,12 +1,13 @@
 open Poller_inbox
 module Waiter = Concord.Tools.Structure_kit.Waiter
 
-type nonrec direction = direction = Read | Write
+type direction = Owner.direction = Read | Write
 type nonrec rest = rest = Idle | Busy | Waiting
 
 (* One descriptor, while anybody waits for it. The bell is one, too. *)
 type slot = {
   fd : int;
+  owner : Owner.t option;  (** Whom it watches. The bell has none. *)
   mutable watch : slot Multiplexer.watch option;  (** Soon after it is made. *)
   mutable readers : wait list;  (** Latest first. *)
   mutable writers : wait list;
@@ -18,17 +19,21 @@ type slot = {
 
 type t = {
   inbox : Poller_inbox.t;
+  watcher : Owner.watcher;
   mutable bell : Bell.t;
   mutable process : int;
   mutable multiplexer : slot Multiplexer.t;
   table : (int, slot) Hashtbl.t;
   mutable bell_slot : slot;
+  mutable polls : bool;  (** Is the loop in {!poll}? *)
   mutable stale : bool;  (** Has the multiplexer to be told all of it again? *)
   mutable waiting : int;  (** The sum of all [total]. *)
   mutable woken : bool;  (** Since {!poll} last returned. *)
   mutable taken : message list;  (** From the inbox; latest first. *)
   mutable due : message list;
       (** To be served before what is [taken]; oldest first. *)
+  mutable leaving : Owner.t list;
+      (** Watched without a slot, until the system has let the file go. *)
   mutable owed : (exn option * wait) list;
       (** To be resumed next. A signal handler may raise anywhere: what is
           taken, due or owed stays here until it is done. To do it twice does no
@@ -38,14 +43,16 @@ type t = {
 let fd_of_int : int -> Unix.file_descr = Iomux.Util.unix_of_fd
 let int_of_fd : Unix.file_descr -> int = Iomux.Util.fd_of_unix
 
-let slot multiplexer fd =
-  let slot =
-    { fd; watch = None; readers = []; writers = []; total = 0; gone = 0 }
-  in
+let slot multiplexer owner fd =
+  let watch = None and readers = [] and writers = [] in
+  let slot = { fd; owner; watch; readers; writers; total = 0; gone = 0 } in
   slot.watch <- Some (Multiplexer.watch multiplexer (fd_of_int fd) slot);
   slot
 
-let bell_slot multiplexer bell = slot multiplexer (int_of_fd (Bell.descr bell))
+let bell_slot multiplexer bell =
+  slot multiplexer None (int_of_fd (Bell.descr bell))
+
+let post t message = if Poller_inbox.post t.inbox message then Bell.ring t.bell
 
 let create () =
   let multiplexer = Multiplexer.create () in
@@ -55,20 +62,32 @@ let create () =
       Multiplexer.close multiplexer;
       raise e
   in
-  {
-    inbox = Poller_inbox.create ();
-    bell;
-    process = Unix.getpid ();
-    multiplexer;
-    table = Hashtbl.create 16;
-    bell_slot = bell_slot multiplexer bell;
-    stale = true;
-    waiting = 0;
-    woken = false;
-    taken = [];
-    due = [];
-    owed = [];
-  }
+  let inbox = Poller_inbox.create () and process = Unix.getpid () in
+  let table = Hashtbl.create 16 and bell_slot = bell_slot multiplexer bell in
+  let rec t =
+    {
+      inbox;
+      watcher =
+        {
+          forget = (fun owner -> post t (Forget owner));
+          rouse = (fun owner direction -> post t (Rouse (owner, direction)));
+        };
+      bell;
+      process;
+      multiplexer;
+      table;
+      bell_slot;
+      polls = false;
+      stale = true;
+      waiting = 0;
+      woken = false;
+      taken = [];
+      due = [];
+      leaving = [];
+      owed = [];
+    }
+  in
+  t
 
 let close t =
   Multiplexer.close t.multiplexer;
@@ -76,16 +95,13 @@ let close t =
 
 (* --- For any thread ------------------------------------------------------- *)
 
-let post t message = if Poller_inbox.post t.inbox message then Bell.ring t.bell
+let enlist t ~is_closing owner direction waiter value =
+  let wait = Wait { waiter; value; is_closing } in
+  post t (Add { owner; direction; wait; refers = true })
 
-let enlist t fd direction waiter value =
-  let wait = Wait { waiter; value } in
-  post t (Add { fd = int_of_fd fd; direction; wait })
-
-(* The system holds the file of a descriptor that it waits for: it must be let go now, for
-   its user may close it next. *)
+(* The system holds the file of a descriptor that it waits for: it is let go now, for its
+   user may close it next. *)
 let count_gone t fd = post t (Gone (int_of_fd fd))
-let forget t fd = post t (Forget (int_of_fd fd))
 let wake t = post t Wake
 let waiting t = t.waiting
 let rest t = Poller_inbox.rest t.inbox
@@ -114,15 +130,7 @@ let refresh t =
     t.table;
   t.stale <- false
 
-let slot_of t fd =
-  match Hashtbl.find_opt t.table fd with
-  | Some slot -> slot
-  | None ->
-      let slot = slot t.multiplexer fd in
-      Hashtbl.add t.table fd slot;
-      slot
-
-let resume error (Wait { waiter; value }) =
+let resume error (Wait { waiter; value; _ }) =
   let outcome = match error with None -> Ok value | Some e -> Error e in
   ignore (Waiter.resume waiter outcome : bool)
 
@@ -132,7 +140,25 @@ let settle t slot =
   slot.total <- total;
   slot.gone <- 0;
   set t slot;
-  if slot.total = 0 then Hashtbl.remove t.table slot.fd
+  if slot.total = 0 && Hashtbl.mem t.table slot.fd then begin
+    t.leaving <- Option.to_list slot.owner @ t.leaving;
+    Hashtbl.remove t.table slot.fd
+  end
+
+(* If it is the last one, this closes the descriptor. *)
+let rec leave t =
+  match t.leaving with
+  | [] -> ()
+  | owner :: rest ->
+      t.leaving <- rest;
+      Owner.unwatch owner t.watcher;
+      leave t
+
+let leave_settled t =
+  if not (List.is_empty t.leaving) then begin
+    Multiplexer.settle t.multiplexer;
+    leave t
+  end
 
 let rec pay t =
   match t.owed with
@@ -152,14 +178,38 @@ let answer t slot ~readers ~writers error =
   if readers then slot.readers <- [];
   if writers then slot.writers <- [];
   settle t slot;
+  (* so that whoever is resumed can close it at once *)
+  if Multiplexer.is_settled t.multiplexer then leave t;
   pay t
 
 let bad_descriptor = Unix.Unix_error (EBADF, "poll", "")
 
-let serve t = function
-  | Wake -> t.woken <- true
-  | Add { fd; direction; wait } ->
-      let slot = slot_of t fd in
+let forget t slot =
+  answer t slot ~readers:true ~writers:true (Some bad_descriptor)
+
+(* [None] if the owner is closing. The number may have had another owner, which has lost
+   it. *)
+let rec slot_of t owner =
+  let fd = int_of_fd (Owner.descr owner) in
+  match Hashtbl.find_opt t.table fd with
+  | Some slot when Option.get slot.owner == owner -> Some slot
+  | Some other ->
+      forget t other;
+      slot_of t owner
+  | None when Owner.watch owner t.watcher ->
+      let slot = slot t.multiplexer (Some owner) fd in
+      Hashtbl.add t.table fd slot;
+      Some slot
+  | None -> None
+
+let rouse t slot (direction : direction) =
+  let readers = direction = Read in
+  answer t slot ~readers ~writers:(not readers) None
+
+let add t owner direction wait =
+  match slot_of t owner with
+  | None -> resume (Some bad_descriptor) wait
+  | Some slot ->
       begin match direction with
       | Read -> slot.readers <- wait :: slot.readers
       | Write -> slot.writers <- wait :: slot.writers
@@ -167,6 +217,23 @@ let serve t = function
       slot.total <- slot.total + 1;
       t.waiting <- t.waiting + 1;
       set t slot
+
+let of_owner t owner f =
+  match Hashtbl.find_opt t.table (int_of_fd (Owner.descr owner)) with
+  | Some ({ owner = Some other; _ } as slot) when other == owner -> f slot
+  | Some _ | None -> ()
+
+let serve t = function
+  | Wake -> t.woken <- true
+  | Add ({ owner; direction; wait; _ } as message) ->
+      if is_live wait then add t owner direction wait;
+      let (Wait { is_closing; _ }) = wait in
+      if is_closing () then
+        of_owner t owner (fun slot -> rouse t slot direction);
+      if message.refers then begin
+        message.refers <- false;
+        Owner.leave owner
+      end
   | Gone fd -> (
       match Hashtbl.find_opt t.table fd with
       | None -> (* the waiter was resumed as well *) ()
@@ -177,11 +244,9 @@ let serve t = function
             slot.writers <- List.filter is_live slot.writers;
             settle t slot
           end)
-  | Forget fd -> (
-      match Hashtbl.find_opt t.table fd with
-      | None -> ()
-      | Some slot ->
-          answer t slot ~readers:true ~writers:true (Some bad_descriptor))
+  | Forget owner -> of_owner t owner (forget t)
+  | Rouse (owner, direction) ->
+      of_owner t owner (fun slot -> rouse t slot direction)
 
 (* Where two fields are set, and where the inbox is taken into one, no polling point comes
    between: a signal handler that raised there would lose messages, or have them served
@@ -208,37 +273,42 @@ let take t =
   if not (Poller_inbox.is_quiet t.inbox) then begin
     t.taken <- Poller_inbox.take t.inbox;
     serve_taken t
+  end;
+  leave_settled t
+
+let let_go t =
+  (not t.polls)
+  && begin
+    take t;
+    true
   end
 
 let has_waiters t =
   take t;
-  Multiplexer.flush t.multiplexer;
   let waits slot =
     List.exists is_live slot.readers || List.exists is_live slot.writers
   in
   Hashtbl.fold (fun _ slot any -> any || waits slot) t.table false
 
-(* Whoever closes a descriptor meanwhile calls [forget] for [t], and then for [into]. If the
-   first comes too late for the second [take], then the second comes after the waiter. *)
 let move t ~into =
   take t;
   let enlist slot =
+    let owner = Option.get slot.owner in
     let add direction wait =
-      if is_live wait then post into (Add { fd = slot.fd; direction; wait })
+      if is_live wait then begin
+        Owner.refer owner;
+        post into (Add { owner; direction; wait; refers = true })
+      end
     in
     List.iter (add Read) (List.rev slot.readers);
-    List.iter (add Write) (List.rev slot.writers)
+    List.iter (add Write) (List.rev slot.writers);
+    slot.readers <- [];
+    slot.writers <- [];
+    settle t slot
   in
   let slots = Hashtbl.fold (fun _ slot all -> slot :: all) t.table [] in
   List.iter enlist slots;
-  take t;
-  Hashtbl.iter
-    (fun _ slot ->
-      t.waiting <- t.waiting - slot.total;
-      tell t slot ~read:false ~write:false)
-    t.table;
-  Hashtbl.reset t.table;
-  Multiplexer.flush t.multiplexer
+  take t
 
 (* --- Polling -------------------------------------------------------------- *)
 
@@ -274,10 +344,11 @@ let look t ~block =
   let found = Multiplexer.wait t.multiplexer ~block in
   (* first: it may say that what was found is closed *)
   take t;
-  List.iter (respond t) found
+  List.iter (respond t) found;
+  leave_settled t
 
 (* [woken] is cleared last: what wakes the loop from now on is for its next poll. *)
-let poll t ~block =
+let poll_now t ~block =
   own_all t;
   if t.stale then refresh t;
   t.stale <- true;
@@ -285,7 +356,15 @@ let poll t ~block =
   if block && (not t.woken) && Poller_inbox.announce t.inbox ~waiting:t.waiting
   then look t ~block:true
   else if (* others may post all the time *) Hashtbl.length t.table > 0 then
-    look t ~block:false
-  else Multiplexer.flush t.multiplexer;
+    look t ~block:false;
   if block then t.woken <- false;
   t.stale <- false
+
+let poll t ~block =
+  t.polls <- true;
+  match poll_now t ~block with
+  | () -> t.polls <- false
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      t.polls <- false;
+      Printexc.raise_with_backtrace e backtrace

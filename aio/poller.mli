@@ -15,26 +15,25 @@ val close : t -> unit
 
 (** {2 For any thread} *)
 
-type direction = Poller_inbox.direction = Read | Write
+type direction = Owner.direction = Read | Write
 
 val enlist :
   t ->
-  Unix.file_descr ->
+  is_closing:(unit -> bool) ->
+  Owner.t ->
   direction ->
   ('x, 'a) Concord.Tools.Structure_kit.waiter ->
   'a ->
   unit
-(** [enlist t fd direction waiter v]: the loop resumes [waiter] with [v] once
-    [fd] is ready, or has failed or reached its end; with an error [EBADF] if it
-    is no open descriptor, or if {!forget} comes before. O(1); a system call if
-    the loop sleeps. *)
+(** [enlist t ~is_closing owner direction waiter v]: the loop resumes [waiter]
+    with [v] once the descriptor is ready, or has failed or reached its end;
+    with an error [EBADF] if it is no open descriptor, or its owner is closing.
+    It takes over a reference to the owner. [is_closing] is asked once the owner
+    is watched: if it is true, the waiter is resumed as by {!Owner.rouse}. O(1);
+    a system call if the loop sleeps. *)
 
 val count_gone : t -> Unix.file_descr -> unit
 (** One of those that wait for the descriptor is gone. O(1) amortised. *)
-
-val forget : t -> Unix.file_descr -> unit
-(** The descriptor is about to be closed: whoever waits for it is resumed with
-    [EBADF]. *)
 
 val wake : t -> unit
 (** The next {!poll} that would wait, or the one that waits now, returns. *)
@@ -52,6 +51,11 @@ val rest : t -> rest
 
 (** {2 For the loop} *)
 
+val let_go : t -> bool
+(** Serves what other threads have sent until now: afterwards no descriptor that
+    is closing is held for this loop. [false], and it has done nothing, if
+    {!poll} has not returned: it is called in a signal handler. *)
+
 val poll : t -> block:bool -> unit
 (** Resumes the waiters whose descriptors are ready. With [~block:true] it waits
     until there is one, or until {!wake}; it may return too early. O(n) for [n]
@@ -61,8 +65,7 @@ val poll : t -> block:bool -> unit
 
 val has_waiters : t -> bool
 (** Does any waiter wait that is not gone? O(1) if there is none. Files for
-    which nobody waits are let go, as by {!poll}. *)
+    which nobody waits are let go. *)
 
 val move : t -> into:t -> unit
-(** Those that still wait are enlisted with another poller. {!forget} for the
-    first, and then for the other, misses none of them. *)
+(** Those that still wait are enlisted with another poller. *)

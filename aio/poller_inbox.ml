@@ -1,12 +1,25 @@
 module Waiter = Concord.Tools.Structure_kit.Waiter
 
-type direction = Read | Write
-type wait = Wait : { waiter : ('x, 'a) Waiter.t; value : 'a } -> wait
+type direction = Owner.direction = Read | Write
+
+type wait =
+  | Wait : {
+      waiter : ('x, 'a) Waiter.t;
+      value : 'a;
+      is_closing : unit -> bool;
+    }
+      -> wait
 
 type message =
-  | Add of { fd : int; direction : direction; wait : wait }
+  | Add of {
+      owner : Owner.t;
+      direction : direction;
+      wait : wait;
+      mutable refers : bool;
+    }
   | Gone of int
-  | Forget of int
+  | Forget of Owner.t
+  | Rouse of Owner.t * direction
   | Wake
 
 (* The only Atomic here
@@ -46,7 +59,7 @@ let is_live (Wait { waiter; _ }) = Waiter.is_live waiter
 
 let adds_somebody = function
   | Add { wait; _ } -> is_live wait
-  | Gone _ | Forget _ | Wake -> false
+  | Gone _ | Forget _ | Rouse _ | Wake -> false
 
 type rest = Idle | Busy | Waiting
 

@@ -7,13 +7,14 @@ val create : unit -> t
 
 (** {2 Messages} *)
 
-type direction = Read | Write
+type direction = Owner.direction = Read | Write
 
 (** A waiter, and what it is resumed with. *)
 type wait =
   | Wait : {
       waiter : ('x, 'a) Concord.Tools.Structure_kit.waiter;
       value : 'a;
+      is_closing : unit -> bool;  (** Is it to be resumed anyway? *)
     }
       -> wait
 
@@ -21,9 +22,15 @@ val is_live : wait -> bool
 
 (** See {!Poller}. *)
 type message =
-  | Add of { fd : int; direction : direction; wait : wait }
+  | Add of {
+      owner : Owner.t;
+      direction : direction;
+      wait : wait;
+      mutable refers : bool;  (** Has it a reference to the owner? *)
+    }
   | Gone of int
-  | Forget of int
+  | Forget of Owner.t
+  | Rouse of Owner.t * direction
   | Wake
 
 (** {2 For any thread} *)

@@ -30,18 +30,8 @@ let poller () =
   | Some loop when loop.is_innermost () -> loop.poller
   | Some _ | None -> Shared_poller.get ()
 
-(* Every poller, of every domain: any may have a waiter for a descriptor. *)
+(* For tests. *)
 let all_loops : loop list Atomic.t = Atomic.make []
-
-(* The thread's poller comes last: see {!Poller.move}. *)
-let forget fd =
-  List.iter
-    (fun { poller; _ } -> Poller.forget poller fd)
-    (Atomic.get all_loops);
-  match Shared_poller.served () with
-  | Some poller -> Poller.forget poller fd
-  | None -> ()
-
 let has_thread () = Option.is_some (Shared_poller.served ())
 
 let waiting () =
@@ -76,25 +66,37 @@ let look fd (direction : Poller.direction) =
   | exception Unix.Unix_error (EINTR, _, _) -> false
 
 type descriptor = {
-  fd : Unix.file_descr;
   direction : Poller.direction;
+  refer : unit -> Owner.t;
+      (** A new reference to the owner.
+          - {b Raises} [Unix.Unix_error] if it is closing. *)
+  fd : Unix.file_descr;
   is_closing : unit -> bool;
-      (** Whoever closes the descriptor makes this [true], then calls {!forget}.
-      *)
+      (** Whoever makes this [true], and not the owner's closing, calls
+          {!Owner.rouse} afterwards. *)
 }
 
-(* [enlist] does not raise. If the poller's thread cannot be started, [attempt] says so. *)
-let enlist { fd; direction; is_closing } waiter value =
-  match poller () with
-  | poller ->
-      Poller.enlist poller fd direction waiter value;
-      (* [forget] may have come before *)
-      if is_closing () then Poller.forget poller fd;
-      true
-  | exception (Unix.Unix_error _ | Sys_error _) -> false
+let bad_descriptor = Unix.Unix_error (EBADF, "poll", "")
 
-let attempt { fd; direction; _ } found =
-  if look fd direction then Some found
+(* [enlist] does not raise. If the poller's thread cannot be started, [attempt] says so. *)
+let enlist { direction; refer; is_closing; _ } waiter value =
+  match poller () with
+  | exception (Unix.Unix_error _ | Sys_error _) -> false
+  | poller -> (
+      match refer () with
+      | owner ->
+          Poller.enlist poller ~is_closing owner direction waiter value;
+          true
+      | exception Unix.Unix_error _ ->
+          let error = Error bad_descriptor in
+          ignore (Structure_kit.Waiter.resume waiter error : bool);
+          true)
+
+let attempt { direction; refer; _ } found =
+  let owner = refer () in
+  let look () = look (Owner.descr owner) direction in
+  Fun.protect ~finally:(fun () -> Owner.leave owner) @@ fun () ->
+  if Owner.using "poll" owner look then Some found
   else begin
     ignore (poller () : Poller.t);
     None
@@ -119,12 +121,20 @@ let readiness =
         };
   }
 
-let never () = false
+let wait ~is_closing owner direction =
+  let refer () =
+    Owner.refer owner;
+    owner
+  in
+  let fd = Owner.descr owner in
+  Structure_kit.wait readiness { direction; refer; fd; is_closing } ()
 
-let wait ?(is_closing = never) fd direction =
-  Structure_kit.wait readiness { fd; direction; is_closing } ()
+(* No task can be suspended where an event is looked at; to close takes a moment. *)
+let descriptor fd direction =
+  let wait (_ : _ Concord.Promise.t) = Thread.yield () in
+  let refer () = Owner.find ~wait "poll" fd and is_closing () = false in
+  { direction; refer; fd; is_closing }
 
-let descriptor fd direction = { fd; direction; is_closing = never }
 let evt fd direction = Event.make readiness (descriptor fd direction) ()
 
 (* What the resumed task finds goes into a fresh cell, so that the event can be performed
@@ -158,6 +168,30 @@ let tentative_evt fd direction f =
   Event.wrap
     (Event.make_by (Tentative confirm) operation (descriptor fd direction) ())
     (fun cell -> Option.get !cell)
+
+(* --- Closing -------------------------------------------------------------- *)
+
+(* The loops of this thread let go at once. One that is in its poll cannot: then this is a
+   signal handler, for which nothing waits. *)
+let let_go () =
+  match Atomic.get (Domain.DLS.get loops) with
+  | [] -> true
+  | loops ->
+      let thread = this_thread () in
+      List.for_all
+        (fun { poller; thread = its; _ } ->
+          its <> thread || Poller.let_go poller)
+        loops
+
+let await_closed closed =
+  match Concord.Promise.peek closed with
+  | Some _ -> ()
+  | None -> (
+      if let_go () then
+        try
+          Concord.Tools.Suspend.protect (fun () ->
+              ignore (Concord.Promise.await closed : exn option))
+        with e when Concord.Private.Reach.is_refusal e -> ())
 
 (* --- Running -------------------------------------------------------------- *)
 
@@ -205,7 +239,6 @@ let run_here f =
     (* what waits for no task of the loop *)
     if Poller.has_waiters poller then
       Poller.move poller ~into:(Shared_poller.get ());
-    (* last: [forget] finds a waiter in the one or the other *)
     Structure_kit.update all_loops remove;
     Structure_kit.update spares (List.cons poller)
   in

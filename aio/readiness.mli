@@ -1,25 +1,25 @@
 (** Descriptors that become ready, as events, and who polls for them. *)
 
-val wait :
-  ?is_closing:(unit -> bool) -> Unix.file_descr -> Poller.direction -> unit
-(** Suspends the calling task until the descriptor may be ready.
+val wait : is_closing:(unit -> bool) -> Owner.t -> Owner.direction -> unit
+(** Suspends the calling task until the descriptor may be ready. It has a
+    reference to the owner. If [is_closing ()] becomes true somebody calls
+    {!Owner.rouse} then.
 
-    - {b Raises} [Unix.Unix_error] with [EBADF] if {!forget} is called
-      meanwhile; or was called before, by a thread that had made [is_closing ()]
-      true. *)
+    - {b Raises} [Unix.Unix_error] with [EBADF] if the owner is closing. *)
 
-val evt : Unix.file_descr -> Poller.direction -> unit Concord.Event.t
+val evt : Unix.file_descr -> Owner.direction -> unit Concord.Event.t
 
 val tentative_evt :
   Unix.file_descr ->
-  Poller.direction ->
+  Owner.direction ->
   (unit -> 'a option) ->
   'a Concord.Event.t
 (** [tentative_evt fd direction f] waits for [fd] as often as [f ()] is [None],
     and gives what [f] gives. [f] does not wait. *)
 
-val forget : Unix.file_descr -> unit
-(** The descriptor is about to be closed. See {!Poller.forget}. *)
+val await_closed : exn option Concord.Promise.t -> unit
+(** Waits until what {!Owner.close} gave is filled; not so in a signal handler
+    that interrupts a poll. {b Suspends} without being cancelled. *)
 
 val run : (unit -> 'a) -> 'a
 (** {!Concord_aio.run}. *)

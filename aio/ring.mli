@@ -16,9 +16,8 @@ val close : 'a t -> unit
 
 val watch : Unix.file_descr -> 'a -> 'a watch
 val set : 'a t -> 'a watch -> read:bool -> write:bool -> unit
-
-val flush : 'a t -> unit
-(** The system knows what was set. *)
+val is_settled : 'a t -> bool
+val settle : 'a t -> unit
 
 val wait : 'a t -> block:bool -> ('a * Revents.t) list
 (** O(1) for each descriptor that is found. *)

@@ -14,6 +14,8 @@ and 'a watch = {
 
 type 'a t = {
   ring : 'a request Uring.t;
+  mutable cancelling : int;
+      (** How many requests were cancelled and are not answered. *)
   mutable found : ('a * Revents.t) list;  (** Not yet returned; latest first. *)
 }
 
@@ -29,7 +31,7 @@ let flags = Uring.Setup_flags.(coop_taskrun + taskrun_flag)
 
 let create () =
   match Uring.create ~flags ~queue_depth () with
-  | ring -> Some { ring; found = [] }
+  | ring -> Some { ring; cancelling = 0; found = [] }
   | exception (Unix.Unix_error ((EMFILE | ENFILE), _, _) as e) -> raise e
   | exception Unix.Unix_error _ ->
       (* too old, or forbidden: containers often do *)
@@ -47,13 +49,14 @@ let ready result =
 let note t (answer : _ Uring.completion_option) =
   match answer with
   | None -> false
-  | Some { result; data = { watch; wanted; _ } as request } ->
+  | Some { result; data = { watch; wanted; job } as request } ->
       let is_it = function Some r -> r == request | None -> false in
       if wanted then begin
         t.found <- (watch.owner, ready result) :: t.found;
         if is_it watch.reading then watch.reading <- None
         else if is_it watch.writing then watch.writing <- None
-      end;
+      end
+      else if Option.is_some job then t.cancelling <- t.cancelling - 1;
       true
 
 let rec collect t = if note t (Uring.get_cqe_nonblocking t.ring) then collect t
@@ -85,7 +88,9 @@ let ask t watch mask =
 let cancel t request =
   request.wanted <- false;
   let answer = { request with job = None } in
+  (* it was not answered; but may be while it waits for a place in the queue *)
   let give_up job =
+    t.cancelling <- t.cancelling + 1;
     match submit t (fun ring -> Uring.cancel ring job answer) with
     | (_ : _ Uring.job) -> ()
     | exception Invalid_argument _ -> (* it was answered *) ()
@@ -103,6 +108,19 @@ let set t watch ~read ~write =
   in
   watch.reading <- update watch.reading ~wanted:read Uring.Poll_mask.pollin;
   watch.writing <- update watch.writing ~wanted:write Uring.Poll_mask.pollout
+
+let is_settled t = t.cancelling = 0
+
+(* Linux lets go of the file in the call that gives the answer, or before. *)
+let rec settle t =
+  if t.cancelling > 0 then begin
+    flush t;
+    collect t;
+    if t.cancelling > 0 then begin
+      ignore (note t (Uring.wait t.ring) : bool);
+      settle t
+    end
+  end
 
 let wait t ~block =
   flush t;

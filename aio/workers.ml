@@ -1,6 +1,10 @@
 module Promise = Concord.Promise
 
 let most = 4
+let patience = 0.1
+let threads = 64
+
+type kind = Files | Names
 
 (* [uncomputed]: how many functions were given to [run] and have not ended
 
@@ -16,8 +20,10 @@ type t = {
   mutex : Stdlib.Mutex.t;
   changed : Stdlib.Condition.t;
   jobs : (unit -> unit) Queue.t;
-  mutable running : int;
+  mutable busy : float ref list;  (** Since when each job runs. *)
+  mutable running : int;  (** Threads, but for the one that watches. *)
   mutable idle : int;
+  mutable watched : bool;  (** A thread looks for those that take long. *)
   uncomputed : int Atomic.t;
 }
 
@@ -27,115 +33,188 @@ let create process =
     mutex = Stdlib.Mutex.create ();
     changed = Stdlib.Condition.create ();
     jobs = Queue.create ();
+    busy = [];
     running = 0;
     idle = 0;
+    watched = false;
     uncomputed = Atomic.make 0;
   }
 
-(* [current]
+(* [files] and [names]
 
    State  Left by  To                 By whom
    t      here     t of this process  any thread, in a process that is not [t]'s *)
-let current = Atomic.make (create (Unix.getpid ()))
+let files = Atomic.make (create (Unix.getpid ()))
+let names = Atomic.make (create (Unix.getpid ()))
+let current = function Files -> files | Names -> names
 
 (* Those of the parents of this process. A condition variable on which a thread waited when
    the process was forked must not be collected: to destroy it would block for ever. *)
 let inherited = Atomic.make []
 
-let rec here () =
+let rec here kind =
+  let current = current kind in
   let t = Atomic.get current and process = Unix.getpid () in
   if t.process = process then t
   else begin
-    Concord.Private.Atomically.update inherited (List.cons t);
+    Concord.Tools.Structure_kit.update inherited (List.cons t);
     ignore (Atomic.compare_and_set current t (create process) : bool);
-    here ()
+    here kind
   end
 
-(* The next job; in another domain than the main one [None] if there is none, for a
-   thread keeps its domain from ending. *)
+(* --- Whose turn it is ----------------------------------------------------- *)
+
+let has_room t =
+  let limit = Unix.gettimeofday () -. patience in
+  let counts since = !since > limit in
+  List.compare_length_with (List.filter counts t.busy) most < 0
+
+let waiting t = Queue.length t.jobs
+let is_next t = waiting t > 0 && has_room t
+
+(* The next job; [None] if the thread is to end: one more than [most] are idle, or in another
+   domain than the main one any is, for a thread keeps its domain from ending. *)
 let next t =
   Stdlib.Mutex.protect t.mutex @@ fun () ->
   let rec next () =
-    match Queue.take_opt t.jobs with
-    | Some _ as job -> job
-    | None when Domain.is_main_domain () ->
-        t.idle <- t.idle + 1;
-        Stdlib.Condition.wait t.changed t.mutex;
-        t.idle <- t.idle - 1;
-        next ()
-    | None ->
-        t.running <- t.running - 1;
-        None
+    if is_next t then begin
+      let since = ref (Unix.gettimeofday ()) in
+      t.busy <- since :: t.busy;
+      Some (since, Queue.take t.jobs)
+    end
+    else if Domain.is_main_domain () && t.idle < most then begin
+      t.idle <- t.idle + 1;
+      Stdlib.Condition.wait t.changed t.mutex;
+      t.idle <- t.idle - 1;
+      next ()
+    end
+    else begin
+      t.running <- t.running - 1;
+      None
+    end
   in
   next ()
 
 let rec work t =
   match next t with
-  | Some job ->
+  | Some (since, job) ->
       job ();
+      Stdlib.Mutex.protect t.mutex (fun () ->
+          t.busy <- List.filter (( != ) since) t.busy);
       work t
   | None -> ()
 
 (* As long as a function runs nobody knows when somebody is resumed. A thread that was
    woken, and has not gone on yet, is still among the idle ones; so is what it was woken
    for among the jobs. *)
-let helpers () : Concord.Private.Others.helpers =
-  let t = Atomic.get current in
+let helpers_of kind () : Concord.Private.Others.helpers =
+  let t = Atomic.get (current kind) in
   if t.process <> Unix.getpid () || Atomic.get t.uncomputed > 0 then
     { idle = 0; busy = 0 }
   else
     Stdlib.Mutex.protect t.mutex (fun () ->
-        let idle = if Queue.is_empty t.jobs then t.idle else 0 in
-        { Concord.Private.Others.idle; busy = t.running - idle })
+        let idle = if waiting t = 0 then t.idle else 0 in
+        let watching = if t.watched then 1 else 0 in
+        { Concord.Private.Others.idle; busy = t.running + watching - idle })
 
-let () = Concord.Private.Others.add_helpers helpers
+let () =
+  Concord.Private.Others.add_helpers (helpers_of Files);
+  Concord.Private.Others.add_helpers (helpers_of Names)
+
+(* --- Threads -------------------------------------------------------------- *)
 
 (* The program's handlers may raise, which would end the thread. *)
 let all_signals = List.init 64 succ
 
-let start t =
+let start f t =
   let signals = Thread.sigmask SIG_BLOCK all_signals in
   let unblock () = ignore (Thread.sigmask SIG_SETMASK signals : int list) in
-  Fun.protect ~finally:unblock (fun () ->
-      ignore (Thread.create work t : Thread.t))
+  Fun.protect ~finally:unblock (fun () -> ignore (Thread.create f t : Thread.t))
 
-let post job =
-  let t = here () in
+let start_worker t =
+  start work t;
+  t.running <- t.running + 1
+
+(* While jobs wait. *)
+let rec watch t =
+  Thread.delay (patience /. 2.);
+  let go_on =
+    Stdlib.Mutex.protect t.mutex @@ fun () ->
+    if is_next t then begin
+      Stdlib.Condition.broadcast t.changed;
+      for _ = t.idle + 1 to Int.min most (waiting t) do
+        if t.running < threads then start_worker t
+      done
+    end;
+    t.watched <- waiting t > 0;
+    t.watched
+  in
+  if go_on then watch t
+
+let post kind job =
+  let t = here kind in
   Stdlib.Mutex.protect t.mutex @@ fun () ->
-  if t.idle <= Queue.length t.jobs && t.running < most then begin
-    start t;
-    t.running <- t.running + 1
-  end;
+  let free = has_room t in
+  if free && t.idle <= waiting t && t.running < threads then start_worker t;
   Atomic.incr t.uncomputed;
   Queue.push (fun () -> job t) t.jobs;
-  Stdlib.Condition.signal t.changed
+  if free then Stdlib.Condition.signal t.changed
+  else if not t.watched then begin
+    start watch t;
+    t.watched <- true
+  end
 
-let start_job drop f =
-  let promise = Promise.create () in
-  post (fun t ->
-      match f () with
-      | v ->
-          Atomic.decr t.uncomputed;
-          if not (Promise.try_fill promise v) then drop v
-      | exception e ->
-          let backtrace = Printexc.get_raw_backtrace () in
-          Atomic.decr t.uncomputed;
-          ignore (Promise.try_fail ~backtrace promise e : bool));
-  promise
+let running () =
+  let t = here Files in
+  Stdlib.Mutex.protect t.mutex (fun () -> t.running)
+
+(* --- Jobs ----------------------------------------------------------------- *)
+
+(* [begun]: false until the thread begins, or the task that was cancelled revokes the job:
+   one of the two sets it. *)
+type 'a job = { promise : 'a Promise.t; begun : bool Atomic.t }
+
+let name t =
+  Stdlib.Mutex.protect t.mutex @@ fun () ->
+  if t.running < threads then "a job of a thread"
+  else Printf.sprintf "a job, while all %d threads are busy" threads
+
+let start_job kind drop f =
+  let promise = Promise.create ~name:(name (here kind)) () in
+  let begun = Atomic.make false in
+  post kind (fun t ->
+      if Atomic.exchange begun true then Atomic.decr t.uncomputed
+      else
+        match f () with
+        | v ->
+            Atomic.decr t.uncomputed;
+            if not (Promise.try_fill promise v) then drop v
+        | exception e ->
+            let backtrace = Printexc.get_raw_backtrace () in
+            Atomic.decr t.uncomputed;
+            ignore (Promise.try_fail ~backtrace promise e : bool));
+  { promise; begun }
+
+let revoke { begun; _ } = not (Atomic.exchange begun true)
 
 (* Whoever comes first decides: the thread that fills the promise, or the task. *)
-let run ?(drop = ignore) f =
-  let promise = start_job drop f in
+let run ?(drop = ignore) kind f =
+  let ({ promise; _ } as job) = start_job kind drop f in
   try Promise.await promise
   with e ->
     let backtrace = Printexc.get_raw_backtrace () in
-    if not (Promise.try_fail ~backtrace promise e) then
+    if (not (revoke job)) && not (Promise.try_fail ~backtrace promise e) then
       begin match Promise.peek promise with
       | Some (Ok v) -> drop v
       | Some (Error _) | None -> ()
       end;
     Printexc.raise_with_backtrace e backtrace
 
-let run_protected f =
-  let promise = start_job ignore f in
-  Concord.Tools.Suspend.protect (fun () -> Promise.await promise)
+let run_protected kind f =
+  let ({ promise; _ } as job) = start_job kind ignore f in
+  try Promise.await promise
+  with e ->
+    let backtrace = Printexc.get_raw_backtrace () in
+    if Promise.peek promise = None && revoke job then
+      Printexc.raise_with_backtrace e backtrace
+    else Concord.Tools.Suspend.protect (fun () -> Promise.await promise)

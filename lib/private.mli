@@ -289,6 +289,9 @@ module Reach : sig
   val park_or_refuse : exn -> ('a Concord_suspend.resumer -> 'a option) -> 'a
   (** Parks the thread, or refuses if nothing is left that could wake it. For
       [concord-lwt] and [concord-async]. *)
+
+  val is_refusal : exn -> bool
+  (** Was it raised last by {!Host_kit.refuse}? For [concord-aio]. *)
 end
 
 (** Used by [concord-lwt] and [concord-schedulers]. *)

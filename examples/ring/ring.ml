@@ -5,6 +5,7 @@
    ./dev exec ring *)
 
 open Concord
+open Concord.Tools
 
 let rounds = 10_000
 

@@ -1,4 +1,15 @@
-(* Waits for a pipe, in a program with a second domain: by which means, the environment says. *)
+(* Waits for a pipe, in a program with a second domain: by which means, the environment says.
+   Prints whether there was an io_uring then. *)
+
+let has_ring () =
+  let is_ring fd =
+    match Unix.readlink ("/proc/self/fd/" ^ fd) with
+    | "anon_inode:[io_uring]" -> true
+    | _ | (exception Unix.Unix_error _) -> false
+  in
+  match Sys.readdir "/proc/self/fd" with
+  | fds -> Array.exists is_ring fds
+  | exception Sys_error _ -> false
 
 let () =
   Domain.join (Domain.spawn ignore);
@@ -12,5 +23,5 @@ let () =
         ignore (Concord_aio.read from (Bytes.create 1) 0 1 : int);
         Concord_fifo.join writer)
   with
-  | () -> print_endline "read"
+  | () -> print_endline (if has_ring () then "read by a ring" else "read")
   | exception Failure reason -> print_endline reason

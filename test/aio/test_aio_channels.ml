@@ -149,6 +149,38 @@ module With (C : Channels) = struct
     let no_seek_either = of_unit (fun () -> C.seek_in ic 1000) in
     C.close_in ic;
     [ no_length; no_seek; line; no_length_either; no_seek_either ]
+
+  (* Where a pipe's channels are, and that they count. *)
+  let positions_of_pipe ic oc =
+    let out_first = C.pos_out oc and in_first = C.pos_in ic in
+    C.output_string oc "line\nmore";
+    C.close_out oc;
+    ignore (C.input_line ic : string);
+    let positions = [ out_first; in_first; C.pos_in ic ] in
+    C.close_in ic;
+    List.map string_of_int positions
+
+  (* Values that are none, cut off after each number of bytes. *)
+  let bad_values text name =
+    let read length =
+      Out_channel.with_open_bin name (fun oc ->
+          Out_channel.output_substring oc text 0 length);
+      let ic = C.open_in_bin name in
+      let result = of_int (fun () -> C.input_value ic) in
+      let result = result ^ " at " ^ string_of_int (C.pos_in ic) in
+      C.close_in ic;
+      result
+    in
+    List.init (String.length text + 1) read
+
+  (* Files of the system's own, and disks. *)
+  let length_of name =
+    match C.open_in_gen [ Open_rdonly ] 0 name with
+    | exception Sys_error e -> e
+    | ic ->
+        let length = of_int (fun () -> C.in_channel_length ic) in
+        C.close_in ic;
+        length
 end
 
 module Stdlibs = With (Stdlib)
@@ -207,6 +239,42 @@ let pipe () =
   in
   strings "the same" theirs ours
 
+let positions () =
+  let theirs =
+    with_pipe @@ fun from to_ ->
+    Stdlibs.positions_of_pipe
+      (Unix.in_channel_of_descr from)
+      (Unix.out_channel_of_descr to_)
+  and ours =
+    with_pipe @@ fun from to_ ->
+    Ours.positions_of_pipe
+      (Aio.in_channel_of_descr from)
+      (Aio.out_channel_of_descr to_)
+  in
+  strings "the same" theirs ours
+
+let bad_values () =
+  temp @@ fun name ->
+  let cut_off = Marshal.to_string "abcdef" [] in
+  let cut_off = String.sub cut_off 0 (String.length cut_off - 1) in
+  let not_large = "\x84\x95\xa6\xbf" ^ String.make 20 'x' in
+  List.iter
+    (fun text ->
+      strings "the same"
+        (Stdlibs.bad_values text name)
+        (Ours.bad_values text name))
+    [ cut_off; not_large; String.make 40 'x' ]
+
+let lengths () =
+  let names =
+    [ "/proc/self/status"; "/proc/sys/kernel/ostype"; "/dev/null"; "/dev/zero" ]
+    @ List.map (( ^ ) "/dev/") [ "vda"; "sda"; "nvme0n1"; "loop0" ]
+  in
+  List.iter
+    (fun name ->
+      strings name [ Stdlibs.length_of name ] [ Ours.length_of name ])
+    names
+
 (* A channel of a descriptor begins where that is. *)
 let of_descriptor () =
   temp @@ fun name ->
@@ -246,5 +314,8 @@ let () =
       on_each "appended" appended;
       on_each "a pipe" pipe;
       on_each "of a descriptor" of_descriptor;
+      on_each "positions in a pipe" positions;
+      on_each "values that are none" bad_values;
+      on_each "lengths" lengths;
       ("standard input", [ test "lines and numbers" standard_input ]);
     ]

@@ -155,13 +155,13 @@ module Make (S : Style.S) = struct
   let not_while_one_works =
     not_while (fun from ->
         direct (fun () ->
-            Workers.run (fun () ->
+            Workers.run Files (fun () ->
                 ignore (Unix.read from (Bytes.create 1) 0 1 : int))))
 
   (* The helper resumes a thread, and is idle before the loop looks. *)
   let at_the_last_moment () =
     for _ = 1 to 300 do
-      run [ (fun () -> direct (fun () -> Workers.run ignore)) ]
+      run [ (fun () -> direct (fun () -> Workers.run Files ignore)) ]
     done
 
   let written_at_the_last_moment () =

@@ -185,9 +185,10 @@ let two_loops () =
 let flooded () =
   with_pipe @@ fun from to_ ->
   let over = Atomic.make false in
+  let poller = Concord_aio__Shared_poller.get () in
   let flood () =
     while not (Atomic.get over) do
-      Concord_aio__Readiness.forget Unix.stdin
+      Concord_aio__Poller.count_gone poller Unix.stdin
     done
   in
   let join_flood = domain flood in

@@ -1,6 +1,7 @@
 (* Every operation that may wait, in monadic style; and in direct style. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Lwt.Syntax
 

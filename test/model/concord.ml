@@ -6,6 +6,8 @@ module Tools = struct
 
   module Structure_kit = struct
     module Waiter = Waiter
+
+    let update = Atomically.update
   end
 end
 

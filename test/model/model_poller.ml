@@ -4,7 +4,9 @@
 
 open Actor
 
-type reading = { poller : Poller.t; fd : int; is_closing : bool Atomic.t }
+(* [shut]: the channel by which it reads is closed. *)
+type pipe = { owner : Owner.t; from : int; to_ : int; shut : bool Atomic.t }
+type reading = { poller : Poller.t; pipe : pipe }
 
 (* As [Readiness] has it. *)
 let readiness =
@@ -16,11 +18,13 @@ let readiness =
         {
           attempt = (fun _ () -> None);
           enlist =
-            (fun { poller; fd; is_closing } waiter ->
-              Poller.enlist poller fd Read waiter ();
-              if Atomic.get is_closing then Poller.forget poller fd;
+            (fun { poller; pipe = { owner; shut; _ } } waiter ->
+              Owner.refer owner;
+              let is_closing () = Atomic.get shut in
+              Poller.enlist poller ~is_closing owner Read waiter ();
               true);
-          withdraw = (fun { poller; fd; _ } _ -> Poller.count_gone poller fd);
+          withdraw =
+            (fun { poller; pipe } _ -> Poller.count_gone poller pipe.from);
         };
   }
 
@@ -36,7 +40,8 @@ type process =
   | Read of string * [ `A | `B ]  (** A task, and its pipe. *)
   | Cancel of string
   | Write of [ `A | `B ]
-  | Close of [ `A | `B ]  (** By a task that is about to close it. *)
+  | Close of [ `A | `B ]  (** The owner. *)
+  | Shut of [ `A | `B ]  (** The channel, while the owner has another one. *)
   | Stop  (** Tells the loop to end, and wakes it. *)
   | Interrupt  (** A signal handler raises in the loop's sleep. *)
   | Move  (** The loop of another poller, which has ended. *)
@@ -66,6 +71,7 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
     =
   Model.check name ~expect @@ fun () ->
   Unix.start ();
+  Atomic.set Owner.table (Array.init 6 (fun _ -> Atomic.make None));
   Iomux.Poll.interrupt := None;
   let is_move = function Move | Move_and_loop -> true | _ -> false in
   let poller = Poller.create () in
@@ -76,7 +82,8 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
   let last = List.nth pollers (List.length pollers - 1) in
   let pipe () =
     let from, to_ = Unix.pipe () in
-    (from, to_, Atomic.make false)
+    let owner = Owner.find ~wait:ignore "model" from in
+    { owner; from; to_; shut = Atomic.make false }
   in
   let a = pipe () in
   let b = pipe () in
@@ -94,10 +101,7 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
         if looks then Poller.poll poller ~block:false;
         go ())
   in
-  let reader poller (name, at) =
-    let fd, _, is_closing = pipe at in
-    (read name { poller; fd; is_closing }, at)
-  in
+  let reader poller (name, at) = (read name { poller; pipe = pipe at }, at) in
   let readers = List.map (reader last) first in
   List.iter (fun (reader, _) -> run reader) readers;
   if last != poller then Poller.take last;
@@ -112,11 +116,7 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
   in
   let actors, _ = List.split (readers @ started) in
   let find name = List.find (fun a -> a.name = name) actors in
-  let others = Atomic.make (List.tl pollers) in
-  let move () =
-    Poller.move last ~into:poller;
-    Atomic.set others []
-  in
+  let move () = Poller.move last ~into:poller in
   let process = function
     | Loop -> fun () -> run loop
     | Read (name, _) -> fun () -> run (find name)
@@ -127,15 +127,15 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
     | Cancel name -> fun () -> Model.cancel (find name).task
     | Write at ->
         fun () ->
-          let _, to_, _ = pipe at in
+          let { to_; _ } = pipe at in
           ignore (Unix.single_write_substring to_ "x" 0 1 : int)
     | Close at ->
+        fun () -> ignore (Owner.close (pipe at).owner : _ Promise.t option)
+    | Shut at ->
         fun () ->
-          let fd, _, is_closing = pipe at in
-          Atomic.set is_closing true;
-          List.iter (fun poller -> Poller.forget poller fd) (Atomic.get others);
-          Poller.forget poller fd;
-          Unix.close fd
+          let { shut; owner; _ } = pipe at in
+          Atomic.set shut true;
+          Owner.rouse owner Read
     | Stop ->
         fun () ->
           Atomic.set stopped true;
@@ -149,8 +149,7 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
   in
   let outcome () =
     let bytes at =
-      let fd, _, _ = pipe at in
-      Hashtbl.find_opt (Option.get !Unix.kernel).bytes fd
+      Hashtbl.find_opt (Option.get !Unix.kernel).bytes (pipe at).from
     in
     if List.mem Stop processes then
       begin if loop.result <> "ended" then failwith "the wake-up was lost"
@@ -169,8 +168,13 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
       if polled <> Hashtbl.length poller.table + 1 then
         failwith "polls for others than those of the table";
       let could_go_on (reader, at) =
-        reader.result == waiting && bytes at <> Some 0
+        reader.result == waiting
+        && (bytes at <> Some 0 || Atomic.get (pipe at).shut)
       in
+      let holds_back at =
+        Owner.is_closing (pipe at).owner && bytes at <> None
+      in
+      if holds_back `A || holds_back `B then failwith "it was not closed";
       if List.exists could_go_on (readers @ started) then
         failwith "somebody waits who could go on";
       if Poller.rest poller = Idle && waits > 0 then
@@ -219,6 +223,20 @@ let () =
   check "the loop sleeps, bytes come, the pipe is closed" ~asleep:true
     ~first:[ ("r", `A) ]
     [ Write `B; Close `A ] [ "loop=waits r=closed" ];
+  check "the loop sleeps, a task begins to wait, the pipe is closed"
+    ~asleep:true
+    [ Read ("r", `A); Close `A ]
+    [ "loop=waits r=closed" ];
+  check "the loop sleeps, one of two channels is closed" ~asleep:true
+    [ Read ("r", `A); Shut `A ]
+    [ "loop=waits r=ready" ];
+  check "the loop sleeps, a task is cancelled, the pipe is closed" ~asleep:true
+    ~first:[ ("r", `A) ]
+    [ Cancel "r"; Close `A ]
+    [ "loop=waits r=cancelled"; "loop=waits r=closed" ];
+  check "moved, and one of two channels is closed"
+    ~first:[ ("r", `A) ]
+    [ Move_and_loop; Shut `A ] [ "loop=waits r=ready" ];
   check "the loop starts, is woken" [ Loop; Stop ] [ "loop=ended" ];
   check "a loop that looks starts, is woken" ~looks:true [ Loop; Stop ]
     [ "loop=ended" ];

@@ -3,6 +3,7 @@
 
 open Trace
 open Concord
+open Concord.Tools
 open Eio_traces
 module Pool = Domainslib.Task
 

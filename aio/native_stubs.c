@@ -1,0 +1,118 @@
+/* What the module Native asks of Linux. Elsewhere each answer is that of a system which cannot tell. */
+
+#define _GNU_SOURCE
+#include <caml/mlvalues.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#ifdef __linux__
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#ifdef SYS_openat2
+#include <linux/openat2.h>
+#endif
+#endif
+
+/* Whether the system can wait for it. An instance of epoll in which nothing ever waits is asked to remove the descriptor: it
+   answers EPERM if that cannot be waited for, and ENOENT otherwise. */
+static int can_wait(int fd)
+{
+#ifdef __linux__
+  static _Atomic int instance = -1;
+  struct epoll_event event = { 0 };
+  for (int tries = 0; tries < 2; tries++) {
+    int epoll = instance;
+    if (epoll < 0) {
+      int fresh = epoll_create1(EPOLL_CLOEXEC);
+      if (fresh < 0) break;
+      if (atomic_compare_exchange_strong(&instance, &epoll, fresh)) epoll = fresh;
+      else close(fresh);
+    }
+    if (fd == epoll) return 1;
+    if (epoll_ctl(epoll, EPOLL_CTL_DEL, fd, &event) == 0 || errno == ENOENT) return 1;
+    if (errno == EPERM) return 0;
+    /* the program has closed the instance */
+    atomic_compare_exchange_strong(&instance, &epoll, -1);
+  }
+#endif
+  return 1;
+}
+
+static int generation = 0;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void next_generation(void) { generation++; }
+static void count_generations(void) { pthread_atfork(NULL, NULL, next_generation); }
+
+value concord_aio_generation(value unit)
+{
+  pthread_once(&once, count_generations);
+  return Val_int(generation);
+}
+
+/* The lowest bit: is it a file; the others: which one. Or -1. */
+value concord_aio_nature(value v_fd, value v_nonblock)
+{
+  int fd = Int_val(v_fd), is_file;
+  struct stat st;
+  if (fstat(fd, &st) < 0) return Val_int(-1);
+  switch (st.st_mode & S_IFMT) {
+  case S_IFREG: case S_IFBLK: case S_IFDIR: is_file = 1; break;
+  case S_IFIFO: case S_IFSOCK: is_file = 0; break;
+  default: is_file = !can_wait(fd);
+  }
+  if (!is_file && Bool_val(v_nonblock)) {
+    int flags = fcntl(fd, F_GETFL);
+    if (flags >= 0 && !(flags & O_NONBLOCK)) fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+  }
+  unsigned long identity = (unsigned long) st.st_ino * 31 + (unsigned long) st.st_dev * 1000003 + (st.st_mode & S_IFMT);
+  return Val_long((long) ((identity << 1 | is_file) & (Max_long >> 1)));
+}
+
+/* What need not wait. Both give -1 also on an error, which the call that may wait will give again. */
+value concord_aio_read_now(value v_fd, value v_bytes, value v_pos, value v_len)
+{
+#if defined(__linux__) && defined(RWF_NOWAIT)
+  struct iovec part = { .iov_base = Bytes_val(v_bytes) + Long_val(v_pos), .iov_len = Long_val(v_len) };
+  return Val_long(preadv2(Int_val(v_fd), &part, 1, -1, RWF_NOWAIT));
+#else
+  return Val_long(-1);
+#endif
+}
+
+value concord_aio_write_now(value v_fd, value v_bytes, value v_pos, value v_len)
+{
+#if defined(__linux__) && defined(RWF_NOWAIT)
+  struct iovec part = { .iov_base = Bytes_val(v_bytes) + Long_val(v_pos), .iov_len = Long_val(v_len) };
+  return Val_long(pwritev2(Int_val(v_fd), &part, 1, -1, RWF_NOWAIT));
+#else
+  return Val_long(-1);
+#endif
+}
+
+/* O_PATH opens nothing but the name, so that neither a device nor a FIFO notices. Only then the file is opened, without
+   waiting, should it be another one by now. */
+value concord_aio_open_now(value v_name, value v_flags)
+{
+#if defined(__linux__) && defined(SYS_openat2) && defined(RESOLVE_CACHED)
+  struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED };
+  struct stat st;
+  int fd = syscall(SYS_openat2, AT_FDCWD, String_val(v_name), &how, sizeof how);
+  if (fd < 0) return Val_int(-1);
+  int is_regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+  close(fd);
+  if (!is_regular) return Val_int(-1);
+  how.flags = Int_val(v_flags) | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  fd = syscall(SYS_openat2, AT_FDCWD, String_val(v_name), &how, sizeof how);
+  if (fd < 0) return Val_int(-1);
+  fcntl(fd, F_SETFL, Int_val(v_flags));
+  return Val_int(fd);
+#else
+  return Val_int(-1);
+#endif
+}

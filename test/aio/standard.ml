@@ -1,0 +1,11 @@
+(* Writes to both standard channels, of which the first may be broken. *)
+
+let () =
+  match
+    Concord_aio.(
+      run (fun () ->
+          output_string stdout "output";
+          output_string stderr "error"))
+  with
+  | () -> ()
+  | exception Sys_error e -> prerr_endline (": " ^ e)
