@@ -5,6 +5,7 @@
    ever once all are closed. *)
 
 open Concord
+open Concord.Tools
 open Concord_test_support
 open Check
 open Support
@@ -167,7 +168,7 @@ let random () =
     ignore (Atomic.fetch_and_add running 2 : int);
     let both () =
       if may_give_up then
-        run (fun () -> Concord.both (work 0) (work 1) |> ignore)
+        run (fun () -> Concord.Tasks.both (work 0) (work 1) |> ignore)
       else begin
         let join = thread (work 0) in
         work 1 ();
