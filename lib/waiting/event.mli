@@ -299,7 +299,7 @@ type 'a simple =
 
 val simple : 'a t -> 'a simple option
 (** The one operation to wait for, and what to do then; [None] for a choice and
-    other events, which {!sync} performs. See {!Monadic}. *)
+    other events, which {!sync} performs. See {!Concord.Tools.Monadic}. *)
 
 val rounds : 'a t list -> unit -> 'a
 (** [rounds ts] is a function that performs a round of {!loop}. One task at a
