@@ -3,7 +3,8 @@
     The adapters, [concord-aio] and [concord-schedulers] use some of what is
     inside of [concord]. All of it is listed here. {b Nothing here is promised}:
     any release may change or remove it, and says nothing about that. If your
-    own scheduler needs something of it, ask us to add that to {!Host_kit}.
+    own scheduler needs something of it, ask us to add that to
+    {!Concord.Tools.Host_kit}.
 
     A line says who uses the function. What the function does is said in the
     interface of the module of the same name, in [lib/]. *)
@@ -71,7 +72,7 @@ end
 (** {1 Reports} *)
 
 (** Tasks, told apart. Used by all adapters but [concord-miou], and by
-    [concord-schedulers]. {!Host_kit.Who} is the public part. *)
+    [concord-schedulers]. {!Concord.Tools.Host_kit.Who} is the public part. *)
 module Who : sig
   type t = Who.t = {
     host : string;
@@ -82,13 +83,13 @@ module Who : sig
   (** A task. *)
 
   val make : ?domain:int -> host:string -> name:string -> 'identity -> t
-  (** {!Host_kit.Who.make}. *)
+  (** {!Concord.Tools.Host_kit.Who.make}. *)
 
   val unknown : string -> t
-  (** {!Host_kit.Who.unknown}. *)
+  (** {!Concord.Tools.Host_kit.Who.unknown}. *)
 
   val answer : 'a Effect.t -> otherwise:'a -> (unit -> t) -> 'a
-  (** {!Host_kit.Who.answer}. *)
+  (** {!Concord.Tools.Host_kit.Who.answer}. *)
 
   val here : ?domain:int -> t -> t
   (** The same task, in this domain. *)
@@ -186,7 +187,7 @@ module Innermost_handler : sig
   (** The caller's. *)
 end
 
-(** What a plug-in may say besides {!Host_kit.plug_in}. *)
+(** What a plug-in may say besides {!Concord.Tools.Host_kit.plug_in}. *)
 module Plugin : sig
   type suspending = Plugin.suspending = {
     suspend : 'a. ('a Concord_suspend.resumer -> 'a option) -> 'a;
@@ -198,11 +199,11 @@ module Plugin : sig
     ?on_this_domain:(unit -> suspending) ->
     Host_kit.plugin ->
     unit
-  (** {!Host_kit.plug_in}, for [concord-eio]. [on_this_domain ()] is the
-      plug-in's [suspend] for tasks that run on the calling domain. It is called
-      when the plug-in's scheduler was found to be the innermost one, and used
-      as long as that is known. So [concord-eio] looks up once, and not in each
-      wait, what it keeps in [Domain.DLS]. *)
+  (** {!Concord.Tools.Host_kit.plug_in}, for [concord-eio]. [on_this_domain ()]
+      is the plug-in's [suspend] for tasks that run on the calling domain. It is
+      called when the plug-in's scheduler was found to be the innermost one, and
+      used as long as that is known. So [concord-eio] looks up once, and not in
+      each wait, what it keeps in [Domain.DLS]. *)
 
   val passes_suspend : Innermost_handler.t -> unit
   (** [passes_suspend handler], by [concord-eio]: [handler] is that of its
@@ -236,8 +237,8 @@ module Plugin : sig
   (** For [concord-miou], which cancels a task by an exception. *)
 end
 
-(** What a task that spins says to its loop. {!Host_kit.Spin} is the public
-    part. *)
+(** What a task that spins says to its loop. {!Concord.Tools.Host_kit.Spin} is
+    the public part. *)
 module Spin : sig
   val sleeping : Host_kit.Spin.t -> (unit -> 'a) -> 'a
   (** [sleeping t sleep] is [sleep ()], in which a task of the loop sleeps. For
@@ -253,9 +254,9 @@ module Spin : sig
   (** The task no longer spins. For [concord-picos]. *)
 end
 
-(** The two halves of {!Host_kit.spin_first}, for plug-ins that would allocate
-    much each time that a task spins. Used by [concord-eio] and [concord-picos].
-*)
+(** The two halves of {!Concord.Tools.Host_kit.spin_first}, for plug-ins that
+    would allocate much each time that a task spins. Used by [concord-eio] and
+    [concord-picos]. *)
 module Spinning : sig
   val begin_turns : Host_kit.Spin.t -> int
   (** How many turns the calling task should spin. If it is 0, the task suspends
@@ -280,11 +281,12 @@ module Reach : sig
       [concord-schedulers]. *)
 
   val suspend_unlisted : ('a Concord_suspend.resumer -> 'a option) -> 'a
-  (** {!Suspend.suspend} for a task that waits for work. For
+  (** {!Concord.Tools.Suspend.suspend} for a task that waits for work. For
       [concord-domainslib] and [concord-schedulers]. *)
 
   val suspend_loop : (unit Concord_suspend.resumer -> unit option) -> unit
-  (** {!Suspend.suspend} for a loop that sleeps. For [concord-schedulers]. *)
+  (** {!Concord.Tools.Suspend.suspend} for a loop that sleeps. For
+      [concord-schedulers]. *)
 
   val park_or_refuse : exn -> ('a Concord_suspend.resumer -> 'a option) -> 'a
   (** Parks the thread, or refuses if nothing is left that could wake it. For

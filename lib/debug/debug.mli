@@ -56,7 +56,9 @@
       server for which there is nothing to do is reported too.
     - [leaks]: tasks that nobody can resume any more are told so
       ({!Suspend.Never_resumed}).
-    - [trace]: as {!Trace.start}, from the start of the program. *)
+    - [trace]: as {!Trace.start}, from the start of the program.
+
+    @canonical Concord.Tools.Debug *)
 
 val keep_waits : unit -> unit
 (** From now on the library notes the tasks that begin to wait, the tasks that

@@ -52,7 +52,9 @@
         |> List.of_seq
       - : string list =
       ["Mvar.take"; "woken"; "Promise.await"; "resumed"; "woken"; "resumed"]
-    ]} *)
+    ]}
+
+    @canonical Concord.Tools.Trace *)
 
 type task = {
   id : int;

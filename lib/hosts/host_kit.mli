@@ -7,7 +7,9 @@
     plug-ins of schedulers that do not know the effect. The library's own hosts
     and plug-ins are made of the same parts. But several of them also use
     functions of {!Concord.Private}, mostly for their reports and for speed, and
-    these can change in any release. *)
+    these can change in any release.
+
+    @canonical Concord.Tools.Host_kit *)
 
 (** {1 Parts of a host} *)
 

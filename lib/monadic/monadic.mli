@@ -10,7 +10,9 @@
     {!Structure_kit.wait} does, but by the style's means; any other code runs in
     direct style under a handler, which makes a promise of the rest of it when
     it suspends. So order, cancellation and cost are those of the direct
-    operation. *)
+    operation.
+
+    @canonical Concord.Tools.Monadic *)
 
 module type Style = Promises.Style
 (** A library of promises. *)

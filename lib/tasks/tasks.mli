@@ -17,8 +17,8 @@
       others, and timeouts too, until they return.
     - A host that starts tasks itself and cannot cancel them lets them run to
       their end.
-    - A task that computes, or is in {!Suspend.protect}, goes on until it waits
-      outside of it. *)
+    - A task that computes, or is in {!Concord.Tools.Suspend.protect}, goes on
+      until it waits outside of it. *)
 
 val both : (unit -> 'a) -> (unit -> 'b) -> 'a * 'b
 (** [both f g] runs [f ()] and [g ()] at once, and returns the values of both.

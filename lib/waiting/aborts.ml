@@ -24,6 +24,7 @@ let rec run due ~all =
 let run_due due = run due ~all:true
 let run_first due = run due ~all:false
 let is_empty due = List.is_empty due.left
+let not_first = List.filter (fun a -> not a.first)
 
 let leave_out within due =
   let others = List.filter (fun a -> not (List.memq a within)) due.left in

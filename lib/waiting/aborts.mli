@@ -20,6 +20,9 @@ val with_due : t list -> (due -> 'a) -> 'a
 
 val is_empty : due -> bool
 
+val not_first : t list -> t list
+(** Those of them that are not [first]. *)
+
 val leave_out : t list -> due -> unit
 (** They are not to be run: what is inside them was performed. Those that are
     [first] come before the others from now on. *)

@@ -52,6 +52,8 @@ let rec attempt = function
       | exception e ->
           let backtrace = Backtrace.get () in
           let finish () = Printexc.raise_with_backtrace e backtrace in
+          (* it is chosen, but was not performed: what it holds is to be withdrawn *)
+          let within = Aborts.not_first within in
           Some (Chosen { result = Ok (); finish; post; within; kind = Plain }))
 
 (* Tries all, in an order in which each is equally likely before each other. *)

@@ -280,7 +280,9 @@ val make_by :
 
 val wrap_withdraw : 'a t -> (unit -> unit) -> 'a t
 (** {!wrap_abort}, but the function runs before those given to {!wrap}: for an
-    operation that has to undo something before the user's functions look. *)
+    operation that has to undo something before the user's functions look. It
+    also runs if an attempt of an operation inside raises: that one is chosen,
+    but was not performed. *)
 
 (** {2 For authors of other styles} *)
 
@@ -297,7 +299,7 @@ type 'a simple =
 
 val simple : 'a t -> 'a simple option
 (** The one operation to wait for, and what to do then; [None] for a choice and
-    other events, which {!sync} performs. See {!Monadic}. *)
+    other events, which {!sync} performs. See {!Concord.Tools.Monadic}. *)
 
 val rounds : 'a t list -> unit -> 'a
 (** [rounds ts] is a function that performs a round of {!loop}. One task at a

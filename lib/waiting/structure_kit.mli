@@ -56,7 +56,9 @@
     val pass_evt : state Atomic.t -> unit Event.t = <fun>
     # let open_ gate = Step.perform gate open_step ()
     val open_ : state Atomic.t -> unit = <fun>
-    ]} *)
+    ]}
+
+    @canonical Concord.Tools.Structure_kit *)
 
 (** {1 Waiters} *)
 

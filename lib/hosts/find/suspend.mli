@@ -3,7 +3,9 @@
 
     Users of Concord's structures need nothing of this module but {!protect}.
     Authors of schedulers ({!Concord.Tools.Host_kit}) and of structures
-    ({!Concord.Tools.Structure_kit}) read the contract first. *)
+    ({!Concord.Tools.Structure_kit}) read the contract first.
+
+    @canonical Concord.Tools.Suspend *)
 
 (** {1 The contract}
 

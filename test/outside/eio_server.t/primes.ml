@@ -87,7 +87,7 @@ let () =
         (fun () -> Promise.await stop)
         (fun () -> Eio.Net.run_server socket (serve shared) ~on_error:raise));
   let answers =
-    all
+    Tasks.all
       (List.map
          (fun questions () -> ask net address questions)
          [ [ "10"; "100000" ]; [ "100"; "many" ]; [ "1000"; "2000000" ] ])

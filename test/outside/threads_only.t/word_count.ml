@@ -100,7 +100,7 @@ let () =
   Thread.join server;
 
   (* Tasks that end together, on a host that is a plain thread. *)
-  let squares = all (List.init 4 (fun i () -> i * i)) in
+  let squares = Tasks.all (List.init 4 (fun i () -> i * i)) in
   print_endline (String.concat " " (List.map string_of_int squares));
   match
     Scope.run (fun scope ->

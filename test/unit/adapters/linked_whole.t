@@ -2,11 +2,11 @@ Each adapter that is a plug-in is linked whole, as no program has to name it. Th
 adapters are built only where their host is installed. `test/outside/linked_*.t` are such programs.
 
   $ for folder in ../../../adapters/*/; do
-  >   if grep -qs 'plug_in ' "$folder"*.ml && ! grep -qs 'library_flags (-linkall)' "${folder}dune"; then
+  >   if grep -qsE 'plug_in |Plugin[.]add ' "$folder"*.ml && ! grep -qs 'library_flags (-linkall)' "${folder}dune"; then
   >     echo "not linked whole: $(basename "$folder")"
   >   fi
   > done
-  $ grep -ls 'plug_in ' ../../../adapters/*/*.ml | xargs -n 1 dirname | xargs -n 1 basename | sort
+  $ grep -lsE 'plug_in |Plugin[.]add ' ../../../adapters/*/*.ml | xargs -n 1 dirname | xargs -n 1 basename | sort
   async
   eio
   lwt

@@ -343,6 +343,40 @@ let looks t =
           incr looks;
           if !looks > 1 then Some 1 else None))
 
+(* An item comes, and a signal, and before them another one who takes items. It comes as a
+   task waits, or as it looks and has found nothing. *)
+let taken ~as_it_looks perform =
+  let t = Condition.create () and items = Atomic.make 0 in
+  let take () =
+    match Atomic.get items with
+    | 0 -> None
+    | n ->
+        Atomic.set items (n - 1);
+        Some [ n ]
+  in
+  let comes () =
+    arrived := [ waits (fun t -> ignore (Condition.loop_no_mutex t take)) t ];
+    Atomic.incr items;
+    Condition.signal t
+  in
+  let has_come = ref false in
+  let look () =
+    if !has_come then take ()
+    else begin
+      has_come := true;
+      Moments.unwatched comes;
+      None
+    end
+  in
+  let waiters _ = Condition.waiters t
+  and left _ = Atomic.get items :: one_signal t in
+  if as_it_looks then
+    around (t, look) ~parts:[ (fun _ -> comes ()) ] ~waiters ~left perform
+  else
+    around (t, take)
+      ~wake:(fun _ -> comes ())
+      ~remembers:false ~waiters ~left perform
+
 (* It finds what it looks for when it is in the queue. In this look it is signalled, and others
    come to wait behind it. *)
 let passes_on t () =
@@ -371,6 +405,11 @@ let conditions =
     ("Condition.loop_no_mutex", fun t -> Condition.loop_no_mutex t (f t))
     :: as_event "Condition.loop_no_mutex" (fun t ->
         Condition.loop_no_mutex_evt t (f t))
+  and taking =
+    ("Condition.loop_no_mutex", fun (t, f) -> Condition.loop_no_mutex t f)
+    :: unless_polled
+         (as_event "Condition.loop_no_mutex" (fun (t, f) ->
+              Condition.loop_no_mutex_evt t f))
   and in_vain t = Condition.loop_no_mutex_evt t (fun () -> None) in
   in_state "signal" (condition ~wake:(by Condition.signal)) waiting
   @ in_state "broadcast" (condition ~wake:(by Condition.broadcast)) waiting
@@ -386,6 +425,9 @@ let conditions =
           ( "Condition.loop_no_mutex_evt, polled in vain",
             fun t -> Option.value (Event.poll (in_vain t)) ~default:[] );
         ])
+  @ in_state "signalled, another waits" (taken ~as_it_looks:false) taking
+  @ in_state "signalled as it looks in vain, another waits"
+      (taken ~as_it_looks:true) taking
   @ in_state "signalled as it looks, others wait" signalled (looping passes_on)
   @ in_state "others wait"
       (signalled

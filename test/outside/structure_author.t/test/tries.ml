@@ -37,7 +37,7 @@ let cancelled t =
      Scope.run (fun scope ->
          Scope.fork scope (fun () -> ignore (Exchanger.exchange t "lost"));
          while Exchanger.waiters t = 0 do
-           yield ()
+           Tasks.yield ()
          done;
          raise Enough)
    with Enough -> ());
@@ -74,8 +74,8 @@ let () =
   let crew first = List.init n (fun i () -> Exchanger.exchange t (first + i)) in
   let values =
     [
-      Domain.spawn (fun () -> Concord_fifo.run (fun () -> all (crew 0)));
-      Domain.spawn (fun () -> Eio_main.run (fun _ -> all (crew n)));
+      Domain.spawn (fun () -> Concord_fifo.run (fun () -> Tasks.all (crew 0)));
+      Domain.spawn (fun () -> Eio_main.run (fun _ -> Tasks.all (crew n)));
     ]
     |> List.concat_map Domain.join
     |> List.sort compare
