@@ -72,37 +72,73 @@ let has_room t =
 let waiting t = Queue.length t.jobs
 let is_next t = waiting t > 0 && has_room t
 
+(* --- Threads -------------------------------------------------------------- *)
+
+(* The program's handlers may raise, which would end the thread. *)
+let all_signals = List.init 64 succ
+
+let start f t =
+  let signals = Thread.sigmask SIG_BLOCK all_signals in
+  let unblock () = ignore (Thread.sigmask SIG_SETMASK signals : int list) in
+  Fun.protect ~finally:unblock (fun () -> ignore (Thread.create f t : Thread.t))
+
 (* The next job; [None] if the thread is to end: one more than [most] are idle, or in another
-   domain than the main one any is, for a thread keeps its domain from ending. *)
-let next t =
-  Stdlib.Mutex.protect t.mutex @@ fun () ->
-  let rec next () =
-    if is_next t then begin
-      let since = ref (Unix.gettimeofday ()) in
-      t.busy <- since :: t.busy;
-      Some (since, Queue.take t.jobs)
-    end
-    else if Domain.is_main_domain () && t.idle < most then begin
+   domain than the main one any is, for a thread keeps its domain from ending. A thread that
+   leaves jobs, because there is no room, has them watched. *)
+let rec next t =
+  if is_next t then begin
+    let since = ref (Unix.gettimeofday ()) in
+    t.busy <- since :: t.busy;
+    Some (since, Queue.take t.jobs)
+  end
+  else begin
+    if waiting t > 0 then have_watched t;
+    if Domain.is_main_domain () && t.idle < most then begin
       t.idle <- t.idle + 1;
       Stdlib.Condition.wait t.changed t.mutex;
       t.idle <- t.idle - 1;
-      next ()
+      next t
     end
     else begin
       t.running <- t.running - 1;
       None
     end
-  in
-  next ()
+  end
 
-let rec work t =
-  match next t with
+and work t =
+  match Stdlib.Mutex.protect t.mutex (fun () -> next t) with
   | Some (since, job) ->
       job ();
       Stdlib.Mutex.protect t.mutex (fun () ->
           t.busy <- List.filter (( != ) since) t.busy);
       work t
   | None -> ()
+
+and start_worker t =
+  start work t;
+  t.running <- t.running + 1
+
+(* While jobs wait. *)
+and watch t =
+  Thread.delay (patience /. 2.);
+  let go_on =
+    Stdlib.Mutex.protect t.mutex @@ fun () ->
+    if is_next t then begin
+      Stdlib.Condition.broadcast t.changed;
+      for _ = t.idle + 1 to Int.min most (waiting t) do
+        if t.running < threads then start_worker t
+      done
+    end;
+    t.watched <- waiting t > 0;
+    t.watched
+  in
+  if go_on then watch t
+
+and have_watched t =
+  if not t.watched then begin
+    start watch t;
+    t.watched <- true
+  end
 
 (* As long as a function runs nobody knows when somebody is resumed. A thread that was
    woken, and has not gone on yet, is still among the idle ones; so is what it was woken
@@ -121,36 +157,6 @@ let () =
   Concord.Private.Others.add_helpers (helpers_of Files);
   Concord.Private.Others.add_helpers (helpers_of Names)
 
-(* --- Threads -------------------------------------------------------------- *)
-
-(* The program's handlers may raise, which would end the thread. *)
-let all_signals = List.init 64 succ
-
-let start f t =
-  let signals = Thread.sigmask SIG_BLOCK all_signals in
-  let unblock () = ignore (Thread.sigmask SIG_SETMASK signals : int list) in
-  Fun.protect ~finally:unblock (fun () -> ignore (Thread.create f t : Thread.t))
-
-let start_worker t =
-  start work t;
-  t.running <- t.running + 1
-
-(* While jobs wait. *)
-let rec watch t =
-  Thread.delay (patience /. 2.);
-  let go_on =
-    Stdlib.Mutex.protect t.mutex @@ fun () ->
-    if is_next t then begin
-      Stdlib.Condition.broadcast t.changed;
-      for _ = t.idle + 1 to Int.min most (waiting t) do
-        if t.running < threads then start_worker t
-      done
-    end;
-    t.watched <- waiting t > 0;
-    t.watched
-  in
-  if go_on then watch t
-
 let post kind job =
   let t = here kind in
   Stdlib.Mutex.protect t.mutex @@ fun () ->
@@ -159,10 +165,7 @@ let post kind job =
   Atomic.incr t.uncomputed;
   Queue.push (fun () -> job t) t.jobs;
   if free then Stdlib.Condition.signal t.changed
-  else if not t.watched then begin
-    start watch t;
-    t.watched <- true
-  end
+  else have_watched t
 
 let running () =
   let t = here Files in
