@@ -164,8 +164,7 @@ let post kind job =
   if free && t.idle <= waiting t && t.running < threads then start_worker t;
   Atomic.incr t.uncomputed;
   Queue.push (fun () -> job t) t.jobs;
-  if free then Stdlib.Condition.signal t.changed
-  else have_watched t
+  if free then Stdlib.Condition.signal t.changed else have_watched t
 
 let running () =
   let t = here Files in

@@ -28,7 +28,9 @@ let in_each name case =
 
 (* Another domain begins to read just when it is closed. *)
 let begins_to_read run () =
-  let rounds = if instrumented then 300 else 5_000 in
+  let rounds =
+    if instrumented then 300 else if Race.long then 5_000 else 1_000
+  in
   let given = Atomic.make None and over = Atomic.make 0 in
   let read round from =
     yes "closed" (is_closed (fun () -> Aio.read from (Bytes.create 1) 0 1));
@@ -60,7 +62,9 @@ let begins_to_read run () =
 
 (* Of those who close it at the same time one does so, once. *)
 let closed_by_two () =
-  let rounds = if instrumented then 300 else 3_000 in
+  let rounds =
+    if instrumented then 300 else if Race.long then 3_000 else 1_000
+  in
   let given = Atomic.make Unix.stdin and ready = Atomic.make 0 in
   let first = Atomic.make 0 in
   let close () =
