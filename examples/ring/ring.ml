@@ -5,7 +5,6 @@
    ./dev exec ring *)
 
 open Concord
-open Concord.Tools
 
 let rounds = 10_000
 

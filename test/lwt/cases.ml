@@ -1,7 +1,6 @@
 (* Every operation that may wait, in monadic style; and in direct style. *)
 
 open Concord
-open Concord.Tools
 open Concord_test_support
 open Lwt.Syntax
 

@@ -1,7 +1,6 @@
 (* [Lwt.cancel]: it withdraws, and loses nothing. *)
 
 open Concord
-open Concord.Tools
 open Concord_test_support
 open Check
 open Lwt.Syntax

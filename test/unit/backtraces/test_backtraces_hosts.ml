@@ -3,7 +3,6 @@
 
 open Trace
 open Concord
-open Concord.Tools
 open Eio_traces
 module Pool = Domainslib.Task
 
