@@ -308,8 +308,11 @@ let domain_ends () =
     (* Lives longer than the domain's own thread. *)
     ignore (Thread.create from_thread () : Thread.t)
   in
+  let began = now () in
   Domain.join (Domain.spawn first);
-  expect "joined before any is due" (Atomic.get fired < 2);
+  (* on a busy machine both may be due by then *)
+  expect "joined before any is due"
+    (Atomic.get fired < 2 || now () -. began > 0.3);
   let deadline = now () +. 5. in
   while Atomic.get fired < 2 && now () < deadline do
     Thread.delay 0.001
