@@ -293,7 +293,8 @@ module Reach : sig
       [concord-lwt] and [concord-async]. *)
 
   val is_refusal : exn -> bool
-  (** Was it raised last by {!Host_kit.refuse}? For [concord-aio]. *)
+  (** Was it raised last by {!Concord.Tools.Host_kit.refuse}? For [concord-aio].
+  *)
 end
 
 (** Used by [concord-lwt] and [concord-schedulers]. *)
