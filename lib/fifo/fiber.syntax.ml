@@ -1,4 +1,4 @@
-(* For OCaml 5.3 or later *)
+(* For OCaml 5.3 or later. The interface is [fiber.mli]; a rule in [dune] chooses the file. *)
 
 (* The compiler adds a polling point at the beginning of a function that ends in the call
    of an unknown one, unless there is one on the way. This is that one, inside of an

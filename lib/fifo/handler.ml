@@ -240,7 +240,7 @@ let[@inline never] perform_traced (type a) s (e : a Effect.t)
 
 (* --- One handler for all tasks ------------------------------------------------ *)
 
-let[@inline never] perform_with_care s e k =
+let[@inline never] perform_watched s e k =
   if Tracing.is_on () then perform_traced s e k
   else if Leaks.is_on then perform_guarded s e k
   else perform s e k
@@ -248,7 +248,7 @@ let[@inline never] perform_with_care s e k =
 (* [s.current] tells whose effect it is. *)
 let[@inline] performed s ~is_innermost e k =
   if not is_innermost then perform_elsewhere s e k
-  else if s.has_care then perform_with_care s e k
+  else if s.is_watched then perform_watched s e k
   else perform s e k
 
 let failed = fail

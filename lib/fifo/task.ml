@@ -64,7 +64,7 @@ and scheduler = {
   known : Who.tasks;
   mutable start : scheduler -> unit;
   mutable scopes : Suspend.scopes;
-  has_care : bool;
+  is_watched : bool;
   mutable poller : poller;
   mutable tasks : t array;
   mutable waits : wait array;
@@ -167,7 +167,7 @@ let scheduler ~is_lazy =
       root;
       start = ignore;
       scopes = { scope = (fun _ -> assert false (* [run] sets it *)) };
-      has_care = Leaks.is_on || Tracing.is_on ();
+      is_watched = Leaks.is_on || Tracing.is_on ();
       tasks = [||];
       waits;
       locals = [||];

@@ -78,7 +78,7 @@ let perform (type a) (request : a Request.t) : a =
   | Fork _ -> scopes_or request ~unhandled
   | Who -> who_or request ~unhandled
 
-let in_a_way_that_passes_no_greedy_one request =
+let ask_past_greedy_ones request =
   match Greedy.way () with
   | Perform -> perform request
   | Plugins plugins -> by_first_of plugins request ~otherwise:perform
@@ -87,8 +87,7 @@ let in_a_way_that_passes_no_greedy_one request =
 (* --- For users of this module ---------------------------------------------- *)
 
 let ask request =
-  if Greedy.exist () then in_a_way_that_passes_no_greedy_one request
-  else perform request
+  if Greedy.exist () then ask_past_greedy_ones request else perform request
 
 let[@inline never] suspend_unguarded block = ask (Wait block)
 
