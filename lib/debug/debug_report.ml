@@ -100,10 +100,13 @@ let graph seen =
       true
     end
   in
+  (* A structure that is being handed over names the task that gets it, which waits until its
+     resumer is called. It is in no cycle because of that. *)
   let holders =
     List.filter is_first targets
     |> List.concat_map (fun (_, { Known.number; holders; _ }) ->
-        List.map (fun (h : Waits.holder) -> (number, h.by.identity)) holders)
+        List.filter Waits.is_held holders
+        |> List.map (fun (h : Waits.holder) -> (number, h.by.identity)))
   in
   let tasks =
     Identity.numbers

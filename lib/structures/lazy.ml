@@ -211,6 +211,7 @@ let rec force_as t by =
         compute t computation
       else (* a waiter or an event came or withdrew *) force_as t by
   | Forcing { computation; _ } -> (
+      Holders.waits by;
       match wait t by with
       | Settled -> get_settled t
       | Yours ->

@@ -269,7 +269,6 @@ let rec lock_again t =
 
 let lock_as_evt owner t =
   let taken () = Holders.taken owner in
-  Holders.waits owner;
   Event.make_by (Finish taken) locking t (request owner Sleeper.never)
 
 let lock_evt t = Holding.event lock_as_evt t

@@ -221,7 +221,9 @@ let[@inline] hold t by =
     when Atomic.compare_and_set t before
            (Held { by; takers = Waiters.empty; putters }) ->
       v
-  | _ -> use_or_wait modifying t (hold_by by)
+  | _ ->
+      Holders.waits by;
+      use_or_wait modifying t (hold_by by)
 
 let[@inline] given_back t v =
   match Atomic.get t with
@@ -235,7 +237,8 @@ let give_back t v =
   Step.give_back ~fast:given_back t put_back v;
   ()
 
-let[@inline] replace t f old =
+let[@inline] replace_as by t f old =
+  Holders.taken by;
   Sys.opaque_identity (Step.replacing ~fast:given_back t put_back f old)
 
 let swap_held t v old =
@@ -249,10 +252,7 @@ let swap t v =
       old
   | _ -> swap_held t v (use_or_wait swapping t unknown)
 
-let[@inline] modify_as by t f =
-  let old = hold t by in
-  Holders.taken by;
-  replace t f old
+let[@inline] modify_as by t f = replace_as by t f (hold t by)
 
 let[@inline never] modify_known t f =
   Holders.within (fun by -> modify_as by t f)
@@ -265,7 +265,7 @@ let swap_evt t v = Event.make_by (Finish (swap_held t v)) swapping t unknown
 
 let modify_evt t f =
   let event by t =
-    Event.make_by (Finish (replace t f)) modifying t (hold_by by)
+    Event.make_by (Finish (replace_as by t f)) modifying t (hold_by by)
   in
   Holding.event event t
 

@@ -206,6 +206,7 @@ let[@inline never] lock_slowly t request =
   match Step.attempt t.state lock_step request with
   | Some () -> ()
   | None ->
+      Holders.waits request.by;
       Operation.wait (operation request.mode) t request;
       Holders.taken request.by
 

@@ -1,4 +1,7 @@
 let event f structure =
   if Waits.are_kept () then
-    Event.guard (fun () -> f (Holders.caller ()) structure)
+    Event.guard (fun () ->
+        let holder = Holders.caller () in
+        Holders.waits holder;
+        f holder structure)
   else f Holders.unknown structure

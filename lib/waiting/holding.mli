@@ -2,4 +2,5 @@
 
 val event : (Holders.t -> 's -> 'a Event.t) -> 's -> 'a Event.t
 (** [event f structure] is [f holder structure], where [holder] is the task that
-    performs the event ({!Holders.caller}). *)
+    performs the event ({!Holders.caller}). It holds nothing until the event
+    calls {!Holders.taken}. *)

@@ -211,6 +211,86 @@ let not_at_once () =
   int "no cycle" 0 (List.length (cycles_in name (Debug.report ())));
   Mvar.put y ()
 
+(* The report is taken by the resumer of the task that is given the structure: the state
+   names it already, and it still waits. [use t f] holds [t] while [f] runs. *)
+let handed_over name make ~use ~wait () =
+  let t = Debug.named name (make ()) in
+  let is_held = Promise.create () and leave = Promise.create () in
+  let held () =
+    Promise.fill is_held ();
+    Promise.await leave
+  in
+  let holder = thread (fun () -> use t held) in
+  Promise.await is_held;
+  let report = ref None and ended = ref false and continue = ref ignore in
+  let suspend block k =
+    let resumer outcome =
+      report := Some (Debug.report ());
+      (continue := fun () -> Handled.go_on k outcome);
+      true
+    in
+    Option.iter (Effect.Deep.continue k) (block resumer)
+  in
+  let who = Concord__Who.make_strong ~host:"by hand" ~name:"the waiter" ended in
+  let task () = Concord__Who.answering (fun () -> who) (fun () -> wait t) in
+  Handled.run { suspend } ~ret:(fun () -> ended := true) task;
+  no "it waits" !ended;
+  Promise.fill leave ();
+  holder ();
+  !continue ();
+  yes "it continues" !ended;
+  let report = Option.get !report in
+  int "it still waits" 1 (List.length (all_in name report));
+  if not (List.is_empty (cycles_in name report)) then
+    Alcotest.failf "a cycle:\n%s" (Debug.to_string report)
+
+let same f () = (f (), ())
+
+let handed_over =
+  let case name make ~use ~wait =
+    test name (handed_over ("handed over: " ^ name) make ~use ~wait)
+  in
+  let mutex name wait =
+    case name Mutex.create ~use:Mutex.protect ~wait:(fun m ->
+        wait m;
+        Mutex.unlock m)
+  and rwlock name wait =
+    case name (fun () -> Rwlock.create ()) ~use:Rwlock.write ~wait
+  and box name wait =
+    case name
+      (fun () -> Mvar.create ())
+      ~use:(fun b f -> Mvar.modify b (same f))
+      ~wait
+  in
+  (* The task that computes it first is cancelled. *)
+  let make_lazy () =
+    let is_first = ref true in
+    Lazy.from_fun (fun () ->
+        if !is_first then begin
+          is_first := false;
+          Promise.await (Promise.create ())
+        end)
+  and forced l held =
+    Concord_fifo.run (fun () ->
+        let task = Concord_fifo.fork (fun () -> Lazy.force l) in
+        Concord_fifo.yield ();
+        held ();
+        Concord_fifo.cancel task)
+  in
+  [
+    case "Lazy.force" make_lazy ~use:forced ~wait:Lazy.force;
+    mutex "Mutex.lock" Mutex.lock;
+    mutex "Mutex.lock_evt" (fun m -> Event.sync (Mutex.lock_evt m));
+    rwlock "Rwlock.read" (fun l -> Rwlock.read l ignore);
+    rwlock "Rwlock.write" (fun l -> Rwlock.write l ignore);
+    rwlock "Rwlock.write_lock_evt" (fun l ->
+        Event.sync (Rwlock.write_lock_evt l);
+        Rwlock.write_unlock l);
+    box "Mvar.modify" (fun b -> Mvar.modify b (fun () -> ((), ())));
+    box "Mvar.modify_evt" (fun b ->
+        Event.sync (Mvar.modify_evt b (fun () -> ((), ()))));
+  ]
+
 (* --- The rest ---------------------------------------------------------------------- *)
 
 let dumps () =
@@ -276,6 +356,7 @@ let () =
           test "all are there, no cycle is made up" storm;
           test "not at once" not_at_once;
         ] );
+      ("no cycle while handed over", handed_over);
       ( "the rest",
         [
           test "dump" dumps;
