@@ -228,7 +228,7 @@ let run_here f =
     add all_loops (List.cons loop);
     {
       Concord.Private.Fifo.wait = poll_in poller;
-      look = (fun () -> Poller.poll poller ~block:false);
+      poll = (fun () -> Poller.poll poller ~block:false);
       every = turns_between_spins;
       spins = false;
     }

@@ -342,7 +342,7 @@ end
 module Fifo : sig
   type poller = Fifo.poller = {
     wait : (unit Concord_suspend.resumer -> unit option) -> unit;
-    look : unit -> unit;
+    poll : unit -> unit;
     every : int;
     spins : bool;
   }

@@ -116,7 +116,7 @@ let contains text part =
 
 (* Does [f ()] have its exception written to the standard error, perhaps by another
    thread, and somewhat later? *)
-let is_told e f =
+let is_reported e f =
   let file = Filename.temp_file "concord" ".txt" in
   let target = Unix.openfile file [ O_WRONLY; O_TRUNC; O_CLOEXEC ] 0o600 in
   let kept = Unix.dup ~cloexec:true Unix.stderr in
@@ -153,7 +153,7 @@ let other_task_fails (module H : HOST) () =
     done;
     H.yield ()
   in
-  match is_told Boom (fun () -> run body) with
+  match is_reported Boom (fun () -> run body) with
   | told -> yes "nobody hears of it" told
   | exception Boom -> ()
 

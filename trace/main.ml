@@ -62,7 +62,7 @@ let write path f =
           close_out_noerr channel;
           raise (Cannot (Printf.sprintf "cannot write %s: %s" path text)))
 
-let tell_faults recorder ~program items =
+let report_faults recorder ~program items =
   if List.is_empty items then
     if Recorder.has_events recorder then
       say
@@ -136,7 +136,7 @@ let trace options =
       handle_signals (Recorder.pid recorder);
       Fun.protect ~finally:(fun () -> Recorder.close recorder) @@ fun () ->
       let status, items = follow recorder options in
-      tell_faults recorder ~program:options.program items;
+      report_faults recorder ~program:options.program items;
       match write_files options recorder items with
       | () -> Exit_code.of_status status
       | exception Cannot text ->

@@ -43,14 +43,14 @@ let add pool name porter =
    [Domainslib.Task.run]. If it ends, the thread looks until the pool is torn down, or
    is not used any more. *)
 
-let rec look_again pool porter seconds =
-  let look () =
+let rec check_again pool porter seconds =
+  let check () =
     match Weak.get pool 0 with
     | Some p when Porter.is_alive p ->
-        look_again pool porter (Float.min 1. (2. *. seconds))
+        check_again pool porter (Float.min 1. (2. *. seconds))
     | Some _ | None -> Porter.lose porter
   in
-  match Private.Timer.after seconds look with
+  match Private.Timer.after seconds check with
   | (_ : unit -> unit) -> ()
   | exception (Unix.Unix_error _ | Sys_error _) ->
       (* There is no thread: these jobs are lost without a word. *) ()
@@ -61,7 +61,7 @@ let create pool =
   let domains = Atomic.make [] in
   let porter = ref None in
   let leaving () =
-    Option.iter (fun porter -> look_again weak porter 0.001) !porter
+    Option.iter (fun porter -> check_again weak porter 0.001) !porter
   in
   let arrive () =
     let started = Porter.nothing_started () in

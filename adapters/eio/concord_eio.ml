@@ -39,7 +39,7 @@ let[@inline] known enter =
 let[@inline] perform enter = Effect.perform (Effects.Suspend enter)
 
 (* Eio's own waits tell it too: eio-trace shows the fiber as suspended. *)
-let[@inline] tell () = Trace.suspend_fiber "Concord"
+let[@inline] trace_wait () = Trace.suspend_fiber "Concord"
 
 (* A resumer decides on any
    domain, and cancelling on the fiber's own; the one that decides enqueues the fiber,
@@ -83,7 +83,7 @@ let[@inline] may_be_ours = function
   | _ -> false
 
 let suspend_now ~cancel block =
-  tell ();
+  trace_wait ();
   match
     perform (known (fun fiber enqueue -> enter ~cancel block fiber enqueue))
   with
@@ -105,7 +105,7 @@ let turn cancel =
     Option.iter cancelled (Fiber_context.get_error fiber);
     enqueue (Ok ())
   in
-  tell ();
+  trace_wait ();
   perform (known enter)
 
 let looking = Host_kit.{ check; turn; suspend = suspend_now }
@@ -127,7 +127,7 @@ let[@inline never] sleep spin enter =
 let suspend_by spin block =
   match Spinning.begin_turns spin with
   | 0 ->
-      tell ();
+      trace_wait ();
       sleep spin
         (known (fun fiber enqueue -> enter ~cancel:at_once block fiber enqueue))
   | turns -> Spinning.suspend_spinning spin looking turns block

@@ -7,7 +7,7 @@ type answer = None_yet | Wait | Value | Exception
 
 (* How far a fiber came that looks before it sleeps. From its first turn on its computation
    knows [canceler], until the wait is over. *)
-type look = {
+type wait = {
   fiber : Fiber.t;
   trigger : Trigger.t;
       (** For its sleep. The canceler signals it, too: the fiber may be about to
@@ -20,57 +20,57 @@ type look = {
 
 let refuse _ = false
 
-let attach look cancel =
-  let (Packed computation) = Fiber.get_computation look.fiber in
-  look.cancel <-
+let attach wait cancel =
+  let (Packed computation) = Fiber.get_computation wait.fiber in
+  wait.cancel <-
     (function
     | Ok () -> false
     | Error e ->
         cancel e
         && begin
-          Wait.signal look.trigger;
+          Wait.signal wait.trigger;
           true
         end);
-  look.canceler <- Wait.attach_canceler computation look.cancel
+  wait.canceler <- Wait.attach_canceler computation wait.cancel
 
-let detach look =
+let detach wait =
   let detach canceler =
-    let (Packed computation) = Fiber.get_computation look.fiber in
+    let (Packed computation) = Fiber.get_computation wait.fiber in
     Computation.detach computation canceler
   in
-  Option.iter detach look.canceler
+  Option.iter detach wait.canceler
 
-let turn look cancel =
-  if Option.is_none look.canceler && not (Fiber.has_forbidden look.fiber) then
-    attach look cancel;
-  Fiber.forbid look.fiber Fiber.yield
+let turn wait cancel =
+  if Option.is_none wait.canceler && not (Fiber.has_forbidden wait.fiber) then
+    attach wait cancel;
+  Fiber.forbid wait.fiber Fiber.yield
 
-let noting look block resumer =
+let noting wait block resumer =
   match block resumer with
   | Some _ as answer ->
-      look.answer <- Value;
+      wait.answer <- Value;
       answer
   | None ->
-      look.answer <- Wait;
+      wait.answer <- Wait;
       None
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
-      look.answer <- Exception;
+      wait.answer <- Exception;
       Printexc.raise_with_backtrace e backtrace
 
-let looking look =
+let spinning wait =
   Host_kit.
     {
       check = ignore;
-      turn = (fun cancel -> turn look cancel);
+      turn = (fun cancel -> turn wait cancel);
       (* The canceler has asked [cancel], or asks nobody. *)
       suspend =
         (fun ~cancel:_ block ->
-          let told = Option.is_some look.canceler in
-          Wait.sleep look.fiber look.trigger ~told block);
+          let told = Option.is_some wait.canceler in
+          Wait.sleep wait.fiber wait.trigger ~told block);
     }
 
-let new_look fiber =
+let new_wait fiber =
   {
     fiber;
     trigger = Trigger.create ();
@@ -80,11 +80,11 @@ let new_look fiber =
   }
 
 (* All that is allocated: there a signal handler may raise, and [spin] is not to wait for
-   the end of a look that never began. *)
+   the end of a wait that never began. *)
 let prepare fiber spin block =
   match
-    let look = new_look fiber in
-    (look, looking look, noting look block)
+    let wait = new_wait fiber in
+    (wait, spinning wait, noting wait block)
   with
   | prepared -> prepared
   | exception e ->
@@ -93,24 +93,24 @@ let prepare fiber spin block =
       Printexc.raise_with_backtrace e backtrace
 
 let suspend_spinning fiber spin turns block =
-  let look, host, block = prepare fiber spin block in
+  let wait, host, block = prepare fiber spin block in
   match Private.Spinning.suspend_spinning spin host turns block with
   | v ->
-      detach look;
-      if look.answer = Value then Wait.touch ();
+      detach wait;
+      if wait.answer = Value then Wait.touch ();
       v
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
-      detach look;
-      if look.answer = Exception then Wait.touch ();
+      detach wait;
+      if wait.answer = Exception then Wait.touch ();
       let told =
-        if look.answer = Wait then Wait.cancelled_at fiber e else None
+        if wait.answer = Wait then Wait.cancelled_at fiber e else None
       in
       Printexc.raise_with_backtrace e (Option.value told ~default:backtrace)
 
 let spins = Domain.DLS.new_key Host_kit.Spin.create
 
-(* In two halves: what a look needs is made only if there is one. *)
+(* In two halves: what spinning needs is made only if there is one. *)
 let suspend fiber block =
   Fiber.check fiber;
   let spin = Domain.DLS.get spins in

@@ -52,17 +52,17 @@ let dump_on_signal = Debug_signal.dump_on
 
 (* --- What the variable asks for ------------------------------------------------- *)
 
-let tell sentence =
+let warn sentence =
   Debug_helpers.write (Printf.sprintf "concord: %s\n" sentence)
 
 let unless_impossible word f =
   try f ()
   with
   | (Invalid_argument _ | Unix.Unix_error _ | Sys_error _ | Failure _) as e ->
-    tell (Printf.sprintf "CONCORD_DEBUG=%s: %s" word (Printexc.to_string e))
+    warn (Printf.sprintf "CONCORD_DEBUG=%s: %s" word (Printexc.to_string e))
 
 let () =
-  List.iter tell (Debugging.mistakes ());
+  List.iter warn (Debugging.mistakes ());
   if Debugging.has "sigquit" then
     unless_impossible "sigquit" (fun () -> dump_on_signal Sys.sigquit);
   Option.iter

@@ -148,21 +148,21 @@ let leave_lost { seen; holding; held; waiting } lost =
     (not (List.is_empty seen.(i).in_))
     && List.for_all is_held (structures seen.(i))
   in
-  let to_look_at = Stack.create () in
+  let to_check = Stack.create () in
   let let_go structure =
     left.(structure) <- left.(structure) - 1;
     if left.(structure) = 0 then
-      List.iter (fun i -> Stack.push i to_look_at) waiting.(structure)
+      List.iter (fun i -> Stack.push i to_check) waiting.(structure)
   in
-  let look i =
+  let check i =
     if lost.(i) && not (stays i) then begin
       lost.(i) <- false;
       List.iter let_go held.(i)
     end
   in
-  Array.iteri (fun i _ -> look i) seen;
-  while not (Stack.is_empty to_look_at) do
-    look (Stack.pop to_look_at)
+  Array.iteri (fun i _ -> check i) seen;
+  while not (Stack.is_empty to_check) do
+    check (Stack.pop to_check)
   done
 
 let next { seen; holding; _ } lost i =

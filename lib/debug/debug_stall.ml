@@ -56,14 +56,14 @@ let report seconds =
 
 let now () = Int64.to_float (Mtime_clock.now_ns ()) *. 1e-9
 
-let look ~limit state =
+let check ~limit state =
   let now = now () in
   let state, is_due = step ~limit ~now ~progress:(progress ()) state in
   if is_due then report (now -. state.since);
   state
 
-let look ~limit state =
-  try look ~limit state
+let check ~limit state =
+  try check ~limit state
   with e ->
     Debug_helpers.write
       (Printf.sprintf "concord: no report: %s\n" (Printexc.to_string e));
@@ -73,7 +73,7 @@ let watch limit =
   let pause = Float.max 0.005 (Float.min 1. (limit /. 4.)) in
   let rec serve state =
     Thread.delay pause;
-    serve (look ~limit state)
+    serve (check ~limit state)
   in
   Plugin.keep_waits ();
   Debug_helpers.start (fun () ->

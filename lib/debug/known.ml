@@ -19,7 +19,7 @@ let unknown number =
 
 (* A task that ended while it held something does not come back. *)
 let has_ended (holder : Waits.holder) =
-  Waits.is_held holder && Who.is_gone holder.by
+  Waits.is_held holder && Who.has_ended holder.by
 
 let as_ended (holder : Waits.holder) =
   let name = holder.by.name ^ " (which has ended)" in
@@ -65,13 +65,13 @@ let rec all_labels tables number =
 let of_number tables number =
   let own = List.map fst tables.labels.(number) in
   let all = all_labels tables number in
-  let told = List.concat_map (fun (l : Labels.t) -> l.holders ()) own in
+  let labelled = List.concat_map (fun (l : Labels.t) -> l.holders ()) own in
   {
     number;
     kind = List.find_map (fun (l : Labels.t) -> l.kind) all;
     name = List.find_map (fun (l : Labels.t) -> l.name) all;
     made_at = List.find_map (fun (l : Labels.t) -> l.made_at) all;
-    holders = List.map as_it_is (tables.found.(number) @ told);
+    holders = List.map as_it_is (tables.found.(number) @ labelled);
     details =
       String.concat "" (List.map (fun (l : Labels.t) -> l.details ()) own);
   }

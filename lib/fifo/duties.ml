@@ -77,15 +77,15 @@ let let_host_go_on s =
 let is_native s =
   match s.foreign with Native -> true | Foreign _ | Turn_of_host -> false
 
-let[@inline never] look s =
-  if s.look_at = min_int then begin
+let[@inline never] periodic s =
+  if s.poll_at = min_int then begin
     empty_inbox s;
     Cancel.stop_all s s.root
   end;
   Timer.run_due ();
-  s.poller.look ();
+  s.poller.poll ();
   unwind_all s;
-  s.look_at <- s.first_ready + s.poller.every;
+  s.poll_at <- s.first_ready + s.poller.every;
   let_host_go_on s;
   is_native s
 

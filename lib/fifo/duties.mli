@@ -6,10 +6,10 @@
 val empty_inbox : Task.scheduler -> unit
 (** Does what other threads asked for, in the order in which they did. *)
 
-val look : Task.scheduler -> bool
+val periodic : Task.scheduler -> bool
 (** Sees to what is not urgent: timers that are due, and tasks that were
     cancelled lazily. If the loop was interrupted, first stops the outermost
-    scope. To be called when {!Task.scheduler.look_at} is reached, which it puts
+    scope. To be called when {!Task.scheduler.poll_at} is reached, which it puts
     off. [false] if the loop is to be left: see {!is_native}. *)
 
 val is_native : Task.scheduler -> bool

@@ -244,7 +244,7 @@ let run_as_guest f =
 
 type poller = Task.poller = {
   wait : (unit Suspend.resumer -> unit option) -> unit;
-  look : unit -> unit;
+  poll : unit -> unit;
   every : int;
   spins : bool;
 }

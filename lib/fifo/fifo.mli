@@ -257,9 +257,9 @@ type poller = {
   wait : (unit Suspend.resumer -> unit option) -> unit;
       (** As {!Concord.Tools.Suspend.suspend}, but may return too early, and
           blocks the thread. What it raises stops all tasks. *)
-  look : unit -> unit;
+  poll : unit -> unit;
       (** Called by a loop that is busy. Neither waits nor raises. *)
-  every : int;  (** Turns between two looks. *)
+  every : int;  (** Turns between two polls. *)
   spins : bool;  (** May the loop spin before it waits? *)
 }
 (** For [Concord_aio] only: what a loop does when all of its tasks wait. *)

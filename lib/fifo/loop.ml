@@ -25,7 +25,7 @@ let begin_ s =
 let dispatch s =
   if Atomic.get s.inbox != Nothing then empty_inbox s;
   let number =
-    if s.first_ready < s.look_at || look s then pop s
+    if s.first_ready < s.poll_at || periodic s then pop s
     else (* as if none were ready *) -1
   in
   if number >= 0 then
@@ -188,7 +188,7 @@ let innermost_wait s =
   in
   from 0 (-1)
 
-let tell s number =
+let end_wait s number =
   match Guarded.of_task s number with
   | Wait { decision; continuation } ->
       if Ready.resume s.tasks.(number) decision (Error Leaks.Never_resumed) then
@@ -205,7 +205,7 @@ let sleep s =
       Atomic.set s.sleep Awake;
       if is_idle s then begin
         let number = innermost_wait s in
-        if number >= 0 then tell s number else Park.suspend_thread (block s)
+        if number >= 0 then end_wait s number else Park.suspend_thread (block s)
       end
 
 (* --- Foreign effects ------------------------------------------------------ *)

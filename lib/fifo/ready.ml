@@ -59,22 +59,22 @@ let[@poll error] [@inline never] replace_ring s before after =
 
 (* For [Looking]. *)
 
-let[@poll error] [@inline never] begin_look s number decision undecided
-    looked_at =
-  if Atomic.compare_and_set decision undecided looked_at then s.looked <- number
+let[@poll error] [@inline never] begin_spin s number decision undecided spun_on
+    =
+  if Atomic.compare_and_set decision undecided spun_on then s.spins_on <- number
 
 type left = Left | Ready | No_room
 
-let[@poll error] [@inline never] leave_spin s number decision undecided
-    looked_at =
-  if Atomic.compare_and_set decision looked_at undecided then begin
-    s.looked <- -1;
+let[@poll error] [@inline never] leave_spin s number decision undecided spun_on
+    =
+  if Atomic.compare_and_set decision spun_on undecided then begin
+    s.spins_on <- -1;
     Left
   end
   else if is_full s then No_room
   else begin
     unsafe_store s number;
-    s.looked <- -1;
+    s.spins_on <- -1;
     Ready
   end
 
@@ -168,12 +168,12 @@ let rec resume task decision outcome =
   end
   else
     let found = Decision.outcome decision in
-    if found == looked_at then
+    if found == spun_on then
       Atomic.compare_and_set
         (decision : _ Decision.t :> _ Atomic.t)
-        looked_at outcome
+        spun_on outcome
       ||
-      (* the loop looks no more *)
+      (* the loop spins no longer *)
       resume task decision outcome
     else if Decision.is_undecided found then
       (* likewise, since *)
@@ -187,4 +187,4 @@ let is_empty s = s.first_ready = s.next_free && Atomic.get s.inbox == Nothing
 
 let is_idle s =
   is_empty s && List.is_empty s.doomed && List.is_empty s.unwinding
-  && List.is_empty s.failed && s.first_ready < s.look_at
+  && List.is_empty s.failed && s.first_ready < s.poll_at

@@ -31,14 +31,14 @@ val push_due : Task.scheduler -> Task.t -> Task.inbox -> unit
 val grow : Task.scheduler -> unit
 (** Makes room in the ring. If it raises, it has done nothing. *)
 
-val begin_look : Task.scheduler -> int -> 'a Atomic.t -> 'a -> 'a -> unit
-(** [begin_look s number decision undecided looked_at]: the loop looks at that
+val begin_spin : Task.scheduler -> int -> 'a Atomic.t -> 'a -> 'a -> unit
+(** [begin_spin s number decision undecided spun_on]: the loop spins on that
     decision, unless it was decided. See {!Spinner}. No polling point. *)
 
 type left = Left | Ready | No_room
 
 val leave_spin : Task.scheduler -> int -> 'a Atomic.t -> 'a -> 'a -> left
-(** [leave_spin s number decision undecided looked_at]: it looks no more. If it
+(** [leave_spin s number decision undecided spun_on]: it stops spinning. If it
     was decided meanwhile the task is pushed, [Ready]; unless there is no room,
     and nothing is done. No polling point. *)
 

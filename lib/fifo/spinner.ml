@@ -5,12 +5,12 @@ open Ready
 
    State       Left by  To          By whom
    undecided   decide   an outcome  any thread; it then makes the task ready
-               look     looked_at   the loop, which has nothing to do
-   looked_at   decide   an outcome  any thread, which owes nothing: the loop sees it
+               spin     spun_on     the loop, which has nothing to do
+   spun_on     decide   an outcome  any thread, which owes nothing: the loop sees it
                leave    undecided   the loop
    an outcome  never (terminal), but for those of lazy cancelling
 
-   [s.looked] is the number of the task whose decision the loop looks at, or -1. Debt: the
+   [s.spins_on] is the number of the task on whose decision the loop spins, or -1. Debt: the
    loop, or a signal handler on top of it that cancels, leaves the decision before it does
    anything else; it then makes the task ready, if that was decided meanwhile.
 
@@ -22,12 +22,12 @@ let atomic decision = (decision : _ Decision.t :> _ Atomic.t)
 
 (* The task is suspended: nobody else has made it ready. *)
 let rec leave s =
-  let number = s.looked in
+  let number = s.spins_on in
   if number >= 0 then
     match s.waits.(number) with
     | Wait { decision; _ } -> (
         match
-          leave_spin s number (atomic decision) Decision.undecided looked_at
+          leave_spin s number (atomic decision) Decision.undecided spun_on
         with
         | Left | Ready -> ()
         | No_room ->
@@ -37,22 +37,22 @@ let rec leave s =
     | Raised _ | Guarded _ ->
         assert false
 
-let leave_surely s = if s.looked >= 0 then surely (fun s () -> leave s) s ()
+let leave_surely s = if s.spins_on >= 0 then surely (fun s () -> leave s) s ()
 
 (* Any task that waits will do: mostly this one is next, being the last to begin. *)
 let begin_with_last s =
   match if s.last < 0 then Nowhere else s.waits.(s.last) with
   | Wait { decision; _ } ->
-      begin_look s s.last (atomic decision) Decision.undecided looked_at
+      begin_spin s s.last (atomic decision) Decision.undecided spun_on
   | Turn _ | Parent _ | Start _ | Nowhere | Answer _ | Failing _ | Ended
   | Raised _ | Guarded _ ->
       ()
 
 let is_resumed s =
-  s.looked >= 0
+  s.spins_on >= 0
   &&
-  match s.waits.(s.looked) with
-  | Wait { decision; _ } -> Decision.outcome decision != looked_at
+  match s.waits.(s.spins_on) with
+  | Wait { decision; _ } -> Decision.outcome decision != spun_on
   | Turn _ | Parent _ | Start _ | Nowhere | Answer _ | Failing _ | Ended
   | Raised _ | Guarded _ ->
       false

@@ -1,4 +1,4 @@
-(** A loop that has nothing to do looks before it sleeps: at its inbox, and at
+(** A loop that has nothing to do spins before it sleeps: on its inbox, and on
     the decision of the task that suspended last. *)
 
 val before_sleep : Task.scheduler -> bool

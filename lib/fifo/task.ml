@@ -85,8 +85,8 @@ and scheduler = {
   mutable unwinding : doomed_wait list;
   mutable failed : scope list;
   mutable last : int;
-  mutable looked : int;
-  mutable look_at : int;
+  mutable spins_on : int;
+  mutable poll_at : int;
   mutable current : int;
   mutable first_ready : int;
   mutable next_free : int;
@@ -94,7 +94,7 @@ and scheduler = {
 
 and poller = {
   wait : (unit Suspend.resumer -> unit option) -> unit;
-  look : unit -> unit;
+  poll : unit -> unit;
   every : int;
   spins : bool;
 }
@@ -126,9 +126,9 @@ exception Cancelled
    raise anything. *)
 exception Doomed
 exception Answered
-exception Looked_at
+exception Spun_on
 
-let looked_at = Error Looked_at
+let spun_on = Error Spun_on
 let doomed = Error Doomed
 let answered = Error Answered
 let cancelled = Error Cancelled
@@ -144,7 +144,7 @@ let turns_between_spins = 256
 let no_poller =
   {
     wait = Reach.suspend_loop;
-    look = ignore;
+    poll = ignore;
     every = turns_between_spins;
     spins = true;
   }
@@ -191,8 +191,8 @@ let scheduler ~is_lazy =
       unwinding = [];
       failed = [];
       last = -1;
-      looked = -1;
-      look_at = 0;
+      spins_on = -1;
+      poll_at = 0;
       interruption = uninterrupted;
       interruption_backtrace;
       first_failure = None;
@@ -229,7 +229,7 @@ let[@inline] current s = Array.unsafe_get s.tasks s.current
 let note s e =
   s.interruption_backtrace <- Backtrace.get ();
   s.interruption <- e;
-  s.look_at <- min_int
+  s.poll_at <- min_int
 
 let is_interrupted s = s.interruption != uninterrupted
 

@@ -76,11 +76,11 @@ and 'a decision = ('a, exn) result
                cancel, eager    Error Cancelled  the loop *
                cancel, lazy     doomed           the loop *
                block            answered         the loop; it gave, or raised
-               look             looked_at        the loop, if it is idle: {!Spinner}
-    looked_at  resumer          its argument     any thread, which owes nothing
+               spin             spun_on          the loop, if it is idle: {!Spinner}
+    spun_on    resumer          its argument     any thread, which owes nothing
                leave            undecided        the loop
     doomed     resumer (false)  Error Cancelled  any thread
-               look             Error Cancelled  the loop
+               check            Error Cancelled  the loop
     answered   never (terminal)
     an outcome never (terminal)
     v}
@@ -156,9 +156,9 @@ and scheduler = {
       (** Those in which a task failed since the last look, latest first. *)
   mutable last : int;
       (** Which task suspended last, or -1. It may have ended since. *)
-  mutable looked : int;
-      (** The task whose decision the loop looks at, or -1. *)
-  mutable look_at : int;
+  mutable spins_on : int;
+      (** The task on whose decision the loop spins, or -1. *)
+  mutable poll_at : int;
       (** The position in [ring] at which the loop sees to what is not urgent:
           the doomed, and the timers; [min_int] if it was interrupted. *)
   mutable current : int;
@@ -175,8 +175,8 @@ and scheduler = {
 and poller = {
   wait : (unit Suspend.resumer -> unit option) -> unit;
       (** As {!Suspend.suspend}, but may return too early. *)
-  look : unit -> unit;  (** Neither waits nor raises. *)
-  every : int;  (** Turns between two looks. *)
+  poll : unit -> unit;  (** Neither waits nor raises. *)
+  every : int;  (** Turns between two polls. *)
   spins : bool;  (** May the loop spin before it waits? *)
 }
 (** How a loop without anything to do waits, and what it looks at now and then.
@@ -209,7 +209,7 @@ and sleep = Awake | Asleep of unit Suspend.resumer
 exception Cancelled
 (** {!Concord_fifo.Cancelled}. *)
 
-val looked_at : 'a decision
+val spun_on : 'a decision
 val doomed : 'a decision
 val answered : 'a decision
 val cancelled : 'a decision

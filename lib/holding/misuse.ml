@@ -34,7 +34,7 @@ let locked_twice t (owner : Waits.holder) =
            locked here:%s"
           (Who.to_string owner.by) (mutex t) (frames owner.held_at)))
 
-let tell_of_ended t (owner : Waits.holder) =
+let report_ended t (owner : Waits.holder) =
   report
     (Printf.sprintf
        "Mutex.lock: %s was locked by a task that has ended since, %s, here:%s\n\
@@ -49,7 +49,7 @@ let before_lock t (owner : Waits.holder) (caller : Waits.holder) ~still_holds =
   if Waits.is_held owner then begin
     if Who.same owner.by caller.by && Extent.is_certain caller.by then
       locked_twice t owner;
-    if Who.is_gone owner.by && still_holds owner then tell_of_ended t owner
+    if Who.has_ended owner.by && still_holds owner then report_ended t owner
   end
 
 (* A thread may be the loop in which the owner runs, or that in which the caller does. *)

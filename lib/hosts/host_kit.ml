@@ -79,7 +79,7 @@ let refuse = Reach.refuse
 
 (* Something happened since the flag went up: a scheduler was registered, or a task
    prepared to wait. So ask [Domain_local_await], and see whether it asks [t]. *)
-let[@inline never] look t =
+let[@inline never] ask_loops t =
   t.Trigger.asked <- false;
   match Innermost.ask () with
   | exception _ ->
@@ -88,4 +88,4 @@ let[@inline never] look t =
       if t.Trigger.asked then Innermost.raise_flag t;
       t.Trigger.asked
 
-let[@inline] is_innermost t = t.Trigger.up || look t
+let[@inline] is_innermost t = t.Trigger.up || ask_loops t

@@ -36,11 +36,11 @@ module Spin : sig
   (** Nothing was learned yet. *)
 
   val until : ?prepare:(unit -> unit) -> t -> (unit -> bool) -> bool
-  (** [until ~prepare t ready] calls [prepare ()], and looks whether [ready ()],
-      up to 2,000 times, some 30 to 70 microseconds long, which is longer than
-      it takes to wake a thread; and returns whether it came to be. [ready] is
-      cheap. If the loop should not spin, it calls neither. Other threads of the
-      domain that are ready have their turns meanwhile.
+  (** [until ~prepare t ready] calls [prepare ()], and then [ready ()] up to
+      2,000 times, until it is [true], and returns whether it was. That takes 30
+      to 70 microseconds at most, which is longer than it takes to wake a
+      thread. [ready] is cheap. If the loop should not spin, it calls neither.
+      Other threads of the domain that are ready have their turns meanwhile.
 
       - {b Raises} [e] if [prepare ()], [ready ()] or a signal handler raises
         [e]. *)
@@ -109,13 +109,13 @@ val spin_first :
   Spin.t -> spinning -> ('a Concord_suspend.resumer -> 'a option) -> 'a
 (** [spin_first spin host block] is [host.suspend block], for a plug-in. But if
     [spin], which the tasks of one loop share, says so, then the task itself
-    calls [block], and has up to 400 turns, after each of which it looks whether
-    it was resumed. So its loop does not sleep when another domain resumes it
-    soon: waking it would take a hundred times as long. One task of a loop spins
-    at a time, and only while that is worth it, and no task of the loop sleeps
-    that began to wait before it. So tasks that a sibling resumes together
-    continue in the order in which it resumes them. The task has at least one
-    turn, whatever [block] gives. *)
+    calls [block], and has up to 400 turns, after each of which it checks
+    whether it was resumed. So its loop does not sleep when another domain
+    resumes it soon: waking it would take a hundred times as long. One task of a
+    loop spins at a time, and only while that is worth it, and no task of the
+    loop sleeps that began to wait before it. So tasks that a sibling resumes
+    together continue in the order in which it resumes them. The task has at
+    least one turn, whatever [block] gives. *)
 
 (** {1 Schedulers that handle [Suspend]}
 

@@ -3,17 +3,17 @@ open Concord_suspend
 (* [state], of one wait: the one decision of H3
 
    State       Left by  To         By whom
-   Looking     sleep    Asleep r   the task, whose host gave it r
+   Spinning     sleep    Asleep r   the task, whose host gave it r
                decide   Decided _  any thread, with an outcome
    Asleep r    decide   Decided _  any thread; a resumer then calls r
    Decided _   never (terminal)
 
-   The task looks whether it is Decided, and sleeps only if it is not. Debt: the resumer
+   The task spins until it is Decided, and sleeps only if it is not. Debt: the resumer
    that decides a wait that is Asleep calls r; the host makes the task ready, which finds
    the outcome. A cancellation calls nothing: the host cancels the task only if [cancel]
    decides. *)
 type 'a state =
-  | Looking
+  | Spinning
   | Asleep of unit resumer
   | Decided of { outcome : ('a, exn) result; here : bool }
       (** [here]: by a thread of the task's domain. *)
@@ -33,7 +33,7 @@ type host = {
 let rec resume wait outcome =
   match Atomic.get wait.state with
   | Decided _ -> false
-  | (Looking | Asleep _) as before ->
+  | (Spinning | Asleep _) as before ->
       let here = (Domain.self () :> int) = wait.domain in
       let after = Decided { outcome; here } in
       if not (Atomic.compare_and_set wait.state before after) then
@@ -42,7 +42,7 @@ let rec resume wait outcome =
       else begin
         (match before with
         | Asleep resumer -> Trigger.resume resumer
-        | Looking | Decided _ -> ());
+        | Spinning | Decided _ -> ());
         true
       end
 
@@ -50,7 +50,7 @@ let rec resume wait outcome =
 let rec decide wait outcome =
   match Atomic.get wait.state with
   | Decided _ -> false
-  | (Looking | Asleep _) as before ->
+  | (Spinning | Asleep _) as before ->
       Atomic.compare_and_set wait.state before
         (Decided { outcome; here = true })
       ||
@@ -60,23 +60,23 @@ let rec decide wait outcome =
 let cancel wait e = decide wait (Error e)
 
 let sleep wait resumer =
-  if Atomic.compare_and_set wait.state Looking (Asleep resumer) then None
+  if Atomic.compare_and_set wait.state Spinning (Asleep resumer) then None
   else Some ()
 
 let[@inline] is_decided wait =
   match Atomic.get wait.state with
   | Decided _ -> true
-  | Looking | Asleep _ -> false
+  | Spinning | Asleep _ -> false
 
 (* A turn first: a task that is resumed at once lets others go on too. *)
-let rec look wait host cancel turns =
+let rec take_turns wait host cancel turns =
   host.turn cancel;
-  is_decided wait || (turns > 1 && look wait host cancel (turns - 1))
+  is_decided wait || (turns > 1 && take_turns wait host cancel (turns - 1))
 
 let by_another_domain wait =
   match Atomic.get wait.state with
   | Decided { here; _ } -> not here
-  | Looking | Asleep _ -> false
+  | Spinning | Asleep _ -> false
 
 (* It has only let others have their turns, and has learned nothing. *)
 let take_turn spin wait host =
@@ -85,7 +85,7 @@ let take_turn spin wait host =
   Spin.leave_turns spin
 
 (* Whether the task is to sleep. *)
-let look_or_answer spin wait host turns block =
+let spin_or_answer spin wait host turns block =
   host.check ();
   match block (fun outcome -> resume wait outcome) with
   | Some v ->
@@ -97,13 +97,13 @@ let look_or_answer spin wait host turns block =
       false
   | None ->
       wait.in_block <- false;
-      let decided = look wait host (cancel wait) turns in
+      let decided = take_turns wait host (cancel wait) turns in
       Spin.end_turns spin ~gained:(by_another_domain wait);
       not decided
 
-(* Another task may look while this one sleeps: so nothing is owed to [spin] then. *)
+(* Another task may spin while this one sleeps: so nothing is owed to [spin] then. *)
 let must_sleep spin wait host turns block =
-  match look_or_answer spin wait host turns block with
+  match spin_or_answer spin wait host turns block with
   | must_sleep -> must_sleep
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
@@ -114,7 +114,7 @@ let new_wait spin =
   match
     {
       domain = (Domain.self () :> int);
-      state = Atomic.make Looking;
+      state = Atomic.make Spinning;
       in_block = true;
     }
   with
@@ -129,7 +129,7 @@ let value wait =
   match Atomic.get wait.state with
   | Decided { outcome = Ok v; _ } -> v
   | Decided { outcome = Error e; _ } -> raise e
-  | Looking | Asleep _ -> assert false (* only what is decided goes on *)
+  | Spinning | Asleep _ -> assert false (* only what is decided goes on *)
 
 (* An exception is that of [block], the host's cancellation, which has decided, or that
    of a signal handler. A [block] that resumes the task itself and raises does so against
@@ -152,7 +152,7 @@ let suspend_spinning spin host turns block =
         | Decided { here; _ } ->
             if not (wait.in_block && here) then Late.keep e backtrace;
             value wait
-        | Looking | Asleep _ -> assert false (* [decide] says so *))
+        | Spinning | Asleep _ -> assert false (* [decide] says so *))
 
 let at_once (_ : exn) = true
 

@@ -2,7 +2,7 @@
 
     Between two domains most of the time goes into waking a loop that sleeps. So
     a task that waits may let the other tasks of its loop run for a while, and
-    look after each round whether it was resumed. Its loop does not sleep
+    check after each round whether it was resumed. Its loop does not sleep
     meanwhile. *)
 
 type host = {
@@ -30,7 +30,7 @@ val suspend : Spin.t -> host -> ('a Concord_suspend.resumer -> 'a option) -> 'a
     sleep. Spinning was worth it only if another domain resumes the task,
     because what comes from a task of the same loop comes as soon without it. In
     each of the first turns the task spins for some 0.5 us more, because most
-    answers are quick, and a turn takes longer than a look.
+    answers are quick, and a turn takes longer than that.
 
     A signal handler may raise in a task that spins, after it was resumed. Then
     the next suspension in the thread raises that, as {!Park.suspend_thread}

@@ -207,8 +207,8 @@ let describe pointer =
 
 type raised = { thread : int; e : exn; by : Identity.pointer }
 
-let told : exn list Atomic.t = Atomic.make []
-let is_told e = List.memq e (Atomic.get told)
+let explained : exn list Atomic.t = Atomic.make []
+let is_explained e = List.memq e (Atomic.get explained)
 
 (* The newest first: one for each exception and thread. *)
 let raised_ : raised list Atomic.t = Atomic.make []
@@ -216,7 +216,7 @@ let max_raised = 100
 let thread () = Thread.id (Thread.self ())
 
 let[@inline never] note_raised e structure =
-  if is_told e then
+  if is_explained e then
     let thread = thread () in
     let raised = { thread; e; by = Identity.pointer structure } in
     let is_other other = other.thread <> thread || other.e != e in
@@ -238,8 +238,8 @@ let raised_by e =
         (fun text -> (first_kind (find raised.by), text))
         (describe raised.by))
 
-let tell ?otherwise ?(of_kind = fun _ -> None) e =
-  Atomically.update told (List.cons e);
+let explain ?otherwise ?(of_kind = fun _ -> None) e =
+  Atomically.update explained (List.cons e);
   Printexc.register_printer @@ fun raised ->
   if raised != e then None
   else

@@ -85,9 +85,9 @@ val describe : Identity.pointer -> string option
     They are constants, which programs match: so what raised them is noted
     beside them. *)
 
-val tell :
+val explain :
   ?otherwise:string -> ?of_kind:(string -> string option) -> exn -> unit
-(** [tell e]: from now on what raises [e] is noted, and the printer of
+(** [explain e]: from now on what raises [e] is noted, and the printer of
     exceptions adds what raised it last in the calling thread, if that is known.
     Without it the printer says [otherwise], or leaves [e] to others. With it,
     [of_kind] may give [e] another name, from the kind of what raised it. *)

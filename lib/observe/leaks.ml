@@ -1,7 +1,7 @@
 exception Never_resumed
 
 let () =
-  Labels.tell Never_resumed
+  Labels.explain Never_resumed
     ~otherwise:
       "Concord.Tools.Suspend.Never_resumed: nothing is left that could resume \
        the task (does it wait for itself, as for a mutex that it has locked?)"
@@ -45,7 +45,7 @@ let report_last waits_at =
     report "no other thread is left that could resume a task"
       (waits_at max_frames)
 
-let tell_last_thread resumer =
+let report_last_thread resumer =
   if resumer (Error Never_resumed) then report_last Printexc.get_callstack
 
 let[@inline never] guarded_here resumer =

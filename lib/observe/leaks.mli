@@ -28,7 +28,7 @@ val guard_operation : 'a Concord_suspend.resumer -> 'a Concord_suspend.resumer
 (** As {!guard}, for an operation that has no stack while it waits: the frames
     are those that called it. Off, it is the resumer itself. *)
 
-val tell_last_thread : 'a Concord_suspend.resumer -> unit
+val report_last_thread : 'a Concord_suspend.resumer -> unit
 (** Resumes the calling thread, which has no other one to wait for, and reports
     it. *)
 

@@ -22,7 +22,7 @@ let make_strong ?domain ~host ~name identity =
 let unknown host = by_pointer ~host ~name:"a task" Identity.nowhere
 let same a b = Identity.same_target a.identity b.identity
 let is_known t = not (Identity.is_nowhere t.identity)
-let is_gone t = is_known t && Identity.is_collected t.identity
+let has_ended t = is_known t && Identity.is_collected t.identity
 let may_be_alive t = not (Identity.is_collected t.identity)
 
 let here ?domain t =

@@ -40,7 +40,7 @@ val is_known : t -> bool
 val to_string : t -> string
 (** The host and the name. *)
 
-val is_gone : t -> bool
+val has_ended : t -> bool
 (** Was what only that task had collected? Then it has ended. *)
 
 (** {2 Made once}

@@ -9,19 +9,19 @@
 
    State   Left by           To     By whom
    Stays   a failed trial    Away   the trial's task, which resumed the waiter
-   Leaves  a failed trial    Gone   the trial's task
+   Leaves  a failed trial    Withdrawn   the trial's task
    Away    its task is back  Stays  the task, which waits again
-   any     refused           Gone   the trial's task
-           withdrawn         Gone   the task
-   Gone    never (terminal)
+   any     refused           Withdrawn   the trial's task
+           withdrawn         Withdrawn   the task
+   Withdrawn    never (terminal)
 
-   The task that makes a slot Gone takes it out of [arrived], and out of [away] if it was
+   The task that makes a slot Withdrawn takes it out of [arrived], and out of [away] if it was
    Away. The task that makes it Away, or takes it back to Stays, counts that in [away]. A
    slot that a trial has let through keeps its status: nobody asks for it any more.
 
    [Leaves] is the slot of an event. If the event was resumed in vain, it chooses again and
    arrives anew. A task that waits for nothing else comes back to its slot. *)
-type status = Stays | Leaves | Away | Gone
+type status = Stays | Leaves | Away | Withdrawn
 type slot = (status Atomic.t, Trial.t) Waiter.t
 
 (* [state]
@@ -61,7 +61,7 @@ type arrival = {
   mutable accepted : Trial.t;  (** The last one in which the task accepted. *)
 }
 
-let nowhere : slot = Waiter.make (Atomic.make Gone)
+let nowhere : slot = Waiter.make (Atomic.make Withdrawn)
 
 let arrival barrier initial =
   { barrier; initial; slot = nowhere; accepted = Trial.failed }
@@ -86,10 +86,10 @@ let create ?name parties =
 
 (* --- Steps ---------------------------------------------------------------- *)
 
-(* May a trial pass, if [given] more arrive? A waiter that is gone may still be counted
+(* May a trial pass, if [given] more arrive? A waiter that is withdrawn may still be counted
    in [arrived]. To try until it is not would wake the others in vain, again and again.
    So only live waiters count here, and each trial that fails finds one more that is
-   gone. *)
+   withdrawn. *)
 let is_ready t s ~given =
   s.arrived + given >= t.parties
   && s.away = 0 && (not s.trying)
@@ -99,11 +99,11 @@ let is_ready t s ~given =
   !live >= t.parties
 
 (* Of a slot. The result is the status before. *)
-let vanish status : _ Step.t = Return (Gone, status)
+let vanish status : _ Step.t = Return (Withdrawn, status)
 
 let lose = function
   | Stays -> Step.Return (Away, Stays)
-  | (Leaves | Away | Gone) as status -> vanish status
+  | (Leaves | Away | Withdrawn) as status -> vanish status
 
 (* [first] are in front of those that came meanwhile. *)
 let before first slots =
@@ -133,21 +133,23 @@ and try_out barrier s ~given result : _ Step.t =
   let round = { barrier; trial; outcome = Ok trial; result } in
   Become
     ( { s with trying = true; slots = Waiters.empty },
-      ask round ~missing ~gone:0 [] (Waiters.to_list s.slots) )
+      ask round ~missing ~withdrawn:0 [] (Waiters.to_list s.slots) )
 
 (* Resumes the first slots, until [missing] more have accepted. It goes on after one has
    refused: many may have been cancelled together, and each would make another trial
    fail, in which others are woken in vain. [asked] have accepted, the last one first, and
-   [gone] were made Gone. *)
-and ask round ~missing ~gone asked : _ -> _ Step.next = function
+   [withdrawn] were made Withdrawn. *)
+and ask round ~missing ~withdrawn asked : _ -> _ Step.next = function
   | slot :: others when missing > 0 ->
       let answered accepted =
         if accepted then
-          ask round ~missing:(missing - 1) ~gone (slot :: asked) others
+          ask round ~missing:(missing - 1) ~withdrawn (slot :: asked) others
         else
           let count status =
-            let gone = if status = Gone then gone else gone + 1 in
-            ask round ~missing ~gone asked others
+            let withdrawn =
+              if status = Withdrawn then withdrawn else withdrawn + 1
+            in
+            ask round ~missing ~withdrawn asked others
           in
           At (slot.Waiter.arg, vanish, count)
       in
@@ -155,32 +157,33 @@ and ask round ~missing ~gone asked : _ -> _ Step.next = function
   | kept ->
       let conclude has_passed =
         if has_passed then
-          let gone = gone + List.length asked in
-          end_trial round kept ~gone ~away:0 ~has_passed
-        else take_back round kept ~gone ~away:0 asked
+          let withdrawn = withdrawn + List.length asked in
+          end_trial round kept ~withdrawn ~away:0 ~has_passed
+        else take_back round kept ~withdrawn ~away:0 asked
       in
       if missing > 0 then conclude false
       else At (round.trial, Trial.pass, conclude)
 
 (* Those that accepted are away until they have looked. *)
-and take_back round kept ~gone ~away : _ -> _ Step.next = function
+and take_back round kept ~withdrawn ~away : _ -> _ Step.next = function
   | slot :: asked ->
-      let look = function
-        | Stays -> take_back round (slot :: kept) ~gone ~away:(away + 1) asked
-        | Leaves -> take_back round kept ~gone:(gone + 1) ~away asked
-        | Away | Gone -> take_back round kept ~gone ~away asked
+      let check = function
+        | Stays ->
+            take_back round (slot :: kept) ~withdrawn ~away:(away + 1) asked
+        | Leaves -> take_back round kept ~withdrawn:(withdrawn + 1) ~away asked
+        | Away | Withdrawn -> take_back round kept ~withdrawn ~away asked
       in
-      At (slot.Waiter.arg, lose, look)
+      At (slot.Waiter.arg, lose, check)
   | [] ->
       let failed (_ : bool) =
-        end_trial round kept ~gone ~away ~has_passed:false
+        end_trial round kept ~withdrawn ~away ~has_passed:false
       in
       At (round.trial, Trial.over, failed)
 
 (* Some that are away may be back already. *)
-and end_trial { barrier; result; _ } kept ~gone ~away ~has_passed =
+and end_trial { barrier; result; _ } kept ~withdrawn ~away ~has_passed =
   let step s =
-    let arrived = s.arrived - gone and away = s.away + away in
+    let arrived = s.arrived - withdrawn and away = s.away + away in
     let slots = before kept s.slots in
     settle barrier { arrived; away; trying = false; slots } (result has_passed)
   in
@@ -194,7 +197,7 @@ let meet t s : _ Step.t =
   let slot = Waiters.head s.slots in
   let count_again s = settle t { s with arrived = s.arrived + 1 } () in
   let refused = function
-    | Gone -> Step.At (t.state, count_again, fun () -> Again)
+    | Withdrawn -> Step.At (t.state, count_again, fun () -> Again)
     | Stays | Leaves | Away -> Again
   in
   Hand_over
@@ -226,7 +229,7 @@ let returned t s : _ Step.t = settle t { s with away = s.away - 1 } ()
 
 let left t ~away s =
   let arrived = s.arrived - 1 and away = s.away - away in
-  settle t { s with arrived; away; slots = Waiters.count_gone s.slots } ()
+  settle t { s with arrived; away; slots = Waiters.count_withdrawn s.slots } ()
 
 let finish () = Step.finished
 
@@ -238,7 +241,7 @@ let return_step t (_ : status) : _ Step.t =
 let leave_step { barrier; slot; accepted; _ } state : _ Step.t =
   let leave has_passed =
     let count = function
-      | Gone -> Step.finished
+      | Withdrawn -> Step.finished
       | Away -> At (barrier.state, left barrier ~away:1, finish)
       | Stays | Leaves -> At (barrier.state, left barrier ~away:0, finish)
     in
@@ -288,10 +291,10 @@ let enlist t (w : (arrival, Trial.t) Waiter.t) =
         arrival.slot <- nowhere;
         raise e
 
-(* Does nothing if the task is through, or its slot is gone. *)
+(* Does nothing if the task is through, or its slot is withdrawn. *)
 let[@inline] leave arrival =
   if arrival.slot != nowhere then begin
-    Waiter.mark_gone arrival.slot;
+    Waiter.mark_withdrawn arrival.slot;
     Step.surely arrival.accepted leave_step arrival
   end
 

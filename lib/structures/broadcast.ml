@@ -95,7 +95,7 @@ let drain_step () : _ -> _ Step.t = function
 
 let finish () = Step.finished
 
-(* A notice refuses everything. So the driver marks it as gone when it is resumed, which is
+(* A notice refuses everything. So the driver marks it as withdrawn when it is resumed, which is
    how it is withdrawn. *)
 let refuse (_ : (unit, exn) result) = false
 
@@ -189,19 +189,19 @@ let enlist_step (w : (_ subscription, _) Waiter.t) : _ -> _ Step.t = function
   | Serving (link, waiters) ->
       Return (Serving (link, Waiters.push waiters w), true)
 
-(* Of a link: one of its notices is gone. *)
+(* Of a link: one of its notices is withdrawn. *)
 let withdraw_notice : _ -> _ Step.t = function
   | (End | Node _ | Sealed) as next -> Return (next, ())
   | Waited notices ->
-      let notices = Waiters.count_gone notices in
+      let notices = Waiters.count_withdrawn notices in
       Return ((if Waiters.is_empty notices then End else Waited notices), ())
 
 let withdraw_step (_ : _ Waiter.t) : _ -> _ Step.t = function
   | Reading _ as state -> Return (state, ())
   | Serving (link, waiters) ->
-      Return (Serving (link, Waiters.count_gone waiters), ())
+      Return (Serving (link, Waiters.count_withdrawn waiters), ())
   | Waiting ({ link; notice; _ } as waiting) ->
-      let waiters = Waiters.count_gone waiting.waiters in
+      let waiters = Waiters.count_withdrawn waiting.waiters in
       if Waiters.is_empty waiters then
         Hand_over
           {

@@ -29,10 +29,10 @@ let unlock_once wait =
    meanwhile, it is known whether the mutex is.
 
    Misuse shows here only, as [attempt] has seen the mutex locked: so this [enlist] may
-   raise, which others must not do. The waiter is gone then, and is not withdrawn. *)
+   raise, which others must not do. The waiter is marked as withdrawn then, and not withdrawn once more. *)
 let enlist wait w =
   if not (wait.unlocked || Mutex.is_locked wait.mutex) then begin
-    Waiter.mark_gone w;
+    Waiter.mark_withdrawn w;
     invalid_arg "Condition.wait_evt: twice in one choice with one mutex"
   end;
   push wait.condition w;
@@ -101,7 +101,7 @@ let rec leave_both first second =
 (* Not before others could have had the mutex, or who signals without it would keep them
    from it. *)
 let attempt_in_slot wait () () =
-  if wait.unlocked then Slot.look wait.slot else None
+  if wait.unlocked then Slot.check wait.slot else None
 
 let waiting_in_slot =
   {
@@ -216,7 +216,7 @@ let waiting_for_change =
     how =
       By_hand
         {
-          attempt = (fun visit () -> Slot.look visit.slot);
+          attempt = (fun visit () -> Slot.check visit.slot);
           enlist = (fun visit w -> Slot.wait visit.slot w);
           withdraw = (fun visit _ -> Slot.leave visit.slot);
         };

@@ -57,13 +57,14 @@ let pass_on_step wakes : state -> _ Step.t = function
       Become (Passed_on, At (wakes, signal_step, fun _ -> Step.finished))
   | state -> Return (state, ())
 
-let gone_step () waiters : _ Step.t = Return (Waiters.count_gone waiters, ())
+let count_withdrawn_step () waiters : _ Step.t =
+  Return (Waiters.count_withdrawn waiters, ())
 
 (* By hand, because the waiter is marked once, and counted only if no wake has taken it. *)
 let withdraw_slot slot =
   if Waiter.is_live slot.seat.waiter then begin
-    Waiter.mark_gone slot.seat.waiter;
-    Step.surely slot.wakes gone_step ()
+    Waiter.mark_withdrawn slot.seat.waiter;
+    Step.surely slot.wakes count_withdrawn_step ()
   end
 
 (* If a handler raises, it is to be called again. *)
@@ -158,7 +159,7 @@ let make_again wakes =
 
 let give_back slot = (Domain.DLS.get spares).unused <- slot.seat
 
-let look slot =
+let check slot =
   match Atomic.get slot.seat.state with
   | Woken wake -> Some wake
   | Looking | Waiting _ | Passed_on | Left -> None

@@ -29,7 +29,7 @@ val is_unwoken : t -> bool
 (** Is it in the queue, and was it never waited in? Then the task may look from
     it once more. *)
 
-val look : t -> Wakes.wake option
+val check : t -> Wakes.wake option
 (** The wake-up that has come to the slot. *)
 
 val wait : t -> (unit, Wakes.wake) Waiter.t -> bool

@@ -94,7 +94,7 @@ let rec withdraw_each enlisted =
       withdraw_each enlisted
 
 (* All of them, also if a signal handler raises meanwhile. A waiter that was withdrawn
-   is gone, and not withdrawn again. *)
+   is marked as withdrawn, and not withdrawn once more. *)
 let rec withdraw_all enlisted =
   try withdraw_each enlisted
   with e ->
@@ -173,14 +173,14 @@ let rec enlist choice resumer enlisted ~last = function
           && begin
             performed.result <- result;
             (* so that [withdraw_all] has nothing to do for it *)
-            Waiter.mark_gone waiter;
+            Waiter.mark_withdrawn waiter;
             Sys.opaque_identity (resumer outcome)
           end);
       (* before it is: a handler may raise once it is in the queue *)
       enlisted := all;
       if Operation.enlist a.operation a.structure waiter then None
       else begin
-        Waiter.mark_gone waiter;
+        Waiter.mark_withdrawn waiter;
         Some alternative
       end
 

@@ -14,7 +14,7 @@ let nameless (_ : string) = None
 
 let () =
   List.iter
-    (fun (e, of_kind, otherwise) -> Labels.tell e ~of_kind ?otherwise)
+    (fun (e, of_kind, otherwise) -> Labels.explain e ~of_kind ?otherwise)
     [
       ( Closed,
         closed_of_kind,

@@ -203,12 +203,12 @@ let rounds ts =
     fun () ->
       let more, more_aborts = in_order (Choose made) in
       let rounds = Rounds.make ~next:!next (Array.append alternatives more) in
-      let keep_place rounds =
+      let keep_turn rounds =
         let chosen = Rounds.perform rounds in
         next := Rounds.next rounds;
         chosen
       in
-      perform keep_place rounds (more_aborts @ aborts)
+      perform keep_turn rounds (more_aborts @ aborts)
 
 let loop ts f =
   let next = rounds ts in

@@ -42,7 +42,7 @@ let[@inline] enlist (type s x a) (operation : (s, x, a) t) (t : s) w =
 
 let rec attempt_or_enlist operation t w resumer =
   (* gone, as [attempt] may raise: then there is nothing to withdraw *)
-  Waiter.mark_gone w;
+  Waiter.mark_withdrawn w;
   match attempt operation t w.Waiter.arg with
   | Some _ as got -> got
   | None ->
@@ -62,9 +62,9 @@ let withdraw_once (type s x a) (operation : (s, x, a) t) (t : s) w =
    signals do not come meanwhile: else it is [withdraw] that raises. *)
 let rec withdraw_within tries operation t w =
   match withdraw_once operation t w with
-  | () -> Waiter.mark_gone w
+  | () -> Waiter.mark_withdrawn w
   | exception e ->
-      if tries > 0 && not (Waiter.has_left w) then
+      if tries > 0 && not (Waiter.is_withdrawn w) then
         withdraw_within (tries - 1) operation t w;
       raise e
 
@@ -80,7 +80,7 @@ exception Nudged
 
 let[@inline never] withdraw_and_raise operation t w e =
   let backtrace = Backtrace.get () in
-  if e == Nudged then Waiter.mark_gone w;
+  if e == Nudged then Waiter.mark_withdrawn w;
   if Reach.is_refusal e then Atomic.set refused (Some operation.name);
   withdraw operation t w;
   Labels.raises e t;
@@ -92,7 +92,7 @@ let[@inline] block operation t w resumer =
 
 let target operation t = Waits.target operation.name t operation.holders
 
-let[@inline never] wait_with_care operation t w =
+let[@inline never] wait_observed operation t w =
   Reach.suspend_slowly
     (fun () -> [ target operation t ])
     (fun resumer -> block operation t w resumer)
@@ -111,7 +111,7 @@ let[@inline never] suspend_by_effect operation t arg =
   let w = Waiter.make arg in
   let wait resumer = block operation t w resumer in
   match
-    if Reach.takes_slow_path () then wait_with_care operation t w
+    if Reach.takes_slow_path () then wait_observed operation t w
     else Effect.perform (Concord_suspend.Suspend wait)
   with
   | v -> v

@@ -64,7 +64,7 @@ val spin :
 
 val leave : 's Atomic.t -> (_, _) Waiter.t -> ('s -> 's) -> unit
 (** For the [withdraw] of an operation by hand: [Atomically.update], after which
-    the waiter is gone, and not counted again. *)
+    the waiter is withdrawn, and not counted again. *)
 
 val target : ('t, 'x, 'a) t -> 't -> Waits.target
 (** For {!Reach.suspend_slowly}. *)

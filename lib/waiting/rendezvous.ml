@@ -13,7 +13,7 @@
    gone.
 
    Senders and receivers wait at the same time only if they are alternatives of one choice,
-   which can't meet itself, or if those on one side are gone. [Step.enlist] sees to it. *)
+   which can't meet itself, or if those on one side are withdrawn. [Step.enlist] sees to it. *)
 type 'a state = Open of ('a, unit) Waiters.t * (unit, 'a) Waiters.t | Closed
 type 'a t = 'a state Atomic.t
 

@@ -263,7 +263,7 @@ let rec attempt_again : type s x r.
         (* any other transition *)
         attempt_again word step x (Backoff.wait pauses)
       else if Waiter.resume waiter outcome then result
-      else (* only the waiter that has refused is gone *)
+      else (* only the waiter that has refused is withdrawn *)
         attempt_again word step x pauses
   | Hand_over { state; waiter; outcome; accepted; refused } ->
       let again =
@@ -362,9 +362,9 @@ type ('s, 'x, 'a) queue =
   's ->
   's
 
-let count_gone waiters (_ : _ Waiter.t) = Waiters.count_gone waiters
+let count_withdrawn waiters (_ : _ Waiter.t) = Waiters.count_withdrawn waiters
 
-(* Would [w] have to wait? A waiter that is gone refuses, and so does an alternative of the
+(* Would [w] have to wait? A waiter that is withdrawn refuses, and so does an alternative of the
    same choice, which can't meet itself. So the step is asked what comes after them; nothing
    is committed. *)
 let rec must_wait : type s x r.
@@ -391,21 +391,21 @@ let rec leave word w f =
   let after = f before in
   if after == before || Atomic.compare_and_set word before after then
     (* no signal handler runs in between: it is counted once *)
-    Waiter.mark_gone w
+    Waiter.mark_withdrawn w
   else (* any other transition *) leave word w f
 
 let withdraw_by word step (w : _ Waiter.t) =
   match surely word step w with
-  | () -> Waiter.mark_gone w
+  | () -> Waiter.mark_withdrawn w
   | exception e ->
-      Waiter.mark_gone w;
+      Waiter.mark_withdrawn w;
       raise e
 
 let leave_then next word (queue : _ queue) w =
-  let step w state = Become (queue count_gone w state, next) in
+  let step w state = Become (queue count_withdrawn w state, next) in
   withdraw_by word step w
 
 let withdraw word (queue : _ queue) left (w : _ Waiter.t) =
   match left with
-  | Done () -> leave word w (fun state -> queue count_gone w state)
+  | Done () -> leave word w (fun state -> queue count_withdrawn w state)
   | next -> leave_then next word queue w

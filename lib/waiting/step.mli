@@ -48,10 +48,10 @@
       changed, the steps that follow must not be {!Wait} or {!Raise}, because
       the operation could no longer be undone. A refusal is not a change. After
       it [Again] may lead to {!Wait} if nothing else was done.
-    + {b A queue may hold waiters that are gone.} A cancelled waiter stays in
-      its queue for a while ({!Waiters}). Handing over to it is safe because it
-      refuses. But a step that finds a first waiter which can't be served yet,
-      and stops there, has to skip the waiters that are gone first
+    + {b A queue may hold waiters that are withdrawn.} A cancelled waiter stays
+      in its queue for a while ({!Waiters}). Handing over to it is safe because
+      it refuses. But a step that finds a first waiter which can't be served
+      yet, and stops there, has to skip the waiters that are withdrawn first
       ({!Waiter.is_live}). Otherwise a cancelled waiter would block those behind
       it. For example, readers wait behind a writer that was cancelled.
     + {b Take a waiter out before you resume it.} In {!Hand_over} and before
@@ -245,10 +245,11 @@ type ('s, 'x, 'a) queue =
       'b -> 'a box -> 'a box = <fun>
     ]}
 
-    The driver calls it to add a waiter, and to count a waiter that is gone. In
-    each state in which the operation's step is {!Wait}, [queue] has to apply
-    [change]. Otherwise the task would wait in no queue, forever. In other
-    states there may no longer be a queue. Then the result is [state] itself. *)
+    The driver calls it to add a waiter, and to count a waiter that is
+    withdrawn. In each state in which the operation's step is {!Wait}, [queue]
+    has to apply [change]. Otherwise the task would wait in no queue, forever.
+    In other states there may no longer be a queue. Then the result is [state]
+    itself. *)
 
 (** The two that follow are for [Operation], and for a structure whose tasks
     wait in another word than the one that the operation changes. *)
@@ -260,8 +261,8 @@ val enlist :
   ('x, 'a) Waiter.t ->
   bool
 (** Puts the waiter into its queue if its step is {!Wait}, or would be {!Wait}
-    after the waiters that refuse it: those that are gone, and alternatives of
-    its own choice. Otherwise it does nothing and is [false].
+    after the waiters that refuse it: those that are withdrawn, and alternatives
+    of its own choice. Otherwise it does nothing and is [false].
 
     The step shows that others refuse it by [refused = Again] in its first
     {!Hand_over}. *)
@@ -272,8 +273,8 @@ val withdraw :
   ('s, unit) next ->
   ('x, 'a) Waiter.t ->
   unit
-(** Counts an enlisted waiter as gone, once. Then [next] follows, which doesn't
-    begin with {!Again}. *)
+(** Counts an enlisted waiter as withdrawn, once. Then [next] follows, which
+    doesn't begin with {!Again}. *)
 
 val withdraw_by :
   's Atomic.t ->
@@ -281,12 +282,12 @@ val withdraw_by :
   ('x, 'a) Waiter.t ->
   unit
 (** [withdraw_by word step w] performs the step {!surely}, which counts [w] as
-    gone in the state. Then [w] is gone, and not counted again, whatever is
+    gone in the state. Then [w] is withdrawn, and not counted again, whatever is
     raised. For structures where more than a queue changes. *)
 
 val leave : 's Atomic.t -> _ Waiter.t -> ('s -> 's) -> unit
-(** [leave word w f] replaces the state by [f] of it. From then on [w] is gone,
-    and is not counted again. *)
+(** [leave word w f] replaces the state by [f] of it. From then on [w] is
+    withdrawn, and is not counted again. *)
 
 (** {2 A chain that begins with a change made by hand}
 

@@ -149,8 +149,8 @@ type ('t, 'x, 'a) how = ('t, 'x, 'a) Operation.how =
               [attempt] would not be [None], it does nothing and is [false]. It
               does not raise. *)
       withdraw : 't -> ('x, 'a) waiter -> unit;
-          (** Counts the waiter as gone ({!Waiters.count_gone}). It was
-              enlisted, but the structure may have taken it out of its queue
+          (** Counts the waiter as withdrawn ({!Waiters.count_withdrawn}). It
+              was enlisted, but the structure may have taken it out of its queue
               already. It does not raise. If a signal handler does meanwhile,
               [withdraw] is called again. *)
     }
@@ -206,13 +206,13 @@ val block :
     the effect. *)
 
 val withdraw : ('t, 'x, 'a) operation -> 't -> ('x, 'a) waiter -> unit
-(** [withdraw operation t waiter] marks the waiter as gone, and withdraws it
-    from the structure. If it is gone already, [withdraw] does nothing. Call it
-    when a suspension by {!block} has raised. *)
+(** [withdraw operation t waiter] marks the waiter as withdrawn, and withdraws
+    it from the structure. If it is withdrawn already, [withdraw] does nothing.
+    Call it when a suspension by {!block} has raised. *)
 
 val update : 's Atomic.t -> ('s -> 's) -> unit
 (** [update t f] replaces the state [s] of [t] by [f s], in one step, unless
     [f s] is [s] itself. [f] is called again each time that another task was
     faster. If it raises, [t] stays as it is. It serves for the [withdraw] of an
-    operation {!By_hand}, which replaces the queue by what {!Waiters.count_gone}
-    makes of it. *)
+    operation {!By_hand}, which replaces the queue by what
+    {!Waiters.count_withdrawn} makes of it. *)

@@ -7,22 +7,22 @@ type ('x, 'a) t = {
 }
 
 let no_choice = Atomic.make false
-let gone (_ : (_, exn) result) = false
+let withdrawn (_ : (_, exn) result) = false
 let leaving (_ : (_, exn) result) = false
-let make_alternative choice arg = { arg; choice; resumer = gone }
+let make_alternative choice arg = { arg; choice; resumer = withdrawn }
 let make arg = make_alternative no_choice arg
 let make_live resumer = { arg = (); choice = no_choice; resumer }
-let[@inline] has_left w = w.resumer == gone
-let[@inline] is_live w = w.resumer != gone && w.resumer != leaving
+let[@inline] is_withdrawn w = w.resumer == withdrawn
+let[@inline] is_live w = w.resumer != withdrawn && w.resumer != leaving
 let[@inline] mark_leaving w = w.resumer <- leaving
-let[@inline] mark_gone w = w.resumer <- gone
+let[@inline] mark_withdrawn w = w.resumer <- withdrawn
 
-(* A waiter that refuses is out of its queue already: marked as gone, it does not
+(* A waiter that refuses is out of its queue already: marked as withdrawn, it does not
    withdraw as well, which would count it twice. *)
 let[@inline] resume w outcome =
   w.resumer outcome
   || begin
-    mark_gone w;
+    mark_withdrawn w;
     false
   end
 

@@ -1,8 +1,8 @@
 (** One task, or one alternative of a choice, that waits in a structure.
 
-    A waiter is {e live} from when its resumer is set until it is {e gone}: it
-    was withdrawn, has refused, or is an alternative of a choice that took it. A
-    waiter that is gone may still be in its queue.
+    A waiter is {e live} from when its resumer is set until it is {e withdrawn}:
+    it was withdrawn, has refused, or is an alternative of a choice that took
+    it. A waiter that is withdrawn may still be in its queue.
 
     @canonical Concord.Tools.Structure_kit.Waiter *)
 
@@ -15,9 +15,9 @@ type ('x, 'a) t = {
   choice : choice;  (** {!no_choice} if the task waits for nothing else. *)
   mutable resumer : ('a, exn) result -> bool;
       (** Set before a compare-and-set publishes the waiter, and replaced by a
-          function that refuses once the waiter is gone. A reader that still
-          sees the old resumer is safe: either that resumer refuses too, or the
-          waiter merely stays in the queue until the next rebuild. *)
+          function that refuses once the waiter is withdrawn. A reader that
+          still sees the old resumer is safe: either that resumer refuses too,
+          or the waiter merely stays in the queue until the next rebuild. *)
 }
 
 val no_choice : choice
@@ -33,22 +33,22 @@ val make_alternative : choice -> 'x -> ('x, 'a) t
 (** As {!make}, for an alternative of the choice. *)
 
 val is_live : _ t -> bool
-(** Is it not gone? A live waiter may still refuse: its task may just have been
-    cancelled. *)
+(** Is it not withdrawn? A live waiter may still refuse: its task may just have
+    been cancelled. *)
 
-val has_left : _ t -> bool
-(** Is it gone, and not {!mark_leaving} only? *)
+val is_withdrawn : _ t -> bool
+(** Is it withdrawn, and not {!mark_leaving} only? *)
 
 val mark_leaving : _ t -> unit
 (** It is not live any more, and not counted yet. *)
 
-val mark_gone : _ t -> unit
-(** From now on the waiter is gone. Its queue learns of it by
-    {!Waiters.count_gone}. *)
+val mark_withdrawn : _ t -> unit
+(** From now on the waiter is withdrawn. Its queue learns of it by
+    {!Waiters.count_withdrawn}. *)
 
 val resume : (_, 'a) t -> ('a, exn) result -> bool
 (** Resumes a waiter that was taken out of its queue. [false]: it was cancelled,
-    or its task chose otherwise; it has consumed nothing, and is gone.
+    or its task chose otherwise; it has consumed nothing, and is withdrawn.
 
     Call it only in an operation that is written by hand. A step lets the driver
     resume the waiter ({!Step.Hand_over}), and the driver does the rest of the
@@ -69,5 +69,5 @@ val of_same_choice : _ t -> _ t -> bool
 *)
 
 val will_refuse : _ t -> to_:_ t -> bool
-(** Is the first one gone, or of the same choice as the second, which it can't
-    meet? *)
+(** Is the first one withdrawn, or of the same choice as the second, which it
+    can't meet? *)

@@ -6,7 +6,7 @@
    versions of the queue share the [turned] record, so that it is turned once.
 
    Invariants: [front] and [turned] are not empty; [size] counts them and [back], and
-   is at least twice [gone]. *)
+   is at least twice [withdrawn]. *)
 type ('x, 'a) order =
   | Backward of ('x, 'a) Waiter.t list
   | Forward of ('x, 'a) Waiter.t list
@@ -21,13 +21,13 @@ type ('x, 'a) t =
       front : ('x, 'a) Waiter.t list;
       back : ('x, 'a) Waiter.t list;
       size : int;
-      gone : int;
+      withdrawn : int;
     }
   | Turned of {
       turned : ('x, 'a) turned;
       back : ('x, 'a) Waiter.t list;
       size : int;
-      gone : int;
+      withdrawn : int;
     }
 
 let turn turned =
@@ -44,25 +44,28 @@ let is_empty q = q == Empty
 let length = function
   | Empty -> 0
   | One _ -> 1
-  | Many { size; gone; _ } | Turned { size; gone; _ } -> size - gone
+  | Many { size; withdrawn; _ } | Turned { size; withdrawn; _ } ->
+      size - withdrawn
 
 let push q w =
   match q with
   | Empty -> One w
-  | One first -> Many { front = [ first ]; back = [ w ]; size = 2; gone = 0 }
-  | Many { front; back; size; gone } ->
-      Many { front; back = w :: back; size = size + 1; gone }
-  | Turned { turned; back; size; gone } ->
-      Turned { turned; back = w :: back; size = size + 1; gone }
+  | One first ->
+      Many { front = [ first ]; back = [ w ]; size = 2; withdrawn = 0 }
+  | Many { front; back; size; withdrawn } ->
+      Many { front; back = w :: back; size = size + 1; withdrawn }
+  | Turned { turned; back; size; withdrawn } ->
+      Turned { turned; back = w :: back; size = size + 1; withdrawn }
 
 let push_first q w =
   match q with
   | Empty -> One w
-  | One first -> Many { front = [ w; first ]; back = []; size = 2; gone = 0 }
-  | Many { front; back; size; gone } ->
-      Many { front = w :: front; back; size = size + 1; gone }
-  | Turned { turned; back; size; gone } ->
-      Many { front = w :: turn turned; back; size = size + 1; gone }
+  | One first ->
+      Many { front = [ w; first ]; back = []; size = 2; withdrawn = 0 }
+  | Many { front; back; size; withdrawn } ->
+      Many { front = w :: front; back; size = size + 1; withdrawn }
+  | Turned { turned; back; size; withdrawn } ->
+      Many { front = w :: turn turned; back; size = size + 1; withdrawn }
 
 let first_of_many = function
   | One w | Many { front = w :: _; _ } -> w
@@ -71,61 +74,63 @@ let first_of_many = function
 
 let[@inline] head q = match q with One w -> w | _ -> first_of_many q
 
-(* A queue of so few is reversed at once, and searched for waiters that are gone. The
+(* A queue of so few is reversed at once, and searched for waiters that are withdrawn. The
    count of these is not exact: a waiter that withdraws while it is taken out may be
    counted among those that stay, or not at all. *)
 let few = 8
 
 (* [front @ List.rev back]. *)
-let make front back size gone =
+let make front back size withdrawn =
   match (front, back) with
   | [], [] -> Empty
   | [ w ], [] | [], [ w ] -> One w
   | [], back when size <= few ->
-      Many { front = List.rev back; back = []; size; gone }
+      Many { front = List.rev back; back = []; size; withdrawn }
   | [], back ->
-      Turned { turned = { order = Backward back }; back = []; size; gone }
-  | front, back -> Many { front; back; size; gone }
+      Turned { turned = { order = Backward back }; back = []; size; withdrawn }
+  | front, back -> Many { front; back; size; withdrawn }
 
-let without_gone front back size gone =
-  if gone > 0 && (size <= few || 2 * gone > size) then
+let without_withdrawn front back size withdrawn =
+  if withdrawn > 0 && (size <= few || 2 * withdrawn > size) then
     let front = List.filter Waiter.is_live front
     and back = List.filter Waiter.is_live back in
     make front back (List.length front + List.length back) 0
-  else make front back size gone
-
-let[@inline] is_gone w = not (Waiter.is_live w)
+  else make front back size withdrawn
 
 let rec rest_of_many = function
   | One _ -> Empty
-  | Many { front = first :: front; back; size; gone } ->
-      let gone = if gone > 0 && is_gone first then gone - 1 else gone in
-      without_gone front back (size - 1) gone
-  | Turned { turned; back; size; gone } ->
-      rest_of_many (Many { front = turn turned; back; size; gone })
+  | Many { front = first :: front; back; size; withdrawn } ->
+      let withdrawn =
+        if withdrawn > 0 && not (Waiter.is_live first) then withdrawn - 1
+        else withdrawn
+      in
+      without_withdrawn front back (size - 1) withdrawn
+  | Turned { turned; back; size; withdrawn } ->
+      rest_of_many (Many { front = turn turned; back; size; withdrawn })
   | Empty | Many { front = []; _ } -> invalid_arg "Waiters.tail: empty queue"
 
 let[@inline] tail q = match q with One _ -> Empty | _ -> rest_of_many q
 
 (* The waiter that came last is often the one that leaves, as a task that waits behind others
    with a limit of time: then nothing of it is left. *)
-let rec drop_last back size gone =
+let rec drop_last back size withdrawn =
   match back with
-  | w :: back when size > few && gone > 0 && is_gone w ->
-      drop_last back (size - 1) (gone - 1)
-  | _ -> (back, size, gone)
+  | w :: back when size > few && withdrawn > 0 && not (Waiter.is_live w) ->
+      drop_last back (size - 1) (withdrawn - 1)
+  | _ -> (back, size, withdrawn)
 
-let count_gone q =
+let count_withdrawn q =
   match q with
   | Empty -> Empty
   | One w -> if Waiter.is_live w then q else Empty
-  | Many { front; back; size; gone } ->
-      let back, size, gone = drop_last back size (gone + 1) in
-      without_gone front back size gone
-  | Turned { turned; back; size; gone } ->
-      let back, size, gone = drop_last back size (gone + 1) in
-      if 2 * gone > size then without_gone (turn turned) back size gone
-      else Turned { turned; back; size; gone }
+  | Many { front; back; size; withdrawn } ->
+      let back, size, withdrawn = drop_last back size (withdrawn + 1) in
+      without_withdrawn front back size withdrawn
+  | Turned { turned; back; size; withdrawn } ->
+      let back, size, withdrawn = drop_last back size (withdrawn + 1) in
+      if 2 * withdrawn > size then
+        without_withdrawn (turn turned) back size withdrawn
+      else Turned { turned; back; size; withdrawn }
 
 let rec iter f = function
   | Empty -> ()
@@ -133,15 +138,15 @@ let rec iter f = function
   | Many { front; back; _ } ->
       List.iter f front;
       List.iter f (List.rev back)
-  | Turned { turned; back; size; gone } ->
-      iter f (Many { front = turn turned; back; size; gone })
+  | Turned { turned; back; size; withdrawn } ->
+      iter f (Many { front = turn turned; back; size; withdrawn })
 
 let rec exists f = function
   | Empty -> false
   | One w -> f w
   | Many { front; back; _ } -> List.exists f front || List.exists f back
-  | Turned { turned; back; size; gone } ->
-      exists f (Many { front = turn turned; back; size; gone })
+  | Turned { turned; back; size; withdrawn } ->
+      exists f (Many { front = turn turned; back; size; withdrawn })
 
 let to_list = function
   | Empty -> []

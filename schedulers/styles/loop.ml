@@ -56,7 +56,7 @@ let in_host t =
    loop looks again, not what it finds. *)
 let look_every = 1.
 
-let look_again ~in_host look =
+let check_again ~in_host look =
   if in_host then ignore else Timer.after look_every look
 
 let sleep t ~in_host suspend =
@@ -64,7 +64,9 @@ let sleep t ~in_host suspend =
     t.bell <- resumer;
     if Inbox.fall_asleep t.turns then None else Some ()
   in
-  let forget = look_again ~in_host (fun () -> ignore (t.bell (Ok ()) : bool)) in
+  let forget =
+    check_again ~in_host (fun () -> ignore (t.bell (Ok ()) : bool))
+  in
   finally
     (fun () -> suspend block)
     ~finally:(fun () ->

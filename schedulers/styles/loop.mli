@@ -32,7 +32,7 @@ val is_in_host : unit -> bool
 
     - {b Raises} [e] the host's exception, if the task is cancelled. *)
 
-val look_again : in_host:bool -> (unit -> unit) -> unit -> unit
-(** [let forget = look_again look]: for a loop that is about to sleep. [look ()]
-    is called after a second, if something that could resume a thread now may
-    have ended by then; unless [forget ()] came before. *)
+val check_again : in_host:bool -> (unit -> unit) -> unit -> unit
+(** [let forget = check_again look]: for a loop that is about to sleep.
+    [look ()] is called after a second, if something that could resume a thread
+    now may have ended by then; unless [forget ()] came before. *)

@@ -109,7 +109,7 @@ let is_ready t =
 let sleep t bell =
   let in_host = Loop.is_in_host () in
   let forget =
-    Loop.look_again ~in_host (fun () ->
+    Loop.check_again ~in_host (fun () ->
         ignore ((Atomic.get bell) (Ok ()) : bool))
   in
   Loop.finally ~finally:forget (fun () ->

@@ -214,7 +214,7 @@ let yield () =
 let sleep group ~rings =
   let wake () = ignore ((Atomic.get group.bell) (Ok ()) : bool) in
   let in_host = Loop.is_in_host () in
-  let forget = Loop.look_again ~in_host wake in
+  let forget = Loop.check_again ~in_host wake in
   Loop.finally ~finally:forget (fun () ->
       Reach.suspend_unlisted (fun resumer ->
           Atomic.set group.bell resumer;

@@ -57,10 +57,10 @@ let all_queued actors queues =
 
 (* How often a task looks before it enlists. One process looks at a time, as the threads of
    one domain do. What was learned in one interleaving would change the next. *)
-let look_at_most n =
+let spin_at_most n =
   Domains.spawned := n > 0;
   let spin = Domain.DLS.get Operation.spins in
   spin.in_vain <- 0;
   spin.in_a_row <- 0;
-  spin.looking <- false;
+  spin.spinning <- false;
   Spin.limit spin n

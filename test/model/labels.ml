@@ -12,7 +12,7 @@ let describe (_ : Identity.pointer) : string option = None
 let raises (_ : exn) _ = ()
 let raises_unknown (_ : exn) = ()
 
-let tell ?otherwise:(_ : string option)
+let explain ?otherwise:(_ : string option)
     ?of_kind:(_ : (string -> string option) option) (_ : exn) =
   ()
 

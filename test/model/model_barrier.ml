@@ -21,7 +21,7 @@ let at_rest t actors () =
 
 let check ?(looks = 0) name parties make expect =
   Model.check name ~expect @@ fun () ->
-  look_at_most looks;
+  spin_at_most looks;
   let t = Barrier.create parties in
   let first, processes = make t in
   let processes, actors = start first processes in

@@ -47,7 +47,7 @@ let at_rest c actors () =
 
 let check ?(looks = 0) name make expect =
   Model.check name ~expect @@ fun () ->
-  look_at_most looks;
+  spin_at_most looks;
   sent := [];
   received := [];
   let c = Rendezvous.create () in

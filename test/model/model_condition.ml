@@ -25,7 +25,7 @@ let wait_twice name c m =
   Mutex.lock m;
   match
     Condition.wait c m;
-    look_at_most 1;
+    spin_at_most 1;
     Condition.wait c m
   with
   | () ->
@@ -55,7 +55,7 @@ let forget_seats () = (Domain.DLS.get Slot.spares).unused <- Slot.no_seat
 
 let check ?(looks = 0) name make expect =
   Model.check name ~expect @@ fun () ->
-  look_at_most looks;
+  spin_at_most looks;
   forget_seats ();
   ready := false;
   let c = Condition.create () and m = Mutex.create () in

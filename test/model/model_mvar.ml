@@ -71,7 +71,7 @@ let at_rest box initial actors () =
 
 let check ?(looks = 0) name initial make expect =
   Model.check name ~expect @@ fun () ->
-  look_at_most looks;
+  spin_at_most looks;
   sent := [];
   received := [];
   let box =

@@ -10,7 +10,7 @@ let unknown host = { host; name = "a task"; identity = Identity.nowhere }
 let same a b = Identity.same_target a.identity b.identity
 let of_thread () = unknown ""
 let is_known t = not (Identity.is_nowhere t.identity)
-let is_gone t = is_known t && Identity.is_collected t.identity
+let has_ended t = is_known t && Identity.is_collected t.identity
 let to_string { name; _ } = name
 
 type _ Effect.t += Who : t option Effect.t

@@ -69,7 +69,7 @@ let by_trigger (type a) trigger (request : a t) : a =
 (* Its stack keeps alive what a thread waits in: so the collector cannot find it. But the
    last thread of a program is known to be lost. A loop that sleeps tells its tasks; those
    that the collector finds are resumed before, and the loop with them. *)
-let[@inline never] or_tell block resumer =
+let[@inline never] or_report block resumer =
   let found = block resumer in
   if
     Option.is_none found
@@ -79,11 +79,11 @@ let[@inline never] or_tell block resumer =
       Leaks.before_sleep ();
       ignore (resumer (Error Leaks.Never_resumed) : bool)
     end
-    else Leaks.tell_last_thread resumer;
+    else Leaks.report_last_thread resumer;
   found
 
 (* The same where nobody asked for it: in a program that has never had anything else. *)
-let[@inline never] or_tell_only block resumer =
+let[@inline never] or_report_only block resumer =
   let found = block resumer in
   if Option.is_none found && Others.is_alone () then
     ignore (resumer (Error Leaks.Never_resumed) : bool);
@@ -92,9 +92,9 @@ let[@inline never] or_tell_only block resumer =
 let by_thread (type a) (request : a t) : a =
   match request with
   | Wait block when Leaks.is_on ->
-      Park.suspend_thread (fun resumer -> or_tell block resumer)
+      Park.suspend_thread (fun resumer -> or_report block resumer)
   | Wait block when Others.may_be_alone () ->
-      Park.suspend_thread (fun resumer -> or_tell_only block resumer)
+      Park.suspend_thread (fun resumer -> or_report_only block resumer)
   | Wait block ->
       Plugin.threads_park ();
       Park.suspend_thread block

@@ -9,8 +9,8 @@
                                                               wake a thread, up to 60 us
    yield_every    16      other threads of the domain         one that sleeps for 1 ms is
                                                               late by 80 ms, not 0.03 to 17
-   max_in_vain    9       cores that other programs keep      4 to 9 on such cores: a look in
-                          busy: one wait in 512 looks         vain takes up to 70 us
+   max_in_vain    9       cores that other programs keep      4 to 9 on such cores: a spin in
+                          busy: one wait in 512 spins         vain takes up to 70 us
    max_in_a_row   32      other tasks of the loop, which      of 8, one is served 3.3 times as
                           have no turns meanwhile             often as another, not 1.2; the
                                                               longest wait is 9.5 ms, not 3
@@ -46,13 +46,13 @@ let short = 8
 
 type t = {
   mutable in_vain : int;
-      (** Counts looks in vain, one by one; a gain halves it. *)
+      (** Counts spins in vain, one by one; a success halves it. *)
   mutable to_skip : int;
-      (** How many waits are still to pass without a look. *)
-  mutable looking : bool;  (** Does somebody look now? *)
-  mutable looks : int;  (** How often at most. *)
+      (** How many waits are still to pass without spinning. *)
+  mutable spinning : bool;  (** Does a thread or a task spin now? *)
+  mutable spins : int;  (** How often at most. *)
   mutable in_a_row : int;  (** How many went on without a turn of the others. *)
-  mutable asleep : int;  (** Tasks, of a loop whose tasks look. *)
+  mutable asleep : int;  (** Tasks, of a loop whose tasks spin. *)
   mutable waits : int;  (** Of these tasks, so far. *)
   mutable fewest : int;
       (** How many slept at least, when one of the last waits began. *)
@@ -65,8 +65,8 @@ let create () =
   {
     in_vain = 0;
     to_skip = (if has_other_cores then 0 else max_int);
-    looking = false;
-    looks = max_spins;
+    spinning = false;
+    spins = max_spins;
     in_a_row = 0;
     asleep = 0;
     waits = 0;
@@ -76,16 +76,16 @@ let create () =
 
 let never t = t.to_skip <- max_int
 
-let limit t looks =
-  t.looks <- looks;
+let limit t spins =
+  t.spins <- spins;
   t.to_skip <- 0
 
-(* --- Whether to look -------------------------------------------------------- *)
+(* --- Whether to spin -------------------------------------------------------- *)
 
-(* Threads of one domain may come here at the same time. What is lost then is a look, or
-   the memory of one. *)
+(* Threads of one domain may come here at the same time. Then a spin may be lost, or what
+   was learned from one. *)
 let[@inline] skips t =
-  t.to_skip > 0 && (not t.looking)
+  t.to_skip > 0 && (not t.spinning)
   && begin
     t.to_skip <- t.to_skip - 1;
     true
@@ -93,32 +93,32 @@ let[@inline] skips t =
 
 let begin_ t =
   (* else nobody is there who could gain time *)
-  Domains.were_spawned () && (not t.looking)
+  Domains.were_spawned () && (not t.spinning)
   && (not (skips t))
   && begin
-    t.looking <- true;
+    t.spinning <- true;
     true
   end
 
 let end_ t ~gained =
-  t.looking <- false;
-  if gained then (* the next wait looks: [to_skip] is 0 *)
+  t.spinning <- false;
+  if gained then (* the next wait spins: [to_skip] is 0 *)
     t.in_vain <- t.in_vain / 2
   else begin
     t.in_vain <- Int.min max_in_vain (t.in_vain + 1);
     if t.to_skip < max_int then t.to_skip <- (1 lsl t.in_vain) - 1
   end
 
-(* --- A thread looks --------------------------------------------------------- *)
+(* --- A thread spins --------------------------------------------------------- *)
 
 (* [Thread.yield] costs little if no other thread of the domain is ready. *)
-let rec look ready n =
+let rec spin ready n =
   ready ()
   || n > 0
      && begin
        if n land (yield_every - 1) = 0 then Thread.yield ()
        else Domain.cpu_relax ();
-       look ready (n - 1)
+       spin ready (n - 1)
      end
 
 let until ?(prepare = ignore) t ready =
@@ -126,7 +126,7 @@ let until ?(prepare = ignore) t ready =
   &&
   match
     prepare ();
-    look ready t.looks
+    spin ready t.spins
   with
   | gained ->
       end_ t ~gained;
@@ -136,9 +136,9 @@ let until ?(prepare = ignore) t ready =
       end_ t ~gained:false;
       Printexc.raise_with_backtrace e backtrace
 
-(* --- A task looks ----------------------------------------------------------- *)
+(* --- A task spins ----------------------------------------------------------- *)
 
-(* A task that looks has its next turn before those that are resumed meanwhile. So it must
+(* A task that spins has its next turn before those that are resumed meanwhile. So it must
    not have begun to wait after them: tasks of a loop that resumes several of them would
    go on in another order. Those that sleep all the time, for the end of the program say,
    do not count. *)
@@ -174,7 +174,7 @@ let begin_turns t =
   else 0
 
 let end_turns = end_
-let leave_turns t = t.looking <- false
+let leave_turns t = t.spinning <- false
 
 (* --- A task attempts its operation -------------------------------------------- *)
 
@@ -212,7 +212,7 @@ let may_attempt t =
 
 let attempt_by again by t tries attempt x y z =
   if may_attempt t then (
-    match again by attempt x y z (Int.min t.looks tries) with
+    match again by attempt x y z (Int.min t.spins tries) with
     | found ->
         let gained = Option.is_some found in
         t.in_a_row <- (if gained then t.in_a_row + 1 else 0);

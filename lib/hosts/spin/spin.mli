@@ -1,48 +1,48 @@
-(** Whether, and how long, to look before sleeping.
+(** Whether to spin before sleeping, and how long.
 
-    Between two domains most of the time goes into waking a thread that sleeps;
-    so a loop, a thread or a task looks for a while before it sleeps, unless
+    Between two domains most of the time goes into waking a thread that sleeps.
+    So a loop, a thread or a task spins for a while before it sleeps, unless
     there is no other core that could make something ready meanwhile. It learns
-    from its last waits: after it has looked in vain [n] times in a row (up to
-    9), it does not look in the next 2{^ n} - 1 waits. A look that gained halves
-    [n], and the next wait looks again. *)
+    from its last waits: after it has spun in vain [n] times in a row (up to 9),
+    it does not spin in the next 2{^ n} - 1 waits. A spin that succeeded halves
+    [n], and the next wait spins again. *)
 
 type t
-(** What one loop has learned, or the threads of one domain; for these only. One
-    of them looks at a time. *)
+(** What one loop has learned, or the threads of one domain. Only they use it,
+    and one of them spins at a time. *)
 
 val create : unit -> t
 
 val until : ?prepare:(unit -> unit) -> t -> (unit -> bool) -> bool
-(** [until ~prepare t ready] calls [prepare ()], and looks whether [ready ()],
-    up to 2,000 times, some 30 to 70 microseconds long, which is longer than it
-    takes to wake a thread; and returns whether it came to be. [ready] is cheap.
-    If it is not to look it calls neither. Other threads of the domain that are
-    ready have their turns meanwhile.
+(** [until ~prepare t ready] calls [prepare ()], and then [ready ()] up to 2,000
+    times, until it is [true], and returns whether it was. That takes 30 to 70
+    microseconds at most, which is longer than it takes to wake a thread.
+    [ready] is cheap. If the caller should not spin, [until] calls neither.
+    Other threads of the domain that are ready run meanwhile.
 
     - {b Raises} [e] if [prepare ()], [ready ()] or a signal handler raises [e].
 *)
 
 val never : t -> unit
-(** From now on nobody looks. For models, in which each look is one more
-    operation to try in all orders. *)
+(** From now on nothing spins. For models, in which each turn of a spin is one
+    more operation to try in all orders. *)
 
 val limit : t -> int -> unit
-(** A thread looks at most so often, and a task has so many tries; and the next
-    time, whatever was learned. For models, as well. *)
+(** [limit t n]: a thread spins at most [n] turns, a task has [n] tries, and the
+    next wait spins whatever was learned. For models too. *)
 
-(** {2 Looking by turns}
+(** {2 Spinning by turns}
 
-    A task looks by letting others of its loop have their turns: [Look]. *)
+    A task spins by letting the other tasks of its loop run: {!Spinning}. *)
 
 val begin_turns : t -> int
-(** How many turns long the caller is to look now: 0 if it is not to. Otherwise
-    it owes {!end_turns} or {!leave_turns}.
+(** For how many turns the caller should spin now. If that is not 0, the caller
+    owes {!end_turns} or {!leave_turns}.
 
-    It is not to look while others that began to wait before are in {!sleeping}:
-    tasks that are resumed by one of their loop go on in the order in which they
-    are resumed, which is mostly that of their waits. Those that were there in
-    all of the last 64 waits do not count. *)
+    It is 0 while others that began to wait before are in {!sleeping}, because
+    tasks that are resumed by a task of their loop continue in the order in
+    which they are resumed, which is mostly that of their waits. Those that were
+    asleep in all of the last 64 waits do not count. *)
 
 val sleeping : t -> (unit -> 'a) -> 'a
 (** [sleeping t sleep] is [sleep ()], in which a task of the loop sleeps:
@@ -53,10 +53,10 @@ val fall_asleep : t -> unit
 val wake_up : t -> unit
 
 val end_turns : t -> gained:bool -> unit
-(** The caller has looked, and gained by it or not. *)
+(** The caller has spun, in vain unless it [gained]. *)
 
 val leave_turns : t -> unit
-(** The caller does not look any more. Nothing is learned from it. *)
+(** The caller stops spinning. Nothing is learned from it. *)
 
 (** {2 Attempts} *)
 
@@ -97,11 +97,11 @@ val mutex : pace
 
 val bulk : pace
 (** A single try after 1 to 3 microseconds, for a task that has nothing to do
-    until another domain has done much: each time it looked, it would take what
-    that one writes away from it. *)
+    until another domain has done much. Each earlier try would take the cache
+    line to which that domain writes away from it. *)
 
 val enough : int
-(** How many items, or places, are worth that pause. *)
+(** How many items, or free slots, are worth that pause. *)
 
 val short : int
 (** The capacity up to which items are taken one by one. *)
@@ -110,5 +110,5 @@ val at_once : t -> (unit -> bool) -> bool
 (** {!attempt} at the pace {!soon}: whether [ready ()] came to be. *)
 
 val skips : t -> bool
-(** Whether this wait is one of those that pass without a look; it is counted.
+(** Whether this wait is one of those that pass without spinning; it is counted.
     For callers that have to know that before they call anything. *)

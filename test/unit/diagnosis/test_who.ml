@@ -61,7 +61,7 @@ let ends () =
   let who = once_of_new tasks in
   eventually "its end is seen" (fun () ->
       Gc.full_major ();
-      Who.is_gone who);
+      Who.has_ended who);
   no "the same as none" (Who.same who who);
   ignore (Sys.opaque_identity tasks : Who.tasks)
 
@@ -91,10 +91,10 @@ let threads_of_a_domain () =
 let strong () =
   let who = Who.make_strong ~host:"test" ~name:"a task" (ref ()) in
   Gc.full_major ();
-  no "kept alive" (Who.is_gone who);
+  no "kept alive" (Who.has_ended who);
   yes "the same" (Who.same who who);
   Identity.release who.identity;
-  yes "released" (Who.is_gone who);
+  yes "released" (Who.has_ended who);
   no "the same as none" (Who.same who who)
 
 let both_kinds () =

@@ -84,7 +84,7 @@ let enlist { log; leave } operation show t arg number answer =
   let enlisted = Operation.enlist operation t w in
   if enlisted then
     Hashtbl.replace leave number (fun () -> Operation.withdraw operation t w)
-  else Waiter.mark_gone w;
+  else Waiter.mark_withdrawn w;
   enlisted
 
 let withdraw { leave; _ } number = (Hashtbl.find leave number) ()

@@ -335,7 +335,7 @@ let resume_all name { perform } =
    does an alternative that refuses. *)
 let counts name { perform } =
   let gone = refuses () in
-  Waiter.mark_gone gone;
+  Waiter.mark_withdrawn gone;
   let alternative answer =
     let w = Waiter.make_alternative (Atomic.make false) () in
     w.resumer <- (fun _ -> answer);
@@ -499,7 +499,7 @@ let withdrawn_once () =
       let withdraw () = Step.withdraw word queue left w in
       ( withdraw,
         fun what ->
-          if not (Waiter.has_left w) then begin
+          if not (Waiter.is_withdrawn w) then begin
             int
               (what ^ ": nothing was done")
               2

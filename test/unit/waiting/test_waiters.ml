@@ -47,8 +47,8 @@ let leave random (q, expected) =
       let w =
         List.nth waiters (Random.State.int random (List.length waiters))
       in
-      Waiter.mark_gone w;
-      (Waiters.count_gone q, List.filter (( != ) w) expected)
+      Waiter.mark_withdrawn w;
+      (Waiters.count_withdrawn q, List.filter (( != ) w) expected)
 
 let random_operations () =
   for seed = 1 to 200 do
@@ -105,8 +105,8 @@ let reversed_once () =
     (words < float (10 * n))
 
 let leave q w =
-  Waiter.mark_gone w;
-  Waiters.count_gone q
+  Waiter.mark_withdrawn w;
+  Waiters.count_withdrawn q
 
 (* Behind others, each comes and leaves before the next one. *)
 let last_leaves () =
@@ -129,9 +129,10 @@ let two_leave () =
   let q = push_all Waiters.empty 1 100 in
   let w = waiter 101 and last = waiter 102 in
   let q = Waiters.push (Waiters.push q w) last in
-  Waiter.mark_gone w;
-  Waiter.mark_gone last;
-  int "both" 100 (Waiters.length (Waiters.count_gone (Waiters.count_gone q)))
+  Waiter.mark_withdrawn w;
+  Waiter.mark_withdrawn last;
+  int "both" 100
+    (Waiters.length (Waiters.count_withdrawn (Waiters.count_withdrawn q)))
 
 (* A signal handler raises before the waiter is counted, or after it. *)
 let interrupted ~counted () =
@@ -139,7 +140,7 @@ let interrupted ~counted () =
   let withdraw t w =
     incr calls;
     if !calls = 1 && not counted then raise Exit;
-    Operation.leave t w Waiters.count_gone;
+    Operation.leave t w Waiters.count_withdrawn;
     if !calls = 1 then raise Exit
   in
   let attempt _ _ = None and enlist _ _ = true in

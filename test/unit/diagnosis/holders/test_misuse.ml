@@ -109,7 +109,8 @@ let ended () =
   eventually "its end is seen" (fun () ->
       Gc.full_major ();
       List.exists
-        (fun (holder : Concord__Waits.holder) -> Concord__Who.is_gone holder.by)
+        (fun (holder : Concord__Waits.holder) ->
+          Concord__Who.has_ended holder.by)
         (Concord__Mutex.owners m));
   let (), written =
     with_stderr (fun () ->

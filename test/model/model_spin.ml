@@ -1,14 +1,14 @@
-(* A task that looks, and then sleeps. *)
+(* A task that spins, and then sleeps. *)
 
 exception Interrupted
 
 type block = Registers | Both | Resumes
 
-(* Where a signal handler raises, once: in a turn of the task that looks, or where the
+(* Where a signal handler raises, once: in a turn of the task that spins, or where the
    resumer calls what the host gave the sleeping task, before that has decided or after. *)
 type handler = In_turn | Before_decision | After_decision
 
-(* A task is cancelled by another one of its loop: while it looks, in one of its turns;
+(* A task is cancelled by another one of its loop: while it spins, in one of its turns;
    while it sleeps, at any moment. *)
 type phase = Awake | Asleep of (exn -> unit) | Doomed
 
@@ -54,7 +54,7 @@ let suspend host ~cancel block =
 
 let check host () = if is_doomed host then raise Model.Cancelled
 
-let looking host =
+let spinning host =
   {
     Spinning.check = check host;
     turn = (fun cancel -> turn host cancel);
@@ -95,11 +95,11 @@ let check ?handler ?(turns = 1) ?(kind = Registers) name processes expect =
   in
   let host = { task = Model.task (); phase = Atomic.make Awake; handler } in
   let spin = Spin.create () in
-  spin.looking <- true;
+  spin.spinning <- true;
   let returns = ref 0 in
   let wait () =
     let result =
-      match Spinning.suspend_spinning spin (looking host) turns block with
+      match Spinning.suspend_spinning spin (spinning host) turns block with
       | v -> string_of_int v
       | exception Interrupted -> "interrupted"
       | exception Model.Cancelled -> "cancelled"
@@ -129,7 +129,7 @@ let check ?handler ?(turns = 1) ?(kind = Registers) name processes expect =
       failwith "decided, and waits on";
     if wait.result = Actor.waiting && is_doomed host then
       failwith "cancelled, and waits on";
-    if spin.looking && wait.result <> "-" then
+    if spin.spinning && wait.result <> "-" then
       failwith "owes the end of its look";
     wait.result
   in
