@@ -1,7 +1,8 @@
-type task = Debug_report.task = { host : string; name : string }
+type task = Debug_report.task = { id : int; host : string; name : string }
 
 type holder = Debug_report.holder = {
   by : task;
+  domain : int;
   held_for : float;
   held_at : Printexc.raw_backtrace;
 }
@@ -22,11 +23,19 @@ type wait = Debug_report.wait = {
   waits_at : Printexc.raw_backtrace;
 }
 
+type running = Debug_report.running = {
+  task : task;
+  on_domain : int;
+  runs_for : float;
+  waited_at : Printexc.raw_backtrace;
+}
+
 type report = Debug_report.t = {
   cycles : wait list list;
   behind : wait list;
   waits : wait list;
   woken : wait list;
+  running : running list;
 }
 
 let keep_waits = Plugin.keep_waits

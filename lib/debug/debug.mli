@@ -87,12 +87,19 @@ val named : string -> 'structure -> 'structure
 (** {2 Reports} *)
 
 type task = {
+  id : int;
+      (** No other task of the process has it, and the task has the same in all
+          reports and in the trace ({!Trace.task}). 0 if the task is not known,
+          or has ended. *)
   host : string;  (** As ["fifo"]; [""] for a system thread. *)
-  name : string;  (** As ["task 12"], ["thread 0"]. *)
+  name : string;
+      (** As ["task 12"], ["thread 0"]. The tasks of two schedulers may have the
+          same name. *)
 }
 
 type holder = {
   by : task;
+  domain : int;  (** Where [by] was when it took it. *)
   held_for : float;  (** In seconds. *)
   held_at : Printexc.raw_backtrace;
       (** Where the task took it; empty if that is not known. *)
@@ -118,6 +125,13 @@ type wait = {
   waits_at : Printexc.raw_backtrace;
 }
 
+type running = {
+  task : task;
+  on_domain : int;
+  runs_for : float;  (** How long ago it was resumed, in seconds. *)
+  waited_at : Printexc.raw_backtrace;  (** Where it had waited until then. *)
+}
+
 type report = {
   cycles : wait list list;
       (** In each of these, each task waits only for what others hold that wait
@@ -136,6 +150,11 @@ type report = {
       (** Those that were woken, and that their schedulers have not let go on.
           [waits_for] says how long ago that was: if it is long, what runs in
           the scheduler blocks, or computes. *)
+  running : running list;
+      (** The task that each thread resumed last, unless a task has begun to
+          wait in that thread since. If a loop stands still, this is the task
+          that blocks it, or one that ran just before that task. At most 256
+          threads are remembered. *)
 }
 
 val report : unit -> report
@@ -154,7 +173,7 @@ val to_string : report -> string
     those of the program, without this library's and the schedulers'.
 
     {[
-      # print_string (Tools.Debug.to_string { cycles = []; behind = []; waits = []; woken = [] })
+      # print_string (Tools.Debug.to_string { cycles = []; behind = []; waits = []; woken = []; running = [] })
       concord: 0 tasks wait
 
       - : unit = ()
@@ -163,9 +182,10 @@ val to_string : report -> string
 val to_json : report -> string
 (** For programs, in UTF-8: an object with the fields of {!type-report}.
     [cycles] and [behind] have the numbers of the waits, [waits] and [woken] the
-    waits. Times are in seconds, in the field [seconds]. A call stack is a list
-    of objects, the innermost first, with [function], [file], [line], and in
-    [program] whether {!to_string} shows the frame. *)
+    waits. Times are in seconds, in the field [seconds]. Each different call
+    stack is in [stacks] once, and elsewhere its position there. A call stack is
+    a list of objects, the innermost first, with [function], [file], [line], and
+    in [program] whether {!to_string} shows the frame. *)
 
 val dump : out_channel -> unit
 (** [dump channel] writes {!to_string} of the {!val-report} there, and flushes

@@ -8,7 +8,7 @@ type t =
   | String of string
   | List of t list
   | Object of (string * t) list
-  | Written of string  (** JSON *)
+  | Written of Buffer.t  (** JSON *)
 
 (* A name may be any bytes, but JSON is UTF-8: what is not is replaced. *)
 let add_string buffer text =
@@ -35,7 +35,7 @@ let rec add buffer = function
   | Int n -> Printf.bprintf buffer "%d" n
   | Seconds s -> Printf.bprintf buffer "%.6f" s
   | String text -> add_string buffer text
-  | Written text -> Buffer.add_string buffer text
+  | Written text -> Buffer.add_buffer buffer text
   | List items -> add_all buffer '[' add items ']'
   | Object fields ->
       let add_field buffer (name, value) =
@@ -68,49 +68,72 @@ let frame { Debug_frames.name; file; line; is_of_program } =
       ("program", Bool is_of_program);
     ]
 
-let frames () =
+(* Each stack is written once, into [stacks]; elsewhere is its position there. *)
+let numbering stacks =
+  let last = ref (-1) in
   Debug_frames.remembering @@ fun backtrace ->
-  let buffer = Buffer.create 1_000 in
-  add buffer (List (List.map frame (Debug_frames.all backtrace)));
-  Written (Buffer.contents buffer)
+  incr last;
+  if !last > 0 then Buffer.add_char stacks ',';
+  add stacks (List (List.map frame (Debug_frames.all backtrace)));
+  Int !last
 
-let task { host; name } =
-  Object [ ("host", String host); ("name", String name) ]
+let task { id; host; name } =
+  Object [ ("id", Int id); ("host", String host); ("name", String name) ]
 
-let holder frames { by; held_for; held_at } =
+let holder stack { by; domain; held_for; held_at } =
   Object
-    [ ("task", task by); ("seconds", Seconds held_for); ("at", frames held_at) ]
+    [
+      ("task", task by);
+      ("domain", Int domain);
+      ("seconds", Seconds held_for);
+      ("at", stack held_at);
+    ]
 
-let target frames { operation; structure; made_at; holders } =
+let target stack { operation; structure; made_at; holders } =
   Object
     [
       ("operation", String operation);
       ("structure", or_null (fun name -> String name) structure);
-      ("made_at", or_null frames made_at);
-      ("holders", List (List.map (holder frames) holders));
+      ("made_at", or_null stack made_at);
+      ("holders", List (List.map (holder stack) holders));
     ]
 
-let wait frames { number; task = who; domain; targets; waits_for; waits_at } =
+let wait stack { number; task = who; domain; targets; waits_for; waits_at } =
   Object
     [
       ("number", Int number);
       ("task", task who);
       ("domain", Int domain);
       ("seconds", Seconds waits_for);
-      ("targets", List (List.map (target frames) targets));
-      ("at", frames waits_at);
+      ("targets", List (List.map (target stack) targets));
+      ("at", stack waits_at);
     ]
 
 let numbers waits = List (List.map (fun { number; _ } -> Int number) waits)
 
-let of_report { cycles; behind; waits; woken } =
-  let buffer = Buffer.create 1_000 and wait = wait (frames ()) in
+let running stack { task = who; on_domain; runs_for; waited_at } =
+  Object
+    [
+      ("task", task who);
+      ("domain", Int on_domain);
+      ("seconds", Seconds runs_for);
+      ("at", stack waited_at);
+    ]
+
+let of_report { cycles; behind; waits; woken; running = running_ } =
+  let buffer = Buffer.create 1_000 and stacks = Buffer.create 1_000 in
+  let stack = numbering stacks in
+  let waits = List (List.map (wait stack) waits) in
+  let woken = List (List.map (wait stack) woken) in
+  let running = List (List.map (running stack) running_) in
   add buffer
     (Object
        [
          ("cycles", List (List.map numbers cycles));
          ("behind", numbers behind);
-         ("waits", List (List.map wait waits));
-         ("woken", List (List.map wait woken));
+         ("waits", waits);
+         ("woken", woken);
+         ("running", running);
+         ("stacks", List [ Written stacks ]);
        ]);
   Buffer.contents buffer

@@ -1,5 +1,11 @@
-type task = { host : string; name : string }
-type holder = { by : task; held_for : float; held_at : Printexc.raw_backtrace }
+type task = Task_id.t = { id : int; host : string; name : string }
+
+type holder = {
+  by : task;
+  domain : int;
+  held_for : float;
+  held_at : Printexc.raw_backtrace;
+}
 
 type target = {
   operation : string;
@@ -17,11 +23,19 @@ type wait = {
   waits_at : Printexc.raw_backtrace;
 }
 
+type running = {
+  task : task;
+  on_domain : int;
+  runs_for : float;
+  waited_at : Printexc.raw_backtrace;
+}
+
 type t = {
   cycles : wait list list;
   behind : wait list;
   waits : wait list;
   woken : wait list;
+  running : running list;
 }
 
 (* --- What is known of the structures ------------------------------------------ *)
@@ -196,7 +210,9 @@ let cycles graph lost =
 
 (* --- As values ------------------------------------------------------------------- *)
 
-let task (who : Who.t) : task = { host = who.host; name = who.name }
+let task (who : Who.t) : task =
+  if Who.is_known who && not (Who.has_ended who) then Task_id.of_who who
+  else { id = 0; host = who.host; name = who.name }
 
 (* What began after [now] was read has waited for no time. *)
 let seconds ~now since =
@@ -205,6 +221,7 @@ let seconds ~now since =
 let holder ~now (holder : Waits.holder) =
   {
     by = task holder.by;
+    domain = holder.by.domain;
     held_for = seconds ~now (Int64.of_int holder.since_ns);
     held_at = holder.held_at;
   }
@@ -260,6 +277,10 @@ let woken_besides waits =
     (fun (w : Waits.t) -> not (Numbers.mem w.number waiting))
     (Waits.resumed ())
 
+let running ~now
+    ({ task = who; on_domain; since; waited_at; _ } : Waits.running) =
+  { task = task who; on_domain; runs_for = seconds ~now since; waited_at }
+
 let now () =
   let now = Mtime_clock.now_ns () in
   let waits = Waits.all () in
@@ -281,4 +302,5 @@ let now () =
     behind = List.filteri is_behind (Array.to_list all);
     waits = List.filteri (fun i _ -> i < n) (Array.to_list all);
     woken = List.filteri (fun i _ -> i >= n) (Array.to_list all);
+    running = List.map (running ~now) (Waits.running ());
   }

@@ -1,7 +1,13 @@
 (** Who waits for whom, as values: see {!Concord.Tools.Debug}. *)
 
-type task = { host : string; name : string }
-type holder = { by : task; held_for : float; held_at : Printexc.raw_backtrace }
+type task = Task_id.t = { id : int; host : string; name : string }
+
+type holder = {
+  by : task;
+  domain : int;
+  held_for : float;
+  held_at : Printexc.raw_backtrace;
+}
 
 type target = {
   operation : string;
@@ -19,11 +25,19 @@ type wait = {
   waits_at : Printexc.raw_backtrace;
 }
 
+type running = {
+  task : task;
+  on_domain : int;
+  runs_for : float;
+  waited_at : Printexc.raw_backtrace;
+}
+
 type t = {
   cycles : wait list list;
   behind : wait list;
   waits : wait list;
   woken : wait list;
+  running : running list;
 }
 
 val now : unit -> t

@@ -43,33 +43,73 @@ let add_frames buffer ~indent backtrace =
 let where { host; _ } domain =
   if host = "" || domain = 0 then "" else Printf.sprintf " on domain %d" domain
 
-let named { host; name } = if host = "" then name else host ^ ", " ^ name
+(* Tasks of two schedulers may have the same name: then their numbers tell them apart. *)
+type names = (string * string, int) Hashtbl.t
 
-let add_holder buffer { by; held_for; held_at } =
+let several = -1
+
+let names_of ({ waits; woken; running; _ } : Debug_report.t) : names =
+  let ids = Hashtbl.create 16 in
+  let add { id; host; name } =
+    match Hashtbl.find_opt ids (host, name) with
+    | None -> Hashtbl.add ids (host, name) id
+    | Some other -> if other <> id then Hashtbl.replace ids (host, name) several
+  in
+  let add_target { holders; _ } = List.iter (fun { by; _ } -> add by) holders in
+  let add_wait { task; targets; _ } =
+    add task;
+    List.iter add_target targets
+  in
+  List.iter add_wait waits;
+  List.iter add_wait woken;
+  List.iter (fun (running : running) -> add running.task) running;
+  ids
+
+let named (names : names) { id; host; name } =
+  let number =
+    if id > 0 && Hashtbl.find_opt names (host, name) = Some several then
+      Printf.sprintf " (id %d)" id
+    else ""
+  in
+  (if host = "" then name else host ^ ", " ^ name) ^ number
+
+let add_holder names buffer { by; domain; held_for; held_at } =
+  let who = named names by ^ where by domain in
   if Printexc.raw_backtrace_length held_at = 0 then
-    add buffer "    depends on %s\n" (named by)
+    add buffer "    depends on %s\n" who
   else begin
-    add buffer "    held by %s for %.1f s, since:\n" (named by) held_for;
+    add buffer "    held by %s for %.1f s, since:\n" who held_for;
     add_frames buffer ~indent:"      " held_at
   end
 
-let add_holders buffer holders =
+let add_holders names buffer holders =
   List.iteri
-    (fun i holder -> if i < max_lines then add_holder buffer holder)
+    (fun i holder -> if i < max_lines then add_holder names buffer holder)
     holders;
   let more = List.length holders - max_lines in
   if more > 0 then add buffer "    (and by %s)\n" (counted more "other task")
+
+(* Names in other scripts are shown as they are. *)
+let quoted name =
+  let escaped = function
+    | '"' -> "\\\""
+    | '\\' -> "\\\\"
+    | ('\000' .. '\031' | '\127') as control -> Char.escaped control
+    | other -> String.make 1 other
+  in
+  let parts = List.map escaped (List.of_seq (String.to_seq name)) in
+  "\"" ^ String.concat "" parts ^ "\""
 
 let operation { operation; structure; _ } =
   let operation =
     if operation = "" then "an operation without a name" else operation
   in
   match structure with
-  | Some name -> Printf.sprintf "%s of %S" operation name
+  | Some name -> Printf.sprintf "%s of %s" operation (quoted name)
   | None -> operation
 
 (* [others]: the same of the other waits in the group. *)
-let add_target buffer before target others =
+let add_target names buffer before target others =
   let is_like f other = other == target || f other = f target in
   let all_like f = List.for_all (is_like f) others in
   add buffer "  %s %s%s\n" before (operation target)
@@ -79,17 +119,25 @@ let add_target buffer before target others =
       add buffer "    made at:\n";
       add_frames buffer ~indent:"      " made_at)
     target.made_at;
-  add_holders buffer target.holders;
+  add_holders names buffer target.holders;
   if not (all_like (fun { holders; _ } -> List.map (fun h -> h.by) holders))
   then add buffer "    (that of the first task; other tasks hold the others)\n"
 
 (* What follows the first line. *)
-let add_rest buffer { targets; waits_at; _ } others =
-  let same_target i =
-    List.filter_map (fun { targets; _ } -> List.nth_opt targets i) others
+let add_rest names buffer { targets; waits_at; _ } others =
+  let same_target i target =
+    let is_same other =
+      other.operation = target.operation && other.structure = target.structure
+    in
+    let of_other { targets; _ } =
+      match List.find_opt is_same targets with
+      | Some _ as found -> found
+      | None -> List.nth_opt targets i
+    in
+    List.filter_map of_other others
   in
   let add_target i before target =
-    add_target buffer before target (same_target i)
+    add_target names buffer before target (same_target i target)
   in
   begin match targets with
   | [] -> add buffer "  in no structure\n"
@@ -105,14 +153,14 @@ let add_rest buffer { targets; waits_at; _ } others =
 
 type what = Waits | Was_woken
 
-let add_wait ?(what = Waits) buffer wait =
-  add buffer "%s%s" (named wait.task) (where wait.task wait.domain);
+let add_wait ?(what = Waits) names buffer (wait : wait) =
+  add buffer "%s%s" (named names wait.task) (where wait.task wait.domain);
   begin match what with
   | Waits -> add buffer " waits for %.1f s\n" wait.waits_for
   | Was_woken ->
       add buffer " was woken %.1f s ago, and has not gone on\n" wait.waits_for
   end;
-  add_rest buffer wait []
+  add_rest names buffer wait []
 
 (* --- Those that wait alike ------------------------------------------------------ *)
 
@@ -143,7 +191,8 @@ let remembering f =
 let alike () =
   let numbers = Hashtbl.create 100 in
   let number backtrace =
-    let frames = Debug_frames.of_program backtrace in
+    let is_other frame = not (Debug_frames.is_of_stdlib frame) in
+    let frames = List.filter is_other (Debug_frames.of_program backtrace) in
     match Hashtbl.find_opt numbers frames with
     | Some number -> number
     | None ->
@@ -162,7 +211,7 @@ let alike () =
   in
   fun wait ->
     ( (number wait.waits_at, wait.domain, wait.task.host),
-      List.map target wait.targets )
+      List.sort compare (List.map target wait.targets) )
 
 (* But for the names of structures, and for who exactly holds them. *)
 let roughly (where, targets) =
@@ -172,7 +221,7 @@ let roughly (where, targets) =
     ( operation,
       None,
       made_at,
-      List.map (fun (host, name, at) -> ({ host; name }, at)) hosts )
+      List.map (fun (host, name, at) -> ({ id = 0; host; name }, at)) hosts )
   in
   (where, List.map target targets)
 
@@ -201,9 +250,14 @@ let groups waits =
       if List.compare_length_with groups max_lines <= 0 then groups
       else [ List.concat groups ])
 
-let add_group what buffer = function
+let range least most =
+  let seconds = Printf.sprintf "%.1f" in
+  if seconds least = seconds most then seconds least ^ " s"
+  else Printf.sprintf "%s to %s s" (seconds least) (seconds most)
+
+let add_group what names buffer = function
   | [] -> ()
-  | [ wait ] -> add_wait ~what buffer wait
+  | [ wait ] -> add_wait ~what names buffer wait
   | first :: others as group ->
       let waited = List.map (fun wait -> wait.waits_for) group in
       let n = List.length group and { task; domain; _ } = first in
@@ -216,25 +270,44 @@ let add_group what buffer = function
       in
       let least = List.fold_left Float.min Float.infinity waited
       and most = List.fold_left Float.max 0. waited in
+      let long = range least most in
       begin match what with
-      | Waits -> add buffer "%s%s wait for %.1f to %.1f s\n" who on least most
+      | Waits -> add buffer "%s%s wait for %s\n" who on long
       | Was_woken ->
-          add buffer
-            "%s%s were woken %.1f to %.1f s ago, and have not gone on\n" who on
-            least most
+          add buffer "%s%s were woken %s ago, and have not gone on\n" who on
+            long
       end;
-      add_rest buffer first others
+      add_rest names buffer first others
 
 (* --- All of it ------------------------------------------------------------------- *)
 
-let add_cycle buffer cycle =
+let add_cycle names buffer cycle =
   add buffer "Cycle of %d: each waits for what the next one holds\n"
     (List.length cycle);
-  List.iter (add_wait buffer) cycle;
+  List.iter (add_wait names buffer) cycle;
   add buffer "\n"
 
-let add_groups ?(what = Waits) buffer waits =
-  List.iter (add_group what buffer) (groups waits)
+let add_groups ?(what = Waits) names buffer waits =
+  List.iter (add_group what names buffer) (groups waits)
+
+let add_running names buffer { task; on_domain; runs_for; waited_at } =
+  add buffer "  %s%s was resumed %.1f s ago, here:\n" (named names task)
+    (where task on_domain) runs_for;
+  add_frames buffer ~indent:"    " waited_at
+
+(* Only what may stand still is of interest, and the longest first. *)
+let add_all_running names buffer running =
+  let is_long { runs_for; _ } = runs_for >= 0.1 in
+  let longest a b = Float.compare b.runs_for a.runs_for in
+  match List.sort longest (List.filter is_long running) with
+  | [] -> ()
+  | running ->
+      add buffer "\nResumed last in its thread, and not waiting since:\n";
+      List.iteri
+        (fun i task -> if i < max_lines then add_running names buffer task)
+        running;
+      let more = List.length running - max_lines in
+      if more > 0 then add buffer "  (and %s)\n" (counted more "other task")
 
 let without some waits =
   let numbers = Hashtbl.create 10 in
@@ -242,23 +315,25 @@ let without some waits =
   List.filter (fun { number; _ } -> not (Hashtbl.mem numbers number)) waits
 
 (* Each wait is shown once. *)
-let of_report { cycles; behind; waits; woken } =
+let of_report ({ cycles; behind; waits; woken; running } as report) =
+  let names = names_of report in
   let buffer = Buffer.create 1_000 in
   add buffer "concord: %s\n" (wait_ (List.length waits) "task");
   if not (List.is_empty woken) then
     add buffer "Woken, while their schedulers run something else: %s\n"
       (counted (List.length woken) "task");
   add buffer "\n";
-  List.iter (add_cycle buffer) cycles;
+  List.iter (add_cycle names buffer) cycles;
   let others = without behind (without (List.concat cycles) waits) in
   if not (List.is_empty behind) then begin
     add buffer "Behind them: %s for what those above hold, or one another\n"
       (wait_ (List.length behind) "task");
-    add_groups buffer behind;
+    add_groups names buffer behind;
     add buffer "\n"
   end;
   if not (List.is_empty cycles || List.is_empty others) then
     add buffer "Not in a cycle: %s\n" (wait_ (List.length others) "task");
-  add_groups buffer others;
-  add_groups ~what:Was_woken buffer woken;
+  add_groups names buffer others;
+  add_groups ~what:Was_woken names buffer woken;
+  add_all_running names buffer running;
   Buffer.contents buffer

@@ -87,6 +87,8 @@ let all backtrace =
 let of_program backtrace =
   List.filter (fun frame -> frame.is_of_program) (all backtrace)
 
+let is_of_stdlib { name; _ } = is_of_stdlib name
+
 module Table = Hashtbl.Make (struct
   type t = Printexc.raw_backtrace
 

@@ -14,6 +14,9 @@ val all : Printexc.raw_backtrace -> t list
 (** Those that have a target in a file, the innermost first. [[]] in a program
     without debugging information. *)
 
+val is_of_stdlib : t -> bool
+(** Is it a function of the standard library? *)
+
 val of_program : Printexc.raw_backtrace -> t list
 (** Those of the program, likewise. A call that is the last of its function
     leaves no frame. *)

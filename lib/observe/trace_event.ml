@@ -1,4 +1,4 @@
-type task = { id : int; host : string; name : string }
+type task = Task_id.t = { id : int; host : string; name : string }
 type outcome = Returned | Raised | Cancelled
 
 type event =

@@ -1,6 +1,6 @@
 (** Events of a trace, and the text that they are on their way to a reader. *)
 
-type task = { id : int; host : string; name : string }
+type task = Task_id.t = { id : int; host : string; name : string }
 type outcome = Returned | Raised | Cancelled
 
 type event =

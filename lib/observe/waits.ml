@@ -130,18 +130,63 @@ let block t block resumer =
   if Option.is_none found then began t;
   found
 
+(* --- Who runs --------------------------------------------------------------- *)
+
+type running = {
+  thread : int;
+  on_domain : int;
+  task : Who.t;
+  since : int64;
+  waited_at : Printexc.raw_backtrace;
+}
+
+module Threads = Map.Make (Int)
+
+(* By thread: the task that continued there last, and has not begun to wait since. Of more
+   than [most_running] the oldest is forgotten: its thread may have ended. *)
+let running_ : running Threads.t Atomic.t = Atomic.make Threads.empty
+let most_running = 256
+let running () = List.map snd (Threads.bindings (Atomic.get running_))
+let this_thread () = Thread.id (Thread.self ())
+
+let without_oldest all =
+  if Threads.cardinal all < most_running then all
+  else
+    let older _ a b = if Int64.compare a.since b.since < 0 then a else b in
+    let first = snd (Threads.min_binding all) in
+    Threads.remove (Threads.fold older all first).thread all
+
+let stops_running () =
+  let thread = this_thread () in
+  if Threads.mem thread (Atomic.get running_) then
+    Atomically.update running_ (Threads.remove thread)
+
+(* The task has its value, which would be lost if a signal handler raised here: the exception
+   comes in the thread's next wait. *)
+let runs { who; waits_at; _ } =
+  try
+    let thread = this_thread () and on_domain = (Domain.self () :> int) in
+    let since = Mtime_clock.now_ns () in
+    let task = { thread; on_domain; task = who; since; waited_at = waits_at } in
+    Atomically.update running_ (fun all ->
+        Threads.add thread task (without_oldest (Threads.remove thread all)))
+  with e -> Late.keep e (Printexc.get_raw_backtrace ())
+
 let during ~who targets suspend block_ =
   let t = make who targets in
   match
+    stops_running ();
     add t;
     suspend (fun resumer -> block t block_ resumer)
   with
   | v ->
       ended t;
+      runs t;
       v
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
       ended t;
+      runs t;
       Printexc.raise_with_backtrace e backtrace
 
 (* --- Operations without a stack ----------------------------------------------- *)

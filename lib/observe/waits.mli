@@ -81,6 +81,21 @@ val resumed : unit -> t list
 val begun : unit -> int
 (** How many have ever begun. *)
 
+(** {2 Who runs} *)
+
+type running = {
+  thread : int;  (** Of the system, as [Thread.id]. *)
+  on_domain : int;
+  task : Who.t;
+  since : int64;  (** When it continued. *)
+  waited_at : Printexc.raw_backtrace;  (** Where it had waited. *)
+}
+
+val running : unit -> running list
+(** The task that continued last in each thread, unless a task has begun to wait
+    there since. It may have ended, and other tasks may have begun and run. At
+    most 256 threads. *)
+
 (** {2 Operations that have no stack while they wait}
 
     Those of the indirect styles. Who waits there is not known: each is a task

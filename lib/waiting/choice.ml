@@ -266,9 +266,13 @@ let rec targets : type a. a alternative -> Waits.target list = function
   | Alternative { operation; structure; _ } ->
       [ Operation.target operation structure ]
 
-let[@inline never] suspend_slowly alternatives block =
-  let targets () = List.concat_map targets (Array.to_list alternatives) in
+let[@inline never] suspend_slowly in_order block =
+  let targets () = List.concat_map targets (Array.to_list in_order) in
   Reach.suspend_slowly targets block
+
+let reversed alternatives =
+  let n = Array.length alternatives in
+  Array.init n (fun i -> alternatives.(n - 1 - i))
 
 let refused = Some "Event.select"
 
@@ -286,11 +290,11 @@ let rec may_spin alternatives i ~any =
         | Indifferent -> may_spin alternatives (i + 1) ~any
         | Never | Enlisted -> false)
 
-let wait_for_any alternatives =
+let wait_for_any ~in_order alternatives =
   let enlisted = ref [] in
   let block resumer = block alternatives enlisted resumer in
   match
-    if Reach.takes_slow_path () then suspend_slowly alternatives block
+    if Reach.takes_slow_path () then suspend_slowly in_order block
     else Reach.suspend_at_once block
   with
   | chosen ->
@@ -311,12 +315,20 @@ let spin_for_any alternatives =
   else None
 
 (* A choice that was resumed in vain begins again, with the same arguments. *)
-let rec perform_any alternatives =
+let rec perform_in_order in_order alternatives =
   match attempt_any alternatives with
   | Some chosen -> chosen
   | None -> (
       match spin_for_any alternatives with
       | Some chosen -> chosen
       | None ->
-          let chosen = wait_for_any alternatives in
-          if is_confirmed chosen then chosen else perform_any alternatives)
+          let chosen = wait_for_any ~in_order alternatives in
+          if is_confirmed chosen then chosen
+          else perform_in_order in_order alternatives)
+
+(* Only reports need the order of the source, which the attempts destroy. *)
+let perform_any alternatives =
+  let in_order =
+    if Reach.takes_slow_path () then reversed alternatives else alternatives
+  in
+  perform_in_order in_order alternatives

@@ -43,8 +43,12 @@ val attempt_any : 'a alternative array -> 'a chosen option
 (** Tries all, in an order in which each is equally likely before each other;
     the array is permuted. *)
 
+val reversed : 'a alternative array -> 'a alternative array
+(** A copy in the other order. *)
+
 val perform_any : 'a alternative array -> 'a chosen
-(** As {!attempt_any}; if none can be performed now, the task waits for all.
+(** As {!attempt_any}; if none can be performed now, the task waits for all. The
+    last one is the first one in the program's source: so reports show them.
 
     - {b Suspends} while none can be performed.
     - {b Cancelled} while suspended: none was performed, all are withdrawn, and
@@ -62,8 +66,10 @@ val conclude : Aborts.due -> 'a chosen -> 'a
 
 val attempt : 'a alternative -> 'a chosen option
 
-val wait_for_any : 'a alternative array -> 'a chosen
-(** As {!perform_any} waits; but it may have been resumed in vain. *)
+val wait_for_any :
+  in_order:'a alternative array -> 'a alternative array -> 'a chosen
+(** As {!perform_any} waits; but it may have been resumed in vain. Reports show
+    the alternatives as they are [in_order]. *)
 
 val is_confirmed : 'a chosen -> bool
 (** Was it not? To be asked once, in the task. *)

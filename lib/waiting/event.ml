@@ -189,8 +189,7 @@ let select_default ts f =
 
 let in_order t =
   let alternatives, aborts = flatten t in
-  let n = Array.length alternatives in
-  (Array.init n (fun i -> alternatives.(n - 1 - i)), aborts)
+  (reversed alternatives, aborts)
 
 let rounds ts =
   let fixed, made = List.partition is_fixed ts in

@@ -29,5 +29,5 @@ let rec perform rounds =
   match attempt_in_turn rounds first n with
   | Some chosen -> chosen
   | None ->
-      let chosen = wait_for_any rounds.permuted in
+      let chosen = wait_for_any ~in_order:rounds.in_turn rounds.permuted in
       if is_confirmed chosen then chosen else perform rounds

@@ -18,25 +18,26 @@ let[@inline never] elsewhere () =
   ignore (Sys.opaque_identity () : unit);
   here
 
-let task ?(host = "fifo") n : Debug.task =
-  { host; name = Printf.sprintf "task %d" n }
+let task ?(host = "fifo") ?(id = 1_000) n : Debug.task =
+  { id = id + n; host; name = Printf.sprintf "task %d" n }
 
 let target ?structure ?made_at ?(holders = []) operation : Debug.target =
   { operation; structure; made_at; holders }
 
-let wait ?host ?(domain = 0) ?(for_ = 0.5) ?(at = no_frames) number targets :
-    Debug.wait =
+let wait ?host ?id ?(domain = 0) ?(for_ = 0.5) ?(at = no_frames) number targets
+    : Debug.wait =
   {
     number;
-    task = task ?host number;
+    task = task ?host ?id number;
     domain;
     targets;
     waits_for = for_;
     waits_at = at;
   }
 
-let report ?(cycles = []) ?(behind = []) ?(woken = []) waits : Debug.report =
-  { cycles; behind; waits; woken }
+let report ?(cycles = []) ?(behind = []) ?(woken = []) ?(running = []) waits :
+    Debug.report =
+  { cycles; behind; waits; woken; running }
 
 (* The line of a frame changes with each edit of this file. *)
 let without_lines text =
@@ -57,7 +58,7 @@ let texts =
   let here = somewhere () and there = elsewhere () in
   let lock by =
     target ~structure:"accounts" "Mutex.lock"
-      ~holders:[ { by; held_for = 1.25; held_at = somewhere () } ]
+      ~holders:[ { by; domain = 0; held_for = 1.25; held_at = somewhere () } ]
   in
   [
     ("nobody", report [], [ "concord: 0 tasks wait"; "" ]);
@@ -116,8 +117,18 @@ let texts =
               target "Rwlock.write_lock" ~made_at:there
                 ~holders:
                   [
-                    { by = task 7; held_for = 1.25; held_at = no_frames };
-                    { by = task 8 ~host:""; held_for = 1.25; held_at = here };
+                    {
+                      by = task 7;
+                      domain = 3;
+                      held_for = 1.25;
+                      held_at = no_frames;
+                    };
+                    {
+                      by = task 8 ~host:"";
+                      domain = 0;
+                      held_for = 1.25;
+                      held_at = here;
+                    };
                   ];
             ];
         ],
@@ -129,7 +140,7 @@ let texts =
         "    made at:";
         "      FILE:N (Test_debug.elsewhere)";
         "      FILE:N (Test_debug.texts)";
-        "    depends on fifo, task 7";
+        "    depends on fifo, task 7 on domain 3";
         "    held by task 8 for 1.2 s, since:";
         "      FILE:N (Test_debug.somewhere)";
         "      FILE:N (Test_debug.texts)";
@@ -230,11 +241,75 @@ let texts =
       [
         "concord: 2 tasks wait";
         "";
-        "2 threads wait for 0.5 to 0.5 s";
+        "2 threads wait for 0.5 s";
         "  in Mvar.take";
         "  here:";
         no_frames_line;
       ] );
+    ( "tasks of two schedulers",
+      (let by = task 1 ~id:20 in
+       let holders : Debug.holder list =
+         [ { by; domain = 0; held_for = 1.; held_at = no_frames } ]
+       in
+       report
+         [
+           wait 1 ~id:10 [ target "Mutex.lock" ~holders ];
+           wait 2 [ take ] ~for_:1.;
+         ]),
+      [
+        "concord: 2 tasks wait";
+        "";
+        "fifo, task 1 (id 11) waits for 0.5 s";
+        "  in Mutex.lock";
+        "    depends on fifo, task 1 (id 21)";
+        "  here:";
+        no_frames_line;
+        "fifo, task 2 waits for 1.0 s";
+        "  in Mvar.take";
+        "  here:";
+        no_frames_line;
+      ] );
+    ( "alternatives in another order",
+      (let a = target "Mvar.take" ~structure:"a"
+       and b = target "Latch.await" ~structure:"b" in
+       report [ wait 1 [ a; b ]; wait 2 [ b; a ] ]),
+      [
+        "concord: 2 tasks wait";
+        "";
+        "2 tasks of fifo wait for 0.5 s";
+        "  either in Mvar.take of \"a\"";
+        "  or in Latch.await of \"b\"";
+        "  here:";
+        no_frames_line;
+      ] );
+    ( "names",
+      report [ wait 1 [ target "Mvar.take" ~structure:"Z\195\164hler \"\n\"" ] ],
+      [
+        "concord: 1 task waits";
+        "";
+        "fifo, task 1 waits for 0.5 s";
+        "  in Mvar.take of \"Z\195\164hler \\\"\\n\\\"\"";
+        "  here:";
+        no_frames_line;
+      ] );
+    ( "running",
+      (let runs runs_for n : Debug.running =
+         { task = task n; on_domain = 1; runs_for; waited_at = here }
+       in
+       report [] ~running:[ runs 0.05 1; runs 2. 2; runs 3. 3 ]),
+      let at =
+        [ "    FILE:N (Test_debug.somewhere)"; "    FILE:N (Test_debug.texts)" ]
+      in
+      [
+        "concord: 0 tasks wait";
+        "";
+        "";
+        "Resumed last in its thread, and not waiting since:";
+        "  fifo, task 3 on domain 1 was resumed 3.0 s ago, here:";
+      ]
+      @ at
+      @ [ "  fifo, task 2 on domain 1 was resumed 2.0 s ago, here:" ]
+      @ at );
   ]
 
 (* --- When a stall is reported -------------------------------------------------------- *)

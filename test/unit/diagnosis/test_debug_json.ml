@@ -9,7 +9,7 @@ let[@inline never] somewhere () =
   ignore (Sys.opaque_identity () : unit);
   here
 
-let task name : Debug.task = { host = "fifo"; name }
+let task ?(id = 5) name : Debug.task = { id; host = "fifo"; name }
 
 let wait number name targets : Debug.wait =
   {
@@ -50,7 +50,13 @@ let valid =
 let strings () =
   let json =
     parsed
-      { cycles = []; behind = []; waits = [ wait 1 strange [] ]; woken = [] }
+      {
+        cycles = [];
+        behind = [];
+        waits = [ wait 1 strange [] ];
+        woken = [];
+        running = [];
+      }
   in
   string "the name" valid
     (json |> member "waits" |> index 0 |> member "task" |> member "name"
@@ -63,7 +69,14 @@ let fields () =
       structure = Some "accounts";
       made_at = Some (somewhere ());
       holders =
-        [ { by = task "task 1"; held_for = 0.25; held_at = somewhere () } ];
+        [
+          {
+            by = task "task 1";
+            domain = 3;
+            held_for = 0.25;
+            held_at = somewhere ();
+          };
+        ];
     }
   in
   let unknown : Debug.target =
@@ -77,8 +90,18 @@ let fields () =
         behind = [ b ];
         waits = [ a; b ];
         woken = [ b ];
+        running =
+          [
+            {
+              task = task "task 9" ~id:9;
+              on_domain = 4;
+              runs_for = 2.;
+              waited_at = a.waits_at;
+            };
+          ];
       }
   in
+  let stack position = json |> member "stacks" |> index (to_int position) in
   let numbers json = List.map to_int (to_list json) in
   let check_numbers = Alcotest.(check (list int)) in
   check_numbers "first cycle" [ 7; 8 ]
@@ -93,7 +116,8 @@ let fields () =
   Alcotest.(check (float 1e-9))
     "seconds" 1.5
     (first |> member "seconds" |> to_float);
-  let frame = first |> member "at" |> index 0 in
+  int "id" 5 (first |> member "task" |> member "id" |> to_int);
+  let frame = first |> member "at" |> stack |> index 0 in
   string "function" "Test_debug_json.somewhere"
     (frame |> member "function" |> to_string);
   string "file" "test_debug_json.ml"
@@ -105,14 +129,23 @@ let fields () =
   string "structure" "accounts" (target |> member "structure" |> to_string);
   Alcotest.(check bool)
     "made at" true
-    (target |> member "made_at" |> to_list <> []);
+    (target |> member "made_at" |> stack |> to_list <> []);
   let holder = target |> member "holders" |> index 0 in
   string "holder" "task 1"
     (holder |> member "task" |> member "name" |> to_string);
   Alcotest.(check (float 1e-9))
     "held for" 0.25
     (holder |> member "seconds" |> to_float);
-  Alcotest.(check bool) "held at" true (holder |> member "at" |> to_list <> []);
+  Alcotest.(check bool)
+    "held at" true
+    (holder |> member "at" |> stack |> to_list <> []);
+  int "holder's domain" 3 (holder |> member "domain" |> to_int);
+  let running = json |> member "running" |> index 0 in
+  int "runs" 9 (running |> member "task" |> member "id" |> to_int);
+  int "on domain" 4 (running |> member "domain" |> to_int);
+  int "resumed at: the stack is there once"
+    (first |> member "at" |> to_int)
+    (running |> member "at" |> to_int);
   let unknown = first |> member "targets" |> index 1 in
   Alcotest.(check bool) "no name" true (member "structure" unknown = `Null);
   Alcotest.(check bool) "not made" true (member "made_at" unknown = `Null)

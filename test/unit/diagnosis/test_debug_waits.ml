@@ -335,6 +335,80 @@ let frames () =
     [ "Concord__"; "Stdlib__Fun"; "Thread."; "fifo.ml"; "fun.ml" ];
   is_over "frames" box
 
+(* Eight tasks at one choice of three: one group, with the alternatives as in the source. *)
+let select () =
+  let a = Debug.named "first" (Mvar.create_empty ())
+  and b = Debug.named "second" (Mvar.create_empty ())
+  and c = Debug.named "third" (Mvar.create_empty ()) in
+  let ends =
+    List.init 8 (fun _ ->
+        thread (fun () ->
+            Event.select [ Mvar.take_evt a; Mvar.take_evt b; Mvar.take_evt c ]))
+  in
+  let report = until_there "first" 8 in
+  let text = Debug.to_string { report with waits = all_in "first" report } in
+  let operations (wait : Debug.wait) =
+    List.map (fun (t : Debug.target) -> Option.get t.structure) wait.targets
+  in
+  List.iter
+    (fun wait ->
+      strings "in order" [ "first"; "second"; "third" ] (operations wait))
+    (all_in "first" report);
+  yes text (contains text "8 threads wait for");
+  List.iter (fun _ -> Mvar.put b ()) ends;
+  List.iter (fun join -> join ()) ends
+
+(* Of two schedulers, each of which has a task 1. *)
+let two_schedulers () =
+  let box = Debug.named "two" (Mvar.create_empty ()) in
+  let one () =
+    Concord_fifo.run (fun () ->
+        Concord_fifo.join (Concord_fifo.fork (fun () -> Mvar.take box)))
+  in
+  let ends = [ thread one; thread one ] in
+  let report = until_there "two" 2 in
+  let again = Debug.report () in
+  let ids report =
+    List.map (fun (wait : Debug.wait) -> wait.task.id) (all_in "two" report)
+  in
+  int "two numbers" 2 (List.length (List.sort_uniq compare (ids report)));
+  Alcotest.(check (list int)) "the same again" (ids report) (ids again);
+  let text = Debug.to_string report in
+  List.iter
+    (fun id ->
+      yes text (contains text (Printf.sprintf "fifo, task 1 (id %d)" id)))
+    (ids report);
+  List.iter (fun _ -> Mvar.put box ()) ends;
+  List.iter (fun join -> join ()) ends
+
+(* A task that was resumed, and blocks its loop. *)
+let frames_of backtrace =
+  String.split_on_char '\n' (Printexc.raw_backtrace_to_string backtrace)
+
+let running () =
+  let box = Mvar.create_empty () and blocks = Stdlib.Mutex.create () in
+  let runs name (report : Debug.report) =
+    List.exists
+      (fun (running : Debug.running) ->
+        List.exists
+          (fun frame -> contains frame name)
+          (frames_of running.waited_at))
+      report.running
+  in
+  Stdlib.Mutex.lock blocks;
+  let[@inline never] culprit () =
+    Mvar.take box;
+    Stdlib.Mutex.lock blocks;
+    Stdlib.Mutex.unlock blocks
+  in
+  let loop = thread (fun () -> Concord_fifo.run culprit) in
+  eventually "it waits" (fun () -> Mvar.waiters box = 1);
+  no "it waits" (runs "culprit" (Debug.report ()));
+  Mvar.put box ();
+  eventually "it runs" (fun () -> runs "culprit" (Debug.report ()));
+  Stdlib.Mutex.unlock blocks;
+  loop ()
+
 let () =
   run "Debug: who waits"
     [
@@ -363,5 +437,8 @@ let () =
           test "the last name counts" last_name_counts;
           test "no structure" no_structure;
           test "frames" frames;
+          test "a choice" select;
+          test "two schedulers" two_schedulers;
+          test "who runs" running;
         ] );
     ]

@@ -1,0 +1,58 @@
+type t = { id : int; host : string; name : string }
+
+module Names = Map.Make (struct
+  type t = string * string
+
+  let compare = compare
+end)
+
+(* The tasks of each host and name. A scheduler may give a name again when the task that had
+   it has ended, and another scheduler may have given it, too. *)
+type tasks = {
+  known : int Identity.attached list Names.t;
+  added : int;
+  limit : int;
+}
+
+let least = 1_000
+let tasks = Atomic.make { known = Names.empty; added = 0; limit = least }
+let last_task = Atomic.make 0
+let is_useful entry = not (Identity.is_useless entry)
+
+(* Those that have ended are dropped when there may be as many of them as of the others. *)
+let without_useless { known; _ } =
+  let useful entries =
+    match List.filter is_useful entries with [] -> None | some -> Some some
+  in
+  let known = Names.filter_map (fun _ entries -> useful entries) known in
+  let added = Names.cardinal known in
+  { known; added; limit = Int.max least (2 * added) }
+
+let find_task (who : Who.t) { known; _ } =
+  Option.bind
+    (Names.find_opt (who.host, who.name) known)
+    (List.find_map (Identity.attached_to who.identity))
+
+let add_task (who : Who.t) id tasks =
+  match Identity.attach_to_target who.identity id with
+  | None -> tasks
+  | Some entry ->
+      let { known; added; limit } =
+        if tasks.added <= tasks.limit then tasks else without_useless tasks
+      in
+      let add entries =
+        Some (entry :: List.filter is_useful (Option.value entries ~default:[]))
+      in
+      let known = Names.update (who.host, who.name) add known in
+      { known; added = added + 1; limit }
+
+let of_who (who : Who.t) =
+  let id =
+    match find_task who (Atomic.get tasks) with
+    | Some id -> id
+    | None ->
+        let id = 1 + Atomic.fetch_and_add last_task 1 in
+        Atomically.update tasks (add_task who id);
+        id
+  in
+  { id; host = who.host; name = who.name }
