@@ -10,6 +10,7 @@ type holder = Debug_report.holder = {
 type target = Debug_report.target = {
   operation : string;
   structure : string option;
+  state : string;
   made_at : Printexc.raw_backtrace option;
   holders : holder list;
 }

@@ -111,6 +111,9 @@ type target = {
       (** As ["Mvar.take"]; [""] if the operation has no name, as one of another
           library. *)
   structure : string option;  (** Its name. *)
+  state : string;
+      (** What it has, where that says why the task waits: as
+          ["2 to count down"] of a latch; [""] of most. *)
   made_at : Printexc.raw_backtrace option;
   holders : holder list;  (** Those that are known. *)
 }

@@ -89,11 +89,12 @@ let holder stack { by; domain; held_for; held_at } =
       ("at", stack held_at);
     ]
 
-let target stack { operation; structure; made_at; holders } =
+let target stack { operation; structure; state; made_at; holders } =
   Object
     [
       ("operation", String operation);
       ("structure", or_null (fun name -> String name) structure);
+      ("state", String state);
       ("made_at", or_null stack made_at);
       ("holders", List (List.map (holder stack) holders));
     ]

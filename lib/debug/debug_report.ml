@@ -10,6 +10,7 @@ type holder = {
 type target = {
   operation : string;
   structure : string option;
+  state : string;
   made_at : Printexc.raw_backtrace option;
   holders : holder list;
 }
@@ -236,11 +237,12 @@ let all_holders ~now { seen; waiting; _ } =
   Array.iter (fun seen -> List.iter add (structures seen)) seen;
   known
 
-let target holders
-    ((target : Waits.target), { Known.number; name; made_at; details; _ }) =
+let target holders ((target : Waits.target), { Known.number; name; made_at; _ })
+    =
   {
-    operation = target.operation ^ details;
+    operation = target.operation;
     structure = name;
+    state = target.state ();
     made_at;
     holders = (if number < 0 then [] else holders.(number));
   }

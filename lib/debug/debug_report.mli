@@ -12,6 +12,7 @@ type holder = {
 type target = {
   operation : string;
   structure : string option;
+  state : string;
   made_at : Printexc.raw_backtrace option;
   holders : holder list;
 }

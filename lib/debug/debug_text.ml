@@ -100,13 +100,13 @@ let quoted name =
   let parts = List.map escaped (List.of_seq (String.to_seq name)) in
   "\"" ^ String.concat "" parts ^ "\""
 
-let operation { operation; structure; _ } =
+let operation { operation; structure; state; _ } =
   let operation =
     if operation = "" then "an operation without a name" else operation
   in
-  match structure with
-  | Some name -> Printf.sprintf "%s of %s" operation (quoted name)
-  | None -> operation
+  operation
+  ^ Option.fold structure ~none:"" ~some:(fun name -> " of " ^ quoted name)
+  ^ if state = "" then "" else Printf.sprintf " (%s)" state
 
 (* [others]: the same of the other waits in the group. *)
 let add_target names buffer before target others =
@@ -203,7 +203,7 @@ let alike () =
   let number = Debug_frames.remembering number in
   let holder { by; held_at; _ } = (by, number held_at) in
   let holders = remembering (List.map holder) in
-  let target { operation; structure; made_at; holders = held_by } =
+  let target { operation; structure; made_at; holders = held_by; _ } =
     ( operation,
       structure,
       Option.fold ~none:(-1) ~some:number made_at,

@@ -4,18 +4,10 @@ type t = {
   name : string option;
   made_at : Printexc.raw_backtrace option;
   holders : Waits.holder list;
-  details : string;
 }
 
 let unknown number =
-  {
-    number;
-    kind = None;
-    name = None;
-    made_at = None;
-    holders = [];
-    details = "";
-  }
+  { number; kind = None; name = None; made_at = None; holders = [] }
 
 (* A task that ended while it held something does not come back. *)
 let has_ended (holder : Waits.holder) =
@@ -72,8 +64,6 @@ let of_number tables number =
     name = List.find_map (fun (l : Labels.t) -> l.name) all;
     made_at = List.find_map (fun (l : Labels.t) -> l.made_at) all;
     holders = List.map as_it_is (tables.found.(number) @ labelled);
-    details =
-      String.concat "" (List.map (fun (l : Labels.t) -> l.details ()) own);
   }
 
 let numbered numbers ~from items =

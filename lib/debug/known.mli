@@ -6,7 +6,6 @@ type t = {
   name : string option;  (** The last name that was given. *)
   made_at : Printexc.raw_backtrace option;
   holders : Waits.holder list;  (** One that has ended is said to have. *)
-  details : string;
 }
 
 val look_up : Identity.pointer array -> t array

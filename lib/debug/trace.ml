@@ -22,7 +22,6 @@ type event = Tracing.event =
   | Ended of { task : task; domain : int }
   | Queue of { name : string; domain : int; length : int }
 
-let () = Atomic.set Tracing.operation_of_target Names.of_target
 let start = Plugin.trace
 let stop = Tracing.stop
 let is_on = Tracing.is_on

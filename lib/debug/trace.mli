@@ -84,8 +84,7 @@ type event =
       domain : int;
       operation : string;
           (** As ["Mvar.take"], or several between commas; [""] if it is not an
-              operation of the library, or nothing in the program refers to this
-              module or to {!Concord.Tools.Debug}. *)
+              operation of the library. *)
       at : string;
           (** The line of the program, as ["server.ml:12"]; [""] if it was
               compiled without [-g]. *)

@@ -1,7 +1,3 @@
-let of_target { Waits.operation; structure; _ } =
-  let _, details = Labels.kind_and_details structure in
-  operation ^ details
-
 let select = "Event.select"
 
 (* No style of promises has these. *)

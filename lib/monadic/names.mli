@@ -6,10 +6,6 @@ val refused : unit -> string option
     ["Event.select"] for a choice of several. [None] if no style has it:
     [Condition.wait], [Barrier.await]. *)
 
-val of_target : Waits.target -> string
-(** The operation, and what the structure's label says of its state. O(n) for n
-    labels. *)
-
 val advice : string -> string
 (** [advice style]: a sentence for the end of a message, which names that
     operation and the one of that name in [style]; or [""]. *)

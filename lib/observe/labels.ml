@@ -3,7 +3,6 @@ type t = {
   name : string option;
   made_at : Printexc.raw_backtrace option;
   holders : unit -> Waits.holder list;
-  details : unit -> string;
   whole : Identity.pointer;
 }
 
@@ -31,15 +30,13 @@ let attach ~is_first structure label =
   Atomically.update labels (fun before -> add_to before { attached; is_first })
 
 let nobody () = []
-let nothing () = ""
 
-let label ?kind ?name ?made_at ?(holders = nobody) ?(details = nothing)
-    ?(whole = Identity.nowhere) () =
-  { kind; name; made_at; holders; details; whole }
+let label ?kind ?name ?made_at ?(holders = nobody) ?(whole = Identity.nowhere)
+    () =
+  { kind; name; made_at; holders; whole }
 
-let add ?kind ?name ?made_at ?holders ?details structure =
-  attach ~is_first:false structure
-    (label ?kind ?name ?made_at ?holders ?details ())
+let add ?kind ?name ?made_at ?holders structure =
+  attach ~is_first:false structure (label ?kind ?name ?made_at ?holders ())
 
 (* A structure that was named later has several. None is older than the first one. *)
 let rec find pointer = find_among (Atomic.get labels).all pointer
@@ -79,11 +76,6 @@ let all () =
   if List.compare_lengths useful before < 0 then
     Atomically.update labels without_useless;
   useful
-
-let kind_and_details pointer =
-  let labels = find pointer in
-  ( first_kind labels,
-    String.concat "" (List.map (fun { details; _ } -> details ()) labels) )
 
 let given =
   {
@@ -136,18 +128,17 @@ let found_now () =
 
 let max_frames = 20
 
-let[@inline never] add_made kind name holders details structure =
+let[@inline never] add_made kind name holders structure =
   let made_at =
     if Waits.are_kept () then Some (Printexc.get_callstack max_frames) else None
   in
-  attach ~is_first:true structure
-    (label ?kind ?name ?made_at ?holders ?details ());
+  attach ~is_first:true structure (label ?kind ?name ?made_at ?holders ());
   structure
 
-let[@inline] made ?kind ?name ?holders ?details structure =
+let[@inline] made ?kind ?name ?holders structure =
   match name with
   | None when not (Waits.are_kept ()) -> structure
-  | name -> add_made kind name holders details structure
+  | name -> add_made kind name holders structure
 
 let[@inline] are_any () = (Atomic.get labels).length > 0
 let add_part whole part = attach ~is_first:true part (label ~whole ())

@@ -8,14 +8,12 @@ val made :
   ?kind:string ->
   ?name:string ->
   ?holders:(unit -> Waits.holder list) ->
-  ?details:(unit -> string) ->
   'structure ->
   'structure
 (** To be called by the function that makes a structure; it returns the
     structure. The name is noted, and while {!Waits.are_kept} the frames of the
     caller. [kind] is what such a structure is called, as ["stream"].
-    [holders ()] are those who can end a wait there, if that is known;
-    [details ()] stands behind the name of an operation in a report. {b Cost}
+    [holders ()] are those who can end a wait there, if that is known. {b Cost}
     without a name, and while waits are not kept: one read. *)
 
 val add :
@@ -23,11 +21,10 @@ val add :
   ?name:string ->
   ?made_at:Printexc.raw_backtrace ->
   ?holders:(unit -> Waits.holder list) ->
-  ?details:(unit -> string) ->
   'structure ->
   unit
-(** The structure is not kept alive, although [holders] and [details] refer to
-    it. {b Cost}: O(1) amortised. *)
+(** The structure is not kept alive, although [holders] refers to it. {b Cost}:
+    O(1) amortised. *)
 
 val derived : from:'structure -> 'part -> 'part
 (** The part is called as the structure is that it belongs to. It returns the
@@ -51,7 +48,6 @@ type t = {
   name : string option;
   made_at : Printexc.raw_backtrace option;
   holders : unit -> Waits.holder list;
-  details : unit -> string;
   whole : Identity.pointer;
       (** To that of which the structure is a part, or nowhere. *)
 }
@@ -72,9 +68,6 @@ val found_now : unit -> found list
 
 val add_finder : (unit -> found list) -> unit
 (** For what needs no label, as its holders can be found. *)
-
-val kind_and_details : Identity.pointer -> string option * string
-(** {b Cost}: O(n) for n labels that are newer than the structure. *)
 
 val describe : Identity.pointer -> string option
 (** As ["stream \"jobs\", made in server.ml, line 12"]; [None] if nothing is

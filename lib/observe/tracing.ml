@@ -50,12 +50,11 @@ let task = Task_id.of_who
 
 (* --- Waits ------------------------------------------------------------------- *)
 
-let operation_of_target = Atomic.make (fun (_ : Waits.target) -> "")
 let last_wait = Atomic.make 0
 let this_domain () = (Domain.self () :> int)
 
 let operation targets =
-  List.map (Atomic.get operation_of_target) targets
+  List.map (fun { Waits.operation; _ } -> operation) targets
   |> List.filter (fun name -> name <> "")
   |> List.sort_uniq String.compare
   |> String.concat ", "

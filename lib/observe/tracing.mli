@@ -47,10 +47,6 @@ val forked : parent:Who.t -> ask:(unit -> Who.t) -> (unit -> 'a) -> 'a
 
 val queue : string -> int -> unit
 
-val operation_of_target : (Waits.target -> string) Atomic.t
-(** What knows the names of operations comes after the structures: it sets this
-    when it is linked. Until then they have none. *)
-
 (** {2 Reading} *)
 
 val register : unit -> unit

@@ -24,12 +24,14 @@ type target = {
   operation : string;
   structure : Identity.pointer;
   holders : unit -> holder list;
+  state : unit -> string;
 }
 
-let target operation structure holders =
-  let structure, holders = Identity.viewed structure holders in
-  let holders () = Option.value (holders ()) ~default:[] in
-  { operation; structure; holders }
+let target ?(state = fun _ -> "") operation structure holders =
+  let structure, view = Identity.viewed structure Fun.id in
+  let holders () = Option.fold (view ()) ~none:[] ~some:holders
+  and state () = Option.fold (view ()) ~none:"" ~some:state in
+  { operation; structure; holders; state }
 
 (* [state], of one wait
 

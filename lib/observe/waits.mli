@@ -38,11 +38,20 @@ type target = private {
   holders : unit -> holder list;
       (** Those who can end a wait, if they are known: none once the structure
           was collected. *)
+  state : unit -> string;
+      (** What the structure has, as ["0 permits left"]; [""] if that says
+          nothing, or the structure was collected. *)
 }
 (** Where a task waits. One that chooses waits in several targets. *)
 
-val target : string -> 'structure -> ('structure -> holder list) -> target
-(** [target operation structure holders]. The structure is not kept alive. *)
+val target :
+  ?state:('structure -> string) ->
+  string ->
+  'structure ->
+  ('structure -> holder list) ->
+  target
+(** [target ~state operation structure holders]. The structure is not kept
+    alive. *)
 
 type state =
   | Not_yet  (** It looks whether it must wait. *)

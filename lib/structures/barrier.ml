@@ -75,14 +75,14 @@ let waiters t =
   let s = Atomic.get t.state in
   if s.trying then Waiters.length s.slots else Int.max 0 s.arrived
 
-let missing t () =
+let missing t =
   let missing = Int.max 0 (t.parties - waiters t) in
-  Printf.sprintf " (%d of %d parties missing)" missing t.parties
+  Printf.sprintf "%d of %d parties missing" missing t.parties
 
 let create ?name parties =
   if parties < 1 then invalid_arg "Barrier.create: fewer than 1 task";
   let t = { parties; state = Atomic.make empty } in
-  Labels.made ~kind:"barrier" ?name ~details:(missing t) t
+  Labels.made ~kind:"barrier" ?name t
 
 (* --- Steps ---------------------------------------------------------------- *)
 
@@ -301,6 +301,7 @@ let[@inline] leave arrival =
 let awaiting =
   {
     Operation.default with
+    state = missing;
     name = "Barrier.await";
     spin = Enlisted;
     how =

@@ -35,10 +35,16 @@ let queue change w = function
   | Open -> Open
   | Shut (n, waiters) -> Shut (n, change waiters w)
 
+let missing t =
+  match Atomic.get t with
+  | Open -> "open"
+  | Shut (n, _) -> Printf.sprintf "%d to count down" n
+
 let awaiting =
   {
     Operation.default with
     name = "Latch.await";
+    state = missing;
     spin = Before;
     how =
       By_steps { word = Fun.id; step = await_step; queue; left = Step.finished };

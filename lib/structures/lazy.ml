@@ -84,7 +84,8 @@ let holders t =
 
 let forcing =
   {
-    Operation.name = "Lazy.force";
+    Operation.default with
+    name = "Lazy.force";
     spin = Before;
     holders;
     how =
@@ -99,7 +100,8 @@ let forcing =
 
 let watching =
   {
-    Operation.name = "Lazy.await_evt";
+    Operation.default with
+    name = "Lazy.await_evt";
     spin = Before;
     holders;
     how =

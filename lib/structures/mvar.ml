@@ -143,7 +143,13 @@ let using =
     { word = Fun.id; step = use; queue = takers; left = Step.finished }
 
 let taking =
-  { Operation.name = "Mvar.take"; spin = Before; holders; how = using }
+  {
+    Operation.default with
+    name = "Mvar.take";
+    spin = Before;
+    holders;
+    how = using;
+  }
 
 let reading = { taking with name = "Mvar.read" }
 let swapping = { taking with name = "Mvar.swap" }
@@ -151,7 +157,8 @@ let modifying = { taking with name = "Mvar.modify" }
 
 let putting =
   {
-    Operation.name = "Mvar.put";
+    Operation.default with
+    name = "Mvar.put";
     spin = Before;
     holders;
     how =

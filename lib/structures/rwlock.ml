@@ -140,7 +140,13 @@ let locking =
     { word = (fun t -> t.state); step = lock_step; queue; left = then_serve }
 
 let reading =
-  { Operation.name = "Rwlock.read_lock"; spin = Before; holders; how = locking }
+  {
+    Operation.default with
+    name = "Rwlock.read_lock";
+    spin = Before;
+    holders;
+    how = locking;
+  }
 
 let writing = { reading with name = "Rwlock.write_lock" }
 let operation = function Read -> reading | Write -> writing

@@ -60,10 +60,16 @@ let queue change w = function
   | Free _ -> queued (change Waiters.empty w)
   | Queue waiters -> queued (change waiters w)
 
+let permits t =
+  match Atomic.get t with
+  | Free n -> Printf.sprintf "%d permits left" n
+  | Queue _ -> "0 permits left"
+
 let acquiring =
   {
     Operation.default with
     name = "Semaphore.Counting.acquire";
+    state = permits;
     spin = Before;
     how =
       By_steps

@@ -436,10 +436,21 @@ let adders change w = function
       First (Moving { m with adders = change m.adders w })
   | (First (Moving { ended = true; _ }) | First (Shut _)) as first -> first
 
+(* How many items there were at some moment. *)
+let rec length t =
+  let before = Atomic.get t.first in
+  let n = last_index t - taken (front before) in
+  if Atomic.get t.first == before then n else (* taken from *) length t
+
+let items t =
+  if t.capacity = max_int then ""
+  else Printf.sprintf "%d of %d items" (length t) t.capacity
+
 let taking =
   {
     Operation.default with
     name = "Stream.take";
+    state = items;
     spin = Before;
     how =
       By_hand
@@ -454,6 +465,7 @@ let adding =
   {
     Operation.default with
     name = "Stream.add";
+    state = items;
     spin = Before;
     how =
       By_hand
@@ -502,12 +514,6 @@ let create capacity =
 let create_mailbox ?name () = make "mailbox" ?name max_int mailbox
 
 (* --- Taking and adding ---------------------------------------------------- *)
-
-(* How many items there were at some moment. *)
-let rec length t =
-  let before = Atomic.get t.first in
-  let n = last_index t - taken (front before) in
-  if Atomic.get t.first == before then n else (* taken from *) length t
 
 let room t = t.capacity - length t
 let if_enough count t () = if count t >= Spin.enough then Some () else None

@@ -134,6 +134,10 @@ let deadline seconds =
 
 let has_passed deadline = now () >= deadline
 
+let seconds_until deadline =
+  if deadline = never then infinity
+  else Float.max 0. (float (deadline - now ()) *. 1e-9)
+
 let at deadline action =
   if deadline = never then ignore
   else begin

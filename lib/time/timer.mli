@@ -39,6 +39,9 @@ val deadline : float -> int
 val has_passed : int -> bool
 (** Has that deadline come? One look at the clock. *)
 
+val seconds_until : int -> float
+(** How long it is until that deadline; 0 once it has passed. *)
+
 val at : int -> (unit -> unit) -> unit -> unit
 (** [at (deadline seconds) action] is [after seconds action]. *)
 

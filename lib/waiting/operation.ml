@@ -18,6 +18,7 @@ type ('t, 'x, 'a) t = {
   name : string;
   spin : spin;
   holders : 't -> Waits.holder list;
+  state : 't -> string;
   how : ('t, 'x, 'a) how;
 }
 
@@ -27,6 +28,7 @@ let default =
     name = "";
     spin = Never;
     holders = (fun _ -> []);
+    state = (fun _ -> "");
     how = By_hand { attempt; enlist; withdraw };
   }
 
@@ -90,7 +92,7 @@ let[@inline] block operation t w resumer =
   w.Waiter.resumer <- resumer;
   if enlist operation t w then None else attempt_or_enlist operation t w resumer
 
-let target operation t = Waits.target operation.name t operation.holders
+let target { name; holders; state; _ } t = Waits.target name t holders ~state
 
 let[@inline never] wait_observed operation t w =
   Reach.suspend_slowly

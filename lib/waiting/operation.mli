@@ -23,6 +23,7 @@ type ('t, 'x, 'a) t = {
   name : string;
   spin : spin;
   holders : 't -> Waits.holder list;
+  state : 't -> string;
   how : ('t, 'x, 'a) how;
 }
 

@@ -35,6 +35,7 @@ type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
   name : string;
   spin : spin;
   holders : 't -> holder list;
+  state : 't -> string;
   how : ('t, 'x, 'a) how;
 }
 

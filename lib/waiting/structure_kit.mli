@@ -169,6 +169,10 @@ type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
   holders : 't -> holder list;
       (** Reports name those who can end a wait. Leave the {!default}, which
           names nobody. *)
+  state : 't -> string;
+      (** What reports say of the structure behind the operation's name, such as
+          ["0 permits left"]. It is called in any thread, while others use the
+          structure. The {!default} is [""], which is not shown. *)
   how : ('t, 'x, 'a) how;
 }
 (** A blocking operation. *)

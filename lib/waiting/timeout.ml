@@ -17,11 +17,16 @@ let enlist_timer t (w : (float, unit) Waiter.t) =
 let is_due t seconds =
   seconds <= 0. || (t.deadline <> 0 && Timer.has_passed t.deadline)
 
+let left t =
+  if t.deadline = 0 then ""
+  else Printf.sprintf "%.1f s left" (Timer.seconds_until t.deadline)
+
 let passing =
   {
     Operation.default with
     name = "Event.timeout";
     spin = Indifferent;
+    state = left;
     how =
       By_hand
         {

@@ -1,8 +1,7 @@
 (* There are none: a model checks what programs run. *)
 
 let made ?kind:(_ : string option) ?name:(_ : string option)
-    ?holders:(_ : (unit -> Waits.holder list) option)
-    ?details:(_ : (unit -> string) option) structure =
+    ?holders:(_ : (unit -> Waits.holder list) option) structure =
   structure
 
 let derived ~from:_ part = part

@@ -8,7 +8,7 @@ type holder = {
 
 type target = unit
 
-let target (_ : string) _ _ = ()
+let target ?state:(_ : (_ -> string) option) (_ : string) _ _ = ()
 let kept = ref false
 let are_kept () = !kept
 let not_held_yet holder = holder.since_ns <- max_int

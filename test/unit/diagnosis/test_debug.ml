@@ -21,8 +21,9 @@ let[@inline never] elsewhere () =
 let task ?(host = "fifo") ?(id = 1_000) n : Debug.task =
   { id = id + n; host; name = Printf.sprintf "task %d" n }
 
-let target ?structure ?made_at ?(holders = []) operation : Debug.target =
-  { operation; structure; made_at; holders }
+let target ?structure ?(state = "") ?made_at ?(holders = []) operation :
+    Debug.target =
+  { operation; structure; state; made_at; holders }
 
 let wait ?host ?id ?(domain = 0) ?(for_ = 0.5) ?(at = no_frames) number targets
     : Debug.wait =
@@ -283,12 +284,19 @@ let texts =
         no_frames_line;
       ] );
     ( "names",
-      report [ wait 1 [ target "Mvar.take" ~structure:"Z\195\164hler \"\n\"" ] ],
+      report
+        [
+          wait 1
+            [
+              target "Mvar.take" ~state:"2 left"
+                ~structure:"Z\195\164hler \"\n\"";
+            ];
+        ],
       [
         "concord: 1 task waits";
         "";
         "fifo, task 1 waits for 0.5 s";
-        "  in Mvar.take of \"Z\195\164hler \\\"\\n\\\"\"";
+        "  in Mvar.take of \"Z\195\164hler \\\"\\n\\\"\" (2 left)";
         "  here:";
         no_frames_line;
       ] );

@@ -67,6 +67,7 @@ let fields () =
     {
       operation = "Mutex.lock";
       structure = Some "accounts";
+      state = "locked";
       made_at = Some (somewhere ());
       holders =
         [
@@ -80,7 +81,13 @@ let fields () =
     }
   in
   let unknown : Debug.target =
-    { operation = ""; structure = None; made_at = None; holders = [] }
+    {
+      operation = "";
+      structure = None;
+      state = "";
+      made_at = None;
+      holders = [];
+    }
   in
   let a = wait 7 "task 7" [ target; unknown ] and b = wait 8 "task 8" [] in
   let json =
@@ -127,6 +134,7 @@ let fields () =
   let target = first |> member "targets" |> index 0 in
   string "operation" "Mutex.lock" (target |> member "operation" |> to_string);
   string "structure" "accounts" (target |> member "structure" |> to_string);
+  string "state" "locked" (target |> member "state" |> to_string);
   Alcotest.(check bool)
     "made at" true
     (target |> member "made_at" |> stack |> to_list <> []);

@@ -358,6 +358,49 @@ let select () =
   List.iter (fun _ -> Mvar.put b ()) ends;
   List.iter (fun join -> join ()) ends
 
+(* What structures say of themselves. The timeout has some time left, whatever it is. *)
+let states () =
+  let latch = Debug.named "a latch" (Latch.create 3)
+  and permits = Debug.named "permits" (Semaphore.Counting.make 0)
+  and stream = Debug.named "a stream" (Stream.create 2)
+  and items = Debug.named "no items" (Stream.create 5)
+  and never = Debug.named "never" (Promise.create ()) in
+  List.iter (Stream.add stream) [ 1; 2 ];
+  Latch.count_down latch;
+  let ends =
+    List.map thread
+      [
+        (fun () -> Latch.await latch);
+        (fun () -> Semaphore.Counting.acquire permits);
+        (fun () -> Stream.add stream 3);
+        (fun () -> Stream.take items);
+        (fun () ->
+          Event.select [ Promise.await_evt never; Event.timeout 1000. ]);
+      ]
+  in
+  let state name =
+    match all_in name (until_there name 1) with
+    | [ wait ] -> List.map (fun (t : Debug.target) -> t.state) wait.targets
+    | _ -> Alcotest.fail name
+  in
+  strings "latch" [ "2 to count down" ] (state "a latch");
+  strings "semaphore" [ "0 permits left" ] (state "permits");
+  strings "full" [ "2 of 2 items" ] (state "a stream");
+  strings "empty" [ "0 of 5 items" ] (state "no items");
+  (match state "never" with
+  | [ ""; left ] ->
+      yes left
+        (String.ends_with ~suffix:" s left" left
+        && float_of_string (List.hd (String.split_on_char ' ' left)) > 900.)
+  | states -> Alcotest.fail (String.concat "," states));
+  Latch.count_down latch;
+  Latch.count_down latch;
+  Semaphore.Counting.release permits;
+  ignore (Stream.take stream : int);
+  Stream.add items ();
+  Promise.fill never ();
+  List.iter (fun join -> join ()) ends
+
 (* Of two schedulers, each of which has a task 1. *)
 let two_schedulers () =
   let box = Debug.named "two" (Mvar.create_empty ()) in
@@ -438,6 +481,7 @@ let () =
           test "no structure" no_structure;
           test "frames" frames;
           test "a choice" select;
+          test "states" states;
           test "two schedulers" two_schedulers;
           test "who runs" running;
         ] );
