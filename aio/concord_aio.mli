@@ -82,11 +82,21 @@
 
     They wait by [io_uring] if the package [uring] was installed and the system
     allows it: to wait for a descriptor costs O(1). Else they wait by [poll(2)],
-    which costs O(n) for the [n] descriptors that are waited for there. The
-    environment variable [CONCORD_AIO] chooses: [poll], or [io_uring], without
-    which the first wait then raises [Failure]. A descriptor for which a task
-    waits is to be closed by {!close}; after [Unix.close] the task may wait for
-    ever. If nobody waits for it either will do.
+    which costs O(n) for the [n] descriptors that are waited for there. A
+    descriptor for which a task waits is to be closed by {!close}; after
+    [Unix.close] the task may wait for ever. If nobody waits for it either will
+    do.
+
+    The environment variable [CONCORD_AIO] chooses, by words between commas. If
+    a word is unknown, or the system lacks what it asks for, the first wait
+    raises [Failure].
+
+    - [poll] or [io_uring]: that is how all of them wait.
+    - [domain]: the thread that is not {!run}'s has a domain of its own. So its
+      waits end soon even if the main domain computes without a pause. The first
+      wait outside of {!run} spawns this domain, which lives until the program
+      ends. Each minor collection has to stop it too, and [Unix.fork] raises
+      [Failure] from then on, as in each program with a second domain.
 
     {b Fork}: in a child process a thread is started again by the first wait; a
     {!run} that goes on there polls for itself. What waited for the parent's

@@ -5,20 +5,16 @@ let poll () = Poll (Poll_set.create ())
 let ring () = Option.map (fun ring -> Ring ring) (Ring.create ())
 
 let create () =
-  match Sys.getenv_opt "CONCORD_AIO" with
-  | Some "poll" -> poll ()
-  | Some "io_uring" -> (
+  match (Asked.read ()).multiplexer with
+  | Some Poll -> poll ()
+  | Some Io_uring -> (
       match ring () with
       | Some ring -> ring
       | None ->
           failwith
             "CONCORD_AIO=io_uring: there is no io_uring here, or uring was not \
              installed when concord-aio was built; use CONCORD_AIO=poll")
-  | None | Some "" -> (
-      match ring () with Some ring -> ring | None -> poll ())
-  | Some other ->
-      Printf.ksprintf failwith
-        "CONCORD_AIO=%s: the values are poll and io_uring" other
+  | None -> ( match ring () with Some ring -> ring | None -> poll ())
 
 let close = function Poll _ -> () | Ring ring -> Ring.close ring
 

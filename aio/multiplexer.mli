@@ -1,8 +1,8 @@
 (** Waiting for many descriptors at a time, in one of the system's ways.
 
     [io_uring] where [uring] was installed and the system allows it, else
-    [poll(2)]. The variable [CONCORD_AIO], with the value [poll] or [io_uring],
-    chooses. *)
+    [poll(2)]. The variable [CONCORD_AIO] chooses, with the word [poll] or
+    [io_uring]. *)
 
 type 'a t
 

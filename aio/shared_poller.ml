@@ -12,20 +12,21 @@ let rec serve poller =
 
 (* Gives the poller, and how many threads serve it that are idle together with it. *)
 let start () =
+  let own_domain = (Asked.read ()).domain in
   let poller = Poller.create () in
   let signals = Thread.sigmask SIG_BLOCK all_signals in
   let unblock () = ignore (Thread.sigmask SIG_SETMASK signals : int list) in
   Fun.protect ~finally:unblock @@ fun () ->
   try
-    if Domain.is_main_domain () then begin
+    if Domain.is_main_domain () && not own_domain then begin
       ignore (Thread.create serve poller : Thread.t);
       (poller, 1)
     end
     else begin
-      (* A thread would keep this domain from ending. *)
+      (* It was asked for; or a thread would keep this domain from ending. *)
       ignore (Domain.spawn (fun () -> serve poller) : unit Domain.t);
-      (* a domain has threads of its own, of which nothing is known *)
-      (poller, 0)
+      (* the domain's, and the one with which OCaml stands in for it while it waits *)
+      (poller, 2)
     end
   with e ->
     let backtrace = Printexc.get_raw_backtrace () in
@@ -88,11 +89,12 @@ let helpers () : Concord.Private.Others.helpers =
 
 let () = Concord.Private.Others.add_helpers helpers
 
-(* Only the main domain can start a thread of its own. A domain for the poller would slow
-   each minor collection of the others. *)
+(* Only the main domain can start a thread of its own. A domain for the poller slows each
+   minor collection of the others, so it is started by the first wait. Here that would wait
+   for itself: the domain may be the first that is spawned, and this is called before. *)
 let start_early () =
   (* If it cannot be started, the first wait will tell why. *)
-  try ignore (get () : Poller.t)
+  try if not (Asked.read ()).domain then ignore (get () : Poller.t)
   with Unix.Unix_error _ | Sys_error _ | Failure _ -> ()
 
 let () =

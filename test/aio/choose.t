@@ -12,4 +12,9 @@ Where there is an io_uring, which the probe asks the system, it is taken:
 What is neither is refused, once somebody waits:
 
   $ CONCORD_AIO=kqueue ./choose.exe
-  CONCORD_AIO=kqueue: the values are poll and io_uring
+  CONCORD_AIO=kqueue: kqueue is none of the words poll, io_uring and domain
+
+What contradicts itself is refused, too:
+
+  $ CONCORD_AIO=poll,io_uring ./choose.exe
+  CONCORD_AIO=poll,io_uring: poll and io_uring exclude each other

@@ -37,24 +37,17 @@ let with_pipe f =
 let byte fd = ignore (Unix.write_substring fd "x" 0 1 : int)
 
 (* Runs [f told], with another process that writes to the descriptor some time after [told]
-   was called: nobody here knows that it will. *)
+   was called: nobody here knows that it will. It is no fork, which a program with a second
+   domain cannot make. *)
 let written_later to_ f =
   let hears, tells = Unix.pipe ~cloexec:true () in
-  flush_all ();
+  (* [start] sleeps when it writes, and has looked *)
+  let script = "read told; sleep 0.02; printf x" in
   let child =
-    match Unix.fork () with
-    | 0 ->
-        Unix.close tells;
-        if Unix.read hears (Bytes.create 1) 0 1 = 1 then begin
-          (* [start] sleeps then, and has looked *)
-          Unix.sleepf 0.02;
-          byte to_
-        end;
-        Unix._exit 0
-    | child -> child
+    Unix.create_process "sh" [| "sh"; "-c"; script |] hears to_ Unix.stderr
   in
   Fun.protect
-    (fun () -> f (fun () -> byte tells))
+    (fun () -> f (fun () -> ignore (Unix.write_substring tells "\n" 0 1 : int)))
     ~finally:(fun () ->
       Unix.close tells;
       Unix.close hears;

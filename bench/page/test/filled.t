@@ -30,6 +30,12 @@ The rows of README.md are rows of RESULTS.md, then and in the project:
   $ table README.md >a && table RESULTS.md | comm -23 a -
   $ table ../../../README.md >a && table ../../RESULTS.md | comm -23 a -
 
+The web server is compared with the plain one of Eio:
+
+  $ figures() { sed -n "/^<!-- measured: $1 -->/,/^<!-- end -->/p" RESULTS.md | grep -F "$2" | cut -d '|' -f "$3"; }
+  $ [ "$(figures two-domains 'HTTP requests' 4 | tr -dc 0-9)" = "$(figures web eio@http 3 | tr -dc 0-9)" ] && echo the same
+  the same
+
 A table that is not known, or does not end, leaves the document as it is:
 
   $ printf '<!-- measured: nothing -->\n<!-- end -->\n' >unknown.md
