@@ -112,6 +112,7 @@ let readiness =
   {
     Structure_kit.default with
     name = "Concord_aio";
+    from_outside = true;
     how =
       By_hand
         {
@@ -144,6 +145,7 @@ let tentative_evt fd direction f =
     {
       Structure_kit.default with
       name = "Concord_aio";
+      from_outside = true;
       how =
         By_hand
           {

@@ -47,13 +47,19 @@
 
     - [waits]: as {!keep_waits}.
     - [sigquit]: as {!dump_on_signal} of [Sys.sigquit], and [waits].
-    - [stall=SECONDS]: as [waits]; and the program writes a report by itself
-      when no wait began or ended for so long, although some task waits, or was
-      woken; once, until a task goes on. The report says whether anything is
-      left that may wake these tasks, as far as that is known: not while a
-      thread waits outside of the library ([Thread.join], a system call, Eio's
-      loop), nor once there was a second domain; nor elsewhere than on Linux. A
-      server for which there is nothing to do is reported too.
+    - [stall=SECONDS]: as [waits]; and the program writes a report by itself in
+      two cases. A new cycle is reported within a quarter of that time, and a
+      second at most, however busy the other tasks are; with many thousands of
+      waits the program looks less often, so that this takes 1 % of its time.
+      And a stall is reported when no wait began or ended for so long, although
+      some task waits, or was woken; once, until a task continues. The report
+      says whether anything is left that may wake these tasks, as far as that is
+      known on Linux. While a thread waits outside of the library
+      ([Thread.join], a system call, Eio's loop), it may. A program in which a
+      task waits for a descriptor by [Concord_aio] is idle, and not stalled. But
+      the library can't see what a fiber of Eio or a promise of Lwt waits for in
+      its own library, so a server that waits in [Eio.Net.accept] and in one of
+      our structures is reported when it is idle for so long.
     - [leaks]: tasks that nobody can resume any more are told so
       ({!Suspend.Never_resumed}).
     - [trace]: as {!Trace.start}, from the start of the program.

@@ -39,6 +39,13 @@ let can_wake () =
 
 (* --- Watching --------------------------------------------------------------------- *)
 
+(* A server for which there is nothing to do is idle, and not stalled. *)
+let is_idle () =
+  let is_outside (wait : Waits.t) =
+    List.exists (fun (t : Waits.target) -> t.from_outside) wait.targets
+  in
+  List.is_empty (Waits.resumed ()) && List.exists is_outside (Waits.all ())
+
 let report seconds =
   let company =
     if not (List.is_empty (Waits.resumed ())) then
@@ -56,14 +63,43 @@ let report seconds =
 
 let now () = Int64.to_float (Mtime_clock.now_ns ()) *. 1e-9
 
-let check ~limit state =
+let check_stall ~limit state =
   let now = now () in
   let state, is_due = step ~limit ~now ~progress:(progress ()) state in
-  if is_due then report (now -. state.since);
+  if is_due && not (is_idle ()) then report (now -. state.since);
   state
 
-let check ~limit state =
-  try check ~limit state
+(* --- Cycles ----------------------------------------------------------------------- *)
+
+(* A cycle needs no stall: the rest of the program may be as busy as ever. [known]: those
+   that were reported, by the numbers of their waits, and still are there. To look takes
+   time in proportion to the waits, so there is a pause of a hundred times as long. *)
+type cycles = { known : int list list; next_at : float }
+
+let numbers cycle =
+  List.sort Int.compare
+    (List.map (fun (wait : Debug_report.wait) -> wait.number) cycle)
+
+let check_cycles { known; next_at } =
+  let begun = now () in
+  if begun < next_at then { known; next_at }
+  else
+    let report = Debug_report.now () in
+    let found = List.map numbers report.cycles in
+    if not (List.for_all (fun cycle -> List.mem cycle known) found) then
+      Debug_helpers.write
+        (Printf.sprintf
+           "concord: a cycle. None of its tasks goes on, unless one is \
+            cancelled.\n\
+            %s"
+           (Debug_text.of_report report));
+    let ended = now () in
+    { known = found; next_at = ended +. (100. *. (ended -. begun)) }
+
+(* --- Both ------------------------------------------------------------------------- *)
+
+let unless_impossible check state =
+  try check state
   with e ->
     Debug_helpers.write
       (Printf.sprintf "concord: no report: %s\n" (Printexc.to_string e));
@@ -71,10 +107,13 @@ let check ~limit state =
 
 let watch limit =
   let pause = Float.max 0.005 (Float.min 1. (limit /. 4.)) in
-  let rec serve state =
+  let rec serve cycles state =
     Thread.delay pause;
-    serve (check ~limit state)
+    let cycles = unless_impossible check_cycles cycles in
+    serve cycles (unless_impossible (check_stall ~limit) state)
   in
   Plugin.keep_waits ();
   Debug_helpers.start (fun () ->
-      serve (start ~now:(now ()) ~progress:(progress ())))
+      serve
+        { known = []; next_at = 0. }
+        (start ~now:(now ()) ~progress:(progress ())))

@@ -25,13 +25,15 @@ type target = {
   structure : Identity.pointer;
   holders : unit -> holder list;
   state : unit -> string;
+  from_outside : bool;
 }
 
-let target ?(state = fun _ -> "") operation structure holders =
+let target ?(state = fun _ -> "") ?(from_outside = false) operation structure
+    holders =
   let structure, view = Identity.viewed structure Fun.id in
   let holders () = Option.fold (view ()) ~none:[] ~some:holders
   and state () = Option.fold (view ()) ~none:"" ~some:state in
-  { operation; structure; holders; state }
+  { operation; structure; holders; state; from_outside }
 
 (* [state], of one wait
 

@@ -41,11 +41,13 @@ type target = private {
   state : unit -> string;
       (** What the structure has, as ["0 permits left"]; [""] if that says
           nothing, or the structure was collected. *)
+  from_outside : bool;  (** Does the operating system end the wait? *)
 }
 (** Where a task waits. One that chooses waits in several targets. *)
 
 val target :
   ?state:('structure -> string) ->
+  ?from_outside:bool ->
   string ->
   'structure ->
   ('structure -> holder list) ->

@@ -19,6 +19,7 @@ type ('t, 'x, 'a) t = {
   spin : spin;
   holders : 't -> Waits.holder list;
   state : 't -> string;
+  from_outside : bool;
   how : ('t, 'x, 'a) how;
 }
 
@@ -29,6 +30,7 @@ let default =
     spin = Never;
     holders = (fun _ -> []);
     state = (fun _ -> "");
+    from_outside = false;
     how = By_hand { attempt; enlist; withdraw };
   }
 
@@ -92,7 +94,8 @@ let[@inline] block operation t w resumer =
   w.Waiter.resumer <- resumer;
   if enlist operation t w then None else attempt_or_enlist operation t w resumer
 
-let target { name; holders; state; _ } t = Waits.target name t holders ~state
+let target { name; holders; state; from_outside; _ } t =
+  Waits.target name t holders ~state ~from_outside
 
 let[@inline never] wait_observed operation t w =
   Reach.suspend_slowly

@@ -24,6 +24,7 @@ type ('t, 'x, 'a) t = {
   spin : spin;
   holders : 't -> Waits.holder list;
   state : 't -> string;
+  from_outside : bool;
   how : ('t, 'x, 'a) how;
 }
 

@@ -36,6 +36,7 @@ type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
   spin : spin;
   holders : 't -> holder list;
   state : 't -> string;
+  from_outside : bool;
   how : ('t, 'x, 'a) how;
 }
 

@@ -173,6 +173,10 @@ type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
       (** What reports say of the structure behind the operation's name, such as
           ["0 permits left"]. It is called in any thread, while others use the
           structure. The {!default} is [""], which is not shown. *)
+  from_outside : bool;
+      (** Does the operating system end the wait, as of a descriptor? A program
+          in which a task waits so is idle, and not stalled
+          ({!Concord.Tools.Debug}). The {!default} is [false]. *)
   how : ('t, 'x, 'a) how;
 }
 (** A blocking operation. *)

@@ -8,7 +8,10 @@ type holder = {
 
 type target = unit
 
-let target ?state:(_ : (_ -> string) option) (_ : string) _ _ = ()
+let target ?state:(_ : (_ -> string) option) ?from_outside:(_ : bool option)
+    (_ : string) _ _ =
+  ()
+
 let kept = ref false
 let are_kept () = !kept
 let not_held_yet holder = holder.since_ns <- max_int

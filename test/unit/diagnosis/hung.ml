@@ -120,6 +120,22 @@ let forked_with_company () =
       exit 0
   | child -> ignore (Unix.waitpid [] child : int * Unix.process_status)
 
+(* Two tasks are lost, while two others pass a value to and fro. *)
+let busy () =
+  ignore (inversion () : Thread.t list);
+  let ping = Mvar.create_empty () and pong = Mvar.create_empty () in
+  let echo () =
+    while true do
+      Mvar.put pong (Mvar.take ping)
+    done
+  in
+  ignore (Thread.create echo () : Thread.t);
+  say "ready";
+  while true do
+    Mvar.put ping ();
+    Mvar.take pong
+  done
+
 (* Goes on three times, as it is told on its standard input. *)
 let stalls () =
   let box = Mvar.create_empty () in
@@ -142,6 +158,7 @@ let () =
   | "deadlock" -> deadlock ()
   | "nothing left" -> nothing_left ()
   | "woken" -> woken ()
+  | "busy" -> busy ()
   | "computing" -> computing ()
   | "alone" -> alone ()
   | "alone, named" -> alone_named ()

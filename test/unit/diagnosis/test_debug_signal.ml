@@ -84,6 +84,53 @@ let stall () =
       Child.reports child " may wake the tasks that wait.\n";
       whole child)
 
+(* The limit is longer than the test. *)
+let busy () =
+  hung_with "stall=100" "busy" (fun child ->
+      Child.reports child
+        "concord: a cycle. None of its tasks goes on, unless one is cancelled.\n";
+      Child.reports child "Cycle of 2: each waits for what the next one holds\n";
+      no "a stall" (contains (Child.so_far child) "no task has gone on"))
+
+(* A task that waits for another one, and then one more whose wait the system ends. *)
+let idle () =
+  let open Concord in
+  Tools.Debug.keep_waits ();
+  let system = Mvar.create_empty () and box = Mvar.create_empty () in
+  let from_the_system =
+    {
+      Tools.Structure_kit.default with
+      name = "a descriptor";
+      from_outside = true;
+      how =
+        By_hand
+          {
+            attempt = (fun _ () -> Mvar.take_available system);
+            enlist =
+              (fun _ waiter ->
+                let resume () = ignore (waiter.resumer (Ok ()) : bool) in
+                Mvar.put box resume;
+                true);
+            withdraw = (fun _ _ -> ());
+          };
+    }
+  in
+  let waits n () = List.length (Concord__Waits.all ()) = n in
+  let give = Mvar.create_empty () in
+  let one = thread (fun () -> Mvar.take give) in
+  eventually "one waits" (waits 1);
+  no "for another task: stalled" (Concord__Debug_stall.is_idle ());
+  let other =
+    thread (fun () -> Tools.Structure_kit.wait from_the_system () ())
+  in
+  eventually "both wait" (waits 2);
+  yes "for the system: idle" (Concord__Debug_stall.is_idle ());
+  (Mvar.take box) ();
+  other ();
+  no "no more" (Concord__Debug_stall.is_idle ());
+  Mvar.put give ();
+  one ()
+
 let nothing_can_wake () =
   hung_with "stall=0.2" "nothing left" (fun child ->
       Child.reports child "Nothing can wake the tasks that wait:";
@@ -190,6 +237,8 @@ let () =
           test "a deadlock" stall;
           test "one that was woken, and has no turn" woken;
           test "once for each" each_stall_once;
+          test "a cycle, while others are busy" busy;
+          test "an idle server is none" idle;
         ]
         @ unless_instrumented (test "nothing can wake them" nothing_can_wake) );
       ( "alone",
