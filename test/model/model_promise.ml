@@ -112,17 +112,17 @@ let check_made_of_promises () =
     [ true; false ];
   check_made "both, of one" ~first:true (fun p _ -> sum p p) [ "2" ]
 
+let sync_await name p =
+  make name (fun () -> string_of_int (Event.sync (Promise.await_evt p)))
+
 let () =
-  check "fill, and an await that is cancelled"
-    (fun p ->
-      let a = await "await" p in
-      ([], [ Run a; Run (fill "fill" p 1); Cancel a ]))
-    [ "await=1 fill=ok"; "await=cancelled fill=ok" ];
-  check "two wait, the first is cancelled"
-    (fun p ->
-      let a = await "await1" p and b = await "await2" p in
-      ([ a; b ], [ Run (fill "fill" p 1); Cancel a ]))
-    [ "await1=1 await2=1 fill=ok"; "await1=cancelled await2=1 fill=ok" ];
+  Cancellations.check "await" ~service:All
+    [ ("", fun _ -> await); (", an event", fun _ -> sync_await) ]
+    ~create:Promise.create
+    ~serve:(fun p -> Promise.fill p 1)
+    ~served:"1"
+    ~rest:(fun _ -> "")
+    ~at_rest;
   check "three wait, two are cancelled, nobody fills"
     (fun p ->
       let a = await "await1" p and b = await "await2" p in
