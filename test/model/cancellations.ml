@@ -48,11 +48,11 @@ let outcomes service n targets ~served ~rest =
    an event and so on) makes waiter 1, 2 ... of this name, which has to wait in the state
    that [create] makes. [serve] serves the first one or all, who return [served]; without
    [remembers], a task that comes later has missed that. [rest] is what [at_rest] shows after the
-   results if these waiters were served. Without
-   [three], only the scenarios of two processes and the first two: where a step is long,
-   others take minutes. *)
-let check ?(service = First) ?(remembers = true) ?(three = true) what ways
-    ~create ~serve ~served ~rest ~at_rest =
+   results if these waiters were served. Without [three], scenarios of three processes are
+   left out, as with long steps they take minutes. With [always], each run checks the one in
+   which both of two are cancelled. *)
+let check ?(service = First) ?(remembers = true) ?(three = true)
+    ?(always = false) what ways ~create ~serve ~served ~rest ~at_rest =
   let check_way (way, wait) =
     let check ?(looks = 0) scenario make expect =
       Model.check (what ^ way ^ ": " ^ scenario) ~expect @@ fun () ->
@@ -113,7 +113,8 @@ let check ?(service = First) ?(remembers = true) ?(three = true) what ways
       if service = First then wait 4 [ 1 ];
       if three then begin
         another_comes ();
-        Model.sometimes (fun () -> wait 2 [ 1; 2 ])
+        let both () = wait 2 [ 1; 2 ] in
+        if always then both () else Model.sometimes both
       end
     end
   in

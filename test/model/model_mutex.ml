@@ -91,7 +91,7 @@ let cancellations ?three create what =
   in
   let check = Cancellations.check ~create ~serve:Mutex.unlock ~at_rest in
   let locks evt _ name m = lock ~evt name m in
-  check ("lock" ^ what) ?three ~service:All
+  check ("lock" ^ what) ?three ~always:true ~service:All
     [ ("", locks false); (", an event", locks true) ]
     ~served:"ok"
     ~rest:(fun served ->

@@ -120,7 +120,7 @@ let sync_await name p =
   make name (fun () -> string_of_int (Event.sync (Promise.await_evt p)))
 
 let () =
-  Cancellations.check "await" ~service:All
+  Cancellations.check "await" ~always:true ~service:All
     [ ("", fun _ -> await); (", an event", fun _ -> sync_await) ]
     ~create:Promise.create
     ~serve:(fun p -> Promise.fill p 1)

@@ -37,7 +37,7 @@ let check name permits make expect =
   (processes, at_rest t actors)
 
 let () =
-  Cancellations.check "acquire"
+  Cancellations.check "acquire" ~always:true
     [ ("", fun _ -> acquire); (", an event", fun _ -> sync_acquire) ]
     ~create:(fun () -> Semaphore.Counting.make 0)
     ~serve:Semaphore.Counting.release ~served:"ok"
