@@ -1,11 +1,9 @@
-open Channel_file
-module Mutex = Concord.Mutex
+module File = Channel_file
 
 (* An operation first sees to it that what it takes is in [buffer], between [first] and
    [next], and takes it last: if it is cancelled before, it has taken nothing. *)
 type in_channel = {
-  source : Handle.t;
-  in_lock : Mutex.t;
+  source : File.t;
   mutable buffer : bytes;
       (** Of [buffer_size], unless one operation takes more. *)
   mutable first : int;
@@ -13,23 +11,31 @@ type in_channel = {
   mutable read_to : int;  (** The position in the file of what is at [next]. *)
 }
 
+let buffer_size = 16384
+
 let in_channel ?at ?standard fd =
-  as_sys_error @@ fun () ->
-  let source = Handle.create ?standard Read fd in
+  let source = File.create ?standard fd in
   {
     source;
-    in_lock = Mutex.create ();
     buffer = Bytes.empty;
     first = 0;
     next = 0;
-    read_to = first_position source at;
+    read_to = File.first_position source at;
   }
 
+let stdin = in_channel ~standard:true Unix.stdin
 let in_channel_of_descr fd = in_channel fd
-let descr_of_in_channel t = Handle.descr t.source
-let open_in_gen flags perm name = open_ flags perm name (in_channel ~at:0)
+let descr_of_in_channel t = File.descr t.source
+let open_in_gen flags perm name = File.open_ flags perm name (in_channel ~at:0)
 let open_in = open_in_gen [ Open_rdonly; Open_text ] 0
 let open_in_bin = open_in_gen [ Open_rdonly; Open_binary ] 0
+let close_in t = File.close t.source
+let close_in_noerr t = try close_in t with Sys_error _ -> ()
+
+let with_open_in name f =
+  let ic = open_in name in
+  File.finally (fun () -> close_in_noerr ic) (fun () -> f ic)
+
 let buffered t = t.next - t.first
 
 (* There is room behind [next] then. *)
@@ -55,9 +61,7 @@ let make_room t =
 (* [false] at the end of the file. *)
 let refill t =
   make_room t;
-  let n =
-    Handle.read t.source t.buffer t.next (Bytes.length t.buffer - t.next)
-  in
+  let n = File.read t.source t.buffer t.next (Bytes.length t.buffer - t.next) in
   t.next <- t.next + n;
   t.read_to <- t.read_to + n;
   n > 0
@@ -67,11 +71,7 @@ let take t n =
   t.first <- t.first + n;
   s
 
-let reading t f =
-  as_sys_error @@ fun () ->
-  Mutex.protect t.in_lock @@ fun () ->
-  if Handle.is_closed t.source then raise (Unix.Unix_error (EBADF, "read", ""));
-  f ()
+let reading t f = File.locked t.source f
 
 let input_char t =
   reading t @@ fun () ->
@@ -105,10 +105,10 @@ let rec line t seen =
 let input_line t = reading t (fun () -> line t 0)
 
 let input t b pos len =
-  check "input" (Bytes.length b) pos len;
+  File.check "input" (Bytes.length b) pos len;
   reading t @@ fun () ->
   if buffered t = 0 && len >= buffer_size then begin
-    let n = Handle.read t.source b pos len in
+    let n = File.read t.source b pos len in
     t.read_to <- t.read_to + n;
     t.first <- 0;
     t.next <- 0;
@@ -137,7 +137,7 @@ let really_input_string t n =
   take t n
 
 let really_input t b pos len =
-  check "really_input" (Bytes.length b) pos len;
+  File.check "really_input" (Bytes.length b) pos len;
   reading t @@ fun () ->
   fill t len;
   Bytes.blit t.buffer t.first b pos len;
@@ -175,15 +175,13 @@ let seek_in t position =
   let back = t.read_to - position in
   if 0 <= back && back <= t.next then t.first <- t.next - back
   else begin
-    Handle.seek t.source position;
+    File.seek t.source position;
     t.read_to <- position;
     t.first <- 0;
     t.next <- 0
   end
 
-let in_channel_length t = reading t (fun () -> Handle.length t.source)
+let in_channel_length t = reading t (fun () -> File.length t.source)
 
 (* Unix has one mode. *)
 let set_binary_mode_in (_ : in_channel) (_ : bool) = ()
-let close_in t = as_sys_error (fun () -> Handle.close t.source)
-let close_in_noerr t = try close_in t with Sys_error _ -> ()

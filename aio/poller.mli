@@ -15,22 +15,19 @@ val close : t -> unit
 
 (** {2 For any thread} *)
 
-type direction = Owner.direction = Read | Write
+type direction = Read | Write
 
 val enlist :
   t ->
-  is_closing:(unit -> bool) ->
   Owner.t ->
   direction ->
   ('x, 'a) Concord.Tools.Structure_kit.waiter ->
   'a ->
   unit
-(** [enlist t ~is_closing owner direction waiter v]: the loop resumes [waiter]
-    with [v] once the descriptor is ready, or has failed or reached its end;
-    with an error [EBADF] if it is no open descriptor, or its owner is closing.
-    It takes over a reference to the owner. [is_closing] is asked once the owner
-    is watched: if it is true, the waiter is resumed as by {!Owner.rouse}. O(1);
-    a system call if the loop sleeps. *)
+(** [enlist t owner direction waiter v]: the loop resumes [waiter] with [v] once
+    the descriptor is ready, or has failed or reached its end; with an error
+    [EBADF] if it is no open descriptor, or its owner is closing. It takes over
+    a reference to the owner. O(1); a system call if the loop sleeps. *)
 
 val count_gone : t -> Unix.file_descr -> unit
 (** One of those that wait for the descriptor is gone. O(1) amortised. *)
@@ -42,7 +39,7 @@ val waiting : t -> int
 (** How many waiters the loop knew when it last polled, with some of those that
     are gone. For tests, on any thread. *)
 
-type rest = Poller_inbox.rest =
+type rest =
   | Idle  (** The loop resumes nobody before {!enlist}. *)
   | Busy  (** It does not sleep, or is about to look who is gone. *)
   | Waiting  (** Some wait, or will as soon as it looks. *)

@@ -67,40 +67,35 @@ let look fd (direction : Poller.direction) =
 
 type descriptor = {
   direction : Poller.direction;
+  fd : Unix.file_descr;
   refer : unit -> Owner.t;
       (** A new reference to the owner.
           - {b Raises} [Unix.Unix_error] if it is closing. *)
-  fd : Unix.file_descr;
-  is_closing : unit -> bool;
-      (** Whoever makes this [true], and not the owner's closing, calls
-          {!Owner.rouse} afterwards. *)
 }
 
-let bad_descriptor = Unix.Unix_error (EBADF, "poll", "")
-
-(* [enlist] does not raise. If the poller's thread cannot be started, [attempt] says so. *)
-let enlist { direction; refer; is_closing; _ } waiter value =
-  match poller () with
-  | exception (Unix.Unix_error _ | Sys_error _) -> false
-  | poller -> (
-      match refer () with
-      | owner ->
-          Poller.enlist poller ~is_closing owner direction waiter value;
-          true
-      | exception Unix.Unix_error _ ->
-          let error = Error bad_descriptor in
-          ignore (Structure_kit.Waiter.resume waiter error : bool);
-          true)
-
-let attempt { direction; refer; _ } found =
+let is_ready { direction; refer; _ } =
   let owner = refer () in
   let look () = look (Owner.descr owner) direction in
-  Fun.protect ~finally:(fun () -> Owner.leave owner) @@ fun () ->
-  if Owner.using "poll" owner look then Some found
+  Owner.leaving owner (Owner.using "poll" owner) look
+
+let found is_found =
+  if is_found then Some ()
   else begin
+    (* if its thread cannot be started, this says so; [enlist] does not raise *)
     ignore (poller () : Poller.t);
     None
   end
+
+let enlist { direction; refer; _ } waiter =
+  match poller () with
+  | exception (Unix.Unix_error _ | Sys_error _) -> false
+  | poller ->
+      begin match refer () with
+      | owner -> Poller.enlist poller owner direction waiter ()
+      | exception (Unix.Unix_error _ as e) ->
+          ignore (Structure_kit.Waiter.resume waiter (Error e) : bool)
+      end;
+      true
 
 (* A task withdraws where it was enlisted: on the same loop, or by the same thread. *)
 let withdraw { fd; _ } _ =
@@ -108,66 +103,51 @@ let withdraw { fd; _ } _ =
   | poller -> Poller.count_gone poller fd
   | exception (Unix.Unix_error _ | Sys_error _) -> ()
 
-let readiness =
+let operation is_found =
   {
     Structure_kit.default with
     name = "Concord_aio";
     how =
-      By_hand
-        {
-          attempt = (fun t () -> attempt t ());
-          enlist = (fun t waiter -> enlist t waiter ());
-          withdraw;
-        };
+      By_hand { attempt = (fun t () -> found (is_found t)); enlist; withdraw };
   }
 
-let wait ~is_closing owner direction =
+let readiness = operation is_ready
+
+let wait ?unless owner direction =
   let refer () =
     Owner.refer owner;
     owner
   in
-  let fd = Owner.descr owner in
-  Structure_kit.wait readiness { direction; refer; fd; is_closing } ()
+  let descriptor = { direction; fd = Owner.descr owner; refer } in
+  match unless with
+  | None -> Structure_kit.wait readiness descriptor ()
+  | Some promise ->
+      Event.select
+        [
+          Event.make readiness descriptor (); Concord.Promise.await_evt promise;
+        ]
 
 (* No task can be suspended where an event is looked at; to close takes a moment. *)
 let descriptor fd direction =
   let wait (_ : _ Concord.Promise.t) = Thread.yield () in
-  let refer () = Owner.find ~wait "poll" fd and is_closing () = false in
-  { direction; refer; fd; is_closing }
+  { direction; fd; refer = (fun () -> Owner.find ~wait "poll" fd) }
 
 let evt fd direction = Event.make readiness (descriptor fd direction) ()
 
-(* What the resumed task finds goes into a fresh cell, so that the event can be performed
-   any number of times. *)
+(* What the task finds goes into a fresh cell, so that the event can be performed any number
+   of times. *)
 let tentative_evt fd direction f =
-  let operation =
-    {
-      Structure_kit.default with
-      name = "Concord_aio";
-      how =
-        By_hand
-          {
-            attempt =
-              (fun _ () ->
-                match f () with
-                | Some _ as found -> Some (ref found)
-                | None ->
-                    ignore (poller () : Poller.t);
-                    None);
-            enlist = (fun t waiter -> enlist t waiter (ref None));
-            withdraw;
-          };
-    }
+  Event.guard @@ fun () ->
+  let found = ref None in
+  let finds _ =
+    found := f ();
+    Option.is_some !found
   in
-  let confirm cell =
-    Option.is_some !cell
-    ||
-    (cell := f ();
-     Option.is_some !cell)
-  in
+  let confirm () = Option.is_some !found || finds () in
   Event.wrap
-    (Event.make_by (Tentative confirm) operation (descriptor fd direction) ())
-    (fun cell -> Option.get !cell)
+    (Event.make_by (Tentative confirm) (operation finds)
+       (descriptor fd direction) ())
+    (fun () -> Option.get !found)
 
 (* --- Closing -------------------------------------------------------------- *)
 

@@ -7,7 +7,7 @@ type 'a request = {
 
 and 'a watch = {
   fd : Unix.file_descr;
-  owner : 'a;
+  value : 'a;
   mutable reading : 'a request option;
   mutable writing : 'a request option;
 }
@@ -16,10 +16,9 @@ type 'a t = {
   ring : 'a request Uring.t;
   mutable cancelling : int;
       (** How many requests were cancelled and are not answered. *)
-  mutable found : ('a * Revents.t) list;  (** Not yet returned; latest first. *)
+  mutable found : ('a * Multiplexer.ready) list;
+      (** Not yet returned; latest first. *)
 }
-
-let watch fd owner = { fd; owner; reading = None; writing = None }
 
 (* So many requests are passed to the kernel at a time; there may be any number. *)
 let queue_depth = 128
@@ -29,22 +28,14 @@ let queue_depth = 128
    5.19. *)
 let flags = Uring.Setup_flags.(coop_taskrun + taskrun_flag)
 
-let create () =
-  match Uring.create ~flags ~queue_depth () with
-  | ring -> Some { ring; cancelling = 0; found = [] }
-  | exception (Unix.Unix_error ((EMFILE | ENFILE), _, _) as e) -> raise e
-  | exception Unix.Unix_error _ ->
-      (* too old, or forbidden: containers often do *)
-      None
-
 (* --- Answers -------------------------------------------------------------- *)
 
 (* After an error that is none of the descriptor's the task tries, and will see. *)
 let ready result =
   match Uring.Res.int_result result with
-  | Ok bits -> Revents.of_bits bits
-  | Error EBADF -> Revents.closed
-  | Error _ -> Revents.over
+  | Ok bits -> Multiplexer.ready_of_bits bits
+  | Error EBADF -> Multiplexer.closed
+  | Error _ -> Multiplexer.over
 
 let note t (answer : _ Uring.completion_option) =
   match answer with
@@ -52,7 +43,7 @@ let note t (answer : _ Uring.completion_option) =
   | Some { result; data = { watch; wanted; job } as request } ->
       let is_it = function Some r -> r == request | None -> false in
       if wanted then begin
-        t.found <- (watch.owner, ready result) :: t.found;
+        t.found <- (watch.value, ready result) :: t.found;
         if is_it watch.reading then watch.reading <- None
         else if is_it watch.writing then watch.writing <- None
       end
@@ -109,7 +100,9 @@ let set t watch ~read ~write =
   watch.reading <- update watch.reading ~wanted:read Uring.Poll_mask.pollin;
   watch.writing <- update watch.writing ~wanted:write Uring.Poll_mask.pollout
 
-let is_settled t = t.cancelling = 0
+let watch t fd value =
+  let watch = { fd; value; reading = None; writing = None } in
+  { Multiplexer.set = (fun ~read ~write -> set t watch ~read ~write) }
 
 (* Linux lets go of the file in the call that gives the answer, or before. *)
 let rec settle t =
@@ -130,11 +123,26 @@ let wait t ~block =
   t.found <- [];
   found
 
-(* --- The end -------------------------------------------------------------- *)
-
 let rec close t =
   if Uring.active_ops t.ring = 0 then Uring.exit t.ring
   else begin
     ignore (wait t ~block:true : _ list);
     close t
   end
+
+let create () =
+  match Uring.create ~flags ~queue_depth () with
+  | ring ->
+      let t = { ring; cancelling = 0; found = [] } in
+      Some
+        {
+          Multiplexer.watch = watch t;
+          wait = wait t;
+          is_settled = (fun () -> t.cancelling = 0);
+          settle = (fun () -> settle t);
+          close = (fun () -> close t);
+        }
+  | exception (Unix.Unix_error ((EMFILE | ENFILE), _, _) as e) -> raise e
+  | exception Unix.Unix_error _ ->
+      (* too old, or forbidden: containers often do *)
+      None
