@@ -1,4 +1,5 @@
 (** [poll(2)], by way of [iomux]: what every system has. *)
 
-val create : unit -> 'a Multiplexer.t
-(** [wait] is O(n) for the [n] descriptors that are waited for. *)
+val create : ?size:int -> unit -> 'a Multiplexer.t
+(** At first for so many. [wait] is O(n) for the [n] descriptors that are waited
+    for. *)

@@ -68,7 +68,7 @@ let multiplexer () =
           failwith
             "CONCORD_AIO=io_uring: there is no io_uring here, or uring was not \
              installed when concord-aio was built; use CONCORD_AIO=poll")
-  | None | Some "" -> ring ~otherwise:Poll_set.create
+  | None | Some "" -> ring ~otherwise:(fun () -> Poll_set.create ())
   | Some other ->
       Printf.ksprintf failwith
         "CONCORD_AIO=%s: the values are poll and io_uring" other
@@ -317,13 +317,6 @@ let let_go t =
     true
   end
 
-let has_waiters t =
-  take t;
-  let waits slot =
-    List.exists is_live slot.readers || List.exists is_live slot.writers
-  in
-  Hashtbl.fold (fun _ slot any -> any || waits slot) t.table false
-
 let move t ~into =
   take t;
   let enlist slot =
@@ -331,7 +324,7 @@ let move t ~into =
     let add direction wait =
       if is_live wait then begin
         Owner.refer owner;
-        post into (Add { owner; direction; wait; refers = true })
+        post (into ()) (Add { owner; direction; wait; refers = true })
       end
     in
     List.iter (add Read) (List.rev slot.readers);

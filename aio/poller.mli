@@ -60,9 +60,6 @@ val poll : t -> block:bool -> unit
 
     - {b Raises} [e] what a signal handler raises. *)
 
-val has_waiters : t -> bool
-(** Does any waiter wait that is not gone? O(1) if there is none. Files for
-    which nobody waits are let go. *)
-
-val move : t -> into:t -> unit
-(** Those that still wait are enlisted with another poller. *)
+val move : t -> into:(unit -> t) -> unit
+(** Those that still wait are enlisted with another poller, which is asked for
+    if there are any. Afterwards no file is held for this loop. *)

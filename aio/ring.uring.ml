@@ -3,6 +3,7 @@ type 'a request = {
   watch : 'a watch;
   mutable wanted : bool;  (** Not cancelled: its answer counts. *)
   mutable job : 'a request Uring.job option;
+      (** Until it was answered; [None] also of a cancellation. *)
 }
 
 and 'a watch = {
@@ -37,17 +38,23 @@ let ready result =
   | Error EBADF -> Multiplexer.closed
   | Error _ -> Multiplexer.over
 
+let answered t request =
+  if Option.is_some request.job then begin
+    request.job <- None;
+    if not request.wanted then t.cancelling <- t.cancelling - 1
+  end
+
 let note t (answer : _ Uring.completion_option) =
   match answer with
   | None -> false
-  | Some { result; data = { watch; wanted; job } as request } ->
+  | Some { result; data = { watch; wanted; _ } as request } ->
       let is_it = function Some r -> r == request | None -> false in
       if wanted then begin
         t.found <- (watch.value, ready result) :: t.found;
         if is_it watch.reading then watch.reading <- None
         else if is_it watch.writing then watch.writing <- None
-      end
-      else if Option.is_some job then t.cancelling <- t.cancelling - 1;
+      end;
+      answered t request;
       true
 
 let rec collect t = if note t (Uring.get_cqe_nonblocking t.ring) then collect t
@@ -75,16 +82,18 @@ let ask t watch mask =
   request.job <- Some job;
   Some request
 
-(* Nobody wants the answer to a cancellation. *)
+(* Nobody wants the answer to a cancellation. If a signal handler raises, this is done again;
+   and what it raised while an answer was taken has that lost. *)
 let cancel t request =
-  request.wanted <- false;
-  let answer = { request with job = None } in
-  (* it was not answered; but may be while it waits for a place in the queue *)
   let give_up job =
-    t.cancelling <- t.cancelling + 1;
+    if request.wanted then begin
+      request.wanted <- false;
+      t.cancelling <- t.cancelling + 1
+    end;
+    let answer = { request with job = None } in
     match submit t (fun ring -> Uring.cancel ring job answer) with
     | (_ : _ Uring.job) -> ()
-    | exception Invalid_argument _ -> (* it was answered *) ()
+    | exception Invalid_argument _ -> answered t request
   in
   Option.iter give_up request.job
 
@@ -104,15 +113,15 @@ let watch t fd value =
   let watch = { fd; value; reading = None; writing = None } in
   { Multiplexer.set = (fun ~read ~write -> set t watch ~read ~write) }
 
-(* Linux lets go of the file in the call that gives the answer, or before. *)
+(* Linux lets go of the file in the call that gives the answer, or before. So it comes soon,
+   unless it was lost. *)
 let rec settle t =
   if t.cancelling > 0 then begin
     flush t;
     collect t;
-    if t.cancelling > 0 then begin
-      ignore (note t (Uring.wait t.ring) : bool);
-      settle t
-    end
+    if t.cancelling > 0 then
+      if note t (Uring.wait ~timeout:0.1 t.ring) then settle t
+      else t.cancelling <- 0
   end
 
 let wait t ~block =

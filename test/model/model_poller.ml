@@ -126,7 +126,7 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
   in
   let actors, _ = List.split (readers @ started) in
   let find name = List.find (fun a -> a.name = name) actors in
-  let move () = Poller.move last ~into:poller in
+  let move () = Poller.move last ~into:(fun () -> poller) in
   let process = function
     | Loop -> fun () -> run loop
     | Read (name, _) -> fun () -> run (find name)
