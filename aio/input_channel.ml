@@ -4,19 +4,23 @@ module File = Channel_file
    [next], and takes it last: if it is cancelled before, it has taken nothing. *)
 type in_channel = {
   source : File.t;
+  in_size : int;
   mutable buffer : bytes;
-      (** Of [buffer_size], unless one operation takes more. *)
+      (** Larger than [in_size] only if one operation takes more. *)
   mutable first : int;
   mutable next : int;
   mutable read_to : int;  (** The position in the file of what is at [next]. *)
 }
 
-let buffer_size = 16384
+(* Most files are small, and 64 kB take longer to allocate than to read. *)
+let first_size = 4096
 
 let in_channel ?at ?standard fd =
   let source = File.create ?standard fd in
   {
     source;
+    (* Stdlib's size; but of a socket there may be many *)
+    in_size = (if File.is_file source then 65536 else 16384);
     buffer = Bytes.empty;
     first = 0;
     next = 0;
@@ -36,6 +40,38 @@ let with_open_in name f =
   let ic = open_in name in
   File.finally (fun () -> close_in_noerr ic) (fun () -> f ic)
 
+(* What is in memory is read at once, but not so much that other tasks would wait for it. *)
+let most_at_once = 262_144
+
+let rec fills fd b n =
+  n = Bytes.length b
+  ||
+  match Native.read_now fd b n (Bytes.length b - n) with
+  | more when more > 0 -> fills fd b (n + more)
+  | _ -> false
+
+let is_at_end fd = Native.read_now fd (Bytes.create 1) 0 1 = 0
+
+let read_file_now name =
+  match Native.open_now name [ O_RDONLY ] with
+  | None -> None
+  | Some fd -> (
+      File.finally (fun () -> Unix.close fd) @@ fun () ->
+      match (Unix.fstat fd).st_size with
+      | size when size <= most_at_once ->
+          let b = Bytes.create size in
+          if fills fd b 0 && is_at_end fd then Some (Bytes.unsafe_to_string b)
+          else None
+      | _ -> None)
+
+let read_file name =
+  Io.give_turn ();
+  match read_file_now name with
+  | Some text -> text
+  | None ->
+      Workers.run Files (fun () ->
+          In_channel.with_open_bin name In_channel.input_all)
+
 let buffered t = t.next - t.first
 
 (* There is room behind [next] then. *)
@@ -43,8 +79,11 @@ let make_room t =
   if t.first = t.next then begin
     t.first <- 0;
     t.next <- 0;
-    if Bytes.length t.buffer <> buffer_size then
-      t.buffer <- Bytes.create buffer_size
+    let length = Bytes.length t.buffer in
+    if length <> t.in_size then
+      t.buffer <-
+        Bytes.create
+          (if length = 0 then first_size else Int.min t.in_size (4 * length))
   end
   else if t.next = Bytes.length t.buffer then begin
     let n = buffered t in
@@ -107,7 +146,7 @@ let input_line t = reading t (fun () -> line t 0)
 let input t b pos len =
   File.check "input" (Bytes.length b) pos len;
   reading t @@ fun () ->
-  if buffered t = 0 && len >= buffer_size then begin
+  if buffered t = 0 && len >= t.in_size then begin
     let n = File.read t.source b pos len in
     t.read_to <- t.read_to + n;
     t.first <- 0;

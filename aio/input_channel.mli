@@ -21,6 +21,16 @@ val with_open_in : string -> (in_channel -> 'a) -> 'a
 (** [with_open_in name f] is [f (open_in name)]; then, also if [f] raised, the
     channel is closed. *)
 
+val read_file : string -> string
+(** [read_file name] is [In_channel.with_open_bin name In_channel.input_all]:
+    all that is in the file, with Stdlib's exceptions.
+
+    - {b Suspends} while a system thread does all of that, unless the file is in
+      memory and not larger than 256 kB.
+    - {b Cancelled}: at once. The thread goes on, and what it reads is dropped.
+    - {b Cost}: that of Stdlib's, and if a thread does it some ten microseconds
+      more. *)
+
 val input_char : in_channel -> char
 val input_byte : in_channel -> int
 val input_line : in_channel -> string

@@ -57,7 +57,8 @@ val wait : t -> Poller.direction -> unit
 
 val retry : string -> t -> wait:(unit -> unit) -> (unit -> 'a) -> 'a
 (** [retry name t ~wait f] calls the system call [f] until it does not fail with
-    [EAGAIN], after which it calls [wait], or [EINTR]. {!give_turn} comes first. *)
+    [EAGAIN], after which it calls [wait], or [EINTR]. {!give_turn} comes first.
+*)
 
 val perform : string -> t -> Poller.direction -> (unit -> 'a) -> 'a
 (** [perform name t direction f] calls the system call [f] once that need not

@@ -49,27 +49,26 @@ let rec write_all t =
 
 let writing t f = File.locked t.sink f
 
-let rec add t blit pos len =
+let rec add t s pos len =
   if len > 0 then begin
     if Bytes.length t.pending = 0 then t.pending <- Bytes.create t.out_size;
     if t.stop = t.out_size then write_all t;
     let n = Int.min len (t.out_size - t.stop) in
-    blit pos t.pending t.stop n;
+    Bytes.blit_string s pos t.pending t.stop n;
     t.stop <- t.stop + n;
-    add t blit (pos + n) (len - n)
+    add t s (pos + n) (len - n)
   end
 
 let output_substring t s pos len =
   File.check "output_substring" (String.length s) pos len;
-  writing t (fun () ->
-      add t (fun pos b at n -> Bytes.blit_string s pos b at n) pos len)
+  writing t (fun () -> add t s pos len)
 
 let output_string t s = output_substring t s 0 (String.length s)
 
+(* The bytes are only read. *)
 let output t b pos len =
   File.check "output" (Bytes.length b) pos len;
-  writing t (fun () ->
-      add t (fun pos to_ at n -> Bytes.blit b pos to_ at n) pos len)
+  output_substring t (Bytes.unsafe_to_string b) pos len
 
 let output_bytes t b = output t b 0 (Bytes.length b)
 let output_char t c = output_string t (String.make 1 c)
