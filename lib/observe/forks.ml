@@ -1,5 +1,10 @@
 let max_frames = 20
-let are_observed () = Waits.are_kept () || Tracing.is_on ()
+
+(* It does not end in a call, before which the compiler would put a polling point: handlers
+   that have been given a continuation ask this. *)
+let[@inline] are_observed () =
+  Sys.opaque_identity (Waits.are_kept () || Tracing.is_on ())
+
 let here () = Printexc.get_callstack max_frames
 
 (* Whatever a signal handler raises while this is noted, the task runs: others may wait for
