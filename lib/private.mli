@@ -295,7 +295,7 @@ module Reach : sig
 
   val suspend_loop : (unit Concord_suspend.resumer -> unit option) -> unit
   (** {!Concord.Tools.Suspend.suspend} for a loop that sleeps. For
-      [concord-schedulers]. *)
+      [concord-domainslib] and [concord-schedulers]. *)
 
   val park_or_refuse : exn -> ('a Concord_suspend.resumer -> 'a option) -> 'a
   (** Parks the thread, or refuses if nothing is left that could wake it. For
