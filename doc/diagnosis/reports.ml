@@ -48,9 +48,12 @@ let is_whole text =
 
 (* A cycle is reported at once, and again when nothing goes on. *)
 let first text =
-  match Str.search_forward report text 1 with
-  | second -> String.sub text 0 second
+  match Str.search_forward report text 0 with
   | exception Not_found -> text
+  | first -> (
+      match Str.search_forward report text (first + 1) with
+      | second -> String.sub text 0 second
+      | exception Not_found -> text)
 
 (* Until it has written all, and nothing follows for a while; a minute at most. *)
 let rec read input text ~tries =
