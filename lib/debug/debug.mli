@@ -62,6 +62,14 @@
       our structures is reported when it is idle for so long.
     - [leaks]: tasks that nobody can resume any more are told so
       ({!Suspend.Never_resumed}).
+    - [strict]: as [waits]; and {!Mutex.lock}, {!Mutex.protect}, the operations
+      of {!Rwlock} that wait, {!Mvar.modify} and {!Lazy.force} of what is not
+      forced suspend the calling task for a moment even if they need not wait.
+      So a lock that is taken where no task can wait, in a callback of Lwt
+      ([Concord_lwt.In_callback]) or a job of Async ([Concord_async.In_job]), is
+      refused in each test, and not only when another task happens to have the
+      lock. Events of these operations, and operations that wait for something
+      else, such as {!Mvar.take}, are refused only when they have to wait.
     - [trace]: as {!Trace.start}, from the start of the program.
 
     @canonical Concord.Tools.Debug *)

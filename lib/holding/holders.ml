@@ -6,7 +6,16 @@ let of_task by : t = Some (Waits.held by)
 let[@inline never] caller_known () = of_task (Extent.task ())
 let[@inline] are_known () = Waits.are_kept ()
 let[@inline] caller () = if are_known () then caller_known () else unknown
-let within f = Extent.within (fun by -> f (of_task by))
+
+let[@inline never] taker_known () =
+  Strict.before_lock ();
+  caller_known ()
+
+let[@inline] taker () = if are_known () then taker_known () else unknown
+
+let within f =
+  Strict.before_lock ();
+  Extent.within (fun by -> f (of_task by))
 
 (* It allocates nothing in OCaml's code, and does not end in a call, before which the
    compiler would put a poll: so no signal handler runs here. *)

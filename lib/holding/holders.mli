@@ -20,9 +20,14 @@ val caller : unit -> t
     over writes it down in the same step. {b Cost} while waits are not kept: one
     read. *)
 
+val taker : unit -> t
+(** {!caller}, for an operation that may wait for a holder: the caller may be
+    refused here ({!Strict.before_lock}). *)
+
 val within : (t -> 'a) -> 'a
 (** [within f] is [f holder], the calling task, which is known for the extent of
-    [f] ({!Extent.within}). For when holders {!are_known}. *)
+    [f] ({!Extent.within}). For when holders {!are_known}, and for an operation
+    that may wait for one, as {!taker}. *)
 
 val taken : t -> unit
 (** To be called when a task that had to wait continues: it holds the structure

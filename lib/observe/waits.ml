@@ -60,7 +60,7 @@ type t = {
   process : int;
 }
 
-let are_kept_ = Atomic.make (Debugging.has "waits")
+let are_kept_ = Atomic.make (Debugging.has "waits" || Debugging.has "strict")
 let[@inline] are_kept () = Atomic.get are_kept_
 let keep () = Atomic.set are_kept_ true
 

@@ -254,7 +254,7 @@ let[@inline never] lock_slowly t owner =
 let[@inline] lock_as owner t =
   if not (lock_now t owner) then lock_slowly t owner
 
-let[@inline] lock t = lock_as (Holders.caller ()) t
+let[@inline] lock t = lock_as (Holders.taker ()) t
 
 (* After this the caller has the mutex, whatever it raises: a signal handler's exception.
    [try_lock] raises before it has locked, never after. *)

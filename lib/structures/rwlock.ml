@@ -217,7 +217,7 @@ let[@inline never] lock_slowly t request =
       Holders.taken request.by
 
 let[@inline] lock t request =
-  let request = by (Holders.caller ()) request in
+  let request = by (Holders.taker ()) request in
   if not (locked t.state request) then lock_slowly t request
 
 let read_lock t = lock t t.reading

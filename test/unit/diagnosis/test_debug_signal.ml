@@ -176,8 +176,7 @@ let alone_named ?debug made =
   Child.during ?debug "hung.exe" "alone, named" (fun child ->
       let told =
         "Concord.Tools.Suspend.Never_resumed: nothing is left that could \
-         resume the task (does it wait for itself, as for a mutex that it has \
-         locked?)"
+         resume the task"
       in
       let named = Printf.sprintf "%s (promise \"answer\"%s" told made in
       Child.says child named;
@@ -205,7 +204,9 @@ let mistakes () =
   hung_with "wait, stall=x,stall=-1,leaks,sigquit =" "counts" (fun child ->
       Child.says child "1 threads, cared for";
       Child.ends child;
-      let known = "there are waits, leaks, trace, sigquit, stall=SECONDS" in
+      let known =
+        "there are waits, leaks, trace, sigquit, strict, stall=SECONDS"
+      in
       strings "each is told once"
         [
           "concord: CONCORD_DEBUG has \"wait\", which means nothing: " ^ known;

@@ -1,0 +1,3 @@
+(* Nothing is asked for. *)
+
+let before_lock () = ()
