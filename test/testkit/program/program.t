@@ -12,7 +12,7 @@ The arguments name the clauses:
   0 kept, 1 broken, 0 not offered
   [1]
   $ ./own_host.exe H1 H9
-  Host.check: no clause H9 (there are H1, H2, H3, H4, S1, S2, S3, S4, S5, backtraces, inside, around, foreign, domains, protect, fair, failures, end)
+  Host.check: no clause H9 (there are reach, turns, H1, H2, H3, H4, S1, S2, S3, S4, S5, backtraces, inside, around, foreign, domains, protect, fair, failures, end)
   [2]
   $ CONCORD_SEED=many ./own_operation.exe
   CONCORD_SEED is no number: many
