@@ -49,6 +49,10 @@ module type OPERATION = sig
   val event : (t -> int -> int Event.t) option
   (** {!wait}, as an event. *)
 
+  val release_event : (t -> int -> int Event.t) option
+  (** {!release}, as an event that can be performed only when {!release} need
+      not wait. So the two sides can be offered in one choice. *)
+
   val close : (exn * (t -> unit)) option
   (** Ends it, for ever: all who wait, and all who come, get this exception. *)
 

@@ -19,7 +19,7 @@ The arguments name the clauses:
   [2]
   $ CONCORD_SEED=5 ./own_operation.exe | sed -n '1p;$p'
   take (seed 5)
-  13 kept, 0 broken, 5 not offered
+  14 kept, 0 broken, 7 not offered
   $ CONCORD_SEED=5 BREAK=1 ./own_operation.exe >report
   [1]
   $ head -n 1 report
