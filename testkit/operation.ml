@@ -63,7 +63,7 @@ let check ?seed ?(seconds = 1.) (module O : OPERATION) =
   in
   let exact = List.map (line ~limit) (Clauses.all (module O)) in
   skip_if_broken exact;
-  let between = line ~limit (Clauses.between (module O)) in
+  let between = line ~limit:(3. *. limit) (Clauses.between (module O)) in
   skip_if_broken [ between ];
   let storms = storms ~seed ~seconds:share (module O) in
   let random = List.map (line ~limit:(limit +. share)) storms in

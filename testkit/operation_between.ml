@@ -100,6 +100,7 @@ let each_moment f s =
       with Trial.Failed text ->
         Trial.fail "at moment %d of the operation: %s" n text
     in
+    Trial.alive ();
     if is_next && n < most then go (n + 1)
   in
   go 1
