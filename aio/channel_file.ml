@@ -1,26 +1,53 @@
-(* --- Stdlib's exceptions -------------------------------------------------- *)
+module Promise = Concord.Promise
 
-let raise_sys_error ?name error backtrace =
-  let message = Unix.error_message error in
-  let message =
-    match name with Some name -> name ^ ": " ^ message | None -> message
-  in
-  Printexc.raise_with_backtrace (Sys_error message) backtrace
+type t = {
+  fd : Unix.file_descr;
+  io : Io.t option;  (** [None] for a standard descriptor. *)
+  is_file : bool;
+  shut : unit Promise.t;  (** Filled by the first [close]. *)
+  lock : Concord.Mutex.t;
+}
+
+(* --- Stdlib's exceptions -------------------------------------------------- *)
 
 let as_sys_error ?name f =
   try f ()
   with Unix.Unix_error (error, _, _) ->
-    raise_sys_error ?name error (Printexc.get_raw_backtrace ())
+    let backtrace = Printexc.get_raw_backtrace () in
+    let prefix = match name with Some name -> name ^ ": " | None -> "" in
+    let error = Sys_error (prefix ^ Unix.error_message error) in
+    Printexc.raise_with_backtrace error backtrace
 
 let check name length pos len =
   if pos < 0 || len < 0 || pos > length - len then invalid_arg name
 
-let buffer_size = 16384
+let finally close f =
+  match f () with
+  | v ->
+      close ();
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      (try close () with _ -> ());
+      Printexc.raise_with_backtrace e backtrace
 
-(* For what is written to a file a worker may be asked each time. *)
-let buffer_size_out handle = if Handle.is_file handle then 65536 else 16384
+(* --- Opening and closing -------------------------------------------------- *)
 
-(* --- Opening -------------------------------------------------------------- *)
+let create ?(standard = false) fd =
+  as_sys_error @@ fun () ->
+  let shut = Promise.create ~name:"the end of a channel" () in
+  let io, kind =
+    if not standard then begin
+      let io = Io.find ~shut "channel" fd in
+      Owner.attach io.owner;
+      (Some io, io.kind)
+    end
+    else
+      match Io.with_ "channel" fd (fun { kind; _ } -> kind) with
+      | kind -> (None, kind)
+      | exception Unix.Unix_error _ -> (None, Shared)
+  in
+  { fd; io; is_file = kind = File; shut; lock = Concord.Mutex.create () }
 
 let unix_flag = function
   | Open_rdonly -> [ Unix.O_RDONLY ]
@@ -36,7 +63,57 @@ let open_ flags perm name of_descr =
   as_sys_error ~name @@ fun () ->
   of_descr (Descriptor.openfile name (List.concat_map unix_flag flags) perm)
 
+let descr t = t.fd
+let is_file t = t.is_file
+let is_closed t = Promise.is_resolved t.shut
+
+(* A standard descriptor is closed whoever else has it. *)
+let close t =
+  as_sys_error @@ fun () ->
+  if Promise.try_fill t.shut () then
+    match t.io with
+    | None -> Io.close t.fd
+    | Some { owner; _ } ->
+        let close () =
+          if Owner.detach owner then ignore (Io.close_owner owner : bool)
+        in
+        Owner.leaving owner close ()
+
+(* --- Operations ----------------------------------------------------------- *)
+
+let locked t f =
+  as_sys_error @@ fun () ->
+  Concord.Mutex.protect t.lock @@ fun () ->
+  if is_closed t then raise (Unix.Unix_error (EBADF, "channel", ""));
+  f ()
+
+let with_io name t f =
+  match t.io with Some io -> f io | None -> Io.with_ ~shut:t.shut name t.fd f
+
+let read t b pos len = with_io "read" t (fun io -> Io.read io b pos len)
+let write t b pos len = with_io "write" t (fun io -> Io.write io b pos len)
+
+(* [Unix.lseek] for several steps that no close comes between. *)
+let seeking t f =
+  with_io "lseek" t (fun io ->
+      Io.using "lseek" io (fun () -> f (Unix.lseek t.fd)))
+
+let seek t position = ignore (seeking t (fun seek -> seek position SEEK_SET))
+
 (* As in Stdlib, at 0 also if it appends. *)
-let first_position handle = function
+let first_position t = function
   | Some position -> position
-  | None -> Option.value (Handle.position handle) ~default:(-1)
+  | None -> (
+      try seeking t (fun seek -> seek 0 SEEK_CUR) with Unix.Unix_error _ -> -1)
+
+(* A regular file says it without being sought in: another channel may be reading. One of
+   /proc says 0, although it has bytes. *)
+let length t =
+  seeking t @@ fun seek ->
+  let here = seek 0 SEEK_CUR in
+  match Unix.LargeFile.fstat t.fd with
+  | { st_kind = S_REG; st_size; _ } when st_size > 0L -> Int64.to_int st_size
+  | _ ->
+      let length = seek 0 SEEK_END in
+      ignore (seek here SEEK_SET : int);
+      length

@@ -1,32 +1,24 @@
 open Unix
 
-let is_closing = Io.never
-
-let read fd b pos len =
-  Io.with_owner "read" fd (fun owner kind ->
-      Io.read ~is_closing owner kind b pos len)
-
-(* --- Writing -------------------------------------------------------------- *)
-
-let single_write fd b pos len =
-  Io.with_owner "write" fd (fun owner kind ->
-      Io.write ~is_closing owner kind b pos len)
-
-(* A string's bytes are only read. *)
-let single_write_substring fd s = single_write fd (Bytes.unsafe_of_string s)
-
 let check name length pos len =
   if pos < 0 || len < 0 || pos > length - len then
     invalid_arg ("Concord_aio." ^ name)
 
+let read fd b pos len = Io.with_ "read" fd (fun io -> Io.read io b pos len)
+
+let single_write fd b pos len =
+  Io.with_ "write" fd (fun io -> Io.write io b pos len)
+
+(* A string's bytes are only read. *)
+let single_write_substring fd s = single_write fd (Bytes.unsafe_of_string s)
+
 (* One owner for all parts: the number may be another file's before the last one. *)
 let write fd b pos len =
   check "write" (Bytes.length b) pos len;
-  Io.with_owner "write" fd @@ fun owner kind ->
+  Io.with_ "write" fd @@ fun io ->
   let stop = pos + len in
   let rec from pos =
-    if pos < stop then
-      from (pos + Io.write ~is_closing owner kind b pos (stop - pos))
+    if pos < stop then from (pos + Io.write io b pos (stop - pos))
   in
   from pos;
   len
@@ -37,10 +29,15 @@ let write_substring fd s pos len =
 
 (* --- Sockets -------------------------------------------------------------- *)
 
+(* Non-blocking, whatever it is. *)
+let with_socket name fd f =
+  Io.with_ name fd (fun io ->
+      if io.kind = Shared then set_nonblock fd;
+      f io)
+
 let on_socket name fd direction f =
-  Io.with_owner name fd (fun owner kind ->
-      if kind = Shared then set_nonblock fd;
-      Io.perform ~is_closing name owner Stream direction f)
+  with_socket name fd (fun io ->
+      Io.perform name { io with kind = Stream } direction f)
 
 let recv fd b pos len flags =
   on_socket "recv" fd Read (fun () -> Unix.recv fd b pos len flags)
@@ -48,36 +45,32 @@ let recv fd b pos len flags =
 let send fd b pos len flags =
   on_socket "send" fd Write (fun () -> Unix.send fd b pos len flags)
 
-let send_substring fd s pos len flags =
-  on_socket "send" fd Write (fun () -> Unix.send_substring fd s pos len flags)
+let send_substring fd s = send fd (Bytes.unsafe_of_string s)
 
 let recvfrom fd b pos len flags =
   on_socket "recvfrom" fd Read (fun () -> Unix.recvfrom fd b pos len flags)
 
-(* How long to wait for a place in the queue of a socket of the same machine, which no
-   poll tells: at first, and at most. *)
-let pause = 0.001
-let longest_pause = 0.016
+let sleepf seconds = Concord.Event.(sync (timeout seconds))
+let sleep seconds = sleepf (float seconds)
 
-let sleep seconds =
-  Concord.Event.(sync (timeout (Float.min seconds longest_pause)))
+(* Some sockets of the same machine have a queue, and no poll tells whether it is full: waits
+   for a place in it, each time longer. *)
+let longer_pauses () =
+  let pause = ref 0.001 in
+  fun () ->
+    sleepf !pause;
+    pause := Float.min 0.016 (2. *. !pause)
 
 (* To be full is a state of this socket, of which poll tells, or of another one. *)
 let sendto fd b pos len flags address =
-  Io.with_owner "sendto" fd @@ fun owner kind ->
-  if kind = Shared then set_nonblock fd;
-  let call () = Unix.sendto fd b pos len flags address in
-  let rec send ~after =
-    match Owner.using "sendto" owner call with
-    | n -> n
-    | exception Unix_error (EINTR, _, _) -> send ~after
-    | exception Unix_error ((EAGAIN | EWOULDBLOCK), _, _) ->
-        if after > 0. then sleep after;
-        Readiness.wait ~is_closing owner Write;
-        send ~after:(Float.max pause (2. *. after))
+  with_socket "sendto" fd @@ fun io ->
+  let pause = longer_pauses () and is_first = ref true in
+  let wait () =
+    if not !is_first then pause ();
+    is_first := false;
+    Io.wait io Write
   in
-  Io.give_turn ();
-  send ~after:0.
+  Io.retry "sendto" io ~wait (fun () -> Unix.sendto fd b pos len flags address)
 
 (* The peer may have gone since: then the next connection counts. *)
 let rec try_accept cloexec fd =
@@ -96,38 +89,30 @@ let accept_evt ?(cloexec = true) fd =
     | exception Unix_error (EINTR, _, _) -> accept ()
   in
   Readiness.tentative_evt fd Read (fun () ->
-      Io.with_owner_now "accept" fd (fun owner ->
-          Owner.using "accept" owner accept))
-
-let established fd owner =
-  Readiness.wait ~is_closing owner Write;
-  match Owner.using "connect" owner (fun () -> getsockopt_error fd) with
-  | None -> ()
-  | Some error -> raise (Unix_error (error, "connect", ""))
+      Io.with_now "accept" fd (fun io -> Io.using "accept" io accept))
 
 let connect fd address =
-  Io.with_owner "connect" fd @@ fun owner kind ->
-  if kind = Shared then set_nonblock fd;
-  let rec connect pause =
-    match Owner.using "connect" owner (fun () -> Unix.connect fd address) with
-    | () -> ()
-    | exception Unix_error ((EINPROGRESS | EINTR), _, _) -> established fd owner
-    | exception Unix_error ((EAGAIN | EWOULDBLOCK), _, _) ->
-        sleep pause;
-        connect (2. *. pause)
+  with_socket "connect" fd @@ fun io ->
+  let pause = longer_pauses () in
+  let established () =
+    Io.wait io Write;
+    match Io.using "connect" io (fun () -> getsockopt_error fd) with
+    | None -> ()
+    | Some error -> raise (Unix_error (error, "connect", ""))
   in
-  connect pause
+  let rec connect () =
+    match Io.using "connect" io (fun () -> Unix.connect fd address) with
+    | () -> ()
+    | exception Unix_error ((EINPROGRESS | EINTR), _, _) -> established ()
+    | exception Unix_error ((EAGAIN | EWOULDBLOCK), _, _) ->
+        pause ();
+        connect ()
+  in
+  connect ()
 
 (* --- Files ---------------------------------------------------------------- *)
 
-let close fd =
-  let owner = Owner.find ~wait:Io.closes "close" fd in
-  let is_first =
-    Fun.protect
-      ~finally:(fun () -> Owner.leave owner)
-      (fun () -> Io.close owner)
-  in
-  if not is_first then raise (Unix_error (EBADF, "close", ""))
+let close = Io.close
 
 let openfile name flags perm =
   match Native.open_now name flags with
@@ -135,3 +120,15 @@ let openfile name flags perm =
   | None ->
       Workers.run ~drop:Unix.close Files (fun () ->
           Unix.openfile name (O_CLOEXEC :: flags) perm)
+
+let with_file name flags perm f =
+  let fd = openfile name flags perm in
+  Fun.protect ~finally:(fun () -> close fd) (fun () -> f fd)
+
+(* --- Names of hosts ------------------------------------------------------- *)
+
+let getaddrinfo host service options =
+  Workers.run Names (fun () -> Unix.getaddrinfo host service options)
+
+let getnameinfo address options =
+  Workers.run Names (fun () -> Unix.getnameinfo address options)

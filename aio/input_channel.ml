@@ -1,35 +1,77 @@
-open Channel_file
-module Mutex = Concord.Mutex
+module File = Channel_file
 
 (* An operation first sees to it that what it takes is in [buffer], between [first] and
    [next], and takes it last: if it is cancelled before, it has taken nothing. *)
 type in_channel = {
-  source : Handle.t;
-  in_lock : Mutex.t;
+  source : File.t;
+  in_size : int;
   mutable buffer : bytes;
-      (** Of [buffer_size], unless one operation takes more. *)
+      (** Larger than [in_size] only if one operation takes more. *)
   mutable first : int;
   mutable next : int;
   mutable read_to : int;  (** The position in the file of what is at [next]. *)
 }
 
+(* Most files are small, and 64 kB take longer to allocate than to read. *)
+let first_size = 4096
+
 let in_channel ?at ?standard fd =
-  as_sys_error @@ fun () ->
-  let source = Handle.create ?standard Read fd in
+  let source = File.create ?standard fd in
   {
     source;
-    in_lock = Mutex.create ();
+    (* Stdlib's size; but of a socket there may be many *)
+    in_size = (if File.is_file source then 65536 else 16384);
     buffer = Bytes.empty;
     first = 0;
     next = 0;
-    read_to = first_position source at;
+    read_to = File.first_position source at;
   }
 
+let stdin = in_channel ~standard:true Unix.stdin
 let in_channel_of_descr fd = in_channel fd
-let descr_of_in_channel t = Handle.descr t.source
-let open_in_gen flags perm name = open_ flags perm name (in_channel ~at:0)
+let descr_of_in_channel t = File.descr t.source
+let open_in_gen flags perm name = File.open_ flags perm name (in_channel ~at:0)
 let open_in = open_in_gen [ Open_rdonly; Open_text ] 0
 let open_in_bin = open_in_gen [ Open_rdonly; Open_binary ] 0
+let close_in t = File.close t.source
+let close_in_noerr t = try close_in t with Sys_error _ -> ()
+
+let with_open_in name f =
+  let ic = open_in name in
+  File.finally (fun () -> close_in_noerr ic) (fun () -> f ic)
+
+(* What is in memory is read at once, but not so much that other tasks would wait for it. *)
+let most_at_once = 262_144
+
+let rec fills fd b n =
+  n = Bytes.length b
+  ||
+  match Native.read_now fd b n (Bytes.length b - n) with
+  | more when more > 0 -> fills fd b (n + more)
+  | _ -> false
+
+let is_at_end fd = Native.read_now fd (Bytes.create 1) 0 1 = 0
+
+let read_file_now name =
+  match Native.open_now name [ O_RDONLY ] with
+  | None -> None
+  | Some fd -> (
+      File.finally (fun () -> Unix.close fd) @@ fun () ->
+      match (Unix.fstat fd).st_size with
+      | size when size <= most_at_once ->
+          let b = Bytes.create size in
+          if fills fd b 0 && is_at_end fd then Some (Bytes.unsafe_to_string b)
+          else None
+      | _ -> None)
+
+let read_file name =
+  Io.give_turn ();
+  match read_file_now name with
+  | Some text -> text
+  | None ->
+      Workers.run Files (fun () ->
+          In_channel.with_open_bin name In_channel.input_all)
+
 let buffered t = t.next - t.first
 
 (* There is room behind [next] then. *)
@@ -37,8 +79,11 @@ let make_room t =
   if t.first = t.next then begin
     t.first <- 0;
     t.next <- 0;
-    if Bytes.length t.buffer <> buffer_size then
-      t.buffer <- Bytes.create buffer_size
+    let length = Bytes.length t.buffer in
+    if length <> t.in_size then
+      t.buffer <-
+        Bytes.create
+          (if length = 0 then first_size else Int.min t.in_size (4 * length))
   end
   else if t.next = Bytes.length t.buffer then begin
     let n = buffered t in
@@ -55,9 +100,7 @@ let make_room t =
 (* [false] at the end of the file. *)
 let refill t =
   make_room t;
-  let n =
-    Handle.read t.source t.buffer t.next (Bytes.length t.buffer - t.next)
-  in
+  let n = File.read t.source t.buffer t.next (Bytes.length t.buffer - t.next) in
   t.next <- t.next + n;
   t.read_to <- t.read_to + n;
   n > 0
@@ -67,11 +110,7 @@ let take t n =
   t.first <- t.first + n;
   s
 
-let reading t f =
-  as_sys_error @@ fun () ->
-  Mutex.protect t.in_lock @@ fun () ->
-  if Handle.is_closed t.source then raise (Unix.Unix_error (EBADF, "read", ""));
-  f ()
+let reading t f = File.locked t.source f
 
 let input_char t =
   reading t @@ fun () ->
@@ -105,10 +144,10 @@ let rec line t seen =
 let input_line t = reading t (fun () -> line t 0)
 
 let input t b pos len =
-  check "input" (Bytes.length b) pos len;
+  File.check "input" (Bytes.length b) pos len;
   reading t @@ fun () ->
-  if buffered t = 0 && len >= buffer_size then begin
-    let n = Handle.read t.source b pos len in
+  if buffered t = 0 && len >= t.in_size then begin
+    let n = File.read t.source b pos len in
     t.read_to <- t.read_to + n;
     t.first <- 0;
     t.next <- 0;
@@ -137,7 +176,7 @@ let really_input_string t n =
   take t n
 
 let really_input t b pos len =
-  check "really_input" (Bytes.length b) pos len;
+  File.check "really_input" (Bytes.length b) pos len;
   reading t @@ fun () ->
   fill t len;
   Bytes.blit t.buffer t.first b pos len;
@@ -175,15 +214,13 @@ let seek_in t position =
   let back = t.read_to - position in
   if 0 <= back && back <= t.next then t.first <- t.next - back
   else begin
-    Handle.seek t.source position;
+    File.seek t.source position;
     t.read_to <- position;
     t.first <- 0;
     t.next <- 0
   end
 
-let in_channel_length t = reading t (fun () -> Handle.length t.source)
+let in_channel_length t = reading t (fun () -> File.length t.source)
 
 (* Unix has one mode. *)
 let set_binary_mode_in (_ : in_channel) (_ : bool) = ()
-let close_in t = as_sys_error (fun () -> Handle.close t.source)
-let close_in_noerr t = try close_in t with Sys_error _ -> ()

@@ -1,12 +1,14 @@
+module Promise = Concord.Promise
+
 type kind = File | Stream | Shared
+type t = { owner : Owner.t; kind : kind; shut : unit Promise.t option }
 
 (* --- Owners --------------------------------------------------------------- *)
 
 let is_standard fd = fd = Unix.stdin || fd = Unix.stdout || fd = Unix.stderr
 
 (* Until then the number may be an old file's or a new one's. *)
-let closes (closed : exn option Concord.Promise.t) =
-  ignore (Concord.Promise.await closed : exn option)
+let closes closed = ignore (Promise.await closed : exn option)
 
 (* [None] if the number was closed by other means than ours, and is another file's now. The
    standard descriptors are whatever [dup2] makes of them. *)
@@ -20,55 +22,52 @@ let recognise ~shared owner =
   else if Native.is_file nature then Some File
   else Some (if shared then Shared else Stream)
 
-let rec find_by ~wait ~shared name fd =
+let rec find_by ~wait ~shared ?shut name fd =
   let owner = Owner.find ~wait name fd in
   match recognise ~shared owner with
-  | Some kind -> (owner, kind)
+  | Some kind -> { owner; kind; shut }
   | None ->
       Owner.abandon owner;
       Owner.leave owner;
-      find_by ~wait ~shared name fd
+      find_by ~wait ~shared ?shut name fd
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
       Owner.leave owner;
       Printexc.raise_with_backtrace e backtrace
 
-let find name fd = find_by ~wait:closes ~shared:(is_standard fd) name fd
+let find ?shut name fd =
+  find_by ~wait:closes ~shared:(is_standard fd) ?shut name fd
 
-let leaving owner f =
-  match f owner with
-  | v ->
-      Owner.leave owner;
-      v
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      Owner.leave owner;
-      Printexc.raise_with_backtrace e backtrace
+let with_ ?shut name fd f =
+  let t = find ?shut name fd in
+  Owner.leaving t.owner f t
 
-let with_owner name fd f =
-  let owner, kind = find name fd in
-  leaving owner (fun owner -> f owner kind)
-
-let with_owner_now name fd f =
-  let wait _ = Thread.yield () in
-  let owner, _ = find_by ~wait ~shared:false name fd in
-  leaving owner f
+let with_now name fd f =
+  let t = find_by ~wait:(fun _ -> Thread.yield ()) ~shared:false name fd in
+  Owner.leaving t.owner f t
 
 (* A job may take as long as it likes. Whoever is told so waits for nothing else. *)
 let has_jobs owner =
   let fd = Owner.descr owner and identity = Owner.identity owner in
   is_standard fd || (identity >= 0 && Native.is_file identity)
 
-let close owner =
+let close_owner owner =
   match Owner.close owner with
   | None -> false
   | Some closed ->
       if not (has_jobs owner) then Readiness.await_closed closed;
-      begin match Concord.Promise.peek closed with
+      begin match Promise.peek closed with
       | Some (Ok (Some e)) -> raise e
       | Some (Ok None) | Some (Error _) | None -> ()
       end;
       true
+
+let bad_descriptor name = Unix.Unix_error (EBADF, name, "")
+
+let close fd =
+  let owner = Owner.find ~wait:closes "close" fd in
+  if not (Owner.leaving owner close_owner owner) then
+    raise (bad_descriptor "close")
 
 (* --- Turns ---------------------------------------------------------------- *)
 
@@ -89,70 +88,66 @@ let give_turn () =
 
 (* --- Operations ----------------------------------------------------------- *)
 
-let never () = false
+let using name { owner; shut; _ } f =
+  begin match shut with
+  | Some shut when Promise.is_resolved shut -> raise (bad_descriptor name)
+  | Some _ | None -> ()
+  end;
+  Owner.using name owner f
 
-let check ~is_closing name =
-  if is_closing () then raise (Unix.Unix_error (EBADF, name, ""))
+let wait { owner; shut; _ } direction =
+  Readiness.wait ?unless:shut owner direction
 
-let rec when_ready ~is_closing name owner direction f =
-  check ~is_closing name;
-  match Owner.using name owner f with
+let rec try_again name t ~wait f =
+  match using name t f with
   | v -> v
   | exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK), _, _) ->
-      Readiness.wait ~is_closing owner direction;
-      when_ready ~is_closing name owner direction f
-  | exception Unix.Unix_error (EINTR, _, _) ->
-      when_ready ~is_closing name owner direction f
+      wait ();
+      try_again name t ~wait f
+  | exception Unix.Unix_error (EINTR, _, _) -> try_again name t ~wait f
 
-let in_worker name owner f =
-  Workers.run_protected Files (fun () -> Owner.using name owner f)
+let retry name t ~wait f =
+  give_turn ();
+  try_again name t ~wait f
 
-let perform ~is_closing name owner kind direction f =
-  match kind with
-  | File -> in_worker name owner f
-  | Stream ->
-      give_turn ();
-      when_ready ~is_closing name owner direction f
+let in_worker name t f = Workers.run_protected Files (fun () -> using name t f)
+
+let perform name t direction f =
+  let wait () = wait t direction in
+  match t.kind with
+  | File -> in_worker name t f
+  | Stream -> retry name t ~wait f
   | Shared ->
-      Readiness.wait ~is_closing owner direction;
-      when_ready ~is_closing name owner direction f
+      wait ();
+      try_again name t ~wait f
 
 (* As [Unix] does, which also checks what is no part of the bytes. *)
 let max_bytes = 65536
 let is_part b pos len = 0 <= pos && 0 <= len && pos <= Bytes.length b - len
 
 (* A file's that is in memory need no worker. *)
-let now_or_in_worker ~is_closing name owner now call =
-  check ~is_closing name;
+let now_or_in_worker name t now call =
   give_turn ();
-  match Owner.using name owner now with
-  | -1 -> in_worker name owner call
-  | n -> n
+  match using name t now with -1 -> in_worker name t call | n -> n
 
-let read ~is_closing owner kind b pos len =
-  let fd = Owner.descr owner in
+let read t b pos len =
+  let fd = Owner.descr t.owner in
   let read () = Unix.read fd b pos len in
-  match kind with
+  match t.kind with
   | File when is_part b pos len ->
       let len = Int.min len max_bytes in
-      let now () = Native.read_now fd b pos len in
-      now_or_in_worker ~is_closing "read" owner now read
-  | File | Stream | Shared -> perform ~is_closing "read" owner kind Read read
+      now_or_in_worker "read" t (fun () -> Native.read_now fd b pos len) read
+  | File | Stream | Shared -> perform "read" t Read read
 
 (* A pipe that is ready takes so much without blocking. *)
 let pipe_buf = 4096
 
-let write ~is_closing owner kind b pos len =
-  let fd = Owner.descr owner in
-  match kind with
+let write t b pos len =
+  let fd = Owner.descr t.owner in
+  let len = if t.kind = Shared then Int.min len pipe_buf else len in
+  let write () = Unix.single_write fd b pos len in
+  match t.kind with
   | File when is_part b pos len ->
       let len = Int.min len max_bytes in
-      let now () = Native.write_now fd b pos len in
-      let write () = Unix.single_write fd b pos len in
-      now_or_in_worker ~is_closing "write" owner now write
-  | File | Stream | Shared ->
-      let len =
-        match kind with Shared -> Int.min len pipe_buf | File | Stream -> len
-      in
-      perform ~is_closing "write" owner kind Write (fun () ->
-          Unix.single_write fd b pos len)
+      now_or_in_worker "write" t (fun () -> Native.write_now fd b pos len) write
+  | File | Stream | Shared -> perform "write" t Write write

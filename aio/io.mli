@@ -1,34 +1,36 @@
-(** Operations on a descriptor for whoever has a reference to its owner, and how
-    the owner is found and closed. *)
+(** Operations on a descriptor: how its owner is found and closed, and what
+    waits until a system call need not. *)
 
 type kind =
   | File  (** For which the system does not wait: a worker does. *)
   | Stream  (** Which is non-blocking. *)
   | Shared
       (** Which other processes have too, so that it is not made non-blocking:
-          an operation waits until it is ready, and then may block. *)
+          an operation waits until it is ready, and then may block. The three
+          that the process began with are. *)
 
-(** {2 Owners} *)
+type t = {
+  owner : Owner.t;  (** With a reference to it. *)
+  kind : kind;
+  shut : unit Concord.Promise.t option;
+      (** Once it is filled all operations raise [EBADF], also those that wait:
+          for one channel of several that share the owner. *)
+}
 
-val is_standard : Unix.file_descr -> bool
-(** Is it one of the three that the process began with? They are {!Shared}. *)
-
-val find : string -> Unix.file_descr -> Owner.t * kind
+val find : ?shut:unit Concord.Promise.t -> string -> Unix.file_descr -> t
 (** {!Owner.find}, and of which kind its object is.
 
     - {b Suspends} only while another thread closes it.
     - {b Raises} [Unix.Unix_error] if it is closed, or closing. *)
 
-val closes : exn option Concord.Promise.t -> unit
-(** Waits until it is closed; for {!Owner.find}. *)
-
-val with_owner : string -> Unix.file_descr -> (Owner.t -> kind -> 'a) -> 'a
+val with_ :
+  ?shut:unit Concord.Promise.t -> string -> Unix.file_descr -> (t -> 'a) -> 'a
 (** With a reference from {!find}. *)
 
-val with_owner_now : string -> Unix.file_descr -> (Owner.t -> 'a) -> 'a
+val with_now : string -> Unix.file_descr -> (t -> 'a) -> 'a
 (** The same for what cannot suspend. Non-blocking, also if it is standard. *)
 
-val close : Owner.t -> bool
+val close_owner : Owner.t -> bool
 (** {!Owner.close}; [false] if it was closing. Returns once the system has
     closed it, unless a worker has a job on it: then the worker closes it.
 
@@ -36,39 +38,42 @@ val close : Owner.t -> bool
       cancelled.
     - {b Raises} what [Unix.close] raised. *)
 
-(** {2 Operations} *)
+val close : Unix.file_descr -> unit
+(** {!Concord_aio.close}. *)
 
-val never : unit -> bool
+(** {2 Operations} *)
 
 val give_turn : unit -> unit
 (** To be called before each operation that may not have to wait: every 128th
     time it is {!Concord.Tasks.yield}, if the host can do that. *)
 
-val perform :
-  is_closing:(unit -> bool) ->
-  string ->
-  Owner.t ->
-  kind ->
-  Owner.direction ->
-  (unit -> 'a) ->
-  'a
-(** [perform ~is_closing name owner kind direction f] calls the system call [f]
-    until that need not wait. Once [is_closing ()] is true it raises [EBADF],
-    see {!Readiness.wait}. After some operations that did not have to wait, the
-    other tasks have a turn first.
+val using : string -> t -> (unit -> 'a) -> 'a
+(** {!Owner.using}. *)
+
+val wait : t -> Poller.direction -> unit
+(** {b Suspends} until the descriptor may be ready, or is shut.
+
+    - {b Raises} [Unix.Unix_error] with [EBADF] if its owner is closing. *)
+
+val retry : string -> t -> wait:(unit -> unit) -> (unit -> 'a) -> 'a
+(** [retry name t ~wait f] calls the system call [f] until it does not fail with
+    [EAGAIN], after which it calls [wait], or [EINTR]. {!give_turn} comes first.
+*)
+
+val perform : string -> t -> Poller.direction -> (unit -> 'a) -> 'a
+(** [perform name t direction f] calls the system call [f] once that need not
+    wait.
 
     - {b Suspends}, {b Cancelled} as {!read}. *)
 
-val read :
-  is_closing:(unit -> bool) -> Owner.t -> kind -> bytes -> int -> int -> int
+val read : t -> bytes -> int -> int -> int
 (** As [Unix.read].
     - {b Suspends} until there is something to read; or, on a file that is not
       in memory, until a worker has read it.
     - {b Cancelled} while suspended: nothing was read. A file is not cancelled
       once the worker has begun.
-    - {b Raises} [Unix.Unix_error] with [EBADF] if it is closing, also
+    - {b Raises} [Unix.Unix_error] with [EBADF] if it is closing or shut, also
       meanwhile. *)
 
-val write :
-  is_closing:(unit -> bool) -> Owner.t -> kind -> bytes -> int -> int -> int
+val write : t -> bytes -> int -> int -> int
 (** As [Unix.single_write]; otherwise as {!read}. *)

@@ -1,36 +1,25 @@
-type 'a t = Poll of 'a Poll_set.t | Ring of 'a Ring.t
-type 'a watch = In_poll of 'a Poll_set.watch | In_ring of 'a Ring.watch
+type ready = { read : bool; write : bool; closed : bool }
 
-let poll () = Poll (Poll_set.create ())
-let ring () = Option.map (fun ring -> Ring ring) (Ring.create ())
+let over = { read = true; write = true; closed = false }
+let closed = { over with closed = true }
 
-let create () =
-  match (Asked.read ()).multiplexer with
-  | Some Poll -> poll ()
-  | Some Io_uring -> (
-      match ring () with
-      | Some ring -> ring
-      | None ->
-          failwith
-            "CONCORD_AIO=io_uring: there is no io_uring here, or uring was not \
-             installed when concord-aio was built; use CONCORD_AIO=poll")
-  | None -> ( match ring () with Some ring -> ring | None -> poll ())
+let ready_of_bits bits =
+  let has bit = bits land bit <> 0 in
+  let pollin = 0x1
+  and pollout = 0x4
+  and pollerr = 0x8
+  and pollhup = 0x10
+  and pollnval = 0x20 in
+  if has pollnval then closed
+  else if has (pollerr lor pollhup) then over
+  else { read = has pollin; write = has pollout; closed = false }
 
-let close = function Poll _ -> () | Ring ring -> Ring.close ring
+type watch = { set : read:bool -> write:bool -> unit }
 
-let watch t fd owner =
-  match t with
-  | Poll _ -> In_poll (Poll_set.watch fd owner)
-  | Ring _ -> In_ring (Ring.watch fd owner)
-
-let set t watch ~read ~write =
-  match (t, watch) with
-  | Poll t, In_poll watch -> Poll_set.set t watch ~read ~write
-  | Ring t, In_ring watch -> Ring.set t watch ~read ~write
-  | Poll _, In_ring _ | Ring _, In_poll _ -> assert false (* see [watch] *)
-
-let is_settled = function Poll _ -> true | Ring t -> Ring.is_settled t
-let settle = function Poll _ -> () | Ring t -> Ring.settle t
-
-let wait t ~block =
-  match t with Poll t -> Poll_set.wait t ~block | Ring t -> Ring.wait t ~block
+type 'a t = {
+  watch : Unix.file_descr -> 'a -> watch;
+  wait : block:bool -> ('a * ready) list;
+  is_settled : unit -> bool;
+  settle : unit -> unit;
+  close : unit -> unit;
+}

@@ -1,35 +1,35 @@
-(** Waiting for many descriptors at a time, in one of the system's ways.
+(** What waits for many descriptors at a time.
 
-    [io_uring] where [uring] was installed and the system allows it, else
-    [poll(2)]. The variable [CONCORD_AIO] chooses, with the word [poll] or
-    [io_uring]. *)
+    {!Ring} and {!Poll_set} make one, each in one of the system's ways. *)
 
-type 'a t
+type ready = {
+  read : bool;  (** There is something to read, or the end, or an error. *)
+  write : bool;
+  closed : bool;  (** It is no open descriptor. *)
+}
+(** What became of a descriptor. *)
 
-val create : unit -> 'a t
-(** - {b Raises} [Unix.Unix_error] if no descriptor is left.
-    - {b Raises} [Failure] if [CONCORD_AIO] asks for what there is not. *)
+val over : ready
+(** It has failed: whoever uses it will see. *)
 
-val close : 'a t -> unit
-(** Of a multiplexer in which nothing is waited for. *)
+val closed : ready
 
-type 'a watch
-(** A descriptor that may be waited for. *)
+val ready_of_bits : int -> ready
+(** Of those that [poll(2)] has, and [io_uring] as well. *)
 
-val watch : 'a t -> Unix.file_descr -> 'a -> 'a watch
-(** The last argument is what {!wait} gives back. *)
+type watch = { set : read:bool -> write:bool -> unit }
+(** A descriptor that may be waited for: [set] says for what, from now on. Once
+    it was found it must be set again, even if that does not change. *)
 
-val set : 'a t -> 'a watch -> read:bool -> write:bool -> unit
-(** What the descriptor is waited for, from now on. Once it was found it must be
-    set again, even if that does not change. *)
-
-val is_settled : 'a t -> bool
-(** The system holds no file that is not waited for any more. *)
-
-val settle : 'a t -> unit
-(** Waits until that is so, which takes a moment. *)
-
-val wait : 'a t -> block:bool -> ('a * Revents.t) list
-(** Those that are ready. With [~block:true] it waits for one, but may return
-    too early. After an exception, one of a signal handler say, all must be set
-    again: to nothing, and then to what is waited for. *)
+type 'a t = {
+  watch : Unix.file_descr -> 'a -> watch;
+      (** The last argument is what [wait] gives back. *)
+  wait : block:bool -> ('a * ready) list;
+      (** Those that are ready. With [~block:true] it waits for one, but may
+          return too early. After an exception, one of a signal handler say, all
+          must be set again: to nothing, and then to what is waited for. *)
+  is_settled : unit -> bool;
+      (** The system holds no file that is not waited for any more. *)
+  settle : unit -> unit;  (** Waits until that is so, which takes a moment. *)
+  close : unit -> unit;  (** Nothing is waited for any more. *)
+}

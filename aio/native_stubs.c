@@ -75,25 +75,15 @@ value concord_aio_nature(value v_fd, value v_nonblock)
 }
 
 /* What need not wait. Both give -1 also on an error, which the call that may wait will give again. */
-value concord_aio_read_now(value v_fd, value v_bytes, value v_pos, value v_len)
-{
 #if defined(__linux__) && defined(RWF_NOWAIT)
-  struct iovec part = { .iov_base = Bytes_val(v_bytes) + Long_val(v_pos), .iov_len = Long_val(v_len) };
-  return Val_long(preadv2(Int_val(v_fd), &part, 1, -1, RWF_NOWAIT));
+#define NOW(call) \
+  struct iovec part = { .iov_base = Bytes_val(v_bytes) + Long_val(v_pos), .iov_len = Long_val(v_len) }; \
+  return Val_long(call(Int_val(v_fd), &part, 1, -1, RWF_NOWAIT))
 #else
-  return Val_long(-1);
+#define NOW(call) return Val_long(-1)
 #endif
-}
-
-value concord_aio_write_now(value v_fd, value v_bytes, value v_pos, value v_len)
-{
-#if defined(__linux__) && defined(RWF_NOWAIT)
-  struct iovec part = { .iov_base = Bytes_val(v_bytes) + Long_val(v_pos), .iov_len = Long_val(v_len) };
-  return Val_long(pwritev2(Int_val(v_fd), &part, 1, -1, RWF_NOWAIT));
-#else
-  return Val_long(-1);
-#endif
-}
+value concord_aio_read_now(value v_fd, value v_bytes, value v_pos, value v_len) { NOW(preadv2); }
+value concord_aio_write_now(value v_fd, value v_bytes, value v_pos, value v_len) { NOW(pwritev2); }
 
 /* O_PATH opens nothing but the name, so that neither a device nor a FIFO notices. Only then the file is opened, without
    waiting, should it be another one by now. */

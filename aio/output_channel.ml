@@ -1,9 +1,7 @@
-open Channel_file
-module Mutex = Concord.Mutex
+module File = Channel_file
 
 type out_channel = {
-  sink : Handle.t;
-  out_lock : Mutex.t;
+  sink : File.t;
   out_size : int;
   mutable pending : bytes;
   mutable start : int;
@@ -12,21 +10,24 @@ type out_channel = {
 }
 
 let out_channel ?at ?standard fd =
-  as_sys_error @@ fun () ->
-  let sink = Handle.create ?standard Write fd in
+  let sink = File.create ?standard fd in
   {
     sink;
-    out_lock = Mutex.create ();
-    out_size = buffer_size_out sink;
+    (* for what is written to a file a worker may be asked each time *)
+    out_size = (if File.is_file sink then 65536 else 16384);
     pending = Bytes.empty;
     start = 0;
     stop = 0;
-    written_to = first_position sink at;
+    written_to = File.first_position sink at;
   }
 
+let stdout = out_channel ~standard:true Unix.stdout
+let stderr = out_channel ~standard:true Unix.stderr
 let out_channel_of_descr fd = out_channel fd
-let descr_of_out_channel t = Handle.descr t.sink
-let open_out_gen flags perm name = open_ flags perm name (out_channel ~at:0)
+let descr_of_out_channel t = File.descr t.sink
+
+let open_out_gen flags perm name =
+  File.open_ flags perm name (out_channel ~at:0)
 
 let open_out =
   open_out_gen [ Open_wronly; Open_creat; Open_trunc; Open_text ] 0o666
@@ -36,7 +37,7 @@ let open_out_bin =
 
 let rec write_all t =
   if t.start < t.stop then begin
-    let n = Handle.write t.sink t.pending t.start (t.stop - t.start) in
+    let n = File.write t.sink t.pending t.start (t.stop - t.start) in
     t.start <- t.start + n;
     t.written_to <- t.written_to + n;
     write_all t
@@ -46,33 +47,28 @@ let rec write_all t =
     t.stop <- 0
   end
 
-let writing t f =
-  as_sys_error @@ fun () ->
-  Mutex.protect t.out_lock @@ fun () ->
-  if Handle.is_closed t.sink then raise (Unix.Unix_error (EBADF, "write", ""));
-  f ()
+let writing t f = File.locked t.sink f
 
-let rec add t blit pos len =
+let rec add t s pos len =
   if len > 0 then begin
     if Bytes.length t.pending = 0 then t.pending <- Bytes.create t.out_size;
     if t.stop = t.out_size then write_all t;
     let n = Int.min len (t.out_size - t.stop) in
-    blit pos t.pending t.stop n;
+    Bytes.blit_string s pos t.pending t.stop n;
     t.stop <- t.stop + n;
-    add t blit (pos + n) (len - n)
+    add t s (pos + n) (len - n)
   end
 
 let output_substring t s pos len =
-  check "output_substring" (String.length s) pos len;
-  writing t (fun () ->
-      add t (fun pos b at n -> Bytes.blit_string s pos b at n) pos len)
+  File.check "output_substring" (String.length s) pos len;
+  writing t (fun () -> add t s pos len)
 
 let output_string t s = output_substring t s 0 (String.length s)
 
+(* The bytes are only read. *)
 let output t b pos len =
-  check "output" (Bytes.length b) pos len;
-  writing t (fun () ->
-      add t (fun pos to_ at n -> Bytes.blit b pos to_ at n) pos len)
+  File.check "output" (Bytes.length b) pos len;
+  output_substring t (Bytes.unsafe_to_string b) pos len
 
 let output_bytes t b = output t b 0 (Bytes.length b)
 let output_char t c = output_string t (String.make 1 c)
@@ -87,7 +83,7 @@ let output_value t v = output_string t (Marshal.to_string v [])
 
 (* A channel that is closed has nothing to write, as in Stdlib. *)
 let flush t =
-  if not (Handle.is_closed t.sink) then writing t (fun () -> write_all t)
+  if not (File.is_closed t.sink) then writing t (fun () -> write_all t)
 
 let pos_out t = t.written_to + t.stop - t.start
 
@@ -95,22 +91,17 @@ let seek_out t position =
   writing t @@ fun () ->
   write_all t;
   if position <> t.written_to then begin
-    Handle.seek t.sink position;
+    File.seek t.sink position;
     t.written_to <- position
   end
 
-let out_channel_length t = writing t (fun () -> Handle.length t.sink)
+let out_channel_length t = writing t (fun () -> File.length t.sink)
 let set_binary_mode_out (_ : out_channel) (_ : bool) = ()
-let close_sink t = as_sys_error (fun () -> Handle.close t.sink)
+let close_out t = File.finally (fun () -> File.close t.sink) (fun () -> flush t)
 
-let close_out t =
-  match flush t with
-  | () -> close_sink t
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      close_sink t;
-      Printexc.raise_with_backtrace e backtrace
+(* As in Stdlib, whatever it is. *)
+let close_out_noerr t = try close_out t with _ -> ()
 
-let close_out_noerr t =
-  (* as in Stdlib, whatever it is *)
-  try close_out t with _ -> ()
+let with_open_out name f =
+  let oc = open_out name in
+  File.finally (fun () -> close_out oc) (fun () -> f oc)

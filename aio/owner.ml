@@ -9,31 +9,41 @@ module Structure_kit = Concord.Tools.Structure_kit
    s              s - reference        [leave]; if 0 is left, it lets the owner go
    s, even        s + 2                [using] and [watch] when they begin
    s              s - 2                the same when they end; if 0 is left, they let the owner
-                                       go; if it is closing and no use is left, they close
-   s, even        s + 1                the one [close] or [abandon] that has set [closed]; if
-                                       there is no use, it closes, else it tells the watchers
+                                       go; if it is closing and no use is left, they finish
+   s, even        s + 1                the one [close] or [abandon] that has set [closing]; if
+                                       there is no use, it finishes, else it tells the watchers
    0              gone                 whoever let it go; it removes the owner from the table
    gone, odd      (never)
 
-   A closing owner has no new uses. So one thread comes to no use, once, and closes. [using]
+   A closing owner has no new uses. So one thread comes to no use, once, and finishes. [using]
    and [watch] need a reference, or a use, so that the owner is not gone meanwhile.
 
-   [closed]: None, or the promise of the one who closes; [watchers]: those of whom each has
-   one use. A watcher is added before it looks whether the owner is closing, and whoever
-   closes looks for watchers after that: so one of the two sees the other. *)
+   [closing]: None, or what the one who closes has made; [watchers]: those of whom each has one
+   use. A watcher is added before it looks whether the owner is closing, and whoever closes
+   looks for watchers after that: so one of the two sees the other.
+
+   A signal handler may raise anywhere but between a change of [state] and what follows from
+   it: there is no polling point until that is done, or [surely] does it. *)
 type t = {
   fd : Unix.file_descr;
   state : int Atomic.t;
-  closed : exn option Promise.t option Atomic.t;
+  closing : closing option Atomic.t;
   watchers : watcher list Atomic.t;
   channels : int Atomic.t;
   identity : int Atomic.t;  (** All threads that use it write the same. *)
   generation : int;  (** Of processes. *)
-  mutable abandoned : bool;  (** Written before it is closing. *)
 }
 
-and watcher = { forget : t -> unit; rouse : t -> direction -> unit }
-and direction = Read | Write
+(* Its fields are written by the one who closes, and then by the one who finishes. *)
+and closing = {
+  closed : exn option Promise.t;
+  abandoned : bool;
+  mutable uses_then : int;  (** How many there were; -1: not closing yet. *)
+  mutable given_back : bool;
+  mutable error : exn option;  (** What [Unix.close] raised. *)
+}
+
+and watcher = { forget : t -> unit }
 
 let reference = 1 lsl 32
 let gone = -1
@@ -43,12 +53,11 @@ let create fd =
   {
     fd;
     state = Atomic.make reference;
-    closed = Atomic.make None;
+    closing = Atomic.make None;
     watchers = Atomic.make [];
     channels = Atomic.make 0;
     identity = Atomic.make (-1);
     generation = Native.generation ();
-    abandoned = false;
   }
 
 let descr t = t.fd
@@ -111,8 +120,8 @@ let rec find ~wait name fd =
         else find ~wait name fd
       else if uses state > 0 then raise (bad_descriptor name)
       else
-        match Atomic.get t.closed with
-        | Some closed ->
+        match Atomic.get t.closing with
+        | Some { closed; _ } ->
             wait closed;
             find ~wait name fd
         | None -> assert false (* it is set before the owner is closing *))
@@ -122,33 +131,60 @@ let refer t = ignore (Atomic.fetch_and_add t.state reference : int)
 let leave t =
   if Atomic.fetch_and_add t.state (-reference) = reference then let_go t
 
+let leaving t f x =
+  match f x with
+  | v ->
+      leave t;
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      leave t;
+      Printexc.raise_with_backtrace e backtrace
+
 (* --- The end -------------------------------------------------------------- *)
 
-(* Linux has closed it also if it says [EINTR]. The promise is filled last: then the number
-   has no owner, whoever has got it from the system since. *)
-let finish t closed =
-  let error =
-    if t.abandoned then None
-    else
-      match Unix.close t.fd with
-      | () | (exception Unix.Unix_error (EINTR, _, _)) -> None
-      | exception e -> Some e
-  in
+(* What does no harm the second time is done, whatever a signal handler raises meanwhile. *)
+let rec surely f t closing =
+  try f t closing
+  with e ->
+    let backtrace = Printexc.get_raw_backtrace () in
+    surely f t closing;
+    Printexc.raise_with_backtrace e backtrace
+
+(* Linux has closed it also if it says [EINTR]. *)
+let give_back t closing =
+  begin match Unix.close t.fd with
+  | () | (exception Unix.Unix_error (EINTR, _, _)) -> ()
+  | exception (Unix.Unix_error _ as e) -> closing.error <- Some e
+  end;
+  closing.given_back <- true
+
+(* The promise is filled last: then the number has no owner, whoever has got it from the
+   system since. *)
+let finish t closing =
+  if not (closing.abandoned || closing.given_back) then give_back t closing;
   remove t;
-  ignore (Promise.try_fill closed error : bool)
+  ignore (Promise.try_fill closing.closed closing.error : bool)
 
 (* In a child process those uses never end that are of the parent's other threads. *)
 let is_inherited t = t.generation <> Native.generation ()
 
-(* Calls what tells them, unless it was closing already. *)
+(* An owner that was abandoned is not found any more once it is closing. *)
+let finish_or_tell t closing =
+  if closing.abandoned then remove t;
+  if closing.uses_then < 0 then
+    closing.uses_then <- uses (Atomic.fetch_and_add t.state 1);
+  if closing.uses_then = 0 || is_inherited t then finish t closing
+  else List.iter (fun { forget } -> forget t) (Atomic.get t.watchers)
+
+(* [None] if it was closing already. *)
 let begin_to_close t ~abandoned =
   let closed = Promise.create ~name:"a descriptor that is closed" () in
-  if Atomic.compare_and_set t.closed None (Some closed) then begin
-    t.abandoned <- abandoned;
-    if abandoned then remove t;
-    if uses (Atomic.fetch_and_add t.state 1) = 0 || is_inherited t then
-      finish t closed
-    else List.iter (fun { forget; _ } -> forget t) (Atomic.get t.watchers);
+  let closing =
+    { closed; abandoned; uses_then = -1; given_back = false; error = None }
+  in
+  if Atomic.compare_and_set t.closing None (Some closing) then begin
+    surely finish_or_tell t closing;
     Some closed
   end
   else None
@@ -168,14 +204,10 @@ let end_use t =
   let state = Atomic.fetch_and_add t.state (-2) in
   if state = 2 then let_go t
   else if state land 1 = 1 && uses state = 1 then
-    match Atomic.get t.closed with
-    | Some closed -> if Promise.peek closed = None then finish t closed
+    match Atomic.get t.closing with
+    | Some closing -> surely finish t closing
     | None -> assert false (* as in [find] *)
 
-let rouse t direction =
-  List.iter (fun { rouse; _ } -> rouse t direction) (Atomic.get t.watchers)
-
-(* No polling point comes between a use and the handler that ends it. *)
 let using name t f =
   if not (try_use t) then raise (bad_descriptor name);
   match f () with
@@ -187,25 +219,37 @@ let using name t f =
       end_use t;
       Printexc.raise_with_backtrace e backtrace
 
-let rec without watcher = function
-  | [] -> []
-  | first :: rest when first == watcher -> rest
-  | first :: rest -> first :: without watcher rest
+let watches t watcher = List.memq watcher (Atomic.get t.watchers)
 
-let unwatch t watcher =
-  Structure_kit.update t.watchers (without watcher);
-  end_use t
+(* If a signal handler raises in an update nothing was changed. *)
+let rec unwatch t watcher =
+  if watches t watcher then
+    match Structure_kit.update t.watchers (List.filter (( != ) watcher)) with
+    | () -> end_use t
+    | exception e ->
+        let backtrace = Printexc.get_raw_backtrace () in
+        unwatch t watcher;
+        Printexc.raise_with_backtrace e backtrace
+
+let rec add t watcher =
+  try Structure_kit.update t.watchers (List.cons watcher)
+  with e ->
+    let backtrace = Printexc.get_raw_backtrace () in
+    add t watcher;
+    Printexc.raise_with_backtrace e backtrace
 
 let watch t watcher =
-  try_use t
-  && begin
-    Structure_kit.update t.watchers (List.cons watcher);
-    (not (is_closing t))
-    || begin
-      unwatch t watcher;
-      false
+  if watches t watcher then not (is_closing t)
+  else
+    try_use t
+    && begin
+      add t watcher;
+      (not (is_closing t))
+      || begin
+        unwatch t watcher;
+        false
+      end
     end
-  end
 
 (* --- Channels ------------------------------------------------------------- *)
 

@@ -1,7 +1,7 @@
 (** The owner of a descriptor: one object for each number that an operation or a
     channel uses, which alone closes it.
 
-    The owner counts what is in flight on the descriptor: system calls, jobs of
+    The owner knows what is in flight on the descriptor: system calls, jobs of
     workers, and pollers for which the system holds the file. It gives the
     number back to the system once it is closing and nothing of that is left. So
     the number is never another file's for an operation that began before. *)
@@ -26,6 +26,9 @@ val refer : t -> unit
 val leave : t -> unit
 (** One reference less. *)
 
+val leaving : t -> ('x -> 'a) -> 'x -> 'a
+(** [leaving t f x] is [f x], and then, also if that raised, {!leave}. *)
+
 val is_closing : t -> bool
 
 (** {2 What is in flight} *)
@@ -35,24 +38,16 @@ val using : string -> t -> (unit -> 'a) -> 'a
 
     - {b Raises} [Unix.Unix_error] with [EBADF] and [name] if it is closing. *)
 
-type direction = Read | Write
-
-type watcher = {
-  forget : t -> unit;  (** An owner that it watches is closing. *)
-  rouse : t -> direction -> unit;  (** See {!rouse}. *)
-}
-(** What has the system wait for descriptors. Any thread calls its functions. *)
+type watcher = { forget : t -> unit }
+(** What has the system wait for descriptors. Any thread calls [forget], when an
+    owner that it watches is closing. *)
 
 val watch : t -> watcher -> bool
-(** The watcher holds the number back from now on; not so if [false], because it
-    is closing. *)
+(** The watcher holds the number back from now on, if it did not yet; not so if
+    [false], because it is closing. *)
 
 val unwatch : t -> watcher -> unit
-(** The system waits no more for that watcher. *)
-
-val rouse : t -> direction -> unit
-(** Whoever waits is resumed as if the descriptor were ready, and looks again
-    whether it may go on. *)
+(** The system waits no more for that watcher. Nothing if it does not watch. *)
 
 (** {2 The end} *)
 

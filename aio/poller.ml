@@ -1,24 +1,36 @@
-open Poller_inbox
 module Waiter = Concord.Tools.Structure_kit.Waiter
 
-type direction = Owner.direction = Read | Write
-type nonrec rest = rest = Idle | Busy | Waiting
+type direction = Read | Write
+type wait = Wait : { waiter : ('x, 'a) Waiter.t; value : 'a } -> wait
+
+let is_live (Wait { waiter; _ }) = Waiter.is_live waiter
+
+type message =
+  | Add of {
+      owner : Owner.t;
+      direction : direction;
+      wait : wait;
+      mutable refers : bool;  (** Has it a reference to the owner? *)
+    }
+  | Withdrawn of int
+  | Forget of Owner.t
+  | Wake
 
 (* One descriptor, while anybody waits for it. The bell is one, too. *)
 type slot = {
   fd : int;
   owner : Owner.t option;  (** Whom it watches. The bell has none. *)
-  mutable watch : slot Multiplexer.watch option;  (** Soon after it is made. *)
+  mutable watch : Multiplexer.watch option;  (** Soon after it is made. *)
   mutable readers : wait list;  (** Latest first. *)
   mutable writers : wait list;
   mutable total : int;
-  mutable gone : int;
-      (** At least as many as are gone: a waiter that was resumed and withdrawn
-          may be counted for a later slot of the same descriptor. *)
+  mutable withdrawn : int;
+      (** At least as many as are withdrawn: a waiter that was resumed and
+          withdrawn may be counted for a later slot of the same descriptor. *)
 }
 
 type t = {
-  inbox : Poller_inbox.t;
+  inbox : message Poller_inbox.t;
   watcher : Owner.watcher;
   mutable bell : Bell.t;
   mutable process : int;
@@ -43,10 +55,25 @@ type t = {
 let fd_of_int : int -> Unix.file_descr = Iomux.Util.unix_of_fd
 let int_of_fd : Unix.file_descr -> int = Iomux.Util.fd_of_unix
 
-let slot multiplexer owner fd =
+(* --- Made, and closed ----------------------------------------------------- *)
+
+let multiplexer () =
+  let ring ~otherwise =
+    match Ring.create () with Some ring -> ring | None -> otherwise ()
+  in
+  match (Asked.read ()).multiplexer with
+  | Some Poll -> Poll_set.create ()
+  | Some Io_uring ->
+      ring ~otherwise:(fun () ->
+          failwith
+            "CONCORD_AIO=io_uring: there is no io_uring here, or uring was not \
+             installed when concord-aio was built; use CONCORD_AIO=poll")
+  | None -> ring ~otherwise:(fun () -> Poll_set.create ())
+
+let slot (multiplexer : _ Multiplexer.t) owner fd =
   let watch = None and readers = [] and writers = [] in
-  let slot = { fd; owner; watch; readers; writers; total = 0; gone = 0 } in
-  slot.watch <- Some (Multiplexer.watch multiplexer (fd_of_int fd) slot);
+  let slot = { fd; owner; watch; readers; writers; total = 0; withdrawn = 0 } in
+  slot.watch <- Some (multiplexer.watch (fd_of_int fd) slot);
   slot
 
 let bell_slot multiplexer bell =
@@ -55,11 +82,11 @@ let bell_slot multiplexer bell =
 let post t message = if Poller_inbox.post t.inbox message then Bell.ring t.bell
 
 let create () =
-  let multiplexer = Multiplexer.create () in
+  let multiplexer = multiplexer () in
   let bell =
     try Bell.create ()
     with Unix.Unix_error _ as e ->
-      Multiplexer.close multiplexer;
+      multiplexer.close ();
       raise e
   in
   let inbox = Poller_inbox.create () and process = Unix.getpid () in
@@ -67,11 +94,7 @@ let create () =
   let rec t =
     {
       inbox;
-      watcher =
-        {
-          forget = (fun owner -> post t (Forget owner));
-          rouse = (fun owner direction -> post t (Rouse (owner, direction)));
-        };
+      watcher = { forget = (fun owner -> post t (Forget owner)) };
       bell;
       process;
       multiplexer;
@@ -90,43 +113,54 @@ let create () =
   t
 
 let close t =
-  Multiplexer.close t.multiplexer;
+  t.multiplexer.close ();
   Bell.close t.bell
 
 (* --- For any thread ------------------------------------------------------- *)
 
-let enlist t ~is_closing owner direction waiter value =
-  let wait = Wait { waiter; value; is_closing } in
-  post t (Add { owner; direction; wait; refers = true })
+let enlist t owner direction waiter value =
+  post t
+    (Add { owner; direction; wait = Wait { waiter; value }; refers = true })
 
 (* The system holds the file of a descriptor that it waits for: it is let go now, for its
    user may close it next. *)
-let count_gone t fd = post t (Gone (int_of_fd fd))
+let count_withdrawn t fd = post t (Withdrawn (int_of_fd fd))
 let wake t = post t Wake
 let waiting t = t.waiting
-let rest t = Poller_inbox.rest t.inbox
+
+let adds_somebody = function
+  | Add { wait; _ } -> is_live wait
+  | Withdrawn _ | Forget _ | Wake -> false
+
+type rest = Idle | Busy | Waiting
+
+let rest t =
+  match Poller_inbox.state t.inbox with
+  | Asleep 0 -> Idle
+  | Asleep _ -> Waiting
+  | Awake messages when List.exists adds_somebody messages -> Waiting
+  | Awake _ -> Busy
 
 (* --- Slots, for the loop alone -------------------------------------------- *)
 
-let tell t slot ~read ~write =
-  Multiplexer.set t.multiplexer (Option.get slot.watch) ~read ~write
+let tell slot ~read ~write = (Option.get slot.watch).set ~read ~write
 
-let set t slot =
-  tell t slot
+let set slot =
+  tell slot
     ~read:(not (List.is_empty slot.readers))
     ~write:(not (List.is_empty slot.writers))
 
-let set_bell t = tell t t.bell_slot ~read:true ~write:false
+let set_bell t = tell t.bell_slot ~read:true ~write:false
 
 (* What the multiplexer had found when a signal handler raised is lost. *)
 let refresh t =
-  let forget slot = tell t slot ~read:false ~write:false in
+  let forget slot = tell slot ~read:false ~write:false in
   forget t.bell_slot;
   set_bell t;
   Hashtbl.iter
     (fun _ slot ->
       forget slot;
-      set t slot)
+      set slot)
     t.table;
   t.stale <- false
 
@@ -138,25 +172,32 @@ let settle t slot =
   let total = List.length slot.readers + List.length slot.writers in
   t.waiting <- t.waiting - slot.total + total;
   slot.total <- total;
-  slot.gone <- 0;
-  set t slot;
+  slot.withdrawn <- 0;
+  set slot;
   if slot.total = 0 && Hashtbl.mem t.table slot.fd then begin
     t.leaving <- Option.to_list slot.owner @ t.leaving;
     Hashtbl.remove t.table slot.fd
   end
 
-(* If it is the last one, this closes the descriptor. *)
+(* [None] if there is no slot, or the number has had another owner since. *)
+let slot_of t owner =
+  match Hashtbl.find_opt t.table (int_of_fd (Owner.descr owner)) with
+  | Some { owner = Some other; _ } as slot when other == owner -> slot
+  | Some _ | None -> None
+
+(* If the loop was the last user, this closes the descriptor. One that is waited for again is
+   still watched. *)
 let rec leave t =
   match t.leaving with
   | [] -> ()
   | owner :: rest ->
+      if Option.is_none (slot_of t owner) then Owner.unwatch owner t.watcher;
       t.leaving <- rest;
-      Owner.unwatch owner t.watcher;
       leave t
 
 let leave_settled t =
   if not (List.is_empty t.leaving) then begin
-    Multiplexer.settle t.multiplexer;
+    t.multiplexer.settle ();
     leave t
   end
 
@@ -179,7 +220,7 @@ let answer t slot ~readers ~writers error =
   if writers then slot.writers <- [];
   settle t slot;
   (* so that whoever is resumed can close it at once *)
-  if Multiplexer.is_settled t.multiplexer then leave t;
+  if t.multiplexer.is_settled () then leave t;
   pay t
 
 let bad_descriptor = Unix.Unix_error (EBADF, "poll", "")
@@ -187,27 +228,22 @@ let bad_descriptor = Unix.Unix_error (EBADF, "poll", "")
 let forget t slot =
   answer t slot ~readers:true ~writers:true (Some bad_descriptor)
 
-(* [None] if the owner is closing. The number may have had another owner, which has lost
-   it. *)
-let rec slot_of t owner =
+(* [None] if the owner is closing. Another owner of the number has lost it. *)
+let rec watched_slot t owner =
   let fd = int_of_fd (Owner.descr owner) in
   match Hashtbl.find_opt t.table fd with
   | Some slot when Option.get slot.owner == owner -> Some slot
   | Some other ->
       forget t other;
-      slot_of t owner
+      watched_slot t owner
   | None when Owner.watch owner t.watcher ->
       let slot = slot t.multiplexer (Some owner) fd in
       Hashtbl.add t.table fd slot;
       Some slot
   | None -> None
 
-let rouse t slot (direction : direction) =
-  let readers = direction = Read in
-  answer t slot ~readers ~writers:(not readers) None
-
 let add t owner direction wait =
-  match slot_of t owner with
+  match watched_slot t owner with
   | None -> resume (Some bad_descriptor) wait
   | Some slot ->
       begin match direction with
@@ -216,37 +252,30 @@ let add t owner direction wait =
       end;
       slot.total <- slot.total + 1;
       t.waiting <- t.waiting + 1;
-      set t slot
-
-let of_owner t owner f =
-  match Hashtbl.find_opt t.table (int_of_fd (Owner.descr owner)) with
-  | Some ({ owner = Some other; _ } as slot) when other == owner -> f slot
-  | Some _ | None -> ()
+      set slot
 
 let serve t = function
   | Wake -> t.woken <- true
   | Add ({ owner; direction; wait; _ } as message) ->
       if is_live wait then add t owner direction wait;
-      let (Wait { is_closing; _ }) = wait in
-      if is_closing () then
-        of_owner t owner (fun slot -> rouse t slot direction);
       if message.refers then begin
         message.refers <- false;
         Owner.leave owner
       end
-  | Gone fd -> (
+  | Withdrawn fd -> (
       match Hashtbl.find_opt t.table fd with
       | None -> (* the waiter was resumed as well *) ()
       | Some slot ->
-          slot.gone <- slot.gone + 1;
-          if 2 * slot.gone > slot.total then begin
+          slot.withdrawn <- slot.withdrawn + 1;
+          if 2 * slot.withdrawn > slot.total then begin
             slot.readers <- List.filter is_live slot.readers;
             slot.writers <- List.filter is_live slot.writers;
             settle t slot
           end)
-  | Forget owner -> of_owner t owner (forget t)
-  | Rouse (owner, direction) ->
-      of_owner t owner (fun slot -> rouse t slot direction)
+  | Forget owner -> (
+      match slot_of t owner with
+      | Some slot -> forget t slot
+      | None -> t.leaving <- owner :: t.leaving)
 
 (* Where two fields are set, and where the inbox is taken into one, no polling point comes
    between: a signal handler that raised there would lose messages, or have them served
@@ -270,9 +299,11 @@ let rec serve_taken t =
 let take t =
   pay t;
   serve_taken t;
-  if not (Poller_inbox.is_quiet t.inbox) then begin
-    t.taken <- Poller_inbox.take t.inbox;
-    serve_taken t
+  begin match Poller_inbox.state t.inbox with
+  | Awake [] -> ()
+  | Awake _ | Asleep _ ->
+      t.taken <- Poller_inbox.take t.inbox;
+      serve_taken t
   end;
   leave_settled t
 
@@ -283,13 +314,6 @@ let let_go t =
     true
   end
 
-let has_waiters t =
-  take t;
-  let waits slot =
-    List.exists is_live slot.readers || List.exists is_live slot.writers
-  in
-  Hashtbl.fold (fun _ slot any -> any || waits slot) t.table false
-
 let move t ~into =
   take t;
   let enlist slot =
@@ -297,7 +321,7 @@ let move t ~into =
     let add direction wait =
       if is_live wait then begin
         Owner.refer owner;
-        post into (Add { owner; direction; wait; refers = true })
+        post (into ()) (Add { owner; direction; wait; refers = true })
       end
     in
     List.iter (add Read) (List.rev slot.readers);
@@ -316,7 +340,7 @@ let move t ~into =
 let own_all t =
   let process = Unix.getpid () in
   if process <> t.process then begin
-    let multiplexer = Multiplexer.create () in
+    let multiplexer = multiplexer () in
     let bell = Bell.create () in
     Bell.close t.bell;
     t.bell <- bell;
@@ -324,14 +348,14 @@ let own_all t =
     t.bell_slot <- bell_slot multiplexer bell;
     Hashtbl.iter
       (fun fd slot ->
-        slot.watch <- Some (Multiplexer.watch multiplexer (fd_of_int fd) slot))
+        slot.watch <- Some (multiplexer.watch (fd_of_int fd) slot))
       t.table;
     t.stale <- true;
     t.process <- process
   end
 
 (* A slot that is left was emptied meanwhile: the descriptor may be another file now. *)
-let respond t (slot, (ready : Revents.t)) =
+let respond t (slot, (ready : Multiplexer.ready)) =
   if slot == t.bell_slot then begin
     Bell.listen t.bell;
     set_bell t
@@ -341,7 +365,7 @@ let respond t (slot, (ready : Revents.t)) =
     answer t slot ~readers:ready.read ~writers:ready.write error
 
 let look t ~block =
-  let found = Multiplexer.wait t.multiplexer ~block in
+  let found = t.multiplexer.wait ~block in
   (* first: it may say that what was found is closed *)
   take t;
   List.iter (respond t) found;

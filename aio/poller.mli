@@ -15,36 +15,33 @@ val close : t -> unit
 
 (** {2 For any thread} *)
 
-type direction = Owner.direction = Read | Write
+type direction = Read | Write
 
 val enlist :
   t ->
-  is_closing:(unit -> bool) ->
   Owner.t ->
   direction ->
   ('x, 'a) Concord.Tools.Structure_kit.waiter ->
   'a ->
   unit
-(** [enlist t ~is_closing owner direction waiter v]: the loop resumes [waiter]
-    with [v] once the descriptor is ready, or has failed or reached its end;
-    with an error [EBADF] if it is no open descriptor, or its owner is closing.
-    It takes over a reference to the owner. [is_closing] is asked once the owner
-    is watched: if it is true, the waiter is resumed as by {!Owner.rouse}. O(1);
-    a system call if the loop sleeps. *)
+(** [enlist t owner direction waiter v]: the loop resumes [waiter] with [v] once
+    the descriptor is ready, or has failed or reached its end; with an error
+    [EBADF] if it is no open descriptor, or its owner is closing. It takes over
+    a reference to the owner. O(1); a system call if the loop sleeps. *)
 
-val count_gone : t -> Unix.file_descr -> unit
-(** One of those that wait for the descriptor is gone. O(1) amortised. *)
+val count_withdrawn : t -> Unix.file_descr -> unit
+(** One of those that wait for the descriptor is withdrawn. O(1) amortised. *)
 
 val wake : t -> unit
 (** The next {!poll} that would wait, or the one that waits now, returns. *)
 
 val waiting : t -> int
 (** How many waiters the loop knew when it last polled, with some of those that
-    are gone. For tests, on any thread. *)
+    are withdrawn. For tests, on any thread. *)
 
-type rest = Poller_inbox.rest =
+type rest =
   | Idle  (** The loop resumes nobody before {!enlist}. *)
-  | Busy  (** It does not sleep, or is about to look who is gone. *)
+  | Busy  (** It does not sleep, or is about to look who is withdrawn. *)
   | Waiting  (** Some wait, or will as soon as it looks. *)
 
 val rest : t -> rest
@@ -63,9 +60,6 @@ val poll : t -> block:bool -> unit
 
     - {b Raises} [e] what a signal handler raises. *)
 
-val has_waiters : t -> bool
-(** Does any waiter wait that is not gone? O(1) if there is none. Files for
-    which nobody waits are let go. *)
-
-val move : t -> into:t -> unit
-(** Those that still wait are enlisted with another poller. *)
+val move : t -> into:(unit -> t) -> unit
+(** Those that still wait are enlisted with another poller, which is asked for
+    if there are any. Afterwards no file is held for this loop. *)

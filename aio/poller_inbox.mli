@@ -1,56 +1,28 @@
 (** What other threads, and tasks of the loop's own, have for the loop that
     polls; and whether it sleeps. *)
 
-type t
+type 'a state =
+  | Awake of 'a list  (** These messages are not served; latest first. *)
+  | Asleep of int  (** So many wait for the loop, and there is no message. *)
 
-val create : unit -> t
+type 'a t
 
-(** {2 Messages} *)
-
-type direction = Owner.direction = Read | Write
-
-(** A waiter, and what it is resumed with. *)
-type wait =
-  | Wait : {
-      waiter : ('x, 'a) Concord.Tools.Structure_kit.waiter;
-      value : 'a;
-      is_closing : unit -> bool;  (** Is it to be resumed anyway? *)
-    }
-      -> wait
-
-val is_live : wait -> bool
-
-(** See {!Poller}. *)
-type message =
-  | Add of {
-      owner : Owner.t;
-      direction : direction;
-      wait : wait;
-      mutable refers : bool;  (** Has it a reference to the owner? *)
-    }
-  | Gone of int
-  | Forget of Owner.t
-  | Rouse of Owner.t * direction
-  | Wake
+val create : unit -> 'a t
 
 (** {2 For any thread} *)
 
-val post : t -> message -> bool
-(** [true] if the loop has announced that it sleeps: the caller wakes it. *)
+val state : 'a t -> 'a state
 
-type rest = Idle | Busy | Waiting  (** {!Poller.rest}. *)
-
-val rest : t -> rest
+val post : 'a t -> 'a -> bool
+(** [true] if the loop has announced that it sleeps: the caller wakes it. One
+    that is posted twice in a row stands once for both. *)
 
 (** {2 For the loop} *)
 
-val is_quiet : t -> bool
-(** The loop is awake, and there is no message. *)
-
-val take : t -> message list
+val take : 'a t -> 'a list
 (** The loop is awake, and has these messages; latest first. It takes one step,
     however many other threads post meanwhile, and has no polling point. *)
 
-val announce : t -> waiting:int -> bool
+val announce : 'a t -> waiting:int -> bool
 (** The loop is about to sleep, and so many wait for it. [false], and nothing
     has changed, if there is a message. *)

@@ -1,7 +1,6 @@
 module Structure_kit = Concord.Tools.Structure_kit
 module Event = Concord.Event
 module Host_kit = Concord.Tools.Host_kit
-module Poll = Iomux.Poll
 
 (* --- Loops that poll themselves ------------------------------------------- *)
 
@@ -12,31 +11,28 @@ type loop = {
       (** Only for a task of this loop, in which no other scheduler runs. *)
 }
 
-(* The loops of the domain's threads. Each thread adds and removes its own. *)
-let loops : loop list Atomic.t Domain.DLS.key =
-  Domain.DLS.new_key (fun () -> Atomic.make [])
+(* Each thread adds and removes its own. *)
+let loops : loop list Atomic.t = Atomic.make []
 
-let this_thread () = Thread.id (Thread.self ())
-
-let own_loop () =
-  match Atomic.get (Domain.DLS.get loops) with
-  | [] -> None
+(* Innermost first. *)
+let own_loops () =
+  match Atomic.get loops with
+  | [] -> []
   | loops ->
-      let thread = this_thread () in
-      List.find_opt (fun loop -> loop.thread = thread) loops
+      let this = Thread.id (Thread.self ()) in
+      List.filter (fun { thread; _ } -> thread = this) loops
 
 let poller () =
-  match own_loop () with
-  | Some loop when loop.is_innermost () -> loop.poller
-  | Some _ | None -> Shared_poller.get ()
+  match own_loops () with
+  | { is_innermost; poller; _ } :: _ when is_innermost () -> poller
+  | _ -> Shared_poller.get ()
 
 (* For tests. *)
-let all_loops : loop list Atomic.t = Atomic.make []
 let has_thread () = Option.is_some (Shared_poller.served ())
 
 let waiting () =
   let of_loop { poller; _ } = Poller.waiting poller in
-  let of_loops = List.map of_loop (Atomic.get all_loops) in
+  let of_loops = List.map of_loop (Atomic.get loops) in
   let of_thread =
     match Shared_poller.served () with
     | Some poller ->
@@ -49,141 +45,105 @@ let waiting () =
 (* --- Waiting -------------------------------------------------------------- *)
 
 let look fd (direction : Poller.direction) =
-  let flags =
-    match direction with
-    | Read -> Poll.Flags.pollin
-    | Write -> Poll.Flags.pollout
-  in
-  let poll = Poll.create ~maxfds:1 () in
-  Poll.set_index poll 0 fd flags;
-  match Poll.poll poll 1 Nowait with
-  | 0 -> false
-  | _ ->
-      let found = Poll.get_revents poll 0 in
-      if Poll.Flags.(mem found pollnval) then
-        raise (Unix.Unix_error (EBADF, "poll", ""))
-      else true
-  | exception Unix.Unix_error (EINTR, _, _) -> false
+  let one = Poll_set.create ~size:1 () in
+  (one.watch fd ()).set ~read:(direction = Read) ~write:(direction = Write);
+  match one.wait ~block:false with
+  | [] -> false
+  | (_, { closed = true; _ }) :: _ ->
+      raise (Unix.Unix_error (EBADF, "poll", ""))
+  | _ :: _ -> true
 
 type descriptor = {
   direction : Poller.direction;
+  fd : Unix.file_descr;
   refer : unit -> Owner.t;
       (** A new reference to the owner.
           - {b Raises} [Unix.Unix_error] if it is closing. *)
-  fd : Unix.file_descr;
-  is_closing : unit -> bool;
-      (** Whoever makes this [true], and not the owner's closing, calls
-          {!Owner.rouse} afterwards. *)
 }
 
-let bad_descriptor = Unix.Unix_error (EBADF, "poll", "")
-
-(* [enlist] does not raise. If the poller's thread cannot be started, [attempt] says so. *)
-let enlist { direction; refer; is_closing; _ } waiter value =
-  match poller () with
-  | exception (Unix.Unix_error _ | Sys_error _) -> false
-  | poller -> (
-      match refer () with
-      | owner ->
-          Poller.enlist poller ~is_closing owner direction waiter value;
-          true
-      | exception Unix.Unix_error _ ->
-          let error = Error bad_descriptor in
-          ignore (Structure_kit.Waiter.resume waiter error : bool);
-          true)
-
-let attempt { direction; refer; _ } found =
+let is_ready { direction; refer; _ } =
   let owner = refer () in
   let look () = look (Owner.descr owner) direction in
-  Fun.protect ~finally:(fun () -> Owner.leave owner) @@ fun () ->
-  if Owner.using "poll" owner look then Some found
+  Owner.leaving owner (Owner.using "poll" owner) look
+
+let found is_found =
+  if is_found then Some ()
   else begin
+    (* if its thread cannot be started, this says so; [enlist] does not raise *)
     ignore (poller () : Poller.t);
     None
   end
 
+let enlist { direction; refer; _ } waiter =
+  match poller () with
+  | exception (Unix.Unix_error _ | Sys_error _) -> false
+  | poller ->
+      begin match refer () with
+      | owner -> Poller.enlist poller owner direction waiter ()
+      | exception (Unix.Unix_error _ as e) ->
+          ignore (Structure_kit.Waiter.resume waiter (Error e) : bool)
+      end;
+      true
+
 (* A task withdraws where it was enlisted: on the same loop, or by the same thread. *)
 let withdraw { fd; _ } _ =
   match poller () with
-  | poller -> Poller.count_gone poller fd
+  | poller -> Poller.count_withdrawn poller fd
   | exception (Unix.Unix_error _ | Sys_error _) -> ()
 
-let readiness =
+let operation is_found =
   {
     Structure_kit.default with
     name = "Concord_aio";
     from_outside = true;
     how =
-      By_hand
-        {
-          attempt = (fun t () -> attempt t ());
-          enlist = (fun t waiter -> enlist t waiter ());
-          withdraw;
-        };
+      By_hand { attempt = (fun t () -> found (is_found t)); enlist; withdraw };
   }
 
-let wait ~is_closing owner direction =
+let readiness = operation is_ready
+
+let wait ?unless owner direction =
   let refer () =
     Owner.refer owner;
     owner
   in
-  let fd = Owner.descr owner in
-  Structure_kit.wait readiness { direction; refer; fd; is_closing } ()
+  let descriptor = { direction; fd = Owner.descr owner; refer } in
+  match unless with
+  | None -> Structure_kit.wait readiness descriptor ()
+  | Some promise ->
+      Event.select
+        [
+          Event.make readiness descriptor (); Concord.Promise.await_evt promise;
+        ]
 
 (* No task can be suspended where an event is looked at; to close takes a moment. *)
 let descriptor fd direction =
   let wait (_ : _ Concord.Promise.t) = Thread.yield () in
-  let refer () = Owner.find ~wait "poll" fd and is_closing () = false in
-  { direction; refer; fd; is_closing }
+  { direction; fd; refer = (fun () -> Owner.find ~wait "poll" fd) }
 
 let evt fd direction = Event.make readiness (descriptor fd direction) ()
 
-(* What the resumed task finds goes into a fresh cell, so that the event can be performed
-   any number of times. *)
+(* What the task finds goes into a fresh cell, so that the event can be performed any number
+   of times. *)
 let tentative_evt fd direction f =
-  let operation =
-    {
-      Structure_kit.default with
-      name = "Concord_aio";
-      from_outside = true;
-      how =
-        By_hand
-          {
-            attempt =
-              (fun _ () ->
-                match f () with
-                | Some _ as found -> Some (ref found)
-                | None ->
-                    ignore (poller () : Poller.t);
-                    None);
-            enlist = (fun t waiter -> enlist t waiter (ref None));
-            withdraw;
-          };
-    }
+  Event.guard @@ fun () ->
+  let found = ref None in
+  let finds _ =
+    found := f ();
+    Option.is_some !found
   in
-  let confirm cell =
-    Option.is_some !cell
-    ||
-    (cell := f ();
-     Option.is_some !cell)
-  in
+  let confirm () = Option.is_some !found || finds () in
   Event.wrap
-    (Event.make_by (Tentative confirm) operation (descriptor fd direction) ())
-    (fun cell -> Option.get !cell)
+    (Event.make_by (Tentative confirm) (operation finds)
+       (descriptor fd direction) ())
+    (fun () -> Option.get !found)
 
 (* --- Closing -------------------------------------------------------------- *)
 
 (* The loops of this thread let go at once. One that is in its poll cannot: then this is a
    signal handler, for which nothing waits. *)
 let let_go () =
-  match Atomic.get (Domain.DLS.get loops) with
-  | [] -> true
-  | loops ->
-      let thread = this_thread () in
-      List.for_all
-        (fun { poller; thread = its; _ } ->
-          its <> thread || Poller.let_go poller)
-        loops
+  List.for_all (fun { poller; _ } -> Poller.let_go poller) (own_loops ())
 
 let await_closed closed =
   match Concord.Promise.peek closed with
@@ -224,10 +184,8 @@ let rec take_spare () =
 let run_here f =
   let poller = take_spare () in
   let enter ~is_innermost =
-    let loop = { thread = this_thread (); poller; is_innermost } in
-    let add = Structure_kit.update in
-    add (Domain.DLS.get loops) (List.cons loop);
-    add all_loops (List.cons loop);
+    let thread = Thread.id (Thread.self ()) in
+    Structure_kit.update loops (List.cons { thread; poller; is_innermost });
     {
       Concord.Private.Fifo.wait = poll_in poller;
       poll = (fun () -> Poller.poll poller ~block:false);
@@ -235,16 +193,24 @@ let run_here f =
       spins = false;
     }
   in
-  let leave () =
-    let remove = List.filter (fun loop -> loop.poller != poller) in
-    Structure_kit.update (Domain.DLS.get loops) remove;
-    (* what waits for no task of the loop *)
-    if Poller.has_waiters poller then
-      Poller.move poller ~into:(Shared_poller.get ());
-    Structure_kit.update all_loops remove;
-    Structure_kit.update spares (List.cons poller)
+  (* Done again if a signal handler raises meanwhile: nobody else serves the poller. *)
+  let rec leave () =
+    try
+      Structure_kit.update loops
+        (List.filter (fun loop -> loop.poller != poller));
+      (* what waits for no task of the loop *)
+      Poller.move poller ~into:Shared_poller.get
+    with
+    | (Unix.Unix_error _ | Sys_error _) as e -> raise e
+    | e ->
+        let backtrace = Printexc.get_raw_backtrace () in
+        leave ();
+        Printexc.raise_with_backtrace e backtrace
   in
-  Fun.protect ~finally:leave (fun () -> Concord.Private.Fifo.run_polled enter f)
+  let give_back () = Structure_kit.update spares (List.cons poller) in
+  Fun.protect ~finally:give_back @@ fun () ->
+  Fun.protect ~finally:leave @@ fun () ->
+  Concord.Private.Fifo.run_polled enter f
 
 let run f =
   match Host_kit.probe { passing = ignore } with

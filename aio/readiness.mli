@@ -1,17 +1,16 @@
 (** Descriptors that become ready, as events, and who polls for them. *)
 
-val wait : is_closing:(unit -> bool) -> Owner.t -> Owner.direction -> unit
-(** Suspends the calling task until the descriptor may be ready. It has a
-    reference to the owner. If [is_closing ()] becomes true somebody calls
-    {!Owner.rouse} then.
+val wait : ?unless:unit Concord.Promise.t -> Owner.t -> Poller.direction -> unit
+(** Suspends the calling task until the descriptor may be ready, or the promise
+    is filled. It has a reference to the owner.
 
     - {b Raises} [Unix.Unix_error] with [EBADF] if the owner is closing. *)
 
-val evt : Unix.file_descr -> Owner.direction -> unit Concord.Event.t
+val evt : Unix.file_descr -> Poller.direction -> unit Concord.Event.t
 
 val tentative_evt :
   Unix.file_descr ->
-  Owner.direction ->
+  Poller.direction ->
   (unit -> 'a option) ->
   'a Concord.Event.t
 (** [tentative_evt fd direction f] waits for [fd] as often as [f ()] is [None],

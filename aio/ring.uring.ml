@@ -3,11 +3,12 @@ type 'a request = {
   watch : 'a watch;
   mutable wanted : bool;  (** Not cancelled: its answer counts. *)
   mutable job : 'a request Uring.job option;
+      (** Until it was answered; [None] also of a cancellation. *)
 }
 
 and 'a watch = {
   fd : Unix.file_descr;
-  owner : 'a;
+  value : 'a;
   mutable reading : 'a request option;
   mutable writing : 'a request option;
 }
@@ -16,10 +17,9 @@ type 'a t = {
   ring : 'a request Uring.t;
   mutable cancelling : int;
       (** How many requests were cancelled and are not answered. *)
-  mutable found : ('a * Revents.t) list;  (** Not yet returned; latest first. *)
+  mutable found : ('a * Multiplexer.ready) list;
+      (** Not yet returned; latest first. *)
 }
-
-let watch fd owner = { fd; owner; reading = None; writing = None }
 
 (* So many requests are passed to the kernel at a time; there may be any number. *)
 let queue_depth = 128
@@ -29,34 +29,32 @@ let queue_depth = 128
    5.19. *)
 let flags = Uring.Setup_flags.(coop_taskrun + taskrun_flag)
 
-let create () =
-  match Uring.create ~flags ~queue_depth () with
-  | ring -> Some { ring; cancelling = 0; found = [] }
-  | exception (Unix.Unix_error ((EMFILE | ENFILE), _, _) as e) -> raise e
-  | exception Unix.Unix_error _ ->
-      (* too old, or forbidden: containers often do *)
-      None
-
 (* --- Answers -------------------------------------------------------------- *)
 
 (* After an error that is none of the descriptor's the task tries, and will see. *)
 let ready result =
   match Uring.Res.int_result result with
-  | Ok bits -> Revents.of_bits bits
-  | Error EBADF -> Revents.closed
-  | Error _ -> Revents.over
+  | Ok bits -> Multiplexer.ready_of_bits bits
+  | Error EBADF -> Multiplexer.closed
+  | Error _ -> Multiplexer.over
+
+let answered t request =
+  if Option.is_some request.job then begin
+    request.job <- None;
+    if not request.wanted then t.cancelling <- t.cancelling - 1
+  end
 
 let note t (answer : _ Uring.completion_option) =
   match answer with
   | None -> false
-  | Some { result; data = { watch; wanted; job } as request } ->
+  | Some { result; data = { watch; wanted; _ } as request } ->
       let is_it = function Some r -> r == request | None -> false in
       if wanted then begin
-        t.found <- (watch.owner, ready result) :: t.found;
+        t.found <- (watch.value, ready result) :: t.found;
         if is_it watch.reading then watch.reading <- None
         else if is_it watch.writing then watch.writing <- None
-      end
-      else if Option.is_some job then t.cancelling <- t.cancelling - 1;
+      end;
+      answered t request;
       true
 
 let rec collect t = if note t (Uring.get_cqe_nonblocking t.ring) then collect t
@@ -84,16 +82,18 @@ let ask t watch mask =
   request.job <- Some job;
   Some request
 
-(* Nobody wants the answer to a cancellation. *)
+(* Nobody wants the answer to a cancellation. If a signal handler raises, this is done again;
+   and what it raised while an answer was taken has that lost. *)
 let cancel t request =
-  request.wanted <- false;
-  let answer = { request with job = None } in
-  (* it was not answered; but may be while it waits for a place in the queue *)
   let give_up job =
-    t.cancelling <- t.cancelling + 1;
+    if request.wanted then begin
+      request.wanted <- false;
+      t.cancelling <- t.cancelling + 1
+    end;
+    let answer = { request with job = None } in
     match submit t (fun ring -> Uring.cancel ring job answer) with
     | (_ : _ Uring.job) -> ()
-    | exception Invalid_argument _ -> (* it was answered *) ()
+    | exception Invalid_argument _ -> answered t request
   in
   Option.iter give_up request.job
 
@@ -109,17 +109,19 @@ let set t watch ~read ~write =
   watch.reading <- update watch.reading ~wanted:read Uring.Poll_mask.pollin;
   watch.writing <- update watch.writing ~wanted:write Uring.Poll_mask.pollout
 
-let is_settled t = t.cancelling = 0
+let watch t fd value =
+  let watch = { fd; value; reading = None; writing = None } in
+  { Multiplexer.set = (fun ~read ~write -> set t watch ~read ~write) }
 
-(* Linux lets go of the file in the call that gives the answer, or before. *)
+(* Linux lets go of the file in the call that gives the answer, or before. So it comes soon,
+   unless it was lost. *)
 let rec settle t =
   if t.cancelling > 0 then begin
     flush t;
     collect t;
-    if t.cancelling > 0 then begin
-      ignore (note t (Uring.wait t.ring) : bool);
-      settle t
-    end
+    if t.cancelling > 0 then
+      if note t (Uring.wait ~timeout:0.1 t.ring) then settle t
+      else t.cancelling <- 0
   end
 
 let wait t ~block =
@@ -130,11 +132,26 @@ let wait t ~block =
   t.found <- [];
   found
 
-(* --- The end -------------------------------------------------------------- *)
-
 let rec close t =
   if Uring.active_ops t.ring = 0 then Uring.exit t.ring
   else begin
     ignore (wait t ~block:true : _ list);
     close t
   end
+
+let create () =
+  match Uring.create ~flags ~queue_depth () with
+  | ring ->
+      let t = { ring; cancelling = 0; found = [] } in
+      Some
+        {
+          Multiplexer.watch = watch t;
+          wait = wait t;
+          is_settled = (fun () -> t.cancelling = 0);
+          settle = (fun () -> settle t);
+          close = (fun () -> close t);
+        }
+  | exception (Unix.Unix_error ((EMFILE | ENFILE), _, _) as e) -> raise e
+  | exception Unix.Unix_error _ ->
+      (* too old, or forbidden: containers often do *)
+      None

@@ -1,6 +1,3 @@
-(* It blocks all signals: the program's handlers may raise, which would end it. *)
-let all_signals = List.init 64 succ
-
 let rec serve poller =
   begin try Poller.poll poller ~block:true
   with e ->
@@ -10,13 +7,12 @@ let rec serve poller =
   end;
   serve poller
 
-(* Gives the poller, and how many threads serve it that are idle together with it. *)
+(* Gives the poller, and how many threads serve it that are idle together with it. The thread
+   blocks all signals: the program's handlers may raise, which would end it. *)
 let start () =
   let own_domain = (Asked.read ()).domain in
   let poller = Poller.create () in
-  let signals = Thread.sigmask SIG_BLOCK all_signals in
-  let unblock () = ignore (Thread.sigmask SIG_SETMASK signals : int list) in
-  Fun.protect ~finally:unblock @@ fun () ->
+  Concord.Private.Signals.while_blocked @@ fun _ ->
   try
     if Domain.is_main_domain () && not own_domain then begin
       ignore (Thread.create serve poller : Thread.t);

@@ -75,12 +75,9 @@ let is_next t = waiting t > 0 && has_room t
 (* --- Threads -------------------------------------------------------------- *)
 
 (* The program's handlers may raise, which would end the thread. *)
-let all_signals = List.init 64 succ
-
 let start f t =
-  let signals = Thread.sigmask SIG_BLOCK all_signals in
-  let unblock () = ignore (Thread.sigmask SIG_SETMASK signals : int list) in
-  Fun.protect ~finally:unblock (fun () -> ignore (Thread.create f t : Thread.t))
+  Concord.Private.Signals.while_blocked (fun _ ->
+      ignore (Thread.create f t : Thread.t))
 
 (* The next job; [None] if the thread is to end: one more than [most] are idle, or in another
    domain than the main one any is, for a thread keeps its domain from ending. A thread that

@@ -133,12 +133,21 @@ module Waits : sig
 end
 
 (** Used by [concord-domainslib]. *)
-module Tracing : sig
-  val is_on : unit -> bool
-  (** Is the program traced? *)
+module Forks : sig
+  val are_observed : unit -> bool
+  (** Are waits kept, or is the program traced? *)
 
-  val forked : parent:Who.t -> ask:(unit -> Who.t) -> (unit -> 'a) -> 'a
-  (** Runs a function as a new task, and reports its start and its end. *)
+  val here : unit -> Printexc.raw_backtrace
+  (** The caller's frames. *)
+
+  val run :
+    at:Printexc.raw_backtrace ->
+    parent:Who.t ->
+    ask:(unit -> Who.t) ->
+    (unit -> 'a) ->
+    'a
+  (** Runs a function as a new task, and notes its parent, its start and its
+      end. *)
 end
 
 (** Used by [concord-domainslib]. *)
@@ -286,7 +295,7 @@ module Reach : sig
 
   val suspend_loop : (unit Concord_suspend.resumer -> unit option) -> unit
   (** {!Concord.Tools.Suspend.suspend} for a loop that sleeps. For
-      [concord-schedulers]. *)
+      [concord-domainslib] and [concord-schedulers]. *)
 
   val park_or_refuse : exn -> ('a Concord_suspend.resumer -> 'a option) -> 'a
   (** Parks the thread, or refuses if nothing is left that could wake it. For

@@ -147,19 +147,16 @@ let[@inline never] with_identity pool promise f =
   if Private.Waits.are_kept () then
     Private.Filler.add filler ~is_resolved:Concord.Promise.is_resolved promise;
   let f =
-    if Private.Tracing.is_on () then
-      let parent = Concord.Private.Identify.waker () in
-      fun () -> Private.Tracing.forked ~parent ~ask:who f
-    else f
+    let parent = Concord.Private.Identify.waker ()
+    and at = Private.Forks.here () in
+    fun () -> Private.Forks.run ~at ~parent ~ask:who f
   in
   fun () ->
     Atomic.set has_begun true;
     Who.answering who f
 
 let[@inline] known_job pool promise f =
-  if Private.Waits.are_kept () || Private.Tracing.is_on () then
-    with_identity pool promise f
-  else f
+  if Private.Forks.are_observed () then with_identity pool promise f else f
 
 (* --- Attaching ------------------------------------------------------------ *)
 

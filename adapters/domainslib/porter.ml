@@ -207,7 +207,7 @@ let rec block porter wake =
 
 let step pool porter =
   ignore (porter.here () : started);
-  Concord.Private.Reach.suspend_unlisted (block porter);
+  Concord.Private.Reach.suspend_loop (block porter);
   while (Atomic.get porter.inbox).posted > porter.turns do
     ignore (Task.async pool (turn porter) : unit Task.promise);
     porter.turns <- porter.turns + 1

@@ -1,5 +1,5 @@
-(* Runs a program that hangs until it has reported a stall, and prints the report: without
-   what differs each time. *)
+(* Runs a program that hangs until it has reported a cycle or a stall, and prints the first
+   report: without what differs each time. *)
 
 let replace pattern by text = Str.global_replace (Str.regexp pattern) by text
 
@@ -39,10 +39,18 @@ let environment =
   |> List.cons "CONCORD_DEBUG=stall=2"
   |> Array.of_list
 
+let report = Str.regexp "concord: \\(a cycle\\|no task has gone on\\)"
+
 let is_whole text =
-  match Str.search_forward (Str.regexp_string "no task has gone on") text 0 with
+  match Str.search_forward report text 0 with
   | (_ : int) -> String.ends_with ~suffix:"\n" text
   | exception Not_found -> false
+
+(* A cycle is reported at once, and again when nothing goes on. *)
+let first text =
+  match Str.search_forward report text 1 with
+  | second -> String.sub text 0 second
+  | exception Not_found -> text
 
 (* Until it has written all, and nothing follows for a while; a minute at most. *)
 let rec read input text ~tries =
@@ -67,4 +75,4 @@ let () =
   let text = read input "" ~tries:60 in
   Unix.kill pid Sys.sigkill;
   ignore (Unix.waitpid [] pid : int * Unix.process_status);
-  print_endline (sorted (without_times text))
+  print_endline (sorted (without_times (first text)))

@@ -7,6 +7,11 @@ type holder = Debug_report.holder = {
   held_at : Printexc.raw_backtrace;
 }
 
+type origin = Debug_report.origin = {
+  parent : task;
+  forked_at : Printexc.raw_backtrace;
+}
+
 type target = Debug_report.target = {
   operation : string;
   structure : string option;
@@ -19,6 +24,7 @@ type wait = Debug_report.wait = {
   number : int;
   task : task;
   domain : int;
+  origin : origin option;
   targets : target list;
   waits_for : float;
   waits_at : Printexc.raw_backtrace;
@@ -50,6 +56,7 @@ let named text structure =
   name structure text;
   structure
 
+let name_task text = Task_id.name (Reach.who ()) text
 let report = Debug_report.now
 let to_string = Debug_text.of_report
 let to_json = Debug_json.of_report

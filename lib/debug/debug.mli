@@ -90,6 +90,12 @@ val named : string -> 'structure -> 'structure
 
     - {b Raises} [Invalid_argument] as {!val-name}. *)
 
+val name_task : string -> unit
+(** [name_task text]: from now on reports and traces have [text] behind the name
+    of the calling task, as in [fifo, task 12 "reader"]. The last one counts. If
+    the task's scheduler does not tell its tasks apart, nothing happens.
+    - {b Cost}: some microseconds; O(1) amortised. *)
+
 (** {2 Reports} *)
 
 type task = {
@@ -112,6 +118,11 @@ type holder = {
 }
 (** Who can end a wait, as by unlocking a mutex. *)
 
+type origin = {
+  parent : task;  (** The task that forked it. *)
+  forked_at : Printexc.raw_backtrace;
+}
+
 type target = {
   operation : string;
       (** As ["Mvar.take"]; [""] if the operation has no name, as one of another
@@ -128,6 +139,12 @@ type wait = {
   number : int;  (** Waits are numbered as they begin. *)
   task : task;
   domain : int;  (** On which the wait began. *)
+  origin : origin option;
+      (** Where the task was forked, if that is known: by {!Concord_fifo.fork}
+          or {!Concord.Scope.fork}, as a job of [Concord_domainslib], or as code
+          in direct style, while waits were kept (in a scheduler or scope that
+          began then). With [parent.id] a program can rebuild the tree of tasks.
+      *)
   targets : target list;
       (** Several for a choice: one is enough for the task to go on. *)
   waits_for : float;  (** In seconds. *)

@@ -99,12 +99,18 @@ let target stack { operation; structure; state; made_at; holders } =
       ("holders", List (List.map (holder stack) holders));
     ]
 
-let wait stack { number; task = who; domain; targets; waits_for; waits_at } =
+let origin stack { parent; forked_at } =
+  Object [ ("parent", task parent); ("at", stack forked_at) ]
+
+let wait stack
+    { number; task = who; domain; origin = from; targets; waits_for; waits_at }
+    =
   Object
     [
       ("number", Int number);
       ("task", task who);
       ("domain", Int domain);
+      ("origin", or_null (origin stack) from);
       ("seconds", Seconds waits_for);
       ("targets", List (List.map (target stack) targets));
       ("at", stack waits_at);

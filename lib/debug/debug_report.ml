@@ -7,6 +7,11 @@ type holder = {
   held_at : Printexc.raw_backtrace;
 }
 
+type origin = Task_id.origin = {
+  parent : task;
+  forked_at : Printexc.raw_backtrace;
+}
+
 type target = {
   operation : string;
   structure : string option;
@@ -19,6 +24,7 @@ type wait = {
   number : int;
   task : task;
   domain : int;
+  origin : origin option;
   targets : target list;
   waits_for : float;
   waits_at : Printexc.raw_backtrace;
@@ -252,6 +258,7 @@ let wait ~now ~since holders { wait; in_ } =
     number = wait.number;
     task = task wait.who;
     domain = wait.who.domain;
+    origin = Task_id.origin wait.who;
     targets = List.map (target holders) in_;
     waits_for = seconds ~now (since wait);
     waits_at = wait.waits_at;

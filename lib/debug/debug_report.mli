@@ -9,6 +9,11 @@ type holder = {
   held_at : Printexc.raw_backtrace;
 }
 
+type origin = Task_id.origin = {
+  parent : task;
+  forked_at : Printexc.raw_backtrace;
+}
+
 type target = {
   operation : string;
   structure : string option;
@@ -21,6 +26,7 @@ type wait = {
   number : int;
   task : task;
   domain : int;
+  origin : origin option;
   targets : target list;
   waits_for : float;
   waits_at : Printexc.raw_backtrace;

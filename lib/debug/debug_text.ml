@@ -123,8 +123,23 @@ let add_target names buffer before target others =
   if not (all_like (fun { holders; _ } -> List.map (fun h -> h.by) holders))
   then add buffer "    (that of the first task; other tasks hold the others)\n"
 
+(* The line that forked it is enough: who waits there says the rest. *)
+let add_origin names buffer origin others =
+  let line { forked_at; _ } =
+    match Debug_frames.of_program forked_at with
+    | frame :: _ -> " at " ^ Debug_frames.to_string frame
+    | [] -> ""
+  in
+  let is_like other = Option.map line other = Option.map line origin in
+  let add_line ({ parent; _ } as origin) =
+    add buffer "  forked by %s%s%s\n" (named names parent) (line origin)
+      (if List.for_all is_like others then "" else ", and elsewhere")
+  in
+  Option.iter add_line origin
+
 (* What follows the first line. *)
-let add_rest names buffer { targets; waits_at; _ } others =
+let add_rest names buffer { origin; targets; waits_at; _ } others =
+  add_origin names buffer origin (List.map (fun { origin; _ } -> origin) others);
   let same_target i target =
     let is_same other =
       other.operation = target.operation && other.structure = target.structure

@@ -213,35 +213,38 @@ let perform_guarded (type a) s (e : a Effect.t) (k : (a, unit) continuation) =
   | Suspend.Suspend block -> suspend_guarded s block k
   | _ -> perform s e k
 
-(* --- While the program is traced ------------------------------------------- *)
+(* --- While waits are kept, or the program is traced -------------------------- *)
 
-let forked s parent f () =
+let forked s ~at ~parent f () =
   let child () = Joins.who_is (Task.current s) in
-  Tracing.forked ~parent ~ask:child f
+  Forks.run ~at ~parent ~ask:child f
 
 (* What is allocated here has the polling point inside of the exception handler. *)
-let[@inline never] perform_traced (type a) s (e : a Effect.t)
+let[@inline never] perform_observed (type a) s (e : a Effect.t)
     (k : (a, unit) continuation) =
   match
     ignore (Sys.opaque_identity (ref ()) : unit ref);
-    if Tracing.is_on () then
+    if Forks.are_observed () then
       match e with
       | Fork f ->
-          (Fork (forked s (Joins.who_is (Task.current s)) f) : a Effect.t)
-      | Suspend.Suspend block when not (Identify.is_question block) ->
+          let parent = Joins.who_is (Task.current s)
+          and at = get_callstack k Forks.max_frames in
+          (Fork (forked s ~at ~parent f) : a Effect.t)
+      | Suspend.Suspend block
+        when Tracing.is_on () && not (Identify.is_question block) ->
           Tracing.queue "fifo: ready tasks" (s.next_free - s.first_ready);
           e
       | _ -> e
     else e
   with
-  | traced ->
-      if Leaks.is_on then perform_guarded s traced k else perform s traced k
+  | observed ->
+      if Leaks.is_on then perform_guarded s observed k else perform s observed k
   | exception another -> fail s k another
 
 (* --- One handler for all tasks ------------------------------------------------ *)
 
 let[@inline never] perform_watched s e k =
-  if Tracing.is_on () then perform_traced s e k
+  if Forks.are_observed () then perform_observed s e k
   else if Leaks.is_on then perform_guarded s e k
   else perform s e k
 

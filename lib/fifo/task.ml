@@ -167,7 +167,7 @@ let scheduler ~is_lazy =
       root;
       start = ignore;
       scopes = { scope = (fun _ -> assert false (* [run] sets it *)) };
-      is_watched = Leaks.is_on || Tracing.is_on ();
+      is_watched = Leaks.is_on || Forks.are_observed ();
       tasks = [||];
       waits;
       locals = [||];

@@ -123,7 +123,8 @@ and scheduler = {
       (** Runs the current task on a stack of its own, with the handler. *)
   mutable scopes : Suspend.scopes;
       (** The answer to [Scopes]. The library tells schedulers apart by it. *)
-  is_watched : bool;  (** Is the program traced, or does it look for leaks? *)
+  is_watched : bool;
+      (** Are waits kept, is the program traced, or does it look for leaks? *)
   mutable poller : poller;
   mutable tasks : t array;
       (** The tasks that have not ended, by number; the first task elsewhere. *)

@@ -79,13 +79,26 @@ let refuse = Reach.refuse
 
 (* Something happened since the flag went up: a scheduler was registered, or a task
    prepared to wait. So ask [Domain_local_await], and see whether it asks [t]. *)
-let[@inline never] ask_loops t =
+let[@inline] asks t =
   t.Trigger.asked <- false;
-  match Innermost.ask () with
-  | exception _ ->
-      (* that of a foreign scheduler, or of a signal handler *) t.Trigger.asked
-  | (_ : Domain_local_await.t) ->
-      if t.Trigger.asked then Innermost.raise_flag t;
-      t.Trigger.asked
+  ignore (Innermost.ask () : Domain_local_await.t);
+  if t.Trigger.asked then Innermost.raise_flag t;
+  t.Trigger.asked
+
+(* A foreign scheduler raises each time, and is the innermost one. What a signal handler
+   raises says nothing: it comes in the thread's next wait. Where this function is called, a
+   continuation would be lost. *)
+let[@inline never] ask_again t e backtrace =
+  let is_innermost =
+    t.Trigger.asked
+    || match asks t with answer -> answer | exception _ -> false
+  in
+  if is_innermost then Late.keep e backtrace;
+  is_innermost
+
+let[@inline never] ask_loops t =
+  match asks t with
+  | answer -> answer
+  | exception e -> Sys.opaque_identity (ask_again t e (Backtrace.get ()))
 
 let[@inline] is_innermost t = t.Trigger.up || ask_loops t

@@ -93,11 +93,11 @@ module Make (Host : Promises.Host) (Style : Promises.Style_with_wait) = struct
     and exnc e = counted (Style.fail e (Printexc.get_raw_backtrace ())) in
     Style.isolate (fun () -> match_with f () { retc; exnc; effc })
 
-  let[@inline never] traced code f =
-    let parent = Identify.waker () in
-    fun () -> Tracing.forked ~parent ~ask:(who code) f
+  let[@inline never] observed code f =
+    let parent = Identify.waker () and at = Forks.here () in
+    fun () -> Forks.run ~at ~parent ~ask:(who code) f
 
   let start ~late f =
     let code = create () in
-    run code ~late (if Tracing.is_on () then traced code f else f)
+    run code ~late (if Forks.are_observed () then observed code f else f)
 end

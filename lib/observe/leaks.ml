@@ -4,7 +4,7 @@ let () =
   Labels.explain Never_resumed
     ~otherwise:
       "Concord.Tools.Suspend.Never_resumed: nothing is left that could resume \
-       the task (does it wait for itself, as for a mutex that it has locked?)"
+       the task"
 
 let is_on = Debugging.has "leaks"
 let max_frames = 100

@@ -1,4 +1,12 @@
 type t = { id : int; host : string; name : string }
+type origin = { parent : t; forked_at : Printexc.raw_backtrace }
+
+(* Written by the task itself, and by the one that forks it before it begins. *)
+type entry = {
+  number : int;
+  mutable label : string option;
+  mutable origin : origin option;
+}
 
 module Names = Map.Make (struct
   type t = string * string
@@ -9,14 +17,14 @@ end)
 (* The tasks of each host and name. A scheduler may give a name again when the task that had
    it has ended, and another scheduler may have given it, too. *)
 type tasks = {
-  known : int Identity.attached list Names.t;
+  known : entry Identity.attached list Names.t;
   added : int;
   limit : int;
 }
 
 let least = 1_000
 let tasks = Atomic.make { known = Names.empty; added = 0; limit = least }
-let last_task = Atomic.make 0
+let last_number = Atomic.make 0
 let is_useful entry = not (Identity.is_useless entry)
 
 (* Those that have ended are dropped when there may be as many of them as of the others. *)
@@ -28,31 +36,45 @@ let without_useless { known; _ } =
   let added = Names.cardinal known in
   { known; added; limit = Int.max least (2 * added) }
 
-let find_task (who : Who.t) { known; _ } =
+let find (who : Who.t) { known; _ } =
   Option.bind
     (Names.find_opt (who.host, who.name) known)
     (List.find_map (Identity.attached_to who.identity))
 
-let add_task (who : Who.t) id tasks =
-  match Identity.attach_to_target who.identity id with
+let add (who : Who.t) entry tasks =
+  match Identity.attach_to_target who.identity entry with
   | None -> tasks
-  | Some entry ->
+  | Some attached ->
       let { known; added; limit } =
         if tasks.added <= tasks.limit then tasks else without_useless tasks
       in
       let add entries =
-        Some (entry :: List.filter is_useful (Option.value entries ~default:[]))
+        Some
+          (attached :: List.filter is_useful (Option.value entries ~default:[]))
       in
       let known = Names.update (who.host, who.name) add known in
       { known; added = added + 1; limit }
 
+let entry who =
+  match find who (Atomic.get tasks) with
+  | Some entry -> entry
+  | None ->
+      let number = 1 + Atomic.fetch_and_add last_number 1 in
+      let entry = { number; label = None; origin = None } in
+      Atomically.update tasks (add who entry);
+      entry
+
 let of_who (who : Who.t) =
-  let id =
-    match find_task who (Atomic.get tasks) with
-    | Some id -> id
-    | None ->
-        let id = 1 + Atomic.fetch_and_add last_task 1 in
-        Atomically.update tasks (add_task who id);
-        id
+  let { number; label; _ } = entry who in
+  let name =
+    match label with
+    | None -> who.name
+    | Some label -> Printf.sprintf "%s \"%s\"" who.name label
   in
-  { id; host = who.host; name = who.name }
+  { id = number; host = who.host; name }
+
+let name who label = (entry who).label <- Some label
+let origin who = (entry who).origin
+
+let forked who ~parent ~at =
+  (entry who).origin <- Some { parent = of_who parent; forked_at = at }

@@ -1,10 +1,22 @@
 (** Tasks with a number of their own, which is the same in all reports and in
-    the trace. *)
+    the trace; and what else is noted of a task.
+
+    {b Cost}: a weak pointer when a task is asked for the first time. *)
 
 type t = { id : int; host : string; name : string }
 
 val of_who : Who.t -> t
 (** The number is the same whenever the task is asked for, and no other task of
     the process has it. A task that is not known ({!Who.is_known}), or that was
-    collected, gets another number each time. {b Cost}: a weak pointer when a
-    task is asked for the first time. *)
+    collected, gets another number each time. *)
+
+val name : Who.t -> string -> unit
+(** From now on {!of_who} has this behind the task's own name. The last one
+    counts. Of a task that is not known nothing is noted. *)
+
+type origin = { parent : t; forked_at : Printexc.raw_backtrace }
+
+val origin : Who.t -> origin option
+
+val forked : Who.t -> parent:Who.t -> at:Printexc.raw_backtrace -> unit
+(** Notes the {!val-origin}. *)

@@ -57,6 +57,7 @@ type t = {
   waits_at : Printexc.raw_backtrace;
   targets : target list;
   state : state Atomic.t;
+  process : int;
 }
 
 let are_kept_ = Atomic.make (Debugging.has "waits")
@@ -86,9 +87,13 @@ let add_to { all; length; limit } t =
 
 let add t = Atomically.update waits (fun before -> add_to before t)
 
+(* The child of a fork has no other thread of its parent. It has the tasks of the loop that
+   forked. *)
 let of_state wanted =
+  let process = Unix.getpid () in
+  let is_here t = t.process = process || t.who.host <> "" in
   (Atomic.get waits).all
-  |> List.filter (fun t -> Atomic.get t.state = wanted)
+  |> List.filter (fun t -> Atomic.get t.state = wanted && is_here t)
   |> List.sort (fun a b -> Int.compare a.number b.number)
 
 let all () = of_state Waiting
@@ -106,6 +111,7 @@ let make who targets =
     waits_at = Printexc.get_callstack max_frames;
     targets;
     state = Atomic.make Not_yet;
+    process = Unix.getpid ();
   }
 
 let ended t = Atomic.set t.state Over

@@ -69,6 +69,7 @@ type t = {
   waits_at : Printexc.raw_backtrace;
   targets : target list;
   state : state Atomic.t;
+  process : int;  (** In which it began. *)
 }
 
 val during :
@@ -82,7 +83,8 @@ val during :
     [suspend] raises. It keeps nothing alive that the suspension does not. *)
 
 val all : unit -> t list
-(** Those that wait now, in the order of their numbers. *)
+(** Those that wait now, in the order of their numbers. In the child of a fork
+    the threads of the parent are not among them. *)
 
 val resumed : unit -> t list
 (** Those that were resumed, and have not gone on: tasks that are ready, of

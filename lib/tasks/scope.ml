@@ -101,21 +101,22 @@ let inside body =
       | Some { scope } -> scope body
       | None -> assert false (* it is a task of Fifo *))
 
-let open_scope_untraced body =
+let open_scope_unobserved body =
   match Host_kit.scopes () with
   | Some { scope } -> scope body
   | None -> inside body
 
-let traced (host : Suspend.scope) =
+let observed (host : Suspend.scope) =
   let fork f =
-    let parent = Identify.waker () in
-    host.fork (fun () -> Tracing.forked ~parent ~ask:Identify.waker f)
+    let parent = Identify.waker () and at = Forks.here () in
+    host.fork (fun () -> Forks.run ~at ~parent ~ask:Identify.waker f)
   in
   { host with fork }
 
 let open_scope body =
-  if Tracing.is_on () then open_scope_untraced (fun host -> body (traced host))
-  else open_scope_untraced body
+  if Forks.are_observed () then
+    open_scope_unobserved (fun host -> body (observed host))
+  else open_scope_unobserved body
 
 type 'a outcome =
   | Returned of 'a

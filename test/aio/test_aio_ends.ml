@@ -188,7 +188,7 @@ let flooded () =
   let poller = Concord_aio__Shared_poller.get () in
   let flood () =
     while not (Atomic.get over) do
-      Concord_aio__Poller.count_gone poller Unix.stdin
+      Concord_aio__Poller.count_withdrawn poller Unix.stdin
     done
   in
   let join_flood = domain flood in

@@ -95,6 +95,46 @@ let at_the_limit () =
   List.iter Fifo.join (file :: tasks);
   List.iter Unix.close ends
 
+(* --- Whole files ------------------------------------------------------------ *)
+
+(* As Stdlib reads it, or fails. *)
+let whole_files () =
+  let attempt read name =
+    match read name with text -> text | exception e -> Printexc.to_string e
+  in
+  let stdlib name = In_channel.with_open_bin name In_channel.input_all in
+  let same name =
+    strings name [ attempt stdlib name ] [ attempt Aio.read_file name ]
+  in
+  let sized size =
+    temp @@ fun name ->
+    Out_channel.with_open_bin name (fun oc ->
+        output_string oc (String.init size (fun i -> Char.chr (i land 255))));
+    same name
+  in
+  Aio.run @@ fun () ->
+  List.iter sized [ 0; 1; 4096; 65536; 262_144; 262_145; 1_000_000 ];
+  List.iter same
+    [ "/nowhere/at/all"; "/tmp"; "/proc/self/cmdline"; "/dev/null"; "a\000b" ]
+
+(* A FIFO is waited for by a thread: other tasks go on, and one that gives up is gone. *)
+let whole_fifo () =
+  with_fifos 2 @@ fun names ->
+  Aio.run @@ fun () ->
+  let text = ref "" in
+  let first = List.hd names and second = List.nth names 1 in
+  let reader = Fifo.fork (fun () -> text := Aio.read_file first)
+  and given_up = Fifo.fork (fun () -> ignore (Aio.read_file second : string)) in
+  until_running 2;
+  strings "another file" [ "" ] [ Aio.read_file "/dev/null" ];
+  Fifo.cancel given_up;
+  Fifo.join given_up;
+  let ends = open_other_ends names in
+  put (List.hd ends) "text";
+  List.iter Unix.close ends;
+  Fifo.join reader;
+  strings "of the FIFO" [ "text" ] [ !text ]
+
 (* --- What the system can wait for ------------------------------------------- *)
 
 external eventfd : unit -> int = "test_eventfd"
@@ -242,6 +282,8 @@ let () =
         [
           test "opens that block" blocked_opens;
           test "at the limit" at_the_limit;
+          test "whole" whole_files;
+          test "whole, of a FIFO" whole_fifo;
         ] );
       ("special", [ test "eventfd" eventfd; test "timerfd" timerfd ]);
       ("turns", [ test "a file" fair_files; test "a socket" fair_sockets ]);

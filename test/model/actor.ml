@@ -18,6 +18,9 @@ let run a =
   | exception Model.Cancelled -> a.result <- "cancelled"
   | exception Errors.Closed -> a.result <- "closed"
 
+(* In the calling process, outside of all tasks. *)
+let work a = ignore (a.work () : string)
+
 let count_waiting actors =
   List.length (List.filter (fun a -> a.result == waiting) actors)
 

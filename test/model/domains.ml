@@ -3,3 +3,4 @@
 
 let spawned = ref false
 let were_spawned () = !spawned
+let may_be_spawning () = false

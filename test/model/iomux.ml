@@ -49,8 +49,13 @@ module Poll = struct
 
   let interrupt : (unit -> unit) option ref = ref None
 
+  (* How many descriptors the last call was for. *)
+  let polled = ref 0
+
   (* Woken, it looks again, as the kernel does. *)
-  let rec poll t n = function
+  let rec poll t n timeout =
+    polled := n;
+    match timeout with
     | Nowait -> Unix.call (look t n)
     | Infinite -> (
         let block resumer =

@@ -234,16 +234,12 @@ let check name n make expect =
   (processes, at_rest t actors)
 
 let () =
-  check "count down, and an await that is cancelled" 1
-    (fun t ->
-      let a = await "a" t in
-      ([], [ Run a; count_down t; Cancel a ]))
-    [ "a=cancelled 0"; "a=ok 0" ];
-  check "the same, as an event" 1
-    (fun t ->
-      let a = sync_await "a" t in
-      ([], [ Run a; count_down t; Cancel a ]))
-    [ "a=cancelled 0"; "a=ok 0" ];
+  Cancellations.check "latch" ~service:All
+    [ ("", fun _ -> await); (", an event", fun _ -> sync_await) ]
+    ~create:(fun () -> Latch.create 1)
+    ~serve:Latch.count_down ~served:"ok"
+    ~rest:(fun _ -> " 0")
+    ~at_rest;
   check "two wait, the first is cancelled, two count" 2
     (fun t ->
       let a = await "a" t and b = await "b" t in

@@ -95,35 +95,32 @@ let at_rest link actors () =
   all_queued actors (List.map fst states);
   String.concat " " (describe actors :: List.map snd states)
 
-let check name make expect =
-  Model.check name ~expect @@ fun () ->
+let create () =
   sent := [];
   received := [];
-  let t = Broadcast.create () in
+  Broadcast.create ()
+
+let check name make expect =
+  Model.check name ~expect @@ fun () ->
+  let t = create () in
   let link = Atomic.get t.last in
   let first, processes = make t in
   let processes, actors = start first processes in
   (processes, at_rest link actors)
 
 let () =
-  check "send, and a receive that is cancelled"
-    (fun t ->
-      let s = subscribe t in
-      let r = receive "r" s in
-      ([], [ Run r; Run (send "a" t 1); Cancel r ]))
-    [ "r=1 a=ok []"; "r=cancelled a=ok [1]" ];
-  check "the same, as an event"
-    (fun t ->
-      let s = subscribe t in
-      let r = sync_receive "r" s in
-      ([], [ Run r; Run (send "a" t 1); Cancel r ]))
-    [ "r=1 a=ok []"; "r=cancelled a=ok [1]" ];
-  check "two wait through one subscription, the first is cancelled"
-    (fun t ->
-      let s = subscribe t in
-      let r = receive "r" s and q = receive "q" s in
-      ([ r; q ], [ Run (send "a" t 1); Cancel r ]))
-    [ "r=1 q=waits a=ok []"; "r=cancelled q=1 a=ok []" ];
+  Cancellations.check "receive, through one subscription" ~three:false
+    [
+      ("", fun _ name (_, _, s) -> receive name s);
+      (", an event", fun _ name (_, _, s) -> sync_receive name s);
+    ]
+    ~create:(fun () ->
+      let t = create () in
+      (t, Atomic.get t.last, subscribe t))
+    ~serve:(fun (t, _, _) -> work (send "" t 1))
+    ~served:"1"
+    ~rest:(function [] -> " [1]" | _ -> " []")
+    ~at_rest:(fun (_, link, _) -> at_rest link);
   check "two wait through one subscription, two send"
     (fun t ->
       let s = subscribe t in

@@ -46,11 +46,11 @@ let interrupt_resumed f =
   in
   try try_with f () { effc } with Interrupt -> "interrupted"
 
-let put c items =
-  Do
-    (fun () ->
-      Atomically.update items succ;
-      Condition.signal c)
+let put_now c items =
+  Atomically.update items succ;
+  Condition.signal c
+
+let put c items = Do (fun () -> put_now c items)
 
 let broadcast c items =
   Do
@@ -58,23 +58,37 @@ let broadcast c items =
       Atomically.update items succ;
       Condition.broadcast c)
 
-(* A task waits if and only if there is no item, and it is in the queue. *)
-let check name make expect =
-  Model.check name ~expect @@ fun () ->
+let create () =
   Shuffle.seed := 0;
   Shuffle.most := 4;
-  let c = Condition.create () and items = Atomic.make 0 in
+  (Condition.create (), Atomic.make 0)
+
+(* A task waits if and only if there is no item, and it is in the queue. *)
+let at_rest (c, items) actors () =
+  all_queued actors [ live (Atomic.get c) ];
+  let n = Atomic.get items in
+  if n > 0 && count_waiting actors > 0 then
+    failwith ("a wake-up was missed: " ^ describe actors);
+  describe actors ^ " | " ^ string_of_int n
+
+let check name make expect =
+  Model.check name ~expect @@ fun () ->
+  let ((c, items) as t) = create () in
   let first, processes = make c items in
   let processes, actors = start first processes in
-  ( processes,
-    fun () ->
-      all_queued actors [ live (Atomic.get c) ];
-      let n = Atomic.get items in
-      if n > 0 && count_waiting actors > 0 then
-        failwith ("a wake-up was missed: " ^ describe actors);
-      describe actors ^ " | " ^ string_of_int n )
+  (processes, at_rest t actors)
 
 let () =
+  Cancellations.check "loop" ~three:false
+    [
+      ("", fun _ name (c, items) -> direct name c items);
+      (", an event", fun _ name (c, items) -> event name c items);
+    ]
+    ~create
+    ~serve:(fun (c, items) -> put_now c items)
+    ~served:"ok"
+    ~rest:(function [] -> " | 1" | _ -> " | 0")
+    ~at_rest;
   let both_ways name scenario expect =
     check (name ^ ", direct") (scenario direct) expect;
     check (name ^ ", an event") (scenario event) expect
@@ -82,16 +96,6 @@ let () =
   both_ways "one comes, an item"
     (fun loop c items -> ([], [ Run (loop "a" c items); put c items ]))
     [ "a=ok | 0" ];
-  both_ways "one comes and is cancelled, an item"
-    (fun loop c items ->
-      let a = loop "a" c items in
-      ([], [ Run a; put c items; Cancel a ]))
-    [ "a=cancelled | 1"; "a=ok | 0" ];
-  both_ways "one waits and is cancelled, another waits behind it, an item"
-    (fun loop c items ->
-      let a = loop "a" c items and b = loop "b" c items in
-      ([ a; b ], [ put c items; Cancel a ]))
-    [ "a=cancelled b=ok | 0"; "a=ok b=waits | 0" ];
   both_ways "one waits, another comes, an item"
     (fun loop c items ->
       let a = loop "a" c items and b = loop "b" c items in

@@ -171,7 +171,7 @@ let () =
         if not (Mvar.try_put b 1) then failwith "full";
         ignore (Mvar.take_available b))
   in
-  Model.sometimes (fun () ->
+  Model.sometimes ~one_in:9 (fun () ->
       check
         "a choice of a barrier and a box comes, the box is for a moment full"
         (fun () ->

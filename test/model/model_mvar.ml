@@ -14,6 +14,12 @@ let put name box v =
   sent := v :: !sent;
   "ok"
 
+let sync_put name box v =
+  make name @@ fun () ->
+  Event.sync (Mvar.put_evt box v);
+  sent := v :: !sent;
+  "ok"
+
 let try_put name box v =
   make name @@ fun () ->
   if Mvar.try_put box v then begin
@@ -69,46 +75,45 @@ let at_rest box initial actors () =
     failwith "what was sent is not what was received and is still held";
   describe actors ^ " " ^ content
 
+let box_with initial =
+  sent := [];
+  received := [];
+  match initial with [] -> Mvar.create_empty () | v :: _ -> Mvar.create v
+
 let check ?(looks = 0) name initial make expect =
   Model.check name ~expect @@ fun () ->
   spin_at_most looks;
-  sent := [];
-  received := [];
-  let box =
-    match initial with [] -> Mvar.create_empty () | v :: _ -> Mvar.create v
-  in
+  let box = box_with initial in
   let first, processes = make box in
   let processes, actors = start first processes in
   (processes, at_rest box initial actors)
 
+(* The values that they put are 2, 3 and so on. *)
+let cancellations () =
+  let check what initial =
+    Cancellations.check what
+      ~create:(fun () -> box_with initial)
+      ~at_rest:(fun box -> at_rest box initial)
+  and takes take _ = take
+  and puts put w name box = put name box (w + 1) in
+  check "take" []
+    [
+      ("", takes take);
+      (", an event", takes sync_take);
+      (", in a choice", takes select_take);
+    ]
+    ~serve:(fun box -> work (put "" box 1))
+    ~served:"1"
+    ~rest:(function [] -> " full 1" | _ -> " empty");
+  check "put" [ 1 ]
+    [ ("", puts put); (", an event", puts sync_put) ]
+    ~serve:(fun box -> work (take "" box))
+    ~served:"ok"
+    ~rest:(function
+      | w :: _ -> " full " ^ string_of_int (w + 1) | [] -> " empty")
+
 let () =
-  check "put, and a take that is cancelled" []
-    (fun box ->
-      let t = take "take" box in
-      ([], [ Run t; Run (put "put" box 1); Cancel t ]))
-    [ "take=1 put=ok empty"; "take=cancelled put=ok full 1" ];
-  check "the same, as an event" []
-    (fun box ->
-      let t = sync_take "take" box in
-      ([], [ Run t; Run (put "put" box 1); Cancel t ]))
-    [ "take=1 put=ok empty"; "take=cancelled put=ok full 1" ];
-  check "two wait to take, the first is cancelled" []
-    (fun box ->
-      let t1 = take "take1" box and t2 = take "take2" box in
-      ([ t1; t2 ], [ Run (put "put" box 1); Cancel t1 ]))
-    [
-      "take1=1 take2=waits put=ok empty"; "take1=cancelled take2=1 put=ok empty";
-    ];
-  (* The first may be taken out before it is counted as one that left. *)
-  check "four wait to take, the first is cancelled" []
-    (fun box ->
-      let take i = take ("take" ^ string_of_int i) box in
-      let takes = List.map take [ 1; 2; 3; 4 ] in
-      (takes, [ Run (put "put" box 1); Cancel (List.hd takes) ]))
-    [
-      "take1=1 take2=waits take3=waits take4=waits put=ok empty";
-      "take1=cancelled take2=1 take3=waits take4=waits put=ok empty";
-    ];
+  cancellations ();
   check "two wait to take, the first is cancelled, two puts" []
     (fun box ->
       let t1 = take "take1" box and t2 = take "take2" box in
@@ -120,33 +125,6 @@ let () =
       "take1=cancelled take2=1 putA=ok putB=ok full 2";
       "take1=cancelled take2=2 putA=ok putB=ok full 1";
     ];
-  Model.sometimes (fun () ->
-      check "two wait to take, both are cancelled" []
-        (fun box ->
-          let t1 = take "take1" box and t2 = take "take2" box in
-          ([ t1; t2 ], [ Run (put "put" box 1); Cancel t1; Cancel t2 ]))
-        [
-          "take1=1 take2=cancelled put=ok empty";
-          "take1=cancelled take2=1 put=ok empty";
-          "take1=cancelled take2=cancelled put=ok full 1";
-        ]);
-  check "two wait to put, the first is cancelled" [ 1 ]
-    (fun box ->
-      let p1 = put "put1" box 2 and p2 = put "put2" box 3 in
-      ([ p1; p2 ], [ Run (take "take" box); Cancel p1 ]))
-    [
-      "put1=cancelled put2=ok take=1 full 3"; "put1=ok put2=waits take=1 full 2";
-    ];
-  Model.sometimes (fun () ->
-      check "two wait to put, both are cancelled" [ 1 ]
-        (fun box ->
-          let p1 = put "put1" box 2 and p2 = put "put2" box 3 in
-          ([ p1; p2 ], [ Run (take "take" box); Cancel p1; Cancel p2 ]))
-        [
-          "put1=cancelled put2=cancelled take=1 empty";
-          "put1=cancelled put2=ok take=1 full 3";
-          "put1=ok put2=cancelled take=1 full 2";
-        ]);
   check "two wait to put, two takes" [ 1 ]
     (fun box ->
       let p1 = put "put1" box 2 and p2 = put "put2" box 3 in
@@ -232,19 +210,6 @@ let () =
       "putA=ok putB=ok take=1 full 2";
       "putA=ok putB=ok take=2 full 1";
     ];
-  (* A task that looks is not in the queue. *)
-  let take_cancelled take =
-    ( (fun box ->
-        let t = take "take" box in
-        ([], [ Run t; Run (put "put" box 1); Cancel t ])),
-      [ "take=1 put=ok empty"; "take=cancelled put=ok full 1" ] )
-  in
-  let look name initial (make, expect) =
-    check ~looks:2 name initial make expect
-  in
-  look "a take that looks, and is cancelled" [] (take_cancelled take);
-  look "the same, as an event" [] (take_cancelled sync_take);
-  look "the same, in a choice" [] (take_cancelled select_take);
   check "a put and a take that look" ~looks:1 [ 1 ]
     (fun box ->
       let p = put "put" box 2 in

@@ -74,7 +74,7 @@ let watch () =
   or_closed @@ fun () ->
   let owner = Owner.find ~wait "watch" fd in
   let told = Atomic.make false and file_then = Atomic.make 0 in
-  let rec watcher = { Owner.forget; rouse = (fun _ _ -> ()) }
+  let rec watcher = { Owner.forget }
   and forget owner =
     if not (Atomic.exchange told true) then begin
       let before = Atomic.get file_then in

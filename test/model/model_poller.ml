@@ -5,7 +5,7 @@
 open Actor
 
 (* [shut]: the channel by which it reads is closed. *)
-type pipe = { owner : Owner.t; from : int; to_ : int; shut : bool Atomic.t }
+type pipe = { owner : Owner.t; from : int; to_ : int; shut : unit Promise.t }
 type reading = { poller : Poller.t; pipe : pipe }
 
 (* As [Readiness] has it. *)
@@ -18,19 +18,25 @@ let readiness =
         {
           attempt = (fun _ () -> None);
           enlist =
-            (fun { poller; pipe = { owner; shut; _ } } waiter ->
+            (fun { poller; pipe = { owner; _ } } waiter ->
               Owner.refer owner;
-              let is_closing () = Atomic.get shut in
-              Poller.enlist poller ~is_closing owner Read waiter ();
+              Poller.enlist poller owner Read waiter ();
               true);
           withdraw =
-            (fun { poller; pipe } _ -> Poller.count_gone poller pipe.from);
+            (fun { poller; pipe } _ -> Poller.count_withdrawn poller pipe.from);
         };
   }
 
-let read name reading =
+(* [by_channel]: it also waits until the channel is closed. *)
+let read ~by_channel name reading =
   make name @@ fun () ->
-  match Operation.wait readiness reading () with
+  let wait () =
+    if by_channel then
+      Event.select
+        [ Event.make readiness reading (); Promise.await_evt reading.pipe.shut ]
+    else Operation.wait readiness reading ()
+  in
+  match wait () with
   | () -> "ready"
   | exception Unix.Unix_error (EBADF, _, _) -> "closed"
 
@@ -48,15 +54,15 @@ type process =
   | Move_and_loop
 
 let rests poller =
-  let { Poller_inbox.asleep; latest_first } = Atomic.get poller.Poller.inbox in
-  if asleep = Poller_inbox.awake then
-    failwith "the loop sleeps, and does not say so";
-  if latest_first <> [] then failwith "the loop sleeps, and was not woken"
+  match Poller_inbox.state poller.Poller.inbox with
+  | Asleep _ -> ()
+  | Awake [] -> failwith "the loop sleeps, and does not say so"
+  | Awake (_ :: _) -> failwith "the loop sleeps, and was not woken"
 
 let live poller =
   Hashtbl.fold
     (fun _ { Poller.readers; _ } n ->
-      n + List.length (List.filter Poller_inbox.is_live readers))
+      n + List.length (List.filter Poller.is_live readers))
     poller.Poller.table 0
 
 let all poller =
@@ -83,7 +89,7 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
   let pipe () =
     let from, to_ = Unix.pipe () in
     let owner = Owner.find ~wait:ignore "model" from in
-    { owner; from; to_; shut = Atomic.make false }
+    { owner; from; to_; shut = Promise.create () }
   in
   let a = pipe () in
   let b = pipe () in
@@ -101,7 +107,11 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
         if looks then Poller.poll poller ~block:false;
         go ())
   in
-  let reader poller (name, at) = (read name { poller; pipe = pipe at }, at) in
+  let is_shut = function Shut _ -> true | _ -> false in
+  let by_channel = List.exists is_shut processes in
+  let reader poller (name, at) =
+    (read ~by_channel name { poller; pipe = pipe at }, at)
+  in
   let readers = List.map (reader last) first in
   List.iter (fun (reader, _) -> run reader) readers;
   if last != poller then Poller.take last;
@@ -116,7 +126,7 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
   in
   let actors, _ = List.split (readers @ started) in
   let find name = List.find (fun a -> a.name = name) actors in
-  let move () = Poller.move last ~into:poller in
+  let move () = Poller.move last ~into:(fun () -> poller) in
   let process = function
     | Loop -> fun () -> run loop
     | Read (name, _) -> fun () -> run (find name)
@@ -131,11 +141,7 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
           ignore (Unix.single_write_substring to_ "x" 0 1 : int)
     | Close at ->
         fun () -> ignore (Owner.close (pipe at).owner : _ Promise.t option)
-    | Shut at ->
-        fun () ->
-          let { shut; owner; _ } = pipe at in
-          Atomic.set shut true;
-          Owner.rouse owner Read
+    | Shut at -> fun () -> ignore (Promise.try_fill (pipe at).shut () : bool)
     | Stop ->
         fun () ->
           Atomic.set stopped true;
@@ -160,16 +166,11 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
       let waits = count_waiting actors in
       if live poller <> waits then failwith "a waiter was lost, or stays";
       if Poller.waiting poller <> all poller then failwith "miscounted";
-      let polled =
-        match poller.multiplexer with
-        | Poll set -> set.n
-        | Ring _ -> assert false
-      in
-      if polled <> Hashtbl.length poller.table + 1 then
+      if !Iomux.Poll.polled <> Hashtbl.length poller.table + 1 then
         failwith "polls for others than those of the table";
       let could_go_on (reader, at) =
         reader.result == waiting
-        && (bytes at <> Some 0 || Atomic.get (pipe at).shut)
+        && (bytes at <> Some 0 || Promise.is_resolved (pipe at).shut)
       in
       let holds_back at =
         Owner.is_closing (pipe at).owner && bytes at <> None

@@ -100,29 +100,33 @@ let check_withdrawn () =
 let check_made_of_promises () =
   List.iter
     (fun first ->
-      let name text = if first then text else text ^ ", made meanwhile" in
-      check_made (name "both") ~first sum [ "3" ];
+      let check_made text ?b made expect =
+        if first then check_made text ~first ?b made expect
+        else
+          Model.sometimes (fun () ->
+              check_made (text ^ ", made meanwhile") ~first ?b made expect)
+      in
+      check_made "both" sum [ "3" ];
       (* made meanwhile there are 113,246 interleavings: 30 s *)
-      if first then check_made (name "all") ~first sum_of_all [ "3" ];
-      check_made (name "any") ~first any [ "1"; "2" ];
-      check_made (name "both, one fails") ~first ~b:fail_second sum [ "boom" ];
-      check_made (name "all, one fails") ~first ~b:fail_second sum_of_all
-        [ "boom" ];
-      check_made (name "any, one fails") ~first ~b:fail_second any [ "1" ])
+      if first then check_made "all" sum_of_all [ "3" ];
+      check_made "any" any [ "1"; "2" ];
+      check_made "both, one fails" ~b:fail_second sum [ "boom" ];
+      check_made "all, one fails" ~b:fail_second sum_of_all [ "boom" ];
+      check_made "any, one fails" ~b:fail_second any [ "1" ])
     [ true; false ];
   check_made "both, of one" ~first:true (fun p _ -> sum p p) [ "2" ]
 
+let sync_await name p =
+  make name (fun () -> string_of_int (Event.sync (Promise.await_evt p)))
+
 let () =
-  check "fill, and an await that is cancelled"
-    (fun p ->
-      let a = await "await" p in
-      ([], [ Run a; Run (fill "fill" p 1); Cancel a ]))
-    [ "await=1 fill=ok"; "await=cancelled fill=ok" ];
-  check "two wait, the first is cancelled"
-    (fun p ->
-      let a = await "await1" p and b = await "await2" p in
-      ([ a; b ], [ Run (fill "fill" p 1); Cancel a ]))
-    [ "await1=1 await2=1 fill=ok"; "await1=cancelled await2=1 fill=ok" ];
+  Cancellations.check "await" ~always:true ~service:All
+    [ ("", fun _ -> await); (", an event", fun _ -> sync_await) ]
+    ~create:Promise.create
+    ~serve:(fun p -> Promise.fill p 1)
+    ~served:"1"
+    ~rest:(fun _ -> "")
+    ~at_rest;
   check "three wait, two are cancelled, nobody fills"
     (fun p ->
       let a = await "await1" p and b = await "await2" p in

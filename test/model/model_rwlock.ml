@@ -5,6 +5,11 @@ let lock mode t =
   | Rwlock.Read -> Rwlock.read_lock t
   | Write -> Rwlock.write_lock t
 
+let sync_lock mode t =
+  match mode with
+  | Rwlock.Read -> Event.sync (Rwlock.read_lock_evt t)
+  | Write -> Event.sync (Rwlock.write_lock_evt t)
+
 let unlock mode t =
   match mode with
   | Rwlock.Read -> Rwlock.read_unlock t
@@ -24,11 +29,14 @@ let pass mode name t =
   unlock mode t;
   "ok"
 
+let sync_keep mode name t =
+  make name @@ fun () ->
+  sync_lock mode t;
+  "has"
+
 let sync_pass mode name t =
   make name @@ fun () ->
-  (match mode with
-  | Rwlock.Read -> Event.sync (Rwlock.read_lock_evt t)
-  | Write -> Event.sync (Rwlock.write_lock_evt t));
+  sync_lock mode t;
   unlock mode t;
   "ok"
 
@@ -73,7 +81,25 @@ let check name make ~fair ~writers =
 
 let same name make expect = check name make ~fair:expect ~writers:expect
 
+(* A writer has it. *)
+let cancellations what prefer =
+  let create () =
+    let t = Rwlock.create ~prefer () in
+    Rwlock.write_lock t;
+    t
+  in
+  let check ?service name mode ~rest =
+    Cancellations.check ?service ~three:false (name ^ what)
+      [ ("", fun _ -> keep mode); (", an event", fun _ -> sync_keep mode) ]
+      ~create ~serve:Rwlock.write_unlock ~served:"has" ~at_rest
+      ~rest:(fun served -> " " ^ string_of_int (rest served))
+  in
+  check "read" ~service:All Read ~rest:List.length;
+  check "write" Write ~rest:(function [] -> 0 | _ -> Rwlock.writer)
+
 let () =
+  cancellations " (fair)" `Nobody;
+  cancellations " (writers go first)" `Writers;
   same "a writer and a reader, the writer is cancelled"
     (fun t ->
       let w = pass Write "w" t in

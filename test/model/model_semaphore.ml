@@ -37,36 +37,17 @@ let check name permits make expect =
   (processes, at_rest t actors)
 
 let () =
-  check "release, and an acquire that is cancelled" 0
-    (fun t ->
-      let a = acquire "a" t in
-      ([], [ Run a; release t; Cancel a ]))
-    [ "a=cancelled 1"; "a=ok 0" ];
-  check "the same, as an event" 0
-    (fun t ->
-      let a = sync_acquire "a" t in
-      ([], [ Run a; release t; Cancel a ]))
-    [ "a=cancelled 1"; "a=ok 0" ];
-  check "two wait, the first is cancelled" 0
-    (fun t ->
-      let a = acquire "a" t and b = acquire "b" t in
-      ([ a; b ], [ release t; Cancel a ]))
-    [ "a=cancelled b=ok 0"; "a=ok b=waits 0" ];
-  check "the same, and two releases" 0
+  Cancellations.check "acquire" ~always:true
+    [ ("", fun _ -> acquire); (", an event", fun _ -> sync_acquire) ]
+    ~create:(fun () -> Semaphore.Counting.make 0)
+    ~serve:Semaphore.Counting.release ~served:"ok"
+    ~rest:(function [] -> " 1" | _ -> " 0")
+    ~at_rest;
+  check "two wait, the first is cancelled, two releases" 0
     (fun t ->
       let a = acquire "a" t and b = acquire "b" t in
       ([ a; b ], [ release t; release t; Cancel a ]))
     [ "a=cancelled b=ok 1"; "a=ok b=ok 0" ];
-  check "two wait, both are cancelled" 0
-    (fun t ->
-      let a = acquire "a" t and b = acquire "b" t in
-      ([ a; b ], [ release t; Cancel a; Cancel b ]))
-    [ "a=cancelled b=cancelled 1"; "a=cancelled b=ok 0"; "a=ok b=cancelled 0" ];
-  check "one waits and is cancelled, another comes" 0
-    (fun t ->
-      let a = acquire "a" t in
-      ([ a ], [ release t; Run (acquire "b" t); Cancel a ]))
-    [ "a=cancelled b=ok 0"; "a=ok b=waits 0" ];
   check "one waits and is cancelled, another tries" 0
     (fun t ->
       let a = acquire "a" t in

@@ -91,8 +91,7 @@ let at_rest t initial actors () =
 
 (* [listed]: an item was taken already, with which all but the last one of the initial
    items came from the stack into the list. *)
-let check ?(listed = false) name capacity initial make expect =
-  Model.check name ~expect @@ fun () ->
+let stream ~listed capacity initial =
   added := [];
   taken := [];
   let t = Stream.create capacity in
@@ -106,6 +105,11 @@ let check ?(listed = false) name capacity initial make expect =
         add_all vs
   in
   add_all (if listed then 0 :: initial else initial);
+  t
+
+let check ?(listed = false) name capacity initial make expect =
+  Model.check name ~expect @@ fun () ->
+  let t = stream ~listed capacity initial in
   let first, processes = make t in
   let processes, actors = start first processes in
   (processes, at_rest t initial actors)
@@ -114,24 +118,35 @@ let both name capacity initial make expect =
   check name capacity initial make expect;
   check ~listed:true (name ^ " (listed)") capacity initial make expect
 
+(* What is added is 1, or 2, 3 and so on where 1 is there already. *)
+let cancellations () =
+  let check ?three what ~listed initial =
+    Cancellations.check ?three what
+      ~create:(fun () -> stream ~listed 1 initial)
+      ~at_rest:(fun t -> at_rest t initial)
+  in
+  let check_add what ~listed =
+    check what ~three:false ~listed [ 1 ]
+      [
+        ("", fun w name t -> add name t [ w + 1 ]);
+        (", an event", fun w name t -> sync_add name t (w + 1));
+      ]
+      ~serve:(fun t -> work (take "" t))
+      ~served:"ok"
+      ~rest:(function w :: _ -> " " ^ show [ w + 1 ] | [] -> " []")
+  in
+  check "take" ~listed:false []
+    [ ("", fun _ -> take); (", an event", fun _ -> sync_take) ]
+    ~serve:(fun t -> work (add "" t [ 1 ]))
+    ~served:"1"
+    ~rest:(function [] -> " [1]" | _ -> " []");
+  check_add "add" ~listed:false;
+  check_add "add (listed)" ~listed:true
+
 let () =
+  cancellations ();
   (* --- Empty --- *)
-  check "add, and a take that is cancelled" 1 []
-    (fun t ->
-      let r = take "r" t in
-      ([], [ Run r; Run (add "a" t [ 1 ]); Cancel r ]))
-    [ "r=1 a=ok []"; "r=cancelled a=ok [1]" ];
-  check "the same, as events" 1 []
-    (fun t ->
-      let r = sync_take "r" t in
-      ([], [ Run r; Run (sync_add "a" t 1); Cancel r ]))
-    [ "r=1 a=ok []"; "r=cancelled a=ok [1]" ];
-  check "two wait to take, the first is cancelled" 1 []
-    (fun t ->
-      let r = take "r" t and s = take "s" t in
-      ([ r; s ], [ Run (add "a" t [ 1 ]); Cancel r ]))
-    [ "r=1 s=waits a=ok []"; "r=cancelled s=1 a=ok []" ];
-  check "the same, and two adds" 2 []
+  check "two wait to take, the first is cancelled, two add" 2 []
     (fun t ->
       let r = take "r" t and s = take "s" t in
       let a = add "a" t [ 1 ] and b = add "b" t [ 2 ] in
@@ -160,11 +175,6 @@ let () =
       ([], [ Run a; Run b; Run (take_twice "r" t) ]))
     [ "a=ok b=ok r=1,2 []"; "a=ok b=ok r=2,1 []" ];
   (* --- Full --- *)
-  both "take, and an add that is cancelled" 1 [ 1 ]
-    (fun t ->
-      let a = add "a" t [ 2 ] in
-      ([], [ Run a; Run (take "r" t); Cancel a ]))
-    [ "a=cancelled r=1 []"; "a=ok r=1 [2]" ];
   both "one waits to add and is cancelled, two take" 1 [ 1 ]
     (fun t ->
       let a = add "a" t [ 2 ] in
@@ -177,11 +187,6 @@ let () =
       "a=ok r=2 s=1 []";
       "a=ok r=none s=1 [2]";
     ];
-  both "two wait to add, the first is cancelled" 1 [ 1 ]
-    (fun t ->
-      let a = add "a" t [ 2 ] and b = add "b" t [ 3 ] in
-      ([ a; b ], [ Run (take "r" t); Cancel a ]))
-    [ "a=cancelled b=ok r=1 [3]"; "a=ok b=waits r=1 [2]" ];
   both "two wait to add, two take" 2 [ 1; 2 ]
     (fun t ->
       let a = add "a" t [ 3 ] and b = add "b" t [ 4 ] in

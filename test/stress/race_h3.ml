@@ -209,7 +209,7 @@ let race n name ~seconds host =
   !races
 
 let () =
-  let seconds = if long then 60. else 1.7 in
+  let seconds = if long then 60. else 1. in
   watchdog ~seconds:(60. +. (12. *. seconds));
   Printf.printf "seed %d\n%!" seed;
   let total = ref 0 in

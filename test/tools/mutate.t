@@ -59,8 +59,14 @@ What can be wrong in a file.
   $ $mutate --only
   mutate: --only: which line? (--only 12)
   [2]
+  $ $mutate --list --sample 2 --only 14-18 lib/counter.ml
+  lib/counter.ml:14: false: true for false
+  lib/counter.ml:18: n - 2: + for -
+  $ $mutate --sample 0 lib/counter.ml
+  mutate: --sample: '0' is not a number of faults, as 20
+  [2]
   $ $mutate --lst lib/counter.ml
-  mutate: unknown option '--lst' (there are --list, --near, --only LINE and --verbose)
+  mutate: unknown option '--lst' (there are --list, --near, --only LINE, --own, --sample NUMBER and --verbose)
   [2]
   $ $mutate lib/conter.ml
   mutate: there is no file 'lib/conter.ml': give one of the library, as lib/structures/latch.ml

@@ -108,7 +108,9 @@ let kind { folder; alias; _ } =
       Some `Short
   | _ -> None
 
-let stages ~near tests file =
+type reach = Own | Near | All
+
+let stages reach tests file =
   let files = sources "test" in
   let tests =
     List.filter_map
@@ -127,8 +129,12 @@ let stages ~near tests file =
         let now, rest = List.partition belongs tests in
         of_kind `Short now :: of_kind `Long now :: go rest later
   in
-  let levels = levels file in
-  let levels = if near then [ List.hd levels ] else levels in
+  let levels =
+    match reach with
+    | Own -> []
+    | Near -> [ List.hd (levels file) ]
+    | All -> levels file
+  in
   let names_one_of level (_, _, names) = meet names level in
   go tests
     ((fun (test, _, _) -> is_named_after file test)

@@ -9,8 +9,13 @@ val read : in_channel -> test list
 val sources : string -> string list
 (** [sources folder] is each [.ml] below it, but for what dune and git keep. *)
 
-val stages : near:bool -> test list -> string -> test list list
-(** [stages ~near tests file] is those of [tests] that depend on [file], the
+type reach =
+  | Own  (** The tests that are named after the file. *)
+  | Near  (** Also those that name its module. *)
+  | All  (** Also those that depend on it through other modules. *)
+
+val stages : reach -> test list -> string -> test list list
+(** [stages reach tests file] is those of [tests] that depend on [file], the
     likeliest to notice first: those that are named after it, then those that
     name its module, then those that name a module that names it, and so on; of
     each, the programs come before models and random operations, which take

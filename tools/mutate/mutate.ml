@@ -12,9 +12,10 @@ let fail fmt =
 type request = {
   root : string;
   list : bool;
-  near : bool;
+  reach : Dependants.reach;
   verbose : bool;
   only : (int * int) option;
+  sample : int option;
   files : string list;
 }
 
@@ -24,17 +25,26 @@ let lines text =
   | [ Some first; Some last ] when first <= last -> (first, last)
   | _ -> fail "--only: '%s' is not a line, as 12, nor lines, as 12-20" text
 
+let number text =
+  match int_of_string_opt text with
+  | Some n when n > 0 -> n
+  | _ -> fail "--sample: '%s' is not a number of faults, as 20" text
+
 let rec request r = function
   | "--root" :: root :: rest -> request { r with root } rest
   | "--list" :: rest -> request { r with list = true } rest
-  | "--near" :: rest -> request { r with near = true } rest
+  | "--own" :: rest -> request { r with reach = Own } rest
+  | "--near" :: rest -> request { r with reach = Near } rest
   | "--verbose" :: rest -> request { r with verbose = true } rest
   | [ "--only" ] -> fail "--only: which line? (--only 12)"
   | "--only" :: text :: rest -> request { r with only = Some (lines text) } rest
+  | [ "--sample" ] -> fail "--sample: how many faults? (--sample 20)"
+  | "--sample" :: text :: rest ->
+      request { r with sample = Some (number text) } rest
   | option :: _ when String.starts_with ~prefix:"-" option ->
       fail
-        "unknown option '%s' (there are --list, --near, --only LINE and \
-         --verbose)"
+        "unknown option '%s' (there are --list, --near, --only LINE, --own, \
+         --sample NUMBER and --verbose)"
         option
   | file :: rest -> request { r with files = r.files @ [ file ] } rest
   | [] -> r
@@ -65,7 +75,13 @@ let from_root root file =
   let n = String.length prefix in
   String.sub path n (String.length path - n)
 
-let faults only file =
+(* At most [n] of them, at equal distances. *)
+let spread n all =
+  let total = List.length all in
+  let is_chosen i = (i + 1) * n / total > i * n / total in
+  if n >= total then all else List.filteri (fun i _ -> is_chosen i) all
+
+let faults { only; sample; _ } file =
   let source = read file in
   let wanted (fault : Mutation.t) =
     match only with
@@ -73,7 +89,9 @@ let faults only file =
     | Some (first, last) -> first <= fault.line && fault.line <= last
   in
   match Mutation.all source with
-  | all -> List.filter wanted all
+  | all ->
+      let all = List.filter wanted all in
+      Option.fold sample ~none:all ~some:(fun n -> spread n all)
   | exception _ -> fail "'%s' is not OCaml without a preprocessor" file
 
 let pp_fault file ppf (fault : Mutation.t) =
@@ -120,9 +138,9 @@ let names stage =
   String.concat " " (List.map (fun { Dependants.name; _ } -> name) stage)
 
 (* Returns whether none of the faults survives. *)
-let try_all tests { only; near; verbose; _ } file =
+let try_all tests ({ reach; verbose; _ } as request) file =
   let source = read file in
-  match (faults only file, Dependants.stages ~near tests file) with
+  match (faults request file, Dependants.stages reach tests file) with
   | [], _ -> true
   | faults, [] ->
       Format.printf "%s: %d faults, and no test names it@." file
@@ -160,9 +178,10 @@ let () =
       {
         root = Sys.getcwd ();
         list = false;
-        near = false;
+        reach = All;
         verbose = false;
         only = None;
+        sample = None;
         files = [];
       }
       (List.tl (Array.to_list Sys.argv))
@@ -178,7 +197,7 @@ let () =
   in
   let possible =
     List.concat_map
-      (fun file -> List.map (fun fault -> (file, fault)) (faults only file))
+      (fun file -> List.map (fun fault -> (file, fault)) (faults request file))
       files
   in
   if possible = [] then begin

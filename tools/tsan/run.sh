@@ -70,7 +70,7 @@ if [ "${#names[@]}" != 0 ]; then
     [ -n "$path" ] || { say "test: --tsan has no test that is named '$name'"; exit 1; }
     targets+=("./$path.exe")
     # It may start other programs of its folder.
-    if grep -q '^(executable' "${path%/*}/dune"; then targets+=("@@${path%/*}/all"); fi
+    if [[ $path != test/aio/* ]] && grep -q '^(executable' "${path%/*}/dune"; then targets+=("@@${path%/*}/all"); fi
   done
 fi
 say "building: the first time this takes minutes, as the compiler is instrumented too"

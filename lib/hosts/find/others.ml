@@ -61,6 +61,11 @@ let rec other_threads ?(turns = turns) ~asleep () =
     let_go_on ~turns;
     other_threads ~turns:(turns - 1) ~asleep ()
   end
+  else if all <= waiting && Domains.may_be_spawning () then begin
+    (* the main domain has no stand-in yet, and another thread is taken for it *)
+    Thread.delay 0.001;
+    other_threads ~turns ~asleep ()
+  end
   else all > waiting
 
 (* In this order: see [other_threads]. *)

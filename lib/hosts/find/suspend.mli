@@ -83,6 +83,8 @@ exception Never_resumed
       begins to wait: the system may list one for a moment after it was joined;
       but a thread of C's is overlooked as by {!In_handler}; in the child of a
       fork they may not be told once the child has had a second thread;
+    - not the last job that a domain of a pool ran before it fell idle: the
+      domain may refer to it until it runs the next one;
     - other system threads only if nothing that their stack refers to has the
       resumer: not in a structure of this library, since the stack of an
       operation, and that of its caller, refers to it. The runtime takes the

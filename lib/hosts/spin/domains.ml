@@ -1,8 +1,20 @@
 let spawned = ref false
+let spawned_at = ref 0L
 
 let () =
-  let spawns () = spawned := true in
+  let spawns () =
+    spawned_at := Mtime_clock.now_ns ();
+    spawned := true
+  in
   try Domain.before_first_spawn spawns
-  with Invalid_argument _ -> (* the library was loaded late *) spawns ()
+  with Invalid_argument _ -> (* the library was loaded late *) spawned := true
 
 let[@inline] were_spawned () = !spawned
+let time_of_spawn_ns = 200_000_000L
+
+let may_be_spawning () =
+  !spawned
+  && Int64.compare
+       (Int64.sub (Mtime_clock.now_ns ()) !spawned_at)
+       time_of_spawn_ns
+     < 0

@@ -25,12 +25,13 @@ let target ?structure ?(state = "") ?made_at ?(holders = []) operation :
     Debug.target =
   { operation; structure; state; made_at; holders }
 
-let wait ?host ?id ?(domain = 0) ?(for_ = 0.5) ?(at = no_frames) number targets
-    : Debug.wait =
+let wait ?host ?id ?origin ?(domain = 0) ?(for_ = 0.5) ?(at = no_frames) number
+    targets : Debug.wait =
   {
     number;
     task = task ?host ?id number;
     domain;
+    origin;
     targets;
     waits_for = for_;
     waits_at = at;
@@ -300,6 +301,25 @@ let texts =
         "  here:";
         no_frames_line;
       ] );
+    ( "forked",
+      (let origin n forked_at : Debug.origin = { parent = task n; forked_at } in
+       report
+         [
+           wait 1 [ take ] ~origin:(origin 8 here);
+           wait 2 [ take ] ~origin:(origin 9 there);
+           wait 3 [ target "Mvar.read" ] ~origin:(origin 9 no_frames);
+         ]),
+      let rest of_ = [ "  in Mvar." ^ of_; "  here:"; no_frames_line ] in
+      [
+        "concord: 3 tasks wait";
+        "";
+        "2 tasks of fifo wait for 0.5 s";
+        "  forked by fifo, task 8 at FILE:N (Test_debug.somewhere), and \
+         elsewhere";
+      ]
+      @ rest "take"
+      @ [ "fifo, task 3 waits for 0.5 s"; "  forked by fifo, task 9" ]
+      @ rest "read" );
     ( "running",
       (let runs runs_for n : Debug.running =
          { task = task n; on_domain = 1; runs_for; waited_at = here }

@@ -16,6 +16,7 @@ let wait number name targets : Debug.wait =
     number;
     task = task name;
     domain = 2;
+    origin = Some { parent = task "task 0" ~id:4; forked_at = somewhere () };
     targets;
     waits_for = 1.5;
     waits_at = somewhere ();
@@ -124,6 +125,11 @@ let fields () =
     "seconds" 1.5
     (first |> member "seconds" |> to_float);
   int "id" 5 (first |> member "task" |> member "id" |> to_int);
+  let origin = member "origin" first in
+  int "parent" 4 (origin |> member "parent" |> member "id" |> to_int);
+  Alcotest.(check bool)
+    "forked at" true
+    (origin |> member "at" |> stack |> to_list <> []);
   let frame = first |> member "at" |> stack |> index 0 in
   string "function" "Test_debug_json.somewhere"
     (frame |> member "function" |> to_string);

@@ -424,10 +424,61 @@ let two_schedulers () =
   List.iter (fun _ -> Mvar.put box ()) ends;
   List.iter (fun join -> join ()) ends
 
-(* A task that was resumed, and blocks its loop. *)
 let frames_of backtrace =
   String.split_on_char '\n' (Printexc.raw_backtrace_to_string backtrace)
 
+(* --- Who forked whom ---------------------------------------------------------------- *)
+
+let origin_of name =
+  match all_in name (until_there name 1) with
+  | [ { origin = Some origin; task; _ } ] -> (origin, task)
+  | _ -> Alcotest.failf "%s: no origin" name
+
+(* A task forks one that forks one that waits: [forks] is the scheduler's own way. *)
+let forked kind run forks () =
+  let name = "forked by " ^ kind in
+  let box = Debug.named name (Mvar.create_empty ())
+  and parents = Debug.named (name ^ ", parent") (Mvar.create_empty ()) in
+  let ended =
+    thread (fun () ->
+        run (fun () ->
+            let[@inline never] forks_twice () =
+              forks (fun () ->
+                  forks (fun () -> Mvar.take box);
+                  Mvar.take parents);
+              ignore (Sys.opaque_identity 0 : int)
+            in
+            forks_twice ()))
+  in
+  let of_child, _ = origin_of name in
+  let of_parent, parent = origin_of (name ^ ", parent") in
+  int "the child's parent" parent.id of_child.parent.id;
+  yes "which is another task" (of_parent.parent.id <> parent.id);
+  yes "where"
+    (List.exists
+       (fun frame -> contains frame "forks_twice")
+       (frames_of of_parent.forked_at));
+  Mvar.put box ();
+  Mvar.put parents ();
+  ended ()
+
+let named_task () =
+  let box = Debug.named "of a named task" (Mvar.create_empty ()) in
+  let ended =
+    thread (fun () ->
+        Concord_fifo.run (fun () ->
+            Debug.name_task "writer";
+            Debug.name_task "reader";
+            Mvar.take box))
+  in
+  (match all_in "of a named task" (until_there "of a named task" 1) with
+  | [ { task; _ } ] ->
+      Alcotest.(check string) "the last name" "task 0 \"reader\"" task.name
+  | _ -> assert false (* it is one *));
+  Mvar.put box ();
+  ended ()
+
+(* A task that was resumed, and blocks its loop. *)
 let running () =
   let box = Mvar.create_empty () and blocks = Stdlib.Mutex.create () in
   let runs name (report : Debug.report) =
@@ -474,6 +525,21 @@ let () =
           test "not at once" not_at_once;
         ] );
       ("no cycle while handed over", handed_over);
+      ( "forked",
+        [
+          test "by Fifo"
+            (forked "Fifo" Concord_fifo.run (fun f ->
+                 ignore (Concord_fifo.fork f : Concord_fifo.handle)));
+          test "in a scope"
+            (let scope = ref None in
+             forked "a scope"
+               (fun f ->
+                 Concord_fifo.run (fun () ->
+                     Scope.run (fun opened ->
+                         scope := Some opened;
+                         f ())))
+               (fun f -> Scope.fork (Option.get !scope) f));
+        ] );
       ( "the rest",
         [
           test "dump" dumps;
@@ -484,5 +550,6 @@ let () =
           test "states" states;
           test "two schedulers" two_schedulers;
           test "who runs" running;
+          test "a task's name" named_task;
         ] );
     ]

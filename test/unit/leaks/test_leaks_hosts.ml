@@ -109,6 +109,15 @@ let fibers_wait () =
           Eio.Fiber.yield ();
           Mvar.put box 1))
 
+(* Of each pool the porter waits for jobs, until the pool is torn down. The first pool is made
+   while its thread is the only other one. *)
+let pools_end () =
+  for _ = 1 to 10 do
+    Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
+        int "run" 1 (Concord_domainslib.run pool (fun () -> 1)));
+    Gc.full_major ()
+  done
+
 let () =
   restart ();
   run "CONCORD_DEBUG=leaks, other hosts"
@@ -127,5 +136,6 @@ let () =
           test "a fiber is cancelled" (nothing fiber_is_cancelled);
           test "fibers will be resumed" (nothing fibers_wait);
           test "Lwt goes on" (nothing lwt_goes_on);
+          test "pools end" (nothing pools_end);
         ] );
     ]

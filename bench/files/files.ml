@@ -1,0 +1,104 @@
+(* What small files in the page cache cost, by Concord_aio and by Stdlib: of each row the
+   median, and the quartiles, of some runs, which take turns. *)
+
+module Aio = Concord_aio
+
+let runs = ref 11
+let seconds = ref 0.05
+
+let time f =
+  let start = Unix.gettimeofday () in
+  let rec go n =
+    f ();
+    if n land 15 = 0 then
+      let passed = Unix.gettimeofday () -. start in
+      if passed < !seconds then go (n + 1) else passed /. float n *. 1e6
+    else go (n + 1)
+  in
+  go 1
+
+let quartile sorted n = sorted.(n * (Array.length sorted - 1) / 4)
+
+(* Microseconds for each call of a function. *)
+let measure title rows =
+  Printf.printf "%s\n" title;
+  let samples = List.map (fun (name, f) -> (name, f, ref [])) rows in
+  for _ = 1 to !runs do
+    List.iter (fun (_, f, times) -> times := time f :: !times) samples
+  done;
+  let show (name, _, times) =
+    let sorted = Array.of_list (List.sort compare !times) in
+    Printf.printf "  %-32s %8.2f us [%.2f %.2f]\n%!" name (quartile sorted 2)
+      (quartile sorted 1) (quartile sorted 3)
+  in
+  List.iter show samples
+
+let file size =
+  let name = Filename.temp_file "concord" "files" in
+  Out_channel.with_open_bin name (fun oc ->
+      output_string oc (String.init size (fun i -> Char.chr (i land 127))));
+  name
+
+let stdlib name = In_channel.with_open_bin name In_channel.input_all
+let ignore_string (_ : string) = ()
+
+let by_unix name =
+  let fd = Unix.openfile name [ O_RDONLY; O_CLOEXEC ] 0 in
+  let b = Bytes.create 65536 in
+  while Unix.read fd b 0 65536 > 0 do
+    ()
+  done;
+  Unix.close fd
+
+let whole name size () =
+  let channel () =
+    Aio.with_open_in name (fun ic -> Aio.really_input_string ic size)
+  in
+  measure
+    (Printf.sprintf "a file of %d bytes, opened, read and closed" size)
+    [
+      ("Stdlib, input_all", fun () -> ignore_string (stdlib name));
+      ("Unix", fun () -> by_unix name);
+      ("Concord_aio.read_file", fun () -> ignore_string (Aio.read_file name));
+      ("Concord_aio.with_open_in", fun () -> ignore_string (channel ()));
+    ]
+
+let parts name size ~part () =
+  let ic = Stdlib.open_in_bin name and aio = Aio.open_in_bin name in
+  let b = Bytes.create part in
+  measure
+    (Printf.sprintf "an open channel: %d bytes in parts of %d" size part)
+    [
+      ( "Stdlib",
+        fun () ->
+          seek_in ic 0;
+          for _ = 1 to size / part do
+            Stdlib.really_input ic b 0 part
+          done );
+      ( "Concord_aio",
+        fun () ->
+          Aio.seek_in aio 0;
+          for _ = 1 to size / part do
+            Aio.really_input aio b 0 part
+          done );
+    ];
+  close_in ic;
+  Aio.close_in aio
+
+let () =
+  Arg.parse
+    [
+      ("--runs", Arg.Set_int runs, "N how many");
+      ("--seconds", Arg.Set_float seconds, "S of each run");
+    ]
+    (fun other -> raise (Arg.Bad other))
+    "files [--runs N] [--seconds S]";
+  let small = file 100 and large = file 100_000 and parted = file 1_000_000 in
+  Fun.protect ~finally:(fun () -> List.iter Sys.remove [ small; large; parted ])
+  @@ fun () ->
+  Aio.run (fun () ->
+      whole small 100 ();
+      whole large 100_000 ();
+      parts parted 1_000_000 ~part:100 ();
+      parts parted 1_000_000 ~part:4096 ();
+      parts parted 1_000_000 ~part:65536 ())

@@ -1,0 +1,71 @@
+(* A signal handler raises in the middle of operations. Whatever becomes of them, the descriptor
+   can be closed afterwards: nobody uses it any more, and its number is given back. *)
+
+open Concord_test_support
+open Check
+module Aio = Concord_aio
+module Owner = Concord_aio__Owner
+
+(* Another file may have the number by now. *)
+let is_open fd file =
+  match Unix.fstat fd with
+  | { st_ino; st_dev; _ } -> (st_ino, st_dev) = file
+  | exception Unix.Unix_error (EBADF, _, _) -> false
+
+(* Another thread closes it: it would wait for a use that has no end. *)
+let check_close round fd file =
+  let closed = Atomic.make false in
+  let close () =
+    (try Aio.close fd with Unix.Unix_error (EBADF, _, _) -> ());
+    Atomic.set closed true
+  in
+  let join = thread close in
+  eventually (Printf.sprintf "closed, in round %d" round) (fun () ->
+      Atomic.get closed);
+  join ();
+  no (Printf.sprintf "open, in round %d" round) (is_open fd file)
+
+let with_pipe round f =
+  let from, to_ = Unix.pipe ~cloexec:true () in
+  let { Unix.st_ino; st_dev; _ } = Unix.fstat from in
+  f from;
+  check_close round from (st_ino, st_dev);
+  Unix.close to_
+
+(* --- At each moment --------------------------------------------------------- *)
+
+(* Moments cannot be counted beyond a system call, in which the next signal comes before the
+   call does. So these make none. *)
+let at_each_moment ?second f () =
+  let rec from n =
+    with_pipe n (fun from ->
+        let owner = Owner.find ~wait:ignore "test" from in
+        let watcher = { Owner.forget = ignore } in
+        ignore
+          (Moments.at ?second n (fun () -> f owner watcher)
+            : (unit, exn) result);
+        (* a poller that was interrupted does it again *)
+        Owner.unwatch owner watcher;
+        Owner.leave owner);
+    if Moments.was_raised () then from (n + 1) else n
+  in
+  yes "moments" (from 1 > 3)
+
+let use owner _ = Owner.using "test" owner (fun () -> ignore (ref 0 : int ref))
+
+let watch owner watcher =
+  ignore (Owner.watch owner watcher : bool);
+  (* as if it had been interrupted *)
+  ignore (Owner.watch owner watcher : bool);
+  Owner.unwatch owner watcher
+
+let () =
+  Check.run "aio: interrupted"
+    [
+      ( "each moment",
+        [
+          test "a use" (at_each_moment use);
+          test "a use, twice" (at_each_moment ~second:1 use);
+          test "a watcher" (at_each_moment watch);
+        ] );
+    ]
