@@ -12,7 +12,8 @@ let within seconds condition =
   poll (fun () -> condition () || Unix.gettimeofday () > deadline);
   condition ()
 
-(* [f over], with a thread beside it that calls [stuck] if [over] is not set in time. *)
+(* [f ()], with a thread beside it that calls [stuck is_over] if [f] does not return in time;
+   [is_over ()] says whether it has returned since. *)
 let watched f stuck =
   let over = Atomic.make false in
   let is_over () = Atomic.get over in

@@ -50,10 +50,10 @@ val check : ?seed:int -> ?seconds:float -> (module OPERATION) -> Report.t
     its event, and for a choice of its event. If nothing is broken there, the
     clause "between" lets another thread release, wait, or be cancelled between
     any two steps of an operation; it uses the signal [SIGUSR1] to stop the
-    operation there. If that is kept, random waits, releases and cancellations
-    follow: in tasks of one scheduler, between two domains, in system threads;
-    for [seconds] together (1 by default), from [seed] (by default
-    [CONCORD_SEED] of the environment, or a new one).
+    operation there, and is not offered in bytecode. If that is kept, random
+    waits, releases and cancellations follow: in tasks of one scheduler, between
+    two domains, in system threads; for [seconds] together (1 by default), from
+    [seed] (by default [CONCORD_SEED] of the environment, or a new one).
 
     A clause in which nothing goes on for 10 seconds (30 in "between"), and its
     share of [seconds], hangs; those after it are not looked at. Each runs in a

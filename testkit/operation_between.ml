@@ -92,8 +92,16 @@ let at n main other =
 (* More than any operation has that ends soon. *)
 let most = 500
 
+(* Up to OCaml 5.4.1 the interpreter runs signal handlers also while it allocates the
+   continuation of an effect, and then goes on with a stack that may be gone. *)
+let handlers_are_safe () =
+  only_if
+    (Sys.backend_type = Sys.Native)
+    "in bytecode, signal handlers that come upon an effect are not safe"
+
 (* [f s n] for each moment, until it is [false]. *)
 let each_moment f s =
+  handlers_are_safe ();
   let rec go n =
     let is_next =
       try f (s.fresh ()) n
