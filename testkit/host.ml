@@ -1,7 +1,11 @@
 module type HOST = Host_signature.HOST
 
+(* What the others depend on. *)
+let first = Host_start.clauses
+
 let all ~seed h =
-  Host_resumers.clauses ~seed h
+  first h
+  @ Host_resumers.clauses ~seed h
   @ Host_structures.clauses ~seed h
   @ Host_nesting.clauses h @ Host_life.clauses h
 
@@ -36,8 +40,21 @@ let plan ?seed ?(seconds = 10.) ?only { host; process } =
     | None -> all
     | Some names -> List.map (fun name -> find name all) names
   in
+  let is_first clause =
+    List.exists (fun c -> c.Host_tasks.name = clause) (first host)
+  in
+  (* Why the rest is not looked at. *)
+  let skipped = ref None in
   let line Host_tasks.{ name = clause; about; _ } =
-    let verdict = Host_process.verdict process ~seed ~seconds ~clause in
+    let verdict =
+      match !skipped with
+      | Some why -> Report.Not_offered why
+      | None -> Host_process.verdict process ~seed ~seconds ~clause
+    in
+    (match verdict with
+    | Broken _ when is_first clause ->
+        skipped := Some (Printf.sprintf "not looked at: %s is broken" clause)
+    | Broken _ | Kept | Not_offered _ -> ());
     { Report.clause; about; verdict }
   in
   { seed; clauses; line }

@@ -10,6 +10,9 @@ module type HOST = Host_signature.HOST
 
 (** {1 The checks}
 
+    - {b reach}, {b turns}: a task that waits lets other tasks run, and each
+      task that is ready runs. If one of these two is broken, the report says
+      why, and all other clauses are skipped, because they would hang.
     - {b H1} to {b H4}: what {!Concord.Tools.Suspend} says of a host.
     - {b S1} to {b S5}: what it says of structures, on this host: a structure
       keeps them only if its tasks' host lets it.
@@ -18,9 +21,10 @@ module type HOST = Host_signature.HOST
       loop that handles [Suspend] in a task of this host; a loop that does not,
       as Eio's or that of a Domainslib pool.
     - {b domains}: two loops, each on a domain of its own.
-    - {b protect}: {!Concord.Tools.Suspend.protect}.
+    - {b protect}: {!Concord.Tools.Suspend.protect}, also one in another.
     - {b fair}: tasks that are always ready leave others their turn.
-    - {b failures}: what a task raises is not forgotten.
+    - {b failures}: what a task raises is not forgotten, even if the first task
+      has ended before.
     - {b end}: what is left of a loop that has ended does no harm.
 
     Cases that need cancellation are left out if the host has none. Where
@@ -49,7 +53,9 @@ val declare : (module HOST) -> t
 
 val check : ?seed:int -> ?seconds:float -> ?only:string list -> t -> Report.t
 (** [check host] runs the checks, or those of the clauses [only]. They take some
-    seconds; if the host hangs, up to [seconds] more for each clause.
+    seconds; if the host hangs, up to [seconds] more for each clause. If "reach"
+    or "turns" is among them and is broken, the clauses after it are not
+    offered.
 
     In the process of its clause the host may do what it likes: hang, raise,
     print, or end the process. It may have started domains and threads when the

@@ -38,11 +38,56 @@ let deferred (module H : HOST) () =
   | exception e when H.is_cancellation e -> ());
   int "the value in protect" 1 (Atomic.get protected)
 
+(* The end of the inner protect leaves the outer one as it is. The task is cancelled in
+   the inner one, or after it. *)
+let nested (module H : HOST) ~in_inner () =
+  let h = (module H : HOST) in
+  needs_cancellation h;
+  if not H.protects then raise (Not_offered "it cannot defer a cancellation");
+  in_task h @@ fun t ->
+  let inner = Promise.create () and outer = Promise.create () in
+  let never = Promise.create () and ended = Atomic.make false in
+  let body () =
+    Suspend.protect (fun () ->
+        Suspend.protect (fun () -> Promise.await inner);
+        Promise.await outer;
+        Atomic.set ended true);
+    Promise.await never
+  in
+  let task = fork t body in
+  let waits_in gate () =
+    Promise.waiters gate = 1 || Promise.is_resolved task.ended
+  in
+  let is_there gate =
+    for _ = 1 to 10 do
+      H.yield ()
+    done;
+    yes "the inner protect's end has ended the outer one"
+      (Promise.waiters gate = 1)
+  in
+  until t (waits_in inner);
+  if in_inner then task.cancel ();
+  Promise.fill inner ();
+  until t (waits_in outer);
+  if not in_inner then task.cancel ();
+  is_there outer;
+  Promise.fill outer ();
+  (match Promise.await task.ended with
+  | () -> fail "the task is never cancelled"
+  | exception e when H.is_cancellation e -> ());
+  yes "the outer protect has not ended" (Atomic.get ended)
+
 let protect h =
   {
     name = "protect";
     about = "a cancellation is deferred in protect, and comes after it";
-    cases = [ case "a task is cancelled in protect" (deferred h) ];
+    cases =
+      [
+        case "a task is cancelled in protect" (deferred h);
+        case "a task is cancelled in the inner of two" (nested h ~in_inner:true);
+        case "a task is cancelled after the inner of two"
+          (nested h ~in_inner:false);
+      ];
   }
 
 (* --- Turns -------------------------------------------------------------------------- *)
@@ -157,6 +202,31 @@ let other_task_fails (module H : HOST) () =
   | told -> yes "nobody hears of it" told
   | exception Boom -> ()
 
+(* A host may leave the other tasks when the first one has ended: then they raise nothing. *)
+let fails_after_the_first (module H : HOST) () =
+  let first_ended = Atomic.make false and raises = Atomic.make false in
+  let body () =
+    while not (Atomic.get first_ended) do
+      H.yield ();
+      Unix.sleepf 0.0001
+    done;
+    for _ = 1 to 10 do
+      H.yield ()
+    done;
+    Atomic.set raises true;
+    raise Boom
+  in
+  let run () =
+    H.run @@ fun t ->
+    ignore (H.spawn t body : H.task);
+    Atomic.set first_ended true
+  in
+  match is_reported Boom run with
+  | true -> ()
+  | false when Atomic.get raises -> fail "nobody hears of it"
+  | false -> raise (Not_offered "the end of the first task ends all others")
+  | exception Boom -> ()
+
 let failures h =
   {
     name = "failures";
@@ -165,6 +235,8 @@ let failures h =
       [
         case "the first task raises" (first_task_fails h);
         case "another task raises" (other_task_fails h);
+        case "another task raises after the first one has ended"
+          (fails_after_the_first h);
       ];
   }
 

@@ -16,6 +16,7 @@ module Defaults = struct
   let in_order = true
   let interruptible = false
   let event = None
+  let release_event = None
   let waiters = None
   let close = None
   let fail = None
@@ -54,15 +55,19 @@ let check ?seed ?(seconds = 1.) (module O : OPERATION) =
     in
     { Report.clause = name; about; verdict }
   in
+  let skip_if_broken lines =
+    match Report.broken { Report.subject = O.name; seed; lines } with
+    | name :: _ when !skipped = None ->
+        skipped := Some (Printf.sprintf "not looked at: %s is broken" name)
+    | _ -> ()
+  in
   let exact = List.map (line ~limit) (Clauses.all (module O)) in
-  let broken = Report.broken { Report.subject = O.name; seed; lines = exact } in
-  (match broken with
-  | name :: _ when !skipped = None ->
-      skipped := Some (Printf.sprintf "not looked at: %s is broken" name)
-  | _ -> ());
+  skip_if_broken exact;
+  let between = line ~limit:(3. *. limit) (Clauses.between (module O)) in
+  skip_if_broken [ between ];
   let storms = storms ~seed ~seconds:share (module O) in
   let random = List.map (line ~limit:(limit +. share)) storms in
-  { Report.subject = O.name; seed; lines = exact @ random }
+  { Report.subject = O.name; seed; lines = exact @ (between :: random) }
 
 let main ?seed ?seconds operation =
   let report =
@@ -82,4 +87,4 @@ let cases operation =
     in
     List.map case cases
   in
-  List.concat_map named (Clauses.all operation)
+  List.concat_map named (Clauses.all operation @ [ Clauses.between operation ])

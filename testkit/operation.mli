@@ -30,7 +30,7 @@ module type OPERATION = Operation_signature.OPERATION
 
 (** What an operation has unless it says otherwise: it keeps what is released
     for the next who comes, serves in the order of arrival, does not promise to
-    be [interruptible], and has no event, no count, no end, and no exceptions.
+    be [interruptible], and has no events, no count, no end, and no exceptions.
     To be included first: what comes before it, of the same name, is hidden by
     it. *)
 module Defaults : sig
@@ -38,6 +38,7 @@ module Defaults : sig
   val in_order : bool
   val interruptible : bool
   val event : 'a option
+  val release_event : 'a option
   val waiters : 'a option
   val close : 'a option
   val fail : 'a option
@@ -46,16 +47,19 @@ end
 val check : ?seed:int -> ?seconds:float -> (module OPERATION) -> Report.t
 (** [check operation] looks at each clause: first at all that can be told in an
     exact order, on a scheduler that is driven by hand, for the operation, for
-    its event, and for a choice of its event. If nothing is broken there, random
+    its event, and for a choice of its event. If nothing is broken there, the
+    clause "between" lets another thread release, wait, or be cancelled between
+    any two steps of an operation; it uses the signal [SIGUSR1] to stop the
+    operation there, and is not offered in bytecode. If that is kept, random
     waits, releases and cancellations follow: in tasks of one scheduler, between
     two domains, in system threads; for [seconds] together (1 by default), from
     [seed] (by default [CONCORD_SEED] of the environment, or a new one).
 
-    A clause in which nothing goes on for 10 seconds, and its share of
-    [seconds], hangs; those after it are not looked at. Each runs in a process
-    of its own, which is killed if it hangs: the operation may also raise,
-    print, or end the process. In a program that has or had a second domain,
-    where OCaml cannot fork, it is a thread, which then remains.
+    A clause in which nothing goes on for 10 seconds (30 in "between"), and its
+    share of [seconds], hangs; those after it are not looked at. Each runs in a
+    process of its own, which is killed if it hangs: the operation may also
+    raise, print, or end the process. In a program that has or had a second
+    domain, where OCaml cannot fork, it is a thread, which then remains.
 
     - {b Suspends}: blocks the calling thread.
     - {b Raises} nothing of the operation's; [Invalid_argument] if [seconds] is

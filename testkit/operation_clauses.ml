@@ -3,16 +3,24 @@ open Operation_scene
 
 type clause = { name : string; about : string; cases : Trial.case list }
 
+let clause (module O : OPERATION) ?most ways name about cases =
+  let case way (title, f) =
+    let run () = f (create ?most (module O) way) in
+    { Trial.title = title ^ way.title; run }
+  in
+  let cases = List.concat_map (fun way -> List.map (case way) cases) ways in
+  { name; about; cases }
+
+let between (module O : OPERATION) =
+  clause
+    (module O)
+    (ways (module O))
+    "between" "what comes between two steps of it loses nothing"
+    Operation_between.cases
+
 let all (module O : OPERATION) =
   let ways = ways (module O) in
-  let clause ?most name about cases =
-    let case way (title, f) =
-      let run () = f (create ?most (module O) way) in
-      { Trial.title = title ^ way.title; run }
-    in
-    let cases = List.concat_map (fun way -> List.map (case way) cases) ways in
-    { name; about; cases }
-  in
+  let clause ?most ?(ways = ways) = clause (module O) ?most ways in
   let choice =
     {
       name = "choice";
@@ -37,6 +45,10 @@ let all (module O : OPERATION) =
     clause "count" "it counts those who wait" count;
     clause "close" "its end reaches all who wait or come" close;
     choice;
+    clause "sides" "a choice of both its sides does not meet itself"
+      ~ways:[ direct ] Operation_sides.cases;
+    clause "bound" "its bound stays as it was at first" ~ways:[ direct ]
+      Operation_bound.cases;
     clause "memory" "cancelled waits leave nothing"
       ~most:(Operation_crowds.many + 10)
       Operation_crowds.memory;

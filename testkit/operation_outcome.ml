@@ -106,6 +106,22 @@ let conserved s =
         Trial.fail "a number is lost: %s" (names lost)
   | Meets -> ()
 
+(* How many can come to an empty structure without waiting. *)
+let room s =
+  let most = 1_000 in
+  let rec go n = if n < most && newcomer s then go (n + 1) else n in
+  take_out s;
+  go 0
+
+let bounded s =
+  match s.service with
+  | Gives ->
+      let at_first = room (s.fresh ()) and now = room s in
+      if now <> at_first then
+        Trial.fail "it has room for %d now, and had room for %d at first" now
+          at_first
+  | Signals | Takes | Trades | Shares | Passes | Meets -> ()
+
 let counted s n =
   let counts count =
     Trial.equal string_of_int "those who are said to wait" n (count ())

@@ -12,3 +12,8 @@ val served : ?in_order:bool -> t -> waiter list -> unit
 
 val counted : t -> int -> unit
 (** Fails unless the structure says that so many wait, if it says so at all. *)
+
+val bounded : t -> unit
+(** At rest, when nobody waits: takes out what is left, and fails unless as many
+    can come without waiting as in a structure that is new. It leaves the
+    structure full. For [Gives] only; otherwise it does nothing. *)

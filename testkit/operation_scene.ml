@@ -30,6 +30,7 @@ type t = {
   hand : Hand.t;
   wait : int -> int;
   event : (int -> int Event.t) option;
+  release_event : (int -> int Event.t) option;
   close : (exn * (unit -> unit)) option;
   fail : (exn -> Printexc.raw_backtrace -> unit) option;
   count : (unit -> int) option;
@@ -41,9 +42,10 @@ type t = {
   brought : int list Atomic.t;
   got : int list Atomic.t;
   mutable pending : unit Hand.task list;
+  fresh : unit -> t;
 }
 
-let create ?(most = 10) (module O : OPERATION) way =
+let rec create ?(most = 10) (module O : OPERATION) way =
   let t = O.create most in
   let event = Option.map (fun event -> event t) O.event in
   {
@@ -55,6 +57,7 @@ let create ?(most = 10) (module O : OPERATION) way =
     hand = Hand.create ();
     wait = way.through (O.wait t) event;
     event;
+    release_event = Option.map (fun event -> event t) O.release_event;
     close = Option.map (fun (e, close) -> (e, fun () -> close t)) O.close;
     fail = Option.map (fun fail -> fail t) O.fail;
     count = Option.map (fun waiters () -> waiters t) O.waiters;
@@ -66,7 +69,10 @@ let create ?(most = 10) (module O : OPERATION) way =
     brought = Atomic.make [];
     got = Atomic.make [];
     pending = [];
+    fresh = (fun () -> create ~most (module O) way);
   }
+
+let elsewhere s = { s with hand = Hand.create (); pending = [] }
 
 let one_by_one s =
   match s.service with
@@ -110,14 +116,24 @@ let wait ?wait s = wait_as ?wait s (next s.waiters)
 (* Not to be confused with those who wait. *)
 let number_of_release n = 1_000_000 + n
 
-let release s =
-  let number = number_of_release (next s.releases) in
-  let got = s.release_with number in
+let note_release s number got =
   if got <> number then begin
     if releases_bring s then note s.brought number;
     note_unless_nothing s.got got;
     Atomic.incr s.released
   end
+
+let release s =
+  let number = number_of_release (next s.releases) in
+  note_release s number (s.release_with number)
+
+let either s choose number =
+  let mine = number_of_release (next s.releases) in
+  let note got =
+    note_release s mine got;
+    other
+  in
+  choose number (Event.wrap ((Option.get s.release_event) mine) note)
 
 (* --- By hand ----------------------------------------------------------------- *)
 

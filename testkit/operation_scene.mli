@@ -24,6 +24,7 @@ type t = {
   hand : Operation_hand.t;
   wait : int -> int;
   event : (int -> int Concord.Event.t) option;
+  release_event : (int -> int Concord.Event.t) option;
   close : (exn * (unit -> unit)) option;
   fail : (exn -> Printexc.raw_backtrace -> unit) option;
   count : (unit -> int) option;
@@ -35,6 +36,7 @@ type t = {
   brought : int list Atomic.t;  (** The numbers that went in. *)
   got : int list Atomic.t;  (** Those that came out. *)
   mutable pending : unit Operation_hand.task list;  (** Releases. *)
+  fresh : unit -> t;  (** The same once more, as it was at first. *)
 }
 
 val create : ?most:int -> (module OPERATION) -> way -> t
@@ -54,12 +56,23 @@ val other : int
 val release : t -> unit
 (** May wait. *)
 
+val either : t -> (int -> int Concord.Event.t -> int) -> int -> int
+(** [either s choose number] waits for both sides at once, as one of those who
+    wait and as a release: [choose number release] is a choice of the event of
+    {!t.wait} with [number], and of [release]. If it is the release that is
+    performed, it is noted as by {!release}, and the result is {!other}.
+    - {b Raises} [Invalid_argument] if the operation has no event for both. *)
+
 val number_of_release : int -> int
 (** The number that the [n]th release gives; not one of those who wait. *)
 
 (** {1 By hand} *)
 
 type waiter = { number : int; task : unit Operation_hand.task }
+
+val elsewhere : t -> t
+(** The same structure and the same notes, for tasks that another thread drives.
+*)
 
 val start :
   ?hooks:Operation_hand.hooks ->

@@ -49,6 +49,10 @@ module type OPERATION = sig
   val event : (t -> int -> int Event.t) option
   (** {!wait}, as an event. *)
 
+  val release_event : (t -> int -> int Event.t) option
+  (** {!release}, as an event. With it, the two sides of the structure are
+      offered in one choice, which must not meet itself. *)
+
   val close : (exn * (t -> unit)) option
   (** Ends it, for ever: all who wait, and all who come, get this exception. *)
 

@@ -191,7 +191,8 @@ let round random operation host ways =
       cancel_some random host r cancels;
       all_have_ended host r);
   Option.iter raise (Atomic.get r.fault);
-  conserved scene
+  conserved scene;
+  bounded scene
 
 (* --- Many rounds ------------------------------------------------------------------ *)
 

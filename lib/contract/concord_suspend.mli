@@ -92,8 +92,10 @@ type _ Effect.t +=
         (** For hosts that cancel their tasks. The handler defers the
             cancellation of the calling task, and continues the task at once
             with a function that ends the deferral. The task calls this function
-            once; the function does not raise. A cancellation that came
-            meanwhile is raised by the task's next suspension. *)
+            once; the function does not raise. Deferrals nest: the end of an
+            inner one leaves the outer one as it is. A cancellation that came
+            meanwhile is raised by the task's first suspension after all of them
+            have ended. *)
   | Scopes : scopes Effect.t
         (** For hosts that fork tasks. The handler continues the task at once.
         *)

@@ -1,6 +1,12 @@
 (* What may be wrong with the small scheduler. *)
 
 type t =
+  | Is_never_innermost  (** Reach: its loop runs out of [using]. *)
+  | Has_no_handler  (** Reach: its tasks run out of it. *)
+  | Starves_while_one_waits
+      (** Reach: a task is ready alone, and does not run. *)
+  | Starves_one_spawned  (** Turns: the third one. *)
+  | Starves_one_resumed  (** Turns: likewise. *)
   | Calls_block_again  (** H1: when it has returned [Some]. *)
   | Runs_in_resumer
       (** H2: a task that another one resumes goes on inside of the resumer. *)
@@ -22,9 +28,11 @@ type t =
   | Takes_any_effect  (** Foreign: that reaches its handler. *)
   | One_at_a_time  (** Domains: others wait for a lock. *)
   | Ignores_protect
+  | Ends_all_protects  (** Protect: at the end of the inner one. *)
   | Prefers_its_own
       (** Fair: what other threads resume waits until nothing else is ready. *)
   | Swallows_failures  (** Of all tasks but the first one. *)
+  | Swallows_late_failures  (** When the first task has ended. *)
   | Closes_resumers  (** End: they raise then. *)
   | Exits  (** The program, when nothing is ready. *)
   | Crashes  (** Likewise. *)

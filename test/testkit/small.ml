@@ -54,6 +54,13 @@ struct
       has Drops_in_block && (not elsewhere) && t.in_block
       && not wait.in_own_block
     then Decision.decide wait.decision outcome
+    else if
+      has Starves_one_resumed && (not elsewhere) && (not wait.in_own_block)
+      && begin
+        t.resumptions <- t.resumptions + 1;
+        t.resumptions = 3
+      end
+    then Decision.decide wait.decision outcome
     else begin
       let accepted =
         once (turn t wait ~elsewhere)
@@ -135,6 +142,7 @@ struct
   let fail t e backtrace =
     match (e, t.failure) with
     | Cancelled, _ | _, Some _ -> ()
+    | _, None when has Swallows_late_failures && t.first_ended -> ()
     | _, None ->
         t.failure <- Some (e, backtrace);
         List.iter cancel t.tasks
@@ -150,6 +158,11 @@ struct
         | Suspend.Suspend block -> Some (suspend t task block)
         | Suspend.Protect when has Ignores_protect ->
             Some (fun k -> Effect.Deep.continue k ignore)
+        | Suspend.Protect when has Ends_all_protects ->
+            task.protections <- 1;
+            Some
+              (fun k ->
+                Effect.Deep.continue k (fun () -> task.protections <- 0))
         | Suspend.Protect ->
             Some
               (fun k ->
@@ -168,11 +181,23 @@ struct
     in
     Effect.Deep.{ retc = leave; exnc; effc }
 
+  let begin_task t task f =
+    let handler = handler t task in
+    if has Has_no_handler then
+      match f () with () -> handler.retc () | exception e -> handler.exnc e
+    else Effect.Deep.match_with f () handler
+
   let spawn t f =
     let task = { cancelled = false; protections = 0; give_up = ignore } in
     t.tasks <- task :: t.tasks;
-    post t (fun () ->
-        in_task t (fun () -> Effect.Deep.match_with f () (handler t task)));
+    t.spawns <- t.spawns + 1;
+    let number = t.spawns in
+    let rec start () =
+      if has Starves_while_one_waits && number = 2 && t.waiting > 0 then
+        post t start
+      else in_task t (fun () -> begin_task t task f)
+    in
+    if not (has Starves_one_spawned && number = 4) then post t start;
     task
 
   (* --- The loop ---------------------------------------------------------------- *)
@@ -209,7 +234,7 @@ struct
     Inbox.wake_up t.inbox
 
   let rec loop t =
-    using t.host (serve t);
+    if has Is_never_innermost then serve t () else using t.host (serve t);
     if t.tasks <> [] then begin
       sleep t;
       loop t
@@ -234,6 +259,9 @@ struct
         waiting = 0;
         own = 0;
         sleeps = 0;
+        spawns = 0;
+        resumptions = 0;
+        first_ended = false;
         ended = Atomic.make false;
       }
     in
@@ -245,6 +273,10 @@ struct
           let backtrace = Printexc.get_raw_backtrace () in
           result := Some (Error (e, backtrace));
           fail t e backtrace
+    in
+    let first () =
+      first ();
+      t.first_ended <- true
     in
     ignore (spawn t first : task);
     loop t;

@@ -24,6 +24,9 @@ type loop = {
   mutable waiting : int;
   mutable own : int;  (** Messages of this thread. *)
   mutable sleeps : int;
+  mutable spawns : int;
+  mutable resumptions : int;  (** By tasks of the loop. *)
+  mutable first_ended : bool;
   ended : bool Atomic.t;
 }
 

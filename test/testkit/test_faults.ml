@@ -57,7 +57,9 @@ let texts =
   and forgets = declared ~fault:Forgets_one_bell "H4"
   and exits = declared ~fault:Exits "H2"
   and crashes = declared ~fault:Crashes "H2"
-  and cancels = declared ~fault:Cancels_too_late "S3" in
+  and cancels = declared ~fault:Cancels_too_late "S3"
+  and ends = declared ~fault:Ends_all_protects "protect"
+  and swallows = declared ~fault:Swallows_late_failures "failures" in
   fun () ->
     says "what was seen" (broken "H1" calls)
       "block returns Some v: calls of block: expected 1, but it was 2";
@@ -66,6 +68,12 @@ let texts =
     says "a hang" (broken ~seconds:0.5 "H4" forgets) "hangs: no result in 0.5 s";
     says "the end" (broken "H2" exits) "the process exited with code 3";
     says "a signal" (broken "H2" crashes) "the process was killed by SIGSEGV";
+    says "which protect" (broken "protect" ends)
+      "a task is cancelled in the inner of two: the inner protect's end has \
+       ended the outer one";
+    says "which failure"
+      (broken "failures" swallows)
+      "another task raises after the first one has ended: nobody hears of it";
     says "that nothing goes on" (broken "S3" cancels)
       "nothing is left that could go on"
 
@@ -79,6 +87,42 @@ let race_by_hand =
        ready";
     says "who runs the task" (broken "H2" runs)
       "by another task: the resumer runs the task"
+
+(* Where everything would hang, the cause is said once, and soon. *)
+let first_of_all =
+  let case fault clause cause =
+    (declared ~fault (clause ^ " is broken"), clause, cause)
+  in
+  let cases =
+    [
+      case Is_never_innermost "reach" "the effect never reached your handler";
+      case Has_no_handler "reach" "the effect never reached your handler";
+      case Starves_while_one_waits "reach" "the scheduler starves it";
+      case Starves_one_spawned "turns"
+        "of 3 tasks that are spawned, number 3 never runs";
+      case Starves_one_resumed "turns"
+        "of 3 tasks that are resumed, number 3 never runs";
+    ]
+  in
+  let look (host, clause, cause) =
+    let begun = Unix.gettimeofday () in
+    let report = Host.check ~seed:1 host in
+    let took = Unix.gettimeofday () -. begun in
+    if took > 15. then Alcotest.failf "it took %g s" took;
+    strings "broken" [ clause ] (Report.broken report);
+    List.iter
+      (fun line ->
+        match line.Report.verdict with
+        | Broken text -> says clause text cause
+        | Kept -> strings "what is kept" [ "reach" ] [ line.clause ]
+        | Not_offered why ->
+            Alcotest.(check string)
+              line.clause
+              (Printf.sprintf "not looked at: %s is broken" clause)
+              why)
+      report.lines
+  in
+  fun () -> List.iter look cases
 
 module Trial = Concord_testkit__Trial
 
@@ -170,13 +214,16 @@ let () =
           fault "foreign" Takes_any_effect [ "foreign is not offered" ];
           fault "domains" One_at_a_time [ "domains" ];
           fault "protect" Ignores_protect [ "protect" ];
+          fault "protect: in another" Ends_all_protects [ "protect" ];
           fault "fair" Prefers_its_own [ "fair" ];
           fault "failures" Swallows_failures [ "failures" ];
+          fault "failures: late" Swallows_late_failures [ "failures" ];
           fault "end" Closes_resumers [ "end" ];
         ] );
       ( "reports",
         [
           test "texts" texts;
+          test "what all depends on" first_of_all;
           test "races by hand" race_by_hand;
           test "lines" printed_report;
           test "slow" slow;

@@ -29,6 +29,9 @@ let operation (operation : int Operations.t) : (module Operation.OPERATION) =
     let offered field f = Option.map (fun _ -> f) field
     let event = offered sample.event (fun place -> Option.get place.event)
 
+    (* [Two_sides] of test/testkit/operation has it. *)
+    let release_event = None
+
     let close =
       let close place = snd (Option.get place.ends) () in
       Option.map (fun (exn, _) -> (exn, close)) sample.ends

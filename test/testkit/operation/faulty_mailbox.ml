@@ -22,6 +22,9 @@ type fault =
   | Loses_after_four
   | One_for_each_domain
   | One_for_each_thread
+  | One_for_each_thread_later
+  | Looks_then_enlists
+  | Looks_then_keeps
 
 type waiter = { resumer : int Suspend.resumer }
 
@@ -33,6 +36,7 @@ type state = {
 type mailbox = {
   lock : Lock.t;
   home : Domain.id;
+  home_thread : int;
   fault : fault;
   states : (int, state) Hashtbl.t;
   mutable closed : bool;
@@ -45,6 +49,7 @@ let create fault _ =
   {
     lock = Lock.create ();
     home = Domain.self ();
+    home_thread = Thread.id (Thread.self ());
     fault;
     states = Hashtbl.create 1;
     closed = false;
@@ -58,6 +63,9 @@ let state t =
     match t.fault with
     | One_for_each_domain -> (Domain.self () :> int)
     | One_for_each_thread -> Thread.id (Thread.self ())
+    | One_for_each_thread_later
+      when t.arrivals > 8 && Thread.id (Thread.self ()) <> t.home_thread ->
+        Thread.id (Thread.self ())
     | _ -> 0
   in
   match Hashtbl.find_opt t.states key with
@@ -73,6 +81,9 @@ let attempt t state =
       state.items <- items;
       Some v
   | [] -> if t.closed then raise Closed else None
+
+let must_wait t =
+  Lock.protect t.lock (fun () -> (state t).items = [] && not t.closed)
 
 let enlist t state w =
   t.arrivals <- t.arrivals + 1;
@@ -100,9 +111,15 @@ let take t =
       let mine = ref None in
       let block resumer =
         let w = { resumer } in
+        let is_ready = t.fault = Looks_then_enlists && not (must_wait t) in
         Lock.protect t.lock @@ fun () ->
         let state = state t in
-        let found = if t.fault = Does_not_look then None else attempt t state in
+        let found =
+          match t.fault with
+          | Does_not_look -> None
+          | Looks_then_enlists when not is_ready -> None
+          | _ -> attempt t state
+        in
         if found = None || t.fault = Registers_and_returns then begin
           mine := Some w;
           enlist t state w
@@ -142,6 +159,11 @@ let rec put t v =
         | Some w -> not (resume t w v)
       in
       if again then put t v
+  | Looks_then_keeps when Lock.protect t.lock (fun () -> (state t).waiters = [])
+    ->
+      Lock.protect t.lock @@ fun () ->
+      let state = state t in
+      state.items <- state.items @ [ v ]
   | _ -> (
       match Lock.protect t.lock (fun () -> next_waiter t v) with
       | None -> ()

@@ -18,6 +18,9 @@ type fault =
   | Loses_after_four
   | One_for_each_domain
   | One_for_each_thread
+  | One_for_each_thread_later
+  | Looks_then_enlists
+  | Looks_then_keeps
 
 val operation : fault -> (module Concord_testkit.Operation.OPERATION)
 (** [take], and [put] as its release. *)

@@ -107,6 +107,8 @@ let sound =
     ("a promise", promise ~keeps_backtrace:true);
     ("an event", mail Mailbox.take_evt);
     ("two sides", Faulty_rendezvous.trade ~looks:true);
+    ("two sides, by hand", Faulty_by_hand.(operation Nothing));
+    ("a bounded queue", Faulty_bounded.(operation Nothing));
   ]
 
 let faulty =
@@ -135,7 +137,12 @@ let faulty =
           Loses_after_four,
           [ "storm" ] );
         ("one for each domain", One_for_each_domain, [ "domains" ]);
-        ("one for each thread", One_for_each_thread, [ "domains"; "threads" ]);
+        ("one for each thread", One_for_each_thread, [ "between" ]);
+        ( "one for each thread, later",
+          One_for_each_thread_later,
+          [ "domains"; "threads" ] );
+        ("it looks, then enlists", Looks_then_enlists, [ "between" ]);
+        ("a release looks, then keeps", Looks_then_keeps, [ "between" ]);
       ]
   @ [
       ( "an exception loses its backtrace",
@@ -145,4 +152,22 @@ let faulty =
       ( "its two sides miss each other",
         Faulty_rendezvous.trade ~looks:false,
         [ "look" ] );
+      ( "its enlist looks at is_empty",
+        Faulty_by_hand.(operation Looks_at_is_empty),
+        [ "sides" ] );
+      ( "its enlist looks, then pushes",
+        Faulty_by_hand.(operation Looks_then_enlists),
+        [ "between" ] );
+      ( "its bound grows by those who leave",
+        Faulty_bounded.(operation Grows_by_leaving),
+        [ "once"; "bound"; "memory" ] );
+      ( "its bound grows by those who refuse",
+        Faulty_bounded.(operation Grows_by_refusing),
+        [ "bound" ] );
+      ( "its bound grows by releases in vain",
+        Faulty_bounded.(operation Grows_by_takers),
+        [ "bound" ] );
+      ( "two tasks see the same free slot",
+        Faulty_bounded.(operation Looks_then_adds),
+        [ "between" ] );
     ]

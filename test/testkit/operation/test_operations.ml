@@ -8,14 +8,19 @@ open Concord_testkit
 
 let seconds = if Race.long then 30. else 0.1
 
-let passes described () =
-  let report =
-    Operation.check ~seed:Race.seed ~seconds (Described.operation described)
-  in
+let passes operation () =
+  let report = Operation.check ~seed:Race.seed ~seconds operation in
   if not (Report.passed report) then
     Alcotest.failf "%s" (Report.to_string report)
 
 let test (described : int Operations.t) =
-  Check.test described.name (passes described)
+  Check.test described.name (passes (Described.operation described))
 
-let () = Check.run "Operations" [ ("all", List.map test Operations.all) ]
+let test_sides (name, operation) = Check.test name (passes operation)
+
+let () =
+  Check.run "Operations"
+    [
+      ("all", List.map test Operations.all);
+      ("both sides", List.map test_sides Two_sides.all);
+    ]

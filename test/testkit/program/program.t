@@ -12,14 +12,14 @@ The arguments name the clauses:
   0 kept, 1 broken, 0 not offered
   [1]
   $ ./own_host.exe H1 H9
-  Host.check: no clause H9 (there are H1, H2, H3, H4, S1, S2, S3, S4, S5, backtraces, inside, around, foreign, domains, protect, fair, failures, end)
+  Host.check: no clause H9 (there are reach, turns, H1, H2, H3, H4, S1, S2, S3, S4, S5, backtraces, inside, around, foreign, domains, protect, fair, failures, end)
   [2]
   $ CONCORD_SEED=many ./own_operation.exe
   CONCORD_SEED is no number: many
   [2]
   $ CONCORD_SEED=5 ./own_operation.exe | sed -n '1p;$p'
   take (seed 5)
-  13 kept, 0 broken, 5 not offered
+  14 kept, 0 broken, 7 not offered
   $ CONCORD_SEED=5 BREAK=1 ./own_operation.exe >report
   [1]
   $ head -n 1 report

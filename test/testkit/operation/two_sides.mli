@@ -1,0 +1,3 @@
+(** The library's structures that wait on both sides, with events of both. *)
+
+val all : (string * (module Concord_testkit.Operation.OPERATION)) list
