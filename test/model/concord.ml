@@ -15,5 +15,6 @@ end
 module Private = struct
   module Reach = struct
     let suspend_unlisted = Reach.suspend
+    let suspend_loop = Reach.suspend
   end
 end
