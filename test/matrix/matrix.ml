@@ -36,10 +36,9 @@ let with_other_domain f =
 
 let structures =
   let nowhere (_ : unit -> unit) = Promise.of_value () in
-  let fifo : (module Host) = (module Our_hosts.Fifo) in
   List.map
     (fun (cell : Pair.cell) -> cell.structure)
-    (Pair.cells fifo fifo nowhere ~calling:`B)
+    (Pair.cells Our_hosts.fifo Our_hosts.fifo nowhere ~calling:`B)
 
 let pair a b = Printf.sprintf "%-18s <- %-18s" a b
 
@@ -93,8 +92,8 @@ let present peers =
 let hosts_and peers = Our_hosts.all @ present peers
 
 let styles_with hosts print =
-  each_pair ~on_other_domain:Style_hosts.all ~here:hosts print;
-  each_pair ~on_other_domain:hosts ~here:Style_hosts.all print
+  each_pair ~on_other_domain:Our_hosts.styles ~here:hosts print;
+  each_pair ~on_other_domain:hosts ~here:Our_hosts.styles print
 
 let run ~peers ~title =
   let hosts = hosts_and peers in
@@ -110,7 +109,7 @@ let run_without_eio ~peers ~title =
       skip_absent peers print)
 
 let run_styles ~peers ~title =
-  let styles = Style_hosts.all in
+  let styles = Our_hosts.styles in
   Table.print ~title ~structures choice (fun print ->
       each_pair ~on_other_domain:styles ~here:styles print;
       styles_with (hosts_and peers) print;
@@ -130,6 +129,6 @@ let run_with ~peers b ~title =
         print (row b a start ~calling:`A)
   in
   Table.print ~title ~structures choice (fun print ->
-      List.iter (with_it print) (hosts_and peers @ Style_hosts.all);
+      List.iter (with_it print) (hosts_and peers @ Our_hosts.styles);
       print (skipped_row B.name B.name "it has one loop in a process");
       skip_absent peers print)

@@ -1,146 +1,35 @@
-(* The hosts of this project, and those of its adapters that are always installed. *)
+(* The hosts of this project, and those of its adapters that are always installed. How
+   they run is in test/support/hosts. *)
 
-open Concord
+let of_host ?no_siblings ?in_lwt (host : Test_host.t) : (module Host.S) =
+  (module struct
+    let name = host.name
+    let no_siblings = no_siblings
+    let main_domain_only = None
+    let no_foreign = None
+    let cancel = host.cancel
+    let in_lwt = in_lwt
+    let run = Test_host.run_all host
+  end)
 
-module Fifo = struct
-  let name = "Fifo"
-  let in_lwt = None
-  let no_siblings = None
-  let main_domain_only = None
-  let no_foreign = None
+let fifo = of_host Basic_hosts.fifo
+let eio = of_host Eio_hosts.fibers
+let fifo_in outer = of_host (Test_host.within ~outer Basic_hosts.fifo)
+let fifo_in_eio = fifo_in Eio_hosts.fibers
+let with_eio = [ eio; fifo_in_eio ]
 
-  let run tasks =
-    Concord_fifo.run @@ fun () ->
-    List.iter
-      (fun f -> ignore (Concord_fifo.fork f : Concord_fifo.handle))
-      tasks
-
-  let cancel =
-    Some
-      (fun f ~after ->
-        let task = Concord_fifo.fork f in
-        after ();
-        Concord_fifo.cancel task;
-        Concord_fifo.join task)
-end
-
-module Lazy_fifo = struct
-  include Fifo
-
-  let name = "Fifo, lazy"
-
-  let run tasks =
-    Concord_fifo.run ~cancellation:`Lazy (fun () -> Fifo.run tasks)
-end
-
-module Eio_fibers = struct
-  let name = "Eio"
-  let in_lwt = None
-  let no_siblings = None
-  let main_domain_only = None
-  let no_foreign = None
-  let run tasks = Eio_main.run (fun _ -> Eio.Fiber.all tasks)
-  let cancel = Some (fun f ~after -> Eio.Fiber.first f after)
-end
-
-module Domainslib_tasks = struct
-  module Task = Domainslib.Task
-
-  let name = "Domainslib"
-  let in_lwt = None
-  let no_siblings = None
-  let main_domain_only = None
-  let no_foreign = None
-
-  (* No further domain: who blocks this one blocks all tasks. *)
-  let run tasks =
-    let pool = Task.setup_pool ~num_domains:0 () in
-    Task.run pool (fun () ->
-        List.map (Task.async pool) tasks |> List.iter (Task.await pool));
-    Task.teardown_pool pool
-
-  let cancel = None
-end
-
-module Threads = struct
-  let name = "thread"
-  let in_lwt = None
-  let no_siblings = None
-  let main_domain_only = None
-  let no_foreign = None
-
-  let run tasks =
-    List.map (fun f -> Thread.create f ()) tasks |> List.iter Thread.join
-
-  let cancel = None
-end
-
-module Domains = struct
-  let name = "domain"
-  let in_lwt = None
-  let no_siblings = Some "each domain has one task"
-  let main_domain_only = None
-  let no_foreign = None
-  let run tasks = List.map Domain.spawn tasks |> List.iter Domain.join
-  let cancel = None
-end
-
-(* Monadic style: a wait is a promise of Lwt, and the task what is bound to it. *)
-module Lwt_promises = struct
-  let name = "Lwt"
-  let no_siblings = None
-  let main_domain_only = None
-  let no_foreign = None
-  let in_lwt = Some Concord_lwt.direct
-
-  let run tasks =
-    Concord_lwt.run (fun () -> Lwt.join (List.map Concord_lwt.direct tasks))
-
-  let cancel =
-    Some
-      (fun f ~after ->
-        let task = Concord_lwt.direct f in
-        after ();
-        Lwt.cancel task;
-        let ended = Promise.create () in
-        Lwt.on_termination task (Promise.fill ended);
-        Promise.await ended)
-end
-
-module Lwt_tasks = struct
-  let name = "Lwt_direct"
-  let no_siblings = None
-  let main_domain_only = None
-  let no_foreign = None
-  let in_lwt = Some Lwt_direct.spawn
-
-  let run tasks =
-    Concord_lwt.run (fun () -> Lwt.join (List.map Lwt_direct.spawn tasks))
-
-  let cancel = None
-end
-
-module Within (Outer : Host.S) = struct
-  include Fifo
-
-  let name = "Fifo in " ^ Outer.name
-  let run tasks = Outer.run [ (fun () -> Fifo.run tasks) ]
-end
-
-module In_eio = Within (Eio_fibers)
-
-let with_eio : (module Host.S) list = [ (module Eio_fibers); (module In_eio) ]
-
-let all : (module Host.S) list =
+let all =
   [
-    (module Fifo);
-    (module Lazy_fifo);
-    (module Eio_fibers);
-    (module Domainslib_tasks);
-    (module Threads);
-    (module Domains);
-    (module In_eio);
-    (module Within (Domainslib_tasks));
-    (module Lwt_promises);
-    (module Lwt_tasks);
+    fifo;
+    of_host Basic_hosts.lazy_fifo;
+    eio;
+    of_host Domainslib_hosts.pool;
+    of_host Basic_hosts.threads;
+    of_host Basic_hosts.domains ~no_siblings:"each domain has one task";
+    fifo_in_eio;
+    fifo_in Domainslib_hosts.pool;
+    of_host (Lwt_hosts.promises Concord_lwt.run) ~in_lwt:Concord_lwt.direct;
+    of_host (Lwt_hosts.lwt_direct Concord_lwt.run) ~in_lwt:Lwt_direct.spawn;
   ]
+
+let styles = List.map of_host Style_hosts.all

@@ -4,16 +4,10 @@
 open Concord_test_support.Race
 module Fifo = Concord_fifo
 
-type host = Fifo_host | Lazy_fifo_host | Eio_host
-
-let name = function
-  | Fifo_host -> "fifo"
-  | Lazy_fifo_host -> "lazy fifo"
-  | Eio_host -> "eio"
-
 type t = {
   index : int;  (** 0 or 1. *)
-  host : host;
+  side : side;
+  pause : unit -> unit;
   random : Random.State.t;
   own : (unit -> unit) Atomic.t array;
       (** To cancel attempts of this crew, most of which wait. *)
@@ -23,16 +17,21 @@ type t = {
   mutable cancelled : int;
 }
 
+(* A host, and how its tasks attempt something. [Test_host.t] has [cancel], but there the
+   task that cancels waits for the end of the other one; here tasks of both crews cancel
+   an attempt, also before it has begun, and it has a result. *)
+and side = {
+  host : Test_host.t;
+  cancellable : 'a. t -> (unit -> 'a) -> 'a option;
+      (** What the function returns, or [None] if it was cancelled. *)
+  from_abroad : bool;  (** Another domain may cancel its attempts. *)
+}
+
 let any t choices = choices.(Random.State.int t.random (Array.length choices))
 
 (* Once in [n] times. *)
 let at_random t n = Random.State.int t.random n = 0
-
-let yield t =
-  match t.host with
-  | Fifo_host | Lazy_fifo_host -> Fifo.yield ()
-  | Eio_host -> Eio.Fiber.yield ()
-
+let yield t = t.pause ()
 let nobody () = ()
 
 (* [exposed t cancel f] is [f ()], while others may call [cancel]; there is room for
@@ -86,6 +85,13 @@ let in_context t f =
    with Eio.Cancel.Cancelled Enough -> ());
   !result
 
+let in_fifo host = { host; cancellable = in_task; from_abroad = true }
+let fifo = in_fifo Basic_hosts.fifo
+let lazy_fifo = in_fifo Basic_hosts.lazy_fifo
+
+let eio =
+  { host = Eio_hosts.fibers; cancellable = in_context; from_abroad = false }
+
 (* [attempt t f] is [f ()], or [None] if that was cancelled. *)
 let attempt t f =
   t.attempts <- t.attempts + 1;
@@ -93,11 +99,7 @@ let attempt t f =
   | 0 | 1 | 2 -> cancel_somebody t
   | 3 -> yield t
   | _ -> ());
-  let result =
-    match t.host with
-    | Fifo_host | Lazy_fifo_host -> in_task t f
-    | Eio_host -> in_context t f
-  in
+  let result = t.side.cancellable t f in
   if Option.is_none result then t.cancelled <- t.cancelled + 1;
   result
 
@@ -105,14 +107,6 @@ let attempt t f =
 let rec insist t f = match attempt t f with Some v -> v | None -> insist t f
 
 (* --- Storms --------------------------------------------------------------- *)
-
-let run_tasks t tasks =
-  match t.host with
-  | Eio_host -> Eio_main.run (fun _ -> Eio.Fiber.all tasks)
-  | Fifo_host | Lazy_fifo_host ->
-      let cancellation = if t.host = Fifo_host then `Eager else `Lazy in
-      Fifo.run ~cancellation (fun () ->
-          List.iter (fun f -> ignore (Fifo.fork f : Fifo.handle)) tasks)
 
 let storms = ref 0
 
@@ -122,31 +116,35 @@ let storm (a, b) tasks =
   incr storms;
   let slots () = Array.init 20 (fun _ -> Atomic.make nobody) in
   let own_a = slots () and own_b = slots () in
-  let abroad host own = match host with Eio_host -> [||] | _ -> own in
-  let crew index host own others =
-    {
-      index;
-      host;
-      random = random ((2 * !storms) + index);
-      own;
-      reachable = Array.append own others;
-      attempts = 0;
-      cancelled = 0;
-    }
+  let abroad side own = if side.from_abroad then own else [||] in
+  let work index side own others =
+    let made = ref None in
+    let body (host : Test_host.tasks) =
+      let crew =
+        {
+          index;
+          side;
+          pause = host.pause;
+          random = random ((2 * !storms) + index);
+          own;
+          reachable = Array.append own others;
+          attempts = 0;
+          cancelled = 0;
+        }
+      in
+      made := Some crew;
+      List.iter host.fork (tasks crew)
+    in
+    match side.host.run body with
+    | () -> Option.get !made (* [run] has called [body] *)
+    | exception e -> fail "a host ended with %s" (Printexc.to_string e)
   in
-  let a = crew 0 a own_a (abroad b own_b)
-  and b = crew 1 b own_b (abroad a own_a) in
-  let work t =
-    try run_tasks t (tasks t)
-    with e -> fail "a host ended with %s" (Printexc.to_string e)
-  in
-  let domain = Domain.spawn (fun () -> work a) in
-  work b;
-  Domain.join domain;
+  let domain = Domain.spawn (fun () -> work 0 a own_a (abroad b own_b)) in
+  let b = work 1 b own_b (abroad a own_a) in
+  let a = Domain.join domain in
   (a.attempts + b.attempts, a.cancelled + b.cancelled)
 
-let sides =
-  [ (Fifo_host, Fifo_host); (Lazy_fifo_host, Fifo_host); (Eio_host, Fifo_host) ]
+let sides = [ (fifo, fifo); (lazy_fifo, fifo); (eio, fifo) ]
 
 (* [rounds n storms]: each of them, [n] times between each two sides, and what that
    came to. *)
@@ -162,8 +160,8 @@ let rounds n storms =
       done;
       let seconds = Unix.gettimeofday () -. start in
       Printf.printf
-        "%-16s %-9s and %-4s %8d attempts %8d cancelled %8.0f per second\n%!"
-        name_of_storm (name a) (name b) !attempts !cancelled
+        "%-16s %-10s and %-4s %8d attempts %8d cancelled %8.0f per second\n%!"
+        name_of_storm a.host.name b.host.name !attempts !cancelled
         (float !attempts /. seconds)
     in
     List.iter between sides

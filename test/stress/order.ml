@@ -75,26 +75,19 @@ let in_fifo n f () = Concord_fifo.run (fun () -> f (disturbed (random n)))
 let () =
   watchdog ~seconds:(if long then 900. else 90.);
   Printf.printf "seed %d\n%!" seed;
-  let on_two_threads f g =
-    let thread = Thread.create f () in
-    g ();
-    Thread.join thread
-  in
-  let eio () =
-    Eio_main.run @@ fun _ ->
-    Eio.Fiber.both
-      (fun () -> produce undisturbed 0)
-      (fun () -> consume undisturbed 0)
+  let both host i =
+    Test_host.run_all host
+      [ (fun () -> produce undisturbed i); (fun () -> consume undisturbed i) ]
+  and on_threads = Test_host.run_all Basic_hosts.threads in
+  let eio () = both Eio_hosts.fibers 0
   and fifo () =
-    on_two_threads
-      (in_fifo 1 (fun attempt -> produce attempt 1))
-      (in_fifo 2 (fun attempt -> consume attempt 1))
-  and threads () =
-    on_two_threads
-      (fun () -> produce undisturbed 2)
-      (fun () -> consume undisturbed 2)
-  in
-  let domain = Domain.spawn (fun () -> on_two_threads eio fifo) in
+    on_threads
+      [
+        in_fifo 1 (fun attempt -> produce attempt 1);
+        in_fifo 2 (fun attempt -> consume attempt 1);
+      ]
+  and threads () = both Basic_hosts.threads 2 in
+  let domain = Domain.spawn (fun () -> on_threads [ eio; fifo ]) in
   threads ();
   Domain.join domain;
   for producer = 0 to hosts - 1 do

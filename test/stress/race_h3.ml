@@ -100,7 +100,10 @@ let with_producer f =
 
 (* --- The hosts ------------------------------------------------------------ *)
 
-(* A host runs one round after the other: in each it starts the tasks, then cancels
+(* Not those of test/support/hosts, because many tasks are cancelled while they are resumed,
+   and nothing else may happen in between.
+
+   A host runs one round after the other: in each it starts the tasks, then cancels
    and resumes them at once, and returns from the round when all have ended. Each of
    the two domains has a generator of its own: what it draws does not depend on the
    other one. *)

@@ -81,6 +81,9 @@ let operation l ~yield =
 
 (* --- Hosts ---------------------------------------------------------------- *)
 
+(* Not those of test/support/hosts, because each wave of tasks is cancelled together, by
+   what only its host has: a scope, or a switch. *)
+
 let tasks = 40
 let waves = if long then 250_000 else 2_500
 

@@ -158,7 +158,7 @@ let meet ~times hosts =
    queue is rebuilt meanwhile: then it counts 4. *)
 let leaving ~times (a, b) =
   (* Lazily cancelled tasks leave when nothing else is left to do. *)
-  let eager = function Lazy_fifo_host -> Fifo_host | host -> host in
+  let eager side = if side == lazy_fifo then fifo else side in
   let gate = Atomic.make (Latch.create 1) in
   let others = Barrier.create 14 and all = Barrier.create 18 in
   let survivor () =

@@ -120,7 +120,8 @@ and notices some of the faults.
   $ echo 'module Counter = Counter module Double = Double' >lib/all.ml
   $ echo 'Counter' | tee test/unit/test_counter.ml test/model/model_counter.ml test/stress/storm.ml >test/unit/helper.ml
   $ echo 'Helper (* Elsewhere *)' >test/unit/test_by_helper.ml
-  $ mkdir -p test/support/hosts; echo 'Counter' | tee test/support/general.ml >test/support/hosts/shared.ml
+  $ mkdir -p test/support/hosts/one; echo 'Counter' | tee test/support/general.ml >test/support/hosts/one/deeper.ml
+  $ echo 'Deeper' >test/support/hosts/shared.ml
   $ echo 'Shared' >test/unit/test_by_shared.ml
   $ echo 'General' >test/unit/test_by_support.ml
   $ echo 'Double' >test/unit/test_double.ml

@@ -4,88 +4,15 @@ open Concord
 open Concord.Tools
 open Concord_test_support
 open Check
-open Kept
+open Test_host
+open Basic_hosts
 open Traced
 
-let eio =
-  {
-    name = "eio";
-    run =
-      (fun body ->
-        Eio_main.run @@ fun _ ->
-        Eio.Switch.run @@ fun sw ->
-        body { fork = (fun f -> Eio.Fiber.fork ~sw f); pause = Eio.Fiber.yield });
-  }
-
-let pause () = Unix.sleepf 0.001
-let with_pool f = Concord_domainslib.with_pool ~name:"workers" ~num_domains:2 f
-let submit pool f = ignore (Concord_domainslib.submit pool f : unit Promise.t)
-
-let jobs =
-  {
-    name = "domainslib";
-    run =
-      (fun body -> with_pool (fun pool -> body { fork = submit pool; pause }));
-  }
-
-(* Tasks that are not jobs of ours. *)
-let pool_tasks =
-  {
-    name = "domainslib";
-    run =
-      (fun body ->
-        with_pool (fun pool ->
-            let async f =
-              ignore
-                (Domainslib.Task.async pool f : unit Domainslib.Task.promise)
-            in
-            body { fork = (fun f -> submit pool (fun () -> async f)); pause }));
-  }
-
-let lwt =
-  {
-    name = "lwt";
-    run =
-      (fun body ->
-        Lwt_main.run
-          (Concord_lwt.direct (fun () ->
-               let fork f = Lwt.async (fun () -> Concord_lwt.direct f) in
-               body { fork; pause = Tasks.yield })));
-  }
-
-let lwt_direct =
-  {
-    name = "lwt";
-    run =
-      (fun body ->
-        Lwt_main.run
-          (Lwt_direct.spawn (fun () ->
-               body
-                 {
-                   fork = Lwt_direct.spawn_in_the_background;
-                   pause = Lwt_direct.yield;
-                 })));
-  }
-
-let fifo =
-  {
-    name = "fifo";
-    run =
-      (fun body ->
-        Concord_fifo.run (fun () ->
-            let fork f = ignore (Concord_fifo.fork f : Concord_fifo.handle) in
-            body { fork; pause = Concord_fifo.yield }));
-  }
-
-let threads =
-  {
-    name = "";
-    run =
-      (fun body ->
-        let all = ref [] in
-        body { fork = (fun f -> all := Thread.create f () :: !all); pause };
-        List.iter Thread.join !all);
-  }
+let eio = Eio_hosts.fibers
+let jobs = Job_hosts.jobs
+let pool_tasks = Job_hosts.tasks
+let lwt = Lwt_hosts.(promises lwt_main)
+let lwt_direct = Lwt_hosts.(lwt_direct lwt_main)
 
 (* In a domain of its own. Tasks of other hosts fork by it. *)
 let elsewhere host =
@@ -187,7 +114,7 @@ let promise_that_fails () =
       yes "raised" (List.map snd (ends wait events) = [ Trace.Raised ])
   | all -> int "waits" 1 (List.length all)
 
-let cases (host : Kept.host) =
+let cases (host : Test_host.t) =
   [
     test "two" (alone host);
     test "and a thread" (two_hosts host threads);

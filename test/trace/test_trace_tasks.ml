@@ -4,19 +4,10 @@ open Concord_test_support
 open Check
 open Concord
 open Concord.Tools
+open Test_host
+open Basic_hosts
 open Kept
 open Traced
-
-let fork_in_fifo f = ignore (Concord_fifo.fork f : Concord_fifo.handle)
-
-let fifo =
-  {
-    name = "fifo";
-    run =
-      (fun body ->
-        Concord_fifo.run (fun () ->
-            body { fork = fork_in_fifo; pause = Concord_fifo.yield }));
-  }
 
 (* A scope in a task of a host. *)
 let scope host =
@@ -28,37 +19,6 @@ let scope host =
             Scope.run (fun scope ->
                 body { tasks with fork = (fun f -> Scope.fork scope f) })));
   }
-
-let pausing fork = { fork; pause = (fun () -> Unix.sleepf 0.001) }
-
-let joining start join =
-  {
-    name = "";
-    run =
-      (fun body ->
-        let all = ref [] in
-        body (pausing (fun f -> all := start f :: !all));
-        List.iter join !all);
-  }
-
-let threads = joining (fun f -> Thread.create f ()) Thread.join
-let domains = joining Domain.spawn Domain.join
-
-let of_style name (module S : Concord_styles.Direct) =
-  {
-    name = "Concord_styles." ^ name;
-    run =
-      (fun body ->
-        S.spawn (fun () -> body { fork = S.spawn; pause = S.yield });
-        S.start ());
-  }
-
-let styles =
-  [
-    of_style "Delimited" (module Concord_styles.Delimited);
-    of_style "Callcc" (module Concord_styles.Callcc);
-    of_style "Threads" (module Concord_styles.Threads);
-  ]
 
 let waits_of events = suspensions "Mvar.take" events
 
@@ -89,11 +49,11 @@ let operation_of_a_style () =
       int "woken" 1 (List.length (wakers wait events))
   | all -> int "waits" 1 (List.length all)
 
-let cases (host : Kept.host) =
+let cases (host : Test_host.t) =
   [
-    test (host.name ^ ", and itself") (alone host);
-    test (host.name ^ ", and a thread") (two_hosts host threads);
-    test ("a domain, and " ^ host.name) (two_hosts domains host);
+    test (host.reported ^ ", and itself") (alone host);
+    test (host.reported ^ ", and a thread") (two_hosts host threads);
+    test ("a domain, and " ^ host.reported) (two_hosts domains host);
   ]
 
 let () =
@@ -102,13 +62,14 @@ let () =
       ("fifo", cases fifo);
       ("threads", [ test "two" (alone threads) ]);
       ("domains", [ test "two" (alone domains) ]);
-      ("styles", List.concat_map cases styles);
+      ( "styles",
+        List.concat_map cases Style_hosts.[ delimited; callcc; threads ] );
       ( "from fork to end",
         [
           test "fifo" (alone_forked fifo);
           test "a scope in fifo" (alone_forked (scope fifo));
           test "a scope in a thread"
-            (alone_forked { (scope threads) with name = "fifo" });
+            (alone_forked { (scope threads) with reported = "fifo" });
         ] );
       ("operations", [ test "of a style" operation_of_a_style ]);
     ]

@@ -4,6 +4,7 @@ open Concord
 open Concord.Tools
 open Concord_test_support
 open Check
+open Test_host
 open Kept
 
 let events = ref []
@@ -145,7 +146,7 @@ let alone host () =
     of_ (fun () -> host.run (fun tasks -> names := in_turn tasks tasks))
   in
   ignore
-    (check ~hosts:(host.name, host.name) !names events
+    (check ~hosts:(host.reported, host.reported) !names events
       : Trace.task * Trace.task)
 
 (* It has the number that it has when it waits. *)
@@ -154,7 +155,7 @@ let alone_forked host () =
   let events =
     of_ (fun () -> host.run (fun tasks -> names := in_turn tasks tasks))
   in
-  let task, other = check ~hosts:(host.name, host.name) !names events in
+  let task, other = check ~hosts:(host.reported, host.reported) !names events in
   let forked = List.map (fun ((task : Trace.task), _) -> task.id) (forks events)
   and ended =
     List.filter_map
@@ -176,5 +177,5 @@ let two_hosts one other () =
             one.run (fun tasks -> names := in_turn tasks others)))
   in
   ignore
-    (check ~hosts:(one.name, other.name) !names events
+    (check ~hosts:(one.reported, other.reported) !names events
       : Trace.task * Trace.task)

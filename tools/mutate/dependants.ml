@@ -41,7 +41,7 @@ let main files { folder; name; _ } =
   else List.find_opt (fun path -> Filename.basename path = file) files
 
 (* What a program names, with the files that it names of its folder, and of the
-   folders in test/support, which hold cases. (What is in test/support itself serves
+   folders in test/support, which hold cases and hosts. (What is in test/support itself serves
    all tests.) These are not the library's, also where they have the name of one of
    its modules. *)
 let program files test =
@@ -50,7 +50,7 @@ let program files test =
     let here = Filename.concat (Filename.dirname path) file in
     let shared path =
       Filename.basename path = file
-      && Filename.(dirname (dirname path)) = "test/support"
+      && String.starts_with ~prefix:"test/support/" (Filename.dirname path)
     in
     if List.mem here files then Some here else List.find_opt shared files
   in

@@ -4,18 +4,12 @@ open Concord
 open Concord.Tools
 open Concord_test_support
 open Check
+open Test_host
 
 let () = Debug.keep_waits ()
 
-(* [fork f] starts a task of the host; [pause ()] lets others go on, in a task that looks
-   at the report. *)
-type tasks = { fork : (unit -> unit) -> unit; pause : unit -> unit }
-
-type host = {
-  name : string;  (** As in the report. *)
-  run : (tasks -> unit) -> unit;
-}
-
+(* For code that forks by itself, and then looks at the report. *)
+let observer pause = { fork = ignore; pause }
 let waits () = (Debug.report ()).waits
 let cycles () = (Debug.report ()).cycles
 
@@ -66,7 +60,7 @@ let in_an_mvar host () =
           takes_here mvar;
           Promise.fill ended ());
       let wait = the_one tasks name in
-      Alcotest.(check string) "host" host.name wait.task.host;
+      Alcotest.(check string) "host" host.reported wait.task.host;
       strings "operations" [ "Mvar.take" ] (operations wait);
       yes "since when" (wait.waits_for >= 0. && wait.waits_for < 60.);
       yes ("frames: " ^ frames wait) (contains (frames wait) "takes_here");
@@ -83,7 +77,7 @@ let in_a_choice host () =
           chooses_here a b;
           Promise.fill ended ());
       let wait = the_one tasks in_a in
-      Alcotest.(check string) "host" host.name wait.task.host;
+      Alcotest.(check string) "host" host.reported wait.task.host;
       strings "operations" [ "Mvar.take"; "Mvar.take" ] (operations wait);
       strings "structures" [ in_a; in_b ]
         (List.sort String.compare (structures wait));
@@ -147,7 +141,7 @@ let in_a_join host () =
       int "it is not listed" 0 (List.length (waits_in name));
       int "no cycle" 0 (List.length (cycles ())))
 
-(* Two that wait for each other, until one of them is cancelled. *)
+(* Two that wait for each other, until the first of them is cancelled. *)
 let lock_both ~at_once first second =
   Mutex.lock first;
   Latch.count_down at_once;
@@ -178,12 +172,42 @@ let cycle_of ~hosts ~mutexes tasks =
       strings "a holds" [ a.task.name ] (names b)
   | _ -> Alcotest.fail "not two"
 
-let two_locks fork_first fork_second ~hosts tasks =
+let cancel_in host =
+  match host.cancel with
+  | Some cancel -> cancel
+  | None -> Alcotest.fail (host.name ^ " cannot cancel")
+
+let two_locks (host, tasks) (other, others) =
   let a = Mutex.create () and b = Mutex.create () in
   let at_once = Latch.create 2 and mutexes = List.map named [ a; b ] in
-  fork_first (fun () -> lock_both ~at_once a b);
-  fork_second (fun () -> lock_both ~at_once b a);
-  cycle_of ~hosts ~mutexes tasks
+  others.fork (fun () -> lock_both ~at_once b a);
+  cancel_in host
+    (fun () -> lock_both ~at_once a b)
+    ~after:(fun () ->
+      cycle_of ~hosts:[ host.reported; other.reported ] ~mutexes tasks)
+
+let none_left () =
+  int "nobody waits" 0 (List.length (waits ()));
+  int "no cycle" 0 (List.length (cycles ()))
+
+let locks_of_tasks host () =
+  host.run (fun tasks -> two_locks (host, tasks) (host, tasks));
+  none_left ()
+
+(* The task of [host] is the one that is cancelled. *)
+let locks_of_two_hosts host other () =
+  other.run (fun others ->
+      host.run (fun tasks -> two_locks (host, tasks) (other, others)));
+  none_left ()
+
+let cancelled host () =
+  host.run (fun tasks ->
+      let mvar = Mvar.create_empty () in
+      let name = named mvar in
+      cancel_in host
+        (fun () -> Mvar.take mvar)
+        ~after:(fun () -> ignore (the_one tasks name : Debug.wait));
+      int "it is not listed" 0 (List.length (waits_in name)))
 
 (* A task is asked whenever it takes a lock: no other weak pointer to it is made. *)
 let asked_again host () =
@@ -203,7 +227,7 @@ let asked_again host () =
       int "the same pointer" 2 (Atomic.get same))
 
 let cases host =
-  ( host.name,
+  ( host.reported,
     [
       test "asked again" (asked_again host);
       test "in an Mvar" (in_an_mvar host);

@@ -65,7 +65,7 @@ let in_a_bare_host () =
         Mutex.unlock mutex);
       (fun () -> Mutex.protect mutex ignore);
       (fun () ->
-        let tasks = { fork = ignore; pause = Concord.Tasks.yield } in
+        let tasks = observer Concord.Tasks.yield in
         unknown "who waits" (the_one tasks name);
         int "no cycle" 0 (List.length (cycles ()));
         seen := true;
@@ -220,7 +220,7 @@ let storm () =
         done)
   in
   let stays = Check.thread (fun () -> Mvar.take there) in
-  let tasks = { fork = ignore; pause = Thread.yield } in
+  let tasks = observer Thread.yield in
   let before = the_one tasks name in
   let over = Atomic.make 0 in
   let in_domain f =

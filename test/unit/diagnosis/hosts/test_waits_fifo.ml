@@ -2,48 +2,8 @@ open Concord
 open Concord.Tools
 open Concord_test_support
 open Check
+open Basic_hosts
 open Kept
-
-let fifo =
-  {
-    name = "fifo";
-    run =
-      (fun body ->
-        Concord_fifo.run (fun () ->
-            body
-              {
-                fork =
-                  (fun f -> ignore (Concord_fifo.fork f : Concord_fifo.handle));
-                pause = Concord_fifo.yield;
-              }));
-  }
-
-let pausing fork = { fork; pause = (fun () -> Unix.sleepf 0.001) }
-
-let threads =
-  {
-    name = "";
-    run = (fun body -> body (pausing (fun f -> ignore (Thread.create f ()))));
-  }
-
-let domains =
-  {
-    name = "";
-    run =
-      (fun body ->
-        let domains = ref [] in
-        body (pausing (fun f -> domains := Domain.spawn f :: !domains));
-        List.iter Domain.join !domains);
-  }
-
-let of_style name (module S : Concord_styles.Direct) =
-  {
-    name = "Concord_styles." ^ name;
-    run =
-      (fun body ->
-        S.spawn (fun () -> body { fork = S.spawn; pause = S.yield });
-        S.start ());
-  }
 
 let holder_names (wait : Debug.wait) =
   List.concat_map (fun p -> p.Debug.holders) wait.targets
@@ -148,7 +108,7 @@ let cycle_over_scope () =
                       ignore (Concord_fifo.fork (fun () -> Mutex.lock mutex))))
             with Concord_fifo.Cancelled -> ())
       in
-      let tasks = { fork = ignore; pause = Concord_fifo.yield } in
+      let tasks = observer Concord_fifo.yield in
       until tasks "a cycle" (fun () -> List.length (cycles ()) = 1);
       int "two of them" 2 (List.length (List.hd (cycles ())));
       yes "one waits for its tasks"
@@ -157,27 +117,13 @@ let cycle_over_scope () =
       Concord_fifo.join owner);
   int "nobody waits" 0 (List.length (waits ()))
 
-let cancelled () =
-  Concord_fifo.run (fun () ->
-      let mvar = Mvar.create_empty () in
-      let name = named mvar in
-      let task =
-        Concord_fifo.fork (fun () ->
-            try Mvar.take mvar with Concord_fifo.Cancelled -> ())
-      in
-      let tasks = { fork = ignore; pause = Concord_fifo.yield } in
-      ignore (the_one tasks name : Debug.wait);
-      Concord_fifo.cancel task;
-      Concord_fifo.join task;
-      int "it is not listed" 0 (List.length (waits_in name)))
-
 (* A task that was resumed is ready, and its loop is busy. *)
 let resumed () =
   Concord_fifo.run (fun () ->
       let mvar = Mvar.create_empty () in
       let name = named mvar in
       let task = Concord_fifo.fork (fun () -> Mvar.take mvar) in
-      let tasks = { fork = ignore; pause = Concord_fifo.yield } in
+      let tasks = observer Concord_fifo.yield in
       ignore (the_one tasks name : Debug.wait);
       let before = List.length (Concord__Waits.resumed ()) in
       Mvar.put mvar ();
@@ -187,34 +133,6 @@ let resumed () =
         (List.length (Debug.report ()).woken);
       Concord_fifo.join task;
       int "it has gone on" before (List.length (Concord__Waits.resumed ())))
-
-let cancellable handles f =
-  handles :=
-    Concord_fifo.fork (fun () -> try f () with Concord_fifo.Cancelled -> ())
-    :: !handles
-
-let locks_of_tasks () =
-  Concord_fifo.run (fun () ->
-      let handles = ref [] in
-      let fork f = cancellable handles f in
-      two_locks fork fork ~hosts:[ "fifo"; "fifo" ]
-        { fork = ignore; pause = Concord_fifo.yield };
-      Concord_fifo.cancel (List.hd !handles));
-  int "nobody waits" 0 (List.length (waits ()));
-  int "no cycle" 0 (List.length (cycles ()))
-
-let locks_with_a_thread () =
-  let join = ref ignore in
-  Concord_fifo.run (fun () ->
-      let handles = ref [] in
-      two_locks
-        (fun f -> cancellable handles f)
-        (fun f -> join := Check.thread f)
-        ~hosts:[ "fifo"; "" ]
-        { fork = ignore; pause = Concord_fifo.yield };
-      Concord_fifo.cancel (List.hd !handles));
-  !join ();
-  int "nobody waits" 0 (List.length (waits ()))
 
 (* A loop that sleeps is not one more task: so it is said where the thread waits. *)
 let loops () =
@@ -226,7 +144,7 @@ let loops () =
             Mvar.take box))
   in
   Promise.await ready;
-  let tasks = { fork = ignore; pause = Thread.yield } in
+  let tasks = observer Thread.yield in
   until tasks "one waits" (fun () ->
       List.exists (waits_by "Mvar.take") (waits ()));
   until tasks "the loop sleeps" (fun () ->
@@ -243,9 +161,9 @@ let () =
       cases fifo;
       cases threads;
       ("domains", snd (cases domains));
-      cases (of_style "Delimited" (module Concord_styles.Delimited));
-      cases (of_style "Callcc" (module Concord_styles.Callcc));
-      cases (of_style "Threads" (module Concord_styles.Threads));
+      cases Style_hosts.delimited;
+      cases Style_hosts.callcc;
+      cases Style_hosts.threads;
       ( "joins of Fifo",
         [
           test "join" joined;
@@ -256,13 +174,13 @@ let () =
         ] );
       ( "over",
         [
-          test "cancelled" cancelled;
+          test "cancelled" (cancelled fifo);
           test "resumed" resumed;
           test "loops that sleep" loops;
         ] );
       ( "two locks",
         [
-          test "two tasks" locks_of_tasks;
-          test "a task and a thread" locks_with_a_thread;
+          test "two tasks" (locks_of_tasks fifo);
+          test "a task and a thread" (locks_of_two_hosts fifo threads);
         ] );
     ]

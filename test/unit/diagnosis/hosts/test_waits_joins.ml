@@ -7,9 +7,7 @@ open Concord_test_support
 open Check
 open Kept
 
-let with_pool f = Concord_domainslib.with_pool ~name:"workers" ~num_domains:2 f
-let pause () = Unix.sleepf 0.001
-let observer = { fork = ignore; pause }
+let observer = Kept.observer (fun () -> Unix.sleepf 0.001)
 
 let a_cycle () =
   until observer "a cycle" (fun () -> List.length (cycles ()) = 1)
@@ -51,16 +49,16 @@ let fiber hold look =
 let thread_in_thread () = joined ~hosts:[ ""; "" ] thread Promise.in_thread
 
 let job_in_thread () =
-  with_pool (fun pool ->
+  Job_hosts.with_pool (fun pool ->
       joined ~hosts:[ ""; "domainslib" ] thread (Concord_domainslib.submit pool))
 
 let job_in_eio () =
-  with_pool (fun pool ->
+  Job_hosts.with_pool (fun pool ->
       joined ~hosts:[ "domainslib"; "eio" ] fiber
         (Concord_domainslib.submit pool))
 
 let cancellable_job () =
-  with_pool (fun pool ->
+  Job_hosts.with_pool (fun pool ->
       joined ~hosts:[ ""; "domainslib" ] thread (fun f ->
           fst (Concord_domainslib.submit_cancellable pool f)))
 
@@ -78,8 +76,8 @@ let resolved_early () =
           let holders () =
             Concord__Known.holders (Concord__Identity.pointer promise)
           in
-          until { fork = ignore; pause = Suspend.yield } "its task is known"
-            (fun () -> List.length (holders ()) = 1);
+          until (Kept.observer Suspend.yield) "its task is known" (fun () ->
+              List.length (holders ()) = 1);
           Promise.fill promise ();
           int "nobody" 0 (List.length (holders ()));
           Promise.fill going_on ()))

@@ -1,0 +1,2 @@
+val fibers : Test_host.t
+(** Fibers of one switch. *)
