@@ -6,6 +6,7 @@ module Timer = Timer
 module Who = Who
 module Waits = Waits
 module Tracing = Tracing
+module Call_site = Call_site
 module Filler = Filler
 module Leaks = Leaks
 module Innermost_handler = Concord_stub.Innermost_handler

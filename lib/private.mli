@@ -137,8 +137,15 @@ module Tracing : sig
   val is_on : unit -> bool
   (** Is the program traced? *)
 
-  val forked : parent:Who.t -> ask:(unit -> Who.t) -> (unit -> 'a) -> 'a
+  val forked :
+    parent:Who.t -> at:string -> ask:(unit -> Who.t) -> (unit -> 'a) -> 'a
   (** Runs a function as a new task, and reports its start and its end. *)
+end
+
+(** Used by [concord-domainslib]. *)
+module Call_site : sig
+  val here : unit -> string
+  (** The line of the program that calls. *)
 end
 
 (** Used by [concord-domainslib]. *)

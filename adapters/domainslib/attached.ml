@@ -148,8 +148,9 @@ let[@inline never] with_identity pool promise f =
     Private.Filler.add filler ~is_resolved:Concord.Promise.is_resolved promise;
   let f =
     if Private.Tracing.is_on () then
-      let parent = Concord.Private.Identify.waker () in
-      fun () -> Private.Tracing.forked ~parent ~ask:who f
+      let parent = Concord.Private.Identify.waker ()
+      and at = Private.Call_site.here () in
+      fun () -> Private.Tracing.forked ~parent ~at ~ask:who f
     else f
   in
   fun () ->

@@ -215,9 +215,9 @@ let perform_guarded (type a) s (e : a Effect.t) (k : (a, unit) continuation) =
 
 (* --- While the program is traced ------------------------------------------- *)
 
-let forked s parent f () =
+let forked s parent at f () =
   let child () = Joins.who_is (Task.current s) in
-  Tracing.forked ~parent ~ask:child f
+  Tracing.forked ~parent ~at ~ask:child f
 
 (* What is allocated here has the polling point inside of the exception handler. *)
 let[@inline never] perform_traced (type a) s (e : a Effect.t)
@@ -227,7 +227,8 @@ let[@inline never] perform_traced (type a) s (e : a Effect.t)
     if Tracing.is_on () then
       match e with
       | Fork f ->
-          (Fork (forked s (Joins.who_is (Task.current s)) f) : a Effect.t)
+          let at = Call_site.line (get_callstack k Call_site.max_frames) in
+          (Fork (forked s (Joins.who_is (Task.current s)) at f) : a Effect.t)
       | Suspend.Suspend block when not (Identify.is_question block) ->
           Tracing.queue "fifo: ready tasks" (s.next_free - s.first_ready);
           e

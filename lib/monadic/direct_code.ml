@@ -94,8 +94,8 @@ module Make (Host : Promises.Host) (Style : Promises.Style_with_wait) = struct
     Style.isolate (fun () -> match_with f () { retc; exnc; effc })
 
   let[@inline never] traced code f =
-    let parent = Identify.waker () in
-    fun () -> Tracing.forked ~parent ~ask:(who code) f
+    let parent = Identify.waker () and at = Call_site.here () in
+    fun () -> Tracing.forked ~parent ~at ~ask:(who code) f
 
   let start ~late f =
     let code = create () in

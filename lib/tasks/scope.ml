@@ -108,8 +108,8 @@ let open_scope_untraced body =
 
 let traced (host : Suspend.scope) =
   let fork f =
-    let parent = Identify.waker () in
-    host.fork (fun () -> Tracing.forked ~parent ~ask:Identify.waker f)
+    let parent = Identify.waker () and at = Call_site.here () in
+    host.fork (fun () -> Tracing.forked ~parent ~at ~ask:Identify.waker f)
   in
   { host with fork }
 

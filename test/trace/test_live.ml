@@ -12,7 +12,14 @@ let item ?(at = 0) event = { Recorder.pid = 1; time_ns = at; event }
 let suspended ?at ?(domain = 0) wait task =
   item ?at
     (Trace.Suspended
-       { wait; task; domain; operation = "Mvar.take"; at = "a.ml:1" })
+       {
+         wait;
+         task;
+         domain;
+         operation = "Mvar.take";
+         structure = "";
+         at = "a.ml:1";
+       })
 
 let resumed ?at ?(domain = 0) wait task =
   item ?at (Trace.Resumed { wait; task; domain; outcome = Returned })

@@ -69,7 +69,7 @@ let enters t key group =
 let add t Recorder.{ pid; time_ns; event } =
   t.number <- t.number + 1;
   match event with
-  | Suspended { wait; task; domain; operation; at } ->
+  | Suspended { wait; task; domain; operation; at; _ } ->
       let group = group t task domain in
       group.suspended <- group.suspended + 1;
       if Timeline.is_known task then enters t (pid, task.id) group;
@@ -86,7 +86,7 @@ let add t Recorder.{ pid; time_ns; event } =
       else Hashtbl.replace t.resumed_first (pid, wait) ()
   | Forked { task; domain; _ } -> enters t (pid, task.id) (group t task domain)
   | Ended { task; _ } -> leaves t (pid, task.id)
-  | Began _ | Woken _ | Queue _ -> ()
+  | Began _ | Woken _ | Queue _ | Mark _ -> ()
 
 let of_table table = List.of_seq (Hashtbl.to_seq table)
 

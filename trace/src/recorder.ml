@@ -138,7 +138,7 @@ let take t pid _ring time event =
         Hashtbl.replace t.names pid (Filename.basename program);
         time_ns
     | Woken { ago_ns; _ } -> time_ns - ago_ns
-    | Suspended _ | Resumed _ | Forked _ | Ended _ | Queue _ -> time_ns
+    | Suspended _ | Resumed _ | Forked _ | Ended _ | Queue _ | Mark _ -> time_ns
   in
   t.take { pid; time_ns; event }
 

@@ -43,7 +43,7 @@ let waits_of items ~finished_ns =
   let closed = ref [] in
   let add Recorder.{ pid; time_ns; event } =
     match event with
-    | Trace.Suspended { wait = number; task; domain; operation; at } ->
+    | Trace.Suspended { wait = number; task; domain; operation; at; _ } ->
         let of_ = { pid; task; domain } in
         Hashtbl.replace open_ (pid, number)
           {
@@ -74,7 +74,7 @@ let waits_of items ~finished_ns =
                 resumed_on = domain;
               }
               :: !closed)
-    | Began _ | Forked _ | Ended _ | Queue _ -> ()
+    | Began _ | Forked _ | Ended _ | Queue _ | Mark _ -> ()
   in
   List.iter add items;
   let with_wake wait =
@@ -107,7 +107,7 @@ let runs_of items ~finished_ns =
     | Suspended { domain; _ } | Ended { domain; _ } -> stop pid domain time_ns
     | Resumed { task; domain; _ } | Forked { task; domain; _ } ->
         go_on pid task domain time_ns
-    | Began _ | Woken _ | Queue _ -> ()
+    | Began _ | Woken _ | Queue _ | Mark _ -> ()
   in
   List.iter add items;
   let rest = List.of_seq (Hashtbl.to_seq_keys running) in
