@@ -5,6 +5,7 @@ open Concord_trace
 type options = {
   perfetto : string;
   html : string option;
+  last : float option;
   table : bool;
   program : string;
   args : string list;
@@ -21,11 +22,12 @@ let seconds_between_looks = 0.02
 (* Programs that it started may go on when it has ended. *)
 let most_rests = 100
 
-(* The items, the newest first. *)
-let follow recorder { table; program; _ } =
-  let board = Board.create ~table ~program recorder and items = ref [] in
+let follow recorder { table; program; last; _ } =
+  let board = Board.create ~table ~program recorder in
+  let last_ns = Option.map (fun s -> Float.to_int (s *. 1e9)) last in
+  let kept = Kept.create ?last_ns () in
   let take item =
-    items := item :: !items;
+    Kept.add kept item;
     Board.add board item
   in
   let rec rest n = if Recorder.poll recorder take && n > 0 then rest (n - 1) in
@@ -45,7 +47,7 @@ let follow recorder { table; program; _ } =
         status
   in
   let status = Fun.protect loop ~finally:(fun () -> Board.leave board) in
-  (status, !items)
+  (status, kept, Board.profile board)
 
 (* --- Afterwards --------------------------------------------------------------- *)
 
@@ -63,7 +65,10 @@ let write path f =
           raise (Cannot (Printf.sprintf "cannot write %s: %s" path text)))
 
 let report_faults recorder ~program items =
-  if List.is_empty items then
+  let is_told (item : Recorder.item) =
+    match item.event with Told _ -> true | Lost _ | Paused _ -> false
+  in
+  if not (List.exists is_told items) then
     if Recorder.has_events recorder then
       say
         "%s told nothing: it does not use Concord, or it was linked with a \
@@ -75,10 +80,12 @@ let report_faults recorder ~program items =
          or later"
         program
   else begin
-    let is_began (item : Recorder.item) =
-      match item.event with Began _ -> true | _ -> false
+    let is_of_task (item : Recorder.item) =
+      match item.event with
+      | Told (Began _) | Lost _ | Paused _ -> false
+      | Told _ -> true
     in
-    if List.for_all is_began items then
+    if not (List.exists is_of_task items) then
       say "%s used Concord, but no task of it waited" program
   end;
   match Recorder.lost recorder with
@@ -89,8 +96,9 @@ let report_faults recorder ~program items =
          was written has gaps (OCAMLRUNPARAM=e=20 makes more room)"
         (Board.amount lost)
 
-let write_files options recorder items =
-  let timeline = Timeline.make items and names = Recorder.names recorder in
+let write_files options recorder kept profile =
+  let timeline = Timeline.make ?from_ns:(Kept.from_ns kept) (Kept.items kept)
+  and names = Recorder.names recorder in
   let lost = Recorder.lost recorder in
   write options.perfetto (fun channel ->
       Perfetto.write channel ~names ~lost timeline);
@@ -99,7 +107,7 @@ let write_files options recorder items =
     (fun path ->
       let title = Filename.basename options.program in
       write path (fun channel ->
-          Page.write channel ~title ~names ~lost timeline);
+          Page.write channel ~title ~names ~lost ~profile timeline);
       say "%s can be opened in a browser" path)
     options.html
 
@@ -135,9 +143,9 @@ let trace options =
   | recorder -> (
       handle_signals (Recorder.pid recorder);
       Fun.protect ~finally:(fun () -> Recorder.close recorder) @@ fun () ->
-      let status, items = follow recorder options in
-      report_faults recorder ~program:options.program items;
-      match write_files options recorder items with
+      let status, kept, profile = follow recorder options in
+      report_faults recorder ~program:options.program (Kept.items kept);
+      match write_files options recorder kept profile with
       | () -> Exit_code.of_status status
       | exception Cannot text ->
           say "%s" text;
@@ -164,6 +172,23 @@ let html =
   in
   Arg.(value & opt (some string) None & info [ "html" ] ~docv:"FILE" ~doc)
 
+let last =
+  let seconds =
+    let parse text =
+      match float_of_string_opt text with
+      | Some s when s > 0. && s < 1e9 -> Ok s
+      | Some _ | None ->
+          Error (`Msg (Printf.sprintf "%S is not a positive number" text))
+    in
+    Arg.conv (parse, fun ppf -> Format.fprintf ppf "%g")
+  in
+  let doc =
+    "Keep and write only what happened in the last $(docv) of the run, so that \
+     a program can be traced for days. The sums of waiting times count all of \
+     the run."
+  in
+  Arg.(value & opt (some seconds) None & info [ "last" ] ~docv:"SECONDS" ~doc)
+
 let no_table =
   let doc = "Do not show what goes on while the program runs." in
   Arg.(value & flag & info [ "no-table" ] ~doc)
@@ -183,7 +208,10 @@ let description =
        any domain. While the program runs, a table on the standard output \
        shows the tasks of each host and domain, how many wait, how often tasks \
        suspend and go on in a second, and the longest waits. Where that is no \
-       terminal, there is a line each second, and the table at the end.";
+       terminal, there is a line each second, and the table at the end. The \
+       last table is followed by the sums of waiting times by operation, \
+       structure and line, the pauses of the collector, and the marks of the \
+       program (Concord.Tools.Trace.mark).";
     `P
       "Then a file for Perfetto is written. Each process has two groups of \
        tracks there, its domains and its tasks. A wait is a slice, and an \
@@ -208,20 +236,20 @@ let description =
   ]
 
 let command =
-  let run perfetto html no_table command_line =
+  let run perfetto html last no_table command_line =
     match command_line with
     | program :: args ->
-        trace { perfetto; html; table = not no_table; program; args }
+        trace { perfetto; html; last; table = not no_table; program; args }
     | [] -> assert false (* the list is not empty *)
   in
   let doc = "show who waits for whom while a program runs" in
   Cmd.v
     (Cmd.info "concord-trace" ~doc ~exits:[] ~man:description)
-    Term.(const run $ perfetto $ html $ no_table $ command_line)
+    Term.(const run $ perfetto $ html $ last $ no_table $ command_line)
 
 (* What comes after PROGRAM is the program's, as if "--" stood before it. *)
 let with_dashes argv =
-  let takes_value = [ "-o"; "--output"; "--html" ] in
+  let takes_value = [ "-o"; "--output"; "--html"; "--last" ] in
   let rec from = function
     | [] -> []
     | "--" :: _ as rest -> rest

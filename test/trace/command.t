@@ -9,10 +9,32 @@ What the command prints, and how it ends.
 
 The table comes at the end where there is no terminal.
 
-  $ concord-trace -o met.json ./meeting.exe 3 2> told | grep -v -E '^  (fifo|thread|a sched)' | sed 's/: .*//'
+  $ concord-trace -o met.json ./meeting.exe 3 2> told > shown
+  $ sed '/waiting time/,$d' shown | grep -v -E '^  (fifo|thread|a sched)' | sed 's/: .*//'
   met
   meeting.exe
     host             domain   tasks  waiting  suspended/s    resumed/s
+
+It is followed by where tasks waited.
+
+  $ grep -E '(waiting time|Mvar.take.*meeting.ml|pauses)' shown | sed 's/.* s  Mvar.take .*meeting.ml.*/a line/' | sort -u
+    pauses           count       longest  of the collector
+    waiting time     count       longest  operation            structure    line
+  a line
+
+Only the last seconds are kept, if that is asked for: here the first wait is over for longer.
+
+  $ concord-trace --no-table --last 0.1 -o last.json ./resting.exe
+  concord-trace: last.json can be opened in https://ui.perfetto.dev
+  $ grep -o '"name":"mark [a-z]*"' last.json
+  "name":"mark second"
+  $ concord-trace --no-table --last 10 -o last.json ./resting.exe
+  concord-trace: last.json can be opened in https://ui.perfetto.dev
+  $ grep -o '"name":"mark [a-z]*"' last.json
+  "name":"mark first"
+  "name":"mark second"
+  $ concord-trace --last 0 ./resting.exe 2>&1 | grep -c 'is not a positive number'
+  1
 
 The page is made by an option; a file that cannot be written is told before the program runs.
 

@@ -1,6 +1,25 @@
 open Concord.Tools
 
-type item = { pid : int; time_ns : int; event : Trace.event }
+type pause = Minor | Major_slice | Stop_the_world
+
+type event =
+  | Told of Trace.event
+  | Lost of { domain : int; since_ns : int; bytes : int }
+  | Paused of { domain : int; pause : pause; for_ns : int }
+
+type item = { pid : int; time_ns : int; event : event }
+
+(* Of a process. The runtime numbers rings its own way, and a domain leaves its ring to
+   another one when it ends. [lost] has not been told yet: the loss ends where the ring's
+   next event is. [depth] is how many pauses are open, each within the one before. *)
+type ring = {
+  mutable domain : int;
+  mutable latest_ns : int;
+  mutable lost : int;
+  mutable depth : int;
+  mutable paused_ns : int;
+  mutable pause : pause;
+}
 
 (* Of a process: the program that has the process now, by when its events began; [None] if
    that was overwritten before it was seen. *)
@@ -130,8 +149,52 @@ let close t =
 
 let ns_of time = Int64.to_int (Runtime_events.Timestamp.to_int64 time)
 
-let take t pid _ring time event =
-  let time_ns = ns_of time in
+let domain_of : Trace.event -> int option = function
+  | Began _ -> None
+  | Suspended { domain; _ }
+  | Woken { domain; _ }
+  | Resumed { domain; _ }
+  | Forked { domain; _ }
+  | Ended { domain; _ }
+  | Queue { domain; _ }
+  | Mark { domain; _ } ->
+      Some domain
+
+let ring_of rings number =
+  match Hashtbl.find_opt rings number with
+  | Some ring -> ring
+  | None ->
+      let ring =
+        {
+          domain = number;
+          latest_ns = 0;
+          lost = 0;
+          depth = 0;
+          paused_ns = 0;
+          pause = Stop_the_world;
+        }
+      in
+      Hashtbl.replace rings number ring;
+      ring
+
+let tell_lost t pid (ring : ring) ~until_ns =
+  if ring.lost > 0 then begin
+    let event =
+      Lost
+        { domain = ring.domain; since_ns = ring.latest_ns; bytes = ring.lost }
+    in
+    ring.lost <- 0;
+    t.take { pid; time_ns = until_ns; event }
+  end
+
+let looked_at t pid (ring : ring) time_ns =
+  tell_lost t pid ring ~until_ns:time_ns;
+  ring.latest_ns <- time_ns
+
+let take t pid rings number time event =
+  let time_ns = ns_of time and ring = ring_of rings number in
+  looked_at t pid ring time_ns;
+  Option.iter (fun domain -> ring.domain <- domain) (domain_of event);
   let time_ns =
     match event with
     | Trace.Began { program } ->
@@ -140,13 +203,60 @@ let take t pid _ring time event =
     | Woken { ago_ns; _ } -> time_ns - ago_ns
     | Suspended _ | Resumed _ | Forked _ | Ended _ | Queue _ | Mark _ -> time_ns
   in
-  t.take { pid; time_ns; event }
+  t.take { pid; time_ns; event = Told event }
+
+(* A collection of the minor heap stops all domains, and so does more: the kind of a pause is
+   the most that is known of what it was for. *)
+let pause_of : Runtime_events.runtime_phase -> pause option = function
+  | EV_MINOR -> Some Minor
+  | EV_MAJOR_SLICE -> Some Major_slice
+  | EV_STW_LEADER | EV_STW_HANDLER -> Some Stop_the_world
+  | _ -> None
+
+let pause_begins t pid rings number time phase =
+  let time_ns = ns_of time and ring = ring_of rings number in
+  looked_at t pid ring time_ns;
+  match pause_of phase with
+  | None -> ()
+  | Some pause ->
+      if ring.depth = 0 then begin
+        ring.paused_ns <- time_ns;
+        ring.pause <- pause
+      end
+      else if ring.pause = Stop_the_world then ring.pause <- pause;
+      ring.depth <- ring.depth + 1
+
+let pause_ends t pid rings number time phase =
+  let time_ns = ns_of time and ring = ring_of rings number in
+  looked_at t pid ring time_ns;
+  (* that of a pause whose beginning was lost ends none *)
+  if Option.is_some (pause_of phase) && ring.depth > 0 then begin
+    ring.depth <- ring.depth - 1;
+    if ring.depth = 0 then
+      let { domain; pause; paused_ns; _ } = ring in
+      let for_ns = time_ns - paused_ns in
+      t.take
+        { pid; time_ns = paused_ns; event = Paused { domain; pause; for_ns } }
+  end
 
 let bytes_of_word = 8
 
 let callbacks t pid =
-  let lost_events _ring words = t.lost <- t.lost + (words * bytes_of_word) in
-  Trace.add_to (Runtime_events.Callbacks.create ~lost_events ()) (take t pid)
+  let rings = Hashtbl.create 10 in
+  let lost_events number words =
+    let ring = ring_of rings number and bytes = words * bytes_of_word in
+    t.lost <- t.lost + bytes;
+    ring.lost <- ring.lost + bytes;
+    ring.depth <- 0
+  in
+  let runtime_begin number time phase =
+    pause_begins t pid rings number time phase
+  and runtime_end number time phase =
+    pause_ends t pid rings number time phase
+  in
+  Trace.add_to
+    (Runtime_events.Callbacks.create ~lost_events ~runtime_begin ~runtime_end ())
+    (take t pid rings)
 
 (* [Failure]: the file is not, or not yet, one of events; or what was to be read was being
    overwritten, and the next poll finds that it was lost. *)

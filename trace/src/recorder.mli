@@ -1,9 +1,22 @@
 (** A program that runs, and its events. *)
 
+type pause = Minor | Major_slice | Stop_the_world
+
+type event =
+  | Told of Concord.Tools.Trace.event
+  | Lost of { domain : int; since_ns : int; bytes : int }
+      (** What this domain emitted between [since_ns] and [time_ns] was
+          overwritten before it was read; [since_ns] is 0 if nothing was read of
+          it before. *)
+  | Paused of { domain : int; pause : pause; for_ns : int }
+      (** From [time_ns] on the collector had this domain. A pause that is a
+          part of another one is not told, and a minor collection includes the
+          time in which it waits for the other domains. *)
+
 type item = {
   pid : int;
   time_ns : int;  (** When it happened, by the clock of all processes. *)
-  event : Concord.Tools.Trace.event;
+  event : event;
 }
 
 type t
