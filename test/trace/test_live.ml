@@ -245,9 +245,9 @@ let pauses_and_marks () =
   let profile =
     profile_of
       [
-        pause Minor 3;
-        pause Major_slice 1;
         pause Minor 4;
+        pause Major_slice 1;
+        pause Minor 3;
         mark "a";
         mark "b";
         mark "b";
