@@ -9,6 +9,7 @@ type options = {
   table : bool;
   program : string;
   args : string list;
+  pid : (int * int) option;  (** And the signal: a process that runs. *)
 }
 
 exception Cannot of string
@@ -18,11 +19,13 @@ let say format = Printf.ksprintf (Printf.eprintf "concord-trace: %s\n%!") format
 (* --- While it runs ------------------------------------------------------------ *)
 
 let seconds_between_looks = 0.02
+let is_interrupted = Atomic.make false
+let seconds_to_begin = 5.
 
 (* Programs that it started may go on when it has ended. *)
 let most_rests = 100
 
-let follow recorder { table; program; last; _ } =
+let follow recorder { table; program; last; pid; _ } =
   let board = Board.create ~table ~program recorder in
   let last_ns = Option.map (fun s -> Float.to_int (s *. 1e9)) last in
   let kept = Kept.create ?last_ns () in
@@ -31,8 +34,20 @@ let follow recorder { table; program; last; _ } =
     Board.add board item
   in
   let rec rest n = if Recorder.poll recorder take && n > 0 then rest (n - 1) in
+  let began = Unix.gettimeofday () in
+  let is_refused () =
+    Option.is_some pid
+    && (not (Recorder.has_begun recorder))
+    && Unix.gettimeofday () -. began > seconds_to_begin
+  in
   let rec loop () =
-    let status = Recorder.ended recorder in
+    let status =
+      if Atomic.get is_interrupted || is_refused () then begin
+        Recorder.stop recorder;
+        Some (Unix.WEXITED 0)
+      end
+      else Recorder.ended recorder
+    in
     let is_more = Recorder.poll recorder take in
     match status with
     | None ->
@@ -125,14 +140,34 @@ let handle_signals pid =
   List.iter pass [ Sys.sigterm; Sys.sighup; Sys.sigusr1; Sys.sigusr2 ];
   Sys.set_signal Sys.sigpipe Signal_ignore
 
+let stop_when_interrupted () =
+  let stop _ = Atomic.set is_interrupted true in
+  List.iter
+    (fun signal -> Sys.set_signal signal (Signal_handle stop))
+    [ Sys.sigint; Sys.sigterm; Sys.sighup ]
+
+let start { program; args; pid; _ } =
+  match pid with
+  | Some (pid, signal) ->
+      stop_when_interrupted ();
+      Recorder.attach pid ~signal
+  | None -> Recorder.start program args
+
+let report_not_begun recorder =
+  say
+    "process %d has not begun to emit events within %g s: all of its threads \
+     may be blocked, or the signal has stopped a trace that was on"
+    (Recorder.pid recorder) seconds_to_begin
+
 let trace options =
   (* Before the program runs for long: can the files be written? *)
   let check path = write path (fun channel -> output_string channel "") in
   match
-    ignore (Recorder.find options.program : string);
+    if Option.is_none options.pid then
+      ignore (Recorder.find options.program : string);
     check options.perfetto;
     Option.iter check options.html;
-    Recorder.start options.program options.args
+    start options
   with
   | exception Failure text ->
       say "%s" text;
@@ -141,10 +176,12 @@ let trace options =
       say "%s" text;
       125
   | recorder -> (
-      handle_signals (Recorder.pid recorder);
+      if Option.is_none options.pid then handle_signals (Recorder.pid recorder);
       Fun.protect ~finally:(fun () -> Recorder.close recorder) @@ fun () ->
       let status, kept, profile = follow recorder options in
-      report_faults recorder ~program:options.program (Kept.items kept);
+      if Option.is_some options.pid && not (Recorder.has_begun recorder) then
+        report_not_begun recorder
+      else report_faults recorder ~program:options.program (Kept.items kept);
       match write_files options recorder kept profile with
       | () -> Exit_code.of_status status
       | exception Cannot text ->
@@ -197,7 +234,25 @@ let command_line =
   let doc =
     "The program and its arguments. Options before it are the command's."
   in
-  Arg.(non_empty & pos_all string [] & info [] ~docv:"PROGRAM" ~doc)
+  Arg.(value & pos_all string [] & info [] ~docv:"PROGRAM" ~doc)
+
+let pid =
+  let doc =
+    "Instead of running a program, trace the process $(docv), which has called \
+     Concord.Tools.Trace.on_signal, until it ends or this command is \
+     interrupted (SIGINT, SIGTERM). On Linux."
+  in
+  Arg.(value & opt (some int) None & info [ "pid" ] ~docv:"PID" ~doc)
+
+let signal =
+  let doc =
+    "The signal that $(b,--pid) sends: $(b,usr1) or $(b,usr2), as the program \
+     has passed it to on_signal."
+  in
+  Arg.(
+    value
+    & opt (enum [ ("usr1", Sys.sigusr1); ("usr2", Sys.sigusr2) ]) Sys.sigusr2
+    & info [ "signal" ] ~docv:"SIGNAL" ~doc)
 
 let description =
   [
@@ -233,23 +288,35 @@ let description =
        if the arguments are not understood.";
     `S Manpage.s_examples;
     `Pre "$(cmd) -o server.json --html server.html ./server.exe --port 8080";
+    `Pre "$(cmd) --last 30 --html now.html --pid 4711";
   ]
 
 let command =
-  let run perfetto html last no_table command_line =
-    match command_line with
-    | program :: args ->
-        trace { perfetto; html; last; table = not no_table; program; args }
-    | [] -> assert false (* the list is not empty *)
+  let run perfetto html last no_table pid signal command_line =
+    let options program args pid =
+      { perfetto; html; last; table = not no_table; program; args; pid }
+    in
+    match (command_line, pid) with
+    | program :: args, None -> `Ok (trace (options program args None))
+    | [], Some pid ->
+        let program = Printf.sprintf "process %d" pid in
+        `Ok (trace (options program [] (Some (pid, signal))))
+    | [], None -> `Error (true, "required argument PROGRAM is missing")
+    | _ :: _, Some _ -> `Error (true, "there is both --pid and a PROGRAM")
   in
   let doc = "show who waits for whom while a program runs" in
   Cmd.v
     (Cmd.info "concord-trace" ~doc ~exits:[] ~man:description)
-    Term.(const run $ perfetto $ html $ last $ no_table $ command_line)
+    Term.(
+      ret
+        (const run $ perfetto $ html $ last $ no_table $ pid $ signal
+       $ command_line))
 
 (* What comes after PROGRAM is the program's, as if "--" stood before it. *)
 let with_dashes argv =
-  let takes_value = [ "-o"; "--output"; "--html"; "--last" ] in
+  let takes_value =
+    [ "-o"; "--output"; "--html"; "--last"; "--pid"; "--signal" ]
+  in
   let rec from = function
     | [] -> []
     | "--" :: _ as rest -> rest

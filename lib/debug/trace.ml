@@ -25,8 +25,13 @@ type event = Tracing.event =
   | Mark of { task : task; domain : int; text : string }
 
 let start = Plugin.trace
-let stop = Tracing.stop
+let stop = Plugin.stop_tracing
 let is_on = Tracing.is_on
+
+let on_signal signal =
+  let toggle _ = if is_on () then stop () else start () in
+  Sys.set_signal signal (Signal_handle toggle)
+
 let[@inline] mark text = if is_on () then Tracing.mark ~ask:Identify.waker text
 
 let add_to callbacks f =

@@ -143,6 +143,16 @@ val stop : unit -> unit
 
 val is_on : unit -> bool
 
+val on_signal : int -> unit
+(** [on_signal Sys.sigusr2]: from now on that signal starts the trace, and the
+    next one stops it, as [concord-trace --pid] asks for. It installs a signal
+    handler, which OCaml calls when a thread next runs OCaml code.
+
+    - {b Cost}: nothing until the first signal.
+    - {b Not told} are the ends of waits that began before the trace, and the
+      forks and ends of tasks of schedulers and scopes that did.
+    - {b Raises} [Invalid_argument] or [Sys_error] as [Sys.set_signal] does. *)
+
 val add_to :
   Runtime_events.Callbacks.t ->
   (int -> Runtime_events.Timestamp.t -> event -> unit) ->

@@ -109,3 +109,37 @@ Processes that the program starts are traced, too.
   [124]
   $ tail -n 1 told
   concord-trace: required argument PROGRAM is missing
+
+A process that runs can be attached to, more than once, if it has called on_signal.
+
+  $ rm -f ready
+  $ ./attachable.exe &
+  $ process=$!
+  $ while [ ! -e ready ]; do sleep 0.01; done
+  $ attach() {
+  >   concord-trace --no-table -o attached.json --pid $process 2> told &
+  >   command=$!
+  >   while [ ! -e seen ]; do sleep 0.01; done
+  >   kill -INT $command
+  >   wait $command
+  >   while [ -e seen ]; do sleep 0.01; done
+  > }
+  $ attach
+  $ cat told
+  concord-trace: attached.json can be opened in https://ui.perfetto.dev
+  $ [ "$(grep -c '"structure":"back"' attached.json)" -gt 10 ]
+  $ attach
+  $ cat told
+  concord-trace: attached.json can be opened in https://ui.perfetto.dev
+  $ [ "$(grep -c '"structure":"back"' attached.json)" -gt 10 ]
+  $ touch enough
+  $ wait $process
+
+  $ sleep 20 &
+  $ concord-trace --pid $! 2>&1 | sed 's/[0-9][0-9]*/N/'
+  concord-trace: process N does not handle the signal: it has not called Concord.Tools.Trace.on_signal
+  $ kill $!
+  $ concord-trace --pid 999999999 2>&1 | sed 's/[0-9][0-9]*/N/'
+  concord-trace: process N cannot be traced: No such process
+  $ concord-trace --pid 1 ./meeting.exe 2>&1 | tail -n 1
+  concord-trace: there is both --pid and a PROGRAM

@@ -187,7 +187,7 @@ let add t Recorder.{ pid; time_ns; event } =
 
 (* What is over is kept as long as events may come that are read late; a task of which nothing
    says that it has ended, for a minute. *)
-let late_ns = 10_000_000_000
+let late_ns = 3_000_000_000
 let idle_ns = 60_000_000_000
 
 let forget t =

@@ -32,6 +32,20 @@ val start : string -> string list -> t
 
     - {b Raises} [Failure] with what is to be told, if it cannot be run. *)
 
+val attach : int -> signal:int -> t
+(** [attach pid ~signal] is a process that runs already, and has called
+    {!Concord.Tools.Trace.on_signal}: it is sent the signal, [Sys.sigusr1] or
+    [Sys.sigusr2]. On Linux.
+
+    - {b Raises} [Failure] with what is to be told, if there is no such process,
+      it belongs to another user, or handles no such signal. *)
+
+val has_begun : t -> bool
+(** Has an event been read that says so? *)
+
+val stop : t -> unit
+(** Asks a process that was attached to not to emit any more. *)
+
 val pid : t -> int
 
 val poll : t -> (item -> unit) -> bool
@@ -40,10 +54,11 @@ val poll : t -> (item -> unit) -> bool
     order of their time for each domain of a process only. *)
 
 val ended : t -> Unix.process_status option
-(** Has the program ended? It does not wait. *)
+(** Has the program ended? It does not wait. How one has ended that was attached
+    to is not known: it is as if with 0. *)
 
 val close : t -> unit
-(** Removes the folder. *)
+(** Removes the folder, if the program was started. *)
 
 val names : t -> (int * string) list
 (** Of the processes that are traced, by their numbers. *)
