@@ -8,6 +8,7 @@ type event = Tracing.event =
       task : task;
       domain : int;
       operation : string;
+      structure : string;
       at : string;
     }
   | Woken of {
@@ -18,13 +19,20 @@ type event = Tracing.event =
       ago_ns : int;
     }
   | Resumed of { wait : int; task : task; domain : int; outcome : outcome }
-  | Forked of { task : task; parent : task; domain : int }
+  | Forked of { task : task; parent : task; domain : int; at : string }
   | Ended of { task : task; domain : int }
   | Queue of { name : string; domain : int; length : int }
+  | Mark of { task : task; domain : int; text : string }
 
 let start = Plugin.trace
-let stop = Tracing.stop
+let stop = Plugin.stop_tracing
 let is_on = Tracing.is_on
+
+let on_signal signal =
+  let toggle _ = if is_on () then stop () else start () in
+  Sys.set_signal signal (Signal_handle toggle)
+
+let[@inline] mark text = if is_on () then Tracing.mark ~ask:Identify.waker text
 
 let add_to callbacks f =
   Tracing.register ();

@@ -85,6 +85,9 @@ type event =
       operation : string;
           (** As ["Mvar.take"], or several between commas; [""] if it is not an
               operation of the library. *)
+      structure : string;
+          (** The structure's name, or several between commas; [""] if it has
+              none. *)
       at : string;
           (** The line of the program, as ["server.ml:12"]; [""] if it was
               compiled without [-g]. *)
@@ -107,17 +110,29 @@ type event =
           wait. There is none if the host cancelled it. *)
   | Resumed of { wait : int; task : task; domain : int; outcome : outcome }
       (** The task goes on. *)
-  | Forked of { task : task; parent : task; domain : int }
-      (** The new task begins: by {!Concord_fifo.fork} or {!Concord.Scope.fork},
-          if the scheduler or the scope began while the program was traced; as a
-          job of [Concord_domainslib]; or as code in direct style of
-          [Concord_lwt] or {!Concord.Tools.Monadic}. Other hosts fork by
-          themselves: the first event of such a task is that it waits, or wakes.
-      *)
+  | Forked of { task : task; parent : task; domain : int; at : string }
+      (** The new task begins, which the line [at] forked: by
+          {!Concord_fifo.fork} or {!Concord.Scope.fork}, if the scheduler or the
+          scope began while the program was traced; as a job of
+          [Concord_domainslib]; or as code in direct style of [Concord_lwt] or
+          {!Concord.Tools.Monadic}. Other hosts fork by themselves: the first
+          event of such a task is that it waits, or wakes. *)
   | Ended of { task : task; domain : int }  (** A task that was forked so. *)
   | Queue of { name : string; domain : int; length : int }
       (** How many tasks are ready in a scheduler, when one of them suspends:
           only of [Concord_fifo]. *)
+  | Mark of { task : task; domain : int; text : string }
+      (** The program called {!mark}. *)
+
+val mark : string -> unit
+(** [mark text] is an event of the calling task, as in
+    [mark "request 12 parsed"]: {!page-trace} says where it is seen.
+
+    - {b Kept} of [text] are the first 180 bytes; characters below a space
+      become spaces.
+    - {b Cost}: one read while the program is not traced, but [text] is computed
+      before. A microsecond or two while it is.
+    - {b Raises} what a signal handler raises there. *)
 
 val start : unit -> unit
 (** From now on. It starts the runtime's events if they are not started, which
@@ -127,6 +142,16 @@ val stop : unit -> unit
 (** Nothing more is emitted, but for the ends of waits that have begun. *)
 
 val is_on : unit -> bool
+
+val on_signal : int -> unit
+(** [on_signal Sys.sigusr2]: from now on that signal starts the trace, and the
+    next one stops it, as [concord-trace --pid] asks for. It installs a signal
+    handler, which OCaml calls when a thread next runs OCaml code.
+
+    - {b Cost}: nothing until the first signal.
+    - {b Not told} are the ends of waits that began before the trace, and the
+      forks and ends of tasks of schedulers and scopes that did.
+    - {b Raises} [Invalid_argument] or [Sys_error] as [Sys.set_signal] does. *)
 
 val add_to :
   Runtime_events.Callbacks.t ->

@@ -158,6 +158,8 @@ let[@inline] waited_in ~from part =
   if Waits.are_kept () then add_waited_in from part;
   part
 
+let name pointer = if are_any () then first_name (find pointer) else None
+
 (* --- In words ------------------------------------------------------------------ *)
 
 let is_of_library slot =

@@ -73,6 +73,10 @@ val describe : Identity.pointer -> string option
 (** As ["stream \"jobs\", made in server.ml, line 12"]; [None] if nothing is
     known. *)
 
+val name : Identity.pointer -> string option
+(** The name that the program gave it, or that of which it is a part. {b Cost}:
+    one read if there is no label; else O(n) for [n] labels. *)
+
 (** {2 Exceptions}
 
     They are constants, which programs match: so what raised them is noted

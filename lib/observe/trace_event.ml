@@ -8,6 +8,7 @@ type event =
       task : task;
       domain : int;
       operation : string;
+      structure : string;
       at : string;
     }
   | Woken of {
@@ -18,14 +19,16 @@ type event =
       ago_ns : int;
     }
   | Resumed of { wait : int; task : task; domain : int; outcome : outcome }
-  | Forked of { task : task; parent : task; domain : int }
+  | Forked of { task : task; parent : task; domain : int; at : string }
   | Ended of { task : task; domain : int }
   | Queue of { name : string; domain : int; length : int }
+  | Mark of { task : task; domain : int; text : string }
 
 (* --- As text ----------------------------------------------------------------- *)
 
-(* The runtime takes 1024 bytes. The longest event has four such texts. *)
-let max_length = 200
+(* The runtime takes 1024 bytes. The longest event has five such texts. *)
+let max_length = 180
+let in_one_line = String.map (fun c -> if c < ' ' then ' ' else c)
 
 let clean text =
   let text =
@@ -33,7 +36,11 @@ let clean text =
     if length <= max_length then text
     else "..." ^ String.sub text (length - max_length) max_length
   in
-  String.map (fun c -> if c < ' ' then ' ' else c) text
+  in_one_line text
+
+(* The end of a path or a name says which one it is, but the beginning of a mark what it says. *)
+let beginning text =
+  in_one_line (String.sub text 0 (Int.min max_length (String.length text)))
 
 let int = string_of_int
 let fields_of_task { id; host; name } = [ int id; clean host; clean name ]
@@ -43,10 +50,10 @@ let outcomes =
 
 let fields = function
   | Began { program } -> [ "began"; clean program ]
-  | Suspended { wait; task; domain; operation; at } ->
+  | Suspended { wait; task; domain; operation; structure; at } ->
       [ "suspended"; int wait ]
       @ fields_of_task task
-      @ [ int domain; clean operation; clean at ]
+      @ [ int domain; clean operation; clean structure; clean at ]
   | Woken { wait; by; domain; suspended_on; ago_ns } ->
       [ "woken"; int wait ]
       @ fields_of_task by
@@ -55,11 +62,15 @@ let fields = function
       [ "resumed"; int wait ]
       @ fields_of_task task
       @ [ int domain; List.assoc outcome outcomes ]
-  | Forked { task; parent; domain } ->
-      ("forked" :: fields_of_task task) @ fields_of_task parent @ [ int domain ]
+  | Forked { task; parent; domain; at } ->
+      ("forked" :: fields_of_task task)
+      @ fields_of_task parent
+      @ [ int domain; clean at ]
   | Ended { task; domain } -> ("ended" :: fields_of_task task) @ [ int domain ]
   | Queue { name; domain; length } ->
       [ "queue"; clean name; int domain; int length ]
+  | Mark { task; domain; text } ->
+      ("mark" :: fields_of_task task) @ [ int domain; beginning text ]
 
 let to_string event = String.concat "\t" (fields event)
 
@@ -68,9 +79,11 @@ let of_fields fields =
   let task id host name = { id = int id; host; name } in
   match fields with
   | [ "began"; program ] -> Some (Began { program })
-  | [ "suspended"; wait; id; host; name; domain; operation; at ] ->
-      let task = task id host name and domain = int domain in
-      Some (Suspended { wait = int wait; task; domain; operation; at })
+  | [ "suspended"; wait; id; host; name; domain; operation; structure; at ] ->
+      let wait = int wait
+      and task = task id host name
+      and domain = int domain in
+      Some (Suspended { wait; task; domain; operation; structure; at })
   | [ "woken"; wait; id; host; name; domain; suspended_on; ago_ns ] ->
       let by = task id host name and domain = int domain in
       let suspended_on = int suspended_on and ago_ns = int ago_ns in
@@ -80,13 +93,17 @@ let of_fields fields =
       let is_it (_, text) = String.equal text outcome in
       let outcome, _ = List.find is_it outcomes in
       Some (Resumed { wait = int wait; task; domain; outcome })
-  | [ "forked"; id; host; name; parent; parent_host; parent_name; domain ] ->
-      let parent = task parent parent_host parent_name in
-      Some (Forked { task = task id host name; parent; domain = int domain })
+  | [ "forked"; id; host; name; parent; parent_host; parent_name; domain; at ]
+    ->
+      let parent = task parent parent_host parent_name
+      and domain = int domain in
+      Some (Forked { task = task id host name; parent; domain; at })
   | [ "ended"; id; host; name; domain ] ->
       Some (Ended { task = task id host name; domain = int domain })
   | [ "queue"; name; domain; length ] ->
       Some (Queue { name; domain = int domain; length = int length })
+  | [ "mark"; id; host; name; domain; text ] ->
+      Some (Mark { task = task id host name; domain = int domain; text })
   | _ -> None
 
 let of_string text =

@@ -10,6 +10,7 @@ type event =
       task : task;
       domain : int;
       operation : string;
+      structure : string;
       at : string;
     }
   | Woken of {
@@ -20,12 +21,16 @@ type event =
       ago_ns : int;
     }
   | Resumed of { wait : int; task : task; domain : int; outcome : outcome }
-  | Forked of { task : task; parent : task; domain : int }
+  | Forked of { task : task; parent : task; domain : int; at : string }
   | Ended of { task : task; domain : int }
   | Queue of { name : string; domain : int; length : int }
+  | Mark of { task : task; domain : int; text : string }
 
 val to_string : event -> string
-(** At most 1000 bytes. *)
+(** At most 1000 bytes: longer texts are cut, a mark to {!max_length} bytes at
+    its end, others at their beginning. *)
+
+val max_length : int
 
 val of_string : string -> event option
 (** [None] if another version of the library wrote it. *)

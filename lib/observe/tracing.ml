@@ -59,30 +59,11 @@ let operation targets =
   |> List.sort_uniq String.compare
   |> String.concat ", "
 
-let max_frames = 24
-
-let is_of_library slot =
-  match Printexc.Slot.name slot with
-  | Some name ->
-      String.starts_with ~prefix:"Stdlib" name
-      || not (Debug_frames.is_of_program name)
-  | None -> false
-
-(* The line of the program that waits: the innermost one that is not the library's. *)
-let line_of raw =
-  let rec from i =
-    if i = Printexc.raw_backtrace_length raw then ""
-    else
-      let slot =
-        Printexc.convert_raw_backtrace_slot
-          (Printexc.get_raw_backtrace_slot raw i)
-      in
-      match Printexc.Slot.location slot with
-      | Some { filename; line_number; _ } when not (is_of_library slot) ->
-          Printf.sprintf "%s:%d" filename line_number
-      | Some _ | None -> from (i + 1)
-  in
-  from 0
+(* Of those that have a name. *)
+let structures targets =
+  List.filter_map (fun { Waits.structure; _ } -> Labels.name structure) targets
+  |> List.sort_uniq String.compare
+  |> String.concat ", "
 
 (* What resumers were called with, be it in vain, and how far [block] came. *)
 type progress = {
@@ -122,7 +103,7 @@ let waking ~ask ~wait ~suspended_on progress resumer outcome =
 let during ~who ~ask targets suspend block =
   let wait = 1 + Atomic.fetch_and_add last_wait 1 in
   let task = task who and suspended_on = this_domain () in
-  let at = line_of (Printexc.get_callstack max_frames) in
+  let at = Call_site.here () in
   let progress = { errors = Atomic.make []; entered = false; left = false } in
   let traced resumer =
     progress.entered <- true;
@@ -136,10 +117,11 @@ let during ~who ~ask targets suspend block =
     try emit (Resumed { wait; task; domain = this_domain (); outcome })
     with e -> Late.keep e (Printexc.get_raw_backtrace ())
   in
-  let operation = operation targets in
+  let operation = operation targets and structure = structures targets in
   Late.raise_kept ();
   match
-    emit (Suspended { wait; task; domain = suspended_on; operation; at });
+    emit
+      (Suspended { wait; task; domain = suspended_on; operation; structure; at });
     suspend traced
   with
   | v ->
@@ -160,9 +142,11 @@ let operation ~host ~ask target block =
       emit (Resumed { wait; task; domain = this_domain (); outcome })
   in
   let traced resumer =
-    let at = line_of (Printexc.get_callstack max_frames) in
-    let operation = operation [ target ] in
-    emit (Suspended { wait; task; domain = suspended_on; operation; at });
+    let at = Call_site.here () in
+    let operation = operation [ target ]
+    and structure = structures [ target ] in
+    emit
+      (Suspended { wait; task; domain = suspended_on; operation; structure; at });
     progress.entered <- true;
     match block (waking ~ask ~wait ~suspended_on progress resumer) with
     | None ->
@@ -182,11 +166,11 @@ let operation ~host ~ask target block =
   in
   (traced, ended)
 
-(* --- Tasks that begin and end, and queues ------------------------------------ *)
+(* --- Tasks that begin and end, queues, marks ---------------------------------- *)
 
-let began_by ~parent ~ask =
-  let task_ = task (ask ()) in
-  emit (Forked { task = task_; parent = task parent; domain = this_domain () });
+let began_by ~parent ~at ~ask =
+  let task_ = task (ask ()) and domain = this_domain () in
+  emit (Forked { task = task_; parent = task parent; domain; at });
   task_
 
 let ended task =
@@ -196,8 +180,8 @@ let ended task =
 (* Whatever a signal handler raises here, [f] is called: others may wait for what it does.
    Nor is it raised after [f] has returned: a task that has done all has not failed.
    Between the first [match] and [f] there is no polling point. *)
-let forked ~parent ~ask f =
-  match began_by ~parent ~ask with
+let forked ~parent ~at ~ask f =
+  match began_by ~parent ~at ~ask with
   | task -> (
       match f () with
       | v ->
@@ -212,3 +196,6 @@ let forked ~parent ~ask f =
       f ()
 
 let queue name length = emit (Queue { name; domain = this_domain (); length })
+
+let mark ~ask text =
+  emit (Mark { task = task (ask ()); domain = this_domain (); text })

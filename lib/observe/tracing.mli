@@ -41,11 +41,13 @@ val operation :
 (** As {!Waits.operation}, told. The second function is called with what the
     operation failed with. *)
 
-val forked : parent:Who.t -> ask:(unit -> Who.t) -> (unit -> 'a) -> 'a
-(** [forked ~parent ~ask f] is [f ()], in a new task: it and its end are told.
-*)
+val forked :
+  parent:Who.t -> at:string -> ask:(unit -> Who.t) -> (unit -> 'a) -> 'a
+(** [forked ~parent ~at ~ask f] is [f ()], in a new task that the line [at]
+    forked: it and its end are told. *)
 
 val queue : string -> int -> unit
+val mark : ask:(unit -> Who.t) -> string -> unit
 
 (** {2 Reading} *)
 

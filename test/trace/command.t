@@ -9,10 +9,32 @@ What the command prints, and how it ends.
 
 The table comes at the end where there is no terminal.
 
-  $ concord-trace -o met.json ./meeting.exe 3 2> told | grep -v -E '^  (fifo|thread|a sched)' | sed 's/: .*//'
+  $ concord-trace -o met.json ./meeting.exe 3 2> told > shown
+  $ sed '/waiting time/,$d' shown | grep -v -E '^  (fifo|thread|a sched)' | sed 's/: .*//'
   met
   meeting.exe
     host             domain   tasks  waiting  suspended/s    resumed/s
+
+It is followed by where tasks waited.
+
+  $ grep -E '(waiting time|Mvar.take.*meeting.ml|pauses)' shown | sed 's/.* s  Mvar.take .*meeting.ml.*/a line/' | sort -u
+    pauses           count       longest  of the collector
+    waiting time     count       longest  operation            structure    line
+  a line
+
+Only the last seconds are kept, if that is asked for: here the first wait is over for longer.
+
+  $ concord-trace --no-table --last 0.1 -o last.json ./resting.exe
+  concord-trace: last.json can be opened in https://ui.perfetto.dev
+  $ grep -o '"name":"mark [a-z]*"' last.json
+  "name":"mark second"
+  $ concord-trace --no-table --last 10 -o last.json ./resting.exe
+  concord-trace: last.json can be opened in https://ui.perfetto.dev
+  $ grep -o '"name":"mark [a-z]*"' last.json
+  "name":"mark first"
+  "name":"mark second"
+  $ concord-trace --last 0 ./resting.exe 2>&1 | grep -c 'is not a positive number'
+  1
 
 The page is made by an option; a file that cannot be written is told before the program runs.
 
@@ -87,3 +109,37 @@ Processes that the program starts are traced, too.
   [124]
   $ tail -n 1 told
   concord-trace: required argument PROGRAM is missing
+
+A process that runs can be attached to, more than once, if it has called on_signal.
+
+  $ rm -f ready
+  $ ./attachable.exe &
+  $ process=$!
+  $ while [ ! -e ready ]; do sleep 0.01; done
+  $ attach() {
+  >   concord-trace --no-table -o attached.json --pid $process 2> told &
+  >   command=$!
+  >   while [ ! -e seen ]; do sleep 0.01; done
+  >   kill -INT $command
+  >   wait $command
+  >   while [ -e seen ]; do sleep 0.01; done
+  > }
+  $ attach
+  $ cat told
+  concord-trace: attached.json can be opened in https://ui.perfetto.dev
+  $ [ "$(grep -c '"structure":"back"' attached.json)" -gt 10 ]
+  $ attach
+  $ cat told
+  concord-trace: attached.json can be opened in https://ui.perfetto.dev
+  $ [ "$(grep -c '"structure":"back"' attached.json)" -gt 10 ]
+  $ touch enough
+  $ wait $process
+
+  $ sleep 20 &
+  $ concord-trace --pid $! 2>&1 | sed 's/[0-9][0-9]*/N/'
+  concord-trace: process N does not handle the signal: it has not called Concord.Tools.Trace.on_signal
+  $ kill $!
+  $ concord-trace --pid 999999999 2>&1 | sed 's/[0-9][0-9]*/N/'
+  concord-trace: process N cannot be traced: No such process
+  $ concord-trace --pid 1 ./meeting.exe 2>&1 | tail -n 1
+  concord-trace: there is both --pid and a PROGRAM

@@ -47,10 +47,51 @@ let look browser page ~width =
   check "an arrow without a row"
     (yes "data.wakes.every(([a, , b]) => data.rows[a] && data.rows[b])");
   check "no arrow across domains" (yes "data.wakes.some((wake) => wake[4])");
+  check "the canvas is larger than the window"
+    (yes "canvas.clientHeight <= window.innerHeight");
+  check "a picture of another scale"
+    (yes
+       "canvas.height === Math.round(canvas.clientHeight * \
+        (window.devicePixelRatio || 1))");
+  check "a fold in pieces"
+    (yes "rowsOf.every((rows) => rows.every((row, i) => row === rows[0] + i))");
+  (* A task is told apart by its place also where rows are folded, and after unfolding them. *)
+  let places =
+    "data.waits.every(([row], i) => i % 97 !== 0 || (rowAt(place(row).top + \
+     0.01) === row))"
+  in
+  check "the places of rows" (yes places);
+  let lines = int "lines.length" in
+  if yes "folded.includes(true)" then begin
+    let fold = int "folded.indexOf(true)" in
+    let unfolded = int (Printf.sprintf "(unfold(%d), lines.length)" fold) in
+    check "nothing unfolds" (unfolded > lines);
+    check "the places of unfolded rows" (yes places);
+    check "it does not fold again"
+      (int (Printf.sprintf "(unfold(%d), lines.length)" fold) = lines)
+  end;
+  (* The last row can be reached, and something is drawn there. *)
+  let at_the_end =
+    "(() => { scroll.scrollTop = whole; draw(); const last = \
+     lines[lines.length - 1]; return last.top - scroll.scrollTop + last.height \
+     <= canvas.clientHeight })()"
+  in
+  check "the last row is out of reach" (yes at_the_end);
+  check "nothing at the end" (points "--wait" + points "--run" > 0);
+  check "not back" (int "(scroll.scrollTop = 0, draw(), scroll.scrollTop)" = 0);
+  (* The arrow of the wait under the pointer is drawn over what is there. *)
+  let arrow =
+    Printf.sprintf "(%s)(data.wakes[0][4] ? '--across' : '--arrow')"
+      points_script
+  in
+  let before = int arrow in
+  check "no arrow of the chosen wait"
+    (int ("(chosen = 0, draw(), " ^ arrow ^ ")") > before);
+  check "not back" (int "(chosen = -1, draw(), chosen)" = -1);
   let told =
     text
       "(() => { const [row, from, until] = data.waits[0]; return what(x((from \
-       + until) / 2), y(row) + 5) })()"
+       + until) / 2), place(row).top + place(row).height / 2) })()"
   in
   check ("not told of a wait: " ^ told) (String.length told > 0);
   let before = int "Math.round(view.until - view.from)" in

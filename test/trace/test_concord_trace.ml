@@ -133,6 +133,10 @@ let fields program event =
       are (common @ [ "ts"; "cat"; "id"; "bp" ]);
       is_time "ts";
       Check.strings "it ends in the slice around it" [ "e" ] [ text "bp" event ]
+  | "i" ->
+      are (common @ [ "ts"; "cat"; "s" ]);
+      is_time "ts";
+      Check.strings "on its track" [ "t" ] [ text "s" event ]
   | "C" ->
       are (common @ [ "ts"; "args" ]);
       is_time "ts";

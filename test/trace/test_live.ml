@@ -7,12 +7,17 @@ open Concord_trace
 let task ?(host = "fifo") id =
   { Trace.id; host; name = Printf.sprintf "task %d" id }
 
-let item ?(at = 0) event = { Recorder.pid = 1; time_ns = at; event }
+let item ?(at = 0) event =
+  { Recorder.pid = 1; time_ns = at; event = Told event }
 
-let suspended ?at ?(domain = 0) wait task =
+let lost ?(domain = 0) ~at () =
+  let event = Recorder.Lost { domain; since_ns = 0; bytes = 800 } in
+  { Recorder.pid = 1; time_ns = at; event }
+
+let suspended ?at ?(domain = 0) ?(structure = "") wait task =
   item ?at
     (Trace.Suspended
-       { wait; task; domain; operation = "Mvar.take"; at = "a.ml:1" })
+       { wait; task; domain; operation = "Mvar.take"; structure; at = "a.ml:1" })
 
 let resumed ?at ?(domain = 0) wait task =
   item ?at (Trace.Resumed { wait; task; domain; outcome = Returned })
@@ -80,6 +85,264 @@ let longest () =
   Check.yes "the first" (Check.contains (List.hd last) "10.00 s  fifo, task 0");
   Check.yes "where" (Check.contains (List.hd last) "a.ml:1")
 
+(* --- Events that were lost ------------------------------------------------------ *)
+
+let second = 1_000_000_000
+let waiting items = rows (table items)
+
+(* What a task does later ends its older wait, in whichever order the two are read. *)
+let later_event () =
+  let waits_once what items =
+    Check.strings what [ "fifo 0 1 1"; "longest waits" ] (waiting items)
+  and waits_not what items =
+    Check.strings what [ "fifo 0 1 0" ]
+      (List.filteri (fun i _ -> i < 1) (waiting items))
+  in
+  let first = suspended ~at:1 1 (task 1)
+  and second = suspended ~at:3 2 (task 1) in
+  waits_once "another wait" [ first; second ];
+  waits_once "another wait, read first" [ second; first ];
+  waits_not "the end of another wait" [ first; resumed ~at:3 2 (task 1) ];
+  waits_not "that end, read first" [ resumed ~at:3 2 (task 1); first ];
+  let ended = item ~at:3 (Trace.Ended { task = task 1; domain = 0 }) in
+  Check.strings "its end" [ "fifo 0 0 0" ] (waiting [ first; ended ]);
+  Check.strings "its end, read first" [ "fifo 0 0 0" ]
+    (waiting [ ended; first ])
+
+(* A loss makes the waits uncertain that began before it, and no others. *)
+let after_a_loss () =
+  let items =
+    [
+      suspended ~at:second 1 (task 1);
+      lost ~at:(2 * second) ();
+      suspended ~at:(3 * second) 2 (task 2);
+    ]
+  in
+  let lines = table ~now_ns:(10 * second) items in
+  Check.strings "rows"
+    [ "fifo 0 2 1"; "longest waits"; "?: 1 waits may" ]
+    (rows lines);
+  Check.yes "the count" (Check.contains (List.hd lines) "waiting?");
+  let longest = List.filter (fun line -> Check.contains line ", task ") lines in
+  (match longest with
+  | [ sure; unsure ] ->
+      Check.yes "the sure one" (Check.contains sure "7.00 s  fifo, task 2");
+      Check.yes "the other" (Check.contains unsure "9.00 s? fifo, task 1")
+  | _ -> Check.strings "longest" [] longest);
+  let live = Live.create () in
+  List.iter (Live.add live) items;
+  Check.yes "in one line"
+    (Check.contains
+       (Live.line live ~now_ns:(10 * second) ~since:1.)
+       "1 wait (and 1 may, as events were lost)");
+  (* of another process it says nothing *)
+  Check.strings "another process"
+    [ "fifo 0 1 1"; "longest waits" ]
+    (rows
+       (table [ suspended ~at:1 1 (task 1); { (lost ~at:2 ()) with pid = 2 } ]))
+
+let lost_ends () =
+  let items =
+    [
+      suspended ~at:1 1 (task 1);
+      lost ~at:2 ();
+      suspended ~at:3 2 (task 1);
+      resumed ~at:4 2 (task 1);
+    ]
+  in
+  Check.yes "counted"
+    (List.mem "  1 waits are over, but their ends were lost" (table items))
+
+(* What is over takes no room in the end. *)
+let forgotten () =
+  let live = Live.create () in
+  let words () =
+    ignore (Live.table live ~now_ns:0 ~since:1. : string list);
+    Check.words live
+  in
+  let some from =
+    for i = from to from + 999 do
+      let unknown = { (task i) with name = "an operation" } in
+      Live.add live (suspended ~at:(i * second) i unknown);
+      Live.add live (resumed ~at:((i * second) + 1) i unknown);
+      Live.add live (resumed ~at:(i * second) (-i) (task (-i)))
+    done;
+    words ()
+  in
+  let first = some 1_000 in
+  for n = 2 to 9 do
+    ignore (some (n * 1_000) : int)
+  done;
+  let last = some 10_000 in
+  Check.yes (Printf.sprintf "%d words, then %d" first last) (last <= 2 * first)
+
+(* --- Where the time is spent ------------------------------------------------------ *)
+
+let profile_of items =
+  let live = Live.create () in
+  List.iter (Live.add live) items;
+  Live.profile live
+
+let sums () =
+  let wait ?structure n ~at ~for_ns =
+    [
+      suspended ?structure ~at n (task n); resumed ~at:(at + for_ns) n (task n);
+    ]
+  in
+  let profile =
+    profile_of
+      (wait 1 ~structure:"jobs" ~at:0 ~for_ns:10
+      @ wait 2 ~structure:"jobs" ~at:100 ~for_ns:30
+      (* the ring of its end is read first *)
+      @ List.rev (wait 3 ~structure:"jobs" ~at:200 ~for_ns:5)
+      @ wait 4 ~at:300 ~for_ns:7
+      (* not known how long *)
+      @ [ suspended ~at:400 5 (task 5); suspended ~at:900 6 (task 5) ])
+  in
+  let text
+      ({ operation; structure; at; count; total_ns; longest_ns } : Profile.row)
+      =
+    Printf.sprintf "%s %s %s: %d, %d, %d" operation structure at count total_ns
+      longest_ns
+  in
+  Check.strings "sums"
+    [ "Mvar.take jobs a.ml:1: 3, 45, 30"; "Mvar.take  a.ml:1: 1, 7, 7" ]
+    (List.map text (Profile.waits profile))
+
+(* A task that moves from domain to domain, whose rings are read in any order. *)
+let sums_in_any_order () =
+  let steps =
+    [
+      suspended ~at:1 ~domain:0 1 (task 1);
+      resumed ~at:2 ~domain:1 1 (task 1);
+      suspended ~at:3 ~domain:2 2 (task 1);
+      resumed ~at:4 ~domain:0 2 (task 1);
+    ]
+  in
+  let rec orders = function
+    | [] -> [ [] ]
+    | all ->
+        List.concat_map
+          (fun one ->
+            List.map (List.cons one)
+              (orders (List.filter (fun other -> other != one) all)))
+          all
+  in
+  List.iter
+    (fun items ->
+      match Profile.waits (profile_of items) with
+      | [ row ] ->
+          Check.int "count" 2 row.count;
+          Check.int "sum" 2 row.total_ns
+      | rows -> Check.int "rows" 1 (List.length rows))
+    (orders steps)
+
+let pauses_and_marks () =
+  let pause pause for_ns =
+    let event = Recorder.Paused { domain = 0; pause; for_ns } in
+    { Recorder.pid = 1; time_ns = 0; event }
+  and mark text = item (Trace.Mark { task = task 1; domain = 0; text }) in
+  let profile =
+    profile_of
+      [
+        pause Minor 4;
+        pause Major_slice 1;
+        pause Minor 3;
+        mark "a";
+        mark "b";
+        mark "b";
+      ]
+  in
+  let text ({ pause; times; sum_ns; most_ns } : Profile.pauses) =
+    Printf.sprintf "%s: %d, %d, %d"
+      (Profile.name_of_pause pause)
+      times sum_ns most_ns
+  in
+  Check.strings "pauses"
+    [ "minor collection: 2, 7, 4"; "slice of the major collection: 1, 1, 1" ]
+    (List.map text (Profile.pauses profile));
+  Check.strings "marks" [ "b 2"; "a 1" ]
+    (List.map
+       (fun (text, n) -> Printf.sprintf "%s %d" text n)
+       (Profile.marks profile))
+
+let bounded () =
+  let profile = Profile.create () in
+  for i = 1 to 20_000 do
+    Profile.add profile ~operation:"lock" ~structure:(string_of_int i) ~at:"" 1;
+    Profile.mark profile (string_of_int i)
+  done;
+  let waits = Profile.waits profile in
+  Check.int "rows" 10_001 (List.length waits);
+  Check.strings "the others" [ "others" ] [ (List.hd waits).operation ];
+  Check.int "their count" 10_000 (List.hd waits).count;
+  Check.int "marks" 1_001 (List.length (Profile.marks profile))
+
+(* --- The last seconds -------------------------------------------------------------- *)
+
+let texts kept =
+  let text (item : Recorder.item) =
+    match item.event with
+    | Told (Trace.Began _) -> "began"
+    | Told (Suspended { wait; _ }) -> Printf.sprintf "suspended %d" wait
+    | Told (Resumed { wait; _ }) -> Printf.sprintf "resumed %d" wait
+    | Told (Forked { task; _ }) -> Printf.sprintf "forked %d" task.id
+    | Told (Ended { task; _ }) -> Printf.sprintf "ended %d" task.id
+    | Told _ | Lost _ | Paused _ -> "another"
+  in
+  List.map text (Kept.items kept)
+
+let kept items =
+  let kept = Kept.create ~last_ns:(8 * second) () in
+  List.iter (Kept.add kept) items;
+  kept
+
+let forked ~at n =
+  item ~at
+    (Trace.Forked { task = task n; parent = task 0; domain = 0; at = "" })
+
+let last_seconds () =
+  let at n = n * second in
+  let items =
+    [
+      item ~at:1 (Trace.Began { program = "a" });
+      (* over *)
+      forked ~at:(at 1) 1;
+      suspended ~at:(at 1) 1 (task 1);
+      resumed ~at:(at 2) 1 (task 1);
+      item ~at:(at 3) (Trace.Ended { task = task 1; domain = 0 });
+      (* over, but its end is read before its beginning *)
+      resumed ~at:(at 5) ~domain:1 3 (task 3);
+      suspended ~at:(at 4) 3 (task 3);
+      (* goes on *)
+      forked ~at:(at 1) 2;
+      suspended ~at:(at 2) 2 (task 2);
+      resumed ~at:(at 35) ~domain:1 2 (task 2);
+    ]
+  in
+  Check.strings "what goes on"
+    [ "began"; "forked 2"; "suspended 2"; "resumed 2"; "suspended 4" ]
+    (texts (kept (items @ [ suspended ~at:(at 36) 4 (task 4) ])));
+  Check.strings "all"
+    [ "suspended 1"; "resumed 1" ]
+    (let all = Kept.create () in
+     Kept.add all (suspended ~at:1 1 (task 1));
+     Kept.add all (resumed ~at:(at 1000) 1 (task 1));
+     texts all)
+
+(* A day of waits takes as much room as some seconds. *)
+let a_day () =
+  let kept = Kept.create ~last_ns:(8 * second) () in
+  let seconds from n =
+    for i = from to from + n - 1 do
+      Kept.add kept (suspended ~at:(i * second) i (task (i mod 10)));
+      Kept.add kept (resumed ~at:((i * second) + 1) i (task (i mod 10)))
+    done;
+    Check.words kept
+  in
+  let first = seconds 1 100 in
+  Check.yes "no growth" (seconds 101 86_400 <= first + (first / 2))
+
 let aligned () =
   let host = "Concord_styles.Delimited" in
   match table [ suspended 1 (task 1); suspended 2 (task ~host 2) ] with
@@ -106,4 +369,20 @@ let () =
           Check.test "long names" aligned;
           Check.test "narrow" narrow;
         ] );
+      ( "lost events",
+        [
+          Check.test "a later event ends a wait" later_event;
+          Check.test "waits that may have ended" after_a_loss;
+          Check.test "ends that were lost" lost_ends;
+          Check.test "forgotten" forgotten;
+        ] );
+      ( "profile",
+        [
+          Check.test "sums" sums;
+          Check.test "sums, in any order" sums_in_any_order;
+          Check.test "pauses and marks" pauses_and_marks;
+          Check.test "bounded" bounded;
+        ] );
+      ( "the last seconds",
+        [ Check.test "what goes on" last_seconds; Check.test "a day" a_day ] );
     ]

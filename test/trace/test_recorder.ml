@@ -63,10 +63,17 @@ let write file ~at text =
     (Unix.write_substring fd text 0 (String.length text));
   Unix.close fd
 
-let read recorder =
+let read_all recorder =
   let items = ref [] in
   Check.no "more" (Recorder.poll recorder (fun item -> items := item :: !items));
   List.rev !items
+
+(* Those of the library. *)
+let read recorder =
+  List.filter
+    (fun (item : Recorder.item) ->
+      match item.event with Told _ -> true | Lost _ | Paused _ -> false)
+    (read_all recorder)
 
 (* How many events of the library. *)
 let number_in text =
@@ -112,6 +119,66 @@ let in_one_process () =
       Check.int "the second" (number_in second) (List.length (read recorder));
       Check.int "lost" 0 (Recorder.lost recorder))
 
+let items_of text =
+  recording (fun folder recorder ->
+      write (Filename.concat folder "7.events") ~at:0 text;
+      read_all recorder)
+
+let pauses () =
+  let items = items_of (events_of "./collecting.exe" []) in
+  let pauses wanted =
+    List.filter_map
+      (fun (item : Recorder.item) ->
+        match item.event with
+        | Paused { pause; for_ns; domain } when pause = wanted ->
+            Check.yes "it takes time" (for_ns > 0);
+            Some (domain, item.time_ns, item.time_ns + for_ns)
+        | Paused _ | Told _ | Lost _ -> None)
+      items
+  in
+  let minor = pauses Minor and major = pauses Major_slice in
+  let on_first = List.filter (fun (domain, _, _) -> domain = 0) in
+  Check.yes "minor collections" (List.length (on_first minor) >= 5);
+  Check.yes "slices" (List.length (on_first major) >= 5);
+  (* A part of a pause is not another one. *)
+  let all = List.sort compare (minor @ major @ pauses Stop_the_world) in
+  ignore
+    (List.fold_left
+       (fun (domain, until) (domain', from', until') ->
+         Check.yes "apart" (domain <> domain' || until <= from');
+         (domain', until'))
+       (-1, 0) all
+      : int * int);
+  let marks (item : Recorder.item) =
+    match item.event with Told (Mark { text; _ }) -> Some text | _ -> None
+  in
+  Check.strings "marks"
+    (List.init 5 (fun i -> Printf.sprintf "collected %d times" (i + 1)))
+    (List.filter_map marks items)
+
+(* The ring of [events_of] has 4096 words: more meetings than fit. *)
+let losses () =
+  let items = items_of (events_of "./meeting.exe" [ "2000" ]) in
+  let lost =
+    List.filter
+      (fun (item : Recorder.item) ->
+        match item.event with
+        | Lost { since_ns; bytes; _ } ->
+            Check.yes "later" (item.time_ns > since_ns);
+            Check.yes "bytes" (bytes > 0);
+            true
+        | Told _ | Paused _ -> false)
+      items
+  in
+  Check.yes "told" (lost <> []);
+  let { Timeline.waits; losses; _ } = Timeline.make items in
+  Check.int "drawn" (List.length lost) (List.length losses);
+  List.iter
+    (fun (w : Timeline.wait) ->
+      Check.yes "none is said to wait that has ended"
+        (Option.is_some w.outcome || not w.is_sure))
+    waits
+
 let () =
   Check.run "recorder"
     [
@@ -119,5 +186,10 @@ let () =
         [
           Check.test "growing" growing;
           Check.test "two programs in one process" in_one_process;
+        ] );
+      ( "events",
+        [
+          Check.test "pauses of the collector" pauses;
+          Check.test "losses" losses;
         ] );
     ]

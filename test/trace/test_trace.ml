@@ -61,6 +61,7 @@ let text = function
   | Forked _ -> "forked"
   | Ended _ -> "ended"
   | Queue _ -> "queue"
+  | Mark { text; _ } -> "mark " ^ text
 
 let said events =
   List.filter (fun said -> said <> "queue") (List.map text events)
@@ -138,6 +139,79 @@ let cancelled () =
   Check.yes "cancelled" (List.mem "cancelled" said);
   Check.no "woken" (List.exists (String.starts_with ~prefix:"woken") said)
 
+(* Of a structure that has a name, and of a choice between two that have. *)
+let names () =
+  let jobs = Mvar.create_empty ~name:"jobs" ()
+  and results = Mvar.create_empty ~name:"results" () in
+  let run () =
+    Concord_fifo.run (fun () ->
+        let take = Concord_fifo.fork (fun () -> Mvar.take jobs) in
+        Mvar.put jobs ();
+        Concord_fifo.join take;
+        let choose =
+          Concord_fifo.fork (fun () ->
+              Event.select [ Mvar.take_evt results; Mvar.take_evt jobs ])
+        in
+        Mvar.put results ();
+        Concord_fifo.join choose;
+        let plain = Mvar.create_empty () in
+        let take = Concord_fifo.fork (fun () -> Mvar.take plain) in
+        Mvar.put plain ();
+        Concord_fifo.join take)
+  in
+  let name = function
+    | Trace.Suspended { operation; structure; _ }
+      when Check.contains operation "Mvar.take" ->
+        Some structure
+    | _ -> None
+  in
+  Check.strings "names"
+    [ "jobs"; "jobs, results"; "" ]
+    (List.filter_map name (traced run))
+
+let marks () =
+  let long = String.make 150 'm' ^ String.make 50 'n' in
+  let run () =
+    Trace.mark "one\ttwo";
+    Concord_fifo.run (fun () -> Trace.mark long)
+  in
+  Check.int "when off" 0 (List.length (of_ run));
+  let mark = function
+    | Trace.Mark { text; task; domain } ->
+        Check.int "domain" (Domain.self () :> int) domain;
+        Some (task.host ^ ", " ^ task.name ^ ": " ^ text)
+    | _ -> None
+  in
+  Check.strings "marks"
+    [ ", thread 0: one two"; "fifo, task 0: " ^ String.sub long 0 180 ]
+    (List.filter_map mark (traced run))
+
+(* Each call stack is decoded once, and many of them do not make others wrong. *)
+let call_sites () =
+  let module Call_site = Concord__Call_site in
+  let lines = ref [] in
+  for _ = 1 to 2 do
+    lines := Call_site.here () :: !lines
+  done;
+  (match !lines with
+  | [ first; second ] ->
+      Check.yes "the line" (Check.contains first "test_trace.ml:");
+      Check.yes "decoded once" (first == second)
+  | _ -> assert false (* there are two *));
+  (* A stack for each number, taken at one of two lines. *)
+  let rec stack n =
+    if n = 0 then Printexc.get_callstack Call_site.max_frames
+    else if n = 1 then Printexc.get_callstack Call_site.max_frames
+    else if n mod 2 = 0 then Sys.opaque_identity (stack (n / 2))
+    else Sys.opaque_identity (stack (n / 2))
+  in
+  for n = 0 to 4_095 do
+    let raw = stack n in
+    Check.strings "the same line"
+      [ Call_site.decode raw ]
+      [ Call_site.line raw ]
+  done
+
 let forked () =
   let run () = Concord_fifo.run (fun () -> ignore (Concord_fifo.fork ignore)) in
   let events = traced run in
@@ -149,6 +223,7 @@ let forked () =
   | [ Forked f; Ended e ] ->
       Check.int "task" f.task.id e.task.id;
       Check.no "the parent" (f.task.id = f.parent.id);
+      Check.yes "the line" (Check.contains f.at "test_trace.ml:");
       Check.strings "names"
         [ "fifo"; "task 1"; "task 0" ]
         [ f.task.host; f.task.name; f.parent.name ]
@@ -159,7 +234,13 @@ let in_scope () =
     Concord_fifo.run (fun () ->
         Scope.run (fun scope -> Scope.fork scope ignore))
   in
-  let said = said (traced run) in
+  let events = traced run in
+  let said = said events in
+  let is_here = function
+    | Trace.Forked { at; _ } -> Check.contains at "test_trace.ml:"
+    | _ -> false
+  in
+  Check.yes "the line" (List.exists is_here events);
   let of_one wanted = List.filter (String.equal wanted) said in
   Check.strings "forks" [ "forked" ] (of_one "forked");
   Check.strings "ends" [ "ended" ] (of_one "ended")
@@ -209,11 +290,21 @@ let as_text () =
   in
   let task = { Tracing.id = 3; host = "a\tb\n"; name = String.make 2000 'x' } in
   let at = String.make 5000 'y' and operation = String.make 5000 'z' in
-  same (Tracing.Suspended { wait = 1; task; domain = 2; operation; at });
-  same (Forked { task; parent = task; domain = 2 });
+  let structure = operation in
+  same
+    (Tracing.Suspended { wait = 1; task; domain = 2; operation; structure; at });
+  same (Forked { task; parent = task; domain = 2; at });
+  same (Mark { task; domain = 2; text = operation });
   same (Resumed { wait = 1; task; domain = 0; outcome = Cancelled });
   Check.yes "of another version"
-    (Option.is_none (Tracing.of_string "suspended\tx\t"))
+    (Option.is_none (Tracing.of_string "suspended\tx\t"));
+  (* Before waits had the name of the structure, and forks their line. *)
+  List.iter
+    (fun text -> Check.yes text (Option.is_none (Tracing.of_string text)))
+    [
+      "suspended\t1\t2\tfifo\ttask 1\t0\tMvar.take\ta.ml:1";
+      "forked\t2\tfifo\ttask 1\t1\tfifo\ttask 0\t0";
+    ]
 
 let () =
   Check.run "trace"
@@ -229,6 +320,9 @@ let () =
           Check.test "forked in a scope" in_scope;
           Check.test "handed over" handed_over;
           Check.test "queue" queue;
+          Check.test "names of structures" names;
+          Check.test "marks" marks;
+          Check.test "lines" call_sites;
           Check.test "as text" as_text;
         ] );
     ]

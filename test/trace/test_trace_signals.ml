@@ -36,9 +36,26 @@ let the_answer_counts () =
   Check.yes "the resumer's answer" (!answer = Some true);
   Check.raises "later" Interrupt Concord__Late.raise_kept
 
+(* The first signal starts the trace, the second one stops it, and then suspensions do not look
+   any more. *)
+let started_by_a_signal () =
+  let signal = Sys.sigusr2 in
+  let takes_slow_path () = Concord__Plugin.takes_slow_path () in
+  let before = takes_slow_path () and self = Unix.getpid () in
+  Trace.on_signal signal;
+  Check.no "not yet" (Trace.is_on ());
+  Unix.kill self signal;
+  Check.eventually "on" Trace.is_on;
+  Check.yes "suspensions look" (takes_slow_path ());
+  Unix.kill self signal;
+  Check.eventually "off" (fun () -> not (Trace.is_on ()));
+  Check.yes "as before" (takes_slow_path () = before);
+  Sys.set_signal signal Signal_default
+
 let () =
   Check.run "Trace, signals"
     [
       ("handlers", Interrupting.only (Check.test "raise" as_it_is));
+      ("on_signal", [ Check.test "on and off" started_by_a_signal ]);
       ("wakers", [ Check.test "the answer counts" the_answer_counts ]);
     ]

@@ -31,6 +31,8 @@ let create ~table ~program recorder =
     newest_at_ns = now;
   }
 
+let profile t = Live.profile t.live
+
 let add t (item : Recorder.item) =
   Live.add t.live item;
   if item.time_ns > t.newest_ns then begin
@@ -81,4 +83,5 @@ let show_all t =
   Live.from_the_start t.live;
   let since = seconds (now_ns () - t.started_ns) in
   print_endline (title t);
-  List.iter print_endline (Live.table t.live ~now_ns:(now_of_events t) ~since)
+  List.iter print_endline (Live.table t.live ~now_ns:(now_of_events t) ~since);
+  List.iter print_endline (Profile.lines (profile t))

@@ -1,9 +1,12 @@
 open Concord.Tools
 
 type wait = {
+  number : int;
+  pid : int;
   task : Trace.task;
   domain : int;
   operation : string;
+  structure : string;
   at : string;
   since_ns : int;
 }
@@ -16,30 +19,56 @@ type group = {
   mutable shown_resumed : int;
 }
 
-(* The rings of domains are read one after the other: a task may be seen to go on before it
-   is seen to wait. *)
+(* What is known of a task. The rings of domains are read one after the other, so that an
+   event may come after later ones of the same task: those are known by [latest_ns]. *)
+type state = {
+  mutable latest_ns : int;
+  mutable wait : wait option;
+  mutable seen_in : group option;
+}
+
 type t = {
+  profile : Profile.t;
   groups : (string * int, group) Hashtbl.t;
-  seen_in : (int * int, group) Hashtbl.t;  (** Where each task was seen last. *)
-  waits : (int * int, wait) Hashtbl.t;
-  resumed_first : (int * int, unit) Hashtbl.t;
+  states : (int * int, state) Hashtbl.t;
+  resumed_first : (int * int, int) Hashtbl.t;
+      (** When waits ended that were not seen to begin, or not yet. *)
+  superseded : (int * int, int * wait) Hashtbl.t;
+      (** Waits that were not seen to end, or not yet, and when their tasks did
+          something later. *)
+  lost_until : (int, int) Hashtbl.t;  (** Of each process, the last loss. *)
+  mutable newest_ns : int;
+  mutable unseen_ends : int;
   mutable number : int;
 }
 
 let create () =
   {
+    profile = Profile.create ();
     groups = Hashtbl.create 10;
-    seen_in = Hashtbl.create 100;
-    waits = Hashtbl.create 100;
+    states = Hashtbl.create 100;
     resumed_first = Hashtbl.create 10;
+    superseded = Hashtbl.create 10;
+    lost_until = Hashtbl.create 1;
+    newest_ns = 0;
+    unseen_ends = 0;
     number = 0;
   }
 
 let number t = t.number
+let profile t = t.profile
+
+(* May its end have been lost? *)
+let is_sure t wait =
+  match Hashtbl.find_opt t.lost_until wait.pid with
+  | Some until_ns -> wait.since_ns >= until_ns
+  | None -> true
+
+let host_of (task : Trace.task) = if task.host = "" then "thread" else task.host
 
 let group t (task : Trace.task) domain =
-  let host = if task.host = "" then "thread" else task.host in
-  match Hashtbl.find_opt t.groups (host, domain) with
+  let key = (host_of task, domain) in
+  match Hashtbl.find_opt t.groups key with
   | Some group -> group
   | None ->
       let group =
@@ -51,62 +80,169 @@ let group t (task : Trace.task) domain =
           shown_resumed = 0;
         }
       in
-      Hashtbl.replace t.groups (host, domain) group;
+      Hashtbl.replace t.groups key group;
       group
 
-let leaves t key =
-  Option.iter
-    (fun group -> Hashtbl.remove group.tasks key)
-    (Hashtbl.find_opt t.seen_in key);
-  Hashtbl.remove t.seen_in key
+let leaves key state =
+  Option.iter (fun group -> Hashtbl.remove group.tasks key) state.seen_in;
+  state.seen_in <- None
 
 (* A job of a pool goes on in any domain. *)
-let enters t key group =
-  leaves t key;
-  Hashtbl.replace t.seen_in key group;
+let enters key state group =
+  leaves key state;
+  state.seen_in <- Some group;
   Hashtbl.replace group.tasks key ()
 
-let add t Recorder.{ pid; time_ns; event } =
-  t.number <- t.number + 1;
+let state t key =
+  match Hashtbl.find_opt t.states key with
+  | Some state -> state
+  | None ->
+      let state = { latest_ns = min_int; wait = None; seen_in = None } in
+      Hashtbl.replace t.states key state;
+      state
+
+let ended t wait ~at_ns =
+  let { operation; structure; at; since_ns; _ } = wait in
+  Profile.add t.profile ~operation ~structure ~at (Int.max 0 (at_ns - since_ns))
+
+let supersede t wait ~at_ns =
+  Hashtbl.replace t.superseded (wait.pid, wait.number) (at_ns, wait)
+
+(* A task that does something later does not wait any more. *)
+let ends_older_wait t state ~at_ns =
+  match state.wait with
+  | Some wait when wait.since_ns <= at_ns ->
+      supersede t wait ~at_ns;
+      state.wait <- None
+  | Some _ | None -> ()
+
+let suspended t state wait =
+  let key = (wait.pid, wait.number) in
+  match Hashtbl.find_opt t.resumed_first key with
+  | Some at_ns ->
+      Hashtbl.remove t.resumed_first key;
+      ended t wait ~at_ns
+  | None ->
+      if wait.since_ns >= state.latest_ns then begin
+        ends_older_wait t state ~at_ns:wait.since_ns;
+        state.wait <- Some wait
+      end
+      else supersede t wait ~at_ns:state.latest_ns
+
+let resumed t state ~pid ~number ~at_ns =
+  match state.wait with
+  | Some wait when wait.number = number ->
+      ended t wait ~at_ns;
+      state.wait <- None
+  | Some _ | None -> (
+      ends_older_wait t state ~at_ns;
+      match Hashtbl.find_opt t.superseded (pid, number) with
+      | Some (_, wait) ->
+          Hashtbl.remove t.superseded (pid, number);
+          ended t wait ~at_ns
+      | None -> Hashtbl.replace t.resumed_first (pid, number) at_ns)
+
+let told t pid time_ns event =
+  (* [f state]: what the event does, before it is the latest one *)
+  let of_task (task : Trace.task) domain f =
+    let key = (pid, task.id) in
+    let state = state t key and group = group t task domain in
+    f group state;
+    if time_ns >= state.latest_ns then begin
+      state.latest_ns <- time_ns;
+      if Timeline.is_known task then enters key state group
+    end
+  in
   match event with
-  | Suspended { wait; task; domain; operation; at } ->
-      let group = group t task domain in
-      group.suspended <- group.suspended + 1;
-      if Timeline.is_known task then enters t (pid, task.id) group;
-      if Hashtbl.mem t.resumed_first (pid, wait) then
-        Hashtbl.remove t.resumed_first (pid, wait)
-      else
-        Hashtbl.replace t.waits (pid, wait)
-          { task; domain; operation; at; since_ns = time_ns }
+  | Trace.Suspended { wait; task; domain; operation; structure; at } ->
+      of_task task domain (fun group state ->
+          group.suspended <- group.suspended + 1;
+          let number = wait and since_ns = time_ns in
+          suspended t state
+            { number; pid; task; domain; operation; structure; at; since_ns })
   | Resumed { wait; task; domain; _ } ->
-      let group = group t task domain in
-      group.resumed <- group.resumed + 1;
-      if Timeline.is_known task then enters t (pid, task.id) group;
-      if Hashtbl.mem t.waits (pid, wait) then Hashtbl.remove t.waits (pid, wait)
-      else Hashtbl.replace t.resumed_first (pid, wait) ()
-  | Forked { task; domain; _ } -> enters t (pid, task.id) (group t task domain)
-  | Ended { task; _ } -> leaves t (pid, task.id)
+      of_task task domain (fun group state ->
+          group.resumed <- group.resumed + 1;
+          resumed t state ~pid ~number:wait ~at_ns:time_ns)
+  | Forked { task; domain; _ } -> of_task task domain (fun _ _ -> ())
+  | Ended { task; domain } ->
+      of_task task domain (fun _ state ->
+          ends_older_wait t state ~at_ns:time_ns);
+      leaves (pid, task.id) (state t (pid, task.id))
+  | Mark { text; _ } -> Profile.mark t.profile text
   | Began _ | Woken _ | Queue _ -> ()
 
+let add t Recorder.{ pid; time_ns; event } =
+  t.newest_ns <- Int.max t.newest_ns time_ns;
+  match event with
+  | Told event ->
+      t.number <- t.number + 1;
+      told t pid time_ns event
+  | Paused { pause; for_ns; _ } -> Profile.pause t.profile pause for_ns
+  | Lost _ ->
+      let before =
+        Option.value (Hashtbl.find_opt t.lost_until pid) ~default:min_int
+      in
+      Hashtbl.replace t.lost_until pid (Int.max before time_ns)
+
+(* What is over is kept as long as events may come that are read late; a task of which nothing
+   says that it has ended, for a minute. *)
+let late_ns = 3_000_000_000
+let idle_ns = 60_000_000_000
+
+let forget t =
+  let is_older ns than_ns = ns < t.newest_ns - than_ns in
+  let keep_state key state =
+    match state with
+    | { wait = Some _; _ } -> Some state
+    | { seen_in = None; latest_ns; _ } ->
+        if is_older latest_ns late_ns then None else Some state
+    | { seen_in = Some _; latest_ns; _ } ->
+        if is_older latest_ns idle_ns then begin
+          leaves key state;
+          None
+        end
+        else Some state
+  and keep_end _ ns = if is_older ns late_ns then None else Some ns
+  and keep_superseded _ ((ns, _) as superseded) =
+    if is_older ns late_ns then begin
+      t.unseen_ends <- t.unseen_ends + 1;
+      None
+    end
+    else Some superseded
+  in
+  Hashtbl.filter_map_inplace keep_state t.states;
+  Hashtbl.filter_map_inplace keep_end t.resumed_first;
+  Hashtbl.filter_map_inplace keep_superseded t.superseded
+
+let unseen_ends t = t.unseen_ends + Hashtbl.length t.superseded
 let of_table table = List.of_seq (Hashtbl.to_seq table)
 
-let waiting t key =
-  List.length
-    (List.filter
-       (fun (_, { task; domain; _ }) ->
-         ((if task.host = "" then "thread" else task.host), domain) = key)
-       (of_table t.waits))
-
-let longest t n =
-  List.map snd (of_table t.waits)
+(* Those that are sure, and those whose ends may have been lost, the longest first. *)
+let waits t =
+  Hashtbl.to_seq_values t.states
+  |> Seq.filter_map (fun state -> state.wait)
+  |> List.of_seq
   |> List.sort (fun a b -> Int.compare a.since_ns b.since_ns)
-  |> List.filteri (fun i _ -> i < n)
+  |> List.partition (is_sure t)
 
-let wait_text ~now_ns { task; operation; at; since_ns; _ } =
-  Printf.sprintf "%8.2f s  %-28s %-20s %s"
+let key_of wait = (host_of wait.task, wait.domain)
+
+let count_by_group waits =
+  let counts = Hashtbl.create 10 in
+  let count key = Option.value (Hashtbl.find_opt counts key) ~default:0 in
+  List.iter
+    (fun wait -> Hashtbl.replace counts (key_of wait) (1 + count (key_of wait)))
+    waits;
+  count
+
+let wait_text ~now_ns ~is_sure { task; operation; structure; at; since_ns; _ } =
+  Printf.sprintf "%8.2f s%c %-28s %-20s %s%s"
     (float_of_int (Int.max 0 (now_ns - since_ns)) *. 1e-9)
+    (if is_sure then ' ' else '?')
     (Timeline.label task)
     (if operation = "" then "-" else operation)
+    (if structure = "" then "" else structure ^ ", ")
     at
 
 let per_second n since = if since > 0. then float_of_int n /. since else 0.
@@ -130,26 +266,55 @@ let resumed group = group.resumed - group.shown_resumed
 let most_waits = 5
 let compare_keys (a, _) (b, _) = compare a b
 
+let longest sure unsure =
+  List.map (fun wait -> (true, wait)) sure
+  @ List.map (fun wait -> (false, wait)) unsure
+  |> List.filteri (fun i _ -> i < most_waits)
+
+(* What must be known of numbers that are not exact. *)
+let warnings t unsure =
+  (match List.length unsure with
+    | 0 -> []
+    | n ->
+        [
+          Printf.sprintf
+            "  ?: %d waits may have ended: events were lost after they began" n;
+        ])
+  @
+  if Hashtbl.length t.lost_until = 0 || unseen_ends t = 0 then []
+  else
+    [
+      Printf.sprintf "  %d waits are over, but their ends were lost"
+        (unseen_ends t);
+    ]
+
 let table ?(at_most = max_int) t ~now_ns ~since =
+  forget t;
   let all = List.sort compare_keys (of_table t.groups) in
-  let waits = List.map (wait_text ~now_ns) (longest t most_waits) in
-  let room = Int.max 1 (at_most - most_waits - 3) in
+  let sure, unsure = waits t in
+  let warnings = warnings t unsure in
+  let wait (is_sure, wait) = wait_text ~now_ns ~is_sure wait in
+  let waits = List.map wait (longest sure unsure) @ warnings in
+  let room = Int.max 1 (at_most - most_waits - List.length warnings - 3) in
   let shown = List.filteri (fun i _ -> i < room) all in
   let width =
     List.fold_left
       (fun width ((host, _), _) -> Int.max width (String.length host))
       16 shown
   in
+  let waiting = count_by_group sure and may_wait = count_by_group unsure in
   let row (((host, domain) as key), group) =
-    Printf.sprintf "  %-*s %6d %7d %8d %12.1f %12.1f" width host domain
+    Printf.sprintf "  %-*s %6d %7d %8d %12.1f %12.1f%s" width host domain
       (Hashtbl.length group.tasks)
-      (waiting t key)
+      (waiting key)
       (per_second (suspended group) since)
       (per_second (resumed group) since)
+      (if List.is_empty unsure then "" else Printf.sprintf " %9d" (may_wait key))
   in
   let head =
-    Printf.sprintf "  %-*s %6s %7s %8s %12s %12s" width "host" "domain" "tasks"
-      "waiting" "suspended/s" "resumed/s"
+    Printf.sprintf "  %-*s %6s %7s %8s %12s %12s%s" width "host" "domain"
+      "tasks" "waiting" "suspended/s" "resumed/s"
+      (if List.is_empty unsure then "" else "  waiting?")
   and others =
     match List.length all - List.length shown with
     | 0 -> []
@@ -161,13 +326,19 @@ let table ?(at_most = max_int) t ~now_ns ~since =
   @ if List.is_empty waits then [] else "  longest waits" :: waits
 
 let line t ~now_ns ~since =
+  forget t;
   let sum f = Hashtbl.fold (fun _ group n -> n + f group) t.groups 0 in
   let suspended = sum suspended and resumed = sum resumed in
+  let sure, unsure = waits t in
   reset t;
-  Printf.sprintf "%d wait, %.1f suspended/s, %.1f resumed/s%s"
-    (Hashtbl.length t.waits)
+  Printf.sprintf "%d wait%s, %.1f suspended/s, %.1f resumed/s%s"
+    (List.length sure)
+    (match List.length unsure with
+    | 0 -> ""
+    | n -> Printf.sprintf " (and %d may, as events were lost)" n)
     (per_second suspended since)
     (per_second resumed since)
-    (match longest t 1 with
+    (match longest sure unsure with
     | [] -> ""
-    | wait :: _ -> "; longest: " ^ String.trim (wait_text ~now_ns wait))
+    | (is_sure, wait) :: _ ->
+        "; longest: " ^ String.trim (wait_text ~now_ns ~is_sure wait))

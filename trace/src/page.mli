@@ -5,5 +5,6 @@ val write :
   title:string ->
   names:(int * string) list ->
   lost:int ->
+  profile:Profile.t ->
   Timeline.t ->
   unit

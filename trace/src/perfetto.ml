@@ -14,11 +14,15 @@ let index t pid =
 
 let of_domain t pid domain = { group = (2 * index t pid) + 1; row = domain + 1 }
 
-let of_task t actor =
+(* Pauses of the collector, and losses. *)
+let of_collector t pid domain =
+  { group = (2 * index t pid) + 1; row = 100_000 + domain }
+
+let of_task t (actor : actor) =
   { group = (2 * index t actor.pid) + 2; row = Timeline.row t actor }
 
 (* The waker's, if it is known who that is. *)
-let of_waker t actor =
+let of_waker t (actor : actor) =
   if is_known actor.task then of_task t actor
   else of_domain t actor.pid actor.domain
 
@@ -61,6 +65,13 @@ let sort_index { group; row } =
       ("args", Object [ ("sort_index", Int row) ]);
     ]
 
+let with_collector t pid =
+  let domain ((span : span), _) =
+    if span.pid = pid then Some span.domain else None
+  in
+  List.sort_uniq Int.compare
+    (List.filter_map domain t.pauses @ List.filter_map domain t.losses)
+
 let tracks t names pid =
   let name = Option.value (List.assoc_opt pid names) ~default:"a program" in
   let title kind = Printf.sprintf "%s (%d): %s" name pid kind in
@@ -77,12 +88,19 @@ let tracks t names pid =
         track (of_domain t pid domain) (Printf.sprintf "domain %d" domain))
       (domains t pid)
   @ List.concat_map
-      (fun (row, name) -> track { (group 2) with row } name)
-      (tasks t pid)
+      (fun domain ->
+        track
+          (of_collector t pid domain)
+          (Printf.sprintf "domain %d: collector" domain))
+      (with_collector t pid)
+  @ List.concat_map
+      (fun { row; name; _ } -> track { (group 2) with row } name)
+      (lanes t pid)
 
 let outcome wait =
   match wait.outcome with
-  | None -> "still waits"
+  | None when wait.is_sure -> "still waits"
+  | None -> "its end was lost"
   | Some Returned -> "returned"
   | Some Raised -> "raised"
   | Some Cancelled -> "cancelled"
@@ -93,7 +111,13 @@ let wait_slice t wait =
   in
   slice t (of_task t wait.of_) ~from_ns:wait.begun_ns ~until_ns:wait.ended_ns
     name
-    ([ ("outcome", String (outcome wait)); ("wait", Int wait.number) ]
+    ([
+       ("task", String (label wait.of_.task));
+       ("outcome", String (outcome wait));
+       ("wait", Int wait.number);
+     ]
+    @ (if wait.structure = "" then []
+       else [ ("structure", String wait.structure) ])
     @ (if wait.at = "" then [] else [ ("at", String wait.at) ])
     @
     match wait.wake with
@@ -134,8 +158,25 @@ let run_slices t run =
       ~from_ns ~until_ns (label by_.task) [];
     slice t (of_task t by_) ~from_ns ~until_ns
       (Printf.sprintf "runs on domain %d" by_.domain)
-      [];
+      [ ("task", String (label by_.task)) ];
   ]
+
+let pause_slice t ({ pid; domain; from_ns; until_ns }, pause) =
+  slice t
+    (of_collector t pid domain)
+    ~from_ns ~until_ns
+    (Profile.name_of_pause pause)
+    []
+
+let loss_slice t ({ pid; domain; from_ns; until_ns }, bytes) =
+  slice t
+    (of_collector t pid domain)
+    ~from_ns ~until_ns "events lost"
+    [ ("bytes", Int bytes) ]
+
+let mark t (actor, ns, text) =
+  event t "i" (of_waker t actor) ~ns text
+    [ ("cat", String "mark"); ("s", String "t") ]
 
 let counter t (pid, domain, name, ns, length) =
   event t "C" (of_domain t pid domain) ~ns
@@ -160,5 +201,8 @@ let write channel ~names ~lost t =
   List.iter (fun run -> List.iter write_event (run_slices t run)) t.runs;
   List.iteri (fun i wait -> List.iter write_event (arrow t i wait)) t.waits;
   List.iter (fun queue -> write_event (counter t queue)) t.queues;
+  List.iter (fun pause -> write_event (pause_slice t pause)) t.pauses;
+  List.iter (fun loss -> write_event (loss_slice t loss)) t.losses;
+  List.iter (fun one -> write_event (mark t one)) t.marks;
   Buffer.add_string buffer "\n]}\n";
   Buffer.output_buffer channel buffer

@@ -1,6 +1,25 @@
 open Concord.Tools
 
-type item = { pid : int; time_ns : int; event : Trace.event }
+type pause = Minor | Major_slice | Stop_the_world
+
+type event =
+  | Told of Trace.event
+  | Lost of { domain : int; since_ns : int; bytes : int }
+  | Paused of { domain : int; pause : pause; for_ns : int }
+
+type item = { pid : int; time_ns : int; event : event }
+
+(* Of a process. The runtime numbers rings its own way, and a domain leaves its ring to
+   another one when it ends. [lost] has not been told yet: the loss ends where the ring's
+   next event is. [depth] is how many pauses are open, each within the one before. *)
+type ring = {
+  mutable domain : int;
+  mutable latest_ns : int;
+  mutable lost : int;
+  mutable depth : int;
+  mutable paused_ns : int;
+  mutable pause : pause;
+}
 
 (* Of a process: the program that has the process now, by when its events began; [None] if
    that was overwritten before it was seen. *)
@@ -10,12 +29,18 @@ type file = {
   callbacks : Runtime_events.Callbacks.t;
 }
 
+(* A process that runs already is asked by a signal to begin, and by another one to stop. What
+   lies in its file from before is not of this trace. *)
+type attached = { signal : int; since_ns : int; had_file : bool }
+
 type t = {
   pid : int;
+  attached : attached option;
   folder : string;
   files : (int, file) Hashtbl.t;
   names : (int, string) Hashtbl.t;
   mutable has_events : bool;
+  mutable has_begun : bool;
   mutable take : item -> unit;
   mutable lost : int;
   mutable status : Unix.process_status option;
@@ -89,6 +114,20 @@ let remove folder =
     (try Sys.readdir folder with Sys_error _ -> [||]);
   try Unix.rmdir folder with Unix.Unix_error _ -> ()
 
+let make pid folder ~attached =
+  {
+    pid;
+    attached;
+    folder;
+    files = Hashtbl.create 1;
+    names = Hashtbl.create 1;
+    has_events = false;
+    has_begun = false;
+    take = ignore;
+    lost = 0;
+    status = None;
+  }
+
 let start program args =
   let path = find program in
   let folder = Filename.temp_dir "concord-trace" "" in
@@ -97,56 +136,239 @@ let start program args =
       (Array.of_list (program :: args))
       (environment folder) Unix.stdin Unix.stdout Unix.stderr
   with
-  | pid ->
-      {
-        pid;
-        folder;
-        files = Hashtbl.create 1;
-        names = Hashtbl.create 1;
-        has_events = false;
-        take = ignore;
-        lost = 0;
-        status = None;
-      }
+  | pid -> make pid folder ~attached:None
   | exception Unix.Unix_error (error, _, _) ->
       remove folder;
       failwith (program ^ " cannot be run: " ^ Unix.error_message error)
 
+(* --- Attaching, on Linux ------------------------------------------------------- *)
+
+let proc pid name = Printf.sprintf "/proc/%d/%s" pid name
+
+let contents file =
+  try Some (In_channel.with_open_bin file In_channel.input_all)
+  with Sys_error _ -> None
+
+(* Where the process has its file, or would have it. *)
+let folder_of pid =
+  let variable = "OCAML_RUNTIME_EVENTS_DIR=" in
+  let value binding =
+    if String.starts_with ~prefix:variable binding then
+      let n = String.length variable in
+      Some (String.sub binding n (String.length binding - n))
+    else None
+  in
+  let named =
+    Option.bind
+      (contents (proc pid "environ"))
+      (fun text -> List.find_map value (String.split_on_char '\000' text))
+  in
+  let cwd = Unix.readlink (proc pid "cwd") in
+  match named with
+  | Some folder when Filename.is_relative folder -> Filename.concat cwd folder
+  | Some folder -> folder
+  | None -> cwd
+
+(* A signal without a handler would end it. *)
+let handles pid ~number =
+  let mask line =
+    match String.split_on_char '\t' line with
+    | [ "SigCgt:"; mask ] -> Int64.of_string_opt ("0x" ^ mask)
+    | _ -> None
+  in
+  match
+    Option.bind
+      (contents (proc pid "status"))
+      (fun text -> List.find_map mask (String.split_on_char '\n' text))
+  with
+  | Some mask -> Int64.logand mask (Int64.shift_left 1L (number - 1)) <> 0L
+  | None -> false
+
+let now_ns () = Int64.to_int (Mtime_clock.now_ns ())
+
+(* Linux's numbers. *)
+let signals = [ (Sys.sigusr1, 10); (Sys.sigusr2, 12) ]
+
+let attach pid ~signal =
+  let fail why = failwith (Printf.sprintf "process %d %s" pid why) in
+  match Unix.kill pid 0 with
+  | exception Unix.Unix_error (error, _, _) ->
+      fail ("cannot be traced: " ^ Unix.error_message error)
+  | () -> (
+      if not (handles pid ~number:(List.assoc signal signals)) then
+        fail
+          "does not handle the signal: it has not called \
+           Concord.Tools.Trace.on_signal";
+      match
+        let folder = folder_of pid in
+        let file = Filename.concat folder (string_of_int pid ^ ".events") in
+        let had_file = Sys.file_exists file and since_ns = now_ns () in
+        Unix.kill pid signal;
+        make pid folder ~attached:(Some { signal; since_ns; had_file })
+      with
+      | t -> t
+      | exception Unix.Unix_error (error, _, _) ->
+          fail ("cannot be traced: " ^ Unix.error_message error))
+
+let stop t =
+  match t.attached with
+  | Some { signal; _ } when t.has_begun -> (
+      try Unix.kill t.pid signal with Unix.Unix_error _ -> ())
+  | Some _ | None -> ()
+
+let has_begun t = t.has_begun
+
 let ended t =
   (if Option.is_none t.status then
-     match Unix.waitpid [ WNOHANG ] t.pid with
-     | 0, _ -> ()
-     | _, status -> t.status <- Some status
-     | exception Unix.Unix_error (EINTR, _, _) -> ());
+     match t.attached with
+     | Some _ -> (
+         try Unix.kill t.pid 0
+         with Unix.Unix_error _ -> t.status <- Some (WEXITED 0))
+     | None -> (
+         match Unix.waitpid [ WNOHANG ] t.pid with
+         | 0, _ -> ()
+         | _, status -> t.status <- Some status
+         | exception Unix.Unix_error (EINTR, _, _) -> ()));
   t.status
 
 let close t =
   let free _ { cursor; _ } = Runtime_events.free_cursor cursor in
   Hashtbl.iter free t.files;
   Hashtbl.reset t.files;
-  remove t.folder
+  if Option.is_none t.attached then remove t.folder
 
 (* --- Reading ----------------------------------------------------------------- *)
 
 let ns_of time = Int64.to_int (Runtime_events.Timestamp.to_int64 time)
 
-let take t pid _ring time event =
-  let time_ns = ns_of time in
+let domain_of : Trace.event -> int option = function
+  | Began _ -> None
+  | Suspended { domain; _ }
+  | Woken { domain; _ }
+  | Resumed { domain; _ }
+  | Forked { domain; _ }
+  | Ended { domain; _ }
+  | Queue { domain; _ }
+  | Mark { domain; _ } ->
+      Some domain
+
+let ring_of rings number =
+  match Hashtbl.find_opt rings number with
+  | Some ring -> ring
+  | None ->
+      let ring =
+        {
+          domain = number;
+          latest_ns = 0;
+          lost = 0;
+          depth = 0;
+          paused_ns = 0;
+          pause = Stop_the_world;
+        }
+      in
+      Hashtbl.replace rings number ring;
+      ring
+
+let give t item =
+  let is_of_this_trace =
+    match t.attached with
+    | Some { since_ns; _ } -> item.time_ns >= since_ns
+    | None -> true
+  in
+  if is_of_this_trace then begin
+    (match item.event with
+    | Told (Began _) -> t.has_begun <- true
+    | Told _ | Lost _ | Paused _ -> ());
+    t.take item
+  end
+
+(* What was overwritten in a file that was there before is of an earlier time. *)
+let loses_what_is_old t (ring : ring) =
+  match t.attached with
+  | Some { had_file; _ } -> had_file && ring.latest_ns = 0
+  | None -> false
+
+let tell_lost t pid (ring : ring) ~until_ns =
+  if loses_what_is_old t ring then ring.lost <- 0;
+  if ring.lost > 0 then begin
+    t.lost <- t.lost + ring.lost;
+    let event =
+      Lost
+        { domain = ring.domain; since_ns = ring.latest_ns; bytes = ring.lost }
+    in
+    ring.lost <- 0;
+    give t { pid; time_ns = until_ns; event }
+  end
+
+let looked_at t pid (ring : ring) time_ns =
+  tell_lost t pid ring ~until_ns:time_ns;
+  ring.latest_ns <- time_ns
+
+let take t pid rings number time event =
+  let time_ns = ns_of time and ring = ring_of rings number in
+  looked_at t pid ring time_ns;
+  Option.iter (fun domain -> ring.domain <- domain) (domain_of event);
   let time_ns =
     match event with
     | Trace.Began { program } ->
         Hashtbl.replace t.names pid (Filename.basename program);
         time_ns
     | Woken { ago_ns; _ } -> time_ns - ago_ns
-    | Suspended _ | Resumed _ | Forked _ | Ended _ | Queue _ -> time_ns
+    | Suspended _ | Resumed _ | Forked _ | Ended _ | Queue _ | Mark _ -> time_ns
   in
-  t.take { pid; time_ns; event }
+  give t { pid; time_ns; event = Told event }
+
+(* A collection of the minor heap stops all domains, and so does more: the kind of a pause is
+   the most that is known of what it was for. *)
+let pause_of : Runtime_events.runtime_phase -> pause option = function
+  | EV_MINOR -> Some Minor
+  | EV_MAJOR_SLICE -> Some Major_slice
+  | EV_STW_LEADER | EV_STW_HANDLER -> Some Stop_the_world
+  | _ -> None
+
+let pause_begins t pid rings number time phase =
+  let time_ns = ns_of time and ring = ring_of rings number in
+  looked_at t pid ring time_ns;
+  match pause_of phase with
+  | None -> ()
+  | Some pause ->
+      if ring.depth = 0 then begin
+        ring.paused_ns <- time_ns;
+        ring.pause <- pause
+      end
+      else if ring.pause = Stop_the_world then ring.pause <- pause;
+      ring.depth <- ring.depth + 1
+
+let pause_ends t pid rings number time phase =
+  let time_ns = ns_of time and ring = ring_of rings number in
+  looked_at t pid ring time_ns;
+  (* that of a pause whose beginning was lost ends none *)
+  if Option.is_some (pause_of phase) && ring.depth > 0 then begin
+    ring.depth <- ring.depth - 1;
+    if ring.depth = 0 then
+      let { domain; pause; paused_ns; _ } = ring in
+      let for_ns = time_ns - paused_ns in
+      give t
+        { pid; time_ns = paused_ns; event = Paused { domain; pause; for_ns } }
+  end
 
 let bytes_of_word = 8
 
 let callbacks t pid =
-  let lost_events _ring words = t.lost <- t.lost + (words * bytes_of_word) in
-  Trace.add_to (Runtime_events.Callbacks.create ~lost_events ()) (take t pid)
+  let rings = Hashtbl.create 10 in
+  let lost_events number words =
+    let ring = ring_of rings number and bytes = words * bytes_of_word in
+    ring.lost <- ring.lost + bytes;
+    ring.depth <- 0
+  in
+  let runtime_begin number time phase =
+    pause_begins t pid rings number time phase
+  and runtime_end number time phase =
+    pause_ends t pid rings number time phase
+  in
+  Trace.add_to
+    (Runtime_events.Callbacks.create ~lost_events ~runtime_begin ~runtime_end ())
+    (take t pid rings)
 
 (* [Failure]: the file is not, or not yet, one of events; or what was to be read was being
    overwritten, and the next poll finds that it was lost. *)
@@ -200,7 +422,11 @@ let look t =
     (fun name ->
       match Filename.chop_suffix_opt ~suffix:".events" name with
       | None -> ()
-      | Some number -> Option.iter (look_at t) (int_of_string_opt number))
+      | Some number -> (
+          match (int_of_string_opt number, t.attached) with
+          | Some pid, Some _ -> if pid = t.pid then look_at t pid
+          | Some pid, None -> look_at t pid
+          | None, _ -> ()))
     (try Sys.readdir t.folder with Sys_error _ -> [||])
 
 (* A program that goes on emitting is not to keep the caller here. *)

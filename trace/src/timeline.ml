@@ -7,23 +7,33 @@ type wait = {
   number : int;
   of_ : actor;
   operation : string;
+  structure : string;
   at : string;
   begun_ns : int;
   ended_ns : int;
+  is_sure : bool;
   outcome : Trace.outcome option;
   resumed_on : int;
   wake : wake option;
 }
 
 type run = { by_ : actor; from_ns : int; until_ns : int }
+type span = { pid : int; domain : int; from_ns : int; until_ns : int }
+type lane = { row : int; name : string; fold : int }
 
 type t = {
   waits : wait list;
   runs : run list;
   queues : (int * int * string * int * int) list;
+  pauses : (span * Recorder.pause) list;
+  losses : (span * int) list;
+  marks : (actor * int * string) list;
+  from_ns : int;
   begun_ns : int;
   finished_ns : int;
   rows : (int * int, int) Hashtbl.t;
+  lanes : (int, lane list) Hashtbl.t;
+  folds : string array;
   processes : int list;
 }
 
@@ -38,21 +48,32 @@ let label (task : Trace.task) =
 
 (* --- Waits ------------------------------------------------------------------- *)
 
+(* A task that is seen to do something later does not wait any more, and one that is not may
+   have been resumed by an event that was lost. *)
 let waits_of items ~finished_ns =
   let open_ = Hashtbl.create 100 and wakes = Hashtbl.create 100 in
-  let closed = ref [] in
-  let add Recorder.{ pid; time_ns; event } =
-    match event with
-    | Trace.Suspended { wait = number; task; domain; operation; at } ->
-        let of_ = { pid; task; domain } in
-        Hashtbl.replace open_ (pid, number)
+  let lost_until = Hashtbl.create 1 and closed = ref [] in
+  let close_unseen key until_ns =
+    match Hashtbl.find_opt open_ key with
+    | None -> ()
+    | Some wait ->
+        Hashtbl.remove open_ key;
+        closed := { wait with ended_ns = until_ns; is_sure = false } :: !closed
+  in
+  let told pid time_ns = function
+    | Trace.Suspended { wait = number; task; domain; operation; structure; at }
+      ->
+        close_unseen (pid, task.id) time_ns;
+        Hashtbl.replace open_ (pid, task.id)
           {
             number;
-            of_;
+            of_ = { pid; task; domain };
             operation;
+            structure;
             at;
             begun_ns = time_ns;
             ended_ns = finished_ns;
+            is_sure = true;
             outcome = None;
             resumed_on = domain;
             wake = None;
@@ -61,27 +82,34 @@ let waits_of items ~finished_ns =
         let by = { pid; task = by; domain } in
         Hashtbl.replace wakes (pid, wait)
           { by; wake_ns = time_ns; handed_over = domain <> suspended_on }
-    | Resumed { wait = number; domain; outcome; _ } -> (
-        match Hashtbl.find_opt open_ (pid, number) with
-        | None -> (* lost *) ()
-        | Some wait ->
-            Hashtbl.remove open_ (pid, number);
+    | Resumed { wait = number; task; domain; outcome } -> (
+        match Hashtbl.find_opt open_ (pid, task.id) with
+        | Some wait when wait.number = number ->
+            Hashtbl.remove open_ (pid, task.id);
+            let ended_ns = time_ns and outcome = Some outcome in
             closed :=
-              {
-                wait with
-                ended_ns = time_ns;
-                outcome = Some outcome;
-                resumed_on = domain;
-              }
-              :: !closed)
-    | Began _ | Forked _ | Ended _ | Queue _ -> ()
+              { wait with ended_ns; outcome; resumed_on = domain } :: !closed
+        | Some _ | None ->
+            (* its beginning was lost *) close_unseen (pid, task.id) time_ns)
+    | Ended { task; _ } -> close_unseen (pid, task.id) time_ns
+    | Began _ | Forked _ | Queue _ | Mark _ -> ()
+  in
+  let add Recorder.{ pid; time_ns; event } =
+    match event with
+    | Told event -> told pid time_ns event
+    | Lost _ -> Hashtbl.replace lost_until pid time_ns
+    | Paused _ -> ()
   in
   List.iter add items;
   let with_wake wait =
     { wait with wake = Hashtbl.find_opt wakes (wait.of_.pid, wait.number) }
+  and last wait =
+    match Hashtbl.find_opt lost_until wait.of_.pid with
+    | Some until_ns -> { wait with is_sure = wait.begun_ns >= until_ns }
+    | None -> wait
   in
   List.rev_map with_wake !closed
-  @ List.map snd (List.of_seq (Hashtbl.to_seq open_))
+  @ List.map last (List.of_seq (Hashtbl.to_seq_values open_))
   |> List.sort (fun (a : wait) (b : wait) -> Int.compare a.begun_ns b.begun_ns)
 
 (* --- Runs -------------------------------------------------------------------- *)
@@ -93,21 +121,26 @@ let runs_of items ~finished_ns =
     | None -> ()
     | Some (by_, from_ns) ->
         Hashtbl.remove running (pid, domain);
-        runs := { by_; from_ns; until_ns } :: !runs
+        runs := { by_; from_ns; until_ns = Int.max from_ns until_ns } :: !runs
   in
   let go_on pid task domain time_ns =
     stop pid domain time_ns;
     Hashtbl.replace running (pid, domain) ({ pid; task; domain }, time_ns)
   in
-  let add Recorder.{ pid; time_ns; event } =
-    match event with
+  let told pid time_ns = function
     | (Trace.Suspended { task; _ } | Resumed { task; _ }) when is_operation task
       ->
         ()
     | Suspended { domain; _ } | Ended { domain; _ } -> stop pid domain time_ns
     | Resumed { task; domain; _ } | Forked { task; domain; _ } ->
         go_on pid task domain time_ns
-    | Began _ | Woken _ | Queue _ -> ()
+    | Began _ | Woken _ | Queue _ | Mark _ -> ()
+  in
+  let add Recorder.{ pid; time_ns; event } =
+    match event with
+    | Told event -> told pid time_ns event
+    | Lost { domain; since_ns; _ } -> stop pid domain since_ns
+    | Paused _ -> ()
   in
   List.iter add items;
   let rest = List.of_seq (Hashtbl.to_seq_keys running) in
@@ -117,7 +150,7 @@ let runs_of items ~finished_ns =
 (* --- Rows -------------------------------------------------------------------- *)
 
 (* When each task is drawn, from its first event to its last. *)
-let spans waits runs =
+let spans waits runs marks =
   let spans = Hashtbl.create 100 in
   let add { pid; task; _ } from until =
     match Hashtbl.find_opt spans (pid, task.id) with
@@ -129,6 +162,9 @@ let spans waits runs =
   List.iter (fun w -> add w.of_ w.begun_ns w.ended_ns) waits;
   List.iter (fun r -> add r.by_ r.from_ns r.until_ns) runs;
   List.iter
+    (fun (actor, ns, _) -> if is_known actor.task then add actor ns ns)
+    marks;
+  List.iter
     (fun { wake; _ } ->
       match wake with
       | Some { by; wake_ns; _ } when is_known by.task -> add by wake_ns wake_ns
@@ -137,89 +173,185 @@ let spans waits runs =
   List.of_seq (Hashtbl.to_seq spans)
   |> List.sort (fun (_, (_, a, _)) (_, (_, b, _)) -> Int.compare a b)
 
-(* Tasks that are not told apart get the first row of their host that is free. *)
-let rows_of waits runs =
+(* The line that forked each task; of one that was not seen to be forked, that of its first
+   wait. *)
+let sites items waits =
+  let sites = Hashtbl.create 100 in
+  let add key at =
+    if at <> "" && not (Hashtbl.mem sites key) then Hashtbl.replace sites key at
+  in
+  List.iter
+    (fun Recorder.{ pid; event; _ } ->
+      match event with
+      | Told (Trace.Forked { task; at; _ }) -> add (pid, task.id) at
+      | Told _ | Lost _ | Paused _ -> ())
+    items;
+  List.iter (fun (w : wait) -> add (w.of_.pid, w.of_.task.id) w.at) waits;
+  sites
+
+(* "fiber" of "fiber 12". *)
+let kind_of name =
+  let is_digit c = c >= '0' && c <= '9' in
+  match String.rindex_opt name ' ' with
+  | Some i
+    when String.for_all is_digit
+           (String.sub name (i + 1) (String.length name - i - 1)) ->
+      String.sub name 0 i
+  | Some _ | None -> name
+
+(* Tasks of one fold share rows: what tells folds apart, and the title. *)
+let fold_of sites ((pid, id), ((task : Trace.task), _, _)) =
+  if not (is_known task) then ((pid, label task, ""), label task)
+  else
+    let kind = label { task with name = kind_of task.name } ^ "s" in
+    match Hashtbl.find_opt sites (pid, id) with
+    | Some at ->
+        ((pid, kind, at), Printf.sprintf "%s of %s" kind (Filename.basename at))
+    | None -> ((pid, kind, ""), kind)
+
+module Free = Set.Make (struct
+  type t = int * int (* until when it is used, the lane *)
+
+  let compare = compare
+end)
+
+(* What is drawn at the end of a task takes a nanosecond. *)
+let gap_ns = 1
+
+(* For each task its lane, from 0 on: the one that is free for longest. *)
+let lanes_of spans =
+  let add (free, used, found) (key, (task, from, until)) =
+    match Free.min_elt_opt free with
+    | Some ((last, lane) as first) when last + gap_ns < from ->
+        let free = Free.add (until, lane) (Free.remove first free) in
+        (free, used, (key, task, lane) :: found)
+    | Some _ | None ->
+        (Free.add (until, used) free, used + 1, (key, task, used) :: found)
+  in
+  let _, used, found = List.fold_left add (Free.empty, 0, []) spans in
+  (used, List.rev found)
+
+(* The rows of a fold lie together, and the fold that begins first is the first one. *)
+let rows_of items waits runs marks =
+  let sites = sites items waits in
+  let folded = Hashtbl.create 10 and order = ref [] in
+  List.iter
+    (fun span ->
+      let key, title = fold_of sites span in
+      match Hashtbl.find_opt folded key with
+      | Some spans -> Hashtbl.replace folded key (span :: spans)
+      | None ->
+          order := (key, title) :: !order;
+          Hashtbl.replace folded key [ span ])
+    (spans waits runs marks);
   let rows = Hashtbl.create 100 and next = Hashtbl.create 1 in
-  let shared = Hashtbl.create 10 in
-  let new_row pid =
-    let row = 1 + Option.value (Hashtbl.find_opt next pid) ~default:0 in
-    Hashtbl.replace next pid row;
-    row
-  in
-  let actor ((pid, id), (task, from, until)) =
-    let row =
-      if is_known task then new_row pid
-      else
-        let key = (pid, label task) in
-        let known = Option.value (Hashtbl.find_opt shared key) ~default:[] in
-        let row, others =
-          match List.partition (fun (_, last) -> last <= from) known with
-          | (row, _) :: free, busy -> (row, free @ busy)
-          | [], busy -> (new_row pid, busy)
-        in
-        Hashtbl.replace shared key ((row, until) :: others);
-        row
+  let lanes = Hashtbl.create 1 and titles = ref [] in
+  let add fold (((pid, _, _) as key), title) =
+    let spans = List.rev (Hashtbl.find folded key) in
+    let used, found = lanes_of spans in
+    let before = Option.value (Hashtbl.find_opt next pid) ~default:1 in
+    Hashtbl.replace next pid (before + used);
+    let tasks = Array.make used [] in
+    List.iter
+      (fun (key, task, lane) ->
+        Hashtbl.replace rows key (before + lane);
+        tasks.(lane) <- task :: tasks.(lane))
+      found;
+    let lane i = function
+      | [ task ] -> { row = before + i; name = label task; fold }
+      | _ when used = 1 -> { row = before; name = title; fold }
+      | _ ->
+          let name = Printf.sprintf "%s, row %d" title (i + 1) in
+          { row = before + i; name; fold }
     in
-    Hashtbl.replace rows (pid, id) row
+    titles := Printf.sprintf "%s (%d)" title (List.length spans) :: !titles;
+    Hashtbl.replace lanes pid
+      (Option.value (Hashtbl.find_opt lanes pid) ~default:[]
+      @ List.mapi lane (Array.to_list tasks))
   in
-  List.iter actor (spans waits runs);
-  rows
+  List.iteri add (List.rev !order);
+  (rows, lanes, Array.of_list (List.rev !titles))
 
 (* --- All of it ---------------------------------------------------------------- *)
 
-let make items =
+let make ?from_ns items =
   let items =
     List.stable_sort
       (fun (a : Recorder.item) (b : Recorder.item) ->
         Int.compare a.time_ns b.time_ns)
       items
   in
-  let times = List.map (fun (item : Recorder.item) -> item.time_ns) items in
-  let begun_ns = match times with [] -> 0 | first :: _ -> first in
-  let finished_ns = List.fold_left Int.max begun_ns times in
+  let end_of Recorder.{ time_ns; event; _ } =
+    match event with
+    | Paused { for_ns; _ } -> time_ns + for_ns
+    | Told _ | Lost _ -> time_ns
+  in
+  let begun_ns = match items with [] -> 0 | first :: _ -> first.time_ns in
+  let finished_ns =
+    List.fold_left (fun last item -> Int.max last (end_of item)) begun_ns items
+  in
   let waits = waits_of items ~finished_ns
   and runs = runs_of items ~finished_ns in
   let queue Recorder.{ pid; time_ns; event } =
     match event with
-    | Trace.Queue { name; domain; length } ->
+    | Told (Trace.Queue { name; domain; length }) ->
         Some (pid, domain, name, time_ns, length)
     | _ -> None
+  and mark Recorder.{ pid; time_ns; event } =
+    match event with
+    | Told (Trace.Mark { task; domain; text }) ->
+        Some ({ pid; task; domain }, time_ns, text)
+    | _ -> None
+  and pause Recorder.{ pid; time_ns = from_ns; event } =
+    match event with
+    | Paused { domain; pause; for_ns } ->
+        Some ({ pid; domain; from_ns; until_ns = from_ns + for_ns }, pause)
+    | _ -> None
+  and loss Recorder.{ pid; time_ns = until_ns; event } =
+    match event with
+    | Lost { domain; since_ns; bytes } ->
+        Some
+          ({ pid; domain; from_ns = Int.max begun_ns since_ns; until_ns }, bytes)
+    | _ -> None
   in
-  let queues = List.filter_map queue items in
+  let marks = List.filter_map mark items in
   let pid (item : Recorder.item) = item.pid in
   let processes = List.sort_uniq Int.compare (List.map pid items) in
+  let rows, lanes, folds = rows_of items waits runs marks in
   {
     waits;
     runs;
-    queues;
+    queues = List.filter_map queue items;
+    pauses = List.filter_map pause items;
+    losses = List.filter_map loss items;
+    marks;
+    from_ns = Int.max begun_ns (Option.value from_ns ~default:begun_ns);
     begun_ns;
     finished_ns;
-    rows = rows_of waits runs;
+    rows;
+    lanes;
+    folds;
     processes;
   }
 
 let row t { pid; task; _ } = Hashtbl.find t.rows (pid, task.id)
 
-let actors t =
-  List.map (fun wait -> wait.of_) t.waits
-  @ List.map (fun run -> run.by_) t.runs
-  @ List.filter_map
-      (fun { wake; _ } -> Option.map (fun wake -> wake.by) wake)
-      t.waits
-
-let of_process t pid = List.filter (fun actor -> actor.pid = pid) (actors t)
-
 let domains t pid =
-  List.sort_uniq Int.compare
-    (List.map (fun actor -> actor.domain) (of_process t pid)
-    @ List.filter_map
-        (fun wait -> if wait.of_.pid = pid then Some wait.resumed_on else None)
-        t.waits)
-
-let tasks t pid =
-  let named actor =
-    match Hashtbl.find_opt t.rows (pid, actor.task.id) with
-    | Some row -> Some (row, label actor.task)
-    | None -> None
+  let found = Hashtbl.create 10 in
+  let add of_pid domain =
+    if of_pid = pid then Hashtbl.replace found domain ()
   in
-  List.sort_uniq compare (List.filter_map named (of_process t pid))
+  let add_actor (actor : actor) = add actor.pid actor.domain in
+  List.iter
+    (fun wait ->
+      add_actor wait.of_;
+      add wait.of_.pid wait.resumed_on;
+      Option.iter (fun wake -> add_actor wake.by) wait.wake)
+    t.waits;
+  List.iter (fun run -> add_actor run.by_) t.runs;
+  List.iter (fun (actor, _, _) -> add_actor actor) t.marks;
+  List.iter (fun ((span : span), _) -> add span.pid span.domain) t.pauses;
+  List.iter (fun ((span : span), _) -> add span.pid span.domain) t.losses;
+  List.sort Int.compare (List.of_seq (Hashtbl.to_seq_keys found))
+
+let lanes t pid = Option.value (Hashtbl.find_opt t.lanes pid) ~default:[]

@@ -7,10 +7,17 @@ type wait = {
   number : int;
   of_ : actor;
   operation : string;
+  structure : string;
   at : string;
   begun_ns : int;
-  ended_ns : int;  (** The end of the trace, if it has none. *)
-  outcome : Concord.Tools.Trace.outcome option;  (** [None] if it has no end. *)
+  ended_ns : int;
+      (** If it was not seen to end, when its task did something later, or the
+          end of the trace. *)
+  is_sure : bool;
+      (** Is that when it ended, or does it go on? [false] if its end was lost,
+          or may have been. *)
+  outcome : Concord.Tools.Trace.outcome option;
+      (** [None] if it was not seen to end. *)
   resumed_on : int;  (** The domain. *)
   wake : wake option;  (** Of a wait that ended only. *)
 }
@@ -19,16 +26,33 @@ type run = { by_ : actor; from_ns : int; until_ns : int }
 (** The last task on its domain that was seen to go on, until it waits, another
     one goes on there, or the trace ends. *)
 
+type span = { pid : int; domain : int; from_ns : int; until_ns : int }
+
+type lane = {
+  row : int;
+  name : string;  (** Of its task, or of all tasks of its fold. *)
+  fold : int;
+}
+
 type t = {
   waits : wait list;
   runs : run list;
   queues : (int * int * string * int * int) list;
       (** Process, domain, name, time, length. *)
+  pauses : (span * Recorder.pause) list;
+  losses : (span * int) list;  (** With their bytes. *)
+  marks : (actor * int * string) list;  (** With their times. *)
+  from_ns : int;  (** What is before is there only because it goes on here. *)
   begun_ns : int;
   finished_ns : int;
   rows : (int * int, int) Hashtbl.t;
       (** The row of each task (process, identity), from 1 on for each process:
-          tasks that are not told apart share one while they do not overlap. *)
+          the tasks of one fold share rows while they do not overlap. *)
+  lanes : (int, lane list) Hashtbl.t;
+  folds : string array;
+      (** The title of each fold: the tasks of one host and kind that the same
+          line forked. Where that is not known, the line is that of their first
+          wait. Tasks that are not told apart are one fold for each host. *)
   processes : int list;  (** Their numbers. *)
 }
 
@@ -37,7 +61,7 @@ val is_known : Concord.Tools.Trace.task -> bool
 
 val label : Concord.Tools.Trace.task -> string
 
-val make : Recorder.item list -> t
+val make : ?from_ns:int -> Recorder.item list -> t
 (** In any order. *)
 
 val row : t -> actor -> int
@@ -45,5 +69,5 @@ val row : t -> actor -> int
 val domains : t -> int -> int list
 (** Of a process. *)
 
-val tasks : t -> int -> (int * string) list
-(** Of a process: the rows, with their names. *)
+val lanes : t -> int -> lane list
+(** Of a process, by rows: those of a fold lie together. *)

@@ -38,6 +38,12 @@ let trace () =
   Tracing.start ();
   Atomic.set slow_path_ true
 
+(* [keep_waits] or [trace] may come between the first two lines and the third one. *)
+let stop_tracing () =
+  Tracing.stop ();
+  Atomic.set slow_path_ Leaks.is_on;
+  if Waits.are_kept () || Tracing.is_on () then Atomic.set slow_path_ true
+
 let passing : Innermost_handler.t option Atomic.t = Atomic.make None
 
 let passes_suspend handler =

@@ -58,6 +58,10 @@ val keep_waits : unit -> unit
 val trace : unit -> unit
 (** Has {!Tracing} told of each suspension, from now on. *)
 
+val stop_tracing : unit -> unit
+(** Suspensions take the short way again, unless something else needs them not
+    to. *)
+
 (** {2 Where the effect of a suspension comes back unhandled} *)
 
 val passes_suspend : Concord_stub.Innermost_handler.t -> unit

@@ -1,0 +1,35 @@
+(* Can be traced by the tests while it runs: two threads that wait for each other in turn, until
+   there is a file "enough". There is a file "seen" once they did so often while traced, until
+   they are not. *)
+
+open Concord
+
+let there = Mvar.create_empty ~name:"there" ()
+let back = Mvar.create_empty ~name:"back" ()
+
+let rec echo () =
+  if Mvar.take there then begin
+    Mvar.put back ();
+    echo ()
+  end
+
+let often = 20
+
+let rec meet traced =
+  if not (Sys.file_exists "enough") then begin
+    Mvar.put there true;
+    Mvar.take back;
+    Unix.sleepf 0.001;
+    let is_on = Tools.Trace.is_on () in
+    if is_on && traced = often then Out_channel.with_open_bin "seen" ignore;
+    if (not is_on) && traced > often then Sys.remove "seen";
+    meet (if is_on then traced + 1 else 0)
+  end
+
+let () =
+  Tools.Trace.on_signal Sys.sigusr2;
+  let thread = Thread.create echo () in
+  Out_channel.with_open_bin "ready" ignore;
+  meet 0;
+  Mvar.put there false;
+  Thread.join thread
