@@ -34,4 +34,8 @@ let () =
   Eio_main.run (fun _ ->
       let writer = Thread.create write () in
       Eio.Fiber.all
-        [ (fun () -> shut_down writer); measure; (fun () -> Promise.fill stop ()) ])
+        [
+          (fun () -> shut_down writer);
+          measure;
+          (fun () -> Promise.fill stop ());
+        ])

@@ -16,6 +16,5 @@ let note ~at ~parent ~ask =
 
 let run ~at ~parent ~ask f =
   note ~at ~parent ~ask;
-  if Tracing.is_on () then
-    Tracing.forked ~parent ~at:(Call_site.line at) ~ask f
+  if Tracing.is_on () then Tracing.forked ~parent ~at:(Call_site.line at) ~ask f
   else f ()
