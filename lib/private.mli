@@ -79,10 +79,20 @@ module Who : sig
     name : string;
     domain : int;
     identity : Identity.pointer;
+    origin : origin option;
   }
   (** A task. *)
 
-  val make : ?domain:int -> host:string -> name:string -> 'identity -> t
+  and origin = Who.origin = { parent : t; forked_at : Printexc.raw_backtrace }
+  (** Where it was forked. *)
+
+  val make :
+    ?domain:int ->
+    ?origin:origin ->
+    host:string ->
+    name:string ->
+    'identity ->
+    t
   (** {!Concord.Tools.Host_kit.Who.make}. *)
 
   val unknown : string -> t
@@ -114,6 +124,7 @@ module Who : sig
 
   val once :
     ?domain:int ->
+    ?origin:(unit -> origin option) ->
     tasks ->
     int ->
     host:string ->
@@ -137,17 +148,11 @@ module Forks : sig
   val are_observed : unit -> bool
   (** Are waits kept, or is the program traced? *)
 
-  val here : unit -> Printexc.raw_backtrace
-  (** The caller's frames. *)
+  val here : parent:Who.t -> Who.origin
+  (** At the caller's frames. *)
 
-  val run :
-    at:Printexc.raw_backtrace ->
-    parent:Who.t ->
-    ask:(unit -> Who.t) ->
-    (unit -> 'a) ->
-    'a
-  (** Runs a function as a new task, and notes its parent, its start and its
-      end. *)
+  val run : Who.origin -> ask:(unit -> Who.t) -> (unit -> 'a) -> 'a
+  (** Runs a function as a new task, and reports its start and its end. *)
 end
 
 (** Used by [concord-domainslib]. *)

@@ -129,12 +129,13 @@ let[@inline never] with_identity pool promise f =
     | Some pool -> Printf.sprintf "%s of pool %s" name pool
     | None -> name
   in
+  let origin = Private.(Forks.here ~parent:(Identify.waker ())) in
   let known = Atomic.make None in
   let who () =
     match Atomic.get known with
     | Some who -> Who.here who
     | None ->
-        let who = Who.make ~host ~name known in
+        let who = Who.make ~origin ~host ~name known in
         Atomic.set known (Some who);
         who
   in
@@ -146,11 +147,7 @@ let[@inline never] with_identity pool promise f =
   in
   if Private.Waits.are_kept () then
     Private.Filler.add filler ~is_resolved:Concord.Promise.is_resolved promise;
-  let f =
-    let parent = Concord.Private.Identify.waker ()
-    and at = Private.Forks.here () in
-    fun () -> Private.Forks.run ~at ~parent ~ask:who f
-  in
+  let f = fun () -> Private.Forks.run origin ~ask:who f in
   fun () ->
     Atomic.set has_begun true;
     Who.answering who f

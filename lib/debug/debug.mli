@@ -148,9 +148,9 @@ type wait = {
   task : task;
   domain : int;  (** On which the wait began. *)
   origin : origin option;
-      (** Where the task was forked, if that is known: by {!Concord_fifo.fork}
-          or {!Concord.Scope.fork}, as a job of [Concord_domainslib], or as code
-          in direct style, while waits were kept (in a scheduler or scope that
+      (** Where the task was forked, if that is known: of tasks of
+          {!Concord_fifo}, jobs of [Concord_domainslib], and code in direct
+          style, that were forked while waits were kept (in a scheduler that
           began then). With [parent.id] a program can rebuild the tree of tasks.
       *)
   targets : target list;

@@ -7,10 +7,7 @@ type holder = {
   held_at : Printexc.raw_backtrace;
 }
 
-type origin = Task_id.origin = {
-  parent : task;
-  forked_at : Printexc.raw_backtrace;
-}
+type origin = { parent : task; forked_at : Printexc.raw_backtrace }
 
 type target = {
   operation : string;
@@ -253,12 +250,15 @@ let target holders ((target : Waits.target), { Known.number; name; made_at; _ })
     holders = (if number < 0 then [] else holders.(number));
   }
 
+let origin ({ parent; forked_at } : Who.origin) =
+  { parent = task parent; forked_at }
+
 let wait ~now ~since holders { wait; in_ } =
   {
     number = wait.number;
     task = task wait.who;
     domain = wait.who.domain;
-    origin = Task_id.origin wait.who;
+    origin = Option.map origin wait.who.origin;
     targets = List.map (target holders) in_;
     waits_for = seconds ~now (since wait);
     waits_at = wait.waits_at;

@@ -9,10 +9,7 @@ type holder = {
   held_at : Printexc.raw_backtrace;
 }
 
-type origin = Task_id.origin = {
-  parent : task;
-  forked_at : Printexc.raw_backtrace;
-}
+type origin = { parent : task; forked_at : Printexc.raw_backtrace }
 
 type target = {
   operation : string;

@@ -215,9 +215,23 @@ let perform_guarded (type a) s (e : a Effect.t) (k : (a, unit) continuation) =
 
 (* --- While waits are kept, or the program is traced -------------------------- *)
 
-let forked s ~at ~parent f () =
+(* Called in the new task. Whatever a signal handler raises while this is noted, the task
+   runs: others may wait for what it does. *)
+let noted s origin f () =
+  (try s.origins <- Numbers.add s.current origin s.origins
+   with e -> Late.keep e (Printexc.get_raw_backtrace ()));
+  f ()
+
+let forked s origin f () =
   let child () = Joins.who_is (Task.current s) in
-  Forks.run ~at ~parent ~ask:child f
+  noted s origin (fun () -> Forks.run origin ~ask:child f) ()
+
+(* [k] is the parent's. *)
+let origin s k =
+  {
+    Who.parent = Joins.who (Task.current s);
+    forked_at = get_callstack k Forks.max_frames;
+  }
 
 (* What is allocated here has the polling point inside of the exception handler. *)
 let[@inline never] perform_observed (type a) s (e : a Effect.t)
@@ -226,10 +240,10 @@ let[@inline never] perform_observed (type a) s (e : a Effect.t)
     ignore (Sys.opaque_identity (ref ()) : unit ref);
     if Forks.are_observed () then
       match e with
-      | Fork f ->
-          let parent = Joins.who_is (Task.current s)
-          and at = get_callstack k Forks.max_frames in
-          (Fork (forked s ~at ~parent f) : a Effect.t)
+      | Fork f -> (Fork (forked s (origin s k) f) : a Effect.t)
+      | Fork_into (scope, f) ->
+          (* [Scope] traces it *)
+          Fork_into (scope, noted s (origin s k) f)
       | Suspend.Suspend block
         when Tracing.is_on () && not (Identify.is_question block) ->
           Tracing.queue "fifo: ready tasks" (s.next_free - s.first_ready);

@@ -34,6 +34,7 @@ let who task =
   let s = task.scope.scheduler in
   note s;
   Who.once ~domain:s.domain s.known task.number ~host
+    ~origin:(fun () -> Numbers.find_opt task.number s.origins)
     ~name:(fun () -> name task)
     task
 

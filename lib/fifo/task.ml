@@ -1,3 +1,5 @@
+module Numbers = Map.Make (Int)
+
 (* The interface explains the fields. *)
 type t = {
   ended : unit Promise.t;
@@ -62,6 +64,7 @@ and scheduler = {
   host : Host_kit.t;
   spin : Spin.t;
   known : Who.tasks;
+  mutable origins : Who.origin Numbers.t;
   mutable start : scheduler -> unit;
   mutable scopes : Suspend.scopes;
   is_watched : bool;
@@ -199,6 +202,7 @@ let scheduler ~is_lazy =
       host;
       spin;
       known;
+      origins = Numbers.empty;
       foreign = Native;
       poller = no_poller;
     }

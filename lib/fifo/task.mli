@@ -8,6 +8,8 @@
     lists of members are made of integers, and what a task will continue with is
     stored by the same atomic operation that decides it. *)
 
+module Numbers : Map.S with type key = int
+
 type t = {
   ended : unit Promise.t;
       (** Resolved when the task ends. Any thread may use it. *)
@@ -119,6 +121,9 @@ and scheduler = {
   host : Host_kit.t;
   spin : Spin.t;
   known : Who.tasks;  (** Its tasks that were asked while waits were kept. *)
+  mutable origins : Who.origin Numbers.t;
+      (** By the numbers of tasks: where they were forked, while that is
+          observed. *)
   mutable start : scheduler -> unit;
       (** Runs the current task on a stack of its own, with the handler. *)
   mutable scopes : Suspend.scopes;

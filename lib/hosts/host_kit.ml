@@ -1,7 +1,12 @@
 module Decision = Decision
 module Inbox = Inbox
 module Spin = Spin
-module Who = Who
+
+module Who = struct
+  include Who
+
+  let make ?domain ~host ~name identity = Who.make ?domain ~host ~name identity
+end
 
 let suspend_thread = Park.suspend_thread
 

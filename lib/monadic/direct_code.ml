@@ -20,16 +20,18 @@ module Make (Host : Promises.Host) (Style : Promises.Style_with_wait) = struct
     mutable shields : int;
     mutable cancellation : cancellation;
     mutable who : Who.t option;  (** Once somebody has asked. *)
+    mutable origin : Who.origin option;  (** While waits are kept. *)
   }
 
-  let create () = { shields = 0; cancellation = None_yet; who = None }
+  let create () =
+    { shields = 0; cancellation = None_yet; who = None; origin = None }
 
   let who code () =
     match code.who with
     | Some who -> Who.here who
     | None ->
         let name = Who.numbered "task" (Who.new_number ()) in
-        let who = Who.make ~host:Host.name ~name code in
+        let who = Who.make ?origin:code.origin ~host:Host.name ~name code in
         code.who <- Some who;
         who
 
@@ -94,8 +96,9 @@ module Make (Host : Promises.Host) (Style : Promises.Style_with_wait) = struct
     Style.isolate (fun () -> match_with f () { retc; exnc; effc })
 
   let[@inline never] observed code f =
-    let parent = Identify.waker () and at = Forks.here () in
-    fun () -> Forks.run ~at ~parent ~ask:(who code) f
+    let origin = Forks.here ~parent:(Identify.waker ()) in
+    code.origin <- Some origin;
+    fun () -> Forks.run origin ~ask:(who code) f
 
   let start ~late f =
     let code = create () in

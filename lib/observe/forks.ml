@@ -5,16 +5,9 @@ let max_frames = 20
 let[@inline] are_observed () =
   Sys.opaque_identity (Waits.are_kept () || Tracing.is_on ())
 
-let here () = Printexc.get_callstack max_frames
+let here ~parent = { Who.parent; forked_at = Printexc.get_callstack max_frames }
 
-(* Whatever a signal handler raises while this is noted, the task runs: others may wait for
-   what it does. The exception comes in the thread's next wait. *)
-let note ~at ~parent ~ask =
-  if Waits.are_kept () then
-    try Task_id.forked (ask ()) ~parent ~at
-    with e -> Late.keep e (Printexc.get_raw_backtrace ())
-
-let run ~at ~parent ~ask f =
-  note ~at ~parent ~ask;
-  if Tracing.is_on () then Tracing.forked ~parent ~at:(Call_site.line at) ~ask f
+let run { Who.parent; forked_at } ~ask f =
+  if Tracing.is_on () then
+    Tracing.forked ~parent ~at:(Call_site.line forked_at) ~ask f
   else f ()

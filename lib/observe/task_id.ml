@@ -1,12 +1,7 @@
 type t = { id : int; host : string; name : string }
-type origin = { parent : t; forked_at : Printexc.raw_backtrace }
 
-(* Written by the task itself, and by the one that forks it before it begins. *)
-type entry = {
-  number : int;
-  mutable label : string option;
-  mutable origin : origin option;
-}
+(* Written by the task itself. *)
+type entry = { number : int; mutable label : string option }
 
 module Names = Map.Make (struct
   type t = string * string
@@ -60,7 +55,7 @@ let entry who =
   | Some entry -> entry
   | None ->
       let number = 1 + Atomic.fetch_and_add last_number 1 in
-      let entry = { number; label = None; origin = None } in
+      let entry = { number; label = None } in
       Atomically.update tasks (add who entry);
       entry
 
@@ -74,7 +69,3 @@ let of_who (who : Who.t) =
   { id = number; host = who.host; name }
 
 let name who label = (entry who).label <- Some label
-let origin who = (entry who).origin
-
-let forked who ~parent ~at =
-  (entry who).origin <- Some { parent = of_who parent; forked_at = at }

@@ -13,10 +13,3 @@ val of_who : Who.t -> t
 val name : Who.t -> string -> unit
 (** From now on {!of_who} has this behind the task's own name. The last one
     counts. Of a task that is not known nothing is noted. *)
-
-type origin = { parent : t; forked_at : Printexc.raw_backtrace }
-
-val origin : Who.t -> origin option
-
-val forked : Who.t -> parent:Who.t -> at:Printexc.raw_backtrace -> unit
-(** Notes the {!val-origin}. *)

@@ -3,18 +3,21 @@ type t = {
   name : string;
   domain : int;
   identity : Identity.pointer;
+  origin : origin option;
 }
+
+and origin = { parent : t; forked_at : Printexc.raw_backtrace }
 
 type _ Effect.t += Who : t option Effect.t
 
 let this_domain () = (Domain.self () :> int)
 let or_this = function Some domain -> domain | None -> this_domain ()
 
-let by_pointer ?domain ~host ~name identity =
-  { host; name; domain = or_this domain; identity }
+let by_pointer ?domain ?origin ~host ~name identity =
+  { host; name; domain = or_this domain; identity; origin }
 
-let make ?domain ~host ~name identity =
-  by_pointer ?domain ~host ~name (Identity.pointer identity)
+let make ?domain ?origin ~host ~name identity =
+  by_pointer ?domain ?origin ~host ~name (Identity.pointer identity)
 
 let make_strong ?domain ~host ~name identity =
   by_pointer ?domain ~host ~name (Identity.strong_pointer identity)
@@ -70,11 +73,12 @@ let find { entries } number identity =
     then Some entry.who
     else None
 
-let once ?domain tasks number ~host ~name identity =
+let once ?domain ?(origin = fun () -> None) tasks number ~host ~name identity =
   match find tasks number identity with
   | Some who -> here ?domain who
   | None ->
-      let who = make ?domain ~host ~name:(name ()) identity in
+      let origin = origin () in
+      let who = make ?domain ?origin ~host ~name:(name ()) identity in
       keep tasks number who;
       who
 

@@ -5,6 +5,12 @@ type t = {
   name : string;  (** As ["task 12"]. *)
   domain : int;  (** In which it was when this was made. *)
   identity : Identity.pointer;  (** To something that only this task has. *)
+  origin : origin option;  (** If that was noted. *)
+}
+
+and origin = {
+  parent : t;  (** The task that forked it. *)
+  forked_at : Printexc.raw_backtrace;
 }
 
 type _ Effect.t +=
@@ -12,7 +18,8 @@ type _ Effect.t +=
         (** A question ({!Concord_suspend.Ask}): which task is this? A host
             answers it, or whatever lies between the task and its host. *)
 
-val make : ?domain:int -> host:string -> name:string -> 'identity -> t
+val make :
+  ?domain:int -> ?origin:origin -> host:string -> name:string -> 'identity -> t
 (** The last argument is not kept alive. The domain is by default the calling
     one. {b Cost}: a weak pointer ({!Identity.pointer}). A task is asked
     whenever it takes a lock, so use {!here} or {!once} for the next time. *)
@@ -54,6 +61,7 @@ val tasks : unit -> tasks
 
 val once :
   ?domain:int ->
+  ?origin:(unit -> origin option) ->
   tasks ->
   int ->
   host:string ->

@@ -108,8 +108,8 @@ let open_scope_unobserved body =
 
 let observed (host : Suspend.scope) =
   let fork f =
-    let parent = Identify.waker () and at = Forks.here () in
-    host.fork (fun () -> Forks.run ~at ~parent ~ask:Identify.waker f)
+    let origin = Forks.here ~parent:(Identify.waker ()) in
+    host.fork (fun () -> Forks.run origin ~ask:Identify.waker f)
   in
   { host with fork }
 

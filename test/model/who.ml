@@ -1,4 +1,5 @@
 type t = { host : string; name : string; identity : Identity.pointer }
+type origin = { parent : t; forked_at : Stdlib.Printexc.raw_backtrace }
 
 let make ~host ~name identity =
   { host; name; identity = Identity.pointer identity }
