@@ -61,8 +61,8 @@
       process have been faster.
     - {b Cost}: that of the system call, while nothing must wait. On a
       descriptor each operation needs two more, which ask what it is and whether
-      it is non-blocking. A channel does this once. To wait is O(1), and a
-      system call if another thread polls.
+      it is non-blocking. A channel does this once. To wait is O(log n) for [n]
+      that are waited for, and a system call if another thread polls.
     - {b Regular files}, disks, and what else the system cannot wait for: they
       are always ready, and yet take time. What is in memory is read and written
       at once, where Linux says so; a file whose name is in memory is opened at
@@ -81,11 +81,11 @@
     each [run].
 
     They wait by [io_uring] if the package [uring] was installed and the system
-    allows it: to wait for a descriptor costs O(1). Else they wait by [poll(2)],
-    which costs O(n) for the [n] descriptors that are waited for there. A
-    descriptor for which a task waits is to be closed by {!close}; after
-    [Unix.close] the task may wait for ever. If nobody waits for it either will
-    do.
+    allows it: to wait for a descriptor costs O(log n). Else they wait by
+    [poll(2)], which costs O(n) for the [n] descriptors that are waited for
+    there. A descriptor for which a task waits is to be closed by {!close};
+    after [Unix.close] the task may wait for ever. If nobody waits for it either
+    will do.
 
     The environment variable [CONCORD_AIO] chooses, by words between commas. If
     a word is unknown, or the system lacks what it asks for, the first wait
@@ -129,8 +129,9 @@ val readable_evt : file_descr -> unit Concord.Event.t
     [Event.select [ Mvar.take_evt box; readable_evt fd; Event.timeout 1. ]].
 
     - {b Suspends} until then. {b Cancelled}: nothing has happened.
-    - {b Order}: all that wait are resumed. {b Cost}: O(1), and a system call;
-      to withdraw is O(1) amortised.
+    - {b Order}: all that wait are resumed. {b Cost}: O(log n) for [n]
+      descriptors that are waited for, and a system call; to withdraw is the
+      same, amortised.
     - {b Raises} [Unix.Unix_error] with [EBADF] if [fd] is not open, or is
       closed by {!close} meanwhile; with [EMFILE] or the like if the thread that
       polls cannot be started. *)

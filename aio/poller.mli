@@ -30,7 +30,8 @@ val enlist :
     a reference to the owner. O(1); a system call if the loop sleeps. *)
 
 val count_withdrawn : t -> Unix.file_descr -> unit
-(** One of those that wait for the descriptor is withdrawn. O(1) amortised. *)
+(** One of those that wait for the descriptor is withdrawn. Amortised O(log n)
+    for [n] descriptors that are waited for. *)
 
 val wake : t -> unit
 (** The next {!poll} that would wait, or the one that waits now, returns. *)

@@ -1,3 +1,4 @@
+module Atomically = Concord.Private.Atomically
 module Structure_kit = Concord.Tools.Structure_kit
 module Event = Concord.Event
 module Host_kit = Concord.Tools.Host_kit
@@ -46,7 +47,7 @@ let waiting () =
 
 let look fd (direction : Poller.direction) =
   let one = Poll_set.create ~size:1 () in
-  (one.watch fd ()).set ~read:(direction = Read) ~write:(direction = Write);
+  one.set fd ~read:(direction = Read) ~write:(direction = Write);
   match one.wait ~block:false with
   | [] -> false
   | (_, { closed = true; _ }) :: _ ->
@@ -185,7 +186,7 @@ let run_here f =
   let poller = take_spare () in
   let enter ~is_innermost =
     let thread = Thread.id (Thread.self ()) in
-    Structure_kit.update loops (List.cons { thread; poller; is_innermost });
+    Atomically.update loops (List.cons { thread; poller; is_innermost });
     {
       Concord.Private.Fifo.wait = poll_in poller;
       poll = (fun () -> Poller.poll poller ~block:false);
@@ -193,24 +194,17 @@ let run_here f =
       spins = false;
     }
   in
-  (* Done again if a signal handler raises meanwhile: nobody else serves the poller. *)
-  let rec leave () =
-    try
-      Structure_kit.update loops
-        (List.filter (fun loop -> loop.poller != poller));
-      (* what waits for no task of the loop *)
-      Poller.move poller ~into:Shared_poller.get
-    with
-    | (Unix.Unix_error _ | Sys_error _) as e -> raise e
-    | e ->
-        let backtrace = Printexc.get_raw_backtrace () in
-        leave ();
-        Printexc.raise_with_backtrace e backtrace
+  (* Nobody else serves the poller. *)
+  let leave () =
+    Atomically.update loops (List.filter (fun loop -> loop.poller != poller));
+    (* what waits for no task of the loop *)
+    Poller.move poller ~into:Shared_poller.get
   in
-  let give_back () = Structure_kit.update spares (List.cons poller) in
+  let give_back () = Atomically.update_surely spares (List.cons poller) in
   Fun.protect ~finally:give_back @@ fun () ->
-  Fun.protect ~finally:leave @@ fun () ->
-  Concord.Private.Fifo.run_polled enter f
+  Ensure.finally (Ensure.completed leave) ()
+    (Concord.Private.Fifo.run_polled enter)
+    f
 
 let run f =
   match Host_kit.probe { passing = ignore } with

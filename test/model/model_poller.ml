@@ -60,13 +60,13 @@ let rests poller =
   | Awake (_ :: _) -> failwith "the loop sleeps, and was not woken"
 
 let live poller =
-  Hashtbl.fold
+  Poller.By_fd.fold
     (fun _ { Poller.readers; _ } n ->
       n + List.length (List.filter Poller.is_live readers))
     poller.Poller.table 0
 
 let all poller =
-  Hashtbl.fold
+  Poller.By_fd.fold
     (fun _ { Poller.readers; writers; _ } n ->
       n + List.length readers + List.length writers)
     poller.Poller.table 0
@@ -166,7 +166,7 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
       let waits = count_waiting actors in
       if live poller <> waits then failwith "a waiter was lost, or stays";
       if Poller.waiting poller <> all poller then failwith "miscounted";
-      if !Iomux.Poll.polled <> Hashtbl.length poller.table + 1 then
+      if !Iomux.Poll.polled <> Poller.By_fd.cardinal poller.table + 1 then
         failwith "polls for others than those of the table";
       let could_go_on (reader, at) =
         reader.result == waiting
