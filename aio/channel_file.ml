@@ -18,19 +18,6 @@ let as_sys_error ?name f =
     let error = Sys_error (prefix ^ Unix.error_message error) in
     Printexc.raise_with_backtrace error backtrace
 
-let check name length pos len =
-  if pos < 0 || len < 0 || pos > length - len then invalid_arg name
-
-let finally close f =
-  match f () with
-  | v ->
-      close ();
-      v
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      (try close () with _ -> ());
-      Printexc.raise_with_backtrace e backtrace
-
 (* --- Opening and closing -------------------------------------------------- *)
 
 let create ?(standard = false) fd =
@@ -77,7 +64,7 @@ let close t =
         let close () =
           if Owner.detach owner then ignore (Io.close_owner owner : bool)
         in
-        Owner.leaving owner close ()
+        Ensure.finally Owner.leave owner close ()
 
 (* --- Operations ----------------------------------------------------------- *)
 

@@ -43,6 +43,11 @@ val close : Unix.file_descr -> unit
 
 (** {2 Operations} *)
 
+val check : string -> int -> int -> int -> unit
+(** [check name length pos len]: are the [len] bytes from [pos] within [length]?
+
+    - {b Raises} [Invalid_argument name] if not. *)
+
 val give_turn : unit -> unit
 (** To be called before each operation that may not have to wait: every 128th
     time it is {!Concord.Tasks.yield}, if the host can do that. *)

@@ -27,5 +27,4 @@ type t = {
   wait : block:bool -> (Unix.file_descr * ready) list;
   is_settled : unit -> bool;
   settle : unit -> unit;
-  close : unit -> unit;
 }

@@ -30,5 +30,4 @@ type t = {
   is_settled : unit -> bool;
       (** The system holds no file that is not waited for any more. *)
   settle : unit -> unit;  (** Waits until that is so, which takes a moment. *)
-  close : unit -> unit;  (** Nothing is waited for any more. *)
 }

@@ -63,8 +63,7 @@ let create fd =
 let descr t = t.fd
 let closing t = Option.get (Atomic.get t.closing)
 let is_closing t = Atomic.get t.state land 1 = 1
-let identity t = Atomic.get t.identity
-let set_identity t identity = Atomic.set t.identity identity
+let identity t = t.identity
 
 (* --- The table ------------------------------------------------------------ *)
 
@@ -129,8 +128,6 @@ let refer t = ignore (Atomic.fetch_and_add t.state reference : int)
 
 let leave t =
   if Atomic.fetch_and_add t.state (-reference) = reference then let_go t
-
-let leaving t f x = Ensure.finally leave t f x
 
 (* --- The end -------------------------------------------------------------- *)
 

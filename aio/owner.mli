@@ -26,9 +26,6 @@ val refer : t -> unit
 val leave : t -> unit
 (** One reference less. *)
 
-val leaving : t -> ('x -> 'a) -> 'x -> 'a
-(** [leaving t f x] is [f x], and then, also if that raised, {!leave}. *)
-
 val is_closing : t -> bool
 
 (** {2 What is in flight} *)
@@ -72,7 +69,5 @@ val detach : t -> bool
 
 (** {2 The kernel's object} *)
 
-val identity : t -> int
-(** What {!set_identity} said last; -1 at first. *)
-
-val set_identity : t -> int -> unit
+val identity : t -> int Atomic.t
+(** What its users last said that it is; -1 at first. *)

@@ -48,5 +48,4 @@ let create ?(size = 16) () =
     wait = wait t;
     is_settled = (fun () -> true);
     settle = ignore;
-    close = ignore;
   }

@@ -65,11 +65,11 @@ let multiplexer () =
   | None -> ring ~otherwise:(fun () -> Poll_set.create ())
 
 let create () =
-  let multiplexer = multiplexer () in
-  let inbox =
-    try Poller_inbox.create ()
-    with Unix.Unix_error _ as e ->
-      multiplexer.close ();
+  let inbox = Poller_inbox.create () in
+  let multiplexer =
+    try multiplexer ()
+    with (Unix.Unix_error _ | Failure _) as e ->
+      Poller_inbox.close inbox;
       raise e
   in
   {
@@ -88,9 +88,17 @@ let create () =
     owed = [];
   }
 
-let close t =
-  t.multiplexer.close ();
-  Poller_inbox.close t.inbox
+(* That nobody serves. *)
+let spares : t list Atomic.t = Atomic.make []
+
+let rec take () =
+  match Atomic.get spares with
+  | [] -> create ()
+  | t :: rest as before ->
+      if Atomic.compare_and_set spares before rest then t
+      else (* another loop began or ended *) take ()
+
+let give_back t = Concord.Private.Atomically.update_surely spares (List.cons t)
 
 (* --- For any thread ------------------------------------------------------- *)
 
@@ -110,14 +118,13 @@ let adds_somebody = function
   | Add { wait; _ } -> is_live wait
   | Withdrawn _ | Forget _ | Wake -> false
 
-type rest = Idle | Busy | Waiting
-
-let rest t =
+let helpers t ~threads : Concord.Private.Others.helpers =
   match Poller_inbox.state t.inbox with
-  | Asleep 0 -> Idle
-  | Asleep _ -> Waiting
-  | Awake messages when List.exists adds_somebody messages -> Waiting
-  | Awake _ -> Busy
+  | Asleep 0 -> { idle = threads; busy = 0 }
+  | Asleep _ -> { idle = 0; busy = 0 }
+  | Awake messages when List.exists adds_somebody messages ->
+      { idle = 0; busy = 0 }
+  | Awake _ -> { idle = 0; busy = threads }
 
 (* --- Slots, for the loop alone -------------------------------------------- *)
 
@@ -276,7 +283,7 @@ let rec serve_taken t =
       end
 
 (* Serves what was posted until now. *)
-let take t =
+let serve_all t =
   pay t;
   serve_taken t;
   begin match Poller_inbox.state t.inbox with
@@ -290,12 +297,12 @@ let take t =
 let let_go t =
   (not t.polls)
   && begin
-    take t;
+    serve_all t;
     true
   end
 
 let move t ~into =
-  take t;
+  serve_all t;
   let enlist slot =
     let add direction wait =
       if is_live wait then begin
@@ -311,7 +318,7 @@ let move t ~into =
     settle t slot
   in
   By_fd.iter (fun _ slot -> enlist slot) t.table;
-  take t
+  serve_all t
 
 (* --- Polling -------------------------------------------------------------- *)
 
@@ -341,7 +348,7 @@ let look t ~block =
   let slot_of (fd, ready) = (By_fd.find_opt fd t.table, ready) in
   let found = List.map slot_of (t.multiplexer.wait ~block) in
   (* it may say that what was found is closed *)
-  take t;
+  serve_all t;
   List.iter (respond t) found;
   leave_settled t
 
@@ -350,7 +357,7 @@ let poll_now t ~block =
   own_all t;
   if t.stale then refresh t;
   t.stale <- true;
-  take t;
+  serve_all t;
   if block && (not t.woken) && Poller_inbox.announce t.inbox ~waiting:t.waiting
   then look t ~block:true
   else if (* others may post all the time *) not (By_fd.is_empty t.table) then

@@ -4,14 +4,15 @@
 
 type t
 
-val create : unit -> t
-(** A poller that no loop serves yet.
+val take : unit -> t
+(** A poller that no loop serves.
 
-    - {b Raises} [Unix.Unix_error] if no descriptor is left. *)
+    - {b Raises} [Unix.Unix_error] if no descriptor is left, [Failure] if
+      [CONCORD_AIO] asks for what there is not. *)
 
-val close : t -> unit
-(** Closes what {!create} opened. No other thread has used the poller: one that
-    did may be about to ring its bell. *)
+val give_back : t -> unit
+(** No loop serves it any more, and nobody waits for it. The next {!take} has
+    it: it is not closed, because other threads may be about to wake it. *)
 
 (** {2 For any thread} *)
 
@@ -40,12 +41,10 @@ val waiting : t -> int
 (** How many waiters the loop knew when it last polled, with some of those that
     are withdrawn. For tests, on any thread. *)
 
-type rest =
-  | Idle  (** The loop resumes nobody before {!enlist}. *)
-  | Busy  (** It does not sleep, or is about to look who is withdrawn. *)
-  | Waiting  (** Some wait, or will as soon as it looks. *)
-
-val rest : t -> rest
+val helpers : t -> threads:int -> Concord.Private.Others.helpers
+(** So many threads serve it. They are idle if they resume nobody before
+    {!enlist}, busy if they do not sleep, and neither if somebody waits for
+    them. *)
 
 (** {2 For the loop} *)
 

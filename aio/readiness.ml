@@ -65,7 +65,7 @@ type descriptor = {
 let is_ready { direction; refer; _ } =
   let owner = refer () in
   let look () = look (Owner.descr owner) direction in
-  Owner.leaving owner (Owner.using "poll" owner) look
+  Ensure.finally Owner.leave owner (Owner.using "poll" owner) look
 
 let found is_found =
   if is_found then Some ()
@@ -170,20 +170,8 @@ let poll_in poller block =
   | Some () -> ()
   | None -> Poller.poll poller ~block:true
 
-(* Pollers of loops that have ended: any thread takes one for its loop, and gives it back.
-   They are not closed, for another thread may be about to ring one's bell: then the next
-   loop looks once in vain. *)
-let spares : Poller.t list Atomic.t = Atomic.make []
-
-let rec take_spare () =
-  match Atomic.get spares with
-  | [] -> Poller.create ()
-  | poller :: rest as before ->
-      if Atomic.compare_and_set spares before rest then poller
-      else (* another loop began or ended *) take_spare ()
-
 let run_here f =
-  let poller = take_spare () in
+  let poller = Poller.take () in
   let enter ~is_innermost =
     let thread = Thread.id (Thread.self ()) in
     Atomically.update loops (List.cons { thread; poller; is_innermost });
@@ -200,11 +188,12 @@ let run_here f =
     (* what waits for no task of the loop *)
     Poller.move poller ~into:Shared_poller.get
   in
-  let give_back () = Atomically.update_surely spares (List.cons poller) in
-  Fun.protect ~finally:give_back @@ fun () ->
-  Ensure.finally (Ensure.completed leave) ()
-    (Concord.Private.Fifo.run_polled enter)
-    f
+  let run () =
+    Ensure.finally (Ensure.completed leave) ()
+      (Concord.Private.Fifo.run_polled enter)
+      f
+  in
+  Ensure.finally Poller.give_back poller run ()
 
 let run f =
   match Host_kit.probe { passing = ignore } with

@@ -140,13 +140,6 @@ let wait t ~block =
   t.found <- [];
   found
 
-let rec close t =
-  if Uring.active_ops t.ring = 0 then Uring.exit t.ring
-  else begin
-    ignore (wait t ~block:true : _ list);
-    close t
-  end
-
 let create () =
   match Uring.create ~flags ~queue_depth () with
   | ring ->
@@ -157,7 +150,6 @@ let create () =
           wait = wait t;
           is_settled = (fun () -> t.cancelling = 0);
           settle = (fun () -> settle t);
-          close = (fun () -> close t);
         }
   | exception (Unix.Unix_error ((EMFILE | ENFILE), _, _) as e) -> raise e
   | exception Unix.Unix_error _ ->

@@ -14,7 +14,7 @@ type serving = {
 
 let start () =
   let own_domain = (Asked.read ()).domain in
-  let poller = Poller.create () in
+  let poller = Poller.take () in
   try
     if Domain.is_main_domain () && not own_domain then begin
       ignore (Thread.create serve poller : Thread.t);
@@ -28,7 +28,7 @@ let start () =
     end
   with e ->
     let backtrace = Printexc.get_raw_backtrace () in
-    Poller.close poller;
+    Poller.give_back poller;
     Printexc.raise_with_backtrace e backtrace
 
 (* [serving] is set once, by the thread that has the lock. *)
@@ -57,11 +57,7 @@ let rec get () =
 let helpers () : Concord.Private.Others.helpers =
   match serving () with
   | None -> { idle = 0; busy = 0 }
-  | Some { poller; threads } -> (
-      match Poller.rest poller with
-      | Idle -> { idle = threads; busy = 0 }
-      | Busy -> { idle = 0; busy = threads }
-      | Waiting -> { idle = 0; busy = 0 })
+  | Some { poller; threads } -> Poller.helpers poller ~threads
 
 let () = Concord.Private.Others.add_helpers helpers
 

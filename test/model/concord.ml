@@ -15,6 +15,10 @@ end
 module Private = struct
   module Atomically = Atomically
 
+  module Others = struct
+    type helpers = { idle : int; busy : int }
+  end
+
   module Reach = struct
     let suspend_unlisted = Reach.suspend
   end

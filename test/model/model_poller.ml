@@ -114,7 +114,7 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
   in
   let readers = List.map (reader last) first in
   List.iter (fun (reader, _) -> run reader) readers;
-  if last != poller then Poller.take last;
+  if last != poller then Poller.serve_all last;
   if asleep then run loop;
   let started =
     List.filter_map
@@ -178,9 +178,9 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
       if holds_back `A || holds_back `B then failwith "it was not closed";
       if List.exists could_go_on (readers @ started) then
         failwith "somebody waits who could go on";
-      if Poller.rest poller = Idle && waits > 0 then
+      if (Poller.helpers poller ~threads:1).idle = 1 && waits > 0 then
         failwith "idle, and somebody waits";
-      Poller.take poller;
+      Poller.serve_all poller;
       (* One that is gone may be moved: it stays until its pipe is ready. *)
       if last == poller && all poller > 2 * live poller then
         failwith "those that are gone stay"
