@@ -26,7 +26,7 @@ let create ?(standard = false) fd =
   let io, kind =
     if not standard then begin
       let io = Io.find ~shut "channel" fd in
-      Owner.attach io.owner;
+      Atomic.incr (Owner.channels io.owner);
       (Some io, io.kind)
     end
     else
@@ -62,7 +62,8 @@ let close t =
     | None -> Io.close t.fd
     | Some { owner; _ } ->
         let close () =
-          if Owner.detach owner then ignore (Io.close_owner owner : bool)
+          if Atomic.fetch_and_add (Owner.channels owner) (-1) = 1 then
+            ignore (Io.close_owner owner : bool)
         in
         Ensure.finally Owner.leave owner close ()
 

@@ -224,5 +224,4 @@ let watch t watcher =
 
 (* --- Channels ------------------------------------------------------------- *)
 
-let attach t = ignore (Atomic.fetch_and_add t.channels 1 : int)
-let detach t = Atomic.fetch_and_add t.channels (-1) = 1
+let channels t = t.channels

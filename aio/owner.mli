@@ -61,11 +61,8 @@ val abandon : t -> unit
 
 (** {2 Channels} *)
 
-val attach : t -> unit
-(** One channel more. *)
-
-val detach : t -> bool
-(** One channel less. [true] if it was the last one. *)
+val channels : t -> int Atomic.t
+(** How many channels share it, by their own account. *)
 
 (** {2 The kernel's object} *)
 

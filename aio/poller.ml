@@ -39,15 +39,22 @@ type t = {
   mutable waiting : int;  (** The sum of all [total]. *)
   mutable woken : bool;  (** Since {!poll} last returned. *)
   mutable taken : message list;  (** From the inbox; latest first. *)
-  mutable due : message list;
+  due : message list ref;
       (** To be served before what is [taken]; oldest first. *)
-  mutable leaving : Owner.t list;
+  leaving : Owner.t list ref;
       (** Watched without a slot, until the system has let the file go. *)
-  mutable owed : (exn option * wait) list;
-      (** To be resumed next. A signal handler may raise anywhere: what is
-          taken, due or owed stays here until it is done. To do it twice does no
-          harm. *)
+  owed : (exn option * wait) list ref;  (** To be resumed next. *)
 }
+
+(* A signal handler may raise anywhere: what is due stays in the list until it is done. To do
+   it twice does no harm. *)
+let rec do_all list f =
+  match !list with
+  | [] -> ()
+  | first :: rest ->
+      f first;
+      list := rest;
+      do_all list f
 
 (* --- Made, and closed ----------------------------------------------------- *)
 
@@ -83,9 +90,9 @@ let create () =
     waiting = 0;
     woken = false;
     taken = [];
-    due = [];
-    leaving = [];
-    owed = [];
+    due = ref [];
+    leaving = ref [];
+    owed = ref [];
   }
 
 (* That nobody serves. *)
@@ -161,7 +168,7 @@ let settle t slot =
   slot.withdrawn <- 0;
   set t slot;
   if slot.total = 0 && By_fd.mem (fd slot) t.table then begin
-    t.leaving <- slot.owner :: t.leaving;
+    t.leaving := slot.owner :: !(t.leaving);
     t.table <- By_fd.remove (fd slot) t.table
   end
 
@@ -173,27 +180,17 @@ let slot_of t owner =
 
 (* If the loop was the last user, this closes the descriptor. One that is waited for again is
    still watched. *)
-let rec leave t =
-  match t.leaving with
-  | [] -> ()
-  | owner :: rest ->
-      if Option.is_none (slot_of t owner) then Owner.unwatch owner t.watcher;
-      t.leaving <- rest;
-      leave t
+let leave t =
+  do_all t.leaving (fun owner ->
+      if Option.is_none (slot_of t owner) then Owner.unwatch owner t.watcher)
 
 let leave_settled t =
-  if not (List.is_empty t.leaving) then begin
+  if not (List.is_empty !(t.leaving)) then begin
     t.multiplexer.settle ();
     leave t
   end
 
-let rec pay t =
-  match t.owed with
-  | [] -> ()
-  | (error, wait) :: rest ->
-      resume error wait;
-      t.owed <- rest;
-      pay t
+let pay t = do_all t.owed (fun (error, wait) -> resume error wait)
 
 (* In the order of arrival. *)
 let answer t slot ~readers ~writers error =
@@ -201,7 +198,7 @@ let answer t slot ~readers ~writers error =
     List.fold_left (fun owed wait -> (error, wait) :: owed) others waits
   in
   let owed = if writers then owe slot.writers [] else [] in
-  t.owed <- (if readers then owe slot.readers owed else owed);
+  t.owed := if readers then owe slot.readers owed else owed;
   if readers then slot.readers <- [];
   if writers then slot.writers <- [];
   settle t slot;
@@ -262,25 +259,18 @@ let serve t = function
   | Forget owner -> (
       match slot_of t owner with
       | Some slot -> forget t slot
-      | None -> t.leaving <- owner :: t.leaving)
+      | None -> t.leaving := owner :: !(t.leaving))
 
 (* Where two fields are set, and where the inbox is taken into one, no polling point comes
    between: a signal handler that raised there would lose messages, or have them served
    twice. *)
 
-let rec serve_taken t =
-  match t.due with
-  | message :: rest ->
-      serve t message;
-      t.due <- rest;
-      serve_taken t
-  | [] ->
-      if not (List.is_empty t.taken) then begin
-        let due = List.rev t.taken in
-        t.due <- due;
-        t.taken <- [];
-        serve_taken t
-      end
+let serve_taken t =
+  do_all t.due (serve t);
+  let due = List.rev t.taken in
+  t.due := due;
+  t.taken <- [];
+  do_all t.due (serve t)
 
 (* Serves what was posted until now. *)
 let serve_all t =
