@@ -18,19 +18,6 @@ let as_sys_error ?name f =
     let error = Sys_error (prefix ^ Unix.error_message error) in
     Printexc.raise_with_backtrace error backtrace
 
-let check name length pos len =
-  if pos < 0 || len < 0 || pos > length - len then invalid_arg name
-
-let finally close f =
-  match f () with
-  | v ->
-      close ();
-      v
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      (try close () with _ -> ());
-      Printexc.raise_with_backtrace e backtrace
-
 (* --- Opening and closing -------------------------------------------------- *)
 
 let create ?(standard = false) fd =
@@ -39,7 +26,7 @@ let create ?(standard = false) fd =
   let io, kind =
     if not standard then begin
       let io = Io.find ~shut "channel" fd in
-      Owner.attach io.owner;
+      Atomic.incr (Owner.channels io.owner);
       (Some io, io.kind)
     end
     else
@@ -75,9 +62,10 @@ let close t =
     | None -> Io.close t.fd
     | Some { owner; _ } ->
         let close () =
-          if Owner.detach owner then ignore (Io.close_owner owner : bool)
+          if Atomic.fetch_and_add (Owner.channels owner) (-1) = 1 then
+            ignore (Io.close_owner owner : bool)
         in
-        Owner.leaving owner close ()
+        Ensure.finally Owner.leave owner close ()
 
 (* --- Operations ----------------------------------------------------------- *)
 

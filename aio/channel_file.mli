@@ -15,10 +15,6 @@ val open_ : open_flag list -> int -> string -> (Unix.file_descr -> 'a) -> 'a
 (** [open_ flags perm name of_descr] is the channel that [of_descr] makes of the
     file. {b Suspends} while a worker opens it. *)
 
-val finally : (unit -> unit) -> (unit -> 'a) -> 'a
-(** [finally close f] is [f ()], and then, also if that raised, [close ()]. The
-    first exception is raised. *)
-
 val close : t -> unit
 (** Does nothing if it was closed before. The operations of this channel that
     wait raise [EBADF]; if it is the last channel, see {!Io.close}. *)
@@ -34,11 +30,6 @@ val locked : t -> (unit -> 'a) -> 'a
 
     - {b Raises} [Sys_error] with Stdlib's text where it raises
       [Unix.Unix_error], or if the channel is closed. *)
-
-val check : string -> int -> int -> int -> unit
-(** [check name length pos len]: are the [len] bytes from [pos] within [length]?
-
-    - {b Raises} [Invalid_argument name] if not. *)
 
 val read : t -> bytes -> int -> int -> int
 (** {!Io.read}. *)

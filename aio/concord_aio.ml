@@ -4,15 +4,12 @@ include Output_channel
 
 let readable_evt fd = Readiness.evt fd Read
 let writable_evt fd = Readiness.evt fd Write
-
-let flush_standard () =
-  Channel_file.finally (fun () -> flush stderr) (fun () -> flush stdout)
+let flush_standard () = Ensure.finally flush stdout flush stderr
 
 (* They are flushed after all tasks, and still in the loop. *)
 let run f =
   Readiness.run (fun () ->
-      Channel_file.finally flush_standard (fun () ->
-          Concord_fifo.Scope.run (fun _ -> f ())))
+      Ensure.finally flush_standard () Concord_fifo.Scope.run (fun _ -> f ()))
 
 (* As Stdlib's, which flush what asks the question first. *)
 let read_line () =

@@ -49,10 +49,8 @@
       never raised). What its handler raises is raised as the host says. A peer
       that is gone sends the process [SIGPIPE] when it is written to, as ever:
       ignore that signal to get [EPIPE].
-    - {b Closing}: each descriptor has one owner, which knows what is in flight
-      on it. {!close} lets no operation begin, wakes all tasks that wait, and
-      gives the number back to the system once nothing uses it. So no operation
-      reads or writes another file that has got the number since.
+    - {b Closing}: after {!close} no operation reads or writes another file that
+      has got the number since.
     - {b Non-blocking}: operations on a descriptor that the system can wait for
       set [O_NONBLOCK], and leave it. The flag is shared with the other
       processes that have the same file open. The descriptors 0, 1 and 2 are
@@ -61,16 +59,12 @@
       process have been faster.
     - {b Cost}: that of the system call, while nothing must wait. On a
       descriptor each operation needs two more, which ask what it is and whether
-      it is non-blocking. A channel does this once. To wait is O(1), and a
-      system call if another thread polls.
-    - {b Regular files}, disks, and what else the system cannot wait for: they
-      are always ready, and yet take time. What is in memory is read and written
-      at once, where Linux says so; a file whose name is in memory is opened at
-      once. All else is done by system threads, four at a time. One that has not
-      returned after 100 ms (it opens a FIFO, say, or a server does not answer)
-      does not count any more, until there are 64 threads: then the next
-      operations wait until one of these has ended. {!getaddrinfo} and
-      {!getnameinfo} have four more.
+      it is non-blocking. A channel does this once. To wait is O(log n) for [n]
+      that are waited for, and a system call if another thread polls.
+    - {b Regular files}, disks, and what else the system cannot wait for: what
+      is in memory is opened, read and written at once, where Linux says so. All
+      else is done by system threads, and so are {!getaddrinfo} and
+      {!getnameinfo}.
 
     {2 Who polls}
 
@@ -80,27 +74,20 @@
     delay the end of the program. Two or three descriptors belong to it and to
     each [run].
 
-    They wait by [io_uring] if the package [uring] was installed and the system
-    allows it: to wait for a descriptor costs O(1). Else they wait by [poll(2)],
-    which costs O(n) for the [n] descriptors that are waited for there. A
-    descriptor for which a task waits is to be closed by {!close}; after
-    [Unix.close] the task may wait for ever. If nobody waits for it either will
-    do.
+    {b Unix.close}: use {!close} for a descriptor for which a task waits. After
+    [Unix.close] the task may wait forever.
 
-    The environment variable [CONCORD_AIO] chooses, by words between commas. If
-    a word is unknown, or the system lacks what it asks for, the first wait
-    raises [Failure].
-
-    - [poll] or [io_uring]: that is how all of them wait.
-    - [domain]: the thread that is not {!run}'s has a domain of its own. So its
-      waits end soon even if the main domain computes without a pause. The first
-      wait outside of {!run} spawns this domain, which lives until the program
-      ends. Each minor collection has to stop it too, and [Unix.fork] raises
-      [Failure] from then on, as in each program with a second domain.
+    {b Settings}: the environment variable [CONCORD_AIO] has words between
+    commas: [poll] or [io_uring], by which all of them wait, and [domain], which
+    gives the thread a domain of its own. If a word is unknown, or the system
+    lacks what it asks for, the first wait raises [Failure].
 
     {b Fork}: in a child process a thread is started again by the first wait; a
     {!run} that goes on there polls for itself. What waited for the parent's
-    thread when it forked is not resumed in the child. *)
+    thread when it forked is not resumed in the child.
+
+    {{:../../concord/aio.html}Asynchronous I/O} has the reasons, the limits of
+    the threads, and figures. *)
 
 open Unix
 
@@ -129,8 +116,9 @@ val readable_evt : file_descr -> unit Concord.Event.t
     [Event.select [ Mvar.take_evt box; readable_evt fd; Event.timeout 1. ]].
 
     - {b Suspends} until then. {b Cancelled}: nothing has happened.
-    - {b Order}: all that wait are resumed. {b Cost}: O(1), and a system call;
-      to withdraw is O(1) amortised.
+    - {b Order}: all that wait are resumed. {b Cost}: O(log n) for [n]
+      descriptors that are waited for, and a system call; to withdraw is the
+      same, amortised.
     - {b Raises} [Unix.Unix_error] with [EBADF] if [fd] is not open, or is
       closed by {!close} meanwhile; with [EMFILE] or the like if the thread that
       polls cannot be started. *)

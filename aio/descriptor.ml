@@ -1,9 +1,5 @@
 open Unix
 
-let check name length pos len =
-  if pos < 0 || len < 0 || pos > length - len then
-    invalid_arg ("Concord_aio." ^ name)
-
 let read fd b pos len = Io.with_ "read" fd (fun io -> Io.read io b pos len)
 
 let single_write fd b pos len =
@@ -14,7 +10,7 @@ let single_write_substring fd s = single_write fd (Bytes.unsafe_of_string s)
 
 (* One owner for all parts: the number may be another file's before the last one. *)
 let write fd b pos len =
-  check "write" (Bytes.length b) pos len;
+  Io.check "Concord_aio.write" (Bytes.length b) pos len;
   Io.with_ "write" fd @@ fun io ->
   let stop = pos + len in
   let rec from pos =
@@ -24,7 +20,7 @@ let write fd b pos len =
   len
 
 let write_substring fd s pos len =
-  check "write_substring" (String.length s) pos len;
+  Io.check "Concord_aio.write_substring" (String.length s) pos len;
   write fd (Bytes.unsafe_of_string s) pos len
 
 (* --- Sockets -------------------------------------------------------------- *)
@@ -123,7 +119,7 @@ let openfile name flags perm =
 
 let with_file name flags perm f =
   let fd = openfile name flags perm in
-  Fun.protect ~finally:(fun () -> close fd) (fun () -> f fd)
+  Ensure.finally close fd f fd
 
 (* --- Names of hosts ------------------------------------------------------- *)
 

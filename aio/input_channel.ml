@@ -38,7 +38,7 @@ let close_in_noerr t = try close_in t with Sys_error _ -> ()
 
 let with_open_in name f =
   let ic = open_in name in
-  File.finally (fun () -> close_in_noerr ic) (fun () -> f ic)
+  Ensure.finally close_in_noerr ic f ic
 
 (* What is in memory is read at once, but not so much that other tasks would wait for it. *)
 let most_at_once = 262_144
@@ -55,14 +55,14 @@ let is_at_end fd = Native.read_now fd (Bytes.create 1) 0 1 = 0
 let read_file_now name =
   match Native.open_now name [ O_RDONLY ] with
   | None -> None
-  | Some fd -> (
-      File.finally (fun () -> Unix.close fd) @@ fun () ->
-      match (Unix.fstat fd).st_size with
-      | size when size <= most_at_once ->
-          let b = Bytes.create size in
-          if fills fd b 0 && is_at_end fd then Some (Bytes.unsafe_to_string b)
-          else None
-      | _ -> None)
+  | Some fd ->
+      let read fd =
+        let size = (Unix.fstat fd).st_size in
+        let b = Bytes.create (if size <= most_at_once then size else 0) in
+        if fills fd b 0 && is_at_end fd then Some (Bytes.unsafe_to_string b)
+        else None
+      in
+      Ensure.finally Unix.close fd read fd
 
 let read_file name =
   Io.give_turn ();
@@ -74,23 +74,17 @@ let read_file name =
 
 let buffered t = t.next - t.first
 
-(* There is room behind [next] then. *)
+(* There is room behind [next] then. What is in the buffer is moved only if it is small. *)
 let make_room t =
-  if t.first = t.next then begin
-    t.first <- 0;
-    t.next <- 0;
-    let length = Bytes.length t.buffer in
-    if length <> t.in_size then
-      t.buffer <-
-        Bytes.create
-          (if length = 0 then first_size else Int.min t.in_size (4 * length))
-  end
-  else if t.next = Bytes.length t.buffer then begin
-    let n = buffered t in
-    let buffer =
-      if 2 * n <= Bytes.length t.buffer then t.buffer
-      else Bytes.create (2 * Bytes.length t.buffer)
+  let n = buffered t and size = Bytes.length t.buffer in
+  if n = 0 || t.next = size then begin
+    let wanted =
+      if size = 0 then first_size
+      else if n = 0 then Int.min t.in_size (4 * size)
+      else if 2 * n <= size then size
+      else 2 * size
     in
+    let buffer = if wanted = size then t.buffer else Bytes.create wanted in
     Bytes.blit t.buffer t.first buffer 0 n;
     t.buffer <- buffer;
     t.first <- 0;
@@ -144,7 +138,7 @@ let rec line t seen =
 let input_line t = reading t (fun () -> line t 0)
 
 let input t b pos len =
-  File.check "input" (Bytes.length b) pos len;
+  Io.check "input" (Bytes.length b) pos len;
   reading t @@ fun () ->
   if buffered t = 0 && len >= t.in_size then begin
     let n = File.read t.source b pos len in
@@ -176,7 +170,7 @@ let really_input_string t n =
   take t n
 
 let really_input t b pos len =
-  File.check "really_input" (Bytes.length b) pos len;
+  Io.check "really_input" (Bytes.length b) pos len;
   reading t @@ fun () ->
   fill t len;
   Bytes.blit t.buffer t.first b pos len;

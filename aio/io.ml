@@ -16,8 +16,7 @@ let recognise ~shared owner =
   let fd = Owner.descr owner in
   let nature () = Native.nature ~nonblock:(not shared) fd in
   let nature = Owner.using "fstat" owner nature in
-  let before = Owner.identity owner in
-  if before <> nature then Owner.set_identity owner nature;
+  let before = Atomic.exchange (Owner.identity owner) nature in
   if before <> nature && before >= 0 && not (is_standard fd) then None
   else if Native.is_file nature then Some File
   else Some (if shared then Shared else Stream)
@@ -40,15 +39,15 @@ let find ?shut name fd =
 
 let with_ ?shut name fd f =
   let t = find ?shut name fd in
-  Owner.leaving t.owner f t
+  Ensure.finally Owner.leave t.owner f t
 
 let with_now name fd f =
   let t = find_by ~wait:(fun _ -> Thread.yield ()) ~shared:false name fd in
-  Owner.leaving t.owner f t
+  Ensure.finally Owner.leave t.owner f t
 
 (* A job may take as long as it likes. Whoever is told so waits for nothing else. *)
 let has_jobs owner =
-  let fd = Owner.descr owner and identity = Owner.identity owner in
+  let fd = Owner.descr owner and identity = Atomic.get (Owner.identity owner) in
   is_standard fd || (identity >= 0 && Native.is_file identity)
 
 let close_owner owner =
@@ -66,7 +65,7 @@ let bad_descriptor name = Unix.Unix_error (EBADF, name, "")
 
 let close fd =
   let owner = Owner.find ~wait:closes "close" fd in
-  if not (Owner.leaving owner close_owner owner) then
+  if not (Ensure.finally Owner.leave owner close_owner owner) then
     raise (bad_descriptor "close")
 
 (* --- Turns ---------------------------------------------------------------- *)
@@ -123,31 +122,29 @@ let perform name t direction f =
 
 (* As [Unix] does, which also checks what is no part of the bytes. *)
 let max_bytes = 65536
-let is_part b pos len = 0 <= pos && 0 <= len && pos <= Bytes.length b - len
+let is_part length pos len = 0 <= pos && 0 <= len && pos <= length - len
 
-(* A file's that is in memory need no worker. *)
-let now_or_in_worker name t now call =
-  give_turn ();
-  match using name t now with -1 -> in_worker name t call | n -> n
+let check name length pos len =
+  if not (is_part length pos len) then invalid_arg name
+
+(* A file's that is in memory need no worker: then [now] is not -1. *)
+let transfer name t direction ~now call b pos len =
+  let fd = Owner.descr t.owner in
+  let call () = call fd b pos len in
+  if t.kind = File && is_part (Bytes.length b) pos len then begin
+    give_turn ();
+    match using name t (fun () -> now fd b pos (Int.min len max_bytes)) with
+    | -1 -> in_worker name t call
+    | n -> n
+  end
+  else perform name t direction call
 
 let read t b pos len =
-  let fd = Owner.descr t.owner in
-  let read () = Unix.read fd b pos len in
-  match t.kind with
-  | File when is_part b pos len ->
-      let len = Int.min len max_bytes in
-      now_or_in_worker "read" t (fun () -> Native.read_now fd b pos len) read
-  | File | Stream | Shared -> perform "read" t Read read
+  transfer "read" t Read ~now:Native.read_now Unix.read b pos len
 
 (* A pipe that is ready takes so much without blocking. *)
 let pipe_buf = 4096
 
 let write t b pos len =
-  let fd = Owner.descr t.owner in
   let len = if t.kind = Shared then Int.min len pipe_buf else len in
-  let write () = Unix.single_write fd b pos len in
-  match t.kind with
-  | File when is_part b pos len ->
-      let len = Int.min len max_bytes in
-      now_or_in_worker "write" t (fun () -> Native.write_now fd b pos len) write
-  | File | Stream | Shared -> perform "write" t Write write
+  transfer "write" t Write ~now:Native.write_now Unix.single_write b pos len

@@ -20,8 +20,7 @@ type t = {
 val find : ?shut:unit Concord.Promise.t -> string -> Unix.file_descr -> t
 (** {!Owner.find}, and of which kind its object is.
 
-    - {b Suspends} only while another thread closes it.
-    - {b Raises} [Unix.Unix_error] if it is closed, or closing. *)
+    - {b Suspends} only while another thread closes it. *)
 
 val with_ :
   ?shut:unit Concord.Promise.t -> string -> Unix.file_descr -> (t -> 'a) -> 'a
@@ -31,17 +30,17 @@ val with_now : string -> Unix.file_descr -> (t -> 'a) -> 'a
 (** The same for what cannot suspend. Non-blocking, also if it is standard. *)
 
 val close_owner : Owner.t -> bool
-(** {!Owner.close}; [false] if it was closing. Returns once the system has
-    closed it, unless a worker has a job on it: then the worker closes it.
-
-    - {b Suspends} while the loop or the thread that polls lets go of it. Not
-      cancelled.
-    - {b Raises} what [Unix.close] raised. *)
+(** As {!close}; [false] if it was closing. *)
 
 val close : Unix.file_descr -> unit
 (** {!Concord_aio.close}. *)
 
 (** {2 Operations} *)
+
+val check : string -> int -> int -> int -> unit
+(** [check name length pos len]: are the [len] bytes from [pos] within [length]?
+
+    - {b Raises} [Invalid_argument name] if not. *)
 
 val give_turn : unit -> unit
 (** To be called before each operation that may not have to wait: every 128th
@@ -67,13 +66,7 @@ val perform : string -> t -> Poller.direction -> (unit -> 'a) -> 'a
     - {b Suspends}, {b Cancelled} as {!read}. *)
 
 val read : t -> bytes -> int -> int -> int
-(** As [Unix.read].
-    - {b Suspends} until there is something to read; or, on a file that is not
-      in memory, until a worker has read it.
-    - {b Cancelled} while suspended: nothing was read. A file is not cancelled
-      once the worker has begun.
-    - {b Raises} [Unix.Unix_error] with [EBADF] if it is closing or shut, also
-      meanwhile. *)
+(** {!Concord_aio.read}. *)
 
 val write : t -> bytes -> int -> int -> int
-(** As [Unix.single_write]; otherwise as {!read}. *)
+(** {!Concord_aio.single_write}. *)

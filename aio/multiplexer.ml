@@ -1,3 +1,11 @@
+let int_of_fd : Unix.file_descr -> int = Iomux.Util.fd_of_unix
+
+module By_fd = Map.Make (struct
+  type t = Unix.file_descr
+
+  let compare a b = Int.compare (int_of_fd a) (int_of_fd b)
+end)
+
 type ready = { read : bool; write : bool; closed : bool }
 
 let over = { read = true; write = true; closed = false }
@@ -14,12 +22,9 @@ let ready_of_bits bits =
   else if has (pollerr lor pollhup) then over
   else { read = has pollin; write = has pollout; closed = false }
 
-type watch = { set : read:bool -> write:bool -> unit }
-
-type 'a t = {
-  watch : Unix.file_descr -> 'a -> watch;
-  wait : block:bool -> ('a * ready) list;
+type t = {
+  set : Unix.file_descr -> read:bool -> write:bool -> unit;
+  wait : block:bool -> (Unix.file_descr * ready) list;
   is_settled : unit -> bool;
   settle : unit -> unit;
-  close : unit -> unit;
 }

@@ -20,23 +20,17 @@ external write_now : Unix.file_descr -> bytes -> int -> int -> int
 external open_now : string -> int -> int = "concord_aio_open_now" [@@noalloc]
 
 (* Those flags with which nothing is created or changed, and nothing waits. *)
-let simple flags =
-  let add sum (flag : Unix.open_flag) =
-    match (sum, flag) with
-    | Some sum, O_RDONLY -> Some sum
-    | Some _, O_WRONLY -> Some 1
-    | Some _, O_RDWR -> Some 2
-    | Some sum, (O_CLOEXEC | O_SHARE_DELETE | O_NOCTTY) -> Some sum
-    | _ -> None
-  in
-  List.fold_left add (Some 0) flags
+let is_simple : Unix.open_flag -> bool = function
+  | O_RDONLY | O_WRONLY | O_RDWR | O_CLOEXEC | O_SHARE_DELETE | O_NOCTTY -> true
+  | _ -> false
 
 let open_now name flags =
-  match simple flags with
-  | Some flags when not (String.contains name '\000') -> (
-      match open_now name flags with
-      | -1 -> None
-      | fd -> Some (Iomux.Util.unix_of_fd fd))
-  | Some _ | None -> None
+  if List.for_all is_simple flags && not (String.contains name '\000') then
+    let has flag = List.mem flag flags in
+    let access = if has O_RDWR then 2 else if has O_WRONLY then 1 else 0 in
+    match open_now name access with
+    | -1 -> None
+    | fd -> Some (Iomux.Util.unix_of_fd fd)
+  else None
 
 external generation : unit -> int = "concord_aio_generation" [@@noalloc]

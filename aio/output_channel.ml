@@ -60,14 +60,14 @@ let rec add t s pos len =
   end
 
 let output_substring t s pos len =
-  File.check "output_substring" (String.length s) pos len;
+  Io.check "output_substring" (String.length s) pos len;
   writing t (fun () -> add t s pos len)
 
 let output_string t s = output_substring t s 0 (String.length s)
 
 (* The bytes are only read. *)
 let output t b pos len =
-  File.check "output" (Bytes.length b) pos len;
+  Io.check "output" (Bytes.length b) pos len;
   output_substring t (Bytes.unsafe_to_string b) pos len
 
 let output_bytes t b = output t b 0 (Bytes.length b)
@@ -97,11 +97,11 @@ let seek_out t position =
 
 let out_channel_length t = writing t (fun () -> File.length t.sink)
 let set_binary_mode_out (_ : out_channel) (_ : bool) = ()
-let close_out t = File.finally (fun () -> File.close t.sink) (fun () -> flush t)
+let close_out t = Ensure.finally File.close t.sink flush t
 
 (* As in Stdlib, whatever it is. *)
 let close_out_noerr t = try close_out t with _ -> ()
 
 let with_open_out name f =
   let oc = open_out name in
-  File.finally (fun () -> close_out oc) (fun () -> f oc)
+  Ensure.finally close_out oc f oc

@@ -1,5 +1,5 @@
 module Promise = Concord.Promise
-module Structure_kit = Concord.Tools.Structure_kit
+module Atomically = Concord.Private.Atomically
 
 (* [state]: twice the number of uses, plus [reference] for each reference, plus one if it is
    closing.
@@ -23,7 +23,7 @@ module Structure_kit = Concord.Tools.Structure_kit
    looks for watchers after that: so one of the two sees the other.
 
    A signal handler may raise anywhere but between a change of [state] and what follows from
-   it: there is no polling point until that is done, or [surely] does it. *)
+   it: there is no polling point until that is done, or [Ensure.completed] does it. *)
 type t = {
   fd : Unix.file_descr;
   state : int Atomic.t;
@@ -61,9 +61,9 @@ let create fd =
   }
 
 let descr t = t.fd
+let closing t = Option.get (Atomic.get t.closing)
 let is_closing t = Atomic.get t.state land 1 = 1
-let identity t = Atomic.get t.identity
-let set_identity t identity = Atomic.set t.identity identity
+let identity t = t.identity
 
 (* --- The table ------------------------------------------------------------ *)
 
@@ -109,7 +109,7 @@ let rec find ~wait name fd =
       let t = create fd in
       if Atomic.compare_and_set cell before (Some t) then t
       else (* another thread found it first *) find ~wait name fd
-  | Some t -> (
+  | Some t ->
       let state = Atomic.get t.state in
       if state = gone then begin
         remove t;
@@ -119,37 +119,17 @@ let rec find ~wait name fd =
         if Atomic.compare_and_set t.state state (state + reference) then t
         else find ~wait name fd
       else if uses state > 0 then raise (bad_descriptor name)
-      else
-        match Atomic.get t.closing with
-        | Some { closed; _ } ->
-            wait closed;
-            find ~wait name fd
-        | None -> assert false (* it is set before the owner is closing *))
+      else begin
+        wait (closing t).closed;
+        find ~wait name fd
+      end
 
 let refer t = ignore (Atomic.fetch_and_add t.state reference : int)
 
 let leave t =
   if Atomic.fetch_and_add t.state (-reference) = reference then let_go t
 
-let leaving t f x =
-  match f x with
-  | v ->
-      leave t;
-      v
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      leave t;
-      Printexc.raise_with_backtrace e backtrace
-
 (* --- The end -------------------------------------------------------------- *)
-
-(* What does no harm the second time is done, whatever a signal handler raises meanwhile. *)
-let rec surely f t closing =
-  try f t closing
-  with e ->
-    let backtrace = Printexc.get_raw_backtrace () in
-    surely f t closing;
-    Printexc.raise_with_backtrace e backtrace
 
 (* Linux has closed it also if it says [EINTR]. *)
 let give_back t closing =
@@ -161,7 +141,8 @@ let give_back t closing =
 
 (* The promise is filled last: then the number has no owner, whoever has got it from the
    system since. *)
-let finish t closing =
+let finish t =
+  let closing = closing t in
   if not (closing.abandoned || closing.given_back) then give_back t closing;
   remove t;
   ignore (Promise.try_fill closing.closed closing.error : bool)
@@ -170,11 +151,12 @@ let finish t closing =
 let is_inherited t = t.generation <> Native.generation ()
 
 (* An owner that was abandoned is not found any more once it is closing. *)
-let finish_or_tell t closing =
+let finish_or_tell t =
+  let closing = closing t in
   if closing.abandoned then remove t;
   if closing.uses_then < 0 then
     closing.uses_then <- uses (Atomic.fetch_and_add t.state 1);
-  if closing.uses_then = 0 || is_inherited t then finish t closing
+  if closing.uses_then = 0 || is_inherited t then finish t
   else List.iter (fun { forget } -> forget t) (Atomic.get t.watchers)
 
 (* [None] if it was closing already. *)
@@ -184,7 +166,7 @@ let begin_to_close t ~abandoned =
     { closed; abandoned; uses_then = -1; given_back = false; error = None }
   in
   if Atomic.compare_and_set t.closing None (Some closing) then begin
-    surely finish_or_tell t closing;
+    Ensure.completed finish_or_tell t;
     Some closed
   end
   else None
@@ -203,47 +185,36 @@ let rec try_use t =
 let end_use t =
   let state = Atomic.fetch_and_add t.state (-2) in
   if state = 2 then let_go t
-  else if state land 1 = 1 && uses state = 1 then
-    match Atomic.get t.closing with
-    | Some closing -> surely finish t closing
-    | None -> assert false (* as in [find] *)
+  else if state land 1 = 1 && uses state = 1 then begin
+    Ensure.completed finish t;
+    (* OCaml polls at the beginning of a function that ends by calling an unknown one *)
+    ()
+  end
 
 let using name t f =
   if not (try_use t) then raise (bad_descriptor name);
-  match f () with
-  | v ->
-      end_use t;
-      v
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      end_use t;
-      Printexc.raise_with_backtrace e backtrace
+  Ensure.finally end_use t f ()
 
 let watches t watcher = List.memq watcher (Atomic.get t.watchers)
 
-(* If a signal handler raises in an update nothing was changed. *)
-let rec unwatch t watcher =
-  if watches t watcher then
-    match Structure_kit.update t.watchers (List.filter (( != ) watcher)) with
-    | () -> end_use t
-    | exception e ->
-        let backtrace = Printexc.get_raw_backtrace () in
-        unwatch t watcher;
-        Printexc.raise_with_backtrace e backtrace
-
-let rec add t watcher =
-  try Structure_kit.update t.watchers (List.cons watcher)
-  with e ->
-    let backtrace = Printexc.get_raw_backtrace () in
-    add t watcher;
-    Printexc.raise_with_backtrace e backtrace
+(* What a signal handler raises in an update has it change nothing. *)
+let unwatch t watcher =
+  let try_unwatch t =
+    if watches t watcher then begin
+      Atomically.update t.watchers (List.filter (( != ) watcher));
+      end_use t
+    end
+  in
+  Ensure.completed try_unwatch t
 
 let watch t watcher =
+  (* before the use begins, for what allocates may raise *)
+  let add = List.cons watcher in
   if watches t watcher then not (is_closing t)
   else
     try_use t
     && begin
-      add t watcher;
+      Atomically.update_surely t.watchers add;
       (not (is_closing t))
       || begin
         unwatch t watcher;
@@ -253,5 +224,4 @@ let watch t watcher =
 
 (* --- Channels ------------------------------------------------------------- *)
 
-let attach t = ignore (Atomic.fetch_and_add t.channels 1 : int)
-let detach t = Atomic.fetch_and_add t.channels (-1) = 1
+let channels t = t.channels

@@ -26,9 +26,6 @@ val refer : t -> unit
 val leave : t -> unit
 (** One reference less. *)
 
-val leaving : t -> ('x -> 'a) -> 'x -> 'a
-(** [leaving t f x] is [f x], and then, also if that raised, {!leave}. *)
-
 val is_closing : t -> bool
 
 (** {2 What is in flight} *)
@@ -64,15 +61,10 @@ val abandon : t -> unit
 
 (** {2 Channels} *)
 
-val attach : t -> unit
-(** One channel more. *)
-
-val detach : t -> bool
-(** One channel less. [true] if it was the last one. *)
+val channels : t -> int Atomic.t
+(** How many channels share it, by their own account. *)
 
 (** {2 The kernel's object} *)
 
-val identity : t -> int
-(** What {!set_identity} said last; -1 at first. *)
-
-val set_identity : t -> int -> unit
+val identity : t -> int Atomic.t
+(** What its users last said that it is; -1 at first. *)

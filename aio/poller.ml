@@ -1,3 +1,4 @@
+module By_fd = Multiplexer.By_fd
 module Waiter = Concord.Tools.Structure_kit.Waiter
 
 type direction = Read | Write
@@ -12,15 +13,13 @@ type message =
       wait : wait;
       mutable refers : bool;  (** Has it a reference to the owner? *)
     }
-  | Withdrawn of int
+  | Withdrawn of Unix.file_descr
   | Forget of Owner.t
   | Wake
 
-(* One descriptor, while anybody waits for it. The bell is one, too. *)
+(* One descriptor, while anybody waits for it. *)
 type slot = {
-  fd : int;
-  owner : Owner.t option;  (** Whom it watches. The bell has none. *)
-  mutable watch : Multiplexer.watch option;  (** Soon after it is made. *)
+  owner : Owner.t;  (** Whom it watches. *)
   mutable readers : wait list;  (** Latest first. *)
   mutable writers : wait list;
   mutable total : int;
@@ -32,28 +31,30 @@ type slot = {
 type t = {
   inbox : message Poller_inbox.t;
   watcher : Owner.watcher;
-  mutable bell : Bell.t;
-  mutable process : int;
-  mutable multiplexer : slot Multiplexer.t;
-  table : (int, slot) Hashtbl.t;
-  mutable bell_slot : slot;
+  mutable generation : int;  (** Of the process. *)
+  mutable multiplexer : Multiplexer.t;
+  mutable table : slot By_fd.t;
   mutable polls : bool;  (** Is the loop in {!poll}? *)
   mutable stale : bool;  (** Has the multiplexer to be told all of it again? *)
   mutable waiting : int;  (** The sum of all [total]. *)
   mutable woken : bool;  (** Since {!poll} last returned. *)
   mutable taken : message list;  (** From the inbox; latest first. *)
-  mutable due : message list;
+  due : message list ref;
       (** To be served before what is [taken]; oldest first. *)
-  mutable leaving : Owner.t list;
+  leaving : Owner.t list ref;
       (** Watched without a slot, until the system has let the file go. *)
-  mutable owed : (exn option * wait) list;
-      (** To be resumed next. A signal handler may raise anywhere: what is
-          taken, due or owed stays here until it is done. To do it twice does no
-          harm. *)
+  owed : (exn option * wait) list ref;  (** To be resumed next. *)
 }
 
-let fd_of_int : int -> Unix.file_descr = Iomux.Util.unix_of_fd
-let int_of_fd : Unix.file_descr -> int = Iomux.Util.fd_of_unix
+(* A signal handler may raise anywhere: what is due stays in the list until it is done. To do
+   it twice does no harm. *)
+let rec do_all list f =
+  match !list with
+  | [] -> ()
+  | first :: rest ->
+      f first;
+      list := rest;
+      do_all list f
 
 (* --- Made, and closed ----------------------------------------------------- *)
 
@@ -70,53 +71,45 @@ let multiplexer () =
              installed when concord-aio was built; use CONCORD_AIO=poll")
   | None -> ring ~otherwise:(fun () -> Poll_set.create ())
 
-let slot (multiplexer : _ Multiplexer.t) owner fd =
-  let watch = None and readers = [] and writers = [] in
-  let slot = { fd; owner; watch; readers; writers; total = 0; withdrawn = 0 } in
-  slot.watch <- Some (multiplexer.watch (fd_of_int fd) slot);
-  slot
-
-let bell_slot multiplexer bell =
-  slot multiplexer None (int_of_fd (Bell.descr bell))
-
-let post t message = if Poller_inbox.post t.inbox message then Bell.ring t.bell
-
 let create () =
-  let multiplexer = multiplexer () in
-  let bell =
-    try Bell.create ()
-    with Unix.Unix_error _ as e ->
-      multiplexer.close ();
+  let inbox = Poller_inbox.create () in
+  let multiplexer =
+    try multiplexer ()
+    with (Unix.Unix_error _ | Failure _) as e ->
+      Poller_inbox.close inbox;
       raise e
   in
-  let inbox = Poller_inbox.create () and process = Unix.getpid () in
-  let table = Hashtbl.create 16 and bell_slot = bell_slot multiplexer bell in
-  let rec t =
-    {
-      inbox;
-      watcher = { forget = (fun owner -> post t (Forget owner)) };
-      bell;
-      process;
-      multiplexer;
-      table;
-      bell_slot;
-      polls = false;
-      stale = true;
-      waiting = 0;
-      woken = false;
-      taken = [];
-      due = [];
-      leaving = [];
-      owed = [];
-    }
-  in
-  t
+  {
+    inbox;
+    watcher = { forget = (fun owner -> Poller_inbox.post inbox (Forget owner)) };
+    generation = Native.generation ();
+    multiplexer;
+    table = By_fd.empty;
+    polls = false;
+    stale = true;
+    waiting = 0;
+    woken = false;
+    taken = [];
+    due = ref [];
+    leaving = ref [];
+    owed = ref [];
+  }
 
-let close t =
-  t.multiplexer.close ();
-  Bell.close t.bell
+(* That nobody serves. *)
+let spares : t list Atomic.t = Atomic.make []
+
+let rec take () =
+  match Atomic.get spares with
+  | [] -> create ()
+  | t :: rest as before ->
+      if Atomic.compare_and_set spares before rest then t
+      else (* another loop began or ended *) take ()
+
+let give_back t = Concord.Private.Atomically.update_surely spares (List.cons t)
 
 (* --- For any thread ------------------------------------------------------- *)
+
+let post t message = Poller_inbox.post t.inbox message
 
 let enlist t owner direction waiter value =
   post t
@@ -124,7 +117,7 @@ let enlist t owner direction waiter value =
 
 (* The system holds the file of a descriptor that it waits for: it is let go now, for its
    user may close it next. *)
-let count_withdrawn t fd = post t (Withdrawn (int_of_fd fd))
+let count_withdrawn t fd = post t (Withdrawn fd)
 let wake t = post t Wake
 let waiting t = t.waiting
 
@@ -132,35 +125,35 @@ let adds_somebody = function
   | Add { wait; _ } -> is_live wait
   | Withdrawn _ | Forget _ | Wake -> false
 
-type rest = Idle | Busy | Waiting
-
-let rest t =
+let helpers t ~threads : Concord.Private.Others.helpers =
   match Poller_inbox.state t.inbox with
-  | Asleep 0 -> Idle
-  | Asleep _ -> Waiting
-  | Awake messages when List.exists adds_somebody messages -> Waiting
-  | Awake _ -> Busy
+  | Asleep 0 -> { idle = threads; busy = 0 }
+  | Asleep _ -> { idle = 0; busy = 0 }
+  | Awake messages when List.exists adds_somebody messages ->
+      { idle = 0; busy = 0 }
+  | Awake _ -> { idle = 0; busy = threads }
 
 (* --- Slots, for the loop alone -------------------------------------------- *)
 
-let tell slot ~read ~write = (Option.get slot.watch).set ~read ~write
+let fd slot = Owner.descr slot.owner
 
-let set slot =
-  tell slot
+let set t slot =
+  t.multiplexer.set (fd slot)
     ~read:(not (List.is_empty slot.readers))
     ~write:(not (List.is_empty slot.writers))
 
-let set_bell t = tell t.bell_slot ~read:true ~write:false
+let set_bell t =
+  t.multiplexer.set (Poller_inbox.bell t.inbox) ~read:true ~write:false
 
 (* What the multiplexer had found when a signal handler raised is lost. *)
 let refresh t =
-  let forget slot = tell slot ~read:false ~write:false in
-  forget t.bell_slot;
+  let forget fd = t.multiplexer.set fd ~read:false ~write:false in
+  forget (Poller_inbox.bell t.inbox);
   set_bell t;
-  Hashtbl.iter
-    (fun _ slot ->
-      forget slot;
-      set slot)
+  By_fd.iter
+    (fun fd slot ->
+      forget fd;
+      set t slot)
     t.table;
   t.stale <- false
 
@@ -173,41 +166,31 @@ let settle t slot =
   t.waiting <- t.waiting - slot.total + total;
   slot.total <- total;
   slot.withdrawn <- 0;
-  set slot;
-  if slot.total = 0 && Hashtbl.mem t.table slot.fd then begin
-    t.leaving <- Option.to_list slot.owner @ t.leaving;
-    Hashtbl.remove t.table slot.fd
+  set t slot;
+  if slot.total = 0 && By_fd.mem (fd slot) t.table then begin
+    t.leaving := slot.owner :: !(t.leaving);
+    t.table <- By_fd.remove (fd slot) t.table
   end
 
 (* [None] if there is no slot, or the number has had another owner since. *)
 let slot_of t owner =
-  match Hashtbl.find_opt t.table (int_of_fd (Owner.descr owner)) with
-  | Some { owner = Some other; _ } as slot when other == owner -> slot
+  match By_fd.find_opt (Owner.descr owner) t.table with
+  | Some slot as found when slot.owner == owner -> found
   | Some _ | None -> None
 
 (* If the loop was the last user, this closes the descriptor. One that is waited for again is
    still watched. *)
-let rec leave t =
-  match t.leaving with
-  | [] -> ()
-  | owner :: rest ->
-      if Option.is_none (slot_of t owner) then Owner.unwatch owner t.watcher;
-      t.leaving <- rest;
-      leave t
+let leave t =
+  do_all t.leaving (fun owner ->
+      if Option.is_none (slot_of t owner) then Owner.unwatch owner t.watcher)
 
 let leave_settled t =
-  if not (List.is_empty t.leaving) then begin
+  if not (List.is_empty !(t.leaving)) then begin
     t.multiplexer.settle ();
     leave t
   end
 
-let rec pay t =
-  match t.owed with
-  | [] -> ()
-  | (error, wait) :: rest ->
-      resume error wait;
-      t.owed <- rest;
-      pay t
+let pay t = do_all t.owed (fun (error, wait) -> resume error wait)
 
 (* In the order of arrival. *)
 let answer t slot ~readers ~writers error =
@@ -215,7 +198,7 @@ let answer t slot ~readers ~writers error =
     List.fold_left (fun owed wait -> (error, wait) :: owed) others waits
   in
   let owed = if writers then owe slot.writers [] else [] in
-  t.owed <- (if readers then owe slot.readers owed else owed);
+  t.owed := if readers then owe slot.readers owed else owed;
   if readers then slot.readers <- [];
   if writers then slot.writers <- [];
   settle t slot;
@@ -230,15 +213,16 @@ let forget t slot =
 
 (* [None] if the owner is closing. Another owner of the number has lost it. *)
 let rec watched_slot t owner =
-  let fd = int_of_fd (Owner.descr owner) in
-  match Hashtbl.find_opt t.table fd with
-  | Some slot when Option.get slot.owner == owner -> Some slot
+  match By_fd.find_opt (Owner.descr owner) t.table with
+  | Some slot when slot.owner == owner -> Some slot
   | Some other ->
       forget t other;
       watched_slot t owner
   | None when Owner.watch owner t.watcher ->
-      let slot = slot t.multiplexer (Some owner) fd in
-      Hashtbl.add t.table fd slot;
+      let slot =
+        { owner; readers = []; writers = []; total = 0; withdrawn = 0 }
+      in
+      t.table <- By_fd.add (fd slot) slot t.table;
       Some slot
   | None -> None
 
@@ -252,7 +236,7 @@ let add t owner direction wait =
       end;
       slot.total <- slot.total + 1;
       t.waiting <- t.waiting + 1;
-      set slot
+      set t slot
 
 let serve t = function
   | Wake -> t.woken <- true
@@ -263,7 +247,7 @@ let serve t = function
         Owner.leave owner
       end
   | Withdrawn fd -> (
-      match Hashtbl.find_opt t.table fd with
+      match By_fd.find_opt fd t.table with
       | None -> (* the waiter was resumed as well *) ()
       | Some slot ->
           slot.withdrawn <- slot.withdrawn + 1;
@@ -275,28 +259,21 @@ let serve t = function
   | Forget owner -> (
       match slot_of t owner with
       | Some slot -> forget t slot
-      | None -> t.leaving <- owner :: t.leaving)
+      | None -> t.leaving := owner :: !(t.leaving))
 
 (* Where two fields are set, and where the inbox is taken into one, no polling point comes
    between: a signal handler that raised there would lose messages, or have them served
    twice. *)
 
-let rec serve_taken t =
-  match t.due with
-  | message :: rest ->
-      serve t message;
-      t.due <- rest;
-      serve_taken t
-  | [] ->
-      if not (List.is_empty t.taken) then begin
-        let due = List.rev t.taken in
-        t.due <- due;
-        t.taken <- [];
-        serve_taken t
-      end
+let serve_taken t =
+  do_all t.due (serve t);
+  let due = List.rev t.taken in
+  t.due := due;
+  t.taken <- [];
+  do_all t.due (serve t)
 
 (* Serves what was posted until now. *)
-let take t =
+let serve_all t =
   pay t;
   serve_taken t;
   begin match Poller_inbox.state t.inbox with
@@ -310,18 +287,18 @@ let take t =
 let let_go t =
   (not t.polls)
   && begin
-    take t;
+    serve_all t;
     true
   end
 
 let move t ~into =
-  take t;
+  serve_all t;
   let enlist slot =
-    let owner = Option.get slot.owner in
     let add direction wait =
       if is_live wait then begin
-        Owner.refer owner;
-        post (into ()) (Add { owner; direction; wait; refers = true })
+        Owner.refer slot.owner;
+        post (into ())
+          (Add { owner = slot.owner; direction; wait; refers = true })
       end
     in
     List.iter (add Read) (List.rev slot.readers);
@@ -330,44 +307,38 @@ let move t ~into =
     slot.writers <- [];
     settle t slot
   in
-  let slots = Hashtbl.fold (fun _ slot all -> slot :: all) t.table [] in
-  List.iter enlist slots;
-  take t
+  By_fd.iter (fun _ slot -> enlist slot) t.table;
+  serve_all t
 
 (* --- Polling -------------------------------------------------------------- *)
 
 (* In a child process the bell and the multiplexer would be the parent's too. *)
 let own_all t =
-  let process = Unix.getpid () in
-  if process <> t.process then begin
+  let generation = Native.generation () in
+  if generation <> t.generation then begin
     let multiplexer = multiplexer () in
-    let bell = Bell.create () in
-    Bell.close t.bell;
-    t.bell <- bell;
+    Poller_inbox.renew_bell t.inbox;
     t.multiplexer <- multiplexer;
-    t.bell_slot <- bell_slot multiplexer bell;
-    Hashtbl.iter
-      (fun fd slot ->
-        slot.watch <- Some (multiplexer.watch (fd_of_int fd) slot))
-      t.table;
     t.stale <- true;
-    t.process <- process
+    t.generation <- generation
   end
 
 (* A slot that is left was emptied meanwhile: the descriptor may be another file now. *)
 let respond t (slot, (ready : Multiplexer.ready)) =
-  if slot == t.bell_slot then begin
-    Bell.listen t.bell;
-    set_bell t
-  end
-  else if slot.total > 0 then
-    let error = if ready.closed then Some bad_descriptor else None in
-    answer t slot ~readers:ready.read ~writers:ready.write error
+  match slot with
+  | None (* it is the bell *) ->
+      Poller_inbox.listen t.inbox;
+      set_bell t
+  | Some slot when slot.total > 0 ->
+      let error = if ready.closed then Some bad_descriptor else None in
+      answer t slot ~readers:ready.read ~writers:ready.write error
+  | Some _ -> ()
 
 let look t ~block =
-  let found = t.multiplexer.wait ~block in
-  (* first: it may say that what was found is closed *)
-  take t;
+  let slot_of (fd, ready) = (By_fd.find_opt fd t.table, ready) in
+  let found = List.map slot_of (t.multiplexer.wait ~block) in
+  (* it may say that what was found is closed *)
+  serve_all t;
   List.iter (respond t) found;
   leave_settled t
 
@@ -376,19 +347,17 @@ let poll_now t ~block =
   own_all t;
   if t.stale then refresh t;
   t.stale <- true;
-  take t;
+  serve_all t;
   if block && (not t.woken) && Poller_inbox.announce t.inbox ~waiting:t.waiting
   then look t ~block:true
-  else if (* others may post all the time *) Hashtbl.length t.table > 0 then
+  else if (* others may post all the time *) not (By_fd.is_empty t.table) then
     look t ~block:false;
   if block then t.woken <- false;
   t.stale <- false
 
 let poll t ~block =
-  t.polls <- true;
-  match poll_now t ~block with
-  | () -> t.polls <- false
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      t.polls <- false;
-      Printexc.raise_with_backtrace e backtrace
+  let go () =
+    t.polls <- true;
+    poll_now t ~block
+  in
+  Ensure.finally (fun t -> t.polls <- false) t go ()

@@ -4,14 +4,15 @@
 
 type t
 
-val create : unit -> t
-(** A poller that no loop serves yet.
+val take : unit -> t
+(** A poller that no loop serves.
 
-    - {b Raises} [Unix.Unix_error] if no descriptor is left. *)
+    - {b Raises} [Unix.Unix_error] if no descriptor is left, [Failure] if
+      [CONCORD_AIO] asks for what there is not. *)
 
-val close : t -> unit
-(** Closes what {!create} opened. No other thread has used the poller: one that
-    did may be about to ring its bell. *)
+val give_back : t -> unit
+(** No loop serves it any more, and nobody waits for it. The next {!take} has
+    it: it is not closed, because other threads may be about to wake it. *)
 
 (** {2 For any thread} *)
 
@@ -30,7 +31,8 @@ val enlist :
     a reference to the owner. O(1); a system call if the loop sleeps. *)
 
 val count_withdrawn : t -> Unix.file_descr -> unit
-(** One of those that wait for the descriptor is withdrawn. O(1) amortised. *)
+(** One of those that wait for the descriptor is withdrawn. Amortised O(log n)
+    for [n] descriptors that are waited for. *)
 
 val wake : t -> unit
 (** The next {!poll} that would wait, or the one that waits now, returns. *)
@@ -39,12 +41,10 @@ val waiting : t -> int
 (** How many waiters the loop knew when it last polled, with some of those that
     are withdrawn. For tests, on any thread. *)
 
-type rest =
-  | Idle  (** The loop resumes nobody before {!enlist}. *)
-  | Busy  (** It does not sleep, or is about to look who is withdrawn. *)
-  | Waiting  (** Some wait, or will as soon as it looks. *)
-
-val rest : t -> rest
+val helpers : t -> threads:int -> Concord.Private.Others.helpers
+(** So many threads serve it. They are idle if they resume nobody before
+    {!enlist}, busy if they do not sleep, and neither if somebody waits for
+    them. *)
 
 (** {2 For the loop} *)
 

@@ -1,3 +1,4 @@
+module Atomically = Concord.Private.Atomically
 module Structure_kit = Concord.Tools.Structure_kit
 module Event = Concord.Event
 module Host_kit = Concord.Tools.Host_kit
@@ -46,7 +47,7 @@ let waiting () =
 
 let look fd (direction : Poller.direction) =
   let one = Poll_set.create ~size:1 () in
-  (one.watch fd ()).set ~read:(direction = Read) ~write:(direction = Write);
+  one.set fd ~read:(direction = Read) ~write:(direction = Write);
   match one.wait ~block:false with
   | [] -> false
   | (_, { closed = true; _ }) :: _ ->
@@ -64,7 +65,7 @@ type descriptor = {
 let is_ready { direction; refer; _ } =
   let owner = refer () in
   let look () = look (Owner.descr owner) direction in
-  Owner.leaving owner (Owner.using "poll" owner) look
+  Ensure.finally Owner.leave owner (Owner.using "poll" owner) look
 
 let found is_found =
   if is_found then Some ()
@@ -169,23 +170,11 @@ let poll_in poller block =
   | Some () -> ()
   | None -> Poller.poll poller ~block:true
 
-(* Pollers of loops that have ended: any thread takes one for its loop, and gives it back.
-   They are not closed, for another thread may be about to ring one's bell: then the next
-   loop looks once in vain. *)
-let spares : Poller.t list Atomic.t = Atomic.make []
-
-let rec take_spare () =
-  match Atomic.get spares with
-  | [] -> Poller.create ()
-  | poller :: rest as before ->
-      if Atomic.compare_and_set spares before rest then poller
-      else (* another loop began or ended *) take_spare ()
-
 let run_here f =
-  let poller = take_spare () in
+  let poller = Poller.take () in
   let enter ~is_innermost =
     let thread = Thread.id (Thread.self ()) in
-    Structure_kit.update loops (List.cons { thread; poller; is_innermost });
+    Atomically.update loops (List.cons { thread; poller; is_innermost });
     {
       Concord.Private.Fifo.wait = poll_in poller;
       poll = (fun () -> Poller.poll poller ~block:false);
@@ -193,24 +182,18 @@ let run_here f =
       spins = false;
     }
   in
-  (* Done again if a signal handler raises meanwhile: nobody else serves the poller. *)
-  let rec leave () =
-    try
-      Structure_kit.update loops
-        (List.filter (fun loop -> loop.poller != poller));
-      (* what waits for no task of the loop *)
-      Poller.move poller ~into:Shared_poller.get
-    with
-    | (Unix.Unix_error _ | Sys_error _) as e -> raise e
-    | e ->
-        let backtrace = Printexc.get_raw_backtrace () in
-        leave ();
-        Printexc.raise_with_backtrace e backtrace
+  (* Nobody else serves the poller. *)
+  let leave () =
+    Atomically.update loops (List.filter (fun loop -> loop.poller != poller));
+    (* what waits for no task of the loop *)
+    Poller.move poller ~into:Shared_poller.get
   in
-  let give_back () = Structure_kit.update spares (List.cons poller) in
-  Fun.protect ~finally:give_back @@ fun () ->
-  Fun.protect ~finally:leave @@ fun () ->
-  Concord.Private.Fifo.run_polled enter f
+  let run () =
+    Ensure.finally (Ensure.completed leave) ()
+      (Concord.Private.Fifo.run_polled enter)
+      f
+  in
+  Ensure.finally Poller.give_back poller run ()
 
 let run f =
   match Host_kit.probe { passing = ignore } with

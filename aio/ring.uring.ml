@@ -1,23 +1,25 @@
+module By_fd = Multiplexer.By_fd
+
 (* The kernel is asked once for each descriptor and direction, and answers once. *)
-type 'a request = {
-  watch : 'a watch;
+type request = {
+  watch : watch;
   mutable wanted : bool;  (** Not cancelled: its answer counts. *)
-  mutable job : 'a request Uring.job option;
+  mutable job : request Uring.job option;
       (** Until it was answered; [None] also of a cancellation. *)
 }
 
-and 'a watch = {
+and watch = {
   fd : Unix.file_descr;
-  value : 'a;
-  mutable reading : 'a request option;
-  mutable writing : 'a request option;
+  mutable reading : request option;
+  mutable writing : request option;
 }
 
-type 'a t = {
-  ring : 'a request Uring.t;
+type t = {
+  ring : request Uring.t;
+  mutable watches : watch By_fd.t;  (** Those with a request, and some more. *)
   mutable cancelling : int;
       (** How many requests were cancelled and are not answered. *)
-  mutable found : ('a * Multiplexer.ready) list;
+  mutable found : (Unix.file_descr * Multiplexer.ready) list;
       (** Not yet returned; latest first. *)
 }
 
@@ -50,7 +52,7 @@ let note t (answer : _ Uring.completion_option) =
   | Some { result; data = { watch; wanted; _ } as request } ->
       let is_it = function Some r -> r == request | None -> false in
       if wanted then begin
-        t.found <- (watch.value, ready result) :: t.found;
+        t.found <- (watch.fd, ready result) :: t.found;
         if is_it watch.reading then watch.reading <- None
         else if is_it watch.writing then watch.writing <- None
       end;
@@ -97,7 +99,16 @@ let cancel t request =
   in
   Option.iter give_up request.job
 
-let set t watch ~read ~write =
+let watch t fd =
+  match By_fd.find_opt fd t.watches with
+  | Some watch -> watch
+  | None ->
+      let watch = { fd; reading = None; writing = None } in
+      t.watches <- By_fd.add fd watch t.watches;
+      watch
+
+let set t fd ~read ~write =
+  let watch = watch t fd in
   let update request ~wanted mask =
     match request with
     | None when wanted -> ask t watch mask
@@ -107,11 +118,8 @@ let set t watch ~read ~write =
     | unchanged -> unchanged
   in
   watch.reading <- update watch.reading ~wanted:read Uring.Poll_mask.pollin;
-  watch.writing <- update watch.writing ~wanted:write Uring.Poll_mask.pollout
-
-let watch t fd value =
-  let watch = { fd; value; reading = None; writing = None } in
-  { Multiplexer.set = (fun ~read ~write -> set t watch ~read ~write) }
+  watch.writing <- update watch.writing ~wanted:write Uring.Poll_mask.pollout;
+  if not (read || write) then t.watches <- By_fd.remove fd t.watches
 
 (* Linux lets go of the file in the call that gives the answer, or before. So it comes soon,
    unless it was lost. *)
@@ -132,24 +140,16 @@ let wait t ~block =
   t.found <- [];
   found
 
-let rec close t =
-  if Uring.active_ops t.ring = 0 then Uring.exit t.ring
-  else begin
-    ignore (wait t ~block:true : _ list);
-    close t
-  end
-
 let create () =
   match Uring.create ~flags ~queue_depth () with
   | ring ->
-      let t = { ring; cancelling = 0; found = [] } in
+      let t = { ring; watches = By_fd.empty; cancelling = 0; found = [] } in
       Some
         {
-          Multiplexer.watch = watch t;
+          Multiplexer.set = set t;
           wait = wait t;
           is_settled = (fun () -> t.cancelling = 0);
           settle = (fun () -> settle t);
-          close = (fun () -> close t);
         }
   | exception (Unix.Unix_error ((EMFILE | ENFILE), _, _) as e) -> raise e
   | exception Unix.Unix_error _ ->

@@ -7,81 +7,57 @@ let rec serve poller =
   end;
   serve poller
 
-(* Gives the poller, and how many threads serve it that are idle together with it. The thread
-   blocks all signals: the program's handlers may raise, which would end it. *)
+type serving = {
+  poller : Poller.t;
+  threads : int;  (** That serve it, and are idle together with it. *)
+}
+
 let start () =
   let own_domain = (Asked.read ()).domain in
-  let poller = Poller.create () in
-  Concord.Private.Signals.while_blocked @@ fun _ ->
+  let poller = Poller.take () in
   try
     if Domain.is_main_domain () && not own_domain then begin
       ignore (Thread.create serve poller : Thread.t);
-      (poller, 1)
+      { poller; threads = 1 }
     end
     else begin
       (* It was asked for; or a thread would keep this domain from ending. *)
       ignore (Domain.spawn (fun () -> serve poller) : unit Domain.t);
       (* the domain's, and the one with which OCaml stands in for it while it waits *)
-      (poller, 2)
+      { poller; threads = 2 }
     end
   with e ->
     let backtrace = Printexc.get_raw_backtrace () in
-    Poller.close poller;
+    Poller.give_back poller;
     Printexc.raise_with_backtrace e backtrace
 
-(* [shared]
+(* [serving] is set once, by the thread that has the lock. *)
+type t = { lock : Stdlib.Mutex.t; serving : serving option Atomic.t }
 
-   State     Left by  To        By whom
-   Nobody    start    Starting  any thread, which then starts the other thread
-   Starting  start    Serving   that one
-             start    Nobody    that one, which could not start it
-   Serving   start    Starting  any thread of a child process, in which no thread serves
+let create () = { lock = Stdlib.Mutex.create (); serving = Atomic.make None }
+let shared = Per_process.create create
+let serving () = Atomic.get (Per_process.get shared).serving
+let served () = Option.map (fun { poller; _ } -> poller) (serving ())
 
-   A thread that finds [Starting] lets the others have a turn, and looks again. In a child
-   process that was forked while another thread was starting, [process] tells that
-   nobody is. *)
-type shared =
-  | Nobody
-  | Starting of { process : int }
-  | Serving of { process : int; poller : Poller.t; threads : int }
-
-let shared = Atomic.make Nobody
-
-let start_from before process =
-  let starting = Starting { process } in
-  if Atomic.compare_and_set shared before starting then
-    match start () with
-    | poller, threads ->
-        Atomic.set shared (Serving { process; poller; threads })
-    | exception e ->
-        let backtrace = Printexc.get_raw_backtrace () in
-        Atomic.set shared Nobody;
-        Printexc.raise_with_backtrace e backtrace
+(* The new thread blocks all signals too: a handler that raises would end it. *)
+let start_once () =
+  let { lock; serving } = Per_process.get shared in
+  Concord.Private.Signals.while_blocked @@ fun _ ->
+  Stdlib.Mutex.protect lock @@ fun () ->
+  if Option.is_none (Atomic.get serving) then
+    Atomic.set serving (Some (start ()))
 
 let rec get () =
-  let here = Unix.getpid () in
-  match Atomic.get shared with
-  | Serving { process; poller; _ } when process = here -> poller
-  | Starting { process } when process = here ->
-      Thread.yield ();
+  match served () with
+  | Some poller -> poller
+  | None ->
+      start_once ();
       get ()
-  | before ->
-      start_from before here;
-      get ()
-
-let served () =
-  match Atomic.get shared with
-  | Serving { process; poller; _ } when process = Unix.getpid () -> Some poller
-  | Serving _ | Starting _ | Nobody -> None
 
 let helpers () : Concord.Private.Others.helpers =
-  match Atomic.get shared with
-  | Serving { process; poller; threads } when process = Unix.getpid () -> (
-      match Poller.rest poller with
-      | Idle -> { idle = threads; busy = 0 }
-      | Busy -> { idle = 0; busy = threads }
-      | Waiting -> { idle = 0; busy = 0 })
-  | Serving _ | Starting _ | Nobody -> { idle = 0; busy = 0 }
+  match serving () with
+  | None -> { idle = 0; busy = 0 }
+  | Some { poller; threads } -> Poller.helpers poller ~threads
 
 let () = Concord.Private.Others.add_helpers helpers
 

@@ -12,11 +12,8 @@ type kind = Files | Names
    n        n + 1  [post], with the job that it adds to [jobs]
    n + 1    n      the thread that ran the function, before it resumes anybody
 
-   All else but [process] is guarded by [mutex]. A child process makes its own: no thread of the
-   parent's is left in it, but the parent's mutex may be locked, and its condition variable
-   remembers threads that wait. *)
+   All else is guarded by [mutex]. *)
 type t = {
-  process : int;
   mutex : Stdlib.Mutex.t;
   changed : Stdlib.Condition.t;
   jobs : (unit -> unit) Queue.t;
@@ -27,9 +24,8 @@ type t = {
   uncomputed : int Atomic.t;
 }
 
-let create process =
+let create () =
   {
-    process;
     mutex = Stdlib.Mutex.create ();
     changed = Stdlib.Condition.create ();
     jobs = Queue.create ();
@@ -40,27 +36,12 @@ let create process =
     uncomputed = Atomic.make 0;
   }
 
-(* [files] and [names]
+let files = Per_process.create create
+let names = Per_process.create create
 
-   State  Left by  To                 By whom
-   t      here     t of this process  any thread, in a process that is not [t]'s *)
-let files = Atomic.make (create (Unix.getpid ()))
-let names = Atomic.make (create (Unix.getpid ()))
-let current = function Files -> files | Names -> names
-
-(* Those of the parents of this process. A condition variable on which a thread waited when
-   the process was forked must not be collected: to destroy it would block for ever. *)
-let inherited = Atomic.make []
-
-let rec here kind =
-  let current = current kind in
-  let t = Atomic.get current and process = Unix.getpid () in
-  if t.process = process then t
-  else begin
-    Concord.Tools.Structure_kit.update inherited (List.cons t);
-    ignore (Atomic.compare_and_set current t (create process) : bool);
-    here kind
-  end
+let here = function
+  | Files -> Per_process.get files
+  | Names -> Per_process.get names
 
 (* --- Whose turn it is ----------------------------------------------------- *)
 
@@ -141,9 +122,8 @@ and have_watched t =
    woken, and has not gone on yet, is still among the idle ones; so is what it was woken
    for among the jobs. *)
 let helpers_of kind () : Concord.Private.Others.helpers =
-  let t = Atomic.get (current kind) in
-  if t.process <> Unix.getpid () || Atomic.get t.uncomputed > 0 then
-    { idle = 0; busy = 0 }
+  let t = here kind in
+  if Atomic.get t.uncomputed > 0 then { idle = 0; busy = 0 }
   else
     Stdlib.Mutex.protect t.mutex (fun () ->
         let idle = if waiting t = 0 then t.idle else 0 in
@@ -154,13 +134,12 @@ let () =
   Concord.Private.Others.add_helpers (helpers_of Files);
   Concord.Private.Others.add_helpers (helpers_of Names)
 
-let post kind job =
-  let t = here kind in
+let post t job =
   Stdlib.Mutex.protect t.mutex @@ fun () ->
   let free = has_room t in
   if free && t.idle <= waiting t && t.running < threads then start_worker t;
   Atomic.incr t.uncomputed;
-  Queue.push (fun () -> job t) t.jobs;
+  Queue.push job t.jobs;
   if free then Stdlib.Condition.signal t.changed else have_watched t
 
 let running () =
@@ -169,51 +148,54 @@ let running () =
 
 (* --- Jobs ----------------------------------------------------------------- *)
 
-(* [begun]: false until the thread begins, or the task that was cancelled revokes the job:
-   one of the two sets it. *)
-type 'a job = { promise : 'a Promise.t; begun : bool Atomic.t }
-
 let name t =
   Stdlib.Mutex.protect t.mutex @@ fun () ->
   if t.running < threads then "a job of a thread"
   else Printf.sprintf "a job, while all %d threads are busy" threads
 
-let start_job kind drop f =
-  let promise = Promise.create ~name:(name (here kind)) () in
-  let begun = Atomic.make false in
-  post kind (fun t ->
-      if Atomic.exchange begun true then Atomic.decr t.uncomputed
-      else
-        match f () with
-        | v ->
-            Atomic.decr t.uncomputed;
-            if not (Promise.try_fill promise v) then drop v
-        | exception e ->
-            let backtrace = Printexc.get_raw_backtrace () in
-            Atomic.decr t.uncomputed;
-            ignore (Promise.try_fail ~backtrace promise e : bool));
-  { promise; begun }
+let settle promise drop = function
+  | Ok v -> if not (Promise.try_fill promise v) then drop v
+  | Error (e, backtrace) ->
+      ignore (Promise.try_fail ~backtrace promise e : bool)
 
-let revoke { begun; _ } = not (Atomic.exchange begun true)
+(* A job whose promise has failed before it began is passed over. *)
+let start_job kind drop f =
+  let t = here kind in
+  let promise = Promise.create ~name:(name t) () in
+  post t (fun () ->
+      let outcome =
+        if Promise.is_resolved promise then None
+        else
+          match f () with
+          | v -> Some (Ok v)
+          | exception e -> Some (Error (e, Printexc.get_raw_backtrace ()))
+      in
+      Atomic.decr t.uncomputed;
+      Option.iter (settle promise drop) outcome);
+  promise
 
 (* Whoever comes first decides: the thread that fills the promise, or the task. *)
 let run ?(drop = ignore) kind f =
-  let ({ promise; _ } as job) = start_job kind drop f in
+  let promise = start_job kind drop f in
   try Promise.await promise
   with e ->
     let backtrace = Printexc.get_raw_backtrace () in
-    if (not (revoke job)) && not (Promise.try_fail ~backtrace promise e) then
+    if not (Promise.try_fail ~backtrace promise e) then
       begin match Promise.peek promise with
       | Some (Ok v) -> drop v
       | Some (Error _) | None -> ()
       end;
     Printexc.raise_with_backtrace e backtrace
 
+(* [begun]: false until the thread begins, or the task that was cancelled revokes the job:
+   one of the two sets it. *)
 let run_protected kind f =
-  let ({ promise; _ } as job) = start_job kind ignore f in
+  let begun = Atomic.make false in
+  let job () = if Atomic.exchange begun true then raise Exit else f () in
+  let promise = start_job kind ignore job in
   try Promise.await promise
   with e ->
     let backtrace = Printexc.get_raw_backtrace () in
-    if Promise.peek promise = None && revoke job then
-      Printexc.raise_with_backtrace e backtrace
-    else Concord.Tools.Suspend.protect (fun () -> Promise.await promise)
+    if Atomic.exchange begun true then
+      Concord.Tools.Suspend.protect (fun () -> Promise.await promise)
+    else Printexc.raise_with_backtrace e backtrace

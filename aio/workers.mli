@@ -5,9 +5,8 @@
     returned after {!patience} seconds more: a file that makes its thread wait,
     for another process say, does not keep others waiting. There are at most
     {!threads} threads; then what comes next waits for one of these jobs to end.
-    Each thread belongs to the domain that needed it; it ends when there is
-    nothing left to do, but in the main domain, where {!most} wait for more.
-    None delays the end of the program. *)
+    They end when there is nothing left to do, but in the main domain, where
+    {!most} wait for more. None delays the end of the program. *)
 
 val most : int
 val patience : float

@@ -15,6 +15,9 @@
 module Atomically : sig
   val update : 's Atomic.t -> ('s -> 's) -> unit
   (** One step of an atomic that holds an immutable state. *)
+
+  val update_surely : 's Atomic.t -> ('s -> 's) -> unit
+  (** The same, also if a signal handler raises. *)
 end
 
 (** Used by [concord-domainslib], to know which pool is which. *)

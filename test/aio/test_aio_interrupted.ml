@@ -5,6 +5,7 @@ open Concord_test_support
 open Check
 module Aio = Concord_aio
 module Owner = Concord_aio__Owner
+module Poller_inbox = Concord_aio__Poller_inbox
 
 (* Another file may have the number by now. *)
 let is_open fd file =
@@ -59,6 +60,27 @@ let watch owner watcher =
   ignore (Owner.watch owner watcher : bool);
   Owner.unwatch owner watcher
 
+(* Some moments come before the message is posted, some after it. *)
+let post () =
+  let inbox = Poller_inbox.create () in
+  let is_rung () =
+    let ready, _, _ = Unix.select [ Poller_inbox.bell inbox ] [] [] 0. in
+    ready <> []
+  in
+  let was_posted n =
+    yes "asleep" (Poller_inbox.announce inbox ~waiting:0);
+    ignore
+      (Moments.at n (fun () -> Poller_inbox.post inbox n) : (unit, exn) result);
+    let was_posted = Poller_inbox.take inbox <> [] in
+    let name = Printf.sprintf "rung, at moment %d" n in
+    (if was_posted then yes else no) name (is_rung ());
+    Poller_inbox.listen inbox;
+    was_posted
+  in
+  let posted = List.init 20 (fun n -> was_posted (n + 1)) in
+  yes "both" (List.mem true posted && List.mem false posted);
+  Poller_inbox.close inbox
+
 let () =
   Check.run "aio: interrupted"
     [
@@ -67,5 +89,6 @@ let () =
           test "a use" (at_each_moment use);
           test "a use, twice" (at_each_moment ~second:1 use);
           test "a watcher" (at_each_moment watch);
+          test "a message to a loop that sleeps" post;
         ] );
     ]

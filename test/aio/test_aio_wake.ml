@@ -8,7 +8,7 @@ let rounds = 50_000
 
 (* Another domain wakes it once for each round, at no time in particular. *)
 let woken () =
-  let poller = Poller.create () in
+  let poller = Poller.take () in
   let asked = Atomic.make 0 in
   let join =
     domain (fun () ->
@@ -30,7 +30,7 @@ let woken () =
 
 (* With nothing to do from the start the loop sleeps. *)
 let sleeps () =
-  let poller = Poller.create () in
+  let poller = Poller.take () in
   let polls = Atomic.make 0 and over = Atomic.make false in
   let join =
     domain (fun () ->

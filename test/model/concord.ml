@@ -11,8 +11,14 @@ module Tools = struct
   end
 end
 
-(* What the porter takes from the library's inside. *)
+(* What the porter and concord-aio take from the library's inside. *)
 module Private = struct
+  module Atomically = Atomically
+
+  module Others = struct
+    type helpers = { idle : int; busy : int }
+  end
+
   module Reach = struct
     let suspend_unlisted = Reach.suspend
     let suspend_loop = Reach.suspend

@@ -60,13 +60,13 @@ let rests poller =
   | Awake (_ :: _) -> failwith "the loop sleeps, and was not woken"
 
 let live poller =
-  Hashtbl.fold
+  Poller.By_fd.fold
     (fun _ { Poller.readers; _ } n ->
       n + List.length (List.filter Poller.is_live readers))
     poller.Poller.table 0
 
 let all poller =
-  Hashtbl.fold
+  Poller.By_fd.fold
     (fun _ { Poller.readers; writers; _ } n ->
       n + List.length readers + List.length writers)
     poller.Poller.table 0
@@ -114,7 +114,7 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
   in
   let readers = List.map (reader last) first in
   List.iter (fun (reader, _) -> run reader) readers;
-  if last != poller then Poller.take last;
+  if last != poller then Poller.serve_all last;
   if asleep then run loop;
   let started =
     List.filter_map
@@ -166,7 +166,7 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
       let waits = count_waiting actors in
       if live poller <> waits then failwith "a waiter was lost, or stays";
       if Poller.waiting poller <> all poller then failwith "miscounted";
-      if !Iomux.Poll.polled <> Hashtbl.length poller.table + 1 then
+      if !Iomux.Poll.polled <> Poller.By_fd.cardinal poller.table + 1 then
         failwith "polls for others than those of the table";
       let could_go_on (reader, at) =
         reader.result == waiting
@@ -178,9 +178,9 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
       if holds_back `A || holds_back `B then failwith "it was not closed";
       if List.exists could_go_on (readers @ started) then
         failwith "somebody waits who could go on";
-      if Poller.rest poller = Idle && waits > 0 then
+      if (Poller.helpers poller ~threads:1).idle = 1 && waits > 0 then
         failwith "idle, and somebody waits";
-      Poller.take poller;
+      Poller.serve_all poller;
       (* One that is gone may be moved: it stays until its pipe is ready. *)
       if last == poller && all poller > 2 * live poller then
         failwith "those that are gone stay"
