@@ -183,6 +183,7 @@ let runs { who; waits_at; _ } =
   with e -> Late.keep e (Printexc.get_raw_backtrace ())
 
 let during ~who targets suspend block_ =
+  Late.raise_kept ();
   let t = make who targets in
   match
     stops_running ();

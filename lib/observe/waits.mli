@@ -80,7 +80,8 @@ val during :
   'a
 (** [during ~who targets suspend block] is [suspend block], and is a wait from
     when [block] has returned [None] until the resumer answers [true], or
-    [suspend] raises. It keeps nothing alive that the suspension does not. *)
+    [suspend] raises. It keeps nothing alive that the suspension does not. First
+    it raises what a signal handler raised when the thread's last wait ended. *)
 
 val all : unit -> t list
 (** Those that wait now, in the order of their numbers. In the child of a fork
