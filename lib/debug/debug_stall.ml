@@ -72,8 +72,8 @@ let check_stall ~limit state =
 (* --- Cycles ----------------------------------------------------------------------- *)
 
 (* A cycle needs no stall: the rest of the program may be as busy as ever. [known]: those
-   that were reported, by the numbers of their waits, and still are there. To look takes
-   time in proportion to the waits, so there is a pause of a hundred times as long. *)
+   that were reported, by the numbers of their waits, and still are there. A search
+   takes time in proportion to the waits, so the pause after it is a hundred times as long. *)
 type cycles = { known : int list list; next_at : float }
 
 let numbers cycle =

@@ -57,7 +57,7 @@ let[@poll error] [@inline never] replace_ring s before after =
     s.mask <- Array.length after - 1
   end
 
-(* For [Looking]. *)
+(* For [Spinner]. *)
 
 let[@poll error] [@inline never] begin_spin s number decision undecided spun_on
     =

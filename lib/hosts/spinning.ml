@@ -3,12 +3,12 @@ open Concord_suspend
 (* [state], of one wait: the one decision of H3
 
    State       Left by  To         By whom
-   Spinning     sleep    Asleep r   the task, whose host gave it r
+   Spinning    sleep    Asleep r   the task, whose host gave it r
                decide   Decided _  any thread, with an outcome
    Asleep r    decide   Decided _  any thread; a resumer then calls r
    Decided _   never (terminal)
 
-   The task spins until it is Decided, and sleeps only if it is not. Debt: the resumer
+   The task spins for a while, and sleeps if it is not Decided then. Debt: the resumer
    that decides a wait that is Asleep calls r; the host makes the task ready, which finds
    the outcome. A cancellation calls nothing: the host cancels the task only if [cancel]
    decides. *)

@@ -7,13 +7,13 @@
 
 (* The status of a slot, one for each arrival
 
-   State   Left by           To     By whom
-   Stays   a failed trial    Away   the trial's task, which resumed the waiter
-   Leaves  a failed trial    Withdrawn   the trial's task
-   Away    its task is back  Stays  the task, which waits again
-   any     refused           Withdrawn   the trial's task
-           withdrawn         Withdrawn   the task
-   Withdrawn    never (terminal)
+   State      Left by           To         By whom
+   Stays      a failed trial    Away       the trial's task, which resumed the waiter
+   Leaves     a failed trial    Withdrawn  the trial's task
+   Away       its task is back  Stays      the task, which waits again
+   any        refused           Withdrawn  the trial's task
+              withdrawn         Withdrawn  the task
+   Withdrawn  never (terminal)
 
    The task that makes a slot Withdrawn takes it out of [arrived], and out of [away] if it was
    Away. The task that makes it Away, or takes it back to Stays, counts that in [away]. A
@@ -27,13 +27,13 @@ type slot = (status Atomic.t, Trial.t) Waiter.t
 (* [state]
 
    Left by          To                              By whom
-   a waiter         one more slot                  the task that waits
-   a withdrawal     one slot less                  its task
+   a waiter         one more slot                   the task that waits
+   a withdrawal     one slot less                   its task
    its return       one less away                   its task
    the last task    [trying], without its slots    the task
-                    one slot less, if of two       the task, which resumes its waiter
+                    one slot less, if of two        the task, which resumes its waiter
    a passed trial   not [trying], so many less      the trial's task
-   a failed trial   not [trying]; with the slots   the trial's task
+   a failed trial   not [trying]; with the slots    the trial's task
                     of those that did not refuse
 
    If a round may be complete after a withdrawal, a return or a trial, the state is [trying]

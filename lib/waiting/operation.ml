@@ -45,7 +45,7 @@ let[@inline] enlist (type s x a) (operation : (s, x, a) t) (t : s) w =
   | By_hand { enlist; _ } -> enlist t w
 
 let rec attempt_or_enlist operation t w resumer =
-  (* gone, as [attempt] may raise: then there is nothing to withdraw *)
+  (* first, because [attempt] may raise: then there is nothing to withdraw *)
   Waiter.mark_withdrawn w;
   match attempt operation t w.Waiter.arg with
   | Some _ as got -> got

@@ -10,7 +10,7 @@
 
    * linearises the operation of the task that does it, and that of the waiter that
    it resumes: if the resumer refuses, nothing has happened but that the waiter is
-   gone.
+   withdrawn.
 
    Senders and receivers wait at the same time only if they are alternatives of one choice,
    which can't meet itself, or if those on one side are withdrawn. [Step.enlist] sees to it. *)

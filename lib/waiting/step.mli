@@ -282,8 +282,8 @@ val withdraw_by :
   ('x, 'a) Waiter.t ->
   unit
 (** [withdraw_by word step w] performs the step {!surely}, which counts [w] as
-    gone in the state. Then [w] is withdrawn, and not counted again, whatever is
-    raised. For structures where more than a queue changes. *)
+    withdrawn in the state. Then [w] is withdrawn, and not counted again,
+    whatever is raised. For structures where more than a queue changes. *)
 
 val leave : 's Atomic.t -> _ Waiter.t -> ('s -> 's) -> unit
 (** [leave word w f] replaces the state by [f] of it. From then on [w] is
