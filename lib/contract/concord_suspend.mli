@@ -55,7 +55,9 @@ type _ Effect.t +=
       lock or permit goes to the next waiter, or back into the structure.
     - {b S3}. When performing [Suspend] raises, the operation withdraws its own
       waiter before it re-raises.
-    - {b S4}. Waiters are served in the order of their arrival.
+    - {b S4}. Waiters are served in the order of their arrival. A structure may
+      let others overtake a waiter whose thread has to be woken first, if it
+      bounds for how long, and how often.
     - {b S5}. An exception that travels with a value keeps its backtrace: resume
       with [Ok ()], then raise in the resumed task. *)
 

@@ -4,13 +4,15 @@
     tasks in the order of their arrival: a mutex that is unlocked while others
     wait passes to the first of them, and no task overtakes.
 
-    {b Threads that sleep} are the exception, because waking one takes
-    microseconds, and everybody else would wait for it meanwhile. If the first
-    task waits in a thread that sleeps, itself or as a loop, [unlock] wakes it
-    and leaves the mutex free until it comes. At most 100 locks overtake it so.
-    If it finds the mutex locked, it is the first of the queue again. One
-    millisecond after it was first woken, the mutex is handed to it directly.
-    Alternatives of a choice are never overtaken.
+    {b Threads that sleep} are the exception. Waking one takes microseconds, and
+    everybody else would wait for it meanwhile. So if the first task waits in a
+    thread that sleeps, itself or as a loop, [unlock] wakes it and leaves the
+    mutex free until it comes. At most 100 locks overtake it, and with it those
+    behind it. If it finds the mutex locked, it is the first of the queue again.
+    One millisecond after it was first woken, the mutex is handed to it
+    directly. Alternatives of a choice are never woken in vain. {!Semaphore},
+    {!Rwlock} and {!Mvar} do the same. {!create_in_order} makes a mutex that
+    keeps the order in any case.
 
     It differs in one point: since tasks of all hosts may use it, a mutex does
     not know who locked it, unless it is locked while waits are kept (below).
@@ -48,6 +50,12 @@ type t
 
 val create : unit -> t
 (** An unlocked mutex. *)
+
+val create_in_order : unit -> t
+(** An unlocked mutex that no task ever overtakes at, whatever its thread does:
+    so threads may be slower by a factor of ten and more. A function of its own,
+    because {!create} is Stdlib's. To lock and unlock it while it is free takes
+    several times as long. *)
 
 val lock : t -> unit
 (** [lock t] locks [t].
@@ -91,12 +99,10 @@ val is_empty : t -> bool
 
 (**/**)
 
-type state
-
-val unlock_step : unit -> state -> (state, unit) Step.t
+val unlock_step : unit -> Permits.state -> (Permits.state, unit) Step.t
 (** For [Step.surely]. *)
 
-val word : t -> state Atomic.t
+val word : t -> Permits.t
 
 val not_permitted : exn
 (** What that raises if the mutex is not locked. *)

@@ -1,19 +1,24 @@
-(* [t], the only Atomic here
+(* [t], the only Atomic here. [ts] are those who wait for a value, [ps] those who wait to put.
 
    State           Left by            To                      By whom
-   Empty ts        put, ts = []     * Full (v, [])            any task
+   Empty ts        put, ts = []     * Full (v, [], [])        any task
                    put, ts = w::_     Empty (ts - w)          any task; it calls w
-                   put, ts = w::_     Held (ts, [])           any task (w reads or holds)
-   Full (v, ps)    take, ps = []    * Empty []                any task
-                   take, ps = p::_  * Held ([], ps - p)       any task; it calls p
-                   swap             * Full (v', ps)           any task
-                   modify           * Held ([], ps)           any task
-   Held (ts, ps)   give, ts = []    * Full (v, ps)            the holder
+                   put, ts = w::_     Held (ts, [])           any task (w reads or holds, or
+                                                              is to be nudged)
+   Full (v, ps, _) take, ps = []    * Empty _                 any task
+                   take, ps = p::_  * Held (_, ps - p)        any task; it calls p
+                   swap             * Full (v', ps, _)        any task
+                   modify           * Held (_, ps)            any task
+   Held (ts, ps)   give, ts = []    * Full (v, ps, [])        the holder
                    give, ts = w::_    Held (ts - w, ps)       the holder; it calls w
+                   give, ts = w::_    Full (v, ps, ts - w)    the holder; it nudges w
                    vacate, ps = []    Empty ts                the holder
                    vacate, ps = p::_  Held (ts, ps - p)       the holder; it calls p
 
-   and in each state waiters come to [ts] or [ps], and withdraw.
+   and in each state waiters come to [ts] or [ps], and withdraw. In each state one task may be
+   on its way that was nudged: then nothing is given to [ts], and while the box is full others
+   take from it, or wait in [ts] if too many have overtaken. When the nudged task has taken,
+   or waits again, the first of [ts], or has given up ([give_up]), nobody is on his way.
 
    * linearises the operation of the task that does it. An operation that waited
    linearises when its resumer answers [true].
@@ -29,108 +34,176 @@
    finds nothing. *)
 
 type purpose = Take | Read | Hold of Holders.t
+type request = { purpose : purpose; comes : Nudge.t }
+
+(* Those who wait for a value. *)
+type 'a line = {
+  takers : (request, 'a) Waiters.t;
+  overtaken : int;
+      (** How often the nudged task was, or [nobody] is nudged, or the box is
+          [in_order]. *)
+}
 
 type 'a state =
-  | Empty of (purpose, 'a) Waiters.t
-  | Full of 'a * ('a, unit) Waiters.t
+  | Empty of 'a line
+  | Full of 'a * ('a, unit) Waiters.t * 'a line
   | Held of {
       by : Holders.t;  (** If it is known. *)
-      takers : (purpose, 'a) Waiters.t;
+      line : 'a line;
       putters : ('a, unit) Waiters.t;
     }
 
 type 'a t = 'a state Atomic.t
 
-let empty = Empty Waiters.empty
-let full v = Full (v, Waiters.empty)
-let emptied takers = if Waiters.is_empty takers then empty else Empty takers
+let nobody = -1
+let in_order = -2
+let no_line = { takers = Waiters.empty; overtaken = nobody }
+let line_in_order = { takers = Waiters.empty; overtaken = in_order }
+
+let[@inline] line takers overtaken =
+  if overtaken = nobody && Waiters.is_empty takers then no_line
+  else { takers; overtaken }
+
+let empty = Empty no_line
+let full v = Full (v, Waiters.empty, no_line)
+let emptied line = if line == no_line then empty else Empty line
 let made ?name state = Labels.made ~kind:"mvar" ?name (Atomic.make state)
-let create_empty ?name () = made ?name empty
-let create ?name v = made ?name (full v)
+let first_line in_order = if in_order then line_in_order else no_line
+
+let create_empty ?name ?(in_order = false) () =
+  made ?name (emptied (first_line in_order))
+
+let create ?name ?(in_order = false) v =
+  made ?name (Full (v, Waiters.empty, first_line in_order))
 
 (* --- Steps ---------------------------------------------------------------- *)
 
-let[@inline] held takers putters =
-  Held { by = Holders.unknown; takers; putters }
-
-let unknown = Hold Holders.unknown
-let[@inline] hold_by by = if by == Holders.unknown then unknown else Hold by
+let[@inline] held line putters = Held { by = Holders.unknown; line; putters }
 let not_held () = assert false (* only the holder leaves [Held] *)
+let is_coming line = line.overtaken >= 0
+let not_coming now = if is_coming now then line now.takers nobody else now
+let without_first now = line (Waiters.tail now.takers) now.overtaken
+
+(* No reader is nudged: it keeps the value from nobody. *)
+let is_to_be_nudged (w : (request, _) Waiter.t) line =
+  line.overtaken = nobody && Nudge.is_due w.arg.comes && w.arg.purpose != Read
 
 (* The holder has [v] for those who wait. [result] is that of its own operation. *)
 let rec give result v : _ -> _ Step.t = function
   | Empty _ | Full _ -> not_held ()
-  | Held { takers; putters; _ } when Waiters.is_empty takers ->
-      Return (Full (v, putters), result)
-  | Held { by; takers; putters } ->
-      let w = Waiters.head takers and takers = Waiters.tail takers in
-      let accepted, by =
-        match w.arg with
-        | Take -> (Step.Then (vacate result), by)
-        | Read -> (Again, by)
-        | Hold by -> (* the resumed task is the holder now *) (Done result, by)
-      in
-      let state = Held { by; takers; putters } in
-      Hand_over { state; waiter = w; outcome = Ok v; accepted; refused = Again }
+  | Held { line; putters; _ }
+    when is_coming line || Waiters.is_empty line.takers ->
+      Return (Full (v, putters, line), result)
+  | Held { by; line; putters } ->
+      let w = Waiters.head line.takers in
+      if is_to_be_nudged w line then
+        let line = { (without_first line) with overtaken = 0 } in
+        Hand_over
+          {
+            state = Full (v, putters, line);
+            waiter = w;
+            outcome = Nudge.outcome;
+            accepted = Done result;
+            refused = Then (give_up result);
+          }
+      else
+        let accepted, by =
+          match w.arg.purpose with
+          | Take -> (Step.Then (vacate result), by)
+          | Read -> (Again, by)
+          | Hold by -> (* the resumed task is the holder now *) (Done result, by)
+        in
+        let state = Held { by; line = without_first line; putters } in
+        Hand_over
+          { state; waiter = w; outcome = Ok v; accepted; refused = Again }
+
+(* The nudged task does not come. *)
+and give_up result : _ -> _ Step.t = function
+  | Full (v, putters, line) when is_coming line ->
+      Become (held (not_coming line) putters, Then (give result v))
+  | Empty line -> Return (emptied (not_coming line), result)
+  | Held h -> Return (Held { h with line = not_coming h.line }, result)
+  | Full _ as state -> Return (state, result)
 
 (* The holder has nothing. *)
 and vacate result : _ -> _ Step.t = function
   | Empty _ | Full _ -> not_held ()
-  | Held { takers; putters; _ } when Waiters.is_empty putters ->
-      Return (emptied takers, result)
-  | Held { takers; putters; _ } -> hand_to_putter result takers putters
+  | Held { line; putters; _ } when Waiters.is_empty putters ->
+      Return (emptied line, result)
+  | Held { line; putters; _ } -> hand_to_putter result line putters
 
-and hand_to_putter result takers putters : _ Step.t =
+and hand_to_putter result line putters : _ Step.t =
   let p = Waiters.head putters in
   Hand_over
     {
-      state = held takers (Waiters.tail putters);
+      state = held line (Waiters.tail putters);
       waiter = p;
       outcome = Ok ();
       accepted = Then (give result p.arg);
       refused = Then (vacate result);
     }
 
-let use purpose : _ -> _ Step.t = function
+let may_take request line =
+  line.overtaken < Nudge.most || Nudge.is_over request.comes
+
+(* When the task of [request] has taken the value. *)
+let taken_from request line =
+  if not (is_coming line) then line
+  else if Nudge.is_over request.comes then not_coming line
+  else { line with overtaken = line.overtaken + 1 }
+
+let use request : _ -> _ Step.t = function
   | Empty _ | Held _ -> Wait
-  | Full (v, putters) as full -> (
-      match purpose with
+  | Full (v, putters, line) as full -> (
+      match request.purpose with
       | Read -> Return (full, v)
-      | Hold by -> Return (Held { by; takers = Waiters.empty; putters }, v)
-      | Take when Waiters.is_empty putters -> Return (empty, v)
-      | Take -> hand_to_putter v Waiters.empty putters)
+      | (Take | Hold _) when not (may_take request line) -> Wait
+      | Hold by ->
+          Return (Held { by; line = taken_from request line; putters }, v)
+      | Take when Waiters.is_empty putters ->
+          Return (emptied (taken_from request line), v)
+      | Take -> hand_to_putter v (taken_from request line) putters)
 
 let put_in v : _ -> _ Step.t = function
   | Full _ | Held _ -> Wait
-  | Empty takers when Waiters.is_empty takers -> Return (full v, ())
-  | Empty takers -> (
-      let w = Waiters.head takers in
-      match w.arg with
-      | Take ->
+  | Empty line when is_coming line || Waiters.is_empty line.takers ->
+      Return (Full (v, Waiters.empty, line), ())
+  | Empty line -> (
+      let w = Waiters.head line.takers in
+      match w.arg.purpose with
+      | Take when not (is_to_be_nudged w line) ->
           (* nobody sees [v] unless [w] accepts it: no need to hold the box *)
           Hand_over
             {
-              state = emptied (Waiters.tail takers);
+              state = emptied (without_first line);
               waiter = w;
               outcome = Ok v;
               accepted = Step.finished;
               refused = Again;
             }
-      | Read | Hold _ -> Become (held takers Waiters.empty, Then (give () v)))
+      | Take | Read | Hold _ ->
+          Become (held line Waiters.empty, Then (give () v)))
 
 (* As the last part of an operation whose result is known already. *)
 let put_back v state = give () v state
 
 (* --- Who waits ------------------------------------------------------------ *)
 
-let takers change w = function
-  | Full _ as state -> state
-  | Empty takers -> emptied (change takers w)
-  | Held h -> Held { h with takers = change h.takers w }
+let change_line change = function
+  | Empty line -> emptied (change line)
+  | Full (v, putters, line) -> Full (v, putters, change line)
+  | Held h -> Held { h with line = change h.line }
+
+let takers change w state =
+  change_line (fun now -> line (change now.takers w) now.overtaken) state
+
+(* A task that was nudged and comes in vain is not on its way any more. *)
+let takers_again w state =
+  takers Waiters.push_first w (change_line not_coming state)
 
 let putters change w = function
   | Empty _ as state -> state
-  | Full (v, putters) -> Full (v, change putters w)
+  | Full (v, putters, line) -> Full (v, change putters w, line)
   | Held h -> Held { h with putters = change h.putters w }
 
 let holders t =
@@ -138,22 +211,38 @@ let holders t =
   | Held { by; _ } -> Holders.to_list by
   | Empty _ | Full _ -> []
 
-let using =
-  Operation.By_steps
-    { word = Fun.id; step = use; queue = takers; left = Step.finished }
+let operation =
+  {
+    Operation.default with
+    spin = Before;
+    holders;
+    how =
+      By_steps
+        { word = Fun.id; step = use; queue = takers; left = Step.finished };
+  }
+
+let how_again =
+  Operation.By_hand
+    {
+      attempt = (fun t request -> Step.attempt t use request);
+      enlist = (fun t w -> Step.enlist t use (fun _ -> takers_again) w);
+      withdraw = (fun t w -> Step.withdraw t takers Step.finished w);
+    }
 
 let taking =
   {
-    Operation.default with
-    name = "Mvar.take";
-    spin = Before;
-    holders;
-    how = using;
+    Nudge.operation = { operation with name = "Mvar.take" };
+    how_again;
+    of_arg = (fun request -> request.comes);
+    with_arg = (fun request comes -> { request with comes });
+    give_up = (fun t _ -> Sys.opaque_identity (Step.surely t give_up ()));
   }
 
-let reading = { taking with name = "Mvar.read" }
-let swapping = { taking with name = "Mvar.swap" }
-let modifying = { taking with name = "Mvar.modify" }
+let reading = { taking with operation = { operation with name = "Mvar.read" } }
+let swapping = { taking with operation = { operation with name = "Mvar.swap" } }
+
+let modifying =
+  { taking with operation = { operation with name = "Mvar.modify" } }
 
 let putting =
   {
@@ -168,45 +257,54 @@ let putting =
 
 (* --- Taking --------------------------------------------------------------- *)
 
-let take_available t = Step.attempt t use Take
-let try_take = take_available
-let try_read t = Step.attempt t use Read
+let to_take = { purpose = Take; comes = Nudge.never }
+let to_read = { to_take with purpose = Read }
+let to_hold = { to_take with purpose = Hold Holders.unknown }
 
-let[@inline never] use_or_wait operation t purpose =
-  match Step.attempt t use purpose with
+let[@inline] hold_by by =
+  if by == Holders.unknown then to_hold else { to_hold with purpose = Hold by }
+
+let take_available t = Step.attempt t use to_take
+let try_take = take_available
+let try_read t = Step.attempt t use to_read
+
+let[@inline never] use_or_wait waiting t request =
+  match Step.attempt t use request with
   | Some v -> v
-  | None -> Operation.wait operation t purpose
+  | None -> Nudge.wait waiting t request
 
 let take t =
   match Atomic.get t with
-  | Full (v, putters) as before
-    when Waiters.is_empty putters && Atomic.compare_and_set t before empty ->
+  | Full (v, putters, line) as before
+    when line == no_line && Waiters.is_empty putters
+         && Atomic.compare_and_set t before empty ->
       v
-  | _ -> use_or_wait taking t Take
+  | _ -> use_or_wait taking t to_take
 
 let read t =
-  match Atomic.get t with Full (v, _) -> v | _ -> use_or_wait reading t Read
+  match Atomic.get t with
+  | Full (v, _, _) -> v
+  | _ -> use_or_wait reading t to_read
 
-let take_evt t = Event.make taking t Take
-let read_evt t = Event.make reading t Read
+let take_evt t = Event.make taking.operation t to_take
+let read_evt t = Event.make reading.operation t to_read
 
 (* --- Putting -------------------------------------------------------------- *)
 
 let[@inline] try_put t v =
   match Atomic.get t with
-  | Empty takers as before
-    when Waiters.is_empty takers && Atomic.compare_and_set t before (full v) ->
-      true
-  | Empty _ -> Option.is_some (Step.attempt t put_in v)
+  | Empty _ as before ->
+      (before == empty && Atomic.compare_and_set t before (full v))
+      || Option.is_some (Step.attempt t put_in v)
   | Full _ | Held _ -> false
 
 (* [full v], if the box is to become that. *)
 let put_full t full () =
   match (Atomic.get t, full) with
-  | (Empty takers as before), _
-    when Waiters.is_empty takers && Atomic.compare_and_set t before full ->
+  | (Empty _ as before), _
+    when before == empty && Atomic.compare_and_set t before full ->
       Some ()
-  | Empty _, Full (v, _) -> Step.attempt t put_in v
+  | Empty _, Full (v, _, _) -> Step.attempt t put_in v
   | _ -> None
 
 (* What a box is to become is made before the attempts, because otherwise the
@@ -224,9 +322,9 @@ let put_evt t v = Event.make putting t v
 
 let[@inline] hold t by =
   match Atomic.get t with
-  | Full (v, putters) as before
-    when Atomic.compare_and_set t before
-           (Held { by; takers = Waiters.empty; putters }) ->
+  | Full (v, putters, line) as before
+    when line == no_line
+         && Atomic.compare_and_set t before (Held { by; line; putters }) ->
       v
   | _ ->
       Holders.waits by;
@@ -234,8 +332,8 @@ let[@inline] hold t by =
 
 let[@inline] given_back t v =
   match Atomic.get t with
-  | Held { takers; putters; _ } as before when Waiters.is_empty takers ->
-      Atomic.compare_and_set t before (Full (v, putters))
+  | Held { line; putters; _ } as before when line == no_line ->
+      Atomic.compare_and_set t before (Full (v, putters, line))
   | Held _ | Empty _ | Full _ -> false
 
 (* From when the box is held none of these functions ends in a call: before it the compiler
@@ -254,10 +352,11 @@ let swap_held t v old =
 
 let swap t v =
   match Atomic.get t with
-  | Full (old, putters) as before
-    when Atomic.compare_and_set t before (Full (v, putters)) ->
+  | Full (old, putters, line) as before
+    when line == no_line
+         && Atomic.compare_and_set t before (Full (v, putters, line)) ->
       old
-  | _ -> swap_held t v (use_or_wait swapping t unknown)
+  | _ -> swap_held t v (use_or_wait swapping t to_hold)
 
 let[@inline] modify_as by t f = replace_as by t f (hold t by)
 
@@ -268,11 +367,14 @@ let modify t f =
   if Holders.are_known () then modify_known t f
   else modify_as Holders.unknown t f
 
-let swap_evt t v = Event.make_by (Finish (swap_held t v)) swapping t unknown
+let swap_evt t v =
+  Event.make_by (Finish (swap_held t v)) swapping.operation t to_hold
 
 let modify_evt t f =
   let event by t =
-    Event.make_by (Finish (replace_as by t f)) modifying t (hold_by by)
+    Event.make_by
+      (Finish (replace_as by t f))
+      modifying.operation t (hold_by by)
   in
   Holding.event event t
 
@@ -283,7 +385,6 @@ let is_empty t =
 
 let waiters t =
   match Atomic.get t with
-  | Empty takers -> Waiters.length takers
-  | Full (_, putters) -> Waiters.length putters
-  | Held { takers; putters; _ } ->
-      Waiters.length takers + Waiters.length putters
+  | Empty line -> Waiters.length line.takers
+  | Full (_, putters, line) | Held { line; putters; _ } ->
+      Waiters.length line.takers + Waiters.length putters

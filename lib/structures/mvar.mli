@@ -9,7 +9,8 @@
 
     - {b Order}: tasks that wait to put are served in the order of their
       arrival, and so are tasks that wait to take, read, swap or modify, in a
-      queue of their own. Newcomers never overtake.
+      queue of their own. Newcomers overtake only tasks that wait to take, swap
+      or modify in a thread that sleeps, for a moment (see {!Mutex}).
     - {b Cancelled} while suspended: an operation that is cancelled has changed
       nothing (the value is not in the box, or was not taken, and no other
       waiter loses its turn), and the host's exception is raised. A task that
@@ -34,11 +35,13 @@
 type 'a t
 (** A box for one value of type ['a]. *)
 
-val create : ?name:string -> 'a -> 'a t
-(** A full box. [name] is for reports. *)
+val create : ?name:string -> ?in_order:bool -> 'a -> 'a t
+(** A full box. [name] is for reports. If it is [~in_order:true] ([false] by
+    default), threads that sleep are not overtaken, and may be slower by a
+    factor of ten and more. *)
 
-val create_empty : ?name:string -> unit -> 'a t
-(** An empty box. *)
+val create_empty : ?name:string -> ?in_order:bool -> unit -> 'a t
+(** An empty box. Otherwise as {!create}. *)
 
 val put : 'a t -> 'a -> unit
 (** [put t v] puts [v] into [t].

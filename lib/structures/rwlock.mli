@@ -13,11 +13,15 @@
 
 type t
 
-val create : ?name:string -> ?prefer:[ `Nobody | `Writers ] -> unit -> t
+val create :
+  ?name:string -> ?in_order:bool -> ?prefer:[ `Nobody | `Writers ] -> unit -> t
 (** [create ()] is fair: readers and writers are served in the order of their
-    arrival, and neither can starve. With [~prefer:`Writers] writers go before
-    all readers that wait, and among themselves in the order of their arrival:
-    readers wait as long as there are writers. [name] is for reports. *)
+    arrival, and neither can starve. A task in a thread that sleeps may be
+    overtaken for a moment (see {!Mutex}), unless the lock is [~in_order:true]
+    ([false] by default): then threads may be slower by a factor of ten and
+    more. With [~prefer:`Writers] writers go before all readers that wait, and
+    among themselves in the order of their arrival: readers wait as long as
+    there are writers. [name] is for reports. *)
 
 val read_lock : t -> unit
 (** [read_lock t] holds [t] to read.

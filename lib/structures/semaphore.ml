@@ -1,141 +1,95 @@
-(* [t], the only Atomic here
+(* {!Permits} has the states, and who goes first. *)
+type t = Permits.t
 
-   State       Left by           To              By whom
-   Free n      acquire, n > 0  * Free (n - 1)    any task
-               release         * Free (n + 1)    any task
-   Queue ws    release           Queue (ws - w), or Free 0
-                                                 any task, if ws = w::_; it calls w
+let one = Permits.request 1
+let make n = Labels.made ~kind:"semaphore" (Permits.make n)
 
-   and waiters come to [ws], if there is no permit, and withdraw.
-
-   * linearises the operation of the task that does it. An acquire that waited, and
-   the release that serves it, linearise when the resumer answers [true]: the permit
-   passes from one to the other, so that no task overtakes. If the resumer refuses,
-   the release goes on. *)
-type state = Free of int | Queue of (unit, unit) Waiters.t
-type t = state Atomic.t
-
-(* States with few permits are shared, because then a task neither allocates one nor fetches
-   it from the core that has allocated it. *)
-let few = 64
-let shared = Array.init (few + 1) (fun n -> Free n)
-let free n = if n <= few then Array.unsafe_get shared n else Free n
-let make n = Labels.made ~kind:"semaphore" (Atomic.make (free n))
-let none = free 0
-let one = free 1
-let queued waiters = if Waiters.is_empty waiters then none else Queue waiters
+let make_in_order n =
+  Labels.made ~kind:"semaphore" (Permits.make ~in_order:true n)
 
 (* --- Steps ---------------------------------------------------------------- *)
 
-let acquire_step () : _ -> _ Step.t = function
-  | Free n when n > 0 -> Return (free (n - 1), ())
-  | Free _ | Queue _ -> Wait
-
-let[@inline] release : _ -> _ Step.t = function
-  | Free n -> Return (free (n + 1), ())
-  | Queue waiters ->
-      Hand_over
-        {
-          state = queued (Waiters.tail waiters);
-          waiter = Waiters.head waiters;
-          outcome = Ok ();
-          accepted = Step.finished;
-          refused = Again;
-        }
-
 let overflow = Sys_error "Semaphore.Counting.release: overflow"
 
-let release_counting () : _ -> _ Step.t = function
-  | Free n when n = max_int -> Raise overflow
-  | state -> release state
+let release_counting () (s : Permits.state) : _ Step.t =
+  if s.free = Permits.all then Raise overflow else Permits.give one s
 
-let release_binary () : _ -> _ Step.t = function
-  | Free n as state when n > 0 -> Return (state, ())
-  | state -> release state
+let release_binary () (s : Permits.state) : _ Step.t =
+  if s.free > 0 then Return (s, ()) else Permits.give one s
 
 (* --- Who waits ------------------------------------------------------------ *)
 
-let queue change w = function
-  | Free n as state when n > 0 -> state
-  | Free _ -> queued (change Waiters.empty w)
-  | Queue waiters -> queued (change waiters w)
+let permits t = Printf.sprintf "%d permits left" (Atomic.get t).Permits.free
 
-let permits t =
-  match Atomic.get t with
-  | Free n -> Printf.sprintf "%d permits left" n
-  | Queue _ -> "0 permits left"
+let acquiring_by name =
+  Permits.waiting Fun.id
+    { Operation.default with name; state = permits; spin = Before }
 
-let acquiring =
-  {
-    Operation.default with
-    name = "Semaphore.Counting.acquire";
-    state = permits;
-    spin = Before;
-    how =
-      By_steps
-        { word = Fun.id; step = acquire_step; queue; left = Step.finished };
-  }
-
-let acquiring_binary = { acquiring with name = "Semaphore.Binary.acquire" }
+let acquiring = acquiring_by "Semaphore.Counting.acquire"
+let acquiring_binary = acquiring_by "Semaphore.Binary.acquire"
 
 (* --- Operations ------------------------------------------------------------- *)
 
-let[@inline] try_acquire t =
-  match Atomic.get t with
-  | Free n as before
-    when n > 0 && Atomic.compare_and_set t before (free (n - 1)) ->
-      true
-  | Free n when n > 0 -> Option.is_some (Step.attempt t acquire_step ())
-  | Free _ | Queue _ -> false
+(* Where nobody waits. *)
+let[@inline] released_now t =
+  let s = Atomic.get t in
+  let n = s.Permits.free in
+  n < Permits.few
+  && s == Permits.few_free n
+  && Atomic.compare_and_set t s (Permits.few_free (n + 1))
 
-let waiters t =
-  match Atomic.get t with
-  | Free _ -> 0
-  | Queue waiters -> Waiters.length waiters
+let[@inline] acquired_now t =
+  let s = Atomic.get t in
+  let n = s.Permits.free in
+  n > 0 && n <= Permits.few
+  && s == Permits.few_free n
+  && Atomic.compare_and_set t s (Permits.few_free (n - 1))
+
+let[@inline never] acquire_slowly t =
+  (Atomic.get t).Permits.free > 0
+  && Option.is_some (Step.attempt t Permits.take one)
+
+let[@inline] try_acquire t = acquired_now t || acquire_slowly t
 
 module Counting = struct
   type nonrec t = t
 
-  let make n =
+  let checked f n =
     if n < 0 then invalid_arg "Semaphore.Counting.make: negative value";
-    make n
+    f n
 
+  let make n = checked make n
+  let make_in_order n = checked make_in_order n
   let try_acquire t = try_acquire t
-  let acquire t = if not (try_acquire t) then Operation.wait acquiring t ()
-  let acquire_evt t = Event.make acquiring t ()
-
-  let[@inline] released t () =
-    match Atomic.get t with
-    | Free n as before ->
-        n < few && Atomic.compare_and_set t before (free (n + 1))
-    | Queue _ -> false
-
+  let acquire t = if not (try_acquire t) then Nudge.wait acquiring t one
+  let acquire_evt t = Event.make acquiring.operation t one
+  let[@inline] released t () = released_now t
   let release t = if not (released t ()) then Step.surely t release_counting ()
 
   let with_permit t f =
     acquire t;
     Step.within ~fast:released t release_counting () f
 
-  let get_value t = match Atomic.get t with Free n -> n | Queue _ -> 0
-  let waiters = waiters
+  let get_value t = (Atomic.get t).Permits.free
+  let waiters = Permits.waiters
 end
 
 module Binary = struct
   type nonrec t = t
 
   let make available = make (Bool.to_int available)
+  let make_in_order available = make_in_order (Bool.to_int available)
   let try_acquire t = try_acquire t
-
-  let acquire t =
-    if not (try_acquire t) then Operation.wait acquiring_binary t ()
-
-  let acquire_evt t = Event.make acquiring_binary t ()
-  let[@inline] released t () = Atomic.compare_and_set t none one
+  let acquire t = if not (try_acquire t) then Nudge.wait acquiring_binary t one
+  let acquire_evt t = Event.make acquiring_binary.operation t one
+  let none = Permits.few_free 0
+  let some = Permits.few_free 1
+  let[@inline] released t () = Atomic.compare_and_set t none some
   let release t = if not (released t ()) then Step.surely t release_binary ()
 
   let with_permit t f =
     acquire t;
     Step.within ~fast:released t release_binary () f
 
-  let waiters = waiters
+  let waiters = Permits.waiters
 end

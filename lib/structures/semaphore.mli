@@ -2,7 +2,8 @@
 
     Drop-ins for Stdlib's [Semaphore.Counting] and [Semaphore.Binary] that block
     the task only. A permit that is released while others wait passes to the
-    first of them: no task overtakes.
+    first of them, and no task overtakes, but for threads that sleep (see
+    {!Mutex}).
 
     An operation without a {b Suspends} line never suspends and performs no
     effect: signal handlers, finalisers and callbacks may use it. Without a
@@ -20,13 +21,16 @@ module Counting : sig
 
       - {b Raises} [Invalid_argument] if [n] is negative. *)
 
+  val make_in_order : int -> t
+  (** As {!Concord.Mutex.create_in_order}. *)
+
   val acquire : t -> unit
   (** [acquire t] takes a permit.
 
       - {b Suspends} while there is none.
       - {b Cancelled} while suspended: no permit was taken. A task that was
         given a permit returns with it, even if it is cancelled right after.
-      - {b Order}: that of arrival.
+      - {b Order}: that of arrival, but for threads that sleep.
       - {b Cost}: O(1), also to withdraw (amortised). *)
 
   val try_acquire : t -> bool
@@ -64,6 +68,9 @@ module Binary : sig
   (** [make available] has a permit if [available]. Of the name and of reports
       the same is true as of {!Counting.make}: a binary semaphore is often
       released by another task than the one that acquired it. *)
+
+  val make_in_order : bool -> t
+  (** As {!Concord.Mutex.create_in_order}. *)
 
   val acquire : t -> unit
   (** As {!Counting.acquire}.

@@ -13,8 +13,8 @@ let add t v = Do (fun () -> if not (Stream.try_add t v) then failwith "full")
 let box t =
   match Atomic.get t with
   | Mvar.Held _ -> failwith "held at rest"
-  | Empty takers -> "?" ^ got (live takers)
-  | Full (v, putters) -> got v ^ "!" ^ got (live putters)
+  | Empty line -> "?" ^ got (live line.takers)
+  | Full (v, putters, _) -> got v ^ "!" ^ got (live putters)
 
 let stream t =
   let items = Stream.length t in
@@ -26,11 +26,11 @@ let channel c =
   | Open (senders, receivers) -> got (live senders) ^ "/" ^ got (live receivers)
 
 let lock m =
-  match Atomic.get m with
-  | Mutex.Unlocked -> "unlocked"
-  | Locked { waiters; _ } when Waiters.is_empty waiters -> "locked"
-  | Locked { waiters; _ } -> "locked?" ^ got (live waiters)
-  | Free _ | Reserved _ -> "nudged"
+  let { Permits.free; first; rare } = Atomic.get m in
+  if rare.promised > 0 then "nudged"
+  else if free > 0 then "unlocked"
+  else if Waiters.is_empty first then "locked"
+  else "locked?" ^ got (live first)
 
 (* [make ()]: who waits first, the processes, and what shows the structures. *)
 (* A process may draw [most] times: four allow two choices of two to begin again

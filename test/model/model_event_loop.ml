@@ -11,8 +11,8 @@ let put box v = Do (fun () -> if not (Mvar.try_put box v) then failwith "full")
 let box t =
   match Atomic.get t with
   | Mvar.Held _ -> failwith "held at rest"
-  | Empty takers -> "?" ^ got (live takers)
-  | Full (v, putters) -> got v ^ "!" ^ got (live putters)
+  | Empty line -> "?" ^ got (live line.takers)
+  | Full (v, putters, _) -> got v ^ "!" ^ got (live putters)
 
 let channel c =
   match Atomic.get c with

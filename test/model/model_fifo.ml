@@ -91,7 +91,7 @@ let check name ?(where = Other_domain) ?(is_lazy = false) ?(asleep = false)
       match Atomic.get box with
       | Mvar.Held _ -> failwith "held at rest"
       | Empty _ -> "empty"
-      | Full (v, _) ->
+      | Full (v, _, _) ->
           if some_wait then
             failwith
               ("a task waits though the box is full: "

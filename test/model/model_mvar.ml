@@ -59,14 +59,20 @@ let modify_raises name box =
   | () -> assert false (* it raises *)
   | exception Exit -> "raised"
 
+let live_in (line : _ Mvar.line) =
+  if Mvar.is_coming line then failwith "nudged at rest";
+  live line.takers
+
 (* What must hold at rest. That nobody waits who could be served follows: takers
    wait only if the box is empty, and putters only if it is full. *)
 let at_rest box initial actors () =
   let held, queued, content =
     match Atomic.get box with
     | Mvar.Held _ -> failwith "held at rest"
-    | Empty takers -> ([], live takers, "empty")
-    | Full (v, putters) -> ([ v ], live putters, "full " ^ string_of_int v)
+    | Empty line -> ([], live_in line, "empty")
+    | Full (v, putters, line) ->
+        if live_in line > 0 then failwith "a taker waits though it is full";
+        ([ v ], live putters, "full " ^ string_of_int v)
   in
   if count_waiting actors <> queued then failwith "a waiter was lost, or stays";
   if queued = 0 && Mvar.waiters box <> 0 then failwith "waiters <> 0 at rest";
@@ -111,6 +117,36 @@ let cancellations () =
     ~served:"ok"
     ~rest:(function
       | w :: _ -> " full " ^ string_of_int (w + 1) | [] -> " empty")
+
+(* The waiters are tasks of threads that sleep: they are nudged. *)
+let check_nudged what =
+  check
+    ("a sleeper waits to take, another takes, a put" ^ what)
+    []
+    (fun box ->
+      let a = take "a" box in
+      ([ a ], [ Run (put "p" box 1); Run (take "b" box) ]))
+    [ "a=1 p=ok b=waits empty"; "a=waits p=ok b=1 empty" ];
+  check
+    ("a sleeper waits to take and is cancelled, another waits, a put" ^ what)
+    []
+    (fun box ->
+      let a = take "a" box and b = take "b" box in
+      ([ a; b ], [ Run (put "p" box 1); Cancel a ]))
+    [ "a=1 b=waits p=ok empty"; "a=cancelled b=1 p=ok empty" ];
+  check
+    ("a sleeper waits to modify and is cancelled, another tries" ^ what)
+    []
+    (fun box ->
+      let a = modify "a" box in
+      ([ a ], [ Run (put "p" box 1); Run (take_available "b" box); Cancel a ]))
+    [
+      "a=1 p=ok b=1 empty";
+      "a=1 p=ok b=none full 1";
+      "a=cancelled p=ok b=1 empty";
+      "a=cancelled p=ok b=none full 1";
+      "a=waits p=ok b=1 empty";
+    ]
 
 let () =
   cancellations ();
@@ -227,4 +263,8 @@ let () =
     [
       "take1=1 take2=waits put=ok empty"; "take1=cancelled take2=1 put=ok empty";
     ];
+  Sleeper.asleep := true;
+  check_nudged "";
+  Sleeper.step_ns := 2 * Nudge.patience_ns;
+  check_nudged ", soon impatient";
   Model.finish ()

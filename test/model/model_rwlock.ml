@@ -54,19 +54,24 @@ let held mode t =
   lock mode t;
   Do (fun () -> unlock mode t)
 
+let writer = -1
+
 (* Those who have the lock, as far as the scenario keeps them, are its holders; and
    nobody waits who could have it. *)
 let at_rest t actors () =
   let s = Atomic.get t.Rwlock.state in
-  all_queued actors [ live s.first; live s.second ];
-  if live s.first + live s.second = 0 && Rwlock.waiters t > 0 then
+  if s.rare.promised > 0 then failwith "nudged at rest";
+  let first = live s.first and second = live s.rare.second in
+  all_queued actors [ first; second ];
+  if first + second = 0 && Rwlock.waiters t > 0 then
     failwith "waiters <> 0 at rest";
   let holders = List.length (List.filter (fun a -> a.result = "has") actors) in
-  if s.holders = Rwlock.writer then
+  let held = if s.free = 0 then writer else Permits.all - s.free in
+  if held = writer then
     begin if holders > 1 then failwith "others have it beside a writer"
     end
-  else if s.holders < holders then failwith "more have it than hold it";
-  describe actors ^ " " ^ string_of_int s.holders
+  else if held < holders then failwith "more have it than hold it";
+  describe actors ^ " " ^ string_of_int held
 
 let check name make ~fair ~writers =
   let check prefer name expect =
@@ -95,7 +100,37 @@ let cancellations what prefer =
       ~rest:(fun served -> " " ^ string_of_int (rest served))
   in
   check "read" ~service:All Read ~rest:List.length;
-  check "write" Write ~rest:(function [] -> 0 | _ -> Rwlock.writer)
+  check "write" Write ~rest:(function [] -> 0 | _ -> writer)
+
+(* The waiters are tasks of threads that sleep: they are nudged. *)
+let check_nudged what =
+  same
+    ("a writer has it, a sleeper waits to write, a reader comes" ^ what)
+    (fun t ->
+      let h = held Write t in
+      ([ pass Write "w" t ], [ h; Run (pass Read "r" t) ]))
+    [ "w=ok r=ok 0" ];
+  check
+    ("a writer has it, sleepers wait to read and to write, one is cancelled"
+   ^ what)
+    (fun t ->
+      let h = held Write t in
+      let r = pass Read "r" t and w = pass Write "w" t in
+      ([ r; w ], [ h; Cancel w ]))
+    ~fair:[ "r=ok w=cancelled 0"; "r=ok w=ok 0" ]
+    ~writers:[ "r=ok w=cancelled 0"; "r=ok w=ok 0" ];
+  same
+    ("a writer has it, a sleeper waits to read, a writer only tries" ^ what)
+    (fun t ->
+      let h = held Write t in
+      let r = reads "r" t in
+      ([ r ], [ h; Run (tries Write "w" t); Cancel r ]))
+    [
+      "r=cancelled w=busy 0";
+      "r=cancelled w=has -1";
+      "r=has w=busy 1";
+      "r=waits w=has -1";
+    ]
 
 let () =
   cancellations " (fair)" `Nobody;
@@ -165,4 +200,8 @@ let () =
           let w = writes "w" t in
           ([ w ], [ h; h'; Cancel w ]))
         [ "w=cancelled 0"; "w=has -1" ]);
+  Sleeper.asleep := true;
+  check_nudged "";
+  Sleeper.step_ns := 2 * Nudge.patience_ns;
+  check_nudged ", soon impatient";
   Model.finish ()

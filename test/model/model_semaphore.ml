@@ -15,18 +15,20 @@ let try_acquire name t =
       if Semaphore.Counting.try_acquire t then "ok" else "none")
 
 let release t = Do (fun () -> Semaphore.Counting.release t)
+
+let release_twice t =
+  Do
+    (fun () ->
+      Semaphore.Counting.release t;
+      Semaphore.Counting.release t)
+
 let release_binary t = Do (fun () -> Semaphore.Binary.release t)
 
 let at_rest t actors () =
-  let free =
-    match Atomic.get t with
-    | Semaphore.Free n ->
-        all_queued actors [];
-        n
-    | Queue waiters ->
-        all_queued actors [ live waiters ];
-        0
-  in
+  let { Permits.free; first; rare } = Atomic.get t in
+  if rare.promised > 0 then failwith "nudged at rest";
+  all_queued actors [ live first ];
+  if free > 0 && live first > 0 then failwith "one waits who could be served";
   describe actors ^ " " ^ string_of_int free
 
 let check name permits make expect =
@@ -35,6 +37,35 @@ let check name permits make expect =
   let first, processes = make t in
   let processes, actors = start first processes in
   (processes, at_rest t actors)
+
+(* The waiters are tasks of threads that sleep: they are nudged. *)
+let check_nudged what =
+  check
+    ("a sleeper waits and is cancelled, another tries" ^ what)
+    0
+    (fun t ->
+      let a = acquire "a" t in
+      ([ a ], [ release t; Run (try_acquire "b" t); Cancel a ]))
+    [
+      "a=cancelled b=none 1";
+      "a=cancelled b=ok 0";
+      "a=ok b=none 0";
+      "a=waits b=ok 0";
+    ];
+  check
+    ("two sleepers wait, the first is cancelled, two releases" ^ what)
+    0
+    (fun t ->
+      let a = acquire "a" t and b = acquire "b" t in
+      ([ a; b ], [ release_twice t; Cancel a ]))
+    [ "a=cancelled b=ok 1"; "a=ok b=ok 0" ];
+  check
+    ("a sleeper waits, another comes, two releases" ^ what)
+    0
+    (fun t ->
+      let a = acquire "a" t in
+      ([ a ], [ release_twice t; Run (acquire "b" t) ]))
+    [ "a=ok b=ok 0" ]
 
 let () =
   Cancellations.check "acquire" ~always:true
@@ -61,4 +92,8 @@ let () =
       let a = acquire "a" t in
       ([ a ], [ release_binary t; release_binary t; Cancel a ]))
     [ "a=cancelled 1"; "a=ok 1" ];
+  Sleeper.asleep := true;
+  check_nudged "";
+  Sleeper.step_ns := 2 * Nudge.patience_ns;
+  check_nudged ", soon impatient";
   Model.finish ()

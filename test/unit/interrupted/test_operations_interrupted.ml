@@ -46,7 +46,7 @@ let cases =
 (* They make a structure, or only look at it. *)
 let makes_or_looks =
   [
-    "create"; "create_empty"; "create_mailbox"; "make"; "of_value"; "of_stdlib";
+    "create"; "create_empty"; "create_mailbox"; "create_in_order"; "make"; "make_in_order"; "of_value"; "of_stdlib";
     "from_fun"; "from_val"; "waiters"; "is_empty"; "is_closed"; "is_open";
     "is_locked"; "is_val"; "is_resolved"; "peek"; "length"; "capacity"; "count";
     "parties"; "get_value";

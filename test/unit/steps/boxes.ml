@@ -7,69 +7,122 @@ let option = some int
 
 (* --- Mvar ------------------------------------------------------------------------ *)
 
-type mvar_op = Take | Read | Put | Swap | Modify | Give | Vacate
-type mvar_role = Taker | Reader | Holder | Putter
+type mvar_op =
+  | Take
+  | Read
+  | Put
+  | Swap
+  | Modify
+  | Give
+  | Vacate
+  | Come_back
+  | Give_up
 
-let real_mvar how ~log =
-  let t = Mvar.create_empty () and waiters = waiters log in
-  let use purpose = perform how t Mvar.use purpose in
+type mvar_role =
+  | Taker
+  | Reader
+  | Holder
+  | Putter
+  | Asleep of mvar_role  (** In a thread that sleeps. *)
+  | Impatient
+  | Nudged  (** Comes back to take. *)
+
+let rec request role : Mvar.request =
+  let came comes = { Mvar.to_take with comes } in
+  match role with
+  | Taker | Putter -> Mvar.to_take
+  | Reader -> Mvar.to_read
+  | Holder -> Mvar.to_hold
+  | Asleep role -> { (request role) with comes = Nudge.of_thread asleep }
+  | Impatient -> came (Nudge.of_impatient asleep)
+  | Nudged -> came (Nudge.of_nudged asleep)
+
+let real_mvar ~in_order how ~log =
+  let t = Mvar.create_empty ~in_order () and waiters = waiters log in
+  let use role = perform how t Mvar.use (request role) in
   let is_held () = match Atomic.get t with Mvar.Held _ -> true | _ -> false in
+  let may_take () =
+    match Mvar.use Mvar.to_take (Atomic.get t) with Wait -> false | _ -> true
+  in
   let act op n =
     match (op, how) with
     | Take, Publicly ->
-        option (if Mvar.is_empty t then Mvar.try_take t else Some (Mvar.take t))
-    | Take, _ -> option (use Take)
+        option (if may_take () then Some (Mvar.take t) else Mvar.try_take t)
+    | Take, _ -> option (use Taker)
     | Read, Publicly ->
         option (if Mvar.is_empty t then Mvar.try_read t else Some (Mvar.read t))
-    | Read, _ -> option (use Read)
+    | Read, _ -> option (use Reader)
     | Put, Publicly -> some unit (if Mvar.try_put t n then Some () else None)
     | Put, _ -> some unit (perform how t Mvar.put_in n)
-    | (Swap | Modify), _ when Mvar.is_empty t -> "none"
+    | (Swap | Modify), _ when not (may_take ()) -> "none"
     | Swap, Publicly -> int (Mvar.swap t n)
     | Modify, Publicly -> int (Mvar.modify t (fun old -> (old + n, old)))
     | Swap, _ ->
-        let old = Option.get (use (Hold Holders.unknown)) in
+        let old = Option.get (use Holder) in
         ignore (perform how t Mvar.put_back n : unit option);
         int old
     | Modify, _ ->
-        let old = Option.get (use (Hold Holders.unknown)) in
+        let old = Option.get (use Holder) in
         ignore (perform how t Mvar.put_back (old + n) : unit option);
         int old
     | (Give | Vacate), _ when not (is_held ()) -> "nobody holds it"
     | Give, Publicly -> unit (Mvar.give_back t n)
     | Give, _ -> some unit (perform how t Mvar.put_back n)
     | Vacate, _ -> some unit (perform how t Mvar.vacate ())
+    | Come_back, _ -> option (use Nudged)
+    | Give_up, _ -> some unit (perform how t Mvar.give_up ())
   and enlist role number answer =
-    let enlist operation show arg =
-      enlist waiters operation show t arg number answer
-    in
     match role with
-    | Taker -> enlist Mvar.taking int Mvar.Take
-    | Reader -> enlist Mvar.reading int Mvar.Read
-    | Holder -> enlist Mvar.modifying int Mvar.unknown
-    | Putter -> enlist Mvar.putting unit number
+    | Putter -> enlist waiters Mvar.putting unit t number number answer
+    | Nudged ->
+        let operation = Nudge.operation_again Mvar.taking in
+        enlist waiters operation int t (request role) number answer
+    | _ ->
+        enlist waiters Mvar.taking.operation int t (request role) number answer
   and look () =
-    (match Atomic.get t with
-      | Empty _ -> "empty"
-      | Full (v, _) -> Printf.sprintf "full %d" v
-      | Held _ -> "held")
-    ^ Printf.sprintf ", %d wait" (Mvar.waiters t)
+    let state, (line : _ Mvar.line) =
+      match Atomic.get t with
+      | Empty line -> ("empty", line)
+      | Full (v, _, line) -> (Printf.sprintf "full %d" v, line)
+      | Held { line; _ } -> ("held", line)
+    in
+    Printf.sprintf "%s, %d overtaken, %d wait" state (max (-1) line.overtaken)
+      (Mvar.waiters t)
   in
   { act; enlist; withdraw = withdraw waiters; look }
 
 type mvar_state = Empty | Full of int | Held
 
-let expected_mvar ~log =
+let expected_mvar ~in_order ~log =
   let state = ref Empty and takers = ref [] and putters = ref [] in
+  (* How often the nudged task was overtaken, or -1. *)
+  let overtaken = ref (-1) in
+  let is_nudged w =
+    match w.role with
+    | Asleep (Taker | Holder) | Nudged -> not in_order
+    | _ -> false
+  in
   let rec give v =
     match !takers with
-    | [] -> state := Full v
-    | w :: rest ->
+    | w :: rest when !overtaken < 0 -> (
         takers := rest;
-        if not (resume log w (int v)) then give v
-        else if w.role = Taker then vacate ()
-        else if w.role = Reader then give v
-        else state := Held
+        if is_nudged w then begin
+          state := Full v;
+          overtaken := 0;
+          if not (resume log w nudged) then give_up ()
+        end
+        else if not (resume log w (int v)) then give v
+        else
+          match w.role with
+          | Reader | Asleep Reader -> give v
+          | Holder | Asleep Holder -> state := Held
+          | _ -> vacate ())
+    | _ -> state := Full v
+  and give_up () =
+    if !overtaken >= 0 then begin
+      overtaken := -1;
+      match !state with Full v -> give v | Empty | Held -> ()
+    end
   and vacate () =
     match !putters with
     | [] -> state := Empty
@@ -77,31 +130,54 @@ let expected_mvar ~log =
         putters := rest;
         if resume log p "()" then give p.number else vacate ()
   in
+  let has_turn role =
+    !overtaken < 2 || match role with Nudged | Impatient -> true | _ -> false
+  and take role =
+    if !overtaken >= 0 then
+      match role with
+      | Nudged | Impatient -> overtaken := -1
+      | _ -> incr overtaken
+  in
   let act op n =
     match (op, !state) with
-    | Take, Full v ->
+    | Take, Full v when has_turn Taker ->
+        take Taker;
+        vacate ();
+        int v
+    | Come_back, Full v ->
+        take Nudged;
         vacate ();
         int v
     | Read, Full v -> int v
-    | Swap, Full v ->
-        state := Full n;
+    | Swap, Full v when has_turn Taker ->
+        take Taker;
+        give n;
         int v
-    | Modify, Full v ->
-        state := Full (v + n);
+    | Modify, Full v when has_turn Taker ->
+        take Taker;
+        give (v + n);
         int v
     | Put, Empty -> unit (give n)
-    | (Take | Read | Swap | Modify | Put), _ -> "none"
+    | (Take | Come_back | Read | Swap | Modify | Put), _ -> "none"
     | Give, Held -> unit (give n)
     | Vacate, Held -> unit (vacate ())
     | (Give | Vacate), _ -> "nobody holds it"
+    | Give_up, _ -> unit (give_up ())
   and enlist role number answer =
+    let w = { role; number; answer } in
     let come q =
-      q := !q @ [ { role; number; answer } ];
+      q := !q @ [ w ];
       true
     in
     match (role, !state) with
-    | Putter, Empty | (Taker | Reader | Holder), Full _ -> false
+    | Putter, Empty -> false
     | Putter, _ -> come putters
+    | (Reader | Asleep Reader), Full _ -> false
+    | _, Full _ when has_turn role -> false
+    | Nudged, _ ->
+        overtaken := -1;
+        takers := w :: !takers;
+        true
     | _ -> come takers
   and withdraw number =
     takers := without number !takers;
@@ -111,17 +187,37 @@ let expected_mvar ~log =
       | Empty -> "empty"
       | Full v -> Printf.sprintf "full %d" v
       | Held -> "held")
-    ^ Printf.sprintf ", %d wait" (List.length !takers + List.length !putters)
+    ^ Printf.sprintf ", %d overtaken, %d wait" !overtaken
+        (List.length !takers + List.length !putters)
   in
   expected { act; enlist; withdraw; look }
 
-let mvar =
+let mvar name ~in_order =
   Structure
     {
-      name = "Mvar";
-      ops = [| Take; Read; Put; Swap; Modify; Give; Give; Vacate |];
-      roles = [| Taker; Taker; Reader; Holder; Putter; Putter |];
-      make = (function Expected -> expected_mvar | how -> real_mvar how);
+      name;
+      ops =
+        [|
+          Take; Read; Put; Swap; Modify; Give; Give; Vacate; Come_back; Give_up;
+        |];
+      roles =
+        [|
+          Taker;
+          Taker;
+          Reader;
+          Holder;
+          Putter;
+          Putter;
+          Asleep Taker;
+          Asleep Reader;
+          Asleep Holder;
+          Impatient;
+          Nudged;
+        |];
+      make =
+        (function
+        | Expected -> expected_mvar ~in_order
+        | how -> real_mvar ~in_order how);
     }
 
 (* --- Channel ---------------------------------------------------------------------- *)
@@ -484,4 +580,13 @@ let lazy_ =
       make = (function Expected -> expected_lazy | how -> real_lazy how);
     }
 
-let all = [ mvar; channel; latch; bvar; promise; lazy_ ]
+let all =
+  [
+    mvar "Mvar" ~in_order:false;
+    mvar "Mvar, in order" ~in_order:true;
+    channel;
+    latch;
+    bvar;
+    promise;
+    lazy_;
+  ]

@@ -89,6 +89,27 @@ let enlist { log; leave } operation show t arg number answer =
 
 let withdraw { leave; _ } number = (Hashtbl.find leave number) ()
 
+(* That of a thread that sleeps until the program ends. *)
+let asleep =
+  let found = Atomic.make Sleeper.never in
+  let forever, _ = Unix.pipe () in
+  let sleep () =
+    (* that of a thread is known once some thread has slept *)
+    Sleeper.while_asleep ignore;
+    let mine = Sleeper.mine () in
+    Sleeper.while_asleep (fun () ->
+        Atomic.set found mine;
+        ignore (Unix.read forever (Bytes.create 1) 0 1 : int))
+  in
+  ignore (Thread.create sleep () : Thread.t);
+  while Atomic.get found == Sleeper.never do
+    Thread.yield ()
+  done;
+  Atomic.get found
+
+(* What a waiter is told that is nudged. *)
+let nudged = Printexc.to_string Operation.Nudged
+
 (* --- As expected -------------------------------------------------------------- *)
 
 type 'role waiter = { role : 'role; number : int; answer : answer }

@@ -1,0 +1,59 @@
+type nudged = Not_yet | Patient of int  (** Since when. *) | Impatient
+type t = { thread : Sleeper.t; nudged : nudged }
+
+let of_thread thread = { thread; nudged = Not_yet }
+let never = of_thread Sleeper.never
+let is_due t = Sleeper.is_asleep t.thread && t.nudged != Impatient
+let is_over t = t.nudged != Not_yet
+let outcome = Error Operation.Nudged
+let most = 100
+let patience_ns = 1_000_000
+let of_nudged thread = { thread; nudged = Patient (Sleeper.now_ns ()) }
+let of_impatient thread = { thread; nudged = Impatient }
+
+let again t =
+  match t.nudged with
+  | Not_yet -> of_nudged t.thread
+  | Patient since when Sleeper.now_ns () - since > patience_ns ->
+      of_impatient t.thread
+  | Patient _ | Impatient -> t
+
+type ('t, 'x, 'a) waiting = {
+  operation : ('t, 'x, 'a) Operation.t;
+  how_again : ('t, 'x, 'a) Operation.how;
+  of_arg : 'x -> t;
+  with_arg : 'x -> t -> 'x;
+  give_up : 't -> 'x -> unit;
+}
+
+let operation_again waiting = { waiting.operation with how = waiting.how_again }
+
+(* Nothing is allocated after the wait, and after the attempt: a signal handler may raise
+   there, and nobody would have what was taken. *)
+let rec wait_again waiting t arg =
+  let arg = waiting.with_arg arg (again (waiting.of_arg arg)) in
+  match Operation.attempt waiting.operation t arg with
+  | Some v -> v
+  | None -> (
+      match Operation.suspend (operation_again waiting) t arg with
+      | v -> v
+      | exception Operation.Nudged -> wait_again waiting t arg)
+
+let give_up_and_raise waiting t arg e =
+  let backtrace = Backtrace.get () in
+  waiting.give_up t arg;
+  Printexc.raise_with_backtrace e backtrace
+
+(* If a signal handler raises, the task may have been nudged: nobody knows. *)
+let[@inline never] wait_in_thread waiting t arg thread =
+  let arg = waiting.with_arg arg (of_thread thread) in
+  match Operation.wait waiting.operation t arg with
+  | v -> v
+  | exception Operation.Nudged -> (
+      try wait_again waiting t arg with e -> give_up_and_raise waiting t arg e)
+  | exception e -> give_up_and_raise waiting t arg e
+
+let[@inline] wait waiting t arg =
+  let thread = Sleeper.mine () in
+  if thread == Sleeper.never then Operation.wait waiting.operation t arg
+  else wait_in_thread waiting t arg thread

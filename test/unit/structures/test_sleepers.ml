@@ -1,0 +1,200 @@
+(* Threads that sleep may be overtaken where many want the same thing. *)
+
+open Concord
+open Concord_test_support
+open Check
+
+type lock =
+  | Lock : {
+      name : string;
+      create : in_order:bool -> 't;
+      take : 't -> unit;
+      try_take : 't -> bool;
+      give : 't -> unit;
+      waiters : 't -> int;
+    }
+      -> lock
+
+let locks =
+  [
+    Lock
+      {
+        name = "Mutex";
+        create =
+          (fun ~in_order ->
+            if in_order then Mutex.create_in_order () else Mutex.create ());
+        take = Mutex.lock;
+        try_take = Mutex.try_lock;
+        give = Mutex.unlock;
+        waiters = Mutex.waiters;
+      };
+    (let open Semaphore.Counting in
+     Lock
+       {
+         name = "Semaphore.Counting";
+         create =
+           (fun ~in_order -> if in_order then make_in_order 1 else make 1);
+         take = acquire;
+         try_take = try_acquire;
+         give = release;
+         waiters;
+       });
+    (let open Semaphore.Binary in
+     Lock
+       {
+         name = "Semaphore.Binary";
+         create =
+           (fun ~in_order -> if in_order then make_in_order true else make true);
+         take = acquire;
+         try_take = try_acquire;
+         give = release;
+         waiters;
+       });
+    (let open Rwlock in
+     Lock
+       {
+         name = "Rwlock";
+         create = (fun ~in_order -> create ~in_order ());
+         take = write_lock;
+         try_take = try_write_lock;
+         give = write_unlock;
+         waiters;
+       });
+    (let open Rwlock in
+     Lock
+       {
+         name = "Rwlock, readers wait";
+         create = (fun ~in_order -> create ~in_order ());
+         take = read_lock;
+         try_take = try_write_lock;
+         give =
+           (fun t -> try write_unlock t with Sys_error _ -> read_unlock t);
+         waiters;
+       });
+    (let open Mvar in
+     Lock
+       {
+         name = "Mvar";
+         create = (fun ~in_order -> create ~in_order ());
+         take;
+         try_take = (fun t -> Option.is_some (try_take t));
+         give = (fun t -> put t ());
+         waiters;
+       });
+  ]
+
+(* The thread takes, and gives back when it is told to. *)
+let rounds (Lock lock) ~in_order round =
+  let t = lock.create ~in_order and partner = Partner.thread () in
+  let once () =
+    let go = Atomic.make false in
+    if not (lock.try_take t) then lock.take t;
+    Partner.ask partner (fun () ->
+        lock.take t;
+        while not (Atomic.get go) do
+          Thread.yield ()
+        done;
+        lock.give t);
+    eventually "the thread waits" (fun () -> lock.waiters t = 1);
+    lock.give t;
+    let overtakes = lock.try_take t in
+    if overtakes then lock.give t;
+    Atomic.set go true;
+    Partner.join partner;
+    overtakes
+  in
+  round once;
+  Partner.stop partner
+
+let is_overtaken lock () =
+  rounds lock ~in_order:false @@ fun once ->
+  eventually ~pause:ignore "it is overtaken" once
+
+let is_not_overtaken lock () =
+  rounds lock ~in_order:true @@ fun once ->
+  for _ = 1 to 20 do
+    no "it is overtaken" (once ())
+  done
+
+let is_modified_in_turn () =
+  let t = Mvar.create 0 in
+  let add () =
+    for _ = 1 to 5_000 do
+      Mvar.modify t (fun n ->
+          Thread.yield ();
+          (n + 1, ()))
+    done
+  in
+  List.iter Thread.join (List.init 4 (fun _ -> Thread.create add ()));
+  int "all were counted" 20_000 (Mvar.take t)
+
+(* --- A queue of a mutex and a condition ------------------------------------------------ *)
+
+(* As one writes it with Stdlib. *)
+let queue ~items ~capacity work =
+  let m = Mutex.create () and q = Queue.create () in
+  let not_empty = Condition.create () and not_full = Condition.create () in
+  let produce () =
+    for i = 1 to items do
+      Mutex.protect m (fun () ->
+          while Queue.length q = capacity do
+            Condition.wait not_full m
+          done;
+          Queue.add i q;
+          Condition.signal not_empty)
+    done
+  and consume () =
+    for _ = 1 to items do
+      Mutex.protect m (fun () ->
+          while Queue.is_empty q do
+            Condition.wait not_empty m
+          done;
+          work (Queue.take q);
+          Condition.signal not_full)
+    done
+  in
+  List.init 8 (fun i -> Thread.create (if i < 4 then produce else consume) ())
+
+(* How often the calling thread has fallen asleep, where the system tells. *)
+let sleeps () =
+  let count line =
+    try Scanf.sscanf line "voluntary_ctxt_switches: %d" Option.some
+    with Scanf.Scan_failure _ | End_of_file -> None
+  in
+  match In_channel.open_text "/proc/thread-self/status" with
+  | exception Sys_error _ -> 0
+  | status ->
+      Fun.protect
+        ~finally:(fun () -> In_channel.close status)
+        (fun () ->
+          Option.value ~default:0
+            (List.find_map count (In_channel.input_lines status)))
+
+(* If each unlock handed the mutex to a thread that sleeps, each item would cost a sleep and
+   more. *)
+let no_convoy () =
+  let items = 25_000 and slept = Atomic.make 0 and sum = Atomic.make 0 in
+  let work i =
+    ignore (Atomic.fetch_and_add sum i : int);
+    if i = items then ignore (Atomic.fetch_and_add slept (sleeps ()) : int)
+  in
+  List.iter Thread.join (queue ~items ~capacity:100 work);
+  int "all came" (4 * items * (items + 1) / 2) (Atomic.get sum);
+  yes "few fell asleep" (Atomic.get slept < items)
+
+let () =
+  let each what check =
+    ( what,
+      List.map (fun (Lock { name; _ } as lock) -> test name (check lock)) locks
+    )
+  in
+  run "sleepers"
+    [
+      each "a thread that sleeps is overtaken" is_overtaken;
+      each "in order it is not" is_not_overtaken;
+      ( "many threads",
+        [
+          test "Mvar.modify" is_modified_in_turn;
+          test "no convoy at a queue" no_convoy;
+        ] );
+    ]
