@@ -131,7 +131,7 @@ let () =
   check "one uses, one closes"
     [ "u" => use; "c" => close ]
     [ "u=0 c=first file=0"; "u=1 c=first file=0"; "u=closed c=first file=0" ];
-  Model.sometimes (fun () ->
+  Model.sometimes ~one_in:9 (fun () ->
       check "one uses twice, one closes, one opens"
         [ "u" => use_twice; "c" => close; "o" => reopen ]
         [
