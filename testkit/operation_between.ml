@@ -226,37 +226,34 @@ let one_is_let_go s =
   only_if (one_by_one s) "one release lets several go on";
   only_if s.in_order "it promises no order"
 
-let cancellation_in_a_release s n =
+(* The scene [s] is interrupted, in a release or in a cancellation, and the other one
+   does the other thing. *)
+let release_and_cancellation ~interrupted s n =
   one_is_let_go s;
   let others = elsewhere s in
-  let first = start others in
-  let second = start s and release = ref None in
-  let reached =
-    at n
-      (fun ~arm ~disarm ->
-        arm ();
-        release := Some (begin_release s);
-        disarm ())
-      (fun () ->
-        ignore (Hand.cancel first.task : bool);
-        Hand.settle others.hand)
+  let cancels, releases =
+    match interrupted with
+    | `Release -> (others, s)
+    | `Cancellation -> (s, others)
   in
-  if reached then first_or_second s others first second (Option.get !release);
-  reached
-
-let release_in_a_cancellation s n =
-  one_is_let_go s;
-  let others = elsewhere s in
-  let first = start s in
-  let second = start others and release = ref None in
+  let first = start cancels in
+  let second = start releases and release = ref None in
+  let cancel () =
+    ignore (Hand.cancel first.task : bool);
+    Hand.settle cancels.hand
+  and let_go () = release := Some (begin_release releases) in
+  let main, other =
+    match interrupted with
+    | `Release -> (let_go, cancel)
+    | `Cancellation -> (cancel, let_go)
+  in
   let reached =
     at n
       (fun ~arm ~disarm ->
         arm ();
-        ignore (Hand.cancel first.task : bool);
-        Hand.settle s.hand;
+        main ();
         disarm ())
-      (fun () -> release := Some (begin_release others))
+      other
   in
   if reached then first_or_second s others first second (Option.get !release);
   reached
@@ -266,7 +263,8 @@ let cases =
     ("a release comes in a wait", each_moment release_in_a_wait);
     ("a task comes in a release", each_moment wait_in_a_release);
     ("a task comes in a wait", each_moment wait_in_a_wait);
-    ("a task is cancelled in a release", each_moment cancellation_in_a_release);
+    ( "a task is cancelled in a release",
+      each_moment (release_and_cancellation ~interrupted:`Release) );
     ( "a release comes in a cancelled wait",
-      each_moment release_in_a_cancellation );
+      each_moment (release_and_cancellation ~interrupted:`Cancellation) );
   ]

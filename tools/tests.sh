@@ -161,6 +161,8 @@ run_tests() {
   trap 'rm -f "$output"; [ -z "$late" ] || kill "$late"' EXIT
   # Behind tee, dune sees no terminal.
   if [ -t 2 ] && [ -z "${NO_COLOR:-}" ]; then export CLICOLOR_FORCE=1; fi
+  # The tests wait for a quarter of their time, for timeouts and for one another. So one more runs than there are cores.
+  export DUNE_JOBS=${DUNE_JOBS:-$(($(getconf _NPROCESSORS_ONLN) + 1))}
   { (dune build "$@") 2>&1 >&3 3>&- | tee "$output" >&2; } 3>&1 || result=$?
   if [ $result != 0 ]; then
     failed=$(failed_in "$output")

@@ -153,8 +153,20 @@ let steps = if instrumented then 300 else 5_000
 (* The number is not looked at: it may be another file's. *)
 let is_open { closed; _ } = Atomic.get closed = max_int
 
+(* The pollers get their own descriptors before there are connections. A poller that began
+   later could have the number of a connection that was closed, and who still reads that
+   number would read its bell. *)
+let start_pollers () =
+  let from, to_ = Unix.pipe ~cloexec:true () in
+  let wait () = Event.(select [ Aio.readable_evt from; timeout 0.001 ]) in
+  wait ();
+  Aio.run wait;
+  Aio.close from;
+  Aio.close to_
+
 (* Each host in a domain with two tasks, the last ones in two threads. *)
 let random () =
+  start_pollers ();
   let running = Atomic.make 0 in
   let work index ~may_give_up () =
     let random = Race.random index in

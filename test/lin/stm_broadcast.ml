@@ -213,7 +213,7 @@ module One_channel = STM_sequential.Make (Channels)
 module Two_channel = STM_domain.Make (Channels)
 
 let () =
-  QCheck_base_runner.run_tests_main
+  Drawn.run
     [
       One.agree_test ~count:(Race.often 300) ~name:"Broadcast, on one domain";
       Two.agree_test_par ~count:(Race.often 10)

@@ -135,7 +135,7 @@ module One = STM_sequential.Make (Spec)
 module Two = STM_domain.Make (Always_one)
 
 let () =
-  QCheck_base_runner.run_tests_main
+  Drawn.run
     [
       One.agree_test ~count:(Race.often 300) ~name:"choices, on one domain";
       Two.agree_test_par ~count:(Race.often 10) ~name:"choices, on two domains";

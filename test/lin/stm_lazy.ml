@@ -217,7 +217,7 @@ module One = STM_sequential.Make (Spec_alone)
 module Two = STM_domain.Make (Spec_beside)
 
 let () =
-  QCheck_base_runner.run_tests_main
+  Drawn.run
     [
       One.agree_test ~count:(Race.often 500) ~name:"Lazy, on one domain";
       Two.agree_test_par ~count:(Race.often 20) ~name:"Lazy, on two domains";

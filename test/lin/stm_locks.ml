@@ -2,7 +2,7 @@
    that hold no value: against models, on one domain and on two. *)
 
 let () =
-  QCheck_base_runner.run_tests_main
+  Drawn.run
     (List.concat
        [
          Stm_mutex.tests; Stm_semaphore.tests; Stm_rwlock.tests; Stm_latch.tests;

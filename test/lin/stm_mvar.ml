@@ -149,7 +149,7 @@ module Two = STM_domain.Make (Never_waits)
 module Two_swap = STM_domain.Make (Swaps)
 
 let () =
-  QCheck_base_runner.run_tests_main
+  Drawn.run
     [
       One.agree_test ~count:(Race.often 300) ~name:"Mvar, on one domain";
       Two.agree_test_par ~count:(Race.often 20)

@@ -89,7 +89,7 @@ module One = STM_sequential.Make (Spec)
 module Two = STM_domain.Make (Spec)
 
 let () =
-  QCheck_base_runner.run_tests_main
+  Drawn.run
     [
       One.agree_test ~count:(Race.often 500) ~name:"Promise, on one domain";
       Two.agree_test_par ~count:(Race.often 20) ~name:"Promise, on two domains";

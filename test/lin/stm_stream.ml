@@ -266,6 +266,4 @@ module Of_3 = Bounded (struct
   let capacity = 3
 end)
 
-let () =
-  QCheck_base_runner.run_tests_main
-    (Of_1.tests @ Of_2.tests @ Of_3.tests @ Unbounded.tests)
+let () = Drawn.run (Of_1.tests @ Of_2.tests @ Of_3.tests @ Unbounded.tests)

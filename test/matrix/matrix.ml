@@ -83,8 +83,8 @@ let choice =
   | [| _; seed |] when Option.is_some (int_of_string_opt seed) ->
       drawn (int_of_string seed)
   | _ ->
-      let open Concord_test_support.Race in
-      if long then Table.All else drawn seed
+      let module Race = Concord_test_support.Race in
+      if Race.long then Table.All else drawn Race.seed
 
 let present peers =
   List.concat_map (function Present hosts -> hosts | Absent _ -> []) peers

@@ -276,8 +276,8 @@ let seed =
 
 let so_far = ref 0
 
-(* For what takes more than three seconds: every third of these is checked, in another run
-   others; of those that take more than thirty, every ninth. *)
+(* For what takes more than a second: every third of these is checked, in another run
+   others; of those that take more than five, every ninth. *)
 let sometimes ?(one_in = 3) check =
   incr so_far;
   if long || (seed + !so_far) mod one_in = 0 then check ()

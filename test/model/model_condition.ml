@@ -95,7 +95,7 @@ let () =
       let w = wait ~until:(fun () -> !ready) "wait" c m in
       ([ w ], [ Run (make_ready c m); Cancel w ]))
     [ "wait=cancelled signal=ok"; "wait=ok signal=ok" ];
-  Model.sometimes (fun () ->
+  Model.sometimes ~one_in:9 (fun () ->
       check "one waits, another comes, a broadcast and a signal"
         (fun c m ->
           let a = wait "a" c m and b = wait "b" c m in

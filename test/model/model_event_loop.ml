@@ -55,7 +55,7 @@ let () =
           let l = loop "l" ~rounds:2 performed [ take a; take b ] in
           ([], [ Run l; put a 1; put b 2 ]) )
         [ "l=12 | ?0 ?0 (12)"; "l=21 | ?0 ?0 (21)" ]);
-  Model.sometimes (fun () ->
+  Model.sometimes ~one_in:9 (fun () ->
       check "a loop of two boxes waits and is cancelled, both are filled"
         ( boxes @@ fun a b performed ->
           let l = loop "l" ~rounds:2 performed [ take a; take b ] in
@@ -68,7 +68,7 @@ let () =
           "l=cancelled | ?0 2!0 (1)";
         ]);
   (* Between its rounds it is in no queue: another takes what comes. *)
-  Model.sometimes (fun () ->
+  Model.sometimes ~one_in:9 (fun () ->
       check "a loop waits, another one comes, both boxes are filled"
         ( boxes @@ fun a b performed ->
           let l = loop "l" ~rounds:2 performed [ take a; take b ] in

@@ -171,7 +171,7 @@ let () =
   both "the loop looks at one, put for the other" ~looks:1 ~takers:2
     [ Host; Put 1 ]
     [ "loop=waits take1=1 take2=waits empty" ];
-  Model.sometimes (fun () ->
+  Model.sometimes ~one_in:9 (fun () ->
       check "the loop looks, put, cancel" ~looks:1 ~takers:1
         [ Host; Put 1; Cancel 0 ]
         [ "loop=ended take1=1 empty"; "loop=ended take1=cancelled full 1" ]);

@@ -146,7 +146,7 @@ let () =
     [ "1" ];
   check_drain "drain is cancelled" ~cancelled:true ~jobs:1 [ ""; "1" ];
   check "the porter starts" ~asleep:false [ [ "a"; "b" ] ] [ "ab" ];
-  Model.sometimes (fun () ->
+  Model.sometimes ~one_in:9 (fun () ->
       check "the porter sleeps" ~asleep:true
         [ [ "a"; "b" ]; [ "c" ] ]
         [ "abc"; "acb"; "cab" ]);

@@ -146,26 +146,32 @@ let storm (a, b) tasks =
 
 let sides = [ (fifo, fifo); (lazy_fifo, fifo); (eio, fifo) ]
 
-(* [rounds n storms]: each of them, [n] times between each two sides, and what that
-   came to. *)
+(* Each storm between each two sides, so ordered that of every third one each storm is
+   there once, and the sides differ. *)
+let cells storms =
+  let between i storm =
+    List.mapi
+      (fun j _ -> (storm, List.nth sides ((i + j) mod List.length sides)))
+      sides
+  in
+  List.concat (List.mapi between storms)
+
+(* [rounds n storms]: each of them, [n] times between two sides that the seed draws, in a
+   long run between each two, and what that came to. *)
 let rounds n storms =
-  let each (name_of_storm, storm) =
-    let between ((a, b) as hosts) =
-      let start = Unix.gettimeofday () in
-      let attempts = ref 0 and cancelled = ref 0 in
-      for _ = 1 to n do
-        let more, of_them_cancelled = storm hosts in
-        attempts := !attempts + more;
-        cancelled := !cancelled + of_them_cancelled
-      done;
-      let seconds = Unix.gettimeofday () -. start in
-      Printf.printf
-        "%-16s %-10s and %-4s %8d attempts %8d cancelled %8.0f per second\n%!"
-        name_of_storm a.host.name b.host.name !attempts !cancelled
-        (float !attempts /. seconds)
-    in
-    List.iter between sides
+  let each ((name_of_storm, storm), ((a, b) as hosts)) =
+    let start = Unix.gettimeofday () in
+    let attempts = ref 0 and cancelled = ref 0 in
+    for _ = 1 to n do
+      let more, of_them_cancelled = storm hosts in
+      attempts := !attempts + more;
+      cancelled := !cancelled + of_them_cancelled
+    done;
+    let seconds = Unix.gettimeofday () -. start in
+    Printf.printf
+      "%-16s %-10s and %-4s %8d attempts %8d cancelled %8.0f per second\n%!"
+      name_of_storm a.host.name b.host.name !attempts !cancelled
+      (float !attempts /. seconds)
   in
   watchdog ~seconds:(if long then 3_600. else 90.);
-  Printf.printf "seed %d\n%!" seed;
-  List.iter each storms
+  List.iter each (drawn (cells storms))

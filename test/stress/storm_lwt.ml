@@ -206,10 +206,14 @@ let semaphore () =
 
 let () =
   watchdog ~seconds:(if long then 3_600. else 90.);
-  Printf.printf "seed %d\n%!" seed;
-  List.iter flood_through ways;
-  List.iter taking ways;
-  List.iter giving ways;
-  mutex ();
-  rwlock ();
-  semaphore ()
+  let through storm = List.map (fun way () -> storm way) ways in
+  List.iter
+    (fun storm -> storm ())
+    (drawn
+       (List.concat
+          [
+            through flood_through;
+            through taking;
+            through giving;
+            [ mutex; rwlock; semaphore ];
+          ]))

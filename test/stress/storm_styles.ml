@@ -89,14 +89,14 @@ module Make (S : Styles_cases.Style.S) = struct
 end
 
 let () =
-  Printf.printf "seed %d\n%!" seed;
   watchdog ~seconds:(if long then 600. else 100.);
   let times = if long then 20 else 1 in
+  let styles = drawn (List.mapi (fun i s -> (i, s)) Styles_cases.Style.all) in
   for round = 1 to times do
-    List.iteri
-      (fun i (module S : Styles_cases.Style.S) ->
+    List.iter
+      (fun (i, (module S : Styles_cases.Style.S)) ->
         let module Storm = Make (S) in
         let total = if S.is_light then 20_000 else 4_000 in
         Storm.storm ~index:((10 * round) + i) ~total ())
-      Styles_cases.Style.all
+      styles
   done

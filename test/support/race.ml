@@ -8,6 +8,18 @@ let seed =
 let often n = if long then 10 * n else n
 let random n = Random.State.make [| seed; n |]
 
+let drawn ?(turn = 0) all =
+  let n = List.length all in
+  let one_in = min 3 n in
+  if long || n < 2 then all
+  else begin
+    let is_chosen i _ = (i + turn + seed) mod one_in = 0 in
+    let chosen = List.filteri is_chosen all in
+    Printf.printf "CONCORD_SEED=%d draws %d of %d; CONCORD_LONG=1 runs all\n%!"
+      seed (List.length chosen) n;
+    chosen
+  end
+
 let watchdog ~seconds =
   let bark () =
     Thread.delay seconds;

@@ -12,6 +12,11 @@ val often : int -> int
 val random : int -> Random.State.t
 (** The [n]th generator of this seed. *)
 
+val drawn : ?turn:int -> 'a list -> 'a list
+(** Every third of them, and at least one: another seed draws others, and so
+    does another [turn], for programs that draw several times from one list. All
+    in a long run. It prints the seed. *)
+
 val watchdog : seconds:float -> unit
 (** Exits with code 2 if the program has not ended by then: a wake-up was lost.
 *)

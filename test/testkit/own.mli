@@ -21,5 +21,7 @@ module In_domain (_ : HOST) : HOST
 
 val test : ?only:string list * (module HOST) list -> (module HOST) list -> unit
 (** Runs the suite on each host; and before, the checks of these clauses on
-    those beside them. Prints what a host does not offer, and the report if a
-    clause is broken; then the exit code is 1. To be called once. *)
+    those beside them: on those of both that the seed draws
+    ({!Concord_test_support.Race.drawn}). Prints what a host does not offer, and
+    the report if a clause is broken; then the exit code is 1. To be called
+    once. *)

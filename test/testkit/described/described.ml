@@ -39,7 +39,4 @@ let operation (operation : int Operations.t) : (module Operation.OPERATION) =
     let fail = offered sample.fails (fun place -> Option.get place.fails)
   end)
 
-let suite described =
-  let test (name, f) = Check.test name f in
-  ( described.name ^ ", the contract",
-    List.map test (Operation.cases (operation described)) )
+let cases described = Operation.cases (operation described)

@@ -5,5 +5,5 @@ open Concord_test_support
 
 val operation : int Operations.t -> (module Concord_testkit.Operation.OPERATION)
 
-val suite : int Operations.t -> string * unit Alcotest.test_case list
-(** A test for each part of the clauses, in this process. *)
+val cases : int Operations.t -> (string * (unit -> unit)) list
+(** {!Concord_testkit.Operation.cases}. *)

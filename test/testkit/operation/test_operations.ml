@@ -21,6 +21,6 @@ let test_sides (name, operation) = Check.test name (passes operation)
 let () =
   Check.run "Operations"
     [
-      ("all", List.map test Operations.all);
-      ("both sides", List.map test_sides Two_sides.all);
+      ("all", List.map test (Race.drawn Operations.all));
+      ("both sides", List.map test_sides (Race.drawn Two_sides.all));
     ]

@@ -1,91 +1,73 @@
 open Concord
 open Concord_testkit
 
-(* Each number is what the one side gives, and the other one takes. *)
-type sides = {
-  take : unit -> int;
-  take_evt : unit -> int Event.t;
-  give : int -> unit;
-  give_evt : int -> unit Event.t;
-}
+(* Each number is what the one side gives, and the other one takes. The one that takes needs
+   none, and the one that gives gets 0. *)
+type side = { perform : int -> int; event : int -> int Event.t }
 
-let zero event = Event.wrap event (fun () -> 0)
+let takes f evt = { perform = (fun _ -> f ()); event = (fun _ -> evt ()) }
 
-let taking ~keeps:kept name make : (module Operation.OPERATION) =
-  (module struct
-    include Operation.Defaults
-
-    type t = sides
-
-    let name = name
-    let service = Operation.Takes
-    let keeps = kept
-    let create _ = make ~full:false
-    let wait t _ = t.take ()
-
-    let release t v =
-      t.give v;
-      0
-
-    let event = Some (fun t _ -> t.take_evt ())
-    let release_event = Some (fun t v -> zero (t.give_evt v))
-  end)
-
-let giving ~keeps:kept name make : (module Operation.OPERATION) =
-  (module struct
-    include Operation.Defaults
-
-    type t = sides
-
-    let name = name
-    let service = Operation.Gives
-    let keeps = kept
-    let create _ = make ~full:true
-
-    let wait t v =
-      t.give v;
-      0
-
-    let release t _ = t.take ()
-    let event = Some (fun t v -> zero (t.give_evt v))
-    let release_event = Some (fun t _ -> t.take_evt ())
-  end)
-
-let mvar ~full =
-  let t = if full then Mvar.create 0 else Mvar.create_empty () in
+let gives f evt =
   {
-    take = (fun () -> Mvar.take t);
-    take_evt = (fun () -> Mvar.take_evt t);
-    give = Mvar.put t;
-    give_evt = Mvar.put_evt t;
+    perform =
+      (fun v ->
+        f v;
+        0);
+    event = (fun v -> Event.wrap (evt v) (fun () -> 0));
   }
 
-let stream ~full =
+type sides = { take : side; give : side }
+
+let operation name ~service ~keeps:kept ~waits ~lets_go create :
+    (module Operation.OPERATION) =
+  (module struct
+    include Operation.Defaults
+
+    type t = sides
+
+    let name = name
+    let service = service
+    let keeps = kept
+    let create _ = create ()
+    let wait t = (waits t).perform
+    let release t = (lets_go t).perform
+    let event = Some (fun t -> (waits t).event)
+    let release_event = Some (fun t -> (lets_go t).event)
+  end)
+
+let mvar ~full () =
+  let t = if full then Mvar.create 0 else Mvar.create_empty () in
+  {
+    take = takes (fun () -> Mvar.take t) (fun () -> Mvar.take_evt t);
+    give = gives (Mvar.put t) (Mvar.put_evt t);
+  }
+
+let stream ~full () =
   let t = Stream.create 2 in
   if full then List.iter (Stream.add t) [ 0; 0 ];
   {
-    take = (fun () -> Stream.take t);
-    take_evt = (fun () -> Stream.take_evt t);
-    give = Stream.add t;
-    give_evt = Stream.add_evt t;
+    take = takes (fun () -> Stream.take t) (fun () -> Stream.take_evt t);
+    give = gives (Stream.add t) (Stream.add_evt t);
   }
 
-let channel ~full:_ =
+let channel ~full:_ () =
   let t = Channel.create () in
   {
-    take = (fun () -> Channel.receive t);
-    take_evt = (fun () -> Channel.receive_evt t);
-    give = Channel.send t;
-    give_evt = Channel.send_evt t;
+    take = takes (fun () -> Channel.receive t) (fun () -> Channel.receive_evt t);
+    give = gives (Channel.send t) (Channel.send_evt t);
   }
 
 let all =
-  let both ~keeps name make take give =
-    let named make_operation operation =
-      let name = Printf.sprintf "%s.%s, and the other side" name operation in
-      (name, make_operation ~keeps name make)
+  let both ~keeps structure make takes gives =
+    let take t = t.take and give t = t.give in
+    let side name service waits lets_go ~full =
+      let name = Printf.sprintf "%s.%s, and the other side" structure name in
+      (name, operation name ~service ~keeps ~waits ~lets_go (make ~full))
     in
-    [ named taking take; named giving give ]
+    [
+      side takes Operation.Takes take give ~full:false;
+      side gives Operation.Gives give take ~full:true;
+    ]
   in
   both ~keeps:true "Mvar" mvar "take" "put"
   @ both ~keeps:true "Stream" stream "take" "add"

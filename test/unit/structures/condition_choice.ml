@@ -177,6 +177,21 @@ let begins_again () =
     no "a signal was missed" (Hand.waits task)
   done
 
+(* The first one would unlock it, and so would the second. *)
+let twice_with_one_mutex () =
+  let c, m = create () and other = Condition.create () in
+  let task =
+    Hand.start @@ fun () ->
+    Mutex.lock m;
+    Event.select [ Condition.wait_evt c m; Condition.wait_evt other m ]
+  in
+  raises "twice"
+    (Invalid_argument "Condition.wait_evt: twice in one choice with one mutex")
+    (fun () -> Hand.result task);
+  waiting c 0;
+  waiting other 0;
+  yes "it keeps its mutex" (Mutex.is_locked m)
+
 let suite =
   ( "in a choice",
     [
@@ -190,5 +205,6 @@ let suite =
       test "cancelled while the mutex is busy" cancelled;
       test "an event is used many times" many_times;
       test "the mutex must be locked" not_locked;
+      test "not twice with one mutex" twice_with_one_mutex;
       test "no signal is missed when the choice begins again" begins_again;
     ] )

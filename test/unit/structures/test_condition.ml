@@ -167,6 +167,30 @@ let where_it_looks f () =
     (fun () -> Mvar.take box);
   f ()
 
+(* A task that may spin unlocks first, so that somebody can signal meanwhile. One that does
+   not keeps the mutex until it is enlisted. *)
+let spins_first () =
+  in_domain ignore;
+  let unlocked_before_it_suspends ~spins =
+    let c, m = create () and unlocked = ref None in
+    let before_block () =
+      if !unlocked = None then unlocked := Some (not (Mutex.is_locked m))
+    in
+    Spinning.next spins;
+    let task =
+      Hand.start ~before_block (fun () ->
+          Mutex.lock m;
+          Condition.wait c m)
+    in
+    Condition.signal c;
+    Hand.settle ();
+    Hand.result task;
+    !unlocked = Some true
+  in
+  no "it does not spin" (unlocked_before_it_suspends ~spins:false);
+  if Domain.recommended_domain_count () > 1 then
+    yes "it spins" (unlocked_before_it_suspends ~spins:true)
+
 let before_the_signal () =
   traced [ "the owner unlocks"; "the task unlocks"; "next" ] @@ fun say ->
   let c, m = create () in
@@ -234,6 +258,7 @@ let () =
            test "nothing else wakes" not_spurious;
            test "none is missed" not_missed;
            test "each wakes one, also after others have looked" one_by_one;
+           test "a task that spins unlocks first" spins_first;
            test "the mutex must be locked" not_locked;
            test "a bounded buffer of threads and domains" Buffer_case.run;
          ] );

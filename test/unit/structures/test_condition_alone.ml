@@ -143,6 +143,19 @@ let raises_ name loop =
   raises name Boom (fun () -> loop s (fun () -> raise Boom));
   waiting s 0
 
+(* The task has used a signal up when it has looked after it, also in vain. *)
+let used_up name loop =
+  let s = create () in
+  let task = Hand.start (fun () -> loop s (fun () -> None)) in
+  let other = Hand.start (fun () -> Condition.wait_no_mutex s.arrived) in
+  Condition.signal s.arrived;
+  Hand.settle ();
+  yes (name ^ ": looked in vain") (Hand.waits task);
+  Hand.unwind task;
+  yes (name ^ ": the other one still waits") (Hand.waits other);
+  Hand.unwind other;
+  waiting s 0
+
 let cancelled name loop =
   let s = create () in
   let task = Hand.start (fun () -> loop s (take s)) in
@@ -345,6 +358,7 @@ let () =
           test "raises what the function raises" (each raises_);
           test "what the function raises is handled" handled;
           test "what the function raises comes between the aborts" aborted;
+          test "a signal is used up by a look in vain" (each used_up);
           test "cancelled" (each cancelled);
           test "not suspended any more" (each stopped);
           test "a lost choice" lost;

@@ -118,6 +118,59 @@ let too_late ~cancelled () =
   yes "has passed" has_passed;
   int "kept" (Bool.to_int (not cancelled)) (Bool.to_int (is_kept ()))
 
+(* --- A waiter's resumer raises, in a task that waits or leaves ------------------- *)
+
+(* The task unlocks its mutex for another one, whose resumer raises. *)
+let while_it_unlocks name wait =
+  let m = Mutex.create () and c = Condition.create () in
+  let other = ref (ref false) in
+  let task =
+    Hand.start @@ fun () ->
+    Mutex.lock m;
+    other := Hand.watch ~strike:Interrupt (fun () -> Mutex.lock m);
+    wait c m
+  in
+  yes (name ^ ": unlocked for the other one") !(!other);
+  int (name ^ ": waiters") 0 (Condition.waiters c);
+  yes (name ^ ": has no mutex yet") (Hand.waits task);
+  Mutex.unlock m;
+  Hand.settle ();
+  raises name Interrupt (fun () -> Hand.result task);
+  yes (name ^ ": has its mutex") (Mutex.is_locked m)
+
+let unlocks () =
+  List.iter
+    (fun (name, wait) -> while_it_unlocks name wait)
+    [
+      ("wait", Condition.wait);
+      ("wait_evt", fun c m -> Event.sync (Condition.wait_evt c m));
+      ( "in a choice",
+        fun c m -> Event.select [ Event.never; Condition.wait_evt c m ] );
+    ]
+
+(* A signal comes while the task finds what it wants, so it is passed on to another one,
+   whose resumer raises. *)
+let while_it_leaves name loop =
+  let c = Condition.create () and other = ref (ref false) in
+  let look () =
+    other := Hand.watch ~strike:Interrupt (fun () -> Condition.wait_no_mutex c);
+    Condition.signal c;
+    Some 1
+  in
+  let task = Hand.start (fun () -> loop c look) in
+  yes (name ^ ": passed on") !(!other);
+  raises name Interrupt (fun () -> Hand.result task);
+  int (name ^ ": waiters") 0 (Condition.waiters c)
+
+let leaves () =
+  List.iter
+    (fun (name, loop) -> while_it_leaves name loop)
+    [
+      ("loop_no_mutex", Condition.loop_no_mutex);
+      ( "loop_no_mutex_evt",
+        fun c f -> Event.sync (Condition.loop_no_mutex_evt c f) );
+    ]
+
 (* A task was woken in vain, and makes the next trial as it comes back: it resumes itself, and
    then another one, whose resumer raises. *)
 let makes_the_next_trial () =
@@ -166,6 +219,11 @@ let () =
           test "during the resumption" (each (during_its_resumption ignore));
           test "also in who resumes"
             (each (during_its_resumption (fun () -> raise Interrupt)));
+        ] );
+      ( "a condition's waiter, in its task",
+        [
+          test "another one gets the mutex, and its resumer raises" unlocks;
+          test "another one gets the signal, and its resumer raises" leaves;
         ] );
       ( "a barrier",
         [

@@ -534,6 +534,24 @@ let contention () =
   int "the second" (2 * increments) (Atomic.get other);
   int "the third" (2 * increments) (Atomic.get last)
 
+(* The first place is where it was raised, not where the driver raises it again. *)
+let where_it_was_raised name { perform } =
+  let raising = Waiter.make_live (fun _ -> raise Exit) in
+  let step () n : _ Step.t =
+    Become (n + 1, Resume (raising, Ok (), fun _ -> Step.finished))
+  in
+  let first_place () =
+    let slots = Printexc.backtrace_slots (Printexc.get_raw_backtrace ()) in
+    Option.bind slots (fun slots -> Printexc.Slot.location slots.(0))
+  in
+  match perform (Atomic.make 0) step () with
+  | () -> Alcotest.failf "%s: it does not raise" name
+  | exception Exit -> (
+      match first_place () with
+      | Some { filename; _ } ->
+          string name "test_step.ml" (Filename.basename filename)
+      | None -> Alcotest.failf "%s: no backtrace" name)
+
 let () =
   run "Step"
     [
@@ -554,6 +572,7 @@ let () =
           test "a hundred in the first step" in_first_step;
           test "a hundred in a later step" (each in_later_step);
           test "a step that always raises" always;
+          test "the backtrace" (each where_it_was_raised);
         ] );
       ( "at every allocation",
         List.concat_map Interrupting.only

@@ -1,33 +1,11 @@
-(* Reports of tasks that wait. Threads of cycles are left behind: the program ends with
-   them. *)
+(* Reports of tasks that wait for one another. Threads of cycles are left behind: the program
+   ends with them. *)
 
 open Concord
 open Concord.Tools
 open Concord_test_support
 open Check
-
-let () = Debug.keep_waits ()
-let named_so name (p : Debug.target) = p.structure = Some name
-let waits_in name (wait : Debug.wait) = List.exists (named_so name) wait.targets
-
-let all_in name (report : Debug.report) =
-  List.filter (waits_in name) report.waits
-
-let behind_in name (report : Debug.report) =
-  List.filter (waits_in name) report.behind
-
-let cycles_in name (report : Debug.report) =
-  List.filter (List.exists (waits_in name)) report.cycles
-
-(* The report in which so many wait there. *)
-let until_there name n =
-  let found = ref (Debug.report ()) in
-  eventually (Printf.sprintf "%d wait in %s" n name) (fun () ->
-      found := Debug.report ();
-      List.length (all_in name !found) = n);
-  !found
-
-let start f = ignore (Thread.create f () : Thread.t)
+open Reported
 
 (* [n] threads; each has one lock, and then waits as [wait] says, given the next one. *)
 let ring name n wait =
@@ -121,12 +99,6 @@ let if_all_are_held () =
   | _ -> Alcotest.fail (Debug.to_string report)
 
 (* --- While others come and go ------------------------------------------------------ *)
-
-let is_over name box =
-  Mvar.put box ();
-  ignore (until_there name 0 : Debug.report);
-  eventually "it has gone on" (fun () ->
-      not (List.exists (waits_in name) (Debug.report ()).woken))
 
 (* Those that were there before and after are in each report; those that lock in the
    same order are in no cycle. *)
@@ -291,220 +263,8 @@ let handed_over =
         Event.sync (Mvar.modify_evt b (fun () -> ((), ()))));
   ]
 
-(* --- The rest ---------------------------------------------------------------------- *)
-
-let dumps () =
-  let box = Debug.named "dumped" (Mvar.create_empty ()) in
-  start (fun () -> Mvar.take box);
-  ignore (until_there "dumped" 1 : Debug.report);
-  let text = printed (fun () -> Debug.dump stdout) in
-  yes text (contains text "in Mvar.take of \"dumped\"");
-  is_over "dumped" box;
-  (* it is ready before it goes on *)
-  eventually "it is not there any more" (fun () ->
-      not (contains (printed (fun () -> Debug.dump stdout)) "dumped"))
-
-let last_name_counts () =
-  let box = Debug.named "first" (Mvar.create_empty ()) in
-  Debug.name box "second";
-  start (fun () -> Mvar.take box);
-  ignore (until_there "second" 1 : Debug.report);
-  is_over "second" box
-
-let no_structure () =
-  raises "an integer" (Invalid_argument "Debug.name: the value is no structure")
-    (fun () -> Debug.name 3 "three")
-
-(* Not only of the innermost frames. *)
-let frames () =
-  let box = Debug.named "frames" (Mvar.create_empty ()) in
-  let[@inline never] waits () =
-    Fun.protect ~finally:ignore (fun () ->
-        Mvar.take box;
-        ignore (Sys.opaque_identity 0 : int))
-  in
-  start (fun () ->
-      Concord_fifo.run (fun () ->
-          waits ();
-          ignore (Sys.opaque_identity 0 : int)));
-  let report = until_there "frames" 1 in
-  let text = Debug.to_string { report with waits = all_in "frames" report } in
-  yes "the function" (contains text "Test_debug_waits.frames");
-  List.iter
-    (fun other -> no other (contains text other))
-    [ "Concord__"; "Stdlib__Fun"; "Thread."; "fifo.ml"; "fun.ml" ];
-  is_over "frames" box
-
-(* Eight tasks at one choice of three: one group, with the alternatives as in the source. *)
-let select () =
-  let a = Debug.named "first" (Mvar.create_empty ())
-  and b = Debug.named "second" (Mvar.create_empty ())
-  and c = Debug.named "third" (Mvar.create_empty ()) in
-  let ends =
-    List.init 8 (fun _ ->
-        thread (fun () ->
-            Event.select [ Mvar.take_evt a; Mvar.take_evt b; Mvar.take_evt c ]))
-  in
-  let report = until_there "first" 8 in
-  let text = Debug.to_string { report with waits = all_in "first" report } in
-  let operations (wait : Debug.wait) =
-    List.map (fun (t : Debug.target) -> Option.get t.structure) wait.targets
-  in
-  List.iter
-    (fun wait ->
-      strings "in order" [ "first"; "second"; "third" ] (operations wait))
-    (all_in "first" report);
-  yes text (contains text "8 threads wait for");
-  List.iter (fun _ -> Mvar.put b ()) ends;
-  List.iter (fun join -> join ()) ends
-
-(* What structures say of themselves. The timeout has some time left, whatever it is. *)
-let states () =
-  let latch = Debug.named "a latch" (Latch.create 3)
-  and permits = Debug.named "permits" (Semaphore.Counting.make 0)
-  and stream = Debug.named "a stream" (Stream.create 2)
-  and items = Debug.named "no items" (Stream.create 5)
-  and never = Debug.named "never" (Promise.create ()) in
-  List.iter (Stream.add stream) [ 1; 2 ];
-  Latch.count_down latch;
-  let ends =
-    List.map thread
-      [
-        (fun () -> Latch.await latch);
-        (fun () -> Semaphore.Counting.acquire permits);
-        (fun () -> Stream.add stream 3);
-        (fun () -> Stream.take items);
-        (fun () ->
-          Event.select [ Promise.await_evt never; Event.timeout 1000. ]);
-      ]
-  in
-  let state name =
-    match all_in name (until_there name 1) with
-    | [ wait ] -> List.map (fun (t : Debug.target) -> t.state) wait.targets
-    | _ -> Alcotest.fail name
-  in
-  strings "latch" [ "2 to count down" ] (state "a latch");
-  strings "semaphore" [ "0 permits left" ] (state "permits");
-  strings "full" [ "2 of 2 items" ] (state "a stream");
-  strings "empty" [ "0 of 5 items" ] (state "no items");
-  (match state "never" with
-  | [ ""; left ] ->
-      yes left
-        (String.ends_with ~suffix:" s left" left
-        && float_of_string (List.hd (String.split_on_char ' ' left)) > 900.)
-  | states -> Alcotest.fail (String.concat "," states));
-  Latch.count_down latch;
-  Latch.count_down latch;
-  Semaphore.Counting.release permits;
-  ignore (Stream.take stream : int);
-  Stream.add items ();
-  Promise.fill never ();
-  List.iter (fun join -> join ()) ends
-
-(* Of two schedulers, each of which has a task 1. *)
-let two_schedulers () =
-  let box = Debug.named "two" (Mvar.create_empty ()) in
-  let one () =
-    Concord_fifo.run (fun () ->
-        Concord_fifo.join (Concord_fifo.fork (fun () -> Mvar.take box)))
-  in
-  let ends = [ thread one; thread one ] in
-  let report = until_there "two" 2 in
-  let again = Debug.report () in
-  let ids report =
-    List.map (fun (wait : Debug.wait) -> wait.task.id) (all_in "two" report)
-  in
-  int "two numbers" 2 (List.length (List.sort_uniq compare (ids report)));
-  Alcotest.(check (list int)) "the same again" (ids report) (ids again);
-  let text = Debug.to_string report in
-  List.iter
-    (fun id ->
-      yes text (contains text (Printf.sprintf "fifo, task 1 (id %d)" id)))
-    (ids report);
-  List.iter (fun _ -> Mvar.put box ()) ends;
-  List.iter (fun join -> join ()) ends
-
-let frames_of backtrace =
-  String.split_on_char '\n' (Printexc.raw_backtrace_to_string backtrace)
-
-(* --- Who forked whom ---------------------------------------------------------------- *)
-
-let origin_of name =
-  match all_in name (until_there name 1) with
-  | [ { origin = Some origin; task; _ } ] -> (origin, task)
-  | _ -> Alcotest.failf "%s: no origin" name
-
-(* A task forks one that forks one that waits: [forks] is the scheduler's own way. *)
-let forked kind run forks () =
-  let name = "forked by " ^ kind in
-  let box = Debug.named name (Mvar.create_empty ())
-  and parents = Debug.named (name ^ ", parent") (Mvar.create_empty ()) in
-  let ended =
-    thread (fun () ->
-        run (fun () ->
-            let[@inline never] forks_twice () =
-              forks (fun () ->
-                  forks (fun () -> Mvar.take box);
-                  Mvar.take parents);
-              ignore (Sys.opaque_identity 0 : int)
-            in
-            forks_twice ()))
-  in
-  let of_child, _ = origin_of name in
-  let of_parent, parent = origin_of (name ^ ", parent") in
-  int "the child's parent" parent.id of_child.parent.id;
-  yes "which is another task" (of_parent.parent.id <> parent.id);
-  yes "where"
-    (List.exists
-       (fun frame -> contains frame "forks_twice")
-       (frames_of of_parent.forked_at));
-  Mvar.put box ();
-  Mvar.put parents ();
-  ended ()
-
-let named_task () =
-  let box = Debug.named "of a named task" (Mvar.create_empty ()) in
-  let ended =
-    thread (fun () ->
-        Concord_fifo.run (fun () ->
-            Debug.name_task "writer";
-            Debug.name_task "reader";
-            Mvar.take box))
-  in
-  (match all_in "of a named task" (until_there "of a named task" 1) with
-  | [ { task; _ } ] ->
-      Alcotest.(check string) "the last name" "task 0 \"reader\"" task.name
-  | _ -> assert false (* it is one *));
-  Mvar.put box ();
-  ended ()
-
-(* A task that was resumed, and blocks its loop. *)
-let running () =
-  let box = Mvar.create_empty () and blocks = Stdlib.Mutex.create () in
-  let runs name (report : Debug.report) =
-    List.exists
-      (fun (running : Debug.running) ->
-        List.exists
-          (fun frame -> contains frame name)
-          (frames_of running.waited_at))
-      report.running
-  in
-  Stdlib.Mutex.lock blocks;
-  let[@inline never] culprit () =
-    Mvar.take box;
-    Stdlib.Mutex.lock blocks;
-    Stdlib.Mutex.unlock blocks
-  in
-  let loop = thread (fun () -> Concord_fifo.run culprit) in
-  eventually "it waits" (fun () -> Mvar.waiters box = 1);
-  no "it waits" (runs "culprit" (Debug.report ()));
-  Mvar.put box ();
-  eventually "it runs" (fun () -> runs "culprit" (Debug.report ()));
-  Stdlib.Mutex.unlock blocks;
-  loop ()
-
 let () =
-  run "Debug: who waits"
+  run "Debug: cycles"
     [
       ( "cycles",
         [
@@ -525,31 +285,4 @@ let () =
           test "not at once" not_at_once;
         ] );
       ("no cycle while handed over", handed_over);
-      ( "forked",
-        [
-          test "by Fifo"
-            (forked "Fifo" Concord_fifo.run (fun f ->
-                 ignore (Concord_fifo.fork f : Concord_fifo.handle)));
-          test "in a scope"
-            (let scope = ref None in
-             forked "a scope"
-               (fun f ->
-                 Concord_fifo.run (fun () ->
-                     Scope.run (fun opened ->
-                         scope := Some opened;
-                         f ())))
-               (fun f -> Scope.fork (Option.get !scope) f));
-        ] );
-      ( "the rest",
-        [
-          test "dump" dumps;
-          test "the last name counts" last_name_counts;
-          test "no structure" no_structure;
-          test "frames" frames;
-          test "a choice" select;
-          test "states" states;
-          test "two schedulers" two_schedulers;
-          test "who runs" running;
-          test "a task's name" named_task;
-        ] );
     ]
