@@ -69,7 +69,9 @@
       ([Concord_lwt.In_callback]) or a job of Async ([Concord_async.In_job]), is
       refused in each test, and not only when another task happens to have the
       lock. Events of these operations, and operations that wait for something
-      else, such as {!Mvar.take}, are refused only when they have to wait.
+      else, such as {!Mvar.take}, are refused only when they have to wait. Each
+      operation of [Concord_lwt] raises [Invalid_argument] in a task of another
+      scheduler, such as a fiber of Eio, unless Lwt's loop runs there.
     - [trace]: as {!Trace.start}, from the start of the program.
 
     @canonical Concord.Tools.Debug *)
