@@ -150,11 +150,13 @@ type wait = {
   task : task;
   domain : int;  (** On which the wait began. *)
   origin : origin option;
-      (** Where the task was forked, if that is known: of tasks of
-          {!Concord_fifo}, jobs of [Concord_domainslib], and code in direct
-          style, that were forked while waits were kept (in a scheduler that
-          began then). With [parent.id] a program can rebuild the tree of tasks.
-      *)
+      (** Where the task was forked, if that is known: of tasks that
+          {!Scope.fork} and the functions of {!Tasks} fork on any host, tasks of
+          {!Concord_fifo}, jobs of [Concord_domainslib], code in direct style,
+          and the threads and domains of {!Promise.in_thread} and
+          {!Promise.in_domain}. Each only if it was forked while waits were kept
+          (in {!Concord_fifo}, in a scheduler that began then). With [parent.id]
+          a program can rebuild the tree of tasks. *)
   targets : target list;
       (** Several for a choice: one is enough for the task to go on. *)
   waits_for : float;  (** In seconds. *)

@@ -492,6 +492,23 @@ let forked kind run forks () =
   Mvar.put parents ();
   ended ()
 
+let[@inline never] starts_here start box =
+  let ended = start (fun () -> Mvar.take box) in
+  Sys.opaque_identity ended
+
+let started kind start () =
+  let name = "started as a " ^ kind in
+  let box = Debug.named name (Mvar.create_empty ()) in
+  let ended = starts_here start box in
+  let origin, task = origin_of name in
+  yes "by another one" (origin.parent.id <> task.id);
+  yes "where"
+    (List.exists
+       (fun frame -> contains frame "starts_here")
+       (frames_of origin.forked_at));
+  Mvar.put box ();
+  Promise.await ended
+
 let named_task () =
   let box = Debug.named "of a named task" (Mvar.create_empty ()) in
   let ended =
@@ -569,6 +586,8 @@ let () =
                          scope := Some opened;
                          f ())))
                (fun f -> Scope.fork (Option.get !scope) f));
+          test "as a thread" (started "thread" Promise.in_thread);
+          test "as a domain" (started "domain" Promise.in_domain);
         ] );
       ( "the rest",
         [
