@@ -47,6 +47,9 @@
 
     - [waits]: as {!keep_waits}.
     - [sigquit]: as {!dump_on_signal} of [Sys.sigquit], and [waits].
+    - [sigusr2]: as {!Trace.on_signal} of [Sys.sigusr2], so that
+      [concord-trace --pid] can trace the process. Until it does, this costs
+      nothing.
     - [stall=SECONDS]: as [waits]; and the program writes a report by itself in
       two cases. A new cycle is reported within a quarter of that time, and a
       second at most, however busy the other tasks are; with many thousands of
