@@ -119,7 +119,7 @@ A process that runs can be attached to, more than once, if it has called on_sign
   $ attach() {
   >   concord-trace --no-table -o attached.json --pid $process 2> told &
   >   command=$!
-  >   while [ ! -e seen ]; do sleep 0.01; done
+  >   while [ ! -e seen ] && kill -0 $command 2> /dev/null; do sleep 0.01; done
   >   kill -INT $command
   >   wait $command
   >   while [ -e seen ]; do sleep 0.01; done
