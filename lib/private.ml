@@ -7,6 +7,7 @@ module Who = Who
 module Waits = Waits
 module Forks = Forks
 module Filler = Filler
+module Strict = Strict
 module Leaks = Leaks
 module Innermost_handler = Concord_stub.Innermost_handler
 module Plugin = Plugin

@@ -165,6 +165,12 @@ module Filler : sig
   (** Notes which task resolves a promise. *)
 end
 
+(** Used by [concord-lwt]. *)
+module Strict : sig
+  val is_on : bool
+  (** Is [CONCORD_DEBUG] [strict]? *)
+end
+
 (** What looks for leaks. Used by [concord-lwt] and [concord-schedulers]. *)
 module Leaks : sig
   val is_on : bool
@@ -324,7 +330,7 @@ module Noted : sig
   (** Has an operation of an indirect style in reports and traces. *)
 end
 
-(** Used by [concord-domainslib]. *)
+(** Used by [concord-domainslib] and [concord-lwt]. *)
 module Identify : sig
   val waker : unit -> Who.t
   (** The calling task; it never suspends. *)

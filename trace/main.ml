@@ -238,7 +238,8 @@ let command_line =
 
 let pid =
   let doc =
-    "Instead of running a program, trace the process $(docv), which has called \
+    "Instead of running a program, trace the process $(docv), which was \
+     started with CONCORD_DEBUG=sigusr2 or has called \
      Concord.Tools.Trace.on_signal, until it ends or this command is \
      interrupted (SIGINT, SIGTERM). On Linux."
   in

@@ -4,7 +4,7 @@ module Decision = Host_kit.Decision
 module Leaks = Concord.Private.Leaks
 module Suspend = Concord.Tools.Suspend
 
-let name = "lwt"
+let name = Loop.name
 
 exception In_callback
 

@@ -1,6 +1,8 @@
 module Inbox = Concord.Tools.Host_kit.Inbox
 module Spin = Concord.Tools.Host_kit.Spin
+module Strict = Concord.Private.Strict
 
+let name = "lwt"
 let this_thread () = Thread.id (Thread.self ())
 
 (* --- Whose it is ---------------------------------------------------------- *)
@@ -193,8 +195,9 @@ let tasks_wait () = !waits > Inbox.served wakes
 
 (* How many operations may be done at once before the clock is read, and how long a turn
    may be, in nanoseconds, if there are so many. Operations that need not wait are called by
-   other threads too: if one of two writes is lost, one more operation is done. *)
-let between_looks = 100
+   other threads too: if one of two writes is lost, one more operation is done. While
+   [CONCORD_DEBUG] is [strict], each operation asks [turn] before. *)
+let between_looks = if Strict.is_on then 0 else 100
 let longest_turn = 10_000_000
 let at_once = ref between_looks
 
@@ -215,7 +218,19 @@ let go_on () =
   at_once := between_looks;
   None
 
+(* A loop that another scheduler's task would run has not begun, or is over. *)
+let check_host () =
+  if not (is_in_turn ()) then
+    let { Concord.Private.Who.host; _ } = Concord.Private.Identify.waker () in
+    if host <> "" && host <> name then
+      invalid_arg
+        (Printf.sprintf
+           "Concord_lwt: called in a task of %s; there use the direct-style \
+            operation (Concord.Mvar.take for Concord_lwt.Mvar.take)"
+           host)
+
 let turn () =
+  if Strict.is_on then check_host ();
   if is_long_enough () then
     match enter () with
     | () -> Some (Lwt.pause ())

@@ -7,6 +7,9 @@
 
 (** {2 Whose it is} *)
 
+val name : string
+(** Of Lwt as a host: ["lwt"]. *)
+
 val run : (unit -> 'a) -> 'a
 (** [run f] is [f ()], in which the calling thread runs Lwt's loop.
 
@@ -69,4 +72,6 @@ val at_once : int ref
 val turn : unit -> unit Lwt.t option
 (** The loop's next turn, if this one has been long enough: some 10 ms, spent in
     operations that did not wait. [None] also if another thread runs the loop.
-*)
+
+    - {b Raises} [Invalid_argument] in a task of another scheduler, if
+      [CONCORD_DEBUG] is [strict]. *)

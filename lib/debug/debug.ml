@@ -82,6 +82,8 @@ let () =
   List.iter warn (Debugging.mistakes ());
   if Debugging.has "sigquit" then
     unless_impossible "sigquit" (fun () -> dump_on_signal Sys.sigquit);
+  if Debugging.has "sigusr2" then
+    unless_impossible "sigusr2" (fun () -> Trace.on_signal Sys.sigusr2);
   Option.iter
     (fun seconds ->
       unless_impossible "stall" (fun () -> Debug_stall.watch seconds))

@@ -47,6 +47,9 @@
 
     - [waits]: as {!keep_waits}.
     - [sigquit]: as {!dump_on_signal} of [Sys.sigquit], and [waits].
+    - [sigusr2]: as {!Trace.on_signal} of [Sys.sigusr2], so that
+      [concord-trace --pid] can trace the process. Until it does, this costs
+      nothing.
     - [stall=SECONDS]: as [waits]; and the program writes a report by itself in
       two cases. A new cycle is reported within a quarter of that time, and a
       second at most, however busy the other tasks are; with many thousands of
@@ -69,7 +72,9 @@
       ([Concord_lwt.In_callback]) or a job of Async ([Concord_async.In_job]), is
       refused in each test, and not only when another task happens to have the
       lock. Events of these operations, and operations that wait for something
-      else, such as {!Mvar.take}, are refused only when they have to wait.
+      else, such as {!Mvar.take}, are refused only when they have to wait. Each
+      operation of [Concord_lwt] raises [Invalid_argument] in a task of another
+      scheduler, such as a fiber of Eio, unless Lwt's loop runs there.
     - [trace]: as {!Trace.start}, from the start of the program.
 
     @canonical Concord.Tools.Debug *)
@@ -148,11 +153,13 @@ type wait = {
   task : task;
   domain : int;  (** On which the wait began. *)
   origin : origin option;
-      (** Where the task was forked, if that is known: of tasks of
-          {!Concord_fifo}, jobs of [Concord_domainslib], and code in direct
-          style, that were forked while waits were kept (in a scheduler that
-          began then). With [parent.id] a program can rebuild the tree of tasks.
-      *)
+      (** Where the task was forked, if that is known: of tasks that
+          {!Scope.fork} and the functions of {!Tasks} fork on any host, tasks of
+          {!Concord_fifo}, jobs of [Concord_domainslib], code in direct style,
+          and the threads and domains of {!Promise.in_thread} and
+          {!Promise.in_domain}. Each only if it was forked while waits were kept
+          (in {!Concord_fifo}, in a scheduler that began then). With [parent.id]
+          a program can rebuild the tree of tasks. *)
   targets : target list;
       (** Several for a choice: one is enough for the task to go on. *)
   waits_for : float;  (** In seconds. *)

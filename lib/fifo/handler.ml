@@ -105,12 +105,18 @@ let shield s (continuation : (unit -> unit, unit) continuation) =
       continue continuation unshield
   | exception e -> fail s continuation e
 
+let note_origin s origin = s.origins <- Numbers.add s.current origin s.origins
+
 let answer (type a) s (question : a Effect.t) (otherwise : a)
     (continuation : (a, unit) continuation) =
   match question with
   | Who.Who -> (
       match Some (Joins.who (Task.current s)) with
       | who -> continue continuation who
+      | exception e -> fail s continuation e)
+  | Who.Forked origin -> (
+      match note_origin s origin with
+      | () -> continue continuation true
       | exception e -> fail s continuation e)
   | _ -> continue continuation otherwise
 
@@ -217,14 +223,11 @@ let perform_guarded (type a) s (e : a Effect.t) (k : (a, unit) continuation) =
 
 (* Called in the new task. Whatever a signal handler raises while this is noted, the task
    runs: others may wait for what it does. *)
-let noted s origin f () =
-  (try s.origins <- Numbers.add s.current origin s.origins
-   with e -> Late.keep e (Printexc.get_raw_backtrace ()));
-  f ()
-
 let forked s origin f () =
   let child () = Joins.who_is (Task.current s) in
-  noted s origin (fun () -> Forks.run origin ~ask:child f) ()
+  (try note_origin s origin
+   with e -> Late.keep e (Printexc.get_raw_backtrace ()));
+  Forks.run origin ~ask:child f
 
 (* [k] is the parent's. *)
 let origin s k =
@@ -241,9 +244,6 @@ let[@inline never] perform_observed (type a) s (e : a Effect.t)
     if Forks.are_observed () then
       match e with
       | Fork f -> (Fork (forked s (origin s k) f) : a Effect.t)
-      | Fork_into (scope, f) ->
-          (* [Scope] traces it *)
-          Fork_into (scope, noted s (origin s k) f)
       | Suspend.Suspend block
         when Tracing.is_on () && not (Identify.is_question block) ->
           Tracing.queue "fifo: ready tasks" (s.next_free - s.first_ready);

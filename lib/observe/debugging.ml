@@ -26,8 +26,8 @@ let seconds word =
 
 (* --- Mistakes --------------------------------------------------------------- *)
 
-let flags = [ "waits"; "leaks"; "trace"; "sigquit"; "strict" ]
-let known = "waits, leaks, trace, sigquit, strict, stall=SECONDS"
+let flags = [ "waits"; "leaks"; "trace"; "sigquit"; "sigusr2"; "strict" ]
+let known = "waits, leaks, trace, sigquit, sigusr2, strict, stall=SECONDS"
 
 let mistake word =
   if List.mem word flags then None

@@ -6,5 +6,7 @@
 val add : (unit -> Who.t) -> is_resolved:('promise -> bool) -> 'promise -> unit
 (** To be called while waits are kept. *)
 
-val add_thread : is_resolved:('promise -> bool) -> 'promise -> unit
-(** The calling thread. It does nothing while waits are not kept. *)
+val add_thread :
+  ?origin:Who.origin -> is_resolved:('promise -> bool) -> 'promise -> unit
+(** The calling thread, which was started there. It does nothing while waits are
+    not kept. *)

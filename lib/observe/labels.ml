@@ -13,8 +13,16 @@ type label = { attached : t Identity.attached; is_first : bool }
    of them as of the others. *)
 type labels = { all : label list; length : int; limit : int }
 
+(* [named]: those that have a name, or belong to a part of what may have one. A wait that is
+   traced looks for a name. *)
+type lists = { named : labels; others : labels }
+
 let least = 1_000
-let labels = Atomic.make { all = []; length = 0; limit = least }
+
+let lists =
+  let none = { all = []; length = 0; limit = least } in
+  Atomic.make { named = none; others = none }
+
 let is_useful label = not (Identity.is_useless label.attached)
 
 let add_to { all; length; limit } label =
@@ -26,8 +34,12 @@ let add_to { all; length; limit } label =
     { all; length; limit = Int.max least (2 * length) }
 
 let attach ~is_first structure label =
-  let attached = Identity.attach structure label in
-  Atomically.update labels (fun before -> add_to before { attached; is_first })
+  let is_named =
+    Option.is_some label.name || not (Identity.is_nowhere label.whole)
+  and label = { attached = Identity.attach structure label; is_first } in
+  Atomically.update lists (fun ({ named; others } as lists) ->
+      if is_named then { lists with named = add_to named label }
+      else { lists with others = add_to others label })
 
 let nobody () = []
 
@@ -39,19 +51,30 @@ let add ?kind ?name ?made_at ?holders structure =
   attach ~is_first:false structure (label ?kind ?name ?made_at ?holders ())
 
 (* A structure that was named later has several. None is older than the first one. *)
-let rec find pointer = find_among (Atomic.get labels).all pointer
-
-and find_among labels pointer =
+let rec find_among labels pointer ~otherwise =
   match labels with
-  | [] -> []
+  | [] -> otherwise ()
   | { attached; is_first } :: older -> (
       match Identity.attached_to pointer attached with
-      | None -> find_among older pointer
-      | Some label ->
-          let of_whole =
-            if Identity.is_nowhere label.whole then [] else find label.whole
-          and others = if is_first then [] else find_among older pointer in
-          (label :: of_whole) @ others)
+      | None -> find_among older pointer ~otherwise
+      | Some label when is_first -> [ label ]
+      | Some label -> label :: find_among older pointer ~otherwise)
+
+let none () = []
+
+let find_named pointer =
+  find_among (Atomic.get lists).named.all pointer ~otherwise:none
+
+let find_own pointer =
+  let { named; others } = Atomic.get lists in
+  find_among named.all pointer ~otherwise:(fun () ->
+      find_among others.all pointer ~otherwise:none)
+
+let rec find pointer =
+  let with_whole label =
+    label :: (if Identity.is_nowhere label.whole then [] else find label.whole)
+  in
+  List.concat_map with_whole (find_own pointer)
 
 let first_kind = List.find_map (fun { kind; _ } -> kind)
 let first_name = List.find_map (fun { name; _ } -> name)
@@ -60,22 +83,26 @@ let first_made_at = List.find_map (fun { made_at; _ } -> made_at)
 (* To look through all labels takes so long that others may come at any time: they stay
    before those that were looked through. If another thread has dropped some meanwhile,
    it has done the same. *)
-let all () =
-  let { all = before; _ } = Atomic.get labels in
-  let useful = List.filter is_useful before in
+let without_useless ~before ~useful { all; length; limit } =
   let rec with_newer = function
     | labels when labels == before -> Some useful
     | [] -> None
     | newest :: rest -> Option.map (List.cons newest) (with_newer rest)
   in
-  let without_useless { all; length; limit } =
-    match with_newer all with
-    | Some all -> { all; length = List.length all; limit }
-    | None -> { all; length; limit }
-  in
-  if List.compare_lengths useful before < 0 then
-    Atomically.update labels without_useless;
+  match with_newer all with
+  | Some all -> { all; length = List.length all; limit }
+  | None -> { all; length; limit }
+
+let useful_of { all; _ } replace =
+  let useful = List.filter is_useful all in
+  if List.compare_lengths useful all < 0 then
+    Atomically.update lists (replace (without_useless ~before:all ~useful));
   useful
+
+let all () =
+  let { named; others } = Atomic.get lists in
+  useful_of named (fun f lists -> { lists with named = f lists.named })
+  @ useful_of others (fun f lists -> { lists with others = f lists.others })
 
 let given =
   {
@@ -140,7 +167,10 @@ let[@inline] made ?kind ?name ?holders structure =
   | None when not (Waits.are_kept ()) -> structure
   | name -> add_made kind name holders structure
 
-let[@inline] are_any () = (Atomic.get labels).length > 0
+let[@inline] are_any () =
+  let { named; others } = Atomic.get lists in
+  named.length + others.length > 0
+
 let add_part whole part = attach ~is_first:true part (label ~whole ())
 
 let[@inline never] add_derived whole part =
@@ -158,7 +188,12 @@ let[@inline] waited_in ~from part =
   if Waits.are_kept () then add_waited_in from part;
   part
 
-let name pointer = if are_any () then first_name (find pointer) else None
+let rec name pointer =
+  let of_label { name = own; whole; _ } =
+    if Option.is_none own && not (Identity.is_nowhere whole) then name whole
+    else own
+  in
+  List.find_map of_label (find_named pointer)
 
 (* --- In words ------------------------------------------------------------------ *)
 

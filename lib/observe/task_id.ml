@@ -1,7 +1,11 @@
 type t = { id : int; host : string; name : string }
 
 (* Written by the task itself. *)
-type entry = { number : int; mutable label : string option }
+type entry = {
+  number : int;
+  mutable label : string option;
+  mutable origin : Who.origin option;
+}
 
 module Names = Map.Make (struct
   type t = string * string
@@ -55,7 +59,7 @@ let entry who =
   | Some entry -> entry
   | None ->
       let number = 1 + Atomic.fetch_and_add last_number 1 in
-      let entry = { number; label = None } in
+      let entry = { number; label = None; origin = None } in
       Atomically.update tasks (add who entry);
       entry
 
@@ -69,3 +73,10 @@ let of_who (who : Who.t) =
   { id = number; host = who.host; name }
 
 let name who label = (entry who).label <- Some label
+let note_origin who origin = (entry who).origin <- Some origin
+
+let origin (who : Who.t) =
+  match who.origin with
+  | Some _ as noted -> noted
+  | None ->
+      Option.bind (find who (Atomic.get tasks)) (fun entry -> entry.origin)

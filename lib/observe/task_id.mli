@@ -13,3 +13,9 @@ val of_who : Who.t -> t
 val name : Who.t -> string -> unit
 (** From now on {!of_who} has this behind the task's own name. The last one
     counts. Of a task that is not known nothing is noted. *)
+
+val note_origin : Who.t -> Who.origin -> unit
+(** For a task whose host does not keep the origin ({!Who.Forked}). *)
+
+val origin : Who.t -> Who.origin option
+(** Where the task was forked, whoever keeps it. *)

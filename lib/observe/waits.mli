@@ -69,7 +69,7 @@ type t = {
   waits_at : Printexc.raw_backtrace;
   targets : target list;
   state : state Atomic.t;
-  process : int;  (** In which it began. *)
+  process : int;  (** In which a thread began it; 0 of other tasks. *)
 }
 
 val during :

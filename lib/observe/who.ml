@@ -8,7 +8,7 @@ type t = {
 
 and origin = { parent : t; forked_at : Printexc.raw_backtrace }
 
-type _ Effect.t += Who : t option Effect.t
+type _ Effect.t += Who : t option Effect.t | Forked : origin -> bool Effect.t
 
 let this_domain () = (Domain.self () :> int)
 let or_this = function Some domain -> domain | None -> this_domain ()

@@ -17,6 +17,9 @@ type _ Effect.t +=
   | Who : t option Effect.t
         (** A question ({!Concord_suspend.Ask}): which task is this? A host
             answers it, or whatever lies between the task and its host. *)
+  | Forked : origin -> bool Effect.t
+        (** A question of a task that begins: does the host keep the origin, to
+            give it to {!make}? *)
 
 val make :
   ?domain:int -> ?origin:origin -> host:string -> name:string -> 'identity -> t

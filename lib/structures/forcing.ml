@@ -24,6 +24,7 @@ and need = any option Atomic.t
 and 'a computation = {
   compute : unit -> 'a;
   restarts : exn -> bool;
+  failed_before : exn option;
   mutable sought : sought;
 }
 
@@ -40,7 +41,9 @@ and any = Any : 'a t -> any
 
 let make compute ~restarts =
   Atomic.make
-    (Unforced ({ compute; restarts; sought = Nothing }, Waiters.empty))
+    (Unforced
+       ( { compute; restarts; failed_before = None; sought = Nothing },
+         Waiters.empty ))
 
 (* --- The stack ------------------------------------------------------------ *)
 

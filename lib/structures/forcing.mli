@@ -30,6 +30,8 @@ and 'a computation = {
   restarts : exn -> bool;
       (** Is it to be run again, by the next task that wants the value, after it
           raised this? *)
+  failed_before : exn option;
+      (** What it raised when it ran last, if it is to be run again. *)
   mutable sought : sought;
 }
 

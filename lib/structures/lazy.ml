@@ -50,15 +50,17 @@ let settle_step outcome : _ -> _ Step.t = function
       Become (outcome, Step.resume_all waiters (Ok Settled) then_watchers)
   | (Unforced _ | Value _ | Failed _) as other -> Return (other, ())
 
-let pass_on_step () : _ -> _ Step.t = function
-  | Forcing { computation; waiters; watchers; _ } when Waiters.is_empty waiters
-    ->
-      Return (Unforced (computation, watchers), ())
+let pass_on_step e : _ -> _ Step.t = function
+  | Forcing f when Waiters.is_empty f.waiters ->
+      let computation = { f.computation with failed_before = Some e } in
+      Return (Unforced (computation, f.watchers), ())
   | Forcing f ->
+      let computation = { f.computation with failed_before = Some e } in
       let w = Waiters.head f.waiters and waiters = Waiters.tail f.waiters in
       Hand_over
         {
-          state = Forcing { f with by = w.arg; waiters; need = no_need };
+          state =
+            Forcing { f with computation; by = w.arg; waiters; need = no_need };
           waiter = w;
           outcome = Ok Yours;
           accepted = Step.finished;
@@ -82,12 +84,20 @@ let holders t =
   | Forcing { by; _ } -> Holders.to_list by
   | Unforced _ | Value _ | Failed _ -> []
 
+let state t =
+  match Atomic.get t with
+  | Forcing { computation = { failed_before = Some e; _ }; _ }
+  | Unforced ({ failed_before = Some e; _ }, _) ->
+      "failed before: " ^ Printexc.to_string e
+  | Unforced _ | Forcing _ | Value _ | Failed _ -> ""
+
 let forcing =
   {
     Operation.default with
     name = "Lazy.force";
     spin = Before;
     holders;
+    state;
     how =
       By_steps
         {
@@ -104,6 +114,7 @@ let watching =
     name = "Lazy.await_evt";
     spin = Before;
     holders;
+    state;
     how =
       By_steps
         {
@@ -196,10 +207,10 @@ let[@inline never] compute t computation =
       let backtrace = Printexc.get_raw_backtrace () in
       (match failure computation e backtrace with
       | Some failed -> settle t failed
-      | None -> Step.surely t pass_on_step ()
+      | None -> Step.surely t pass_on_step e
       | exception e ->
           let backtrace = Printexc.get_raw_backtrace () in
-          Step.surely t pass_on_step ();
+          Step.surely t pass_on_step e;
           Printexc.raise_with_backtrace e backtrace);
       Printexc.raise_with_backtrace e backtrace
 

@@ -50,8 +50,10 @@
 
     While waits are kept ({!Concord.Tools.Debug.keep_waits}), a report says
     which task forces a value for which others wait, if that task began to do so
-    since. The value's name is given by {!Concord.Tools.Debug.val-name}, because
-    {!from_val} and the others are Stdlib's.
+    since. If the computation is to be run again, the report says what it raised
+    the last time, as in [failed before: Exit]. The value's name is given by
+    {!Concord.Tools.Debug.val-name}, because {!from_val} and the others are
+    Stdlib's.
 
     An operation without a {b Suspends} line never suspends and needs no running
     scheduler. Without a {b Cost} line it is O(1). *)

@@ -361,8 +361,12 @@ let recording f =
 
 let started start f =
   let t = create () in
+  let origin =
+    if Waits.are_kept () then Some (Forks.here ~parent:(Identify.waker ()))
+    else None
+  in
   let f () =
-    Filler.add_thread ~is_resolved t;
+    Filler.add_thread ?origin ~is_resolved t;
     f ()
   in
   Signals.while_blocked (fun mask ->

@@ -106,10 +106,22 @@ let open_scope_unobserved body =
   | Some { scope } -> scope body
   | None -> inside body
 
+(* Called in the new task. Whatever a signal handler raises, the task runs. *)
+let note_origin origin =
+  try
+    match Reach.question (Who.Forked origin) ~otherwise:false with
+    | Some true -> ()
+    | Some false | None -> Task_id.note_origin (Identify.waker ()) origin
+  with e -> Late.keep e (Printexc.get_raw_backtrace ())
+
 let observed (host : Suspend.scope) =
   let fork f =
     let origin = Forks.here ~parent:(Identify.waker ()) in
-    host.fork (fun () -> Forks.run origin ~ask:Identify.waker f)
+    let run () =
+      if Waits.are_kept () then note_origin origin;
+      Forks.run origin ~ask:Identify.waker f
+    in
+    host.fork run
   in
   { host with fork }
 

@@ -61,6 +61,43 @@ let trying () =
          Mutex.unlock mutex;
          Lwt.return ()))
 
+(* --- Operations of Lwt, in a task of another scheduler ------------------------------- *)
+
+let is_about_host text =
+  String.starts_with ~prefix:"Concord_lwt: called in a task of " text
+
+(* Although none of them has to wait. *)
+let is_refused_elsewhere operation =
+  match Lwt.state (operation ()) with
+  | Return () | Sleep -> false
+  | Fail (Invalid_argument text) | (exception Invalid_argument text) ->
+      is_about_host text
+  | Fail e -> raise e
+
+let all_are_refused () =
+  let check (name, operation) = yes name (is_refused_elsewhere operation) in
+  List.iter check (Immediate.operations ())
+
+let elsewhere () =
+  Eio_main.run (fun _ -> all_are_refused ());
+  Concord_fifo.run all_are_refused;
+  Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
+      Promise.await (Concord_domainslib.submit pool all_are_refused))
+
+(* Before a loop, in one, in direct style, and in a loop that is run in a fiber. *)
+let where_lwt_is () =
+  let each (_, operation) = operation () in
+  let all () = Lwt_list.iter_s each (Immediate.operations ()) in
+  Lwt_main.run (all ());
+  Lwt_main.run (Lwt.bind (Lwt.pause ()) all);
+  let await_all () = Lwt_direct.await (all ()) in
+  Lwt_main.run (Lwt_direct.spawn await_all);
+  let in_direct (_, operation) =
+    Concord_lwt.direct (fun () -> ignore (operation () : unit Lwt.t))
+  in
+  Lwt_main.run (Lwt_list.iter_s in_direct (Immediate.operations ()));
+  Eio_main.run (fun _ -> Lwt_main.run (Lwt.bind (Lwt.pause ()) all))
+
 let () =
   restart ();
   let each f = List.map (fun (name, lock) -> test name (f lock)) locks in
@@ -71,4 +108,9 @@ let () =
       ("in a fiber", each in_fiber);
       ("in a task", each in_task);
       ("in a thread", each in_thread);
+      ( "of Lwt",
+        [
+          test "in a task of another scheduler" elsewhere;
+          test "where Lwt is" where_lwt_is;
+        ] );
     ]

@@ -7,99 +7,6 @@ open Lwt.Syntax
 module L = Concord_lwt
 
 let run = Concord_lwt.run
-let ignored p = Lwt.map ignore p
-
-(* Each need not wait, again and again, if no other task uses it. *)
-let operations () =
-  let full = Mvar.create 1 and box = Mvar.create_empty () in
-  let mailbox = Mailbox.create () and stream = Stream.create 1 in
-  let closed : int Mailbox.t = Mailbox.create () in
-  Mailbox.close closed;
-  let news = Broadcast.create () in
-  let subscription = Broadcast.subscribe news in
-  let mutex = Mutex.create () and rwlock = Rwlock.create () in
-  let counting = Semaphore.Counting.make 1 in
-  let binary = Semaphore.Binary.make true in
-  let latch = Latch.create 0 and barrier = Barrier.create 1 in
-  let forced = Lazy.from_val 1 in
-  let failing = Lazy.from_fun (fun () -> raise Exit) in
-  let promise = Promise.create () and failed = Promise.create () in
-  Promise.fill promise 1;
-  Promise.fail failed Exit;
-  let fails p =
-    Lwt.catch
-      (fun () -> ignored (p ()))
-      (function Lwt.Canceled as e -> Lwt.fail e | _ -> Lwt.return_unit)
-  in
-  let and_release release p =
-    let+ () = p in
-    release ()
-  in
-  [
-    ("Promise.await", fun () -> ignored (L.Promise.await promise));
-    ("Promise.await, failed", fun () -> fails (fun () -> L.Promise.await failed));
-    ("to_lwt", fun () -> ignored (L.to_lwt promise));
-    ("Mvar.read", fun () -> ignored (L.Mvar.read full));
-    ("Mvar.swap", fun () -> ignored (L.Mvar.swap full 1));
-    ("Mvar.modify", fun () -> ignored (L.Mvar.modify full (fun v -> (v, v))));
-    ( "Mvar.put",
-      fun () ->
-        let+ () = L.Mvar.put box 1 in
-        ignore (Mvar.take_available box : int option) );
-    ( "Mvar.take",
-      fun () ->
-        ignore (Mvar.try_put box 1 : bool);
-        ignored (L.Mvar.take box) );
-    ( "Stream.add",
-      fun () ->
-        let+ () = L.Stream.add stream 1 in
-        ignore (Stream.try_take stream : int option) );
-    ( "Stream.take",
-      fun () ->
-        ignore (Stream.try_add stream 1 : bool);
-        ignored (L.Stream.take stream) );
-    ( "Mailbox.take",
-      fun () ->
-        Mailbox.put mailbox 1;
-        ignored (L.Mailbox.take mailbox) );
-    ("Mailbox.take, closed", fun () -> fails (fun () -> L.Mailbox.take closed));
-    ( "Broadcast.receive",
-      fun () ->
-        Broadcast.send news 1;
-        ignored (L.Broadcast.receive subscription) );
-    ( "Mutex.lock",
-      fun () -> L.Mutex.lock mutex |> and_release (fun () -> Mutex.unlock mutex)
-    );
-    ("Mutex.with_lock", fun () -> L.Mutex.with_lock mutex Lwt.return);
-    ( "Rwlock.read_lock",
-      fun () ->
-        L.Rwlock.read_lock rwlock
-        |> and_release (fun () -> Rwlock.read_unlock rwlock) );
-    ( "Rwlock.write_lock",
-      fun () ->
-        L.Rwlock.write_lock rwlock
-        |> and_release (fun () -> Rwlock.write_unlock rwlock) );
-    ("Rwlock.read", fun () -> L.Rwlock.read rwlock Lwt.return);
-    ("Rwlock.write", fun () -> L.Rwlock.write rwlock Lwt.return);
-    ( "Semaphore.Counting.acquire",
-      fun () ->
-        L.Semaphore.Counting.acquire counting
-        |> and_release (fun () -> Semaphore.Counting.release counting) );
-    ( "Semaphore.Binary.acquire",
-      fun () ->
-        L.Semaphore.Binary.acquire binary
-        |> and_release (fun () -> Semaphore.Binary.release binary) );
-    ("Latch.await", fun () -> L.Latch.await latch);
-    ("Barrier.await", fun () -> L.Barrier.await barrier);
-    ("Lazy.force", fun () -> ignored (L.Lazy.force forced));
-    ("Lazy.force, failed", fun () -> fails (fun () -> L.Lazy.force failing));
-    ("sync", fun () -> L.sync (Event.always ()));
-    ("sync, wrap", fun () -> L.sync (Event.wrap (Event.always ()) Fun.id));
-    ("select", fun () -> L.select [ Event.always (); Event.never ]);
-    ("sync_before", fun () -> ignored (L.sync_before 0. Event.never));
-    ("direct", fun () -> L.direct ignore);
-  ]
-
 let seconds = 10.
 
 (* Again and again, until others have gone on. *)
@@ -143,7 +50,7 @@ let each_lets_others_go_on () =
     join ();
     Lwt.return_unit
   in
-  let all = List.combine (operations ()) (operations ()) in
+  let all = List.combine (Immediate.operations ()) (Immediate.operations ()) in
   run (fun () -> Lwt_list.iter_s each all)
 
 (* The fault as it was found: nothing else is done in [Lwt_main.run], whose loop has not
@@ -188,7 +95,7 @@ let is_cancelled_there () =
     yes name (Lwt.state p = Lwt.Fail Lwt.Canceled);
     Lwt.return_unit
   in
-  run (fun () -> Lwt_list.iter_s each (operations ()))
+  run (fun () -> Lwt_list.iter_s each (Immediate.operations ()))
 
 let in_order () =
   run @@ fun () ->

@@ -1,3 +1,3 @@
 (* No waits are kept: see [Waits]. *)
 
-let add_thread ~is_resolved:_ _ = ()
+let add_thread ?origin:(_ : Who.origin option) ~is_resolved:_ _ = ()

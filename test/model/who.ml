@@ -14,4 +14,4 @@ let is_known t = not (Identity.is_nowhere t.identity)
 let has_ended t = is_known t && Identity.is_collected t.identity
 let to_string { name; _ } = name
 
-type _ Effect.t += Who : t option Effect.t
+type _ Effect.t += Who : t option Effect.t | Forked : origin -> bool Effect.t

@@ -119,7 +119,7 @@ A process that runs can be attached to, more than once, if it has called on_sign
   $ attach() {
   >   concord-trace --no-table -o attached.json --pid $process 2> told &
   >   command=$!
-  >   while [ ! -e seen ]; do sleep 0.01; done
+  >   while [ ! -e seen ] && kill -0 $command 2> /dev/null; do sleep 0.01; done
   >   kill -INT $command
   >   wait $command
   >   while [ -e seen ]; do sleep 0.01; done
@@ -135,9 +135,22 @@ A process that runs can be attached to, more than once, if it has called on_sign
   $ touch enough
   $ wait $process
 
+Or if it was started with the variable.
+
+  $ rm -f ready enough
+  $ CONCORD_DEBUG=sigusr2 ./attachable.exe by-variable &
+  $ process=$!
+  $ while [ ! -e ready ]; do sleep 0.01; done
+  $ attach
+  $ cat told
+  concord-trace: attached.json can be opened in https://ui.perfetto.dev
+  $ [ "$(grep -c '"structure":"back"' attached.json)" -gt 10 ]
+  $ touch enough
+  $ wait $process
+
   $ sleep 20 &
-  $ concord-trace --pid $! 2>&1 | sed 's/[0-9][0-9]*/N/'
-  concord-trace: process N does not handle the signal: it has not called Concord.Tools.Trace.on_signal
+  $ concord-trace --pid $! 2>&1 | sed 's/process [0-9]*/process N/'
+  concord-trace: process N does not handle the signal: it was not started with CONCORD_DEBUG=sigusr2, and has not called Concord.Tools.Trace.on_signal
   $ kill $!
   $ concord-trace --pid 999999999 2>&1 | sed 's/[0-9][0-9]*/N/'
   concord-trace: process N cannot be traced: No such process

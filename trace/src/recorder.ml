@@ -197,7 +197,8 @@ let attach pid ~signal =
   | () -> (
       if not (handles pid ~number:(List.assoc signal signals)) then
         fail
-          "does not handle the signal: it has not called \
+          "does not handle the signal: it was not started with \
+           CONCORD_DEBUG=sigusr2, and has not called \
            Concord.Tools.Trace.on_signal";
       match
         let folder = folder_of pid in

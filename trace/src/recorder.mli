@@ -34,7 +34,8 @@ val start : string -> string list -> t
 
 val attach : int -> signal:int -> t
 (** [attach pid ~signal] is a process that runs already, and has called
-    {!Concord.Tools.Trace.on_signal}: it is sent the signal, [Sys.sigusr1] or
+    {!Concord.Tools.Trace.on_signal}, or was started with
+    [CONCORD_DEBUG=sigusr2]: it is sent the signal, [Sys.sigusr1] or
     [Sys.sigusr2]. On Linux.
 
     - {b Raises} [Failure] with what is to be told, if there is no such process,

@@ -39,6 +39,23 @@ let forked kind run forks () =
   Mvar.put parents ();
   ended ()
 
+let[@inline never] starts_here start box =
+  let ended = start (fun () -> Mvar.take box) in
+  Sys.opaque_identity ended
+
+let started kind start () =
+  let name = "started as a " ^ kind in
+  let box = Debug.named name (Mvar.create_empty ()) in
+  let ended = starts_here start box in
+  let origin, task = origin_of name in
+  yes "by another one" (origin.parent.id <> task.id);
+  yes "where"
+    (List.exists
+       (fun frame -> contains frame "starts_here")
+       (frames_of origin.forked_at));
+  Mvar.put box ();
+  Promise.await ended
+
 let () =
   run "Debug: who forked whom"
     [
@@ -56,5 +73,7 @@ let () =
                          scope := Some opened;
                          f ())))
                (fun f -> Scope.fork (Option.get !scope) f));
+          test "as a thread" (started "thread" Promise.in_thread);
+          test "as a domain" (started "domain" Promise.in_domain);
         ] );
     ]

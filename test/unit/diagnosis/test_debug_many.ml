@@ -134,6 +134,27 @@ let gone () =
   let grown = live () - before in
   yes (Printf.sprintf "%d words" grown) (grown < 100_000)
 
+(* Each wait that is traced asks for a name. To look through all structures takes hundreds of
+   times as long. *)
+let named_among_others () =
+  let named = Mvar.create_empty ~name:"named" () in
+  let name_of mvar = Concord__Labels.name (Concord__Identity.pointer mvar) in
+  let seconds_to_ask () =
+    let begun = Unix.gettimeofday () in
+    for _ = 1 to 1_000 do
+      ignore (Sys.opaque_identity (name_of named) : string option)
+    done;
+    Unix.gettimeofday () -. begun
+  in
+  let alone = seconds_to_ask () in
+  let others = Array.init 20_000 (fun _ -> Mvar.create_empty ()) in
+  let beside = seconds_to_ask () in
+  yes
+    (Printf.sprintf "%g s, and then %g s" alone beside)
+    (beside < 0.1 +. (20. *. alone));
+  Alcotest.(check (option string)) "its name" (Some "named") (name_of named);
+  Alcotest.(check (option string)) "no name" None (name_of others.(0))
+
 let () =
   run "Debug, of many"
     [
@@ -145,6 +166,9 @@ let () =
           test "that hold one structure" many_holders;
         ] );
       ( "structures",
-        [ test "beside a condition" condition_waits; test "that are gone" gone ]
-      );
+        [
+          test "beside a condition" condition_waits;
+          test "that are gone" gone;
+          test "one with a name" named_among_others;
+        ] );
     ]

@@ -205,7 +205,7 @@ let mistakes () =
       Child.says child "1 threads, cared for";
       Child.ends child;
       let known =
-        "there are waits, leaks, trace, sigquit, strict, stall=SECONDS"
+        "there are waits, leaks, trace, sigquit, sigusr2, strict, stall=SECONDS"
       in
       strings "each is told once"
         [

@@ -71,6 +71,36 @@ let select () =
   List.iter (fun _ -> Mvar.put b ()) ends;
   List.iter (fun join -> join ()) ends
 
+(* The task that forces a value first is cancelled, the next one forces it again, and one more
+   waits for that one. *)
+let failed_before () =
+  let name = "forced again" and box = Mvar.create_empty () in
+  let value =
+    Debug.named name (Lazy.from_fun (fun () -> (Mvar.take box : int)))
+  in
+  let force () = ignore (Lazy.force value : int) in
+  let states () =
+    List.concat_map
+      (fun (wait : Debug.wait) ->
+        List.map (fun t -> t.Debug.state) wait.targets)
+      (all_in name (Debug.report ()))
+  in
+  Concord_fifo.run @@ fun () ->
+  Scope.run @@ fun scope ->
+  Scope.run (fun first ->
+      Scope.fork first force;
+      Tasks.yield ();
+      Scope.fork scope force;
+      Tasks.yield ();
+      strings "a first attempt" [ "" ] (states ());
+      Scope.cancel first);
+  Scope.fork scope force;
+  Tasks.yield ();
+  strings "a further attempt"
+    [ "failed before: Concord_fifo.Cancelled" ]
+    (states ());
+  Mvar.put box 1
+
 (* What structures say of themselves. The timeout has some time left, whatever it is. *)
 let states () =
   let latch = Debug.named "a latch" (Latch.create 3)
@@ -189,6 +219,7 @@ let () =
           test "frames" frames;
           test "a choice" select;
           test "states" states;
+          test "what failed before" failed_before;
           test "two schedulers" two_schedulers;
           test "who runs" running;
           test "a task's name" named_task;

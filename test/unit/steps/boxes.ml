@@ -495,7 +495,7 @@ let real_lazy how ~log =
     | Force, Unforced _ when not (is_rare n) -> force n
     | Return, Forcing _ when not (is_rare n) -> settle (Value n)
     | Fail, Forcing _ when not (is_rare n) -> settle failed
-    | Pass_on, Forcing _ -> some unit (perform how t Lazy.pass_on_step ())
+    | Pass_on, Forcing _ -> some unit (perform how t Lazy.pass_on_step Exit)
     | _ -> "not now"
   and enlist role number answer =
     match role with

@@ -104,6 +104,35 @@ let timed_out host () =
       until tasks "it has ended" (fun () -> Promise.is_resolved ended);
       int "it is not listed" 0 (List.length (waits_in name)))
 
+let origin (wait : Debug.wait) =
+  match wait.origin with
+  | Some origin -> origin
+  | None -> Alcotest.failf "%s: no origin" wait.task.name
+
+(* A task of a scope forks another one. *)
+let forked_in_a_scope host () =
+  host.run (fun tasks ->
+      let box = Mvar.create_empty () and of_parent = Mvar.create_empty () in
+      let in_box = named box and in_the_parent's = named of_parent in
+      let ended = Promise.create () in
+      let[@inline never] forks_here scope =
+        Scope.fork scope (fun () ->
+            Scope.fork scope (fun () -> Mvar.take box);
+            Mvar.take of_parent);
+        Sys.opaque_identity ()
+      in
+      tasks.fork (fun () ->
+          Scope.run forks_here;
+          Promise.fill ended ());
+      let child = the_one tasks in_box
+      and parent = the_one tasks in_the_parent's in
+      int "by the parent" parent.task.id (origin child).parent.id;
+      let there = Printexc.raw_backtrace_to_string (origin parent).forked_at in
+      yes ("frames: " ^ there) (contains there "forks_here");
+      Mvar.put box ();
+      Mvar.put of_parent ();
+      until tasks "it has ended" (fun () -> Promise.is_resolved ended))
+
 (* A task that is awaited waits for what the one that awaits it holds. *)
 let in_a_join host () =
   host.run (fun tasks ->
@@ -233,5 +262,6 @@ let cases host =
       test "in an Mvar" (in_an_mvar host);
       test "in a choice" (in_a_choice host);
       test "that timed out" (timed_out host);
+      test "forked in a scope" (forked_in_a_scope host);
       test "in a join" (in_a_join host);
     ] )
