@@ -76,21 +76,23 @@ let sleep seconds = Event.sync (Event.timeout seconds)
 let with_timeout seconds f =
   if Float.is_nan seconds then
     invalid_arg "Concord.Tasks.with_timeout: not a number";
-  let result = Atomic.make None and ended = Promise.create () in
+  let result = Atomic.make None and is_late = Promise.create () in
+  let decide late = ignore (Promise.try_fill is_late late : bool) in
   let watch scope () =
-    let is_late =
-      Event.select
-        [
-          Event.wrap (Event.timeout seconds) (fun () -> true);
-          Event.wrap (Promise.await_evt ended) (fun () -> false);
-        ]
-    in
-    if is_late then Scope.cancel scope
+    let stop = Timer.after seconds (fun () -> decide true) in
+    match Promise.await is_late with
+    | late ->
+        stop ();
+        if late then Scope.cancel scope
+    | exception e ->
+        let backtrace = Printexc.get_raw_backtrace () in
+        stop ();
+        Printexc.raise_with_backtrace e backtrace
   in
   let body scope =
     Scope.fork scope (watch scope);
     Atomic.set result (Some (f ()));
-    Promise.fill ended ()
+    decide false
   in
   conclude (Scope.run_to_end body) result
 
