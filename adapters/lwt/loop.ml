@@ -244,14 +244,31 @@ let turn () =
 let spins = Spin.create ()
 let is_posted () = not (Inbox.is_empty wakes)
 
+(* Was a job served, since when the loop has not spun in vain? A task in a library of promises
+   is counted when it waits, but nobody waits in the loop for jobs: who has posted one, and has
+   its result, may post the next. *)
+let expects_job = ref false
+
+let serve_jobs () =
+  let served = Jobs.serve () in
+  if served then expects_job := true;
+  served
+
 let spin () =
-  Lwt.paused_count () = 0 && tasks_wait () && Spin.until spins is_posted
+  Lwt.paused_count () = 0
+  && (tasks_wait () || !expects_job)
+  &&
+  let gained = Spin.until spins is_posted in
+  if not gained then expects_job := false;
+  gained
 
 let max_spins = 64
 
+(* What a job has begun has its turn before the loop spins again. *)
 let rec serve_and_spin left spins =
   let left = serve left in
-  if left > 0 && spins > 0 && spin () then serve_and_spin left (spins - 1)
+  if serve_jobs () then left - 1
+  else if left > 0 && spins > 0 && spin () then serve_and_spin left (spins - 1)
   else left
 
 (* What was called may have made work for others, [Lwt_direct] for one, whose hook
@@ -259,7 +276,6 @@ let rec serve_and_spin left spins =
 let before_waiting () =
   let tasks_ran = tasks_ran () in
   let something = serve_and_spin max_wakes max_spins < max_wakes in
-  let something = Jobs.serve () || something in
   let something = tasks_ran || something in
   begin_turn ();
   if Lwt.paused_count () = 0 && (something || not (Inbox.fall_asleep wakes))
@@ -268,7 +284,7 @@ let before_waiting () =
 let after_waiting () =
   Inbox.wake_up wakes;
   ignore (serve max_wakes : int);
-  ignore (Jobs.serve () : bool)
+  ignore (serve_jobs () : bool)
 
 (* The tasks of [Lwt_direct] run in hooks, which it adds in front of all others with the
    first task. These hooks are to be between ours, so that its tasks run in a turn. What

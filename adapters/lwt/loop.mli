@@ -55,7 +55,8 @@ val post : Jobs.job -> unit
 
 (** {2 How many tasks wait for others to wake them}
 
-    If there is one, the loop spins for a moment before it sleeps. *)
+    If there is one, the loop spins for a moment before it sleeps. So it does
+    after a posted job. *)
 
 val begin_wait : unit -> unit
 (** One task more waits. *)

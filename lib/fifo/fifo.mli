@@ -51,6 +51,11 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
       around [run] handles, an operation of Eio in a fiber that called [run] for
       example, suspends all of its tasks; and to Eio they are one fiber, so that
       switches or [Eio.Fiber.first] of two of them must not overlap.
+    - {b Cost}: if [run] is called in a task of another [run], and so on, then
+      while no task of the innermost is ready, each of these loops waits as a
+      task of the one around it. So its next task to be resumed costs one more
+      suspension for each level, as does an effect that a handler around all of
+      them handles.
     - {b Cancelled} by the host of the calling task while suspended: cancels all
       tasks, waits for them, and re-raises the host's exception. (In an Eio
       fiber this needs [concord-eio]; without it [run] can no more suspend the

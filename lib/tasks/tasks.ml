@@ -76,21 +76,23 @@ let sleep seconds = Event.sync (Event.timeout seconds)
 let with_timeout seconds f =
   if Float.is_nan seconds then
     invalid_arg "Concord.Tasks.with_timeout: not a number";
-  let result = Atomic.make None and ended = Promise.create () in
+  let result = Atomic.make None and is_late = Promise.create () in
+  let decide late = ignore (Promise.try_fill is_late late : bool) in
   let watch scope () =
-    let is_late =
-      Event.select
-        [
-          Event.wrap (Event.timeout seconds) (fun () -> true);
-          Event.wrap (Promise.await_evt ended) (fun () -> false);
-        ]
-    in
-    if is_late then Scope.cancel scope
+    let stop = Timer.after seconds (fun () -> decide true) in
+    match Promise.await is_late with
+    | late ->
+        stop ();
+        if late then Scope.cancel scope
+    | exception e ->
+        let backtrace = Printexc.get_raw_backtrace () in
+        stop ();
+        Printexc.raise_with_backtrace e backtrace
   in
   let body scope =
     Scope.fork scope (watch scope);
     Atomic.set result (Some (f ()));
-    Promise.fill ended ()
+    decide false
   in
   conclude (Scope.run_to_end body) result
 
@@ -130,21 +132,40 @@ let task rest work =
     Atomic.set rest [];
     Printexc.raise_with_backtrace e backtrace
 
-let iter_in ~tasks work xs =
+let iter_some ~tasks f xs =
   let rest = Atomic.make xs in
-  let task () = task rest (fun () -> work rest) in
+  let work () = task rest (fun () -> begin_all rest f) in
   Scope.run (fun scope ->
       for _ = 2 to tasks do
-        Scope.fork scope task
+        Scope.fork scope work
       done;
-      task ())
+      work ())
 
-let iter_some ~tasks f xs = iter_in ~tasks (fun rest -> begin_all rest f) xs
+(* How long tasks may be forked before the others of the host have a turn, in nanoseconds. *)
+let longest_burst = 1_000_000
 
-(* Each in a task of its own. *)
+(* Each in a task of its own. One that begins while it is being forked need not look whether
+   it was cancelled: [fork] has. To look is to suspend, and of many tasks that wait the
+   collector scans each stack. *)
 let iter_all f xs =
-  let one rest = ignore (begin_next rest f : bool) in
-  iter_in ~tasks:(List.length xs) one xs
+  let rest = Atomic.make xs and forked = ref 0 in
+  let one n () =
+    task rest @@ fun () ->
+    if !forked = n then Option.iter f (next rest)
+    else ignore (begin_next rest f : bool)
+  in
+  Scope.run (fun scope ->
+      let begun = ref (Sleeper.now_ns ()) in
+      for n = 1 to List.length xs - 1 do
+        if Sleeper.now_ns () - !begun > longest_burst then begin
+          Scope.check_cancelled ();
+          begun := Sleeper.now_ns ()
+        end;
+        forked := n;
+        Scope.fork scope (one n)
+      done;
+      forked := 0;
+      one (-1) ())
 
 let iter_as name ?(max_tasks = max_int) f xs =
   if max_tasks < 1 then invalid_arg (name ^ ": max_tasks < 1");

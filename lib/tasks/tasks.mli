@@ -166,8 +166,10 @@ val iter : ?max_tasks:int -> ('a -> unit) -> 'a list -> unit
 
     - {b Suspends} until all have ended.
     - {b Cancelled}: so are all; then the host's exception is raised.
-    - {b Cost}: that of {!Scope.run}, of the tasks, and for each [x] that of one
-      effect; on Eio each [x] waits for its turn.
+    - {b Cost}: that of {!Scope.run} and of the tasks. While tasks are started,
+      other tasks of the host have a turn after each millisecond. If [max_tasks]
+      is less than the length of the list, each [x] also costs an effect, and on
+      Eio it waits for a turn.
 
     {[
       # let at_once = ref 0 and most = ref 0 in

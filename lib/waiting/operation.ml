@@ -1,3 +1,5 @@
+let () = Debug_start.link ()
+
 type spin = Never | Before | Enlisted | Enlisted_or_before | Indifferent
 
 type ('t, 'x, 'a) how =

@@ -95,6 +95,27 @@ let in_signal_handler () =
   let+ () = Concord_lwt.Promise.await posted in
   Sys.set_signal Sys.sigusr1 before
 
+let cpu () =
+  let t = Unix.times () in
+  t.tms_utime +. t.tms_stime
+
+(* The loop spins for the next job, but not for long. *)
+let idle () =
+  let loop_waits used =
+    let* () = Lwt_unix.sleep 0.001 in
+    let started = cpu () in
+    let+ () = Lwt_unix.sleep 0.3 in
+    used := cpu () -. started
+  in
+  let used = ref 0. in
+  beside Concord_lwt.run (fun () ->
+      let job () = Promise.await (Concord_lwt.post Lwt.return) in
+      for _ = 1 to 100 do
+        job ()
+      done;
+      Promise.await (Concord_lwt.post (fun () -> loop_waits used)));
+  if !used > 0.05 then Alcotest.failf "idle, it used %.3f s of CPU" !used
+
 (* --- Without a loop -------------------------------------------------------- *)
 
 (* First of all: it waits for the first loop. *)
@@ -197,5 +218,6 @@ let () =
             test "many, in order" many;
             test "from the loop itself" from_the_loop;
             test "from a signal handler" in_signal_handler;
+            test "an idle loop uses no CPU" idle;
           ] );
     ]

@@ -142,6 +142,29 @@ let fails_in_the_middle () =
         (fun i -> if i = 50 then explode () else never ())
         (List.init 100 Fun.id))
 
+(* Elements that never wait do not keep others from their turns. *)
+let others_have_turns () =
+  let computed = ref 0 and seen = ref [] and over = ref false in
+  let compute (_ : int) =
+    let until = Unix.gettimeofday () +. 0.002 in
+    while Unix.gettimeofday () < until do
+      Domain.cpu_relax ()
+    done;
+    incr computed
+  in
+  let look () =
+    while not !over do
+      seen := !computed :: !seen;
+      Tasks.yield ()
+    done
+  in
+  let iter () =
+    Tasks.iter compute (List.init 10 Fun.id);
+    over := true
+  in
+  ignore (Tasks.both iter look : unit * unit);
+  yes "many turns" (List.length (List.sort_uniq compare !seen) >= 5)
+
 let cases =
   [
     ("in time", in_time);
@@ -151,4 +174,5 @@ let cases =
     ("lists", lists);
     ("limited", limited);
     ("a failure in the middle", fails_in_the_middle);
+    ("others have turns", others_have_turns);
   ]

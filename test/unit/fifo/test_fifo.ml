@@ -347,9 +347,7 @@ let value_is_not_kept () =
   Mvar.put box (Bytes.create 100);
   Fifo.join waiter
 
-(* Beside its stack: 40, and its share of the scheduler's arrays. In bytecode the stack is
-   among them. *)
-let words_of_a_task () =
+let words_each most wait () =
   if Sys.backend_type = Native && (not debugged) && not instrumented then (
     let n = 10_000 and gate = Promise.create () in
     let live_words () =
@@ -359,11 +357,20 @@ let words_of_a_task () =
     Fifo.run @@ fun () ->
     let before = live_words () in
     for _ = 1 to n do
-      task (fun () -> Promise.await gate)
+      task (fun () -> wait gate)
     done;
     let words = float_of_int (live_words () - before) /. float_of_int n in
     Promise.fill gate ();
-    yes (Printf.sprintf "%.1f words" words) (words < 45.))
+    yes (Printf.sprintf "%.1f words" words) (words < most))
+
+(* Beside its stack: 40, and its share of the scheduler's arrays. In bytecode the stack is
+   among them. *)
+let words_of_a_task = words_each 45. Promise.await
+
+(* With the timeout, its task and its scope. *)
+let words_of_a_timeout =
+  words_each 200. (fun gate ->
+      ignore (Tasks.with_timeout 1000. (fun () -> Promise.await gate)))
 
 let () =
   run "Fifo"
@@ -407,6 +414,7 @@ let () =
           test "the scheduler does not keep a value that it passed on"
             value_is_not_kept;
           test "a task that waits has less than 45 words" words_of_a_task;
+          test "one that has a timeout has less than 200" words_of_a_timeout;
         ] );
       ( "misuse",
         [

@@ -1,0 +1,21 @@
+let warn sentence =
+  Debug_helpers.write (Printf.sprintf "concord: %s\n" sentence)
+
+let unless_impossible word f =
+  try f ()
+  with
+  | (Invalid_argument _ | Unix.Unix_error _ | Sys_error _ | Failure _) as e ->
+    warn (Printf.sprintf "CONCORD_DEBUG=%s: %s" word (Printexc.to_string e))
+
+let () =
+  List.iter warn (Debugging.mistakes ());
+  if Debugging.has "sigquit" then
+    unless_impossible "sigquit" (fun () -> Debug_signal.dump_on Sys.sigquit);
+  if Debugging.has "sigusr2" then
+    unless_impossible "sigusr2" (fun () -> Trace.on_signal Sys.sigusr2);
+  Option.iter
+    (fun seconds ->
+      unless_impossible "stall" (fun () -> Debug_stall.watch seconds))
+    (Debugging.seconds "stall")
+
+let link () = ()

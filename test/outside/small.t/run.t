@@ -1,0 +1,36 @@
+A program contains the modules of the library that it uses. Those that CONCORD_DEBUG asks for are among them, although
+neither program names them.
+
+  $ . ../project.sh
+  $ install concord concord-suspend
+  $ build ./lock.exe ./lock.bc ./own_box.exe ./own_box.bc
+  $ export CAML_LD_LIBRARY_PATH=$installed/lib/stublibs
+  $ for program in lock.exe lock.bc own_box.exe own_box.bc; do
+  >   echo "$program:"
+  >   CONCORD_DEBUG=sigquits bounded 20 "./_build/default/$program"
+  >   for name in Operation Debug_signal Debug_stall Debug_json Barrier Scope Fifo; do
+  >     ! grep -aq "Concord__$name" "_build/default/$program" || echo "  has $name"
+  >   done
+  > done
+  lock.exe:
+  concord: CONCORD_DEBUG has "sigquits", which means nothing: there are waits, leaks, trace, sigquit, strict, stall=SECONDS
+  locked
+    has Operation
+    has Debug_signal
+    has Debug_stall
+  lock.bc:
+  concord: CONCORD_DEBUG has "sigquits", which means nothing: there are waits, leaks, trace, sigquit, strict, stall=SECONDS
+  locked
+    has Operation
+    has Debug_signal
+    has Debug_stall
+  own_box.exe:
+  concord: CONCORD_DEBUG has "sigquits", which means nothing: there are waits, leaks, trace, sigquit, strict, stall=SECONDS
+  resumed
+    has Debug_signal
+    has Debug_stall
+  own_box.bc:
+  concord: CONCORD_DEBUG has "sigquits", which means nothing: there are waits, leaks, trace, sigquit, strict, stall=SECONDS
+  resumed
+    has Debug_signal
+    has Debug_stall
