@@ -32,6 +32,7 @@ let all =
       Bench_fib.group;
       Bench_scale.group;
       Bench_latency.group;
+      Bench_threads.group;
     ]
 
 let prepare effort (group : Case.group) =

@@ -65,6 +65,8 @@ let structures targets =
   |> List.sort_uniq String.compare
   |> String.concat ", "
 
+exception Nudged
+
 (* What resumers were called with, be it in vain, and how far [block] came. *)
 type progress = {
   errors : exn list Atomic.t;
@@ -73,7 +75,8 @@ type progress = {
 }
 
 let outcome progress e =
-  if List.memq e (Atomic.get progress.errors) then Raised
+  if e == Nudged then Returned
+  else if List.memq e (Atomic.get progress.errors) then Raised
   else if progress.entered && not progress.left then Raised
   else Cancelled
 

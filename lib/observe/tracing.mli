@@ -22,6 +22,9 @@ val stop : unit -> unit
 
     Only while {!is_on}. *)
 
+exception Nudged
+(** Of a wait that ends so that the task tries again: it has returned. *)
+
 val during :
   who:Who.t ->
   ask:(unit -> Who.t) ->

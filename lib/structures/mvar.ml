@@ -3,15 +3,15 @@
    State           Left by            To                      By whom
    Empty ts        put, ts = []     * Full (v, [], [])        any task
                    put, ts = w::_     Empty (ts - w)          any task; it calls w
-                   put, ts = w::_     Held (ts, [])           any task (w reads or holds, or
-                                                              is to be nudged)
+                   put, ts = w::_     Held (ts, [])           any task (w reads or holds)
    Full (v, ps, _) take, ps = []    * Empty _                 any task
                    take, ps = p::_  * Held (_, ps - p)        any task; it calls p
                    swap             * Full (v', ps, _)        any task
                    modify           * Held (_, ps)            any task
    Held (ts, ps)   give, ts = []    * Full (v, ps, [])        the holder
                    give, ts = w::_    Held (ts - w, ps)       the holder; it calls w
-                   give, ts = w::_    Full (v, ps, ts - w)    the holder; it nudges w
+                   give, ts = w::_    Full (v, ps, ts - w)    the holder; it nudges w, which
+                                                              is to hold
                    vacate, ps = []    Empty ts                the holder
                    vacate, ps = p::_  Held (ts, ps - p)       the holder; it calls p
 
@@ -84,9 +84,12 @@ let is_coming line = line.overtaken >= 0
 let not_coming now = if is_coming now then line now.takers nobody else now
 let without_first now = line (Waiters.tail now.takers) now.overtaken
 
-(* No reader is nudged: it keeps the value from nobody. *)
+(* Who takes or reads keeps nothing from others. And a task that puts a value and then takes
+   one must not take its own, if another one waited for it. *)
 let is_to_be_nudged (w : (request, _) Waiter.t) line =
-  line.overtaken = nobody && Nudge.is_due w.arg.comes && w.arg.purpose != Read
+  match w.arg.purpose with
+  | Hold _ -> line.overtaken = nobody && Nudge.is_due w.arg.comes
+  | Take | Read -> false
 
 (* The holder has [v] for those who wait. [result] is that of its own operation. *)
 let rec give result v : _ -> _ Step.t = function
@@ -171,7 +174,7 @@ let put_in v : _ -> _ Step.t = function
   | Empty line -> (
       let w = Waiters.head line.takers in
       match w.arg.purpose with
-      | Take when not (is_to_be_nudged w line) ->
+      | Take ->
           (* nobody sees [v] unless [w] accepts it: no need to hold the box *)
           Hand_over
             {
@@ -181,8 +184,7 @@ let put_in v : _ -> _ Step.t = function
               accepted = Step.finished;
               refused = Again;
             }
-      | Take | Read | Hold _ ->
-          Become (held line Waiters.empty, Then (give () v)))
+      | Read | Hold _ -> Become (held line Waiters.empty, Then (give () v)))
 
 (* As the last part of an operation whose result is known already. *)
 let put_back v state = give () v state

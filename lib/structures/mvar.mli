@@ -9,8 +9,9 @@
 
     - {b Order}: tasks that wait to put are served in the order of their
       arrival, and so are tasks that wait to take, read, swap or modify, in a
-      queue of their own. Newcomers overtake only tasks that wait to take, swap
-      or modify in a thread that sleeps, for a moment (see {!Mutex}).
+      queue of their own. Newcomers overtake only tasks that wait to swap or
+      modify in a thread that sleeps, and those behind them, for a moment (see
+      {!Mutex}).
     - {b Cancelled} while suspended: an operation that is cancelled has changed
       nothing (the value is not in the box, or was not taken, and no other
       waiter loses its turn), and the host's exception is raised. A task that

@@ -82,7 +82,7 @@ let withdraw operation t w =
 
 let refused : string option Atomic.t = Atomic.make None
 
-exception Nudged
+exception Nudged = Tracing.Nudged
 
 let[@inline never] withdraw_and_raise operation t w e =
   let backtrace = Backtrace.get () in

@@ -121,19 +121,19 @@ let cancellations () =
 (* The waiters are tasks of threads that sleep: they are nudged. *)
 let check_nudged what =
   check
-    ("a sleeper waits to take, another takes, a put" ^ what)
+    ("a sleeper waits to modify, another takes, a put" ^ what)
     []
     (fun box ->
-      let a = take "a" box in
+      let a = modify "a" box in
       ([ a ], [ Run (put "p" box 1); Run (take "b" box) ]))
-    [ "a=1 p=ok b=waits empty"; "a=waits p=ok b=1 empty" ];
+    [ "a=1 p=ok b=1 empty"; "a=waits p=ok b=1 empty" ];
   check
-    ("a sleeper waits to take and is cancelled, another waits, a put" ^ what)
+    ("a sleeper waits to modify and is cancelled, another waits, a put" ^ what)
     []
     (fun box ->
-      let a = take "a" box and b = take "b" box in
+      let a = modify "a" box and b = take "b" box in
       ([ a; b ], [ Run (put "p" box 1); Cancel a ]))
-    [ "a=1 b=waits p=ok empty"; "a=cancelled b=1 p=ok empty" ];
+    [ "a=1 b=1 p=ok empty"; "a=cancelled b=1 p=ok empty" ];
   check
     ("a sleeper waits to modify and is cancelled, another tries" ^ what)
     []

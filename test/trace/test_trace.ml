@@ -101,6 +101,23 @@ let wait_and_wake () =
       Check.int "domain" s.domain w.domain
   | _ -> Check.yes "four events" false
 
+(* A thread that sleeps is woken to try again. *)
+let nudged () =
+  let events =
+    traced @@ fun () ->
+    let m = Mutex.create () in
+    Mutex.lock m;
+    let thread = Thread.create (fun () -> Mutex.protect m ignore) () in
+    while Mutex.waiters m < 1 do
+      Thread.yield ()
+    done;
+    Mutex.unlock m;
+    Thread.join thread
+  in
+  Check.strings "events"
+    [ "began"; "suspended in Mutex.lock"; "woken by thread 0"; "returned" ]
+    (said events)
+
 let stopped () =
   ignore (traced meet_at_mvar : Trace.event list);
   nothing ()
@@ -313,6 +330,7 @@ let () =
         [
           Check.test "nothing when off" nothing;
           Check.test "wait and wake" wait_and_wake;
+          Check.test "woken to try again" nudged;
           Check.test "nothing when stopped" stopped;
           Check.test "raised" raised;
           Check.test "cancelled" cancelled;

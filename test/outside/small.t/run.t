@@ -13,24 +13,24 @@ neither program names them.
   >   done
   > done
   lock.exe:
-  concord: CONCORD_DEBUG has "sigquits", which means nothing: there are waits, leaks, trace, sigquit, strict, stall=SECONDS
+  concord: CONCORD_DEBUG has "sigquits", which means nothing: there are waits, leaks, trace, sigquit, sigusr2, strict, stall=SECONDS
   locked
     has Operation
     has Debug_signal
     has Debug_stall
   lock.bc:
-  concord: CONCORD_DEBUG has "sigquits", which means nothing: there are waits, leaks, trace, sigquit, strict, stall=SECONDS
+  concord: CONCORD_DEBUG has "sigquits", which means nothing: there are waits, leaks, trace, sigquit, sigusr2, strict, stall=SECONDS
   locked
     has Operation
     has Debug_signal
     has Debug_stall
   own_box.exe:
-  concord: CONCORD_DEBUG has "sigquits", which means nothing: there are waits, leaks, trace, sigquit, strict, stall=SECONDS
+  concord: CONCORD_DEBUG has "sigquits", which means nothing: there are waits, leaks, trace, sigquit, sigusr2, strict, stall=SECONDS
   resumed
     has Debug_signal
     has Debug_stall
   own_box.bc:
-  concord: CONCORD_DEBUG has "sigquits", which means nothing: there are waits, leaks, trace, sigquit, strict, stall=SECONDS
+  concord: CONCORD_DEBUG has "sigquits", which means nothing: there are waits, leaks, trace, sigquit, sigusr2, strict, stall=SECONDS
   resumed
     has Debug_signal
     has Debug_stall

@@ -25,10 +25,10 @@ type mvar_role =
   | Putter
   | Asleep of mvar_role  (** In a thread that sleeps. *)
   | Impatient
-  | Nudged  (** Comes back to take. *)
+  | Nudged  (** Comes back to hold. *)
 
 let rec request role : Mvar.request =
-  let came comes = { Mvar.to_take with comes } in
+  let came comes = { Mvar.to_hold with comes } in
   match role with
   | Taker | Putter -> Mvar.to_take
   | Reader -> Mvar.to_read
@@ -98,9 +98,7 @@ let expected_mvar ~in_order ~log =
   (* How often the nudged task was overtaken, or -1. *)
   let overtaken = ref (-1) in
   let is_nudged w =
-    match w.role with
-    | Asleep (Taker | Holder) | Nudged -> not in_order
-    | _ -> false
+    match w.role with Asleep Holder | Nudged -> not in_order | _ -> false
   in
   let rec give v =
     match !takers with
@@ -115,7 +113,7 @@ let expected_mvar ~in_order ~log =
         else
           match w.role with
           | Reader | Asleep Reader -> give v
-          | Holder | Asleep Holder -> state := Held
+          | Holder | Asleep Holder | Impatient | Nudged -> state := Held
           | _ -> vacate ())
     | _ -> state := Full v
   and give_up () =
@@ -146,7 +144,7 @@ let expected_mvar ~in_order ~log =
         int v
     | Come_back, Full v ->
         take Nudged;
-        vacate ();
+        state := Held;
         int v
     | Read, Full v -> int v
     | Swap, Full v when has_turn Taker ->

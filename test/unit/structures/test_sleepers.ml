@@ -71,16 +71,6 @@ let locks =
            (fun t -> try write_unlock t with Sys_error _ -> read_unlock t);
          waiters;
        });
-    (let open Mvar in
-     Lock
-       {
-         name = "Mvar";
-         create = (fun ~in_order -> create ~in_order ());
-         take;
-         try_take = (fun t -> Option.is_some (try_take t));
-         give = (fun t -> put t ());
-         waiters;
-       });
   ]
 
 (* The thread takes, and gives back when it is told to. *)
@@ -115,6 +105,18 @@ let is_not_overtaken lock () =
   for _ = 1 to 20 do
     no "it is overtaken" (once ())
   done
+
+(* The sleeping thread is to have the value. *)
+let own_value () =
+  let t = Mvar.create_empty () and partner = Partner.thread () in
+  for i = 1 to 20 do
+    Partner.ask partner (fun () -> Mvar.put t (-Mvar.take t));
+    eventually "the thread waits" (fun () -> Mvar.waiters t = 1);
+    Mvar.put t i;
+    int "an answer" (-i) (Mvar.take t);
+    Partner.join partner
+  done;
+  Partner.stop partner
 
 let is_modified_in_turn () =
   let t = Mvar.create 0 in
@@ -195,6 +197,7 @@ let () =
       ( "many threads",
         [
           test "Mvar.modify" is_modified_in_turn;
+          test "who puts a value does not take it back" own_value;
           test "no convoy at a queue" no_convoy;
         ] );
     ]
