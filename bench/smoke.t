@@ -871,6 +871,47 @@ Every row is measured and written, with figures that are figures:
   latency turn-p99.9 none eio ns
   latency turn-p99.9 eio eio ns
   latency turn-p99.9 concord eio ns
+  threads threads-write stdlib thread ns
+  threads threads-write stdlib-semaphore thread ns
+  threads threads-write concord thread ns
+  threads threads-write concord-in-order thread ns
+  threads threads-write concord-semaphore thread ns
+  threads threads-write concord-rwlock thread ns
+  threads threads-write concord-mvar thread ns
+  threads threads-yield stdlib thread ns
+  threads threads-yield stdlib-semaphore thread ns
+  threads threads-yield concord thread ns
+  threads threads-yield concord-in-order thread ns
+  threads threads-yield concord-semaphore thread ns
+  threads threads-yield concord-rwlock thread ns
+  threads threads-yield concord-mvar thread ns
+  threads threads-2-domains stdlib thread ns
+  threads threads-2-domains stdlib-semaphore thread ns
+  threads threads-2-domains concord thread ns
+  threads threads-2-domains concord-in-order thread ns
+  threads threads-2-domains concord-semaphore thread ns
+  threads threads-2-domains concord-rwlock thread ns
+  threads threads-2-domains concord-mvar thread ns
+  threads threads-8-domains stdlib thread ns
+  threads threads-8-domains stdlib-semaphore thread ns
+  threads threads-8-domains concord thread ns
+  threads threads-8-domains concord-in-order thread ns
+  threads threads-8-domains concord-semaphore thread ns
+  threads threads-8-domains concord-rwlock thread ns
+  threads threads-8-domains concord-mvar thread ns
+  threads threads-sleep-worst stdlib thread ms
+  threads threads-sleep-worst stdlib-semaphore thread ms
+  threads threads-sleep-worst concord thread ms
+  threads threads-sleep-worst concord-in-order thread ms
+  threads threads-sleep-worst concord-semaphore thread ms
+  threads threads-sleep-worst concord-rwlock thread ms
+  threads threads-sleep-worst concord-mvar thread ms
+  threads threads-queue stdlib thread ns
+  threads threads-queue concord thread ns
+  threads threads-queue stream thread ns
+  threads threads-queue-2-domains stdlib thread ns
+  threads threads-queue-2-domains concord thread ns
+  threads threads-queue-2-domains stream thread ns
 
 Each form beside an idle domain has the rows of the plain one, and these cases have one:
 
@@ -978,7 +1019,7 @@ The groups are those that ./dev bench knows before it builds this:
 What cannot be measured is said before anything is:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group" (there are mvar, cancel-cost, search, debug, suspend, effect, structures, event, lazy, lwt, async, bridge, styles, lwc, generator, web, fib, scale, latency)
+  bench: unknown group "no-such-group" (there are mvar, cancel-cost, search, debug, suspend, effect, structures, event, lazy, lwt, async, bridge, styles, lwc, generator, web, fib, scale, latency, threads)
   [2]
   $ TERM=dumb ./main.exe --minutes 0 2>&1 | tail -n 1
   bench: option '--minutes': 0 is not a number of minutes above 0
