@@ -25,7 +25,6 @@ let stdlib_semaphore () =
 
 let protecting t = { within = (fun f -> Concord.Mutex.protect t f) }
 let mutex () = protecting (Concord.Mutex.create ())
-let in_order () = protecting (Concord.Mutex.create_in_order ())
 
 let semaphore () =
   let t = Concord.Semaphore.Counting.make 1 in
@@ -43,7 +42,6 @@ let locks =
   [
     ("stdlib-semaphore", stdlib_semaphore);
     ("concord", mutex);
-    ("concord-in-order", in_order);
     ("concord-semaphore", semaphore);
     ("concord-rwlock", rwlock);
     ("concord-mvar", mvar);

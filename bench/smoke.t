@@ -874,35 +874,30 @@ Every row is measured and written, with figures that are figures:
   threads threads-write stdlib thread ns
   threads threads-write stdlib-semaphore thread ns
   threads threads-write concord thread ns
-  threads threads-write concord-in-order thread ns
   threads threads-write concord-semaphore thread ns
   threads threads-write concord-rwlock thread ns
   threads threads-write concord-mvar thread ns
   threads threads-yield stdlib thread ns
   threads threads-yield stdlib-semaphore thread ns
   threads threads-yield concord thread ns
-  threads threads-yield concord-in-order thread ns
   threads threads-yield concord-semaphore thread ns
   threads threads-yield concord-rwlock thread ns
   threads threads-yield concord-mvar thread ns
   threads threads-2-domains stdlib thread ns
   threads threads-2-domains stdlib-semaphore thread ns
   threads threads-2-domains concord thread ns
-  threads threads-2-domains concord-in-order thread ns
   threads threads-2-domains concord-semaphore thread ns
   threads threads-2-domains concord-rwlock thread ns
   threads threads-2-domains concord-mvar thread ns
   threads threads-8-domains stdlib thread ns
   threads threads-8-domains stdlib-semaphore thread ns
   threads threads-8-domains concord thread ns
-  threads threads-8-domains concord-in-order thread ns
   threads threads-8-domains concord-semaphore thread ns
   threads threads-8-domains concord-rwlock thread ns
   threads threads-8-domains concord-mvar thread ns
   threads threads-sleep-worst stdlib thread ms
   threads threads-sleep-worst stdlib-semaphore thread ms
   threads threads-sleep-worst concord thread ms
-  threads threads-sleep-worst concord-in-order thread ms
   threads threads-sleep-worst concord-semaphore thread ms
   threads threads-sleep-worst concord-rwlock thread ms
   threads threads-sleep-worst concord-mvar thread ms
