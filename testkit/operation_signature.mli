@@ -39,7 +39,9 @@ module type OPERATION = sig
   (** A release for which nobody waits lets the next one who comes go on. *)
 
   val in_order : bool
-  (** Who came first goes on first (S4). *)
+  (** Who came first goes on first (S4). The suite's tasks do not wait in
+      threads that sleep: so a structure passes that lets others overtake these.
+  *)
 
   val interruptible : bool
   (** If a resumer raises what a signal handler has raised, after its decision,
