@@ -38,18 +38,17 @@ let[@inline] released_now t =
   && s == Permits.few_free n
   && Atomic.compare_and_set t s (Permits.few_free (n + 1))
 
-let[@inline] acquired_now t =
+let[@inline never] acquire_slowly t =
+  Option.is_some (Step.attempt t Permits.take one)
+
+let[@inline] try_acquire t =
   let s = Atomic.get t in
   let n = s.Permits.free in
-  n > 0 && n <= Permits.few
-  && s == Permits.few_free n
-  && Atomic.compare_and_set t s (Permits.few_free (n - 1))
-
-let[@inline never] acquire_slowly t =
-  (Atomic.get t).Permits.free > 0
-  && Option.is_some (Step.attempt t Permits.take one)
-
-let[@inline] try_acquire t = acquired_now t || acquire_slowly t
+  n > 0
+  && (n <= Permits.few
+      && s == Permits.few_free n
+      && Atomic.compare_and_set t s (Permits.few_free (n - 1))
+     || acquire_slowly t)
 
 module Counting = struct
   type nonrec t = t
