@@ -65,3 +65,7 @@ val of_nudged : Sleeper.t -> t
 
 val of_impatient : Sleeper.t -> t
 (** It was nudged {!patience_ns} ago. *)
+
+val again : t -> t
+(** When it was nudged, or has come in vain: {!is_due} until {!patience_ns} have
+    passed since the first time. *)

@@ -130,6 +130,19 @@ let is_modified_in_turn () =
   List.iter Thread.join (List.init 4 (fun _ -> Thread.create add ()));
   int "all were counted" 20_000 (Mvar.take t)
 
+let patience () =
+  let module Nudge = Concord__Nudge in
+  let module Sleeper = Concord__Sleeper in
+  Sleeper.while_asleep @@ fun () ->
+  let start = Sleeper.now_ns () in
+  let nudged = Nudge.again (Nudge.of_thread (Sleeper.mine ())) in
+  let is_due () = Nudge.is_due (Nudge.again nudged) in
+  let due = is_due () in
+  (* the machine may have been busy meanwhile *)
+  if Sleeper.now_ns () - start < Nudge.patience_ns then yes "at once" due;
+  eventually ~pause:ignore "it is over" (fun () -> not (is_due ()));
+  yes "not too early" (Sleeper.now_ns () - start > Nudge.patience_ns)
+
 (* --- A queue of a mutex and a condition ------------------------------------------------ *)
 
 (* As one writes it with Stdlib. *)
@@ -197,6 +210,7 @@ let () =
       ( "many threads",
         [
           test "Mvar.modify" is_modified_in_turn;
+          test "how long" patience;
           test "who puts a value does not take it back" own_value;
           test "no convoy at a queue" no_convoy;
         ] );
