@@ -134,53 +134,43 @@ let capacity = 100
 
 type queue = { add : int -> unit; take : unit -> int }
 
-let stdlib_queue () =
-  let open Stdlib in
-  let m = Mutex.create () and q = Queue.create () in
-  let not_empty = Condition.create () and not_full = Condition.create () in
-  {
-    add =
-      (fun v ->
-        Mutex.protect m (fun () ->
-            while Queue.length q = capacity do
-              Condition.wait not_full m
-            done;
-            Queue.add v q;
-            Condition.signal not_empty));
-    take =
-      (fun () ->
-        Mutex.protect m (fun () ->
-            while Queue.is_empty q do
-              Condition.wait not_empty m
-            done;
-            let v = Queue.take q in
-            Condition.signal not_full;
-            v));
-  }
+module Queue_of (Mutex : sig
+  type t
 
-let concord_queue () =
-  let open Concord in
-  let m = Mutex.create () and q = Queue.create () in
-  let not_empty = Condition.create () and not_full = Condition.create () in
-  {
-    add =
-      (fun v ->
-        Mutex.protect m (fun () ->
-            while Queue.length q = capacity do
-              Condition.wait not_full m
-            done;
-            Queue.add v q;
-            Condition.signal not_empty));
-    take =
-      (fun () ->
-        Mutex.protect m (fun () ->
-            while Queue.is_empty q do
-              Condition.wait not_empty m
-            done;
-            let v = Queue.take q in
-            Condition.signal not_full;
-            v));
-  }
+  val create : unit -> t
+  val protect : t -> (unit -> 'a) -> 'a
+end) (Condition : sig
+  type t
+
+  val create : unit -> t
+  val wait : t -> Mutex.t -> unit
+  val signal : t -> unit
+end) =
+struct
+  let make () =
+    let m = Mutex.create () and q = Queue.create () in
+    let not_empty = Condition.create () and not_full = Condition.create () in
+    let add v =
+      Mutex.protect m (fun () ->
+          while Queue.length q = capacity do
+            Condition.wait not_full m
+          done;
+          Queue.add v q;
+          Condition.signal not_empty)
+    and take () =
+      Mutex.protect m (fun () ->
+          while Queue.is_empty q do
+            Condition.wait not_empty m
+          done;
+          let v = Queue.take q in
+          Condition.signal not_full;
+          v)
+    in
+    { add; take }
+end
+
+module Of_stdlib = Queue_of (Mutex) (Condition)
+module Of_concord = Queue_of (Concord.Mutex) (Concord.Condition)
 
 let stream () =
   let t = Concord.Stream.create capacity in
@@ -218,8 +208,8 @@ let queues case ~domains title =
   in
   {
     title;
-    baseline = row ("stdlib", stdlib_queue);
-    others = List.map row [ ("concord", concord_queue); ("stream", stream) ];
+    baseline = row ("stdlib", Of_stdlib.make);
+    others = List.map row [ ("concord", Of_concord.make); ("stream", stream) ];
   }
 
 let group =
