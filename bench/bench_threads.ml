@@ -130,59 +130,12 @@ let worst n run = float_of_int n *. run.worst_ns
 
 (* --- A queue, as one writes it ---------------------------------------------------------- *)
 
-let capacity = 100
-
-type queue = { add : int -> unit; take : unit -> int }
-
-module Queue_of (Mutex : sig
-  type t
-
-  val create : unit -> t
-  val protect : t -> (unit -> 'a) -> 'a
-end) (Condition : sig
-  type t
-
-  val create : unit -> t
-  val wait : t -> Mutex.t -> unit
-  val signal : t -> unit
-end) =
-struct
-  let make () =
-    let m = Mutex.create () and q = Queue.create () in
-    let not_empty = Condition.create () and not_full = Condition.create () in
-    let add v =
-      Mutex.protect m (fun () ->
-          while Queue.length q = capacity do
-            Condition.wait not_full m
-          done;
-          Queue.add v q;
-          Condition.signal not_empty)
-    and take () =
-      Mutex.protect m (fun () ->
-          while Queue.is_empty q do
-            Condition.wait not_empty m
-          done;
-          let v = Queue.take q in
-          Condition.signal not_full;
-          v)
-    in
-    { add; take }
-end
-
-module Of_stdlib = Queue_of (Mutex) (Condition)
-module Of_concord = Queue_of (Concord.Mutex) (Concord.Condition)
-
-let stream () =
-  let t = Concord.Stream.create capacity in
-  {
-    add = (fun v -> Concord.Stream.add t v);
-    take = (fun () -> Concord.Stream.take t);
-  }
-
 (* Four threads add, and four take. *)
 let through make ~domains n =
   let each = Int.max 1 (n / 4) in
-  let queue = make () and sum = Atomic.make 0 and next = Atomic.make 0 in
+  let queue : Bounded.t = make ()
+  and sum = Atomic.make 0
+  and next = Atomic.make 0 in
   let work () =
     if Atomic.fetch_and_add next 1 land 1 = 0 then
       for i = 1 to each do
@@ -208,8 +161,9 @@ let queues case ~domains title =
   in
   {
     title;
-    baseline = row ("stdlib", Of_stdlib.make);
-    others = List.map row [ ("concord", Of_concord.make); ("stream", stream) ];
+    baseline = row ("stdlib", Bounded.stdlib);
+    others =
+      List.map row [ ("concord", Bounded.concord); ("stream", Bounded.stream) ];
   }
 
 let group =

@@ -33,6 +33,7 @@ let all =
       Bench_scale.group;
       Bench_latency.group;
       Bench_threads.group;
+      Bench_pipeline.group;
     ]
 
 let prepare effort (group : Case.group) =

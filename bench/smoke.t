@@ -907,6 +907,30 @@ Every row is measured and written, with figures that are figures:
   threads threads-queue-2-domains stdlib thread ns
   threads threads-queue-2-domains concord thread ns
   threads threads-queue-2-domains stream thread ns
+  pipeline pipeline-empty eio eio ns
+  pipeline pipeline-empty eio eio+eio ns
+  pipeline pipeline-empty eio eio+pool ns
+  pipeline pipeline-empty concord eio ns
+  pipeline pipeline-empty concord eio+eio ns
+  pipeline pipeline-empty concord fifo ns
+  pipeline pipeline-empty concord fifo+fifo ns
+  pipeline pipeline-empty concord fifo+pool ns
+  pipeline pipeline-empty concord pool ns
+  pipeline pipeline-empty domainslib pool ns
+  pipeline pipeline-empty stdlib thread ns
+  pipeline pipeline-empty concord thread ns
+  pipeline pipeline-work eio eio ns
+  pipeline pipeline-work eio eio+eio ns
+  pipeline pipeline-work eio eio+pool ns
+  pipeline pipeline-work concord eio ns
+  pipeline pipeline-work concord eio+eio ns
+  pipeline pipeline-work concord fifo ns
+  pipeline pipeline-work concord fifo+fifo ns
+  pipeline pipeline-work concord fifo+pool ns
+  pipeline pipeline-work concord pool ns
+  pipeline pipeline-work domainslib pool ns
+  pipeline pipeline-work stdlib thread ns
+  pipeline pipeline-work concord thread ns
 
 Each form beside an idle domain has the rows of the plain one, and these cases have one:
 
@@ -966,8 +990,8 @@ The figures of "Light Weight Concurrency in OCaml", each at its first point:
 
 Those of Go, where Go is installed; else the report says that they are missing:
 
-  $ if command -v go >/dev/null; then grep -c ' go go \(ns\|bytes\|req/s\|us\)$' rows; else grep 'Go was not' table >/dev/null && echo 64; fi
-  64
+  $ if command -v go >/dev/null; then grep -c ' go go \(ns\|bytes\|req/s\|us\)$' rows; else grep 'Go was not' table >/dev/null && echo 66; fi
+  66
 
 Those of Node.js, likewise:
 
@@ -1014,7 +1038,7 @@ The groups are those that ./dev bench knows before it builds this:
 What cannot be measured is said before anything is:
 
   $ ./main.exe --smoke mvar no-such-group
-  bench: unknown group "no-such-group" (there are mvar, cancel-cost, search, debug, suspend, effect, structures, event, lazy, lwt, async, bridge, styles, lwc, generator, web, fib, scale, latency, threads)
+  bench: unknown group "no-such-group" (there are mvar, cancel-cost, search, debug, suspend, effect, structures, event, lazy, lwt, async, bridge, styles, lwc, generator, web, fib, scale, latency, threads, pipeline)
   [2]
   $ TERM=dumb ./main.exe --minutes 0 2>&1 | tail -n 1
   bench: option '--minutes': 0 is not a number of minutes above 0

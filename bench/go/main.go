@@ -78,6 +78,8 @@ var parallel = map[string]measurement{
 	"stream100-parallel":   channel(100),
 	"channel-parallel":     channel(0),
 	"select4-parallel":     select4,
+	"pipeline-empty":       pipeline(1),
+	"pipeline-work":        pipeline(1201),
 }
 
 func main() {
@@ -295,6 +297,46 @@ func channel(capacity int) measurement {
 			return sum
 		}
 		return transfer(n, send, receive)
+	}
+}
+
+// pipeline has one goroutine that parses items, four workers, each of which turns
+// an item so many times, an odd number, and one that adds up the results.
+func pipeline(turns int) measurement {
+	const workers = 4
+	const centre = 1_000_000_000
+	return func(n int) float64 {
+		parsed, results := make(chan int, 100), make(chan int, 100)
+		worker := func() {
+			for item := range parsed {
+				for range turns {
+					item = centre - item
+				}
+				results <- item
+			}
+		}
+		for range workers {
+			go worker()
+		}
+		go func() {
+			for item := 1; item <= meeting+n; item++ {
+				parsed <- item
+			}
+			close(parsed)
+		}()
+		sum := 0
+		receive := func(n int) {
+			for range n {
+				sum += <-results
+			}
+		}
+		receive(meeting)
+		start := time.Now()
+		receive(n)
+		ns := since(start)
+		all := meeting + n
+		check("sum", all*centre-all*(all+1)/2, sum)
+		return ns
 	}
 }
 
