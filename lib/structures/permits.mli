@@ -9,7 +9,7 @@
     ({!Nudge}). *)
 
 type request = {
-  amount : int;  (** How many permits, at least one. *)
+  amount : int;  (** How many permits, maybe none. *)
   aside : bool;  (** It goes behind those that do not stand aside. *)
   owner : Holders.t;  (** Who holds them then. *)
   comes : Nudge.t;
@@ -39,7 +39,8 @@ val all : int
 val make : ?in_order:bool -> int -> t
 
 val request : int -> request
-(** For so many permits, not aside, of nobody who is known. *)
+(** For so many permits, not aside, of nobody who is known. A request for none
+    waits for its turn all the same. *)
 
 val few : int
 
