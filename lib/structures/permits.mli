@@ -61,6 +61,10 @@ val give : request -> state -> (state, unit) Step.t
 (** Gives them back, and serves those who can be served then. O(n) for [n] tasks
     that are served. *)
 
+val give_part : int -> state -> (state, unit) Step.t
+(** As {!give}, for so many of the permits that a task has. It keeps others, so
+    that it stays a holder. *)
+
 val give_up : request -> state -> (state, unit) Step.t
 (** The nudged task does not come. *)
 

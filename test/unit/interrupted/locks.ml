@@ -237,6 +237,7 @@ let rwlocks =
     :: as_event "Rwlock.read_lock" (unit Rwlock.read_lock_evt)
   and read_unlock = ("Rwlock.read_unlock", silent Rwlock.read_unlock)
   and write_unlock = ("Rwlock.write_unlock", silent Rwlock.write_unlock)
+  and downgrade = ("Rwlock.downgrade", silent Rwlock.downgrade)
   and crowd =
     [ refuses_to_write; reads; refuses_to_read; reads; writes; reads ]
   in
@@ -264,14 +265,19 @@ let rwlocks =
     @ in_state
         ("held by a writer" ^ what)
         (rwlock ?prefer ~held:Writer)
-        (write_unlock :: tries)
+        (write_unlock :: downgrade :: tries)
     @ in_state
         ("held by a reader" ^ what)
         (rwlock ?prefer ~held:Reader)
         (read_unlock :: tries)
     @ in_state ("others wait" ^ what)
         (rwlock ?prefer ~held:Writer ~waiting:crowd)
-        [ write_unlock ]
+        [ write_unlock; downgrade ]
+    @ in_state
+        ("others read and write" ^ what)
+        (rwlock ?prefer ~held:Writer
+           ~waiting:[ refuses_to_read; reads; reads; writes; reads ])
+        [ downgrade ]
     @ in_state ("others wait" ^ what)
         (rwlock ?prefer ~held:Reader
            ~waiting:[ refuses_to_write; writes; reads; writes ])

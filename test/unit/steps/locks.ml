@@ -22,6 +22,7 @@ type op =
   | Give_up of mode
   | Try_many
   | Give_many
+  | Downgrade  (** Of a lock to read and write. *)
 
 let many = 70 (* more than those whose states are constants *)
 
@@ -56,6 +57,13 @@ module type Lock = sig
   val give_step : mode -> unit -> Permits.state -> (Permits.state, unit) Step.t
   val within : mode -> t -> (unit -> int) -> int
   val waiting : mode -> t Permits.waiting
+  val downgrade : t -> unit
+  val downgrade_step : unit -> Permits.state -> (Permits.state, unit) Step.t
+end
+
+module Never_downgraded = struct
+  let downgrade _ = assert false
+  let downgrade_step () _ = assert false
 end
 
 let real (module Lock : Lock) description how ~log =
@@ -93,6 +101,9 @@ let real (module Lock : Lock) description how ~log =
           give Read
         done;
         "()"
+    | Downgrade ->
+        if how = Publicly then unit (Lock.downgrade t)
+        else some unit (perform how word Lock.downgrade_step ())
   and enlist (mode, sleep) number =
     let waiting : _ Nudge.waiting = Lock.waiting mode in
     let operation =
@@ -207,6 +218,10 @@ let expected_permits (description : description) ~log =
           if !struck then raise Struck
         done;
         "()"
+    | Downgrade when p.free > 0 -> raise Rwlock.cannot_downgrade
+    | Downgrade ->
+        p.free <- Permits.all - 1;
+        unit (serve ())
   and enlist ((mode, sleep) as role) number answer =
     how_to_take p mode sleep = `Wait
     && begin
@@ -264,6 +279,8 @@ let mutex name ~in_order create =
   structure ~more:[||]
     { name; free; in_order; aside; may_give }
     (module struct
+      include Never_downgraded
+
       type t = Mutex.t
 
       let make () = create ()
@@ -287,6 +304,7 @@ let semaphore name ?(in_order = false) ~binary free =
     ~more:(if free > 1 then [| Try_many; Give_many |] else [||])
     { name; free; in_order; aside = (fun _ -> false); may_give }
     (module struct
+      include Never_downgraded
       open Semaphore
 
       type t = Permits.t
@@ -331,7 +349,8 @@ let rwlock name ?(in_order = false) prefer =
     in
     if may then `Yes else `Raise (Rwlock.not_permitted (mode_of_lock mode))
   and aside mode = prefer = `Writers && mode = Read in
-  structure ~more:[| Try_many; Give_many |]
+  structure
+    ~more:[| Try_many; Give_many; Downgrade; Downgrade |]
     { name; free = Permits.all; in_order; aside; may_give }
     (module struct
       open Rwlock
@@ -360,6 +379,8 @@ let rwlock name ?(in_order = false) prefer =
         match mode_of_lock mode with Read -> read t f | Write -> write t f
 
       let waiting mode = waiting (mode_of_lock mode)
+      let downgrade = downgrade
+      let downgrade_step = downgrade_step
     end)
     [ (Read : mode); Write ]
 
