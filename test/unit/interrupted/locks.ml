@@ -310,7 +310,12 @@ let latch ?waiting ?(count = 1) perform =
 let latches =
   let awaits = waits Latch.await and refuses = refuses Latch.await_evt in
   let waiting = [ awaits; refuses; awaits; awaits ]
-  and counting = [ ("Latch.count_down", silent Latch.count_down) ] in
+  and counting =
+    [
+      ("Latch.count_down", silent Latch.count_down);
+      ("Latch.count_up", silent Latch.count_up);
+    ]
+  in
   in_state "of two" (latch ~count:2 ~waiting) counting
   @ in_state "the last one" latch counting
   @ in_state "the last one, others wait" (latch ~waiting) counting
