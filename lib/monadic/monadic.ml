@@ -257,6 +257,13 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
 
       let acquire t = sync (acquire_evt t)
       let with_permit t f = during try_acquire acquire_evt release t f
+      let acquire_n t n = sync (acquire_n_evt t n)
+
+      let with_permits t n f =
+        let try_acquire t = try_acquire_n t n
+        and acquire_evt t = acquire_n_evt t n
+        and release t = release_n t n in
+        during try_acquire acquire_evt release t f
     end
 
     module Binary = struct

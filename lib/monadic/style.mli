@@ -235,6 +235,13 @@ module type S = sig
       val with_permit : t -> (unit -> 'a promise) -> 'a promise
       (** [with_permit t f] has a permit until [f ()] has its value or has
           failed. Cancelled as {!Mutex.with_lock}. *)
+
+      val acquire_n : t -> int -> unit promise
+      (** [acquire_n t n] takes [n] permits together, and waits while there are
+          fewer. *)
+
+      val with_permits : t -> int -> (unit -> 'a promise) -> 'a promise
+      (** {!with_permit}, with [n] permits. *)
     end
 
     module Binary : sig

@@ -1,7 +1,8 @@
 (* [t], the only Atomic here
 
    State           Left by            To                By whom
-   Shut (n, ws)    count_down, n > 1  Shut (n - 1, ws)  any task
+   Shut (n, ws)    count_up           Shut (n + 1, ws)  any task
+                   count_down, n > 1  Shut (n - 1, ws)  any task
                    count_down, n = 1  Open              any task; it calls all of ws
    Open            never (terminal)
 
@@ -24,6 +25,14 @@ let count_down_step () : _ -> _ Step.t = function
   | Shut (1, waiters) ->
       Become (Open, Step.resume_all waiters (Ok ()) Step.finished)
   | Shut (n, waiters) -> Return (Shut (n - 1, waiters), ())
+
+let cannot_count_up = Invalid_argument "Latch.count_up: the latch is open"
+let overflow = Sys_error "Latch.count_up: overflow"
+
+let count_up_step () : _ -> _ Step.t = function
+  | Open -> Raise cannot_count_up
+  | Shut (n, _) when n = max_int -> Raise overflow
+  | Shut (n, waiters) -> Return (Shut (n + 1, waiters), ())
 
 let await_step () : _ -> _ Step.t = function
   | Open -> Return (Open, ())
@@ -53,6 +62,7 @@ let awaiting =
 (* --- Operations ----------------------------------------------------------- *)
 
 let count_down t = Step.perform t count_down_step ()
+let count_up t = Step.perform t count_up_step ()
 let is_open t = Atomic.get t == Open
 let await t = if not (is_open t) then Operation.wait awaiting t ()
 let await_evt t = Event.make awaiting t ()

@@ -6,6 +6,7 @@
                   * fewer free, one more overtaken                 the same, if tasks were
                                                                    nudged: at most [most] times
    give           * more free                                      who has them; then it serves
+   give_part      * more free                                      the same, and keeps some
    serve            the first waiter out of its queue, fewer free  anyone, if the surplus is
                                                                    enough; it calls the waiter
                     the first waiter out of its queue, more        the same, if the waiter's
@@ -199,6 +200,9 @@ and give request s : _ Step.t =
           refused = Again;
         }
     else serve (left request s)
+
+and give_part amount s : _ Step.t =
+  serve (state (s.free + amount) s.first s.rare)
 
 and give_up request s : _ Step.t =
   serve (state s.free s.first (less_promised request s.rare))

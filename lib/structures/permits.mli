@@ -9,7 +9,7 @@
     ({!Nudge}). *)
 
 type request = {
-  amount : int;  (** How many permits, at least one. *)
+  amount : int;  (** How many permits, maybe none. *)
   aside : bool;  (** It goes behind those that do not stand aside. *)
   owner : Holders.t;  (** Who holds them then. *)
   comes : Nudge.t;
@@ -39,7 +39,8 @@ val all : int
 val make : ?in_order:bool -> int -> t
 
 val request : int -> request
-(** For so many permits, not aside, of nobody who is known. *)
+(** For so many permits, not aside, of nobody who is known. A request for none
+    waits for its turn all the same. *)
 
 val few : int
 
@@ -59,6 +60,10 @@ val take : request -> state -> (state, unit) Step.t
 val give : request -> state -> (state, unit) Step.t
 (** Gives them back, and serves those who can be served then. O(n) for [n] tasks
     that are served. *)
+
+val give_part : int -> state -> (state, unit) Step.t
+(** As {!give}, for so many of the permits that a task has. It keeps others, so
+    that it stays a holder. *)
 
 val give_up : request -> state -> (state, unit) Step.t
 (** The nudged task does not come. *)

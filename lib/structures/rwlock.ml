@@ -41,6 +41,12 @@ let unlock_step request s : _ Step.t =
   let mode = mode request in
   if is_held s mode then Permits.give request s else Raise (not_permitted mode)
 
+let cannot_downgrade = Sys_error "Rwlock.downgrade: Operation not permitted"
+
+let downgrade_step () s : _ Step.t =
+  if is_held s Write then Permits.give_part (Permits.all - 1) s
+  else Raise cannot_downgrade
+
 (* --- Who waits, who holds it -------------------------------------------------- *)
 
 (* Tasks that hold it, one if that is to write. *)
@@ -84,6 +90,8 @@ let read_unlock t =
 
 let write_unlock t =
   if not (write_unlocked t.state ()) then unlock_slowly t t.writing
+
+let downgrade t = Step.surely t.state downgrade_step ()
 
 (* --- Locking -------------------------------------------------------------- *)
 

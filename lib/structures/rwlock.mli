@@ -2,11 +2,11 @@
 
     Tasks of any hosts may use it. Like a {!Mutex}, it does not know which task
     holds it: it cannot be locked twice by one task, nor turned from reading
-    into writing. While waits are kept ({!Concord.Tools.Debug.keep_waits}) it
-    remembers the tasks that lock it, for reports, as far as their hosts tell
-    tasks apart, and those that are in {!read} or {!write} in any case. If a
-    task ends what another one began, nobody is known to hold the lock from then
-    on but those who lock it later.
+    into writing (but see {!downgrade}). While waits are kept
+    ({!Concord.Tools.Debug.keep_waits}) it remembers the tasks that lock it, for
+    reports, as far as their hosts tell tasks apart, and those that are in
+    {!read} or {!write} in any case. If a task ends what another one began,
+    nobody is known to hold the lock from then on but those who lock it later.
 
     An operation without a {b Suspends} line never suspends and performs no
     effect. Without a {b Cost} line it is O(1). *)
@@ -62,6 +62,35 @@ val read_unlock : t -> unit
 val write_unlock : t -> unit
 (** Ends a {!write_lock}, and serves the tasks that can hold [t] then. O(n) for
     [n] tasks that are served.
+
+    - {b Raises} [Sys_error] if nobody holds [t] to write. *)
+
+val downgrade : t -> unit
+(** [downgrade t] turns a {!write_lock} into a {!read_lock}. The caller ends it
+    by {!read_unlock}. No writer has [t] in between, so what the caller has
+    written is still there. Readers that wait come in now, as far as no writer
+    goes first (see {!create}). O(n) for [n] tasks that are served.
+
+    There is no function that turns a reader into a writer. It would have to
+    wait until it is the only reader, and two readers that do so would wait for
+    each other, forever. Instead, unlock, lock to write, and look again at what
+    you have read.
+
+    Don't call it in the function of {!write}, which unlocks a writer. It is for
+    {!write_lock}:
+
+    {[
+      # let lock = Rwlock.create () and price = ref 1
+      val lock : Rwlock.t = <abstr>
+      val price : int ref = {contents = 1}
+      # Rwlock.write_lock lock;
+        price := 2;
+        Rwlock.downgrade lock;
+        let others_read = Rwlock.read lock (fun () -> !price) in
+        Rwlock.read_unlock lock;
+        others_read
+      - : int = 2
+    ]}
 
     - {b Raises} [Sys_error] if nobody holds [t] to write. *)
 

@@ -10,9 +10,16 @@ let make_in_order n =
 (* --- Steps ---------------------------------------------------------------- *)
 
 let overflow = Sys_error "Semaphore.Counting.release: overflow"
+let overflow_n = Sys_error "Semaphore.Counting.release_n: overflow"
 
 let release_counting () (s : Permits.state) : _ Step.t =
   if s.free = Permits.all then Raise overflow else Permits.give one s
+
+(* The request is made in the step: a signal handler that raises as it is allocated does not
+   keep the permits. *)
+let release_several n (s : Permits.state) : _ Step.t =
+  if n > Permits.all - s.free then Raise overflow_n
+  else Permits.give (Permits.request n) s
 
 let release_binary () (s : Permits.state) : _ Step.t =
   if s.free > 0 then Return (s, ()) else Permits.give one s
@@ -26,6 +33,7 @@ let acquiring_by name =
     { Operation.default with name; state = permits; spin = Before }
 
 let acquiring = acquiring_by "Semaphore.Counting.acquire"
+let acquiring_several = acquiring_by "Semaphore.Counting.acquire_n"
 let acquiring_binary = acquiring_by "Semaphore.Binary.acquire"
 
 (* --- Operations ------------------------------------------------------------- *)
@@ -50,6 +58,9 @@ let[@inline] try_acquire t =
       && Atomic.compare_and_set t s (Permits.few_free (n - 1))
      || acquire_slowly t)
 
+let attempt_several t request =
+  Option.is_some (Step.attempt t Permits.take request)
+
 module Counting = struct
   type nonrec t = t
 
@@ -68,6 +79,36 @@ module Counting = struct
   let with_permit t f =
     acquire t;
     Step.within ~fast:released t release_counting () f
+
+  let[@inline] check name n =
+    if n < 0 then
+      invalid_arg (Printf.sprintf "Semaphore.Counting.%s: %d permits" name n)
+
+  let[@inline] request name n =
+    check name n;
+    Permits.request n
+
+  let try_acquire_n t n = attempt_several t (request "try_acquire_n" n)
+
+  let[@inline] acquire_as name t n =
+    let request = request name n in
+    if not (attempt_several t request) then
+      Nudge.wait acquiring_several t request
+
+  let acquire_n t n = acquire_as "acquire_n" t n
+
+  let acquire_n_evt t n =
+    Event.make acquiring_several.operation t (request "acquire_n_evt" n)
+
+  let release_n t n =
+    check "release_n" n;
+    Step.surely t release_several n
+
+  let never_fast _ _ = false
+
+  let with_permits t n f =
+    acquire_as "with_permits" t n;
+    Step.within ~fast:never_fast t release_several n f
 
   let get_value t = (Atomic.get t).Permits.free
   let waiters = Permits.waiters

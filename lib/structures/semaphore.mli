@@ -38,7 +38,8 @@ module Counting : sig
   *)
 
   val release : t -> unit
-  (** [release t] passes a permit to the first task that waits, or returns it.
+  (** [release t] passes a permit to the first task that waits, or returns it if
+      nobody waits or the first one wants more ({!acquire_n}).
 
       - {b Raises} [Sys_error] if there are already [max_int] permits. *)
 
@@ -57,6 +58,62 @@ module Counting : sig
       however [f] ends.
 
       - {b Suspends}, {b Cancelled}: as {!acquire}, and as [f].
+      - {b Raises} [e] if [f] raises [e], after the release. *)
+
+  (** {2 Several permits at once}
+
+      For example, a service that may hold 1 MB of requests has a semaphore of
+      1,000,000 permits, and each request takes as many as it has bytes.
+
+      {[
+        # let bytes = Semaphore.Counting.make 1_000_000
+        val bytes : Concord.Semaphore.Counting.t = <abstr>
+        # Semaphore.Counting.with_permits bytes 800_000 (fun () ->
+              Semaphore.Counting.try_acquire_n bytes 300_000)
+        - : bool = false
+      ]}
+
+      All permits of a call are taken together, or none. So two tasks that need
+      two permits each don't end up with one each, waiting for the other. The
+      permits may be released together, one by one, or by several tasks.
+
+      Each function raises [Invalid_argument] if [n] is negative. If [n] is 0,
+      the task waits for its turn, as others do, and takes nothing. *)
+
+  val acquire_n : t -> int -> unit
+  (** [acquire_n t n] takes [n] permits.
+
+      - {b Suspends} while there are fewer, and while tasks wait that came
+        before. It waits for ever if there will never be as many: [t] doesn't
+        know how many permits will be released.
+      - {b Cancelled} while suspended: no permit was taken, and the tasks behind
+        are served that had to wait only for this one. A task that was given the
+        permits returns with them, even if it is cancelled right after.
+      - {b Order}: that of arrival, but for threads that sleep. Tasks that want
+        fewer permits don't overtake, nor does {!acquire}. So a large request
+        doesn't starve, and permits may lie idle while it waits.
+      - {b Cost}: O(1), also to withdraw (amortised). A withdrawal serves the
+        tasks behind: O(m) for [m] of them. *)
+
+  val try_acquire_n : t -> int -> bool
+  (** [try_acquire_n t n] takes [n] permits if that needs no waiting. Returns
+      [true] if it did. *)
+
+  val release_n : t -> int -> unit
+  (** [release_n t n] returns [n] permits, and passes them to the tasks that
+      wait, in their order. O(m) for [m] tasks that are served.
+
+      - {b Raises} [Sys_error] if there would be more than [max_int] permits.
+        Then none was returned. *)
+
+  val acquire_n_evt : t -> int -> unit Event.t
+  (** The event of {!acquire_n}. *)
+
+  val with_permits : t -> int -> (unit -> 'a) -> 'a
+  (** [with_permits t n f] is [f ()] with [n] permits of [t], which are released
+      however [f] ends.
+
+      - {b Suspends}, {b Cancelled}: as {!acquire_n}, and as [f].
       - {b Raises} [e] if [f] raises [e], after the release. *)
 end
 

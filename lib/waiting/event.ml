@@ -183,6 +183,7 @@ let to_result t = wrap_handler (wrap t Result.ok) Result.error
 (* --- Several at once ------------------------------------------------------- *)
 
 let prefer ts = Prefer ts
+let unless stop t = prefer [ wrap stop (fun _ -> None); wrap t Option.some ]
 
 let select_default ts f =
   match poll (Choose ts) with Some v -> v | None -> f ()

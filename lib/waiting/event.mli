@@ -172,6 +172,41 @@ val prefer : 'a t list -> 'a t
       - : string = "abnothing"
     ]} *)
 
+val unless : 'stop t -> 'a t -> 'a option t
+(** [unless stop t] is [Some v] if [t] is performed with the value [v], and
+    [None] if [stop] is performed instead. If both are ready when the task
+    looks, [stop] is performed, and [t] is not. If the task has to wait, it is
+    the one that comes first. For example, a service takes jobs until it is told
+    to stop. Jobs that are left stay in the queue:
+
+    {[
+      # let jobs : (unit -> unit) Mailbox.t = Mailbox.create ()
+      val jobs : (unit -> unit) Mailbox.t = <abstr>
+      # let stopped : unit Promise.t = Promise.create ()
+      val stopped : unit Promise.t = <abstr>
+      # let job = Event.unless (Promise.await_evt stopped) (Mailbox.take_evt jobs)
+      val job : (unit -> unit) option Event.t = <abstr>
+      # let rec serve () =
+          match Event.sync job with
+          | Some job -> job (); serve ()
+          | None -> "stopped"
+      val serve : unit -> string = <fun>
+      # Mailbox.put jobs (fun () -> print_endline "a job");
+        Mailbox.put jobs (fun () -> Promise.fill stopped ());
+        Mailbox.put jobs (fun () -> print_endline "too late");
+        serve ()
+      a job
+      - : string = "stopped"
+      # Mailbox.length jobs
+      - : int = 1
+    ]}
+
+    [stop] is most often the event of a {!Promise} or a {!Latch}, because these
+    stay ready.
+
+    - {b Raises} what [stop] or [t] raises: a promise that failed raises. In a
+      choice with others, the event is as likely as each of them ({!prefer}). *)
+
 val loop : 'a t list -> ('a -> 'b option) -> 'b
 (** [loop ts f] performs one of [ts] in each round, and calls [f v] for its
     value [v], until that is [Some w]: then it returns [w].

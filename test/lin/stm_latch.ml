@@ -8,10 +8,19 @@ module Spec = struct
 
   (* The count. *)
   type state = int
-  type cmd = Count_down | Count | Is_open | Poll_await | Waiters | Await
+
+  type cmd =
+    | Count_down
+    | Count_up
+    | Count
+    | Is_open
+    | Poll_await
+    | Waiters
+    | Await
 
   let show_cmd = function
     | Count_down -> "count_down"
+    | Count_up -> "count_up"
     | Count -> "count"
     | Is_open -> "is_open"
     | Poll_await -> "poll await_evt"
@@ -24,32 +33,39 @@ module Spec = struct
   let any_of cmds = Gen.oneof (List.map Gen.return cmds)
 
   let never_wait =
-    [ Count_down; Count_down; Count; Is_open; Poll_await; Waiters ]
+    [ Count_down; Count_down; Count_up; Count; Is_open; Poll_await; Waiters ]
 
   let arb_cmd count =
     let need_not_wait = if count = 0 then [ Await ] else [] in
     make ~print:show_cmd (any_of (need_not_wait @ never_wait))
 
   let next_state cmd count =
-    match cmd with Count_down -> Int.max 0 (count - 1) | _ -> count
+    match cmd with
+    | Count_down -> Int.max 0 (count - 1)
+    | Count_up when count > 0 -> count + 1
+    | _ -> count
 
   let precond cmd count = cmd <> Await || count = 0
 
   let run cmd t =
     match cmd with
     | Count_down -> Res (result unit exn, protect Latch.count_down t)
+    | Count_up -> Res (result unit exn, protect Latch.count_up t)
     | Count -> Res (int, Latch.count t)
     | Is_open -> Res (bool, Latch.is_open t)
     | Poll_await -> Res (option unit, Event.poll (Latch.await_evt t))
     | Waiters -> Res (int, Latch.waiters t)
     | Await -> Res (unit, Latch.await t)
 
-  let misuse = Invalid_argument "Latch.count_down: the latch is open"
+  let misuse name =
+    Invalid_argument (Printf.sprintf "Latch.%s: the latch is open" name)
 
   let postcond cmd (count : state) res =
     match (cmd, res) with
     | Count_down, Res ((Result (Unit, Exn), _), r) ->
-        r = if count > 0 then Ok () else Error misuse
+        r = if count > 0 then Ok () else Error (misuse "count_down")
+    | Count_up, Res ((Result (Unit, Exn), _), r) ->
+        r = if count > 0 then Ok () else Error (misuse "count_up")
     | Count, Res ((Int, _), n) -> n = count
     | Is_open, Res ((Bool, _), r) -> r = (count = 0)
     | Poll_await, Res ((Option Unit, _), r) ->

@@ -15,6 +15,7 @@ module Spec = struct
     | Try_write
     | Read_unlock
     | Write_unlock
+    | Downgrade
     | Poll_read
     | Poll_write
     | Waiters
@@ -28,6 +29,7 @@ module Spec = struct
     | Try_write -> "try_write_lock"
     | Read_unlock -> "read_unlock"
     | Write_unlock -> "write_unlock"
+    | Downgrade -> "downgrade"
     | Poll_read -> "poll read_lock_evt"
     | Poll_write -> "poll write_lock_evt"
     | Waiters -> "waiters"
@@ -47,6 +49,7 @@ module Spec = struct
       Try_write;
       Read_unlock;
       Write_unlock;
+      Downgrade;
       Poll_read;
       Poll_write;
       Waiters;
@@ -69,6 +72,7 @@ module Spec = struct
     | Read_unlock, Read_by 1 -> Free
     | Read_unlock, Read_by n -> Read_by (n - 1)
     | Write_unlock, Written -> Free
+    | Downgrade, Written -> Read_by 1
     | _ -> state
 
   let precond cmd state =
@@ -83,6 +87,7 @@ module Spec = struct
     | Try_write -> Res (bool, Rwlock.try_write_lock t)
     | Read_unlock -> Res (result unit exn, protect Rwlock.read_unlock t)
     | Write_unlock -> Res (result unit exn, protect Rwlock.write_unlock t)
+    | Downgrade -> Res (result unit exn, protect Rwlock.downgrade t)
     | Poll_read -> Res (option unit, Event.poll (Rwlock.read_lock_evt t))
     | Poll_write -> Res (option unit, Event.poll (Rwlock.write_lock_evt t))
     | Waiters -> Res (int, Rwlock.waiters t)
@@ -105,6 +110,8 @@ module Spec = struct
         | Free | Written -> r = denied "read_unlock")
     | Write_unlock, Res ((Result (Unit, Exn), _), r) ->
         r = if state = Written then Ok () else denied "write_unlock"
+    | Downgrade, Res ((Result (Unit, Exn), _), r) ->
+        r = if state = Written then Ok () else denied "downgrade"
     | Waiters, Res ((Int, _), n) -> n = 0
     | (Read_lock | Write_lock), Res ((Unit, _), ()) -> true
     | (Read | Write), Res ((Bool, _), entered) -> not entered

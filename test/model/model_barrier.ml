@@ -220,6 +220,15 @@ let sync_await name t =
 
 let count_down t = Do (fun () -> Latch.count_down t)
 
+(* One more comes, and leaves, unless it comes too late. *)
+let comes name t =
+  make name @@ fun () ->
+  match Latch.count_up t with
+  | () ->
+      Latch.count_down t;
+      "ok"
+  | exception Invalid_argument _ -> "late"
+
 let at_rest t actors () =
   (match Atomic.get t with
   | Latch.Open -> all_queued actors []
@@ -250,4 +259,21 @@ let () =
       let a = await "a" t in
       ([ a ], [ Run (await "b" t); count_down t; Cancel a ]))
     [ "a=cancelled b=waits 1" ];
+  check "one waits and is cancelled, one counts up and down, another down" 1
+    (fun t ->
+      let a = await "a" t in
+      ([ a ], [ Run (comes "b" t); count_down t; Cancel a ]))
+    [
+      "a=cancelled b=late 0";
+      "a=cancelled b=ok 0";
+      "a=ok b=late 0";
+      "a=ok b=ok 0";
+    ];
+  check "one counts up, whose count another has" 2
+    (fun t ->
+      let a = await "a" t in
+      let down = count_down t in
+      Latch.count_up t;
+      ([ a ], [ down; down; Run (comes "b" t) ]))
+    [ "a=waits b=ok 1" ];
   Model.finish ()

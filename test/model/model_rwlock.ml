@@ -193,6 +193,22 @@ let () =
       let w = writes "w" t in
       ([ w ], [ h; Run (tries Read "r" t); Cancel w ]))
     [ "w=cancelled r=busy 0"; "w=cancelled r=has 1"; "w=has r=busy -1" ];
+  same
+    "a writer has it and downgrades; a reader and a writer wait, it is \
+     cancelled"
+    (fun t ->
+      Rwlock.write_lock t;
+      let w = writes "w" t and r = reads "r" t in
+      ([ w; r ], [ Do (fun () -> Rwlock.downgrade t); Cancel w ]))
+    [ "w=cancelled r=has 2" ];
+  same "a writer has it and downgrades, a reader waits, a writer tries"
+    (fun t ->
+      Rwlock.write_lock t;
+      let r = reads "r" t in
+      ( [ r ],
+        [ Do (fun () -> Rwlock.downgrade t); Run (tries Write "w" t); Cancel r ]
+      ))
+    [ "r=cancelled w=busy 1"; "r=has w=busy 2" ];
   Model.sometimes (fun () ->
       same "two readers have it, both release, a writer waits and is cancelled"
         (fun t ->

@@ -517,6 +517,24 @@ module Make (S : Style) = struct
             ~try_lock:(fun () -> Counting.try_acquire t)
             ~waiters:(fun () -> Counting.waiters t)
             ~words:(fun () -> words t));
+      operation "Semaphore.Counting.acquire_n" Takes (fun _ ->
+          let t = Counting.make 1 in
+          locked
+            ~wait:(fun () -> S.Semaphore.Counting.acquire_n t 3)
+            ~event:(Counting.acquire_n_evt t 3)
+            ~unlock:(fun () -> Counting.release_n t 3)
+            ~try_lock:(fun () -> Counting.try_acquire_n t 3)
+            ~waiters:(fun () -> Counting.waiters t)
+            ~words:(fun () -> words t));
+      operation "Semaphore.Counting.with_permits" Passes (fun _ ->
+          let t = Counting.make 1 in
+          guarded
+            ~within:(fun f -> S.Semaphore.Counting.with_permits t 3 f)
+            ~unlock:(fun () -> Counting.release_n t 3)
+            ~try_lock:(fun () -> Counting.try_acquire_n t 3)
+            ~waiters:(fun () -> Counting.waiters t)
+            ~words:(fun () -> words t)
+            ());
       operation "Semaphore.Binary.acquire" Takes (fun _ ->
           let t = Binary.make false in
           locked

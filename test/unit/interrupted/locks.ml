@@ -79,7 +79,7 @@ let mutexes =
 module Semaphores (S : sig
   type t
 
-  val name : string
+  val operation : string -> string
   val make : bool -> t
   val acquire : t -> unit
   val try_acquire : t -> bool
@@ -106,9 +106,8 @@ struct
     around (S.make available) ?waiting ?wake ~beside:use ~waiters:S.waiters
       ~left perform
 
-  let operation what = "Semaphore." ^ S.name ^ "." ^ what
-
   let cases =
+    let operation what = "Semaphore." ^ S.operation what in
     let releasing = [ (operation "release", silent S.release) ]
     and trying =
       [ (operation "try_acquire", fun t -> flag (S.try_acquire t)) ]
@@ -117,8 +116,8 @@ struct
       ([
          (operation "acquire", silent S.acquire);
          (operation "with_permit", fun t -> S.with_permit t nothing);
-         (operation "with_permit, raising", raising S.with_permit);
-         ( operation "with_permit, others come",
+         (operation "with_permit" ^ ", raising", raising S.with_permit);
+         ( operation "with_permit" ^ ", others come",
            fun t ->
              S.with_permit t (fun () ->
                  arrive [ acquires; refuses; acquires ] t) );
@@ -140,7 +139,7 @@ end
 module Counting = Semaphores (struct
   include Semaphore.Counting
 
-  let name = "Counting"
+  let operation what = "Counting." ^ what
   let make available = make (Bool.to_int available)
 end)
 
@@ -148,14 +147,33 @@ end)
 module Several = Semaphores (struct
   include Semaphore.Counting
 
-  let name = "Counting"
+  let operation what = "Counting." ^ what
   let make available = make (if available then 3 else 0)
+end)
+
+(* Three at once, and there is one more. *)
+module At_once = Semaphores (struct
+  open Semaphore.Counting
+
+  type nonrec t = t
+
+  let operation = function
+    | "with_permit" -> "Counting.with_permits"
+    | what -> "Counting." ^ what ^ "_n"
+
+  let make available = make (if available then 4 else 1)
+  let acquire t = acquire_n t 3
+  let try_acquire t = try_acquire_n t 3
+  let release t = release_n t 3
+  let acquire_evt t = acquire_n_evt t 3
+  let waiters = waiters
+  let with_permit t f = with_permits t 3 f
 end)
 
 module Binary = Semaphores (struct
   include Semaphore.Binary
 
-  let name = "Binary"
+  let operation what = "Binary." ^ what
 end)
 
 let of_several =
@@ -219,6 +237,7 @@ let rwlocks =
     :: as_event "Rwlock.read_lock" (unit Rwlock.read_lock_evt)
   and read_unlock = ("Rwlock.read_unlock", silent Rwlock.read_unlock)
   and write_unlock = ("Rwlock.write_unlock", silent Rwlock.write_unlock)
+  and downgrade = ("Rwlock.downgrade", silent Rwlock.downgrade)
   and crowd =
     [ refuses_to_write; reads; refuses_to_read; reads; writes; reads ]
   in
@@ -246,14 +265,19 @@ let rwlocks =
     @ in_state
         ("held by a writer" ^ what)
         (rwlock ?prefer ~held:Writer)
-        (write_unlock :: tries)
+        (write_unlock :: downgrade :: tries)
     @ in_state
         ("held by a reader" ^ what)
         (rwlock ?prefer ~held:Reader)
         (read_unlock :: tries)
     @ in_state ("others wait" ^ what)
         (rwlock ?prefer ~held:Writer ~waiting:crowd)
-        [ write_unlock ]
+        [ write_unlock; downgrade ]
+    @ in_state
+        ("others read and write" ^ what)
+        (rwlock ?prefer ~held:Writer
+           ~waiting:[ refuses_to_read; reads; reads; writes; reads ])
+        [ downgrade ]
     @ in_state ("others wait" ^ what)
         (rwlock ?prefer ~held:Reader
            ~waiting:[ refuses_to_write; writes; reads; writes ])
@@ -286,7 +310,12 @@ let latch ?waiting ?(count = 1) perform =
 let latches =
   let awaits = waits Latch.await and refuses = refuses Latch.await_evt in
   let waiting = [ awaits; refuses; awaits; awaits ]
-  and counting = [ ("Latch.count_down", silent Latch.count_down) ] in
+  and counting =
+    [
+      ("Latch.count_down", silent Latch.count_down);
+      ("Latch.count_up", silent Latch.count_up);
+    ]
+  in
   in_state "of two" (latch ~count:2 ~waiting) counting
   @ in_state "the last one" latch counting
   @ in_state "the last one, others wait" (latch ~waiting) counting
@@ -448,6 +477,7 @@ let cases =
       mutexes;
       Counting.cases;
       of_several;
+      At_once.cases;
       Binary.cases;
       rwlocks;
       latches;

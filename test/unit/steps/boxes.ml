@@ -307,12 +307,16 @@ let channel =
 
 let parties = 8
 
+type latch_op = Count_down | Count_up
+
 let real_latch how ~log =
   let t = Latch.create parties and waiters = waiters log in
-  let act () _ =
-    match how with
-    | Publicly -> unit (Latch.count_down t)
-    | _ -> some unit (perform how t Latch.count_down_step ())
+  let act op _ =
+    match (op, how) with
+    | Count_down, Publicly -> unit (Latch.count_down t)
+    | Count_up, Publicly -> unit (Latch.count_up t)
+    | Count_down, _ -> some unit (perform how t Latch.count_down_step ())
+    | Count_up, _ -> some unit (perform how t Latch.count_up_step ())
   and enlist () number = enlist waiters Latch.awaiting unit t () number
   and look () =
     Printf.sprintf "%d, %d wait" (Latch.count t) (Latch.waiters t)
@@ -340,11 +344,17 @@ let expected_crowd ~log ~act ~come ~show =
 
 let expected_latch ~log =
   let left = ref parties in
-  let act ~resume_all ~q:_ () _ =
-    if !left = 0 then raise Latch.is_already_open;
-    decr left;
-    if !left = 0 then ignore (resume_all "()" : int);
-    "()"
+  let act ~resume_all ~q:_ op _ =
+    match op with
+    | Count_up when !left = 0 -> raise Latch.cannot_count_up
+    | Count_up ->
+        incr left;
+        "()"
+    | Count_down when !left = 0 -> raise Latch.is_already_open
+    | Count_down ->
+        decr left;
+        if !left = 0 then ignore (resume_all "()" : int);
+        "()"
   in
   expected_crowd ~log ~act
     ~come:(fun () -> !left > 0)
@@ -354,7 +364,7 @@ let latch =
   Structure
     {
       name = "Latch";
-      ops = [| () |];
+      ops = [| Count_down; Count_down; Count_up |];
       roles = [| () |];
       make = (function Expected -> expected_latch | how -> real_latch how);
     }

@@ -9,8 +9,10 @@ type sleep =
   | Impatient  (** The same, but it was nudged long ago. *)
   | Nudged  (** It comes back, to the front. *)
 
-(* [Write] is for all permits, [Read] for one. *)
-type mode = Rwlock.mode = Read | Write
+type mode =
+  | Read  (** One permit. *)
+  | Few  (** Of a semaphore. *)
+  | Write  (** All permits. *)
 
 type op =
   | Try of mode
@@ -20,6 +22,7 @@ type op =
   | Give_up of mode
   | Try_many
   | Give_many
+  | Downgrade  (** Of a lock to read and write. *)
 
 let many = 70 (* more than those whose states are constants *)
 
@@ -31,7 +34,7 @@ type description = {
   may_give : free:int -> mode -> [ `Yes | `Nothing | `Raise of exn ];
 }
 
-let amount = function Read -> 1 | Write -> Permits.all
+let amount = function Read -> 1 | Few -> 3 | Write -> Permits.all
 
 (* --- With the library ------------------------------------------------------------ *)
 
@@ -54,6 +57,13 @@ module type Lock = sig
   val give_step : mode -> unit -> Permits.state -> (Permits.state, unit) Step.t
   val within : mode -> t -> (unit -> int) -> int
   val waiting : mode -> t Permits.waiting
+  val downgrade : t -> unit
+  val downgrade_step : unit -> Permits.state -> (Permits.state, unit) Step.t
+end
+
+module Never_downgraded = struct
+  let downgrade _ = assert false
+  let downgrade_step () _ = assert false
 end
 
 let real (module Lock : Lock) description how ~log =
@@ -91,6 +101,9 @@ let real (module Lock : Lock) description how ~log =
           give Read
         done;
         "()"
+    | Downgrade ->
+        if how = Publicly then unit (Lock.downgrade t)
+        else some unit (perform how word Lock.downgrade_step ())
   and enlist (mode, sleep) number =
     let waiting : _ Nudge.waiting = Lock.waiting mode in
     let operation =
@@ -205,6 +218,10 @@ let expected_permits (description : description) ~log =
           if !struck then raise Struck
         done;
         "()"
+    | Downgrade when p.free > 0 -> raise Rwlock.cannot_downgrade
+    | Downgrade ->
+        p.free <- Permits.all - 1;
+        unit (serve ())
   and enlist ((mode, sleep) as role) number answer =
     how_to_take p mode sleep = `Wait
     && begin
@@ -262,6 +279,8 @@ let mutex name ~in_order create =
   structure ~more:[||]
     { name; free; in_order; aside; may_give }
     (module struct
+      include Never_downgraded
+
       type t = Mutex.t
 
       let make () = create ()
@@ -275,42 +294,63 @@ let mutex name ~in_order create =
     [ Write ]
 
 let semaphore name ?(in_order = false) ~binary free =
-  let may_give ~free _ =
+  let may_give ~free mode =
     if binary && free > 0 then `Nothing
-    else if free = Permits.all then `Raise Semaphore.overflow
-    else `Yes
+    else if amount mode <= Permits.all - free then `Yes
+    else
+      `Raise (if mode = Few then Semaphore.overflow_n else Semaphore.overflow)
   in
   structure
     ~more:(if free > 1 then [| Try_many; Give_many |] else [||])
     { name; free; in_order; aside = (fun _ -> false); may_give }
     (module struct
+      include Never_downgraded
       open Semaphore
 
       type t = Permits.t
 
       let make () = if in_order then make_in_order free else make free
       let word = Fun.id
-      let try_take _ = try_acquire
-      let give _ = if binary then Binary.release else Counting.release
-      let give_step _ = if binary then release_binary else release_counting
 
-      let within _ t f =
-        if binary then Binary.with_permit t f else Counting.with_permit t f
+      let try_take = function
+        | Few -> fun t -> Counting.try_acquire_n t (amount Few)
+        | Read | Write -> try_acquire
 
-      let waiting _ = if binary then acquiring_binary else acquiring
+      let give = function
+        | Few -> fun t -> Counting.release_n t (amount Few)
+        | Read | Write -> if binary then Binary.release else Counting.release
+
+      let give_step = function
+        | Few -> fun () -> release_several (amount Few)
+        | Read | Write -> if binary then release_binary else release_counting
+
+      let within mode t f =
+        if mode = Few then Counting.with_permits t (amount Few) f
+        else if binary then Binary.with_permit t f
+        else Counting.with_permit t f
+
+      let waiting mode =
+        if mode = Few then acquiring_several
+        else if binary then acquiring_binary
+        else acquiring
     end)
-    [ Read ]
+    (if binary then [ Read ] else [ Read; Few ])
+
+let mode_of_lock : mode -> Rwlock.mode = function
+  | Read -> Read
+  | Few | Write -> Write
 
 let rwlock name ?(in_order = false) prefer =
   let may_give ~free mode =
     let may =
       match mode with
       | Read -> free > 0 && free < Permits.all
-      | Write -> free = 0
+      | Few | Write -> free = 0
     in
-    if may then `Yes else `Raise (Rwlock.not_permitted mode)
+    if may then `Yes else `Raise (Rwlock.not_permitted (mode_of_lock mode))
   and aside mode = prefer = `Writers && mode = Read in
-  structure ~more:[| Try_many; Give_many |]
+  structure
+    ~more:[| Try_many; Give_many; Downgrade; Downgrade |]
     { name; free = Permits.all; in_order; aside; may_give }
     (module struct
       open Rwlock
@@ -319,17 +359,30 @@ let rwlock name ?(in_order = false) prefer =
 
       let make () = create ~in_order ~prefer ()
       let word = word
-      let try_take = function Read -> try_read_lock | Write -> try_write_lock
-      let give = function Read -> read_unlock | Write -> write_unlock
-      let request = function Read -> fair_readers | Write -> writers
+
+      let try_take mode =
+        match mode_of_lock mode with
+        | Read -> try_read_lock
+        | Write -> try_write_lock
+
+      let give mode =
+        match mode_of_lock mode with
+        | Read -> read_unlock
+        | Write -> write_unlock
+
+      let request mode =
+        match mode_of_lock mode with Read -> fair_readers | Write -> writers
+
       let give_step mode () state = unlock_step (request mode) state
 
       let within mode t f =
-        match mode with Read -> read t f | Write -> write t f
+        match mode_of_lock mode with Read -> read t f | Write -> write t f
 
-      let waiting = waiting
+      let waiting mode = waiting (mode_of_lock mode)
+      let downgrade = downgrade
+      let downgrade_step = downgrade_step
     end)
-    [ Read; Write ]
+    [ (Read : mode); Write ]
 
 let all =
   [

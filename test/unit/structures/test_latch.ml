@@ -42,6 +42,60 @@ let in_order () =
   Latch.await t;
   Event.sync (Latch.await_evt t)
 
+let up_and_down () =
+  traced [ "two more"; "last"; "a"; "b"; "c" ] @@ fun say ->
+  let t = Latch.create 1 in
+  let tasks = List.map (wait t say) names in
+  Latch.count_up t;
+  Latch.count_up t;
+  int "count" 3 (Latch.count t);
+  Latch.count_down t;
+  Latch.count_up t;
+  Latch.count_down t;
+  Latch.count_down t;
+  Hand.settle ();
+  say "two more";
+  int "count" 1 (Latch.count t);
+  yes "an event waits" (Event.poll (Latch.await_evt t) = None);
+  Latch.count_down t;
+  say "last";
+  Hand.settle ();
+  List.iter Hand.result tasks;
+  let open_ = Invalid_argument "Latch.count_up: the latch is open" in
+  raises "it never shuts again" open_ (fun () -> Latch.count_up t);
+  yes "it stays open" (Latch.is_open t);
+  raises "open from the start" open_ (fun () -> Latch.count_up (Latch.create 0));
+  let t = Latch.create max_int in
+  raises "too many" (Sys_error "Latch.count_up: overflow") (fun () ->
+      Latch.count_up t);
+  int "unchanged" max_int (Latch.count t)
+
+(* Each task begins others, and whoever waits sees the end of all. *)
+let growing () =
+  let t = Latch.create 2 and ended = Atomic.make 0 in
+  let rec work depth () =
+    if depth > 0 then
+      for _ = 1 to 3 do
+        Latch.count_up t;
+        ignore (Concord_fifo.fork (work (depth - 1)))
+      done;
+    Concord_fifo.yield ();
+    Atomic.incr ended;
+    Latch.count_down t
+  in
+  let early = Atomic.make 0 in
+  let tasks () =
+    Concord_fifo.run @@ fun () ->
+    work 5 ();
+    Latch.await t;
+    if Atomic.get ended < 2 * 364 then Atomic.incr early
+  in
+  let join = domain tasks in
+  tasks ();
+  join ();
+  int "nobody goes on early" 0 (Atomic.get early);
+  int "all have ended" (2 * 364) (Atomic.get ended)
+
 let no_effect () =
   let t = Latch.create 2 in
   yes "poll" (Event.poll (Latch.await_evt t) = None);
@@ -80,6 +134,8 @@ let () =
        [
          test "misuse" misuse;
          test "opens in order" in_order;
+         test "counts up as well" up_and_down;
+         test "tasks that begin others" growing;
          test "threads and domains" domains;
        ] )
     :: Outside.suite no_effect

@@ -146,6 +146,79 @@ let within () =
   Hand.unwind r;
   free ()
 
+(* Readers come in up to the first writer; with [`Writers] none do while one waits. *)
+let downgrade ?prefer names expected () =
+  traced (String.split_on_char ' ' expected) @@ fun say ->
+  let t = Rwlock.create ?prefer () in
+  Rwlock.write_lock t;
+  let tasks = if names = "" then [] else come t say names in
+  say "downgrade";
+  Rwlock.downgrade t;
+  Hand.settle ();
+  unlock_all t say;
+  List.iter Hand.result tasks;
+  yes "free" (Rwlock.try_write_lock t)
+
+let downgraded () =
+  let t = Rwlock.create () in
+  let refused what =
+    raises what (Sys_error "Rwlock.downgrade: Operation not permitted")
+      (fun () -> Rwlock.downgrade t)
+  in
+  refused "free";
+  Rwlock.write_lock t;
+  Rwlock.downgrade t;
+  refused "it reads";
+  no "nobody writes" (Rwlock.try_write_lock t);
+  yes "others read" (Rwlock.try_read_lock t);
+  raises "it is no writer"
+    (Sys_error "Rwlock.write_unlock: Operation not permitted") (fun () ->
+      Rwlock.write_unlock t);
+  Rwlock.read_unlock t;
+  Rwlock.read_unlock t;
+  refused "free again";
+  yes "free" (Rwlock.try_write_lock t)
+
+(* Those who wait are passed over if they were cancelled. *)
+let downgraded_beside_cancelled () =
+  let t = Rwlock.create () in
+  Rwlock.write_lock t;
+  let w = writer t ignore "w" in
+  let r = reader t ignore "r" in
+  ignore (Hand.cancel w);
+  Rwlock.downgrade t;
+  Hand.settle ();
+  Hand.unwound w;
+  Hand.result r;
+  Rwlock.read_unlock t;
+  Rwlock.read_unlock t;
+  yes "free" (Rwlock.try_write_lock t)
+
+(* What a writer has written is still there when it reads. *)
+let downgraded_on_domains () =
+  let t = Rwlock.create () and last = ref 0 and wrong = Atomic.make 0 in
+  let work me () =
+    for i = 1 to 300 do
+      Rwlock.write_lock t;
+      last := (me * 1000) + i;
+      Rwlock.downgrade t;
+      Concord_fifo.yield ();
+      if !last <> (me * 1000) + i then Atomic.incr wrong;
+      Rwlock.read_unlock t
+    done
+  in
+  let tasks first () =
+    Concord_fifo.run @@ fun () ->
+    List.iter Concord_fifo.join
+      (List.init 3 (fun i -> Concord_fifo.fork (work (first + i))))
+  in
+  let join = domain (tasks 1) in
+  tasks 4 ();
+  join ();
+  int "another wrote" 0 (Atomic.get wrong);
+  waiting t 0;
+  yes "free" (Rwlock.try_write_lock t)
+
 let no_effect () =
   let t = Rwlock.create () in
   yes "read" (Rwlock.try_read_lock t);
@@ -230,6 +303,22 @@ let () =
              (behind_a_writer ~prefer:writers_first);
            test "unlock what is not held" misuse;
            test "read and write" within;
+           test "downgrade: nobody waits" (downgrade "" "downgrade unlock");
+           test "downgrade: readers up to a writer come in"
+             (downgrade "r1 r2 w1 r3"
+                "downgrade r1 r2 unlock unlock unlock w1 unlock r3 unlock");
+           test "downgrade: a writer is first"
+             (downgrade "w1 r1" "downgrade unlock w1 unlock r1 unlock");
+           test "downgrade: writers first"
+             (downgrade ~prefer:writers_first "r1 w1 r2"
+                "downgrade unlock w1 unlock r1 r2 unlock unlock");
+           test "downgrade: writers first, but there is none"
+             (downgrade ~prefer:writers_first "r1 r2"
+                "downgrade r1 r2 unlock unlock unlock");
+           test "downgrade a writer only" downgraded;
+           test "downgrade passes over those that were cancelled"
+             downgraded_beside_cancelled;
+           test "downgrade on two domains" downgraded_on_domains;
            test "readers and writers on two domains" exclusion;
            test "writers first: the same" (exclusion ~prefer:writers_first);
          ] )

@@ -63,6 +63,135 @@ let permits_are_kept () =
   int "those who were cancelled took none" 20 (Counting.get_value t);
   int "waiters" 0 (Counting.waiters t)
 
+(* --- Several at once ------------------------------------------------------------- *)
+
+let misuse_of_several () =
+  let t = Counting.make 3 in
+  let negative name f =
+    raises name
+      (Invalid_argument ("Semaphore.Counting." ^ name ^ ": -2 permits"))
+      f
+  in
+  negative "acquire_n" (fun () -> Counting.acquire_n t (-2));
+  negative "try_acquire_n" (fun () -> ignore (Counting.try_acquire_n t (-2)));
+  negative "release_n" (fun () -> Counting.release_n t (-2));
+  negative "acquire_n_evt" (fun () -> ignore (Counting.acquire_n_evt t (-2)));
+  negative "with_permits" (fun () -> Counting.with_permits t (-2) ignore);
+  int "unchanged" 3 (Counting.get_value t);
+  let t = Counting.make (max_int - 2) in
+  raises "release_n" (Sys_error "Semaphore.Counting.release_n: overflow")
+    (fun () -> Counting.release_n t 3);
+  int "none was returned" (max_int - 2) (Counting.get_value t);
+  Counting.release_n t 2;
+  int "as many as there may be" max_int (Counting.get_value t);
+  yes "and all of them at once" (Counting.try_acquire_n t max_int);
+  int "none left" 0 (Counting.get_value t)
+
+let several () =
+  let t = Counting.make 5 in
+  Counting.acquire_n t 2;
+  int "without two" 3 (Counting.get_value t);
+  no "no four" (Counting.try_acquire_n t 4);
+  int "none was taken" 3 (Counting.get_value t);
+  yes "three" (Counting.try_acquire_n t 3);
+  Counting.release t;
+  Counting.release_n t 4;
+  int "all are back" 5 (Counting.get_value t);
+  int "the value" 7
+    (Counting.with_permits t 5 (fun () ->
+         int "taken" 0 (Counting.get_value t);
+         7));
+  raises "raises" Exit (fun () ->
+      Counting.with_permits t 4 (fun () -> raise Exit));
+  int "released" 5 (Counting.get_value t);
+  yes "an event" (Event.poll (Counting.acquire_n_evt t 5) = Some ());
+  yes "no more" (Event.poll (Counting.acquire_n_evt t 1) = None)
+
+let acquires t say (name, n) =
+  Hand.start (fun () ->
+      Counting.acquire_n t n;
+      say name)
+
+(* The first one wants many, and those behind it could be served. *)
+let large_first () =
+  traced [ "two"; "large"; "three"; "small"; "none"; "one" ] @@ fun say ->
+  let t = Counting.make 2 in
+  let tasks =
+    List.map (acquires t say) [ ("large", 3); ("small", 1); ("none", 0) ]
+  in
+  let one =
+    Hand.start (fun () ->
+        Counting.acquire t;
+        say "one")
+  in
+  no "one doesn't overtake" (Counting.try_acquire t);
+  no "nor two" (Counting.try_acquire_n t 2);
+  no "nor none" (Counting.try_acquire_n t 0);
+  int "waiters" 4 (Counting.waiters t);
+  say "two";
+  Counting.release t;
+  int "the large one has them" 0 (Counting.get_value t);
+  Hand.settle ();
+  say "three";
+  Counting.release_n t 3;
+  Hand.settle ();
+  List.iter Hand.result tasks;
+  Hand.result one;
+  int "one left" 1 (Counting.get_value t)
+
+(* Those behind one that was cancelled are served when it is unwound. *)
+let large_cancelled () =
+  let t = Counting.make 3 in
+  let large = acquires t ignore ("large", 5) in
+  let two = acquires t ignore ("two", 2)
+  and one = acquires t ignore ("one", 1) in
+  let many = acquires t ignore ("many", 2) in
+  int "nobody is served" 3 (Counting.get_value t);
+  Hand.unwind large;
+  Hand.settle ();
+  Hand.result two;
+  Hand.result one;
+  int "they have all" 0 (Counting.get_value t);
+  int "the last one waits" 1 (Counting.waiters t);
+  Counting.release_n t 2;
+  Hand.settle ();
+  Hand.result many
+
+(* One that was cancelled and is not unwound refuses; then the release serves the next. *)
+let large_refuses () =
+  let t = Counting.make 0 in
+  let large = acquires t ignore ("large", 4) in
+  let small = acquires t ignore ("small", 3) in
+  ignore (Hand.cancel large);
+  Counting.release_n t 4;
+  Hand.settle ();
+  Hand.unwound large;
+  Hand.result small;
+  int "the rest is free" 1 (Counting.get_value t)
+
+(* Each needs two of three: with one after the other both might have one. *)
+let two_of_three () =
+  let t = Counting.make 3 in
+  let turns = Atomic.make 0 in
+  let work () =
+    for _ = 1 to 500 do
+      Counting.with_permits t 2 (fun () ->
+          Atomic.incr turns;
+          Concord_fifo.yield ())
+    done
+  in
+  let tasks () =
+    Concord_fifo.run @@ fun () ->
+    List.iter Concord_fifo.join (List.init 3 (fun _ -> Concord_fifo.fork work))
+  in
+  let other = domain tasks in
+  tasks ();
+  other ();
+  int "every turn" 3000 (Atomic.get turns);
+  int "all are back" 3 (Counting.get_value t)
+
+(* --- The limit ---------------------------------------------------------------------- *)
+
 let limit () =
   let t = Counting.make 3 in
   let inside = Atomic.make 0 and most = Atomic.make 0 in
@@ -200,6 +329,12 @@ let () =
          test "a released permit passes on" permits_pass_on;
          test "no permit is lost" permits_are_kept;
          test "no more tasks than permits" limit;
+         test "several: misuse" misuse_of_several;
+         test "several at once" several;
+         test "a large request is not overtaken" large_first;
+         test "a large request is cancelled" large_cancelled;
+         test "a large request refuses" large_refuses;
+         test "two of three, again and again" two_of_three;
          test "binary" binary;
          test "with_permit" with_permit;
        ] )

@@ -109,6 +109,93 @@ let wrapped () =
           (Event.prefer [ Event.wrap (Event.always 1) (fun _ -> raise Boom) ])
           (fun _ -> 9)))
 
+(* --- Unless ----------------------------------------------------------------------- *)
+
+let taken = Alcotest.(check (option int))
+
+let stop_wins () =
+  let box = Mailbox.create () and stop = Promise.create () in
+  let event = Event.unless (Promise.await_evt stop) (Mailbox.take_evt box) in
+  yes "neither" (Event.poll event = None);
+  Mailbox.put box 1;
+  taken "not stopped" (Some 1) (Event.sync event);
+  Mailbox.put box 2;
+  Promise.fill stop ();
+  for _ = 1 to 100 do
+    taken "stopped" None (Event.sync event)
+  done;
+  yes "as a poll" (Event.poll event = Some None);
+  taken "the item is there" (Some 2) (Mailbox.try_take box);
+  int "nobody waits" 0 (Mailbox.waiters box)
+
+(* Whichever comes first while it waits is performed, and the other one is not. *)
+let waits_unless () =
+  let box = Mailbox.create () and stop = Promise.create () in
+  let start () =
+    Hand.start (fun () ->
+        Event.sync
+          (Event.unless (Promise.await_evt stop) (Mailbox.take_evt box)))
+  in
+  let both = start () in
+  int "it waits for an item" 1 (Mailbox.waiters box);
+  int "and for the end" 1 (Promise.waiters stop);
+  Hand.unwind both;
+  int "cancelled" 0 (Mailbox.waiters box + Promise.waiters stop);
+  let served = start () in
+  Mailbox.put box 1;
+  Hand.settle ();
+  taken "an item" (Some 1) (Hand.result served);
+  let late = start () in
+  Mailbox.put box 2;
+  Promise.fill stop ();
+  Hand.settle ();
+  taken "the item was first" (Some 2) (Hand.result late);
+  let box = Mailbox.create () and stop = Promise.create () in
+  let stopped =
+    Hand.start (fun () ->
+        Event.sync
+          (Event.unless (Promise.await_evt stop) (Mailbox.take_evt box)))
+  in
+  Promise.fill stop ();
+  Mailbox.put box 3;
+  Hand.settle ();
+  taken "the end was first" None (Hand.result stopped);
+  taken "the item is there" (Some 3) (Mailbox.try_take box)
+
+let raises_unless () =
+  let box = Mailbox.create () and stop = Promise.create () in
+  let event = Event.unless (Promise.await_evt stop) (Mailbox.take_evt box) in
+  Mailbox.close box;
+  raises "the queue's end" Mailbox.Closed (fun () -> Event.sync event);
+  Promise.fail stop Boom;
+  raises "a stop that failed" Boom (fun () -> Event.sync event)
+
+(* One stop for several queues, in a loop. *)
+let loops_unless () =
+  let a = Mailbox.create () and b = Mailbox.create () in
+  let stop = Promise.create () in
+  let next box = Event.unless (Promise.await_evt stop) (Mailbox.take_evt box) in
+  let seen = ref [] in
+  List.iter (Mailbox.put a) [ 1; 2; 3 ];
+  Mailbox.put b 10;
+  let loop =
+    Hand.start (fun () ->
+        Event.loop
+          [ next a; next b ]
+          (function
+            | None -> Some (List.rev !seen)
+            | Some v ->
+                seen := v :: !seen;
+                None))
+  in
+  Mailbox.put b 11;
+  Hand.settle ();
+  Promise.fill stop ();
+  Hand.settle ();
+  ints "all of both" [ 1; 2; 3; 10; 11 ]
+    (List.sort Int.compare (Hand.result loop));
+  int "nobody waits" 0 (waiting [ a; b ] + Promise.waiters stop)
+
 let default () =
   let ts = boxes 2 in
   let next () = Event.select_default (takes ts) (fun () -> -1) in
@@ -129,6 +216,13 @@ let () =
           test "as likely as each other alternative" as_likely;
           test "waits as a choice" waits;
           test "what is wrapped around it" wrapped;
+        ] );
+      ( "unless",
+        [
+          test "the stop wins if both are ready" stop_wins;
+          test "what comes first while it waits" waits_unless;
+          test "raises what either raises" raises_unless;
+          test "in a loop" loops_unless;
         ] );
       ("select_default", [ test "what is ready, or else" default ]);
     ]
