@@ -205,7 +205,7 @@ let cancels_jobs () =
         say "unwound")
   in
   let job =
-    with_domain ~grace:0.01 ~close nothing (fun loop ->
+    with_domain ~grace:1. ~close nothing (fun loop ->
         let job = Concord_lwt.post cancellable in
         call loop Lwt.return;
         job)
