@@ -47,7 +47,7 @@ module Late : sig
   (** Keeps what a signal handler raises for the thread's next wait. *)
 end
 
-(** Used by [concord-domainslib], to start domains. *)
+(** Used by [concord-domainslib] and [concord-lwt], to start domains. *)
 module Signals : sig
   type mask = Signals.mask
   (** The signals that a thread blocks. *)

@@ -7,10 +7,17 @@ let invalid name message =
 
 module Private = Concord.Private
 module Identity = Private.Identity
+module Promise = Concord.Promise
+module Event = Concord.Event
 module Who = Private.Who
 
 (* Attached to a pool, which it does not keep alive. *)
-type attachment = { pool : Task.pool; name : string option; porter : Porter.t }
+type attachment = {
+  pool : Task.pool;
+  name : string option;
+  porter : Porter.t;
+  stop : unit Promise.t;  (** Filled when all jobs are told to stop. *)
+}
 
 (* A list, as programs have few pools. A thread adds to it only while it holds [mutex].
    *)
@@ -27,7 +34,9 @@ let find pool = Option.map (fun { porter; _ } -> porter) (attachment_of pool)
 let name_of pool = Option.bind (attachment_of pool) (fun { name; _ } -> name)
 
 let add pool name porter =
-  let entry = Identity.attach pool { pool; name; porter } in
+  let entry =
+    Identity.attach pool { pool; name; porter; stop = Promise.create () }
+  in
   let is_used entry = not (Identity.is_useless entry) in
   Atomic.set entries (entry :: List.filter is_used (Atomic.get entries))
 
@@ -207,14 +216,54 @@ let porter_for_a_job name pool =
        num_domains:1 or more, or call this inside of Domainslib.Task.run";
   porter
 
-let post name pool job =
-  let porter = porter_for_a_job name pool in
+let post_to pool porter job =
   Porter.post porter job;
   if not (Porter.is_alive pool) then Porter.lose porter
+
+let post name pool job = post_to pool (porter_for_a_job name pool) job
+
+let post_with_token name pool make =
+  let porter = porter_for_a_job name pool in
+  let of_pool { stop; _ } = stop in
+  let pool_stops = Option.map of_pool (attachment_of pool) in
+  let pool_stops = Option.value pool_stops ~default:(Promise.create ()) in
+  post_to pool porter (make (Token.create ~pool:pool_stops))
 
 (* --- Tearing down --------------------------------------------------------- *)
 
 let drain pool = Option.iter Porter.drain (find pool)
+
+let drain_within seconds porter =
+  let over = Promise.create () in
+  let await drained =
+    Event.select
+      [
+        Event.wrap (Promise.await_evt drained) (fun () -> true);
+        Event.wrap (Promise.await_evt over) (fun () -> false);
+      ]
+  in
+  let fill () = ignore (Promise.try_fill over () : bool) in
+  let forget =
+    if seconds = Float.infinity then ignore
+    else Private.Timer.after seconds fill
+  in
+  let is_drained = Porter.drain_by await porter in
+  forget ();
+  is_drained
+
+let all_end ~grace pool =
+  match attachment_of pool with
+  | None -> true
+  | Some { porter; stop; _ } ->
+      drain_within grace porter
+      || begin
+        ignore (Promise.try_fill stop () : bool);
+        drain_within grace porter
+      end
+      || begin
+        Porter.lose porter;
+        false
+      end
 
 let teardown name pool =
   if not (Porter.is_alive pool) then invalid name "the pool was torn down";

@@ -230,21 +230,17 @@ let of_lwt lwt =
 
 exception No_loop = Jobs.No_loop
 
-let post f =
-  let promise = Concord.Promise.create () in
-  let run ~finally =
-    let ended settle v =
-      finally ();
-      ignore (settle promise v : bool)
-    in
-    match Lwt.with_value no_key None f with
-    | lwt ->
-        Lwt.on_any lwt (ended Promise.try_fill)
-          (ended (fun promise e -> Promise.try_fail promise e))
-    | exception e -> ended (fun promise e -> Promise.try_fail promise e) e
-  and refuse () = ignore (Promise.try_fail promise No_loop : bool) in
-  Loop.post { run; refuse };
-  promise
+let post = Calls.post
+
+(* --- A loop on a domain of its own ------------------------------------------ *)
+
+type 'r loop = 'r Loop_domain.t
+
+let the_loop = Loop_domain.whichever
+let call = Loop_domain.call
+
+let with_domain ?grace ?close create f =
+  Loop_domain.with_domain ~run ~await:Promise.await ?grace ?close create f
 
 (* --- Streams of Lwt --------------------------------------------------------- *)
 

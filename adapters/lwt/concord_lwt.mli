@@ -150,15 +150,116 @@ val post : (unit -> 'a Lwt.t) -> 'a Concord.Promise.t
 
     - {b Suspends} no task; signal handlers, finalisers and callbacks may call
       it.
-    - {b Cancelled}: the task that awaits the promise is; [f] goes on.
+    - {b Cancelled}: the task that awaits the promise is; [f] goes on. {!call}
+      cancels [f] as well.
     - {b Order}: that of the calls.
     - {b Cost}: O(1). A system call only if the loop may sleep.
 
     The promise fails with what [f] raises, or its promise fails with. *)
 
 exception No_loop
-(** A job of {!post} had not ended when {!run} did. Whether it had begun is not
-    said: what it did until then is done. *)
+(** A job of {!post} or {!call} had not ended when {!run} or {!with_domain} did.
+    Whether it had begun is not said: what it did until then is done. *)
+
+type 'r loop
+(** A loop of Lwt, and a value of type ['r] that belongs to it. *)
+
+val the_loop : unit loop
+(** The loop that runs, whichever that is, as for {!post}. *)
+
+val call : 'r loop -> ('r -> 'a Lwt.t) -> 'a
+(** [call loop f] has [loop] call [f r], where [r] is its value, and returns
+    what the promise [f r] is resolved with. Any task, thread or domain can call
+    it. Whatever the program has for Lwt only, such as the client of a database,
+    is used by this from tasks of other hosts:
+
+    {[
+      # let slow_search () = Lwt.map (fun () -> "found") (Lwt_unix.sleep 60.) in
+        let search () = Concord_lwt.call Concord_lwt.the_loop slow_search in
+        let patient () = Concord.Tasks.with_timeout 0.001 search in
+        Concord_lwt.run (fun () -> Concord_lwt.direct patient)
+      - : string option = None
+    ]}
+
+    - {b Suspends} until the promise is resolved.
+    - {b Cancelled} while suspended, for example by a timeout: if [f] was not
+      called yet, it never is. Otherwise the promise [f r] is cancelled by
+      [Lwt.cancel]. Then [call] waits until the promise is resolved, because
+      functions of [Lwt.finalize] may still use what the caller gave to [f].
+      Afterwards [call] raises the host's exception. However, if the promise has
+      a value by then, or failed with another exception than [Lwt.Canceled],
+      then nothing is dropped: that is the result of [call], and the host's
+      exception is raised where the task waits next. (An exception of a signal
+      handler, in a thread, is raised in any case.)
+    - {b Order}: functions are called in the order of the calls, together with
+      those of {!post}.
+    - {b Cost}: that of {!post}, and one suspension.
+    - {b Raises} [e] if [f r] raises [e] or fails with [e], with the backtrace
+      of the exception that was raised last in the loop. That is the right one
+      unless the promise was rejected by hand.
+    - {b Raises} {!No_loop} as the promise of {!post} fails, and if the
+      {!with_domain} of [loop] has ended.
+
+    A promise that can't be cancelled (of [Lwt.wait], or
+    [Lwt_preemptive.detach]) keeps a cancelled caller waiting. If it need not
+    wait, let [f] return [Lwt.protected promise]. Then [call] raises at once,
+    and what the promise stands for goes on and is dropped. Eio without
+    [concord-eio] can't defer a cancellation, so that [call] never waits after
+    one there. *)
+
+val with_domain :
+  ?grace:float ->
+  ?close:('r -> unit Lwt.t) ->
+  (unit -> 'r Lwt.t) ->
+  ('r loop -> 'a) ->
+  'a
+(** [with_domain ~close create f] starts a domain that runs Lwt's loop, calls
+    [create ()] there, and is [f loop], where the value of [loop] is what
+    [create] gave. When [f] has returned or raised, the value is closed by
+    [close] (by default nothing is done), the loop ends, and the domain is
+    joined. So a program on another host uses a library that is written for Lwt:
+
+    {[
+      # let connect () = Lwt.return (ref 0)
+        and add n total = Lwt.map (fun () -> total := !total + n) (Lwt.pause ())
+        and close total = Lwt.return (Printf.printf "closed: %d" !total) in
+        Concord_fifo.run (fun () ->
+            Concord_lwt.with_domain ~close connect (fun total ->
+                Concord.Tasks.iter
+                  (fun n -> Concord_lwt.call total (add n))
+                  [ 1; 2; 3 ]))
+      closed: 6
+      - : unit = ()
+    ]}
+
+    {b The end.} Once [f] has ended, [with_domain] waits up to [grace] seconds
+    (by default 10) until no job of {!call} or {!post} is left, where jobs may
+    still call and post. After that, {!call} of this loop raises {!No_loop}. The
+    jobs that are left are cancelled by [Lwt.cancel], and have [grace] seconds
+    again to unwind. Then [close] is called. What has not ended when its promise
+    is resolved fails with {!No_loop}. So no promise stays unresolved, and
+    [with_domain] waits no longer than twice [grace] and the time that [close]
+    takes. [~grace:infinity] waits for all jobs.
+
+    - {b Suspends} the calling task only, whatever its host: until [create] has
+      given its value, where [f] does, and until the domain is joined. A thread
+      of the calling domain waits for the domain.
+    - {b Cancelled} while [create] runs: its promise is cancelled by
+      [Lwt.cancel]. If it gives a value nevertheless, that is closed. [f] is not
+      called, and the host's exception is raised. Later: [f] gets the host's
+      exception where it waits. The end is
+      {{!Concord.Tools.Suspend.protect}protected}. Where a host can't defer a
+      cancellation (Eio without [concord-eio]) the exception is raised at once,
+      and the thread waits for the domain.
+    - {b Signals}: the domain has the caller's signal mask. What a handler
+      raises in the loop ends the loop, as in [Lwt_main.run].
+    - {b Cost}: a thread and a domain, which take about a millisecond.
+    - {b Raises} [e] if [create] failed with [e], or [f] raised [e]. If [f]
+      returned: what [close] failed with, or what has ended the loop. The latter
+      also if [f] raised {!No_loop}, because it is the reason.
+    - {b Raises} [Failure] if a loop of Lwt runs already, because Lwt has one at
+      a time.
+    - {b Raises} [Invalid_argument] if [grace] is negative, or not a number. *)
 
 (** {2 Each structure, by an example}
 

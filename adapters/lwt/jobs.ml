@@ -8,7 +8,11 @@ let () =
            or ran it, has ended"
     | _ -> None)
 
-type job = { run : finally:(unit -> unit) -> unit; refuse : unit -> unit }
+type job = {
+  run : finally:(unit -> unit) -> unit;
+  cancel : unit -> unit;
+  refuse : unit -> unit;
+}
 
 (* [state], the jobs that were posted and have not begun, latest first
 
@@ -48,31 +52,64 @@ let reopen () =
 
 (* --- In the loop's thread --------------------------------------------------- *)
 
-(* Those that have begun, and not ended. *)
+(* Those that the loop has taken, and that have not ended. *)
 let running : (int, job) Hashtbl.t = Hashtbl.create 16
 let next = ref 0
 
-let begin_ job =
+let is_idle () =
+  Hashtbl.length running = 0
+  &&
+  match Atomic.get state with
+  | Open jobs -> List.is_empty jobs
+  | Ended -> true
+
+(* What to call when it is. *)
+let idle = ref ignore
+
+let look_if_idle () =
+  if is_idle () then begin
+    let f = !idle in
+    idle := ignore;
+    f ()
+  end
+
+let when_idle f =
+  idle := f;
+  look_if_idle ()
+
+let take job =
   let number = !next in
   incr next;
   Hashtbl.replace running number job;
-  job.run ~finally:(fun () -> Hashtbl.remove running number)
+  (number, job)
 
+let end_ number =
+  Hashtbl.remove running number;
+  look_if_idle ()
+
+let begin_ (number, job) = job.run ~finally:(fun () -> end_ number)
+
+(* All of them are taken before the first one begins, so that none is forgotten if the
+   loop looks whether it is idle, or ends, in between. *)
 let serve () =
   match Atomic.get state with
   | Ended | Open [] -> false
   | Open (_ :: _) -> (
       match Atomic.exchange state (Open []) with
       | Open jobs ->
-          List.iter begin_ (List.rev jobs);
+          List.iter begin_ (List.map take (List.rev jobs));
           true
       | Ended ->
           (* by another thread, whose loop was over when this one's began *)
           false)
 
+let all_running () = Hashtbl.fold (fun _ job jobs -> job :: jobs) running []
+let cancel_all () = List.iter (fun job -> job.cancel ()) (all_running ())
+
 let close () =
-  let begun = Hashtbl.fold (fun _ job jobs -> job :: jobs) running [] in
+  let begun = all_running () in
   Hashtbl.reset running;
+  idle := ignore;
   let posted =
     match Atomic.exchange state Ended with
     | Open jobs -> List.rev jobs

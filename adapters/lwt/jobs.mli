@@ -6,6 +6,9 @@ type job = {
   run : finally:(unit -> unit) -> unit;
       (** Begins the job, and calls [finally] in the loop's thread when it has
           ended. Raises nothing. *)
+  cancel : unit -> unit;
+      (** Called in the loop's thread: asks the job to end. Does nothing if it
+          has. *)
   refuse : unit -> unit;
       (** Called if the loop ends first. Does nothing if the job has ended. *)
 }
@@ -25,3 +28,11 @@ val close : unit -> unit
 
 val reopen : unit -> unit
 (** A loop goes on after all. *)
+
+val when_idle : (unit -> unit) -> unit
+(** [when_idle f] calls [f ()] once, at the first moment from now on at which
+    each job that was posted has ended. A second call replaces [f] if it was not
+    called yet. *)
+
+val cancel_all : unit -> unit
+(** Cancels each job that has begun and not ended. *)

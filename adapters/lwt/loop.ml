@@ -130,9 +130,12 @@ let start_of_turn () =
   | Nobody | Used _ | Run _ -> Atomic.set owner (Used me)
 
 let rec run f =
+  let refuse () =
+    failwith "Concord_lwt.run: it runs already, and Lwt has one loop only"
+  in
   match Atomic.get owner with
-  | Run _ ->
-      failwith "Concord_lwt.run: it runs already, and Lwt has one loop only"
+  | Run _ -> refuse ()
+  | Used _ when a_loop_runs () -> refuse ()
   | (Nobody | Used _) as before ->
       let mine = Run (this_thread ()) in
       if Atomic.compare_and_set owner before mine then begin

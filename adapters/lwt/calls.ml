@@ -1,0 +1,69 @@
+module Decision = Concord.Tools.Host_kit.Decision
+module Promise = Concord.Promise
+module Suspend = Concord.Tools.Suspend
+
+let no_key : unit Lwt.key = Lwt.new_key ()
+
+(* [Lwt.with_value] restores all of the storage, not only its key. *)
+let in_own_storage f = Lwt.with_value no_key None f
+
+(* [f] is called if [begins ()]. [cancel] is read and written by the loop's thread only. *)
+let job promise ~begins f =
+  let cancel = ref ignore in
+  let run ~finally =
+    let ended settle v =
+      finally ();
+      ignore (settle promise v : bool)
+    in
+    let fail promise e = Promise.try_fail promise e in
+    if begins () then
+      match in_own_storage f with
+      | lwt ->
+          (cancel := fun () -> Lwt.cancel lwt);
+          Lwt.on_any lwt (ended Promise.try_fill) (ended fail)
+      | exception e -> ended fail e
+    else finally ()
+  and refuse () = ignore (Promise.try_fail promise Jobs.No_loop : bool) in
+  { Jobs.run; cancel = (fun () -> !cancel ()); refuse }
+
+let post f =
+  let promise = Promise.create () in
+  Loop.post (job promise ~begins:(fun () -> true) f);
+  promise
+
+let post_cancellable f =
+  let promise = Promise.create () in
+  (* Whether the job begins, or is cancelled before: then nobody has to wait for a loop. *)
+  let taken = Decision.create () in
+  let take () = Decision.decide taken (Ok ()) in
+  let job = job promise ~begins:take f in
+  let run ~finally =
+    finally ();
+    job.cancel ()
+  in
+  let cancel () =
+    if take () then ignore (Promise.try_fail promise Lwt.Canceled : bool)
+    else Loop.post { run; cancel = ignore; refuse = ignore }
+  in
+  Loop.post job;
+  (promise, cancel)
+
+let is_of_f = function
+  | Ok _ -> true
+  | Error (Lwt.Canceled | Jobs.No_loop) -> false
+  | Error _ -> true
+
+(* The exception is the host's cancellation, or a signal handler's. A cancellation is raised
+   again where the task waits next, so that what [f] gave need not be dropped. *)
+let call f =
+  let promise, cancel = post_cancellable f in
+  match Promise.await_result promise with
+  | Ok _ | Error _ -> Promise.await promise
+  | exception e -> (
+      let backtrace = Printexc.get_raw_backtrace () in
+      cancel ();
+      match Suspend.protect (fun () -> Promise.await_result promise) with
+      | outcome when is_of_f outcome && Suspend.is_cancelled () ->
+          Promise.await promise
+      | Ok _ | Error _ | (exception _) ->
+          Printexc.raise_with_backtrace e backtrace)
