@@ -8,6 +8,7 @@ module Channel = Channel
 module Stream = Stream
 module Mailbox = Mailbox
 module Broadcast = Broadcast
+module Watch = Watch
 module Bvar = Bvar
 module Mutex = Mutex
 module Condition = Condition

@@ -50,6 +50,9 @@ module Mailbox = Mailbox
 module Broadcast = Broadcast
 (** Every subscriber sees every value. *)
 
+module Watch = Watch
+(** The latest value, for tasks that wait until it changes. *)
+
 module Bvar = Bvar
 (** A condition that carries a value. *)
 

@@ -222,6 +222,12 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
     end)
   end
 
+  module Watch = struct
+    include Watch
+
+    let changed t ~since = sync (changed_evt t ~since)
+  end
+
   module Bvar = struct
     include Bvar
 

@@ -165,6 +165,18 @@ module type S = sig
          and type 'a sink := 'a t
   end
 
+  (** The latest value. *)
+  module Watch : sig
+    (** @closed *)
+    include module type of struct
+      include Watch
+    end
+
+    val changed : 'a t -> since:version -> ('a * version) promise
+    (** [changed t ~since] has the latest value, and waits until its version is
+        not [since]. Fails with {!Closed} after the last one. *)
+  end
+
   (** A condition that carries a value. *)
   module Bvar : sig
     (** @closed *)

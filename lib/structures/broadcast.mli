@@ -4,7 +4,7 @@
     send never blocks: values that a subscription has not received yet are kept
     for it, for as long as the subscription is referenced. A value that no
     subscription will receive is collected. (If only the latest value matters,
-    read until {!try_receive} is [None], or keep it in an [Atomic.t].)
+    use a {!Watch}.)
 
     An operation without a {b Suspends} line never suspends and performs no
     effect: signal handlers, finalisers and callbacks may use it. Without a

@@ -6,7 +6,7 @@ let closed = Error Closed
 
 (* Programs can write these names. *)
 let closed_of_kind = function
-  | ("channel" | "stream" | "mailbox" | "broadcast") as kind ->
+  | ("channel" | "stream" | "mailbox" | "broadcast" | "watch") as kind ->
       Some (Printf.sprintf "Concord.%s.Closed" (String.capitalize_ascii kind))
   | _ -> None
 
@@ -19,8 +19,8 @@ let () =
       ( Closed,
         closed_of_kind,
         Some
-          "Concord.Stream.Closed, which is that of Channel, Mailbox and \
-           Broadcast too" );
+          "Concord.Stream.Closed, which is that of Channel, Mailbox, Broadcast \
+           and Watch too" );
       (Already_filled, nameless, Some "Concord.Promise.Already_filled");
       ( Being_forced,
         nameless,

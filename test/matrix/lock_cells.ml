@@ -142,6 +142,16 @@ let bvar between =
   in
   between [ a ] [ b ]
 
+let watch between =
+  let t = Watch.create 0 in
+  let _, since = Watch.read t in
+  let a () = assert (fst (Watch.changed t ~since) = 42)
+  and b () =
+    until_somebody_waits (fun () -> Watch.waiters t);
+    Watch.set t 42
+  in
+  between [ a ] [ b ]
+
 let latch between =
   let latch = Latch.create 3 and reached = Atomic.make 0 in
   let a () =

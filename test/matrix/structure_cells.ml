@@ -193,6 +193,7 @@ let all =
     ("mailbox", mailbox);
     ("broadcast", broadcast);
     ("to the end", to_the_end);
+    ("watch", watch);
     ("bvar", bvar);
     ("mutex", mutex);
     ("condition", condition);

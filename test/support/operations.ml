@@ -187,6 +187,30 @@ module Make (S : Style) = struct
       operation "Lazy.force_val" Shares (forced S.Lazy.force_val);
     ]
 
+  let changed _ =
+    let t = Watch.create 0 in
+    let _, since = Watch.read t in
+    let release v =
+      Watch.set t v;
+      0
+    in
+    {
+      wait = (fun _ -> S.map fst (S.Watch.changed t ~since));
+      event = Some (fun _ -> Event.wrap (Watch.changed_evt t ~since) fst);
+      wake = always 1 release;
+      release;
+      left =
+        (fun () ->
+          let v, version = Watch.read t in
+          if version = since then [] else [ v ]);
+      waiters = (fun () -> Watch.waiters t);
+      words = (fun () -> words t);
+      ends = Some (Watch.Closed, fun () -> Watch.close t);
+      fails = None;
+    }
+
+  let watch = [ operation "Watch.changed" Shares changed ]
+
   let bvar =
     let given give _ =
       let t = Bvar.create () in
@@ -701,6 +725,7 @@ module Make (S : Style) = struct
       [
         promise;
         latch;
+        watch;
         bvar;
         lazy_;
         barrier;

@@ -117,6 +117,50 @@ let bvars =
       (bvar ~waiting:[ refuses; waits; refuses; waits; waits ])
       operations
 
+(* --- Watch ----------------------------------------------------------------------------- *)
+
+let watch ?waiting ?(closed = false) perform =
+  let t = Watch.create 7 in
+  let left t =
+    let value, since = Watch.read t in
+    if Watch.is_closed t then [ value; -1 ]
+    else begin
+      let finish = come (fun () -> fst (Watch.changed t ~since)) in
+      Watch.set t 50;
+      [ value; finish () ]
+    end
+  in
+  if closed then Watch.close t;
+  around t ?waiting ~waiters:Watch.waiters ~left perform
+
+let watches =
+  let since t = snd (Watch.read t) in
+  let waits t =
+    let since = since t in
+    come (fun () -> fst (Watch.changed t ~since))
+  and refuses =
+    refuses_for (fun t -> Event.wrap (Watch.changed_evt t ~since:(since t)) fst)
+  in
+  let operations =
+    [
+      ( "Watch.set",
+        fun t ->
+          [
+            or_closed (fun () ->
+                Watch.set t 5;
+                0);
+          ] );
+      ("Watch.close", silent Watch.close);
+      ("Watch.get", fun t -> [ Watch.get t ]);
+      ("Watch.read", fun t -> [ fst (Watch.read t) ]);
+    ]
+  in
+  in_state "nobody waits" watch operations
+  @ in_state "closed" (watch ~closed:true) operations
+  @ in_state "others wait"
+      (watch ~waiting:[ refuses; waits; refuses; waits; waits ])
+      operations
+
 (* --- Promise ---------------------------------------------------------------------------------------- *)
 
 let outcome t =
@@ -305,4 +349,4 @@ let lazies =
   @ in_state "forced" (lazy_value ~forced:true)
       (forcing @ as_event "Lazy.await" (number Lazy.await_evt))
 
-let cases = List.concat [ boxes; bvars; promises; lazies ]
+let cases = List.concat [ boxes; watches; bvars; promises; lazies ]

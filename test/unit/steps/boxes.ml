@@ -369,6 +369,68 @@ let latch =
       make = (function Expected -> expected_latch | how -> real_latch how);
     }
 
+type watch_op = Set | Close | Look | Look_now
+
+let show_version (v, version) = Printf.sprintf "%d as %d" v version
+
+let real_watch how ~log =
+  let t = Watch.create 0 and waiters = waiters log in
+  let version () = snd (Watch.read t) in
+  let look_since since =
+    if how = Publicly then
+      some show_version (Concord__Event.poll (Watch.changed_evt t ~since))
+    else some show_version (perform how t Watch.changed_step since)
+  in
+  let act op n =
+    match (op, how) with
+    | Set, Publicly -> unit (Watch.set t n)
+    | Set, _ -> some unit (perform how t Watch.set_step n)
+    | Close, Publicly -> unit (Watch.close t)
+    | Close, _ -> some unit (perform how t Watch.close_step ())
+    | Look, _ -> look_since (version () - 1)
+    | Look_now, _ -> look_since (version ())
+  and enlist () number =
+    enlist waiters Watch.waiting show_version t (version ()) number
+  and look () =
+    Printf.sprintf "%s%s, %d wait"
+      (show_version (Watch.read t))
+      (if Watch.is_closed t then ", closed" else "")
+      (Watch.waiters t)
+  in
+  { act; enlist; withdraw = withdraw waiters; look }
+
+let expected_watch ~log =
+  let value = ref 0 and version = ref 0 and closed = ref false in
+  let shown () = show_version (!value, !version) in
+  let act ~resume_all ~q:_ op n =
+    match op with
+    | (Set | Look_now) when !closed -> raise Watch.Closed
+    | Set ->
+        value := n;
+        incr version;
+        unit (ignore (resume_all (shown ()) : int))
+    | Close ->
+        let was = !closed in
+        closed := true;
+        if not was then
+          ignore (resume_all (Printexc.to_string Watch.Closed) : int);
+        "()"
+    | Look -> shown ()
+    | Look_now -> "none"
+  in
+  expected_crowd ~log ~act
+    ~come:(fun () -> not !closed)
+    ~show:(fun () -> shown () ^ if !closed then ", closed" else "")
+
+let watch =
+  Structure
+    {
+      name = "Watch";
+      ops = [| Set; Set; Set; Set; Look; Look_now; Close |];
+      roles = [| () |];
+      make = (function Expected -> expected_watch | how -> real_watch how);
+    }
+
 type bvar_op = Signal | Broadcast | Broadcast_exn
 
 let real_bvar how ~log =
@@ -594,6 +656,7 @@ let all =
     mvar "Mvar, in order" ~in_order:true;
     channel;
     latch;
+    watch;
     bvar;
     promise;
     lazy_;

@@ -31,9 +31,12 @@ let closed () =
   Channel.close channel;
   Mailbox.close mailbox;
   Broadcast.close broadcast;
+  let watch = Watch.create ~name:"news" () in
+  Watch.close watch;
   printed "Channel" (fun () -> Channel.send channel ());
   printed "Mailbox" (fun () -> Mailbox.put mailbox ());
   printed "Broadcast" (fun () -> Broadcast.send broadcast ());
+  printed "Watch" (fun () -> Watch.set watch ());
   printed "Stream" (fun () -> Stream.take stream)
 
 let () =

@@ -1,0 +1,79 @@
+exception Closed = Errors.Closed
+
+(* The value, and how many there were before it. All waiters have seen this one.
+
+   [t], the only Atomic here
+
+   State                       Left by    To                                  By whom
+   version = n, not closed     set        version = n + 1, nobody waits       anyone; it calls all that waited
+                               close      closed, the same, nobody waits      anyone; it calls all that waited
+   closed                      never (terminal)
+
+   and waiters come to [waiters] while it is not closed, and withdraw. *)
+type 'a state = {
+  value : 'a;
+  version : int;
+  closed : bool;
+  waiters : (int, 'a * int) Waiters.t;
+}
+
+type 'a t = 'a state Atomic.t
+type version = int
+
+let create ?name value =
+  Labels.made ~kind:"watch" ?name
+    (Atomic.make
+       { value; version = 0; closed = false; waiters = Waiters.empty })
+
+(* --- Steps ---------------------------------------------------------------- *)
+
+let set_step value s : _ Step.t =
+  if s.closed then Raise Closed
+  else
+    let version = s.version + 1 in
+    let next = { s with value; version; waiters = Waiters.empty } in
+    if Waiters.is_empty s.waiters then Return (next, ())
+    else
+      Become
+        (next, Step.resume_all s.waiters (Ok (value, version)) Step.finished)
+
+let close_step () s : _ Step.t =
+  if s.closed then Return (s, ())
+  else
+    Become
+      ( { s with closed = true; waiters = Waiters.empty },
+        Step.resume_all s.waiters Errors.closed Step.finished )
+
+let changed_step since s : _ Step.t =
+  if s.version <> since then Return (s, (s.value, s.version))
+  else if s.closed then Raise Closed
+  else Wait
+
+(* --- Who waits ------------------------------------------------------------ *)
+
+let queue change w s = { s with waiters = change s.waiters w }
+
+let waiting =
+  {
+    Operation.default with
+    name = "Watch.changed";
+    spin = Before;
+    how =
+      By_steps
+        { word = Fun.id; step = changed_step; queue; left = Step.finished };
+  }
+
+(* --- Operations ----------------------------------------------------------- *)
+
+let set t v = Step.perform t set_step v
+let close t = Step.perform t close_step ()
+let changed t ~since = Operation.wait waiting t since
+let changed_evt t ~since = Event.make waiting t since
+
+let read t =
+  let s = Atomic.get t in
+  (s.value, s.version)
+
+let get t = (Atomic.get t).value
+let is_closed t = (Atomic.get t).closed
+let waiters t = Waiters.length (Atomic.get t).waiters

@@ -1,0 +1,123 @@
+open Concord
+open Concord_test_support
+open Check
+
+let since t = snd (Watch.read t)
+
+let latest () =
+  let t = Watch.create 1 in
+  int "the first" 1 (Watch.get t);
+  let _, seen = Watch.read t in
+  yes "it has not changed" (Event.poll (Watch.changed_evt t ~since:seen) = None);
+  Watch.set t 2;
+  Watch.set t 3;
+  int "the latest" 3 (Watch.get t);
+  let v, now = Watch.changed t ~since:seen in
+  int "the second is missed" 3 v;
+  yes "its version" (now = since t);
+  yes "seen" (Event.poll (Watch.changed_evt t ~since:now) = None);
+  Watch.set t 3;
+  int "the same value is a change" 3 (fst (Watch.changed t ~since:now))
+
+let wait t say name =
+  let since = since t in
+  Hand.start (fun () ->
+      say (Printf.sprintf "%s %d" name (fst (Watch.changed t ~since))))
+
+let in_order () =
+  traced [ "set"; "a 2"; "b 2"; "c 3" ] @@ fun say ->
+  let t = Watch.create 1 in
+  let a = wait t say "a" in
+  let b = wait t say "b" in
+  int "waiters" 2 (Watch.waiters t);
+  Watch.set t 2;
+  int "all were resumed" 0 (Watch.waiters t);
+  let c = wait t say "c" in
+  Watch.set t 3;
+  say "set";
+  Hand.settle ();
+  List.iter Hand.result [ a; b; c ]
+
+(* It has seen nothing, and finds what came meanwhile. *)
+let cancelled () =
+  let t = Watch.create 1 in
+  let seen = since t in
+  let task = Hand.start (fun () -> fst (Watch.changed t ~since:seen)) in
+  let other = Hand.start (fun () -> fst (Watch.changed t ~since:seen)) in
+  yes "cancelled" (Hand.cancel task);
+  Watch.set t 2;
+  Hand.settle ();
+  Hand.unwound task;
+  int "the other one" 2 (Hand.result other);
+  int "again" 2 (fst (Watch.changed t ~since:seen));
+  int "nobody waits" 0 (Watch.waiters t)
+
+let ends () =
+  let t = Watch.create 1 in
+  let seen = since t in
+  let waiting = Hand.start (fun () -> fst (Watch.changed t ~since:seen)) in
+  Watch.set t 2;
+  let last = since t in
+  let at_end = Hand.start (fun () -> fst (Watch.changed t ~since:last)) in
+  no "open" (Watch.is_closed t);
+  Watch.close t;
+  Watch.close t;
+  yes "closed" (Watch.is_closed t);
+  Hand.settle ();
+  int "the change" 2 (Hand.result waiting);
+  raises "the end" Watch.Closed (fun () -> Hand.result at_end);
+  int "who has not seen the last one gets it" 2
+    (fst (Watch.changed t ~since:seen));
+  raises "and then the end" Watch.Closed (fun () -> Watch.changed t ~since:last);
+  raises "nothing is set any more" Watch.Closed (fun () -> Watch.set t 3);
+  int "the last value" 2 (Watch.get t);
+  raises "that of all queues" Stream.Closed (fun () -> Watch.set t 3)
+
+(* Whoever follows sees values in their order, and the last one. *)
+let domains () =
+  let n = 3_000 and t = Watch.create 0 in
+  let wrong = Atomic.make 0 and ended = Atomic.make 0 in
+  let start = since t in
+  let follow () =
+    let rec go last since =
+      match Watch.changed t ~since with
+      | v, since ->
+          if v <= last then Atomic.incr wrong;
+          go v since
+      | exception Watch.Closed -> if last = n then Atomic.incr ended
+    in
+    go 0 start
+  in
+  let join = domain (fun () -> Concord_fifo.run follow) in
+  let joins = [ join; thread follow; thread follow ] in
+  for i = 1 to n do
+    Watch.set t i
+  done;
+  Watch.close t;
+  List.iter (fun join -> join ()) joins;
+  int "out of order" 0 (Atomic.get wrong);
+  int "all saw the last one" 3 (Atomic.get ended)
+
+let no_effect () =
+  let t = Watch.create 0 in
+  let seen = since t in
+  let task = Hand.start (fun () -> fst (Watch.changed t ~since:seen)) in
+  int "waiters" 1 (Watch.waiters t);
+  Watch.set t 1;
+  int "value" 1 (fst (Watch.changed t ~since:seen));
+  Watch.close t;
+  Hand.settle ();
+  int "changed" 1 (Hand.result task)
+
+let () =
+  run "Watch"
+    (( "operations",
+       [
+         test "the latest value" latest;
+         test "all see a change, in order" in_order;
+         test "cancelled" cancelled;
+         test "closing" ends;
+         test "threads and domains" domains;
+       ] )
+    :: Outside.suite no_effect
+    :: Battery.suites Operations.watch)
