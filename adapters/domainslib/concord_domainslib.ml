@@ -43,6 +43,57 @@ let run pool f =
       ignore (cancel () : bool);
       Printexc.raise_with_backtrace e backtrace
 
+(* --- Jobs that can be told to stop ------------------------------------------- *)
+
+type token = Token.t
+
+let is_stopped = Token.is_stopped
+let stopped_evt = Token.stopped_evt
+let check token = if Token.is_stopped token then raise Cancelled
+
+let submit_stoppable_as name pool f =
+  let promise = Promise.create () in
+  let cancel = ref (fun () -> false) in
+  Attached.post_with_token name pool (fun token ->
+      let f () =
+        check token;
+        f token
+      in
+      let f = Attached.known_job pool promise f in
+      let job, withdraw = Porter.cancellable ~cancelled:Cancelled promise f in
+      (cancel :=
+         fun () ->
+           withdraw ()
+           || begin
+             Token.stop token;
+             false
+           end);
+      job);
+  (promise, !cancel)
+
+let submit_stoppable pool f = submit_stoppable_as "submit_stoppable" pool f
+
+(* The exception is the host's cancellation, or a signal handler's. A cancellation is raised
+   again where the task waits next, so that what [f] gave need not be dropped. *)
+let run_stoppable pool f =
+  let promise, cancel = submit_stoppable_as "run_stoppable" pool f in
+  let is_of_f = function
+    | Ok _ -> true
+    | Error (Cancelled | Torn_down) -> false
+    | Error _ -> true
+  in
+  match Promise.await_result promise with
+  | Ok _ | Error _ -> Promise.await promise
+  | exception e -> (
+      let backtrace = Printexc.get_raw_backtrace () in
+      ignore (cancel () : bool);
+      let module Suspend = Concord.Tools.Suspend in
+      match Suspend.protect (fun () -> Promise.await_result promise) with
+      | outcome when is_of_f outcome && Suspend.is_cancelled () ->
+          Promise.await promise
+      | Ok _ | Error _ | (exception _) ->
+          Printexc.raise_with_backtrace e backtrace)
+
 (* --- Many jobs ------------------------------------------------------------ *)
 
 (* One job, which makes tasks of its parts inside of the pool. It awaits all of them, so
@@ -87,8 +138,9 @@ let teardown = Attached.teardown "teardown"
 (* A domain begins with the signals blocked that its maker blocks. A signal handler that
    raises in [Domain.spawn], or where a domain begins, can end the program by a fault of
    memory (OCaml 5.4.1). So the pool is made while all are blocked, and then each domain
-   takes one of these tasks: none goes on before all have begun. *)
-let set_masks pool num_domains mask =
+   takes one of these tasks: none goes on before all have begun. Whether backtraces are
+   recorded is not inherited at all. *)
+let set_up_domains pool num_domains ~recording mask =
   let mutex = Stdlib.Mutex.create ()
   and changed = Stdlib.Condition.create ()
   and begun = ref 0 in
@@ -104,6 +156,7 @@ let set_masks pool num_domains mask =
   in
   let task () =
     Stdlib.Mutex.protect mutex begin_and_wait;
+    Printexc.record_backtrace recording;
     Concord.Private.Signals.set mask
   in
   for _ = 1 to num_domains do
@@ -122,10 +175,10 @@ let wait_until_resolved promise =
    waits until the caller has done, and tears it down. The caller's task only waits
    for the thread, which blocks all signals: a handler that raises would keep it from
    telling that task. *)
-let keep_pool mask name num_domains ~ready ~leave ~over =
+let keep_pool mask name num_domains ~recording ~grace ~ready ~leave ~over =
   match
     let pool = Task.setup_pool ?name ~num_domains () in
-    set_masks pool num_domains mask;
+    set_up_domains pool num_domains ~recording mask;
     Attached.attach ?pool_name:name "attach" pool;
     pool
   with
@@ -136,14 +189,15 @@ let keep_pool mask name num_domains ~ready ~leave ~over =
       Promise.fill ready pool;
       match
         wait_until_resolved leave;
-        drain pool;
+        (* Jobs that are left may keep their domains for ever. *)
+        if not (Attached.all_end ~grace pool) then Promise.fill over ();
         (* The caller may have torn it down. *)
         if Porter.is_alive pool then Task.teardown_pool pool
       with
-      | () -> Promise.fill over ()
+      | () -> ignore (Promise.try_fill over () : bool)
       | exception e ->
           let backtrace = Printexc.get_raw_backtrace () in
-          Promise.fail ~backtrace over e)
+          ignore (Promise.try_fail ~backtrace over e : bool))
 
 (* No loop: a signal handler would run at its beginning, and raise outside of the exception
    handler. *)
@@ -155,7 +209,11 @@ let rec fill_surely promise =
       fill_surely promise;
       Printexc.raise_with_backtrace e backtrace
 
-let with_pool ?name ~num_domains f =
+let with_pool ?name ?(grace = 10.) ~num_domains f =
+  if not (grace >= 0.) then
+    invalid_arg
+      (Printf.sprintf "Concord_domainslib.with_pool: a grace of %g seconds"
+         grace);
   if num_domains < 1 then
     invalid_arg
       "Concord_domainslib.with_pool: num_domains must be at least 1, as the \
@@ -165,7 +223,10 @@ let with_pool ?name ~num_domains f =
   let await promise =
     Concord.Tools.Suspend.protect (fun () -> Promise.await promise)
   in
-  let keep mask () = keep_pool mask name num_domains ~ready ~leave ~over in
+  let recording = Printexc.backtrace_status () in
+  let keep mask () =
+    keep_pool mask name num_domains ~recording ~grace ~ready ~leave ~over
+  in
   let start () =
     Concord.Private.Signals.while_blocked (fun mask ->
         ignore (Thread.create (keep mask) () : Thread.t))

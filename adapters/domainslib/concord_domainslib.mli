@@ -19,21 +19,34 @@
 (** {1 Pools} *)
 
 val with_pool :
-  ?name:string -> num_domains:int -> (Domainslib.Task.pool -> 'a) -> 'a
+  ?name:string ->
+  ?grace:float ->
+  num_domains:int ->
+  (Domainslib.Task.pool -> 'a) ->
+  'a
 (** [with_pool ~num_domains f] is [f pool], where [pool] has [num_domains]
     domains. The pool is {{!attach}attached}, so that any task, thread or domain
-    may submit jobs. When [f] has returned or raised, [with_pool]
-    {{!drain}waits for all jobs} and tears the pool down. So no job is lost, and
-    none outlives the call. A job that waits for what only [f] would have done
-    keeps [with_pool] waiting.
+    may submit jobs.
+
+    {b The end.} When [f] has returned or raised, [with_pool] waits up to
+    [grace] seconds (by default 10) for all jobs, as {!drain} does. If there are
+    jobs left, they are {{!stop}told to stop}, and have [grace] seconds again.
+    Usually none is left then, and the pool is torn down. But OCaml can't end a
+    job that computes and never {{!check}checks}, nor one that waits for what
+    only [f] would have done. The promises of such jobs fail with {!Torn_down},
+    also those that have not started, and [with_pool] returns. A job that
+    computes keeps its domain until it ends; the thread of [with_pool] tears the
+    pool down then. With [~grace:infinity] no job is lost and none outlives the
+    call, however long that takes.
 
     [f] may also use [Domainslib.Task.run], [async] and so on, as long as it is
     on the domain that called [with_pool]; a task of [async] that is not awaited
     is not waited for.
 
     - {b Suspends} the calling task only, whatever its host: while the pool is
-      set up, where [f] does, until the jobs have ended, and while the pool is
-      torn down. A thread of the calling domain does this work.
+      set up, where [f] does, until the jobs have ended (up to twice [grace]),
+      and while the pool is torn down. A thread of the calling domain does this
+      work.
     - {b Cancelled}: [f] gets the host's exception where it waits. The rest of
       [with_pool] is {{!Concord.Tools.Suspend.protect}protected}: it still waits
       for the jobs. Where a host cannot defer a cancellation (Eio without
@@ -49,7 +62,8 @@ val with_pool :
       cannot be interrupted.
     - {b Cost}: a thread and [num_domains] domains, some milliseconds.
     - {b Raises} [e] if [f] raised [e].
-    - {b Raises} [Invalid_argument] if [num_domains < 1].
+    - {b Raises} [Invalid_argument] if [num_domains < 1], or if [grace] is
+      negative or not a number.
     - {b Raises} [Sys_error] if the thread cannot be started. *)
 
 val drain : Domainslib.Task.pool -> unit
@@ -73,22 +87,24 @@ val teardown : Domainslib.Task.pool -> unit
       another domain. *)
 
 exception Torn_down
-(** What the promise of a job fails with if the job has not ended when the pool
-    has been torn down by [Domainslib.Task.teardown_pool], which waits for no
-    job that is suspended, nor for those that have not started. Such a job never
-    goes on; where it waits in a structure it stays in the queue, and what it is
-    given there is lost.
+(** What the promise of a job fails with if the job has not ended when
+    {!with_pool} returns, or when the pool has been torn down by
+    [Domainslib.Task.teardown_pool], which waits for no job that is suspended,
+    nor for those that have not started. Such a job never goes on; where it
+    waits in a structure it stays in the queue, and what it is given there is
+    lost.
 
-    The promise fails some milliseconds after [teardown_pool]: Domainslib tells
-    nobody, but its domains end, and from then on the thread of the timeouts
-    looks, at first after 1 ms, then ever more rarely, until the pool is torn
-    down (at the latest, it fails after twice the time that this has taken, or 1
-    s after it). *)
+    In the second case the promise fails some milliseconds after
+    [teardown_pool]: Domainslib tells nobody, but its domains end, and from then
+    on the thread of the timeouts looks, at first after 1 ms, then ever more
+    rarely, until the pool is torn down (at the latest, it fails after twice the
+    time that this has taken, or 1 s after it). *)
 
 (** {1 Jobs} *)
 
 exception Cancelled
-(** What a promise of {!submit_cancellable} fails with. *)
+(** What a promise of {!submit_cancellable} or {!submit_stoppable} fails with,
+    and what {!check} raises. *)
 
 val submit : Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t
 (** [submit pool f] runs [f] as a task of [pool]. The promise is filled with its
@@ -104,7 +120,8 @@ val submit : Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t
     or, while the pool is still starting, one of its own domains does.
 
     A job that waits or is suspended when the pool is torn down is lost: its
-    promise fails with {!Torn_down}. {!with_pool} and {!teardown} lose none.
+    promise fails with {!Torn_down}. {!drain} and {!teardown} wait for all jobs,
+    and {!with_pool} as long as it is asked to.
 
     Once a pool is attached, or has got a job, a signal handler may call
     [submit], except on a domain of the pool. An exception that a signal handler
@@ -147,6 +164,71 @@ val submit_cancellable :
     not started; it then never will, and the promise fails with {!Cancelled}.
     [false] if it has started, ended or was cancelled before. The function never
     suspends; O(1). *)
+
+(** {1:stop Jobs that can be told to stop}
+
+    Nobody can end a computation from outside. So a job that may take long has a
+    token, and checks now and then whether it should stop. *)
+
+type token
+(** Tells a job to stop. Everything that the job starts can have it as well: the
+    body of [Domainslib.Task.parallel_for], tasks of [Domainslib.Task.async]. *)
+
+val check : token -> unit
+(** [check token] does nothing until the job is told to stop.
+
+    - {b Suspends} never; call it anywhere.
+    - {b Cost}: two reads. Once in 10 microseconds of computation costs nothing
+      that can be measured.
+
+    @raise Cancelled if the job was told to stop. *)
+
+val is_stopped : token -> bool
+(** Would {!check} raise? *)
+
+val stopped_evt : token -> unit Concord.Event.t
+(** An event that can be performed once the job is told to stop, for jobs that
+    wait: [Event.select [ Stream.take_evt jobs; ...; stopped_evt token ]]. *)
+
+val submit_stoppable :
+  Domainslib.Task.pool -> (token -> 'a) -> 'a Concord.Promise.t * (unit -> bool)
+(** As {!submit_cancellable}, but the function also tells a job to stop that has
+    started; its result is [false] then. The job is also told so at the end of
+    {!with_pool}. The promise gets what the job gives, or raises, in spite of
+    that: {!Cancelled} if it was {!check} that ended it.
+
+    - {b Raises} [Invalid_argument] as {!submit}. *)
+
+val run_stoppable : Domainslib.Task.pool -> (token -> 'a) -> 'a
+(** [run_stoppable pool f] is the result of [f token], a job of [pool] that is
+    told to stop if the caller is cancelled or runs out of time.
+
+    {[
+      # Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
+          let rec search token n =
+            Concord_domainslib.check token;
+            if n < 0 then n else search token (n + 1)
+          in
+          Concord.Tasks.with_timeout 0.001 (fun () ->
+              Concord_domainslib.run_stoppable pool (fun token ->
+                  search token 0)))
+      - : int option = None
+    ]}
+
+    - {b Suspends} until the job has ended.
+    - {b Cancelled} while suspended: if the job has not started, it never will,
+      and the host's exception is raised at once. Otherwise the job is told to
+      stop, and [run_stoppable] waits until it has ended, so that nothing of it
+      goes on. Then the host's exception is raised. However, if the job returned
+      nevertheless, or raised another exception than {!Cancelled}, then that is
+      the result of [run_stoppable], and the host's exception is raised where
+      the task waits next. (An exception of a signal handler, in a thread, is
+      raised in any case.) A job that never checks keeps a cancelled caller
+      waiting: for such a job there is {!run}. On Eio without [concord-eio] the
+      host's exception is raised at once.
+    - {b Order}, {b Cost}: as {!run}.
+    - {b Raises} [e] if [f] raised [e], with its backtrace.
+    - {b Raises} [Invalid_argument] as {!submit}. *)
 
 (** {1 Many jobs as one} *)
 

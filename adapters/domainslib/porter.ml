@@ -16,8 +16,9 @@ exception Torn_down
    Left by     To                      By whom
    post        one job more            any thread; it then calls [wake]
    take        without the oldest job  a turn, which then starts the job
-   lose        without its jobs        any thread, when the pool has been torn down; it
-                                       then fails these jobs
+   lose        without jobs, closed    any thread, when the pool has been torn down or is
+                                       given up; it then fails these jobs. No job comes
+                                       any more
    block       another [wake]          the porter, if it has submitted a turn for
                                        each job
 
@@ -55,10 +56,13 @@ type inbox = {
   posted : int;  (** How many jobs have come. *)
   aside : int;  (** How many of these do not count. *)
   wake : unit Concord.Tools.Suspend.resumer;
+  closed : bool;
 }
 
-(* The jobs that one domain has started. Only its turns touch it, until the pool has been
-   torn down; none of the functions that do so suspends. *)
+(* The jobs that one domain has started. Only its turns write it, and none of the functions
+   that do so suspends. [lose] reads [jobs] after it has closed the inbox, and a turn writes
+   them before it takes the job from there: so [lose] sees each job that was taken. It may
+   see more, which does no harm. *)
 type started = {
   mutable jobs : job list;  (** Those in progress are all here. *)
   mutable room : int;  (** So many more, and it forgets those that have ended. *)
@@ -79,7 +83,14 @@ let nothing_started () = { jobs = []; room = 16 }
 let create ~here ~domains =
   let wake _ = false in
   let inbox =
-    { oldest_first = []; latest_first = []; posted = 0; aside = 0; wake }
+    {
+      oldest_first = [];
+      latest_first = [];
+      posted = 0;
+      aside = 0;
+      wake;
+      closed = false;
+    }
   in
   {
     inbox = Atomic.make inbox;
@@ -123,47 +134,43 @@ let finish porter job =
   if Option.is_some (Atomic.get porter.drained) then
     ignore (insist wake_if_drained porter : bool)
 
-let rec drain porter =
-  if not (is_drained porter) then
-    match Atomic.get porter.drained with
-    | Some p ->
-        (* Also on behalf of one that was interrupted before it looked again. *)
-        ignore (wake_if_drained porter : bool);
-        Promise.await p;
-        drain porter
-    | None ->
-        let waiting = Some (Promise.create ()) in
-        ignore (Atomic.compare_and_set porter.drained None waiting : bool);
-        drain porter
+let rec drain_by await porter =
+  is_drained porter
+  ||
+  match Atomic.get porter.drained with
+  | Some p ->
+      (* Also on behalf of one that was interrupted before it looked again. *)
+      ignore (wake_if_drained porter : bool);
+      await p && drain_by await porter
+  | None ->
+      let waiting = Some (Promise.create ()) in
+      ignore (Atomic.compare_and_set porter.drained None waiting : bool);
+      drain_by await porter
+
+let drain porter =
+  let await p =
+    Promise.await p;
+    true
+  in
+  ignore (drain_by await porter : bool)
 
 (* --- From the inbox to the pool ------------------------------------------- *)
 
+let torn_down job =
+  let fail work = work.fail Torn_down (Printexc.get_callstack 0) in
+  Option.iter fail job.work
+
 let rec post porter job =
   let before = Atomic.get porter.inbox in
-  let latest_first = job :: before.latest_first in
-  let posted = before.posted + 1
-  and aside = if job.counts then before.aside else before.aside + 1 in
-  let after = { before with latest_first; posted; aside } in
-  if Atomic.compare_and_set porter.inbox before after then
-    ignore (insist before.wake (Ok ()) : bool)
-  else post porter job
-
-(* [taken] is set in the same step: no handler runs between the two. *)
-let rec take inbox taken =
-  let before = Atomic.get inbox in
-  let without job oldest_first latest_first =
-    let job = Some job in
-    let after = { before with oldest_first; latest_first } in
-    if Atomic.compare_and_set inbox before after then taken := job
-    else take inbox taken
-  in
-  match before with
-  | { oldest_first = job :: rest; latest_first; _ } ->
-      without job rest latest_first
-  | { oldest_first = []; latest_first; _ } -> (
-      match List.rev latest_first with
-      | job :: rest -> without job rest []
-      | [] -> ())
+  if before.closed then torn_down job
+  else
+    let latest_first = job :: before.latest_first in
+    let posted = before.posted + 1
+    and aside = if job.counts then before.aside else before.aside + 1 in
+    let after = { before with latest_first; posted; aside } in
+    if Atomic.compare_and_set porter.inbox before after then
+      ignore (insist before.wake (Ok ()) : bool)
+    else post porter job
 
 let in_progress job = Option.is_some job.work
 
@@ -175,15 +182,37 @@ let keep started job =
   started.jobs <- job :: started.jobs;
   started.room <- started.room - 1
 
-let start porter = function
-  | Some ({ work = Some work; _ } as job) ->
-      keep (porter.here ()) job;
-      work.start ()
+(* [taken] is set in the same step: no handler runs between the two. *)
+let rec take porter taken =
+  let started = porter.here () in
+  let before = Atomic.get porter.inbox in
+  let without job oldest_first latest_first =
+    let { jobs; room } = started in
+    keep started job;
+    let after = { before with oldest_first; latest_first } in
+    let job = Some job in
+    if Atomic.compare_and_set porter.inbox before after then taken := job
+    else begin
+      started.jobs <- jobs;
+      started.room <- room;
+      take porter taken
+    end
+  in
+  match before with
+  | { oldest_first = job :: rest; latest_first; _ } ->
+      without job rest latest_first
+  | { oldest_first = []; latest_first; _ } -> (
+      match List.rev latest_first with
+      | job :: rest -> without job rest []
+      | [] -> ())
+
+let start = function
+  | Some { work = Some work; _ } -> work.start ()
   | Some { work = None; _ } | None -> ()
 
 let take_and_start porter taken =
-  take porter.inbox taken;
-  start porter !taken
+  take porter taken;
+  start !taken
 
 let turn porter () =
   let taken = ref None in
@@ -229,21 +258,23 @@ let rec serve pool porter =
 
 let rec take_all inbox =
   let before = Atomic.get inbox in
-  let after = { before with oldest_first = []; latest_first = [] } in
+  let after =
+    { before with oldest_first = []; latest_first = []; closed = true }
+  in
   if Atomic.compare_and_set inbox before after then
     before.oldest_first @ List.rev before.latest_first
   else take_all inbox
 
-(* Two threads that do so at once may count a job twice: then all have ended anyway. *)
+(* Two threads that do so at once may count a job twice: then all are lost anyway. *)
 let lose porter =
   let lose job =
-    let fail work = work.fail Torn_down (Printexc.get_callstack 0) in
-    Option.iter fail job.work;
+    torn_down job;
     finish porter job
   in
+  let posted = take_all porter.inbox in
   let started = List.map (fun s -> s.jobs) (Atomic.get porter.domains) in
   List.iter lose (List.concat started);
-  List.iter lose (take_all porter.inbox)
+  List.iter lose posted
 
 (* --- Jobs ----------------------------------------------------------------- *)
 

@@ -35,9 +35,14 @@ val post : t -> job -> unit
 val drain : t -> unit
 (** Waits for a moment at which as many jobs have ended as were posted. *)
 
+val drain_by : (unit Concord.Promise.t -> bool) -> t -> bool
+(** {!drain}, where the function awaits a promise. [false] as soon as that
+    returns [false], because it does not wait any longer. *)
+
 val lose : t -> unit
-(** To be called when the pool has been torn down: each job that has not ended
-    fails with {!Torn_down}, and has ended. *)
+(** To be called when the pool has been torn down, or nobody will wait for its
+    jobs any more: each job that has not ended fails with {!Torn_down}, and
+    counts as ended. So do jobs that are posted later. *)
 
 (** {2 The porter} *)
 

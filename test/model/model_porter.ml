@@ -140,7 +140,30 @@ let check_drain name ?(drainers = 1) ?(cancelled = false) ?(interrupted = false)
     @ if cancelled then [ (fun () -> Model.cancel (List.hd tasks)) ] else []),
     outcome )
 
+(* The pool is given up, or was torn down. [a] was posted, [b] comes meanwhile, and both
+   would run for ever. *)
+let check_lost name ~turns expect =
+  Model.check name ~expect @@ fun () ->
+  let porter = create () in
+  let started = ref [] and failed = ref [] in
+  let job name =
+    let start () = started := name :: !started
+    and fail _ _ = failed := name :: !failed in
+    P.job { P.start; fail }
+  in
+  P.post porter (job "a");
+  let outcome () =
+    let has name = List.mem name !failed in
+    if not (has "a" && has "b") then failwith "a job was lost in silence";
+    String.concat "" (List.sort String.compare !started)
+  in
+  ( (fun () -> P.lose porter)
+    :: (fun () -> P.post porter (job "b"))
+    :: List.init turns (fun _ () -> P.take_and_start porter (ref None)),
+    outcome )
+
 let () =
+  check_lost "jobs are lost" ~turns:1 [ ""; "a" ];
   check_drain "drain" ~jobs:1 [ "1" ];
   check_drain "drain, and a job is interrupted" ~interrupted:true ~jobs:1
     [ "1" ];
