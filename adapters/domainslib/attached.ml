@@ -30,15 +30,14 @@ let attached_to pool entry =
   | Some _ | None -> None
 
 let attachment_of pool = List.find_map (attached_to pool) (Atomic.get entries)
-let find pool = Option.map (fun { porter; _ } -> porter) (attachment_of pool)
 let name_of pool = Option.bind (attachment_of pool) (fun { name; _ } -> name)
 
 let add pool name porter =
-  let entry =
-    Identity.attach pool { pool; name; porter; stop = Promise.create () }
-  in
+  let attachment = { pool; name; porter; stop = Promise.create () } in
+  let entry = Identity.attach pool attachment in
   let is_used entry = not (Identity.is_useless entry) in
-  Atomic.set entries (entry :: List.filter is_used (Atomic.get entries))
+  Atomic.set entries (entry :: List.filter is_used (Atomic.get entries));
+  attachment
 
 (* --- Pools that are torn down --------------------------------------------- *)
 
@@ -173,26 +172,24 @@ let start name pool_name pool =
     Porter.serve pool porter
   in
   match Task.async pool serve with
-  | (_ : unit Task.promise) ->
-      add pool pool_name porter;
-      porter
+  | (_ : unit Task.promise) -> add pool pool_name porter
   | exception Assert_failure _ ->
       invalid name
         "the pool has no place for the calling domain; call attach before, \
          from the domain that uses Domainslib.Task.run or async"
 
-let porter ?pool_name name pool =
+let attachment ?pool_name name pool =
   if not (Porter.is_alive pool) then invalid name "the pool was torn down";
-  match find pool with
-  | Some porter -> porter
+  match attachment_of pool with
+  | Some attachment -> attachment
   | None ->
       Mutex.protect mutex (fun () ->
-          match find pool with
-          | Some porter -> porter
+          match attachment_of pool with
+          | Some attachment -> attachment
           | None -> start name pool_name pool)
 
 let attach ?pool_name name pool =
-  ignore (porter ?pool_name name pool : Porter.t)
+  ignore (attachment ?pool_name name pool : attachment)
 
 (* --- Pools without domains ------------------------------------------------ *)
 
@@ -207,31 +204,29 @@ let in_a_pool () =
   let here = Domain_local_await.prepare_for_await () in
   Identity.same_code here.await (Concord.Lazy.force sample).await
 
-let porter_for_a_job name pool =
-  let porter = porter name pool in
+let attachment_for_a_job name pool =
+  let attachment = attachment name pool in
   (* Domainslib counts the place for an outside domain. *)
   if Task.get_num_domains pool = 1 && not (in_a_pool ()) then
     invalid name
       "the pool has no domain that would start the job; make it with \
        num_domains:1 or more, or call this inside of Domainslib.Task.run";
-  porter
+  attachment
 
-let post_to pool porter job =
+let post_to { pool; porter; _ } job =
   Porter.post porter job;
   if not (Porter.is_alive pool) then Porter.lose porter
 
-let post name pool job = post_to pool (porter_for_a_job name pool) job
+let post name pool job = post_to (attachment_for_a_job name pool) job
 
 let post_with_token name pool make =
-  let porter = porter_for_a_job name pool in
-  let of_pool { stop; _ } = stop in
-  let pool_stops = Option.map of_pool (attachment_of pool) in
-  let pool_stops = Option.value pool_stops ~default:(Promise.create ()) in
-  post_to pool porter (make (Token.create ~pool:pool_stops))
+  let attachment = attachment_for_a_job name pool in
+  post_to attachment (make (Token.create ~pool:attachment.stop))
 
 (* --- Tearing down --------------------------------------------------------- *)
 
-let drain pool = Option.iter Porter.drain (find pool)
+let drain pool =
+  Option.iter (fun { porter; _ } -> Porter.drain porter) (attachment_of pool)
 
 let drain_within seconds porter =
   let over = Promise.create () in
