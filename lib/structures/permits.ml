@@ -35,7 +35,8 @@
    free, and others may overtake it until it comes.
 
    [promised] may be too low for a moment, after a task gave up that was not nudged. Then a
-   waiter more is served, and a nudged task comes in vain. It is never too high. *)
+   waiter more is served, and a nudged task comes in vain. It is too high only if a nudged task
+   never goes on, which its host has promised (H3). *)
 type request = {
   amount : int;
   aside : bool;
