@@ -20,3 +20,5 @@ module Others = Others
 module Operation = Operation
 module Names = Names
 module Fifo = Fifo
+module Keeper = Keeper
+module Stopping = Stopping

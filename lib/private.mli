@@ -374,3 +374,29 @@ module Fifo : sig
   val run_polled : (is_innermost:(unit -> bool) -> poller) -> (unit -> 'a) -> 'a
   (** [Concord_fifo.run], with a poller. *)
 end
+
+(** {1 Work of other libraries} *)
+
+(** A thread that keeps a loop or a pool for the extent of a function. Used by
+    [concord-domainslib] and [concord-lwt]. *)
+module Keeper : sig
+  type 'r t = 'r Keeper.t = {
+    ready : 'r Promise.t;
+    leave : unit Promise.t;
+    over : unit Promise.t;
+  }
+  (** How the thread and the caller tell each other what has happened. *)
+
+  val within : (Signals.mask -> 'r t -> unit) -> ('r -> 'a) -> 'a
+  (** Calls a function with what the thread has made. *)
+end
+
+(** Used by [concord-domainslib] and [concord-lwt]. *)
+module Stopping : sig
+  val await :
+    'a Promise.t ->
+    stop:(unit -> unit) ->
+    is_answer:(('a, exn) result -> bool) ->
+    'a
+  (** Waits for work that is told to stop if the caller is cancelled. *)
+end

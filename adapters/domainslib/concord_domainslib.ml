@@ -1,5 +1,6 @@
 module Task = Domainslib.Task
 module Promise = Concord.Promise
+module Keeper = Concord.Private.Keeper
 
 exception Cancelled
 exception Torn_down = Porter.Torn_down
@@ -73,26 +74,15 @@ let submit_stoppable_as name pool f =
 
 let submit_stoppable pool f = submit_stoppable_as "submit_stoppable" pool f
 
-(* The exception is the host's cancellation, or a signal handler's. A cancellation is raised
-   again where the task waits next, so that what [f] gave need not be dropped. *)
+let is_answer = function
+  | Ok _ -> true
+  | Error (Cancelled | Torn_down) -> false
+  | Error _ -> true
+
 let run_stoppable pool f =
   let promise, cancel = submit_stoppable_as "run_stoppable" pool f in
-  let is_of_f = function
-    | Ok _ -> true
-    | Error (Cancelled | Torn_down) -> false
-    | Error _ -> true
-  in
-  match Promise.await_result promise with
-  | Ok _ | Error _ -> Promise.await promise
-  | exception e -> (
-      let backtrace = Printexc.get_raw_backtrace () in
-      ignore (cancel () : bool);
-      let module Suspend = Concord.Tools.Suspend in
-      match Suspend.protect (fun () -> Promise.await_result promise) with
-      | outcome when is_of_f outcome && Suspend.is_cancelled () ->
-          Promise.await promise
-      | Ok _ | Error _ | (exception _) ->
-          Printexc.raise_with_backtrace e backtrace)
+  let stop () = ignore (cancel () : bool) in
+  Concord.Private.Stopping.await promise ~stop ~is_answer
 
 (* --- Many jobs ------------------------------------------------------------ *)
 
@@ -170,44 +160,17 @@ let wait_until_resolved promise =
       Promise.on_resolve promise (fun _ -> ignore (resumer (Ok ()) : bool));
       None)
 
-(* Only a domain that has a place in the pool can tear the pool down, and a task may go
-   on on another domain. So a thread of the calling domain has the pool: it sets it up,
-   waits until the caller has done, and tears it down. The caller's task only waits
-   for the thread, which blocks all signals: a handler that raises would keep it from
-   telling that task. *)
-let keep_pool mask name num_domains ~recording ~grace ~ready ~leave ~over =
-  match
-    let pool = Task.setup_pool ?name ~num_domains () in
-    set_up_domains pool num_domains ~recording mask;
-    Attached.attach ?pool_name:name "attach" pool;
-    pool
-  with
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      Promise.fail ~backtrace ready e
-  | pool -> (
-      Promise.fill ready pool;
-      match
-        wait_until_resolved leave;
-        (* Jobs that are left may keep their domains for ever. *)
-        if not (Attached.all_end ~grace pool) then Promise.fill over ();
-        (* The caller may have torn it down. *)
-        if Porter.is_alive pool then Task.teardown_pool pool
-      with
-      | () -> ignore (Promise.try_fill over () : bool)
-      | exception e ->
-          let backtrace = Printexc.get_raw_backtrace () in
-          ignore (Promise.try_fail ~backtrace over e : bool))
-
-(* No loop: a signal handler would run at its beginning, and raise outside of the exception
-   handler. *)
-let rec fill_surely promise =
-  match Promise.try_fill promise () with
-  | (_ : bool) -> ()
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      fill_surely promise;
-      Printexc.raise_with_backtrace e backtrace
+(* Only a domain that has a place in the pool can tear the pool down. *)
+let keep_pool name num_domains ~recording ~grace mask (keeper : _ Keeper.t) =
+  let pool = Task.setup_pool ?name ~num_domains () in
+  set_up_domains pool num_domains ~recording mask;
+  Attached.attach ?pool_name:name "attach" pool;
+  Promise.fill keeper.ready pool;
+  wait_until_resolved keeper.leave;
+  (* Jobs that are left may keep their domains forever. *)
+  if not (Attached.all_end ~grace pool) then Promise.fill keeper.over ();
+  (* The caller may have torn it down. *)
+  if Porter.is_alive pool then Task.teardown_pool pool
 
 let with_pool ?name ?(grace = 10.) ~num_domains f =
   if not (grace >= 0.) then
@@ -218,49 +181,8 @@ let with_pool ?name ?(grace = 10.) ~num_domains f =
     invalid_arg
       "Concord_domainslib.with_pool: num_domains must be at least 1, as the \
        calling domain does not work for the pool";
-  let ready = Promise.create () and leave = Promise.create () in
-  let over = Promise.create () in
-  let await promise =
-    Concord.Tools.Suspend.protect (fun () -> Promise.await promise)
-  in
   let recording = Printexc.backtrace_status () in
-  let keep mask () =
-    keep_pool mask name num_domains ~recording ~grace ~ready ~leave ~over
-  in
-  let start () =
-    Concord.Private.Signals.while_blocked (fun mask ->
-        ignore (Thread.create (keep mask) () : Thread.t))
-  in
-  let close () =
-    match
-      fill_surely leave;
-      await over
-    with
-    | () -> ()
-    | exception e ->
-        (* a signal handler's, perhaps: then it has not waited *)
-        let backtrace = Printexc.get_raw_backtrace () in
-        fill_surely leave;
-        if not (Promise.is_resolved over) then await over;
-        Printexc.raise_with_backtrace e backtrace
-  in
-  match
-    start ();
-    await ready
-  with
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      fill_surely leave;
-      Printexc.raise_with_backtrace e backtrace
-  | pool -> (
-      match f pool with
-      | v ->
-          close ();
-          v
-      | exception e ->
-          let backtrace = Printexc.get_raw_backtrace () in
-          close ();
-          Printexc.raise_with_backtrace e backtrace)
+  Keeper.within (keep_pool name num_domains ~recording ~grace) f
 
 (* --- Promises -------------------------------------------------------------- *)
 

@@ -47,11 +47,12 @@ val with_pool :
       set up, where [f] does, until the jobs have ended (up to twice [grace]),
       and while the pool is torn down. A thread of the calling domain does this
       work.
-    - {b Cancelled}: [f] gets the host's exception where it waits. The rest of
-      [with_pool] is {{!Concord.Tools.Suspend.protect}protected}: it still waits
-      for the jobs. Where a host cannot defer a cancellation (Eio without
-      [concord-eio]) the exception is raised at once, and the thread waits for
-      the jobs and tears the pool down.
+    - {b Cancelled}: [f] gets the host's exception where it waits. If the pool
+      is still being set up, [f] isn't called. The end of [with_pool] is
+      {{!Concord.Tools.Suspend.protect}protected}: it still waits for the jobs.
+      Where a host cannot defer a cancellation (Eio without [concord-eio]) the
+      exception is raised at once, and the thread waits for the jobs and tears
+      the pool down.
     - {b Signals}: what runs in the pool has the caller's signal mask. If a
       handler raises in the caller, then [with_pool] raises that, after it has
       waited for the jobs (but for a second one that raises while it does). The

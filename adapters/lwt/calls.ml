@@ -1,6 +1,5 @@
 module Decision = Concord.Tools.Host_kit.Decision
 module Promise = Concord.Promise
-module Suspend = Concord.Tools.Suspend
 
 let no_key : unit Lwt.key = Lwt.new_key ()
 
@@ -48,22 +47,11 @@ let post_cancellable f =
   Loop.post job;
   (promise, cancel)
 
-let is_of_f = function
+let is_answer = function
   | Ok _ -> true
   | Error (Lwt.Canceled | Jobs.No_loop) -> false
   | Error _ -> true
 
-(* The exception is the host's cancellation, or a signal handler's. A cancellation is raised
-   again where the task waits next, so that what [f] gave need not be dropped. *)
 let call f =
-  let promise, cancel = post_cancellable f in
-  match Promise.await_result promise with
-  | Ok _ | Error _ -> Promise.await promise
-  | exception e -> (
-      let backtrace = Printexc.get_raw_backtrace () in
-      cancel ();
-      match Suspend.protect (fun () -> Promise.await_result promise) with
-      | outcome when is_of_f outcome && Suspend.is_cancelled () ->
-          Promise.await promise
-      | Ok _ | Error _ | (exception _) ->
-          Printexc.raise_with_backtrace e backtrace)
+  let promise, stop = post_cancellable f in
+  Concord.Private.Stopping.await promise ~stop ~is_answer

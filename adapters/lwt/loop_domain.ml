@@ -1,4 +1,5 @@
 module Promise = Concord.Promise
+module Keeper = Concord.Private.Keeper
 module Signals = Concord.Private.Signals
 
 let ( let* ) = Lwt.bind
@@ -54,75 +55,36 @@ let serve ~await ~grace ~close create ~ready ~leave =
 
 (* --- The thread that has the domain ------------------------------------------ *)
 
-(* It blocks all signals, so that no handler can keep it from telling the caller; and it
-   waits for the domain, for which there is no other way. *)
-let keep mask ~recording ~ready ~over serve () =
-  let in_domain () =
-    Printexc.record_backtrace recording;
-    match
-      Signals.set mask;
-      serve ()
-    with
-    | () -> None
-    | exception e -> Some (e, Printexc.get_raw_backtrace ())
-  in
-  match
-    match Domain.join (Domain.spawn in_domain) with
-    | ended -> ended
-    | exception e -> Some (e, Printexc.get_raw_backtrace ())
-  with
-  | None -> Promise.fill over ()
-  | Some (e, backtrace) ->
-      ignore (Promise.try_fail ~backtrace ready e : bool);
-      Promise.fail ~backtrace over e
-
-(* --- In the caller ------------------------------------------------------------ *)
-
-(* Also if a signal handler raises: then it is done once more. *)
-let finish ~leave ~over =
-  let finish () =
-    ignore (Promise.try_fill leave () : bool);
-    Concord.Tools.Suspend.protect (fun () -> Promise.await over)
-  in
-  match finish () with
-  | () -> ()
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      if not (Promise.is_resolved over) then finish ();
-      Printexc.raise_with_backtrace e backtrace
-
 let with_domain ~run ~await ?(grace = 10.) ?(close = fun _ -> Lwt.return_unit)
     create f =
   if not (grace >= 0.) then
     invalid_arg
       (Printf.sprintf "Concord_lwt.with_domain: a grace of %g seconds" grace);
-  let ready = Promise.create () and leave = Promise.create () in
-  let over = Promise.create () in
-  let serve () = run (fun () -> serve ~await ~grace ~close create ~ready ~leave)
-  and recording = Printexc.backtrace_status () in
-  let start mask =
-    match Thread.create (keep mask ~recording ~ready ~over serve) () with
-    | (_ : Thread.t) -> ()
-    | exception e ->
-        Promise.fail over e;
-        raise e
-  and finish () = finish ~leave ~over in
-  match
-    Signals.while_blocked start;
-    Promise.await ready
-  with
-  | exception e ->
+  let recording = Printexc.backtrace_status () in
+  let failure = ref None in
+  let serve ({ ready; leave; _ } : _ Keeper.t) =
+    run (fun () -> serve ~await ~grace ~close create ~ready ~leave)
+  in
+  let in_domain mask keeper () =
+    Printexc.record_backtrace recording;
+    match
+      Signals.set mask;
+      serve keeper
+    with
+    | () -> None
+    | exception e -> Some (e, Printexc.get_raw_backtrace ())
+  in
+  let body mask keeper =
+    match Domain.join (Domain.spawn (in_domain mask keeper)) with
+    | None -> ()
+    | Some (e, backtrace) ->
+        failure := Some (e, backtrace);
+        Printexc.raise_with_backtrace e backtrace
+  in
+  match Keeper.within body f with
+  | v -> v
+  | exception Jobs.No_loop -> (
       let backtrace = Printexc.get_raw_backtrace () in
-      (match finish () with () -> () | exception _ -> ());
-      Printexc.raise_with_backtrace e backtrace
-  | loop -> (
-      match f loop with
-      | v ->
-          finish ();
-          v
-      | exception e -> (
-          let backtrace = Printexc.get_raw_backtrace () in
-          match finish () with
-          | () -> Printexc.raise_with_backtrace e backtrace
-          | exception cause when e = Jobs.No_loop -> raise cause
-          | exception _ -> Printexc.raise_with_backtrace e backtrace))
+      match !failure with
+      | Some (cause, backtrace) -> Printexc.raise_with_backtrace cause backtrace
+      | None -> Printexc.raise_with_backtrace Jobs.No_loop backtrace)

@@ -1,0 +1,68 @@
+type 'r t = {
+  ready : 'r Promise.t;
+  leave : unit Promise.t;
+  over : unit Promise.t;
+}
+
+let keep t body mask () =
+  match body mask t with
+  | () -> ignore (Promise.try_fill t.over () : bool)
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      ignore (Promise.try_fail ~backtrace t.ready e : bool);
+      ignore (Promise.try_fail ~backtrace t.over e : bool)
+
+let start t body mask =
+  match Thread.create (keep t body mask) () with
+  | (_ : Thread.t) -> ()
+  | exception e ->
+      Promise.fail t.over e;
+      raise e
+
+(* No loop: a signal handler would run at its beginning, and raise outside of the exception
+   handler. *)
+let rec fill_surely promise =
+  match Promise.try_fill promise () with
+  | (_ : bool) -> ()
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      fill_surely promise;
+      Printexc.raise_with_backtrace e backtrace
+
+let await_over t =
+  Suspend.protect (fun () ->
+      ignore (Promise.await_result t.over : (unit, exn) result))
+
+(* If a signal handler raises, it has perhaps not waited. *)
+let finish t =
+  match
+    fill_surely t.leave;
+    await_over t
+  with
+  | () -> ()
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      fill_surely t.leave;
+      if not (Promise.is_resolved t.over) then await_over t;
+      Printexc.raise_with_backtrace e backtrace
+
+let within body f =
+  let t =
+    {
+      ready = Promise.create ();
+      leave = Promise.create ();
+      over = Promise.create ();
+    }
+  in
+  match
+    Signals.while_blocked (start t body);
+    f (Promise.await t.ready)
+  with
+  | v ->
+      finish t;
+      Promise.await t.over;
+      v
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      finish t;
+      Printexc.raise_with_backtrace e backtrace

@@ -1,0 +1,13 @@
+(* The exception is the host's cancellation, or a signal handler's. A cancellation is raised
+   again where the task waits next, so the answer need not be dropped. *)
+let await promise ~stop ~is_answer =
+  match Promise.await_result promise with
+  | Ok _ | Error _ -> Promise.await promise
+  | exception e -> (
+      let backtrace = Printexc.get_raw_backtrace () in
+      stop ();
+      match Suspend.protect (fun () -> Promise.await_result promise) with
+      | outcome when is_answer outcome && Suspend.is_cancelled () ->
+          Promise.await promise
+      | Ok _ | Error _ | (exception _) ->
+          Printexc.raise_with_backtrace e backtrace)
