@@ -12,7 +12,9 @@ let keep t body mask () =
       ignore (Promise.try_fail ~backtrace t.ready e : bool);
       ignore (Promise.try_fail ~backtrace t.over e : bool)
 
-let start t body mask =
+(* All signals are blocked here, so that a handler raises before or after it. *)
+let start t body started mask =
+  started := true;
   match Thread.create (keep t body mask) () with
   | (_ : Thread.t) -> ()
   | exception e ->
@@ -53,9 +55,9 @@ let within body f =
       leave = Promise.create ();
       over = Promise.create ();
     }
-  in
+  and started = ref false in
   match
-    Signals.while_blocked (start t body);
+    Signals.while_blocked (start t body started);
     f (Promise.await t.ready)
   with
   | v ->
@@ -64,5 +66,5 @@ let within body f =
       v
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
-      finish t;
+      if !started then finish t;
       Printexc.raise_with_backtrace e backtrace
