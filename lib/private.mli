@@ -394,6 +394,7 @@ end
 (** Used by [concord-domainslib] and [concord-lwt]. *)
 module Stopping : sig
   val await :
+    ?start:(unit -> unit) ->
     'a Promise.t ->
     stop:(unit -> unit) ->
     is_answer:(('a, exn) result -> bool) ->

@@ -30,7 +30,12 @@ let post f =
   Loop.post (job promise ~begins:(fun () -> true) f);
   promise
 
-let post_cancellable f =
+let is_answer = function
+  | Ok _ -> true
+  | Error (Lwt.Canceled | Jobs.No_loop) -> false
+  | Error _ -> true
+
+let call f =
   let promise = Promise.create () in
   (* Whether the job begins, or is cancelled before: then nobody has to wait for a loop. *)
   let taken = Decision.create () in
@@ -40,18 +45,9 @@ let post_cancellable f =
     finally ();
     job.cancel ()
   in
-  let cancel () =
+  let start () = Loop.post job
+  and stop () =
     if take () then ignore (Promise.try_fail promise Lwt.Canceled : bool)
     else Loop.post { run; cancel = ignore; refuse = ignore }
   in
-  Loop.post job;
-  (promise, cancel)
-
-let is_answer = function
-  | Ok _ -> true
-  | Error (Lwt.Canceled | Jobs.No_loop) -> false
-  | Error _ -> true
-
-let call f =
-  let promise, stop = post_cancellable f in
-  Concord.Private.Stopping.await promise ~stop ~is_answer
+  Concord.Private.Stopping.await ~start promise ~stop ~is_answer

@@ -44,7 +44,8 @@ let outcome decision otherwise =
 
 (* The promise only says that there is an outcome. *)
 let resumer decision woken waker outcome =
-  Loop.resume decision outcome woken waker (Ok ())
+  let resume outcome = Loop.resume decision outcome woken waker (Ok ()) in
+  Sys.opaque_identity (Decision.insist resume outcome)
 
 let suspend ~protected ~late ~cancelled block go_on =
   let decision = begin_wait () in
@@ -91,12 +92,13 @@ let[@inline never] block_kept target woken block resumer =
 let wait ~late operation t w result =
   let decision = begin_wait () in
   let woken, waker = Lwt.task () in
-  let resumer outcome =
+  let resume outcome =
     let outcome =
       match outcome with Ok v -> Ok (result v) | Error _ as error -> error
     in
     Loop.resume decision outcome woken waker outcome
   in
+  let resumer outcome = Sys.opaque_identity (Decision.insist resume outcome) in
   let rejected e =
     if decide decision (Error e) then conclude operation t w (Error e)
     else

@@ -157,6 +157,7 @@ let wakes : wake Inbox.t = Inbox.create ()
 (* The notification only ends the loop's wait. *)
 let notification = Lwt_unix.make_notification ignore
 
+(* A signal handler may raise before it has decided, not later. *)
 let resume decision outcome promise waker result =
   let message = Wake (promise, waker, result) in
   match Inbox.decide_and_post wakes decision outcome message with

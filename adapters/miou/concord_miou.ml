@@ -110,10 +110,10 @@ let await_decision station wait trigger =
 let wait_in station block =
   Station.raise_kept station;
   let wait = create () and trigger = Trigger.create () in
-  let resumer outcome =
+  let resume outcome =
     Station.decide_and_resume station wait.decision outcome trigger
-    && unpark wait
   in
+  let resumer outcome = Sys.opaque_identity (Decision.insist resume outcome) in
   let outcome = Decision.offer wait.decision resumer block in
   if Decision.is_undecided outcome then await_decision station wait trigger
   else

@@ -89,7 +89,10 @@ type 'a outcome =
 (* What the host is asked to wait for, and for how the fiber is to go on. *)
 let outcome_of block canceler computation resumer =
   let told = function Ok v -> Value v | Error e -> Raises e in
-  let resumer outcome = resumer (Ok (told outcome)) in
+  let resume outcome = resumer (Ok (told outcome)) in
+  let resumer outcome =
+    Sys.opaque_identity (Host_kit.Decision.insist resume outcome)
+  in
   match block resumer with
   | Some v -> Some (Value v)
   | None ->

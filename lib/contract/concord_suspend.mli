@@ -37,8 +37,8 @@ type _ Effect.t +=
       signal handler, at any moment from inside [block] on, any number of times.
       It never blocks, suspends or runs user code: it makes its task ready and
       wakes the host's loop. It raises nothing of its own. If a signal handler
-      raises while a resumer runs, either nothing has happened, or its decision
-      has been made and its task is ready.
+      raises while a resumer runs, the resumer completes what it does before it
+      raises that: its decision has been made, and its task is ready.
     - {b H3}. [true] is a promise. Resuming and cancelling race for one atomic
       decision, and exactly one wins. [true]: the task {e will} continue with
       exactly this outcome, even if it is cancelled right after. [false]: it

@@ -161,7 +161,7 @@ let[@inline never] unwind_doomed task decision =
          doomed cancelled
   then make_ready task
 
-let rec resume task decision outcome =
+let rec resume_again task decision outcome =
   if Decision.decide decision outcome then begin
     make_ready task;
     true
@@ -174,14 +174,22 @@ let rec resume task decision outcome =
         spun_on outcome
       ||
       (* the loop spins no longer *)
-      resume task decision outcome
+      resume_again task decision outcome
     else if Decision.is_undecided found then
       (* likewise, since *)
-      resume task decision outcome
+      resume_again task decision outcome
     else begin
       unwind_doomed task decision;
       false
     end
+
+(* No polling point comes before the first decision, as one does in a loop. *)
+let[@inline] resume task decision outcome =
+  if Decision.decide decision outcome then begin
+    make_ready task;
+    true
+  end
+  else resume_again task decision outcome
 
 let is_empty s = s.first_ready = s.next_free && Atomic.get s.inbox == Nothing
 

@@ -1,7 +1,10 @@
 (* The exception is the host's cancellation, or a signal handler's. A cancellation is raised
    again where the task waits next, so the answer need not be dropped. *)
-let await promise ~stop ~is_answer =
-  match Promise.await_result promise with
+let await ?(start = ignore) promise ~stop ~is_answer =
+  match
+    start ();
+    Promise.await_result promise
+  with
   | Ok _ | Error _ -> Promise.await promise
   | exception e -> (
       let backtrace = Printexc.get_raw_backtrace () in

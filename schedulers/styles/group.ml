@@ -214,12 +214,16 @@ let[@inline never] wait_guarded t ~protected block go_on =
   in
   offer t wait resumer block go_on
 
+let resumer_of t wait =
+  let resume outcome = resume t wait outcome in
+  fun outcome -> Sys.opaque_identity (Decision.insist resume outcome)
+
 let wait t ~protected block go_on =
   if is_ending t && not protected then go_on (Error Ended)
   else if Leaks.is_on then wait_guarded t ~protected block go_on
   else
     let wait = begin_wait t ~protected go_on in
-    offer t wait (resume t wait) block go_on
+    offer t wait (resumer_of t wait) block go_on
 
 (* A turn leaves the queue when it has returned, or at the next look: it may throw to
    another continuation, and a signal handler may raise before it has begun. *)

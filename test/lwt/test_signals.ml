@@ -27,7 +27,7 @@ let waiting waiters =
         };
   }
 
-(* Resumed, or nothing has happened and it can be resumed. *)
+(* A resumer that raises has resumed its task, or another one has (H2). *)
 let resumed () =
   let n = 10_000 and interruptions = ref 0 and rounds = ref 0 in
   while !interruptions < 300 && !rounds < 100 do
@@ -35,11 +35,23 @@ let resumed () =
     let waiters = ref [] and answers = ref 0 in
     let wait _ = Concord_lwt.sync (Event.make (waiting waiters) () ()) in
     let all = List.init n wait in
-    let left = ref !waiters in
+    let left = ref !waiters and called = ref false in
+    let next answer =
+      called := false;
+      left := List.tl !left;
+      if answer then incr answers
+    in
     let resume_all () =
       while not (List.is_empty !left) do
-        if (List.hd !left).Structure_kit.resumer (Ok ()) then incr answers;
-        left := List.tl !left
+        let w = List.hd !left in
+        match
+          called := true;
+          w.Structure_kit.resumer (Ok ())
+        with
+        | answer -> next answer
+        | exception e ->
+            if !called then next true;
+            raise e
       done
     in
     Interrupting.run ~by:Interrupted ~count:interruptions resume_all;

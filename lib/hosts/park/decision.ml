@@ -19,6 +19,20 @@ let[@inline] create () = Atomic.make undecided
 let[@inline] decide t outcome = Atomic.compare_and_set t undecided outcome
 let[@inline] outcome t = Atomic.get t
 
+(* The call of itself is not the last thing that it does: the compiler would put a poll before
+   it, outside of the handler of exceptions. *)
+let rec insist resumer outcome =
+  match resumer outcome with
+  | answer -> answer
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      if Sys.opaque_identity (insist resumer outcome) then
+        Printexc.raise_with_backtrace e backtrace
+      else begin
+        Late.keep e backtrace;
+        false
+      end
+
 (* If [block] registered the resumer and gave a value as well, against S1, and the
    resumer was called, then the resumer's outcome is promised. *)
 let[@inline] if_first t outcome =
