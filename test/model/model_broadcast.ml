@@ -372,6 +372,17 @@ let () =
       "r=missed1 q=missed1 a=ok b=ok 1 behind";
       "r=missed2 q=3 a=ok b=ok 0 behind";
     ];
+  check "three wait, two send past the limit" ~keeps:1
+    (fun t ->
+      let s = subscribe t in
+      let r = receive "r" s and q = receive "q" s and p = receive "p" s in
+      ([ r; q; p ], [ Run (send "a" t 1); Run (send "b" t 2) ]))
+    [
+      "r=1 q=2 p=waits a=ok b=ok 0 behind";
+      "r=2 q=1 p=waits a=ok b=ok 0 behind";
+      "r=missed1 q=1 p=waits a=ok b=ok 0 behind";
+      "r=missed1 q=2 p=waits a=ok b=ok 0 behind";
+    ];
   check "one waits and is cancelled, two send past the limit" ~keeps:1
     (fun t ->
       let s = subscribe t in
