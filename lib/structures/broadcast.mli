@@ -64,7 +64,12 @@ exception Closed
     ]}
 
     A subscriber that can't do without them doesn't catch it: then its task ends
-    with the exception, and the broadcast keeps nothing for it. *)
+    with the exception, and the broadcast keeps nothing for it.
+
+    A broadcast doesn't hold its senders back. If no value may be lost, and slow
+    readers must not need more and more memory, give each reader a {!Stream} of
+    its own, and add each value to all of them: {!Stream.add} suspends while one
+    of them is full. *)
 
 (** How far a subscription may lag behind. *)
 type limit =
@@ -76,8 +81,10 @@ type limit =
 
 exception Lagged of int
 (** What a subscription raises once, where it has missed so many values. It is
-    at the oldest value that is kept then. The printer names the broadcast as
-    that of {!Closed} does. *)
+    at the oldest value that is kept then. That one is dropped next, so a reader
+    that was too slow should catch up, for example by {!drain}: if it receives
+    only one value for each that is sent, it misses one each time. The printer
+    names the broadcast as that of {!Closed} does. *)
 
 val create : ?name:string -> ?limit:limit -> unit -> 'a t
 (** An open broadcast without subscriptions. [name] is for reports and for the
