@@ -189,8 +189,8 @@ let broadcast (host : Host.t) ~yield ~send ~subscribe n =
   Host.check "subscribers that did not end" 0 !left;
   !ns
 
-let broadcast_concord host ~yield n =
-  let t = Concord.Broadcast.create () in
+let broadcast_concord ?limit host ~yield n =
+  let t = Concord.Broadcast.create ?limit () in
   let subscribe () =
     let subscription = Concord.Broadcast.subscribe t in
     fun () -> Concord.Broadcast.receive subscription
@@ -213,13 +213,17 @@ let broadcast_serial =
     title =
       Printf.sprintf
         "one message to each of %d subscribers, 1 domain (Eio: a stream for \
-         each)"
+         each; limit: of a broadcast that keeps 1,000)"
         subscribers;
     baseline = row ~case ~impl:"eio" ~host:"eio" (Time broadcast_eio);
     others =
       [
         row ~case ~impl:"concord" ~host:"fifo"
           (Time (broadcast_concord Host.fifo ~yield:Concord_fifo.yield));
+        row ~case ~impl:"limit" ~host:"fifo"
+          (Time
+             (broadcast_concord ~limit:(Drop_oldest 1_000) Host.fifo
+                ~yield:Concord_fifo.yield));
         row ~case ~impl:"concord" ~host:"eio"
           (Time (broadcast_concord Host.eio ~yield:Eio.Fiber.yield));
         row ~case ~impl:"concord" ~host:"thread"

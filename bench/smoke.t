@@ -285,6 +285,7 @@ Every row is measured and written, with figures that are figures:
   structures mailbox-serial kcas eio ns
   structures broadcast-serial eio eio ns
   structures broadcast-serial concord fifo ns
+  structures broadcast-serial limit fifo ns
   structures broadcast-serial concord eio ns
   structures broadcast-serial concord thread ns
   structures mailbox-parallel eio eio ns

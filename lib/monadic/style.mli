@@ -155,7 +155,8 @@ module type S = sig
 
     val receive : 'a subscription -> 'a promise
     (** [receive s] has the next value that [s] has not seen, and waits for it.
-        Fails with {!Closed} after the last one. *)
+        Fails with {!Closed} after the last one, and with {!Lagged} if values
+        were dropped before. *)
 
     (** @inline *)
     include

@@ -235,8 +235,9 @@ let describe pointer =
 
 type raised = { thread : int; e : exn; by : Identity.pointer }
 
+let same e e' = Printexc.exn_slot_id e = Printexc.exn_slot_id e'
 let explained : exn list Atomic.t = Atomic.make []
-let is_explained e = List.memq e (Atomic.get explained)
+let is_explained e = List.exists (same e) (Atomic.get explained)
 
 (* The newest first: one for each exception and thread. *)
 let raised_ : raised list Atomic.t = Atomic.make []
@@ -247,7 +248,7 @@ let[@inline never] note_raised e structure =
   if is_explained e then
     let thread = thread () in
     let raised = { thread; e; by = Identity.pointer structure } in
-    let is_other other = other.thread <> thread || other.e != e in
+    let is_other other = other.thread <> thread || not (same other.e e) in
     Atomically.update raised_ (fun before ->
         raised
         :: List.filteri (fun i other -> i < max_raised && is_other other) before)
@@ -269,9 +270,10 @@ let raised_by e =
 let explain ?otherwise ?(of_kind = fun _ -> None) e =
   Atomically.update explained (List.cons e);
   Printexc.register_printer @@ fun raised ->
-  if raised != e then None
+  if not (same raised e) then None
   else
-    match (raised_by e, otherwise) with
+    let otherwise = Option.map (fun text -> text raised) otherwise in
+    match (raised_by raised, otherwise) with
     | None, otherwise -> otherwise
     | Some (kind, by), otherwise ->
         let name =

@@ -79,15 +79,18 @@ val name : Identity.pointer -> string option
 
 (** {2 Exceptions}
 
-    They are constants, which programs match: so what raised them is noted
-    beside them. *)
+    Programs match them: so what raised them is noted beside them. *)
 
 val explain :
-  ?otherwise:string -> ?of_kind:(string -> string option) -> exn -> unit
-(** [explain e]: from now on what raises [e] is noted, and the printer of
-    exceptions adds what raised it last in the calling thread, if that is known.
-    Without it the printer says [otherwise], or leaves [e] to others. With it,
-    [of_kind] may give [e] another name, from the kind of what raised it. *)
+  ?otherwise:(exn -> string) ->
+  ?of_kind:(string -> string option) ->
+  exn ->
+  unit
+(** [explain e]: from now on what raises [e], or another exception of its
+    constructor, is noted. The printer of exceptions adds what raised the
+    exception last in the calling thread, if that is known. Without it the
+    printer says [otherwise e], or leaves [e] to others. With it, [of_kind] may
+    give [e] another name, from the kind of what raised it. *)
 
 val raises : exn -> 'structure -> unit
 (** To be called before an operation on the structure raises an exception.

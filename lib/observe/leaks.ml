@@ -1,10 +1,9 @@
 exception Never_resumed
 
 let () =
-  Labels.explain Never_resumed
-    ~otherwise:
+  Labels.explain Never_resumed ~otherwise:(fun _ ->
       "Concord.Tools.Suspend.Never_resumed: nothing is left that could resume \
-       the task"
+       the task")
 
 let is_on = Debugging.has "leaks"
 let max_frames = 100

@@ -1,10 +1,10 @@
 (** Every subscriber sees every value.
 
-    All subscriptions see the values in one order, whichever tasks sent them. To
-    send never blocks: values that a subscription has not received yet are kept
-    for it, for as long as the subscription is referenced. A value that no
-    subscription will receive is collected. (If only the latest value matters,
-    use a {!Watch}.)
+    All subscriptions see the values in one order, whichever tasks sent them.
+    [send] never blocks. Values that a subscription has not received yet are
+    kept for it, for as long as the subscription is referenced, unless the
+    broadcast has a {!type-limit}. A value that no subscription will receive is
+    collected. (If only the latest value matters, use a {!Watch}.)
 
     An operation without a {b Suspends} line never suspends and performs no
     effect: signal handlers, finalisers and callbacks may use it. Without a
@@ -33,15 +33,72 @@ exception Closed
     printed before another one raises. Nothing is added for a choice that was
     closed while it waited. *)
 
-val create : ?name:string -> unit -> 'a t
+(** {2 A limit for slow subscriptions}
+
+    Without a limit one subscription that is never read keeps all values that
+    are sent. With a limit, old values are dropped instead. A subscription that
+    has missed some is told how many:
+
+    {[
+      # let prices = Broadcast.create ~limit:(Drop_oldest 2) ()
+      val prices : '_weak2 Broadcast.t = <abstr>
+      # let slow = Broadcast.subscribe prices
+      val slow : '_weak2 Broadcast.subscription = <abstr>
+      # Broadcast.add_seq prices (List.to_seq [ 10; 11; 12; 13; 14 ])
+      - : unit = ()
+      # Broadcast.receive slow
+      Exception: Concord.Broadcast.Lagged(3)
+      # Broadcast.receive slow
+      - : int = 13
+    ]}
+
+    A subscriber that can do without the values it missed catches the exception
+    and continues:
+
+    {[
+      # let rec follow show s =
+          match Broadcast.iter show s with
+          | () -> ()
+          | exception Broadcast.Lagged _ -> follow show s
+      val follow : ('a -> unit) -> 'a Broadcast.subscription -> unit = <fun>
+    ]}
+
+    A subscriber that can't do without them doesn't catch it: then its task ends
+    with the exception, and the broadcast keeps nothing for it.
+
+    A broadcast doesn't hold its senders back. If no value may be lost, and slow
+    readers must not need more and more memory, give each reader a {!Stream} of
+    its own, and add each value to all of them: {!Stream.add} suspends while one
+    of them is full. *)
+
+(** How far a subscription may lag behind. *)
+type limit =
+  | Drop_oldest of int
+      (** [Drop_oldest n]: the broadcast keeps the last [n] values, also those
+          that all subscriptions have received, and drops older ones. While
+          tasks are sending, a slow subscription may still receive values that
+          are about to be dropped, at most one for each of these tasks. *)
+
+exception Lagged of int
+(** What a subscription raises once, where it has missed so many values. It is
+    at the oldest value that is kept then. That one is dropped next, so a reader
+    that was too slow should catch up, for example by {!drain}: if it receives
+    only one value for each that is sent, it misses one each time. The printer
+    names the broadcast as that of {!Closed} does. *)
+
+val create : ?name:string -> ?limit:limit -> unit -> 'a t
 (** An open broadcast without subscriptions. [name] is for reports and for the
-    printer of {!Closed}; its subscriptions are called by it too. *)
+    printers of {!Closed} and {!Lagged}; its subscriptions are called by it too.
+    Without [limit] no value is dropped.
+
+    - {b Raises} [Invalid_argument] if the limit is less than 1. *)
 
 val send : 'a t -> 'a -> unit
-(** [send t v] gives [v] to every subscription.
+(** [send t v] gives [v] to every subscription. If [t] has a limit, the oldest
+    value is dropped where there would be more.
 
     - {b Cost}: O(1), however many subscriptions there are; O(n) if tasks wait
-      through [n] of them.
+      through [n] of them. A limit adds an allocation and two compare-and-sets.
 
     @raise Closed if [t] is closed. *)
 
@@ -71,28 +128,39 @@ val receive : 'a subscription -> 'a
     - {b Order}: that of arrival.
     - {b Cost}: O(1), also to withdraw (amortised).
 
-    @raise Closed if there is no value left, and the broadcast is closed. *)
+    @raise Closed if there is no value left, and the broadcast is closed.
+    @raise Lagged
+      once if values were dropped that [s] had not received. A task that waits
+      can get it too, if other tasks send more values than the limit before it
+      is served. *)
 
 val try_receive : 'a subscription -> 'a option
 (** [try_receive s] is the next value, if there is one, and no task waits for
     it; [None] also while another domain just hands out values of [s].
 
-    @raise Closed as {!receive}. *)
+    @raise Closed as {!receive}.
+    @raise Lagged as {!receive}. *)
 
 val receive_evt : 'a subscription -> 'a Event.t
-(** The event of {!receive}. Performing it raises {!Closed} as {!receive} does.
-*)
+(** The event of {!receive}. Performing it raises {!Closed} and {!Lagged} as
+    {!receive} does. *)
 
 val waiters : 'a subscription -> int
 (** How many tasks wait through this subscription, for diagnosis. One that was
     cancelled counts until it is unwound. *)
+
+(** The functions that follow raise {!Lagged} as {!receive} does. To call one of
+    them again continues behind the values that were missed. *)
 
 include Reader.S with type 'a t := 'a subscription
 (** @inline *)
 
 val drain : 'a subscription -> 'a list
 (** [drain s] is all values that are there for [s] when it looks, at once, the
-    first one first. [[]] where {!try_receive} is [None] or raises. O(n). *)
+    first one first. [[]] where {!try_receive} is [None] or raises {!Closed}.
+    O(n).
+
+    @raise Lagged as {!receive}. *)
 
 val add_seq : 'a t -> 'a Seq.t -> unit
 (** [add_seq t seq] is {!send} of each value of [seq]. Suspends only where [seq]

@@ -1,4 +1,5 @@
 exception Closed
+exception Lagged of int
 exception Already_filled
 exception Being_forced
 
@@ -11,6 +12,11 @@ let closed_of_kind = function
   | _ -> None
 
 let nameless (_ : string) = None
+let text s (_ : exn) = s
+
+let missed = function
+  | Lagged n -> Printf.sprintf "Concord.Broadcast.Lagged(%d)" n
+  | e -> Printexc.exn_slot_name e
 
 let () =
   List.iter
@@ -19,14 +25,17 @@ let () =
       ( Closed,
         closed_of_kind,
         Some
-          "Concord.Stream.Closed, which is that of Channel, Mailbox, Broadcast \
-           and Watch too" );
-      (Already_filled, nameless, Some "Concord.Promise.Already_filled");
+          (text
+             "Concord.Stream.Closed, which is that of Channel, Mailbox, \
+              Broadcast and Watch too") );
+      (Lagged 0, nameless, Some missed);
+      (Already_filled, nameless, Some (text "Concord.Promise.Already_filled"));
       ( Being_forced,
         nameless,
         Some
-          "Concord.Lazy.Being_forced: Stdlib's lazy value is being forced by \
-           code that does not force it through Concord.Lazy.of_stdlib" );
+          (text
+             "Concord.Lazy.Being_forced: Stdlib's lazy value is being forced \
+              by code that does not force it through Concord.Lazy.of_stdlib") );
       (Stdlib.Lazy.Undefined, nameless, None);
     ]
 

@@ -6,6 +6,9 @@ exception Closed
 (** What {!Channel}, {!Stream}, {!Mailbox}, {!Broadcast} and {!Watch} raise,
     under their own names, after [close]. *)
 
+exception Lagged of int
+(** {!Broadcast.Lagged}. *)
+
 exception Already_filled
 (** {!Promise.Already_filled}. *)
 

@@ -86,7 +86,6 @@ exception Nudged = Tracing.Nudged
 
 let[@inline never] withdraw_and_raise operation t w e =
   let backtrace = Backtrace.get () in
-  if e == Nudged then Waiter.mark_withdrawn w;
   if Reach.is_refusal e then Atomic.set refused (Some operation.name);
   withdraw operation t w;
   Labels.raises e t;

@@ -17,10 +17,13 @@ let[@inline] is_live w = w.resumer != withdrawn && w.resumer != leaving
 let[@inline] mark_leaving w = w.resumer <- leaving
 let[@inline] mark_withdrawn w = w.resumer <- withdrawn
 
-(* A waiter that refuses is out of its queue already: marked as withdrawn, it does not
-   withdraw as well, which would count it twice. *)
+(* A waiter that is resumed is out of its queue. If it refuses, or its task is to raise an
+   exception, the task withdraws the waiter, unless it is marked as withdrawn: that would count
+   it twice. With an exception it is marked before, because afterwards the task may be running. *)
 let[@inline] resume w outcome =
-  w.resumer outcome
+  let resumer = w.resumer in
+  (match outcome with Ok _ -> () | Error _ -> mark_withdrawn w);
+  resumer outcome
   || begin
     mark_withdrawn w;
     false

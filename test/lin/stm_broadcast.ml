@@ -5,14 +5,18 @@ module Race = Concord_test_support.Race
 open QCheck
 open STM
 
-module Broadcasts = struct
+module Broadcasts (Limit : sig
+  val limit : int option
+end) =
+struct
   (* Two subscriptions; the first may be made anew, on one domain. *)
   type sut = {
     t : int Broadcast.t;
     subscriptions : int Broadcast.subscription array;
   }
 
-  type state = { pending : int list array; closed : bool }
+  (* [missed]: how many each subscription has to be told of. *)
+  type state = { pending : int list array; missed : int array; closed : bool }
 
   type cmd =
     | Send of int
@@ -36,10 +40,12 @@ module Broadcasts = struct
     | Is_closed -> "is_closed"
     | Waiters i -> Printf.sprintf "waiters s%d" i
 
-  let init_state = { pending = [| []; [] |]; closed = false }
+  let init_state =
+    { pending = [| []; [] |]; missed = [| 0; 0 |]; closed = false }
 
   let init_sut () =
-    let t = Broadcast.create () in
+    let drop n = Broadcast.Drop_oldest n in
+    let t = Broadcast.create ?limit:(Option.map drop Limit.limit) () in
     { t; subscriptions = Array.init 2 (fun _ -> Broadcast.subscribe t) }
 
   let cleanup _ = ()
@@ -71,7 +77,8 @@ module Broadcasts = struct
 
   let precond cmd state =
     match cmd with
-    | Receive i -> state.closed || state.pending.(i) <> []
+    | Receive i ->
+        state.closed || state.missed.(i) > 0 || state.pending.(i) <> []
     | _ -> true
 
   let next_state cmd state =
@@ -79,19 +86,35 @@ module Broadcasts = struct
       let pending = Array.copy state.pending in
       pending.(i) <- items;
       { state with pending }
+    and told i =
+      let missed = Array.copy state.missed in
+      missed.(i) <- 0;
+      { state with missed }
     in
     match cmd with
     | Send v when not state.closed ->
+        let pending = Array.map (fun items -> items @ [ v ]) state.pending in
+        let is_over items =
+          match Limit.limit with
+          | Some n -> List.length items > n
+          | None -> false
+        in
+        let dropped items = if is_over items then List.tl items else items in
+        let missed i n = if is_over pending.(i) then n + 1 else n in
         {
           state with
-          pending = Array.map (fun items -> items @ [ v ]) state.pending;
+          pending = Array.map dropped pending;
+          missed = Array.mapi missed state.missed;
         }
+    | (Try_receive i | Poll i | Receive i | Drain i) when state.missed.(i) > 0
+      ->
+        told i
     | Try_receive i | Poll i | Receive i -> (
         match state.pending.(i) with
         | [] -> state
         | _ :: items -> with_pending i items)
     | Drain i -> with_pending i []
-    | Subscribe -> with_pending 0 []
+    | Subscribe -> { (told 0) with pending = (with_pending 0 []).pending }
     | Close -> { state with closed = true }
     | Send _ | Is_closed | Waiters _ -> state
 
@@ -104,7 +127,8 @@ module Broadcasts = struct
     | Try_receive i -> received Broadcast.try_receive i
     | Poll i -> received (fun s -> Event.poll (Broadcast.receive_evt s)) i
     | Receive i -> received (fun s -> Some (Broadcast.receive s)) i
-    | Drain i -> Res (list int, Broadcast.drain subscriptions.(i))
+    | Drain i ->
+        Res (result (list int) exn, protect Broadcast.drain subscriptions.(i))
     | Subscribe -> Res (unit, (subscriptions.(0) <- Broadcast.subscribe t))
     | Close -> Res (unit, Broadcast.close t)
     | Is_closed -> Res (bool, Broadcast.is_closed t)
@@ -115,19 +139,37 @@ module Broadcasts = struct
     | Send _, Res ((Result (Unit, Exn), _), r) ->
         r = if state.closed then Error Broadcast.Closed else Ok ()
     | ( (Try_receive i | Poll i | Receive i),
+        Res ((Result (Option Int, Exn), _), r) )
+      when state.missed.(i) > 0 ->
+        r = Error (Broadcast.Lagged state.missed.(i))
+    | Drain i, Res ((Result (List Int, Exn), _), r) ->
+        r
+        =
+        if state.missed.(i) > 0 then Error (Broadcast.Lagged state.missed.(i))
+        else Ok state.pending.(i)
+    | ( (Try_receive i | Poll i | Receive i),
         Res ((Result (Option Int, Exn), _), r) ) -> (
         match state.pending.(i) with
         | v :: _ -> r = Ok (Some v)
         | [] -> r = if state.closed then Error Broadcast.Closed else Ok None)
     | Is_closed, Res ((Bool, _), closed) -> closed = state.closed
-    | Drain i, Res ((List Int, _), r) -> r = state.pending.(i)
     | (Subscribe | Close), Res ((Unit, _), ()) -> true
     | Waiters _, Res ((Int, _), n) -> n = 0
     | _ -> false
 end
 
+module Unlimited = Broadcasts (struct
+  let limit = None
+end)
+
+module Limited = Broadcasts (struct
+  let limit = Some 3
+end)
+
+(* Values that are about to be dropped may still be received on another domain, so there is no
+   such test with a limit. *)
 module Broadcasts_on_two = struct
-  include Broadcasts
+  include Unlimited
 
   let arb_cmd _ = make ~print:show_cmd (weighted never_wait)
 end
@@ -176,7 +218,7 @@ module Channels = struct
           Waiters;
         ]
     in
-    make ~print:show_cmd (Broadcasts.weighted (seldom @ often))
+    make ~print:show_cmd (Unlimited.weighted (seldom @ often))
 
   let precond _ _ = true
   let next_state cmd closed = closed || cmd = Close
@@ -207,7 +249,8 @@ module Channels = struct
     | _ -> false
 end
 
-module One = STM_sequential.Make (Broadcasts)
+module One = STM_sequential.Make (Unlimited)
+module One_limited = STM_sequential.Make (Limited)
 module Two = STM_domain.Make (Broadcasts_on_two)
 module One_channel = STM_sequential.Make (Channels)
 module Two_channel = STM_domain.Make (Channels)
@@ -216,6 +259,8 @@ let () =
   Drawn.run
     [
       One.agree_test ~count:(Race.often 300) ~name:"Broadcast, on one domain";
+      One_limited.agree_test ~count:(Race.often 300)
+        ~name:"Broadcast with a limit, on one domain";
       Two.agree_test_par ~count:(Race.often 10)
         ~name:"Broadcast, on two domains";
       One_channel.agree_test ~count:(Race.often 100)

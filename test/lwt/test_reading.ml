@@ -94,6 +94,20 @@ let ends () =
   yes "its event" (v = None);
   fails "add_seq" Broadcast.Closed (L.Broadcast.add_seq t (count 1))
 
+let missed () =
+  run @@ fun () ->
+  let t = Broadcast.create ~limit:(Drop_oldest 1) () in
+  let s = Broadcast.subscribe t in
+  let send () = Broadcast.add_seq t (count 3) in
+  send ();
+  let* () = fails "receive" (Broadcast.Lagged 2) (L.Broadcast.receive s) in
+  let* v = L.Broadcast.receive s in
+  int "the last one" 3 v;
+  send ();
+  let* () = fails "next" (Broadcast.Lagged 2) (L.Broadcast.next s) in
+  send ();
+  fails "iter" (Broadcast.Lagged 3) (L.Broadcast.iter ignore s)
+
 let failures () =
   run @@ fun () ->
   let check what read =
@@ -196,6 +210,7 @@ let () =
           test "a million items that are there" many;
           test "from a domain, and on" between_domains;
           test "the end" ends;
+          test "values that are missed" missed;
           test "functions that fail" failures;
           test "cancelled" cancelled;
           test "a sequence that waits" sequence_that_waits;

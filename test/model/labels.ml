@@ -11,7 +11,7 @@ let describe (_ : Identity.pointer) : string option = None
 let raises (_ : exn) _ = ()
 let raises_unknown (_ : exn) = ()
 
-let explain ?otherwise:(_ : string option)
+let explain ?otherwise:(_ : (exn -> string) option)
     ?of_kind:(_ : (string -> string option) option) (_ : exn) =
   ()
 

@@ -10,53 +10,76 @@ let send name t v =
 
 (* What each subscription has received. *)
 let received : (int Broadcast.subscription * int list ref) list ref = ref []
+let missed : (int Broadcast.subscription * int ref) list ref = ref []
 
 let got s v =
   let values = List.assq s !received in
   values := v :: !values;
   string_of_int v
 
-let receive name s = make name (fun () -> got s (Broadcast.receive s))
+(* [f ()], or how many values were missed. *)
+let or_missed s f =
+  match f () with
+  | result -> result
+  | exception Broadcast.Lagged n ->
+      let missed = List.assq s !missed in
+      missed := !missed + n;
+      Printf.sprintf "missed%d" n
+
+let receive name s =
+  make name (fun () -> or_missed s (fun () -> got s (Broadcast.receive s)))
 
 let sync_receive name s =
   make name (fun () -> got s (Event.sync (Broadcast.receive_evt s)))
 
 let receive_twice name s =
+  let receive () = or_missed s (fun () -> got s (Broadcast.receive s)) in
   make name @@ fun () ->
-  let first = got s (Broadcast.receive s) in
-  first ^ "," ^ got s (Broadcast.receive s)
+  let first = receive () in
+  first ^ "," ^ receive ()
+
+let send_twice name t v v' =
+  make name @@ fun () ->
+  Broadcast.send t v;
+  sent := v :: !sent;
+  Broadcast.send t v';
+  sent := v' :: !sent;
+  "ok"
 
 let try_receive name s =
   make name @@ fun () ->
   match Broadcast.try_receive s with None -> "none" | Some v -> got s v
 
 let drain name s =
-  make name (fun () -> String.concat "" (List.map (got s) (Broadcast.drain s)))
+  make name @@ fun () ->
+  or_missed s (fun () ->
+      String.concat "" (List.map (got s) (Broadcast.drain s)))
 
 let close t = Do (fun () -> Broadcast.close t)
 
 let subscribe t =
   let s = Broadcast.subscribe t in
   received := (s, ref []) :: !received;
+  missed := (s, ref 0) :: !missed;
   s
 
 (* The values that are left in a list. *)
 let rec left link =
   match Atomic.get link with
   | Broadcast.Node { value; link } -> value :: left link
-  | End | Waited _ | Sealed -> []
+  | End _ | Waited _ | Sealed | Dropped _ -> []
 
 let rec announced link =
   match Atomic.get link with
   | Broadcast.Node { link; _ } -> announced link
-  | Waited notices ->
+  | Waited { notices; _ } ->
       let announced = ref [] in
       let add (n : _ Waiter.t) =
         if Waiter.is_live n then announced := n.arg :: !announced
       in
       Waiters.iter add notices;
       !announced
-  | End | Sealed -> []
+  | End _ | Sealed | Dropped _ -> []
 
 let show vs = "[" ^ String.concat " " (List.map string_of_int vs) ^ "]"
 let sorted = List.sort Int.compare
@@ -95,18 +118,62 @@ let at_rest link actors () =
   all_queued actors (List.map fst states);
   String.concat " " (describe actors :: List.map snd states)
 
-let create () =
+(* The same where values are dropped: they are counted, and no subscription holds one. *)
+let at_rest_limited t actors () =
+  let { Broadcast.capacity; oldest } = Option.get t.Broadcast.limited in
+  let { Broadcast.link; index } = Atomic.get oldest in
+  let kept = left link and sent = List.length !sent in
+  if List.length kept <> Int.min capacity sent then
+    failwith "too few are kept, or too many";
+  if index + List.length kept <> sent then failwith "dropped and not counted";
+  let announced = announced (Atomic.get t.last) in
+  let subscription (s, values) =
+    let link, waiting =
+      match Atomic.get s with
+      | Broadcast.Reading link -> (link, 0)
+      | Waiting { link; waiters; _ } ->
+          if Broadcast.has_more link then failwith "they wait for what is there";
+          (link, live waiters)
+      | Serving _ -> failwith "serving at rest"
+    in
+    let announced = List.length (List.filter (( == ) s) announced) in
+    if announced <> Int.min waiting 1 then
+      failwith "announced twice, or not at all, or not forgotten";
+    let missed = !(List.assq s !missed) in
+    let behind =
+      match Atomic.get link with
+      | Broadcast.Dropped d -> sent - d.index
+      | Node _ | End _ | Waited _ | Sealed ->
+          let behind = List.length (left link) in
+          if behind > List.length kept then failwith "it keeps what is dropped";
+          behind
+    in
+    if List.length !values + missed + behind <> sent then
+      failwith ("lost, doubled or miscounted: " ^ describe actors);
+    (waiting, Printf.sprintf "%d behind" behind)
+  in
+  let states = List.rev_map subscription !received in
+  all_queued actors (List.map fst states);
+  String.concat " " (describe actors :: List.map snd states)
+
+let create ?limit () =
   sent := [];
   received := [];
-  Broadcast.create ()
+  missed := [];
+  Broadcast.create ?limit ()
 
-let check name make expect =
+let check ?keeps name make expect =
   Model.check name ~expect @@ fun () ->
-  let t = create () in
+  let t =
+    create ?limit:(Option.map (fun n -> Broadcast.Drop_oldest n) keeps) ()
+  in
   let link = Atomic.get t.last in
   let first, processes = make t in
   let processes, actors = start first processes in
-  (processes, at_rest link actors)
+  let at_rest =
+    if Option.is_some keeps then at_rest_limited t else at_rest link
+  in
+  (processes, at_rest actors)
 
 let () =
   Cancellations.check "receive, through one subscription" ~three:false
@@ -157,15 +224,7 @@ let () =
   check "one receives twice, one sends twice"
     (fun t ->
       let s = subscribe t in
-      let send =
-        make "a" @@ fun () ->
-        Broadcast.send t 1;
-        sent := [ 1 ];
-        Broadcast.send t 2;
-        sent := [ 1; 2 ];
-        "ok"
-      in
-      ([], [ Run (receive_twice "r" s); Run send ]))
+      ([], [ Run (receive_twice "r" s); Run (send_twice "a" t 1 2) ]))
     [ "r=1,2 a=ok []" ];
   check "through each of two subscriptions one waits, one is cancelled"
     (fun t ->
@@ -261,4 +320,89 @@ let () =
       "r=cancelled a=ok [1]";
       "r=closed a=closed []";
     ];
+  check "two send past the limit, one is slow" ~keeps:1
+    (fun t ->
+      let s = subscribe t in
+      work (send "" t 1);
+      ([], [ Run (send "a" t 2); Run (send "b" t 3); Run (receive "r" s) ]))
+    [
+      "a=ok b=ok r=1 2 behind";
+      "a=ok b=ok r=missed1 2 behind";
+      "a=ok b=ok r=missed2 1 behind";
+    ];
+  check "one sends past the limit, one is slow" ~keeps:1
+    (fun t ->
+      let s = subscribe t in
+      work (send "" t 1);
+      ([], [ Run (send_twice "a" t 2 3); Run (receive_twice "r" s) ]))
+    [
+      "a=ok r=1,2 1 behind";
+      "a=ok r=1,missed1 1 behind";
+      "a=ok r=missed1,2 1 behind";
+      "a=ok r=missed1,missed1 1 behind";
+      "a=ok r=missed2,3 0 behind";
+    ];
+  check "one sends past the limit, one drains, one tries" ~keeps:1
+    (fun t ->
+      let s = subscribe t in
+      work (send "" t 1);
+      ([], [ Run (send "a" t 2); Run (drain "d" s); Run (receive "r" s) ]))
+    [
+      "a=ok d= r=1 1 behind";
+      "a=ok d= r=missed1 1 behind";
+      "a=ok d=1 r=2 0 behind";
+      "a=ok d=12 r=waits 0 behind";
+      "a=ok d=2 r=1 0 behind";
+      "a=ok d=2 r=missed1 0 behind";
+      "a=ok d=missed1 r=2 0 behind";
+    ];
+  check "two wait, two send past the limit" ~keeps:1
+    (fun t ->
+      let s = subscribe t in
+      let r = receive "r" s and q = receive "q" s in
+      ([ r; q ], [ Run (send "a" t 1); Run (send_twice "b" t 2 3) ]))
+    [
+      "r=1 q=2 a=ok b=ok 1 behind";
+      "r=1 q=missed1 a=ok b=ok 1 behind";
+      "r=2 q=1 a=ok b=ok 1 behind";
+      "r=2 q=3 a=ok b=ok 1 behind";
+      "r=2 q=missed1 a=ok b=ok 1 behind";
+      "r=missed1 q=1 a=ok b=ok 1 behind";
+      "r=missed1 q=2 a=ok b=ok 1 behind";
+      "r=missed1 q=missed1 a=ok b=ok 1 behind";
+      "r=missed2 q=3 a=ok b=ok 0 behind";
+    ];
+  check "three wait, two send past the limit" ~keeps:1
+    (fun t ->
+      let s = subscribe t in
+      let r = receive "r" s and q = receive "q" s and p = receive "p" s in
+      ([ r; q; p ], [ Run (send "a" t 1); Run (send "b" t 2) ]))
+    [
+      "r=1 q=2 p=waits a=ok b=ok 0 behind";
+      "r=2 q=1 p=waits a=ok b=ok 0 behind";
+      "r=missed1 q=1 p=waits a=ok b=ok 0 behind";
+      "r=missed1 q=2 p=waits a=ok b=ok 0 behind";
+    ];
+  check "one waits and is cancelled, two send past the limit" ~keeps:1
+    (fun t ->
+      let s = subscribe t in
+      let r = receive "r" s in
+      ([ r ], [ Run (send "a" t 1); Run (send "b" t 2); Cancel r ]))
+    [
+      "r=1 a=ok b=ok 1 behind";
+      "r=2 a=ok b=ok 1 behind";
+      "r=cancelled a=ok b=ok 2 behind";
+      "r=missed1 a=ok b=ok 1 behind";
+    ];
+  check "one comes to wait, one sends past the limit" ~keeps:1
+    (fun t ->
+      let s = subscribe t in
+      ([], [ Run (receive "r" s); Run (send_twice "a" t 1 2) ]))
+    [ "r=1 a=ok 1 behind"; "r=missed1 a=ok 1 behind" ];
+  check "one sends past the limit, one closes, one is slow" ~keeps:1
+    (fun t ->
+      let s = subscribe t in
+      work (send "" t 1);
+      ([], [ Run (receive "r" s); Run (send "a" t 2); close t ]))
+    [ "r=1 a=closed 0 behind"; "r=1 a=ok 1 behind"; "r=missed1 a=ok 1 behind" ];
   Model.finish ()

@@ -283,6 +283,72 @@ let broadcast ~last hosts =
   then fail "a shared subscription misses values";
   tally
 
+(* Where values are dropped, each subscription receives those of a producer in order, and all
+   values but those of which it is told that it has missed them. *)
+let limited ~last hosts =
+  let t = Broadcast.create ~limit:(Drop_oldest 3) () in
+  let sending = Atomic.make 4 in
+  let alone = Array.init 2 (fun _ -> (Broadcast.subscribe t, ref [], ref 0)) in
+  let shared = Broadcast.subscribe t in
+  let shares = Array.init 4 (fun _ -> (shared, ref [], ref 0)) in
+  let send crew producer () =
+    for number = 1 to last do
+      Broadcast.send t { producer; number };
+      for _ = 1 to Random.State.int crew.random 4 do
+        yield crew
+      done
+    done;
+    if Atomic.fetch_and_add sending (-1) = 1 then Broadcast.close t
+  in
+  let rec follow crew ((s, values, missed) as it) () =
+    let next () =
+      match (any crew receive) s with
+      | v -> Some (Ok v)
+      | exception Broadcast.Lagged n -> Some (Error n)
+      | exception Closed -> None
+    in
+    match insist crew next with
+    | None -> ()
+    | Some (Ok v) ->
+        values := v :: !values;
+        follow crew it ()
+    | Some (Error n) ->
+        missed := !missed + n;
+        follow crew it ()
+  in
+  let tasks crew =
+    List.map (send crew) [ crew.index; crew.index + 2 ]
+    @ List.map (follow crew)
+        [ alone.(crew.index); shares.(crew.index); shares.(crew.index + 2) ]
+  in
+  let tally = storm hosts tasks in
+  let in_order (_, values, _) =
+    for producer = 0 to 3 do
+      let numbers =
+        List.filter (fun m -> m.producer = producer) !values
+        |> List.rev_map (fun m -> m.number)
+      in
+      if List.sort_uniq Int.compare numbers <> numbers then
+        fail "values of %d are out of order" producer
+    done
+  in
+  Array.iter in_order alone;
+  Array.iter in_order shares;
+  let total its =
+    List.fold_left
+      (fun n (_, values, missed) -> n + List.length !values + !missed)
+      0 its
+  in
+  let check what its =
+    let n = total its in
+    if n <> 4 * last then
+      fail "%s: %d received and missed, of %d" what n (4 * last)
+  in
+  Array.iter (fun it -> check "alone" [ it ]) alone;
+  check "shared" (Array.to_list shares);
+  if Broadcast.waiters shared <> 0 then fail "a waiter stays";
+  tally
+
 let () =
   let last = 1_000 in
   rounds
@@ -295,4 +361,5 @@ let () =
       ("mailbox", pass_on mailbox ~last);
       ("mutex, condition", pass_on (buffer 3) ~last);
       ("broadcast", broadcast ~last);
+      ("broadcast with a limit", limited ~last);
     ]

@@ -448,8 +448,10 @@ module Make (S : Style) = struct
 
   let mailbox = [ operation "Mailbox.take" Takes take_mail ]
 
-  let receive_news _ =
-    let t = Broadcast.create () in
+  let receive_news ?limit _ =
+    let t = Broadcast.create ?limit () in
+    (* With a limit of 10 it keeps these. *)
+    Broadcast.add_seq t (Seq.init 10 Fun.id);
     let s = Broadcast.subscribe t in
     (* The first waiter makes the subscription known to [t]. *)
     Hand.unwind (Hand.start (fun () -> ignore (Broadcast.receive s : int)));
@@ -462,7 +464,12 @@ module Make (S : Style) = struct
       ~words:(fun () -> words (t, s))
       ~close:(fun () -> Broadcast.close t)
 
-  let broadcast = [ operation "Broadcast.receive" Takes receive_news ]
+  let broadcast =
+    let limit = Broadcast.Drop_oldest 10 in
+    [
+      operation "Broadcast.receive" Takes receive_news;
+      operation "Broadcast.receive, with a limit" Takes (receive_news ~limit);
+    ]
 
   (* --- Locks --------------------------------------------------------------------- *)
 

@@ -225,14 +225,30 @@ let mailboxes =
 
 (* --- Broadcast ------------------------------------------------------------------------------ *)
 
-let broadcast ?(sent = []) ?(is_closed = false) ?(waiting = []) ?parts perform =
-  let t = Broadcast.create () in
+(* [f ()], or how many values were missed. *)
+let or_missed f =
+  match f () with
+  | result -> result
+  | exception Broadcast.Lagged n -> [ 1000 + n ]
+
+let broadcast ?limit ?(sent = []) ?(is_closed = false) ?(waiting = []) ?parts
+    perform =
+  let t = Broadcast.create ?limit () in
   let s = Broadcast.subscribe t and s' = Broadcast.subscribe t in
   List.iter (Broadcast.send t) sent;
   if is_closed then Broadcast.close t;
-  let behind _ = come (fun () -> Broadcast.receive s') in
+  let behind _ =
+    come (fun () ->
+        match Broadcast.receive s' with
+        | v -> v
+        | exception Broadcast.Lagged n -> 1000 + n)
+  in
   let left _ =
-    let left = Broadcast.drain s and behind = Broadcast.drain s' in
+    let drain s =
+      let missed = or_missed (fun () -> Broadcast.drain s) in
+      missed @ Broadcast.drain s
+    in
+    let left = drain s and behind = drain s' in
     let round =
       if Broadcast.is_closed t then [ closed ]
       else begin
@@ -281,6 +297,10 @@ let broadcasts =
   let refuses = refuses_for (fun (_, s) -> Broadcast.receive_evt s) in
   let send v (t, _) = Broadcast.send t v in
   let take (_, s) = ignore (Broadcast.try_receive s : int option) in
+  let limit = Broadcast.Drop_oldest 2 in
+  let or_missed (name, perform) =
+    (name, fun it -> or_missed (fun () -> perform it))
+  in
   in_state "no news" broadcast
     (news
     @ [
@@ -305,5 +325,17 @@ let broadcasts =
          ~waiting:[ refuses; receives; receives ]
          ~parts:[ send 5; send 6 ])
       two_news
+  @ in_state "at the limit" (broadcast ~limit ~sent:[ 1; 2 ]) news
+  @ in_state "at the limit, two in a row"
+      (broadcast ~limit ~sent:[ 1; 2 ] ~parts:[ send 5; send 6 ])
+      two_news
+  @ in_state "others wait, at the limit"
+      (broadcast ~limit:(Drop_oldest 1)
+         ~waiting:[ refuses; receives; receives ]
+         ~parts:[ send 5; send 6 ])
+      two_news
+  @ in_state "some are missed"
+      (broadcast ~limit ~sent:[ 1; 2; 3; 4 ])
+      (List.map or_missed receiving @ news)
 
 let cases = List.concat [ channels; streams; mailboxes; broadcasts ]

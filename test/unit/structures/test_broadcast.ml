@@ -103,6 +103,87 @@ let all_cancelled () =
   Broadcast.close t;
   ints "the end" [ -1 ] (rest s)
 
+(* --- A limit ---------------------------------------------------------------- *)
+
+let keeps n = Broadcast.create ~limit:(Drop_oldest n) ()
+
+let lagged what n f =
+  raises (Printf.sprintf "%s: %d missed" what n) (Broadcast.Lagged n) f
+
+let drops_the_oldest () =
+  let t = keeps 3 in
+  let a = Broadcast.subscribe t and b = Broadcast.subscribe t in
+  List.iter (Broadcast.send t) [ 1; 2; 3 ];
+  int "a" 1 (Broadcast.receive a);
+  List.iter (Broadcast.send t) [ 4; 5 ];
+  lagged "a" 1 (fun () -> Broadcast.receive a);
+  ints "a continues" [ 3; 4; 5 ] (rest a);
+  lagged "b" 2 (fun () -> Broadcast.try_receive b);
+  int "b continues" 3 (Broadcast.receive b);
+  List.iter (Broadcast.send t) [ 6; 7; 8; 9 ];
+  lagged "again" 3 (fun () -> Event.sync (Broadcast.receive_evt b));
+  ints "from then on" [ 7; 8; 9 ] (Broadcast.drain b);
+  lagged "a was at the end" 1 (fun () -> Broadcast.drain a);
+  ints "drain" [ 7; 8; 9 ] (Broadcast.drain a);
+  ints "a late one" [] (rest (Broadcast.subscribe t))
+
+(* It is told of all that it has missed when it looks. *)
+let told_when_it_looks () =
+  let t = keeps 1 in
+  let s = Broadcast.subscribe t in
+  List.iter (Broadcast.send t) [ 1; 2; 3 ];
+  lagged "receive" 2 (fun () -> Broadcast.receive s);
+  List.iter (Broadcast.send t) [ 4; 5 ];
+  lagged "nothing was received in between" 2 (fun () -> Broadcast.receive s);
+  int "the last one" 5 (Broadcast.receive s)
+
+let waiters_miss_nothing () =
+  let t = keeps 1 in
+  let s = Broadcast.subscribe t in
+  let tasks = List.init 3 (fun _ -> receiver s) in
+  List.iter (Broadcast.send t) [ 1; 2; 3; 4; 5 ];
+  Hand.settle ();
+  ints "in order" [ 1; 2; 3 ] (List.map Hand.result tasks);
+  lagged "then nobody waited" 1 (fun () -> Broadcast.receive s)
+
+let to_the_end () =
+  let t = keeps 2 in
+  let s = Broadcast.subscribe t in
+  Broadcast.add_seq t (Seq.init 10 Fun.id);
+  Broadcast.close t;
+  let seen = ref [] in
+  let see v = seen := v :: !seen in
+  lagged "iter" 8 (fun () -> Broadcast.iter see s);
+  Broadcast.iter see s;
+  ints "the rest" [ 9; 8 ] !seen;
+  raises "the end" Broadcast.Closed (fun () -> Broadcast.receive s);
+  let s = Broadcast.subscribe t in
+  raises "a late one" Broadcast.Closed (fun () -> Broadcast.receive s)
+
+let limits () =
+  raises "no value"
+    (Invalid_argument "Broadcast.create: Drop_oldest 0, which is < 1")
+    (fun () -> keeps 0)
+
+(* In two subscriptions of which only one is read. *)
+let slow_subscription () =
+  let t = keeps 10 in
+  let s = Broadcast.subscribe t and slow = Broadcast.subscribe t in
+  let send i = Broadcast.send t (String.make 80 'x', i) in
+  for i = 1 to 100 do
+    send i
+  done;
+  lagged "the other one" 90 (fun () -> Broadcast.drain s);
+  int "then it reads" 10 (List.length (Broadcast.drain s));
+  let before = words (t, s, slow) in
+  for i = 101 to 100_000 do
+    send i;
+    int "it misses nothing" i (snd (Broadcast.receive s))
+  done;
+  int "words" before (words (t, s, slow));
+  lagged "the slow one" 99_990 (fun () -> Broadcast.receive slow);
+  int "what is left" 10 (List.length (Broadcast.drain slow))
+
 (* --- Memory --------------------------------------------------------------- *)
 
 (* Nobody sends, and those who come give up: they and their subscriptions go. *)
@@ -221,6 +302,15 @@ let () =
            test "all of a subscription are cancelled" all_cancelled;
            test "close: in each state" close;
            test "send in a finaliser" in_a_finaliser;
+         ] );
+       ( "a limit",
+         [
+           test "drops the oldest values" drops_the_oldest;
+           test "tells of all at once" told_when_it_looks;
+           test "tasks that wait" waiters_miss_nothing;
+           test "to the end" to_the_end;
+           test "too small" limits;
+           test "a slow subscription keeps no more" slow_subscription;
          ] );
        ( "memory",
          [

@@ -241,6 +241,39 @@ let messages () =
   in
   at_once [ exchange; exchange ]
 
+(* The oldest ones are dropped meanwhile. *)
+let dropped () =
+  let t = Broadcast.create ~limit:(Drop_oldest 2) () in
+  let a = Broadcast.subscribe t and b = Broadcast.subscribe t in
+  let received_a = ref 0 and received_b = ref 0 in
+  let receive s received =
+    match Broadcast.try_receive s with
+    | Some field -> received := !received + !(Sys.opaque_identity field)
+    | None -> ()
+    | exception Broadcast.Lagged n -> received := !received + n
+  in
+  let read s received () =
+    for _ = 1 to rounds do
+      receive s received
+    done
+  and send () =
+    for _ = 1 to rounds do
+      let mine = ref 0 in
+      mine := 1;
+      Broadcast.send t mine
+    done
+  in
+  at_once [ send; send; read a received_a; read b received_b ];
+  let rec all s received =
+    let before = !received in
+    receive s received;
+    if !received > before then all s received
+    else if !received <> 2 * rounds then
+      failwith "received and missed: not what was sent"
+  in
+  all a received_a;
+  all b received_b
+
 (* Each value is computed once, from the others, in any of the domains. *)
 let lazies () =
   for _ = 1 to rounds do
@@ -331,6 +364,7 @@ let () =
           test "Mvar" mvar;
           test "Latch and Barrier" latch_and_barrier;
           test "messages" messages;
+          test "messages that are dropped" dropped;
           test "Lazy" lazies;
         ] );
       ("Fifo", [ test "failures" failures; test "cancel" cancels ]);

@@ -39,6 +39,25 @@ let closed () =
   printed "Watch" (fun () -> Watch.set watch ());
   printed "Stream" (fun () -> Stream.take stream)
 
+let lagged () =
+  let is what printed e =
+    Alcotest.(check string) what printed (Printexc.to_string e)
+  in
+  let use ?name () =
+    let t = Broadcast.create ?name ~limit:(Drop_oldest 1) () in
+    let s = Broadcast.subscribe t in
+    Broadcast.add_seq t (Seq.init 4 Fun.id);
+    match Broadcast.receive s with
+    | (_ : int) -> Alcotest.fail "nothing was raised"
+    | exception e -> e
+  in
+  let news = use ~name:"news" () in
+  is "with a name" "Concord.Broadcast.Lagged(3) (broadcast \"news\")" news;
+  is "another" "Concord.Broadcast.Lagged(3)" (Broadcast.Lagged 3)
+
 let () =
   run "How exceptions are printed"
-    [ ("by their names", [ test "all" constants; test "Closed" closed ]) ]
+    [
+      ( "by their names",
+        [ test "all" constants; test "Closed" closed; test "Lagged" lagged ] );
+    ]

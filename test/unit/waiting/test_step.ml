@@ -29,6 +29,33 @@ let queue waiters = List.fold_left Waiters.push Waiters.empty waiters
 (* One of another word, as a part of a chain. *)
 let incremented n : _ Step.t = Return (n + 1, n)
 
+(* --- Waiters --------------------------------------------------------------- *)
+
+(* Its task is to raise, and would withdraw the waiter, which is in no queue any more. *)
+let withdrawn_before_it_raises name { perform } =
+  let check what outcome expected =
+    let w = Waiter.make () and seen = ref None in
+    w.resumer <-
+      (fun _ ->
+        seen := Some (Waiter.is_live w);
+        true);
+    let waiters = queue [ w ] in
+    let step () waiters : _ Step.t =
+      Hand_over
+        {
+          state = Waiters.tail waiters;
+          waiter = Waiters.head waiters;
+          outcome;
+          accepted = Done ();
+          refused = Again;
+        }
+    in
+    perform (Atomic.make waiters) step ();
+    yes (name ^ ": " ^ what) (!seen = Some expected)
+  in
+  check "a value" (Ok ()) true;
+  check "an exception" (Error Exit) false
+
 (* --- Again -------------------------------------------------------------------- *)
 
 (* Up to ten, and each time but the last one [next] follows. *)
@@ -565,6 +592,7 @@ let () =
           test "Raise changes nothing" (each raises_nothing_done);
           test "resume_all: in order, and each" (each resume_all);
           test "resume_and_count" (each counts);
+          test "a waiter that is to raise" (each withdrawn_before_it_raises);
           test "giving back" give_back;
         ] );
       ( "exceptions",
