@@ -16,5 +16,6 @@ module Semaphore = Semaphore
 module Rwlock = Rwlock
 module Barrier = Barrier
 module Latch = Latch
+module Signal = Signal
 module Tools = Tools
 module Private = Private
