@@ -25,6 +25,8 @@
       [Lwt_unix.on_signal] or the like for a signal that is caught here, that
       handler replaces the one of this module. Then the promise stays pending,
       and the new handler stays when this module has finished.
+    - {b Handlers from before} are not called while a signal is caught. So don't
+      catch [SIGCHLD] where Eio or Lwt waits for child processes.
     - {b Fork}: a child process passes on all signals to the dispositions that
       its parent had before. Promises of the parent are not resolved in the
       child, which can call these functions itself.
