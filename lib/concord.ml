@@ -17,5 +17,6 @@ module Rwlock = Rwlock
 module Barrier = Barrier
 module Latch = Latch
 module Signal = Signal
+module Shutdown = Shutdown
 module Tools = Tools
 module Private = Private

@@ -81,6 +81,9 @@ module Latch = Latch
 module Signal = Signal
 (** Signals of the system, as promises and as a count. *)
 
+module Shutdown = Shutdown
+(** Close in order, wait a while, then cancel. *)
+
 (** {2 Tools} *)
 
 module Tools = Tools

@@ -83,6 +83,24 @@ let watches () =
   say "ready";
   serve seen
 
+let shutdown () =
+  let stop = Signal.once [ Sys.sigterm ] in
+  let jobs = Mailbox.create () in
+  let ended =
+    Shutdown.run ~stop ~grace:20.
+      ~close:
+        [
+          (fun () -> say "closing");
+          (fun () ->
+            Mailbox.put jobs "last";
+            Mailbox.close jobs);
+        ]
+      (fun () ->
+        say "ready";
+        Mailbox.iter say jobs)
+  in
+  say (if ended.cut_short then "cut short" else "drained")
+
 let roles =
   [
     ("naive", naive);
@@ -92,6 +110,7 @@ let roles =
     ("stuck", stuck);
     ("leaves", leaves);
     ("watches", watches);
+    ("shutdown", shutdown);
   ]
 
 let main hosts = (List.assoc Sys.argv.(2) hosts) (List.assoc Sys.argv.(1) roles)

@@ -69,6 +69,13 @@ let watches program host () =
   says child "SIGTERM";
   ends child
 
+let shutdown program host () =
+  with_child program "shutdown" host @@ fun child ->
+  says child "ready";
+  send child Sys.sigterm;
+  List.iter (says child) [ "closing"; "last"; "drained" ];
+  ends child
+
 (* The moment is drawn; nothing depends on it. *)
 let at_any_moment program host () =
   for _ = 1 to 20 do
@@ -89,5 +96,6 @@ let cases program host =
       test "a second signal" (twice program host);
       test "the program ends first" (leaves program host);
       test "every SIGHUP" (watches program host);
+      test "drained" (shutdown program host);
       test "at any moment" (at_any_moment program host);
     ] )
