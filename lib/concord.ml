@@ -16,5 +16,7 @@ module Semaphore = Semaphore
 module Rwlock = Rwlock
 module Barrier = Barrier
 module Latch = Latch
+module Signal = Signal
+module Shutdown = Shutdown
 module Tools = Tools
 module Private = Private

@@ -7,10 +7,10 @@
     the first four are meant to be replaced, as they have the same functions
     here, and [Stdlib.Mutex] is still there. Of [Eio.Std] it is [Promise]. A
     program's own modules are hidden too if they are called as one of these:
-    [Scope], [Tasks], [Stream], [Channel], [Tools] are likely names. Then open
-    the program's after this one ([open Concord open My_program]), give it
-    another name before ([module My_tasks = Tasks open Concord]), or do not
-    open: [Concord.Mvar.put] is no longer than [Eio.Stream.add]. The [open]
+    [Scope], [Tasks], [Stream], [Channel], [Signal], [Tools] are likely names.
+    Then open the program's after this one ([open Concord open My_program]),
+    give it another name before ([module My_tasks = Tasks open Concord]), or do
+    not open: [Concord.Mvar.put] is no longer than [Eio.Stream.add]. The [open]
     brings no values. *)
 
 module Event = Event
@@ -75,6 +75,14 @@ module Barrier = Barrier
 
 module Latch = Latch
 (** A gate that opens once. *)
+
+(** {2 Services} *)
+
+module Signal = Signal
+(** Signals of the system, as promises and as a count. *)
+
+module Shutdown = Shutdown
+(** Close in order, wait a while, then cancel. *)
 
 (** {2 Tools} *)
 

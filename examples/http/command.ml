@@ -108,22 +108,6 @@ let url socket =
         port
   | ADDR_UNIX _ -> assert false (* [listen] made it *)
 
-(* A thread waits for the signals: a handler might not run before the next event,
-   if the signal comes just as a loop is about to sleep. To be called before any
-   other thread or domain is started, as these inherit the mask. The first signal
-   asks for an orderly end, the second one gets any. *)
-let drain_on signals =
-  let drain = Concord.Promise.create () in
-  let wait () =
-    ignore (Thread.wait_signal signals : int);
-    Concord.Promise.fill drain ();
-    ignore (Thread.sigmask SIG_UNBLOCK signals : int list);
-    Concord.Event.(sync never)
-  in
-  ignore (Thread.sigmask SIG_BLOCK signals : int list);
-  ignore (Thread.create wait () : Thread.t);
-  drain
-
 type serve = Host.t -> (Http.Request.t -> Message.answer) -> unit
 
 let run t ~name f =
@@ -139,7 +123,9 @@ let run t ~name f =
       (* To write to a client that is gone fails, and does not end the program. *)
       Sys.set_signal Sys.sigpipe Signal_ignore;
       let { max_connections; idle_timeout; transfer_timeout; grace; _ } = t in
-      let drain = drain_on [ Sys.sigterm; Sys.sigint ] in
+      (* The first signal asks for an orderly end, the second one gets any. *)
+      let stop = Concord.Signal.once [ Sys.sigterm; Sys.sigint ] in
+      let drain = Concord.Promise.map ignore stop in
       Printf.printf "%s: listening on %s\n%!" name (url socket);
       f socket
         (Server.run

@@ -9,7 +9,8 @@
     signal handler, a finaliser or any callback, and is safe from any domain and
     thread. (OCaml runs no signal handler while all threads of a domain are
     parked, as in {!await} in a plain thread: a handler can resume tasks of Eio,
-    not the thread it must run in.)
+    not the thread it must run in. {!Concord.Signal.once} gives a promise of a
+    signal that works there too.)
 
     {[
       # let p : int Promise.t = Promise.create ()

@@ -92,13 +92,9 @@ let compare_variants options =
   describe options asked ~capacity ~rate;
   let gap = 1. /. capacity /. 4. in
   Out_channel.flush stdout;
-  let interrupted = Concord.Promise.create () in
-  List.iter
-    (fun signal ->
-      Sys.set_signal signal
-        (Signal_handle
-           (fun _ -> ignore (Concord.Promise.try_fill interrupted () : bool))))
-    [ Sys.sigint; Sys.sigterm; Sys.sighup ];
+  let interrupted =
+    Concord.Signal.once [ Sys.sigint; Sys.sigterm; Sys.sighup ]
+  in
   let rows, timelines =
     Eio_main.run @@ fun env ->
     Eio.Fiber.first
@@ -108,7 +104,7 @@ let compare_variants options =
              (measure_variant env options asked ~rate ~gap)
              options.variants))
       (fun () ->
-        Concord.Promise.await interrupted;
+        ignore (Concord.Promise.await interrupted : int);
         raise Interrupted)
   in
   Timeline_text.print timelines;

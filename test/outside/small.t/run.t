@@ -11,6 +11,7 @@ neither program names them.
   >   for name in Operation Debug_signal Debug_stall Debug_json Barrier Scope Fifo; do
   >     ! grep -aq "Concord__$name" "_build/default/$program" || echo "  has $name"
   >   done
+  >   ! grep -aq concord_signal_ "_build/default/$program" || echo "  has Signal"
   > done
   lock.exe:
   concord: CONCORD_DEBUG has "sigquits", which means nothing: there are waits, leaks, trace, sigquit, sigusr2, strict, stall=SECONDS

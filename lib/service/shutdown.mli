@@ -1,0 +1,65 @@
+(** An orderly end of a service: close in order, wait a while, then cancel.
+
+    The main function of a service runs until somebody closes what it listens
+    to. {!run} does so when a promise is resolved, which may be that of a signal
+    ({!Signal.once}), and bounds the time that the rest may take.
+
+    {[
+      # let jobs = Mailbox.create ()
+      val jobs : '_weak1 Mailbox.t = <abstr>
+      # let work () = Mailbox.iter (fun job -> print_endline job) jobs
+      val work : unit -> unit = <fun>
+      # Mailbox.put jobs "a job in the queue"
+      - : unit = ()
+      # let stop = Signal.once [ Sys.sigterm ] in
+        Unix.kill (Unix.getpid ()) Sys.sigterm;
+        let close = [ (fun () -> Mailbox.close jobs) ] in
+        let ended = Shutdown.run ~close ~stop ~grace:10. work in
+        if ended.cut_short then "cut short" else "drained"
+      a job in the queue
+      - : string = "drained"
+    ]} *)
+
+type 'a ended = {
+  value : 'a option;
+      (** What the main function returned. [None] if it was cancelled because
+          the time was over. *)
+  cut_short : bool;
+      (** The time was over before the main function and all of [close] had
+          ended. *)
+  failures : (exn * Printexc.raw_backtrace) list;
+      (** What functions of [close] raised, in their order. *)
+}
+
+val run :
+  ?close:(unit -> unit) list ->
+  stop:'stop Promise.t ->
+  grace:float ->
+  (unit -> 'a) ->
+  'a ended
+(** [run ~close ~stop ~grace main] runs [main ()] in a task of a {!Scope}. When
+    [stop] is resolved or [main] has ended, it calls the functions of [close],
+    one after the other, in the calling task. It returns when they and [main]
+    have ended. What has not ended after [grace] seconds is cancelled. The time
+    begins when [stop] is resolved or [main] has ended.
+
+    Each function of [close] is called once, whatever happens. If one raises,
+    the others are called nevertheless. When the time is over, the one that
+    waits is cancelled. Those after it are still called, and are cancelled where
+    they wait. So put those that need not wait, such as {!Stream.close}, first.
+
+    {!Tasks} says what can be cancelled. What can't be cancelled, or is in
+    {!Concord.Tools.Suspend.protect}, makes [run] wait longer than [grace].
+
+    - {b Suspends} until all have ended.
+    - {b Cancelled}: [main] is cancelled. The functions of [close] that were not
+      called yet are called, and are cancelled where they wait. Then the host's
+      exception is raised.
+    - {b Order}: [main] begins first.
+    - {b Cost}: that of {!Scope.run}, of a task, and of {!Tasks.with_timeout}.
+    - {b Raises} what [main] raised, unless it was cancelled because the time
+      was over. It is raised after the functions of [close] have been called,
+      and what they raised is lost then.
+    - {b Raises} [Invalid_argument] if [grace] is negative or not a number. It
+      may be [0.], which cancels whatever waits, or [infinity], which cancels
+      nothing. *)

@@ -1,0 +1,96 @@
+(** Signals of the system, as promises that tasks of any host can wait for.
+
+    OCaml runs the handlers of [Sys.signal] in a thread that runs OCaml code. If
+    all threads sleep, each of them waiting for something, then no handler runs,
+    and a service does not hear that it should stop. The functions of this
+    module work there too, and nothing is raised in the program's code.
+
+    {[
+      # let stop = Signal.once [ Sys.sigterm; Sys.sigint ]
+      val stop : int Promise.t = <abstr>
+      # Unix.kill (Unix.getpid ()) Sys.sigterm;
+        Promise.await stop = Sys.sigterm
+      - : bool = true
+    ]}
+
+    A handler in C counts the signal and wakes a thread, which resolves the
+    promise, and calls the functions of {!Promise.on_resolve}. (What they raise
+    is printed, as what ends a thread.) This thread exists while a promise or a
+    watch of this module is pending. It blocks all signals, and does not keep
+    the program from ending. Outside of the main domain, it is a domain.
+
+    - {b Masks} are not changed. If all threads block a signal, it stays pending
+      in the system, and no promise is resolved.
+    - {b Other handlers}: if the program calls [Sys.signal],
+      [Lwt_unix.on_signal] or the like for a signal that is caught here, that
+      handler replaces the one of this module. Then the promise stays pending,
+      and the new handler stays when this module has finished.
+    - {b Handlers from before} are not called while a signal is caught. So don't
+      catch [SIGCHLD] where Eio or Lwt waits for child processes.
+    - {b Fork}: a child process passes on all signals to the dispositions that
+      its parent had before. Promises of the parent are not resolved in the
+      child, which can call these functions itself.
+    - {b System calls} of the program that sleep are restarted where the system
+      can do so. Others fail with [EINTR], as with every handler.
+    - {b Signals} are given as in [Sys], or as the system's numbers. [SIGKILL]
+      and [SIGSTOP] cannot be caught. [SIGSEGV], [SIGBUS], [SIGFPE] and [SIGILL]
+      are for faults of the program, and are refused.
+
+    No function of this module suspends the caller. They may be called in any
+    thread or domain, but not in a signal handler. *)
+
+val once : int list -> int Promise.t
+(** [once signals] is a promise of the first of these signals that comes, which
+    is one of [Sys] if that has it.
+
+    When a signal comes, it has its previous disposition at once. So a second
+    [SIGTERM] ends a program that does not end by itself, even if the program is
+    stuck in C code. The other signals of the list have their previous
+    dispositions when the promise is resolved.
+
+    {b To give up}, resolve the promise. Then the signals have their previous
+    dispositions when that call returns. So another part of the program can ask
+    for the same end as a signal:
+
+    {[
+      # let stop = Signal.once [ Sys.sighup ] in
+        Promise.try_fill stop Sys.sighup
+      - : bool = true
+    ]}
+
+    If you drop the promise, the next signal is caught nevertheless.
+
+    Several promises may wait for the same signal. All of them are filled when
+    it comes. If several signals of the list come at the same time, the promise
+    is filled with one of them.
+
+    - {b Cost}: some system calls for each signal, and a thread if there is none
+      yet. O(n) for the [n] promises that are pending.
+    - {b Raises} [Invalid_argument] if the list is empty, or if the program
+      cannot wait for one of the signals.
+    - {b Raises} [Unix.Unix_error] or [Sys_error] if no descriptor or thread is
+      left. Other promises of this module may then fail with the same exception.
+    - {b Raises} [Failure] on Windows. *)
+
+val with_watch : int -> (int Watch.t -> 'a) -> 'a
+(** [with_watch signal f] is [f count], where [count] is the number of such
+    signals that came since the call. A task that waits for its next change
+    misses none, although it may see several signals as one change. So a service
+    can read its configuration again at each [SIGHUP]:
+
+    {[
+      # Signal.with_watch Sys.sighup (fun hups ->
+          let _, seen = Watch.read hups in
+          Unix.kill (Unix.getpid ()) Sys.sighup;
+          let count, _seen = Watch.changed hups ~since:seen in
+          count)
+      - : int = 1
+    ]}
+
+    A loop of {!once} is no substitute. Between two calls the signal has its
+    previous disposition, which for [SIGHUP] mostly ends the program.
+
+    When [f] returns or raises, the signal has its previous disposition, and the
+    watch is closed.
+
+    - {b Cost}, {b Raises}: as {!once}. *)
