@@ -306,6 +306,17 @@ Every row is measured and written, with figures that are figures:
   structures channel-parallel concord thread ns
   structures channel-parallel stdlib domain ns
   structures channel-parallel domainslib domain ns
+  structures pool-free eio eio ns
+  structures pool-free concord fifo ns
+  structures pool-free concord eio ns
+  structures pool-free concord domain ns
+  structures pool-contended eio eio ns
+  structures pool-contended concord fifo ns
+  structures pool-contended concord eio ns
+  structures pool-contended lwt lwt ns
+  structures pool-contended concord lwt ns
+  structures pool-lwt lwt lwt ns
+  structures pool-lwt concord lwt ns
   event sync-serial no-event fifo ns
   event sync-serial concord fifo ns
   event sync-serial no-event eio ns
@@ -963,6 +974,9 @@ Each form beside an idle domain has the rows of the plain one, and these cases h
   structures mutex-cancel-10000
   structures mutex-contended
   structures mutex-free
+  structures pool-contended
+  structures pool-free
+  structures pool-lwt
   structures promise-cancel-10000
   structures promise-serial
   structures rwlock-read-free

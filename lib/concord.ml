@@ -16,5 +16,6 @@ module Semaphore = Semaphore
 module Rwlock = Rwlock
 module Barrier = Barrier
 module Latch = Latch
+module Pool = Pool
 module Tools = Tools
 module Private = Private

@@ -76,6 +76,11 @@ module Barrier = Barrier
 module Latch = Latch
 (** A gate that opens once. *)
 
+(** {2 Resources} *)
+
+module Pool = Pool
+(** A pool of resources, such as connections. *)
+
 (** {2 Tools} *)
 
 module Tools = Tools

@@ -312,4 +312,27 @@ module type S = sig
     val await : t -> unit promise
     (** [await t] waits until the count of [t] is 0. *)
   end
+
+  (** A pool of resources. The functions given to {!Concord.Pool.create} run as
+      in {!direct}. *)
+  module Pool : sig
+    (** @closed *)
+    include module type of struct
+      include Pool
+    end
+
+    val use : 'a t -> ('a -> 'b promise) -> 'b promise
+    (** [use t f] has a resource until [f v] has its value or has failed, and
+        waits while all are in use. Fails with {!Closed}.
+
+        - {b Cancelled} after it was given the resource: [f] is called, and what
+          it waits for is cancelled. *)
+
+    val close : 'a t -> unit promise
+    (** [close t] waits where the disposal of an idle resource does. *)
+
+    val await_closed : 'a t -> unit promise
+    (** [await_closed t] waits until [t] is closed and all its resources were
+        disposed of. *)
+  end
 end

@@ -6,7 +6,8 @@ let closed = Error Closed
 
 (* Programs can write these names. *)
 let closed_of_kind = function
-  | ("channel" | "stream" | "mailbox" | "broadcast" | "watch") as kind ->
+  | ("channel" | "stream" | "mailbox" | "broadcast" | "watch" | "pool") as kind
+    ->
       Some (Printf.sprintf "Concord.%s.Closed" (String.capitalize_ascii kind))
   | _ -> None
 
@@ -19,8 +20,8 @@ let () =
       ( Closed,
         closed_of_kind,
         Some
-          "Concord.Stream.Closed, which is that of Channel, Mailbox, Broadcast \
-           and Watch too" );
+          "Concord.Stream.Closed, which is that of Channel, Mailbox, \
+           Broadcast, Watch and Pool too" );
       (Already_filled, nameless, Some "Concord.Promise.Already_filled");
       ( Being_forced,
         nameless,

@@ -1,9 +1,13 @@
 (* What never waits, and what need not wait because of the state, of the structures
-   that hold no value: against models, on one domain and on two. *)
+   that hold no value, and pools: against models, on one domain and on two. *)
 
 let () =
   Drawn.run
     (List.concat
        [
-         Stm_mutex.tests; Stm_semaphore.tests; Stm_rwlock.tests; Stm_latch.tests;
+         Stm_mutex.tests;
+         Stm_semaphore.tests;
+         Stm_rwlock.tests;
+         Stm_latch.tests;
+         Stm_pool.tests;
        ])

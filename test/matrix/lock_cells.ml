@@ -152,6 +152,16 @@ let watch between =
   in
   between [ a ] [ b ]
 
+let pool between =
+  let pool = Pool.create 1 (fun () -> ref 0) in
+  let use () =
+    for _ = 1 to messages do
+      Pool.use pool incr
+    done
+  in
+  between [ use ] [ use ];
+  assert (Pool.use pool ( ! ) = 2 * messages)
+
 let latch between =
   let latch = Latch.create 3 and reached = Atomic.make 0 in
   let a () =

@@ -202,6 +202,7 @@ let all =
     ("rwlock", rwlock);
     ("barrier", barrier);
     ("latch", latch);
+    ("pool", pool);
     ("select", select);
     ("timeout", timeout);
   ]

@@ -281,6 +281,57 @@ module Make (S : Style) = struct
       fails = None;
     }
 
+  (* Each leaves its value in the resource, which passes to the next one. *)
+  let used _ =
+    let t = Pool.create ~keep_after:(fun _ -> true) 1 (fun () -> ref 0) in
+    let resource = Pool.obtain t in
+    let leave n resource =
+      let v = !resource in
+      resource := n;
+      v
+    in
+    let release v =
+      resource := v;
+      Pool.give_back t resource;
+      0
+    in
+    {
+      wait =
+        (fun n -> S.Pool.use t (fun resource -> S.return (leave n resource)));
+      event = Some (fun n -> Pool.use_evt t (leave n));
+      wake = numbered release;
+      release;
+      left = (fun () -> if Pool.idle t = 0 then [] else [ !(Pool.obtain t) ]);
+      waiters = (fun () -> Pool.waiters t);
+      words = (fun () -> words t);
+      ends = Some (Pool.Closed, fun () -> Pool.close t);
+      fails = None;
+    }
+
+  let pool_closed _ =
+    let t = Pool.create 1 ignore in
+    let release _ =
+      Pool.close t;
+      0
+    in
+    {
+      wait = (fun _ -> zero (S.Pool.await_closed t));
+      event = Some (fun _ -> unit (Pool.await_closed_evt t));
+      wake = always 0 release;
+      release;
+      left = (fun () -> tokens (fun () -> Pool.is_closed t));
+      waiters = (fun () -> Pool.waiters t);
+      words = (fun () -> words t);
+      ends = None;
+      fails = None;
+    }
+
+  let pool =
+    [
+      operation "Pool.use" Passes used;
+      operation "Pool.await_closed" Shares pool_closed;
+    ]
+
   (* Those who wait to give. *)
   let full ~wait ~event ~try_take ~waiters ~words ~ends =
     let out = ref [] in
@@ -738,6 +789,7 @@ module Make (S : Style) = struct
         semaphore;
         rwlock;
         condition;
+        pool;
       ]
 end
 

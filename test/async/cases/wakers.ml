@@ -161,6 +161,15 @@ let latch () =
   let l = Latch.create 1 in
   (A.Latch.await l, fun () -> Latch.count_down l)
 
+let pool_use () =
+  let pool = Pool.create 1 (fun () -> 0) in
+  let _taken = Pool.obtain pool in
+  (got 1 (A.Pool.use pool Deferred.return), fun () -> Pool.give_back pool 1)
+
+let pool_closed () =
+  let pool = Pool.create 1 ignore in
+  (A.Pool.await_closed pool, fun () -> Pool.close pool)
+
 let lazy_ () =
   let p = Promise.create () and runs = ref 0 in
   let t =
@@ -240,6 +249,8 @@ let operations =
     ("rwlock, write", write);
     ("barrier", barrier);
     ("latch", latch);
+    ("pool, use", pool_use);
+    ("pool, await_closed", pool_closed);
     ("lazy", lazy_);
     ("select", select);
     ("sync_before", in_time);
