@@ -6,6 +6,7 @@ module Mvar = Mvar
 module Lazy = Lazy
 module Channel = Channel
 module Stream = Stream
+module Work_queue = Work_queue
 module Mailbox = Mailbox
 module Broadcast = Broadcast
 module Watch = Watch

@@ -44,6 +44,9 @@ module Channel = Channel
 module Stream = Stream
 (** A bounded queue. *)
 
+module Work_queue = Work_queue
+(** A bounded queue whose items can be withdrawn. *)
+
 module Mailbox = Mailbox
 (** An unbounded queue. *)
 

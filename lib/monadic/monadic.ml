@@ -194,6 +194,21 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
     end)
   end
 
+  module Work_queue = struct
+    include Work_queue
+
+    let add t v = sync (add_evt t v)
+    let take t = sync (take_evt t)
+
+    include Queue (struct
+      type nonrec 'a t = 'a t
+      type 'a sink = 'a t
+
+      let take = take
+      let add t v = Style.bind (add t v) (fun _ -> Style.return ())
+    end)
+  end
+
   module Mailbox = struct
     include Mailbox
 

@@ -131,6 +131,24 @@ module type S = sig
     include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
+  (** A bounded queue whose items can be withdrawn. *)
+  module Work_queue : sig
+    (** @closed *)
+    include module type of struct
+      include Work_queue
+    end
+
+    val add : 'a t -> 'a -> 'a ticket promise
+    (** [add t v] waits while [t] is full. Fails with {!Closed}. *)
+
+    val take : 'a t -> 'a promise
+    (** [take t] waits while [t] is empty. Fails with {!Closed} if [t] is closed
+        as well. *)
+
+    (** @inline *)
+    include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
+  end
+
   (** An unbounded queue. *)
   module Mailbox : sig
     (** @closed *)

@@ -9,6 +9,7 @@ let closed_of_kind = function
   | ("channel" | "stream" | "mailbox" | "broadcast" | "watch" | "pool") as kind
     ->
       Some (Printf.sprintf "Concord.%s.Closed" (String.capitalize_ascii kind))
+  | "work queue" -> Some "Concord.Work_queue.Closed"
   | _ -> None
 
 let nameless (_ : string) = None
@@ -20,8 +21,8 @@ let () =
       ( Closed,
         closed_of_kind,
         Some
-          "Concord.Stream.Closed, which is that of Channel, Mailbox, \
-           Broadcast, Watch and Pool too" );
+          "Concord.Stream.Closed, which is that of Work_queue, Channel, \
+           Mailbox, Broadcast, Watch and Pool too" );
       (Already_filled, nameless, Some "Concord.Promise.Already_filled");
       ( Being_forced,
         nameless,

@@ -3,8 +3,8 @@
     waits are kept. So does that of [Stdlib.Lazy.Undefined]. *)
 
 exception Closed
-(** What {!Channel}, {!Stream}, {!Mailbox}, {!Broadcast}, {!Watch} and {!Pool}
-    raise, under their own names, after [close]. *)
+(** What {!Channel}, {!Stream}, {!Work_queue}, {!Mailbox}, {!Broadcast},
+    {!Watch} and {!Pool} raise, under their own names, after [close]. *)
 
 exception Already_filled
 (** {!Promise.Already_filled}. *)

@@ -1,5 +1,5 @@
 (* What never waits, and what need not wait because of the state, of the structures
-   that hold no value, and pools: against models, on one domain and on two. *)
+   that hold no value, pools and queues of work: against models, on one domain and on two. *)
 
 let () =
   Drawn.run
@@ -10,4 +10,5 @@ let () =
          Stm_rwlock.tests;
          Stm_latch.tests;
          Stm_pool.tests;
+         Stm_work_queue.tests;
        ])

@@ -130,6 +130,12 @@ let message () =
     says "Rwlock.write_lock" (fun () -> Rwlock.write_lock rwlock);
     says "Bvar.wait" (fun () -> Bvar.wait (Bvar.create ()));
     says "Latch.await" (fun () -> Latch.await (Latch.create 1));
+    says "Work_queue.take" (fun () -> Work_queue.take (Work_queue.create 1));
+    says "Work_queue.add" (fun () ->
+        let jobs = Work_queue.create 1 in
+        List.iter
+          (fun v -> ignore (Work_queue.add jobs v : int Work_queue.ticket))
+          [ 1; 2 ]);
     says "Pool.use" (fun () -> Pool.use used ignore);
     says "Pool.await_closed" (fun () -> Pool.await_closed used);
     says "Semaphore.Counting.acquire" (fun () ->

@@ -486,6 +486,39 @@ module Make (S : Style) = struct
       operation "Stream.add" Gives add_item;
     ]
 
+  let take_work wait event _ =
+    let t = Work_queue.create 1 in
+    empty
+      ~wait:(fun _ -> wait t)
+      ~event:(fun _ -> event t)
+      ~add:(fun v -> expect "there is room" (Work_queue.try_add t v <> None))
+      ~try_take:(fun () -> unless_closed Work_queue.try_take t)
+      ~waiters:(fun () -> Work_queue.waiters t)
+      ~words:(fun () -> words t)
+      ~close:(fun () -> Work_queue.close t)
+
+  let add_work _ =
+    let t = Work_queue.create 1 in
+    ignore (Work_queue.add t filler : int Work_queue.ticket);
+    full
+      ~wait:(fun v -> S.map ignore (S.Work_queue.add t v))
+      ~event:(fun v -> Event.wrap (Work_queue.add_evt t v) ignore)
+      ~try_take:(fun () -> unless_closed Work_queue.try_take t)
+      ~waiters:(fun () -> Work_queue.waiters t)
+      ~words:(fun () -> words t)
+      ~ends:(Some (Work_queue.Closed, fun () -> Work_queue.close t))
+
+  let work_queue =
+    [
+      operation "Work_queue.take" Takes
+        (take_work S.Work_queue.take Work_queue.take_evt);
+      operation "Work_queue.next" Takes
+        (take_work
+           (fun t -> S.map unless_at_end (S.Work_queue.next t))
+           (fun t -> Event.wrap (Work_queue.next_evt t) unless_at_end));
+      operation "Work_queue.add" Gives add_work;
+    ]
+
   let take_mail _ =
     let t = Mailbox.create () in
     empty
@@ -783,6 +816,7 @@ module Make (S : Style) = struct
         mvar;
         channel;
         stream;
+        work_queue;
         mailbox;
         broadcast;
         mutex;
@@ -822,6 +856,13 @@ include Make (struct
 
   module Stream = struct
     include Stream
+
+    let iter_s = iter
+    let fold_s = fold
+  end
+
+  module Work_queue = struct
+    include Work_queue
 
     let iter_s = iter
     let fold_s = fold

@@ -38,6 +38,9 @@ let closed () =
   printed "Broadcast" (fun () -> Broadcast.send broadcast ());
   let pool = Pool.create ~name:"connections" 1 ignore in
   Pool.close pool;
+  let jobs = Work_queue.create ~name:"jobs" 1 in
+  Work_queue.close jobs;
+  printed "Work_queue" (fun () -> Work_queue.take jobs);
   printed "Pool" (fun () -> Pool.use pool ignore);
   printed "Watch" (fun () -> Watch.set watch ());
   printed "Stream" (fun () -> Stream.take stream)
