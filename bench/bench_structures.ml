@@ -12,5 +12,5 @@ let group =
       @ Bench_promise.comparisons @ Bench_rwlock.comparisons
       @ Bench_barrier.comparisons @ Bench_stream.comparisons
       @ Bench_mailbox.comparisons @ Bench_channel.comparisons
-      @ Bench_pool.comparisons;
+      @ Bench_pool.comparisons @ Bench_work_queue.comparisons;
   }

@@ -317,6 +317,14 @@ Every row is measured and written, with figures that are figures:
   structures pool-contended concord lwt ns
   structures pool-lwt lwt lwt ns
   structures pool-lwt concord lwt ns
+  structures work-queue-free eio eio ns
+  structures work-queue-free concord fifo ns
+  structures work-queue-free concord eio ns
+  structures work-queue-free concord domain ns
+  structures work-queue-withdraw stdlib domain ns
+  structures work-queue-withdraw concord fifo ns
+  structures work-queue-withdraw concord eio ns
+  structures work-queue-withdraw concord domain ns
   event sync-serial no-event fifo ns
   event sync-serial concord fifo ns
   event sync-serial no-event eio ns
@@ -986,6 +994,8 @@ Each form beside an idle domain has the rows of the plain one, and these cases h
   structures stream1-serial
   structures stream100-serial
   structures stream10000-serial
+  structures work-queue-free
+  structures work-queue-withdraw
   styles mvar
   suspend fork-join
   suspend perform
