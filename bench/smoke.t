@@ -307,6 +307,25 @@ Every row is measured and written, with figures that are figures:
   structures channel-parallel concord thread ns
   structures channel-parallel stdlib domain ns
   structures channel-parallel domainslib domain ns
+  structures pool-free eio eio ns
+  structures pool-free concord fifo ns
+  structures pool-free concord eio ns
+  structures pool-free concord domain ns
+  structures pool-contended eio eio ns
+  structures pool-contended concord fifo ns
+  structures pool-contended concord eio ns
+  structures pool-contended lwt lwt ns
+  structures pool-contended concord lwt ns
+  structures pool-lwt lwt lwt ns
+  structures pool-lwt concord lwt ns
+  structures work-queue-free eio eio ns
+  structures work-queue-free concord fifo ns
+  structures work-queue-free concord eio ns
+  structures work-queue-free concord domain ns
+  structures work-queue-withdraw stdlib domain ns
+  structures work-queue-withdraw concord fifo ns
+  structures work-queue-withdraw concord eio ns
+  structures work-queue-withdraw concord domain ns
   event sync-serial no-event fifo ns
   event sync-serial concord fifo ns
   event sync-serial no-event eio ns
@@ -964,6 +983,9 @@ Each form beside an idle domain has the rows of the plain one, and these cases h
   structures mutex-cancel-10000
   structures mutex-contended
   structures mutex-free
+  structures pool-contended
+  structures pool-free
+  structures pool-lwt
   structures promise-cancel-10000
   structures promise-serial
   structures rwlock-read-free
@@ -973,6 +995,8 @@ Each form beside an idle domain has the rows of the plain one, and these cases h
   structures stream1-serial
   structures stream100-serial
   structures stream10000-serial
+  structures work-queue-free
+  structures work-queue-withdraw
   styles mvar
   suspend fork-join
   suspend perform

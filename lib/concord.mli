@@ -44,6 +44,9 @@ module Channel = Channel
 module Stream = Stream
 (** A bounded queue. *)
 
+module Work_queue = Work_queue
+(** A bounded queue whose items can be withdrawn. *)
+
 module Mailbox = Mailbox
 (** An unbounded queue. *)
 
@@ -77,6 +80,9 @@ module Latch = Latch
 (** A gate that opens once. *)
 
 (** {2 Services} *)
+
+module Pool = Pool
+(** A pool of resources, such as connections. *)
 
 module Signal = Signal
 (** Signals of the system, as promises and as a count. *)

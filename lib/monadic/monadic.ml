@@ -194,6 +194,21 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
     end)
   end
 
+  module Work_queue = struct
+    include Work_queue
+
+    let add t v = sync (add_evt t v)
+    let take t = sync (take_evt t)
+
+    include Queue (struct
+      type nonrec 'a t = 'a t
+      type 'a sink = 'a t
+
+      let take = take
+      let add t v = Style.bind (add t v) (fun _ -> Style.return ())
+    end)
+  end
+
   module Mailbox = struct
     include Mailbox
 
@@ -299,6 +314,44 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
     include Latch
 
     let await t = sync (await_evt t)
+  end
+
+  module Pool = struct
+    include Pool
+
+    let lend t f v =
+      Style.try_bind
+        (fun () -> f v)
+        (fun result ->
+          Style.bind
+            (Code.start ~late:performed (fun () -> give_back t v))
+            (fun () -> Style.return result))
+        (fun e ->
+          let backtrace = Printexc.get_raw_backtrace () in
+          Style.bind
+            (Code.start ~late:performed (fun () -> give_back_after t v e))
+            (fun () -> Style.fail e backtrace))
+
+    (* As in [during], a cancellation that came too late for the resource arrives where [f]
+       waits. *)
+    let use_now t f =
+      let is_cancelled = ref false in
+      let late v (_ : exn) =
+        is_cancelled := true;
+        Style.return v
+      in
+      Style.bind
+        (Code.start ~late (fun () -> obtain t))
+        (fun v ->
+          let result = lend t f v in
+          if !is_cancelled then Style.cancel result;
+          result)
+
+    let use t f =
+      if may_begin () then use_now t f else in_turn (fun () -> use_now t f)
+
+    let close t = direct (fun () -> close t)
+    let await_closed t = sync (await_closed_evt t)
   end
 end
 

@@ -131,6 +131,24 @@ module type S = sig
     include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
   end
 
+  (** A bounded queue whose items can be withdrawn. *)
+  module Work_queue : sig
+    (** @closed *)
+    include module type of struct
+      include Work_queue
+    end
+
+    val add : 'a t -> 'a -> 'a ticket promise
+    (** [add t v] waits while [t] is full. Fails with {!Closed}. *)
+
+    val take : 'a t -> 'a promise
+    (** [take t] waits while [t] is empty. Fails with {!Closed} if [t] is closed
+        as well. *)
+
+    (** @inline *)
+    include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
+  end
+
   (** An unbounded queue. *)
   module Mailbox : sig
     (** @closed *)
@@ -312,5 +330,28 @@ module type S = sig
 
     val await : t -> unit promise
     (** [await t] waits until the count of [t] is 0. *)
+  end
+
+  (** A pool of resources. The functions given to {!Concord.Pool.create} run as
+      in {!direct}. *)
+  module Pool : sig
+    (** @closed *)
+    include module type of struct
+      include Pool
+    end
+
+    val use : 'a t -> ('a -> 'b promise) -> 'b promise
+    (** [use t f] has a resource until [f v] has its value or has failed, and
+        waits while all are in use. Fails with {!Closed}.
+
+        - {b Cancelled} after it was given the resource: [f] is called, and what
+          it waits for is cancelled. *)
+
+    val close : 'a t -> unit promise
+    (** [close t] waits where the disposal of an idle resource does. *)
+
+    val await_closed : 'a t -> unit promise
+    (** [await_closed t] waits until [t] is closed and all its resources were
+        disposed of. *)
   end
 end

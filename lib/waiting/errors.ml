@@ -7,8 +7,10 @@ let closed = Error Closed
 
 (* Programs can write these names. *)
 let closed_of_kind = function
-  | ("channel" | "stream" | "mailbox" | "broadcast" | "watch") as kind ->
+  | ("channel" | "stream" | "mailbox" | "broadcast" | "watch" | "pool") as kind
+    ->
       Some (Printf.sprintf "Concord.%s.Closed" (String.capitalize_ascii kind))
+  | "work queue" -> Some "Concord.Work_queue.Closed"
   | _ -> None
 
 let nameless (_ : string) = None
@@ -26,8 +28,8 @@ let () =
         closed_of_kind,
         Some
           (text
-             "Concord.Stream.Closed, which is that of Channel, Mailbox, \
-              Broadcast and Watch too") );
+             "Concord.Stream.Closed, which is that of Work_queue, Channel, \
+              Mailbox, Broadcast, Watch and Pool too") );
       (Lagged 0, nameless, Some missed);
       (Already_filled, nameless, Some (text "Concord.Promise.Already_filled"));
       ( Being_forced,

@@ -3,8 +3,8 @@
     waits are kept. So does that of [Stdlib.Lazy.Undefined]. *)
 
 exception Closed
-(** What {!Channel}, {!Stream}, {!Mailbox}, {!Broadcast} and {!Watch} raise,
-    under their own names, after [close]. *)
+(** What {!Channel}, {!Stream}, {!Work_queue}, {!Mailbox}, {!Broadcast},
+    {!Watch} and {!Pool} raise, under their own names, after [close]. *)
 
 exception Lagged of int
 (** {!Broadcast.Lagged}. *)

@@ -16,6 +16,9 @@ let operations () =
   let counting = Semaphore.Counting.make 1 in
   let binary = Semaphore.Binary.make true in
   let latch = Latch.create 0 and barrier = Barrier.create 1 in
+  let pool = Pool.create 1 ignore and closed_pool = Pool.create 1 ignore in
+  Pool.close closed_pool;
+  let jobs = Work_queue.create 1 in
   let forced = Lazy.from_val 1 in
   let failing = Lazy.from_fun (fun () -> raise Exit) in
   let promise = Promise.create () and failed = Promise.create () in
@@ -87,6 +90,16 @@ let operations () =
         L.Semaphore.Binary.acquire binary
         |> and_release (fun () -> Semaphore.Binary.release binary) );
     ("Latch.await", fun () -> L.Latch.await latch);
+    ( "Work_queue.add",
+      fun () ->
+        let+ ticket = L.Work_queue.add jobs 1 in
+        ignore (Work_queue.withdraw ticket : bool) );
+    ( "Work_queue.take",
+      fun () ->
+        ignore (Work_queue.try_add jobs 1 : _ Work_queue.ticket option);
+        ignored (L.Work_queue.take jobs) );
+    ("Pool.use", fun () -> L.Pool.use pool Lwt.return);
+    ("Pool.await_closed", fun () -> L.Pool.await_closed closed_pool);
     ("Barrier.await", fun () -> L.Barrier.await barrier);
     ("Lazy.force", fun () -> ignored (L.Lazy.force forced));
     ("Lazy.force, failed", fun () -> fails (fun () -> L.Lazy.force failing));

@@ -108,6 +108,8 @@ let message () =
   Mutex.lock mutex;
   let rwlock = Rwlock.create () in
   Rwlock.write_lock rwlock;
+  let used = Pool.create 1 ignore in
+  Pool.obtain used;
   let each run =
     run @@ fun () ->
     let* () = Lwt.pause () in
@@ -128,6 +130,14 @@ let message () =
     says "Rwlock.write_lock" (fun () -> Rwlock.write_lock rwlock);
     says "Bvar.wait" (fun () -> Bvar.wait (Bvar.create ()));
     says "Latch.await" (fun () -> Latch.await (Latch.create 1));
+    says "Work_queue.take" (fun () -> Work_queue.take (Work_queue.create 1));
+    says "Work_queue.add" (fun () ->
+        let jobs = Work_queue.create 1 in
+        List.iter
+          (fun v -> ignore (Work_queue.add jobs v : int Work_queue.ticket))
+          [ 1; 2 ]);
+    says "Pool.use" (fun () -> Pool.use used ignore);
+    says "Pool.await_closed" (fun () -> Pool.await_closed used);
     says "Semaphore.Counting.acquire" (fun () ->
         Semaphore.Counting.(acquire (make 0)));
     says "Semaphore.Binary.acquire" (fun () ->

@@ -152,6 +152,30 @@ let watch between =
   in
   between [ a ] [ b ]
 
+(* Every other item is withdrawn, unless it was taken before. *)
+let work_queue between =
+  let t = Work_queue.create 2 and withdrawn = ref 0 and sum = ref 0 in
+  let a () =
+    for i = 1 to messages do
+      let ticket = Work_queue.add t i in
+      if i mod 2 = 0 && Work_queue.withdraw ticket then
+        withdrawn := !withdrawn + i
+    done;
+    Work_queue.close t
+  and b () = Work_queue.iter (fun i -> sum := !sum + i) t in
+  between [ a ] [ b ];
+  assert (!sum + !withdrawn = messages * (messages + 1) / 2)
+
+let pool between =
+  let pool = Pool.create 1 (fun () -> ref 0) in
+  let use () =
+    for _ = 1 to messages do
+      Pool.use pool incr
+    done
+  in
+  between [ use ] [ use ];
+  assert (Pool.use pool ( ! ) = 2 * messages)
+
 let latch between =
   let latch = Latch.create 3 and reached = Atomic.make 0 in
   let a () =

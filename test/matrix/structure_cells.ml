@@ -202,6 +202,8 @@ let all =
     ("rwlock", rwlock);
     ("barrier", barrier);
     ("latch", latch);
+    ("work queue", work_queue);
+    ("pool", pool);
     ("select", select);
     ("timeout", timeout);
   ]

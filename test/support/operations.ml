@@ -281,6 +281,57 @@ module Make (S : Style) = struct
       fails = None;
     }
 
+  (* Each leaves its value in the resource, which passes to the next one. *)
+  let used _ =
+    let t = Pool.create ~keep_after:(fun _ -> true) 1 (fun () -> ref 0) in
+    let resource = Pool.obtain t in
+    let leave n resource =
+      let v = !resource in
+      resource := n;
+      v
+    in
+    let release v =
+      resource := v;
+      Pool.give_back t resource;
+      0
+    in
+    {
+      wait =
+        (fun n -> S.Pool.use t (fun resource -> S.return (leave n resource)));
+      event = Some (fun n -> Pool.use_evt t (leave n));
+      wake = numbered release;
+      release;
+      left = (fun () -> if Pool.idle t = 0 then [] else [ !(Pool.obtain t) ]);
+      waiters = (fun () -> Pool.waiters t);
+      words = (fun () -> words t);
+      ends = Some (Pool.Closed, fun () -> Pool.close t);
+      fails = None;
+    }
+
+  let pool_closed _ =
+    let t = Pool.create 1 ignore in
+    let release _ =
+      Pool.close t;
+      0
+    in
+    {
+      wait = (fun _ -> zero (S.Pool.await_closed t));
+      event = Some (fun _ -> unit (Pool.await_closed_evt t));
+      wake = always 0 release;
+      release;
+      left = (fun () -> tokens (fun () -> Pool.is_closed t));
+      waiters = (fun () -> Pool.waiters t);
+      words = (fun () -> words t);
+      ends = None;
+      fails = None;
+    }
+
+  let pool =
+    [
+      operation "Pool.use" Passes used;
+      operation "Pool.await_closed" Shares pool_closed;
+    ]
+
   (* Those who wait to give. *)
   let full ~wait ~event ~try_take ~waiters ~words ~ends =
     let out = ref [] in
@@ -433,6 +484,39 @@ module Make (S : Style) = struct
            (fun t -> S.map unless_at_end (S.Stream.next t))
            (fun t -> Event.wrap (Stream.next_evt t) unless_at_end));
       operation "Stream.add" Gives add_item;
+    ]
+
+  let take_work wait event _ =
+    let t = Work_queue.create 1 in
+    empty
+      ~wait:(fun _ -> wait t)
+      ~event:(fun _ -> event t)
+      ~add:(fun v -> expect "there is room" (Work_queue.try_add t v <> None))
+      ~try_take:(fun () -> unless_closed Work_queue.try_take t)
+      ~waiters:(fun () -> Work_queue.waiters t)
+      ~words:(fun () -> words t)
+      ~close:(fun () -> Work_queue.close t)
+
+  let add_work _ =
+    let t = Work_queue.create 1 in
+    ignore (Work_queue.add t filler : int Work_queue.ticket);
+    full
+      ~wait:(fun v -> S.map ignore (S.Work_queue.add t v))
+      ~event:(fun v -> Event.wrap (Work_queue.add_evt t v) ignore)
+      ~try_take:(fun () -> unless_closed Work_queue.try_take t)
+      ~waiters:(fun () -> Work_queue.waiters t)
+      ~words:(fun () -> words t)
+      ~ends:(Some (Work_queue.Closed, fun () -> Work_queue.close t))
+
+  let work_queue =
+    [
+      operation "Work_queue.take" Takes
+        (take_work S.Work_queue.take Work_queue.take_evt);
+      operation "Work_queue.next" Takes
+        (take_work
+           (fun t -> S.map unless_at_end (S.Work_queue.next t))
+           (fun t -> Event.wrap (Work_queue.next_evt t) unless_at_end));
+      operation "Work_queue.add" Gives add_work;
     ]
 
   let take_mail _ =
@@ -739,12 +823,14 @@ module Make (S : Style) = struct
         mvar;
         channel;
         stream;
+        work_queue;
         mailbox;
         broadcast;
         mutex;
         semaphore;
         rwlock;
         condition;
+        pool;
       ]
 end
 
@@ -777,6 +863,13 @@ include Make (struct
 
   module Stream = struct
     include Stream
+
+    let iter_s = iter
+    let fold_s = fold
+  end
+
+  module Work_queue = struct
+    include Work_queue
 
     let iter_s = iter
     let fold_s = fold

@@ -161,6 +161,27 @@ let latch () =
   let l = Latch.create 1 in
   (A.Latch.await l, fun () -> Latch.count_down l)
 
+let work_add () =
+  let t = Work_queue.create 1 in
+  let ticket = Work_queue.add t 0 in
+  ( Deferred.map (A.Work_queue.add t 1) ~f:(fun ticket ->
+        Check.yes "it is in" (Work_queue.withdraw ticket)),
+    fun () -> Check.yes "withdrawn" (Work_queue.withdraw ticket) )
+
+let work_take () =
+  let t = Work_queue.create 1 in
+  ( got 1 (A.Work_queue.take t),
+    fun () -> ignore (Work_queue.add t 1 : int Work_queue.ticket) )
+
+let pool_use () =
+  let pool = Pool.create 1 (fun () -> 0) in
+  let _taken = Pool.obtain pool in
+  (got 1 (A.Pool.use pool Deferred.return), fun () -> Pool.give_back pool 1)
+
+let pool_closed () =
+  let pool = Pool.create 1 ignore in
+  (A.Pool.await_closed pool, fun () -> Pool.close pool)
+
 let lazy_ () =
   let p = Promise.create () and runs = ref 0 in
   let t =
@@ -240,6 +261,10 @@ let operations =
     ("rwlock, write", write);
     ("barrier", barrier);
     ("latch", latch);
+    ("work queue, add", work_add);
+    ("work queue, take", work_take);
+    ("pool, use", pool_use);
+    ("pool, await_closed", pool_closed);
     ("lazy", lazy_);
     ("select", select);
     ("sync_before", in_time);

@@ -23,6 +23,9 @@ let listed =
     "Mvar.modify_evt, chosen";
     "Mvar.modify_evt, polled";
     "Mvar.modify_evt, before a time";
+    "Pool.use_evt, chosen";
+    "Pool.use_evt, polled";
+    "Pool.use_evt, before a time";
   ]
 
 (* And these, if two handlers raise in a row; of a choice, a waiter that was withdrawn may then
@@ -36,7 +39,7 @@ let is_among parts (case : Scene.case) =
 let all_cases =
   List.concat_map Scene.of_operation
     (List.filter (fun it -> not (counts_results it)) Operations.all)
-  @ Locks.cases @ Boxes.cases @ Queues.cases
+  @ Locks.cases @ Boxes.cases @ Queues.cases @ Resources.cases
 
 let cases =
   List.filter (fun case -> not (is_among (not_yet @ listed) case)) all_cases
@@ -49,7 +52,7 @@ let makes_or_looks =
     "create"; "create_empty"; "create_mailbox"; "create_in_order"; "make"; "make_in_order"; "of_value"; "of_stdlib";
     "from_fun"; "from_val"; "waiters"; "is_empty"; "is_closed"; "is_open";
     "is_locked"; "is_val"; "is_resolved"; "peek"; "length"; "capacity"; "count";
-    "parties"; "get_value";
+    "parties"; "get_value"; "size"; "idle"; "in_use";
   ]
 [@@ocamlformat "disable"]
 

@@ -13,5 +13,6 @@ let () =
       ("locks", List.mapi case Locks.all);
       ("values", List.mapi (fun i -> case (100 + i)) Boxes.all);
       ("barriers", List.mapi (fun i -> case (200 + i)) Barriers.all);
+      ("resources", List.mapi (fun i -> case (300 + i)) Resources.all);
       ("a handler raises at every allocation", Barriers.interrupted);
     ]

@@ -14,7 +14,7 @@ let constants () =
   named "Host_kit" "Concord.Tools.Host_kit.Elsewhere" Host_kit.Elsewhere;
   named "Fifo" "Concord_fifo.Cancelled" Concord_fifo.Cancelled
 
-(* Four structures have this one. *)
+(* All that can be closed have this one. *)
 let closed () =
   named "no structure is known" "Concord.Stream.Closed" Stream.Closed;
   no "not by a name that nobody can write"
@@ -36,6 +36,12 @@ let closed () =
   printed "Channel" (fun () -> Channel.send channel ());
   printed "Mailbox" (fun () -> Mailbox.put mailbox ());
   printed "Broadcast" (fun () -> Broadcast.send broadcast ());
+  let pool = Pool.create ~name:"connections" 1 ignore in
+  Pool.close pool;
+  let jobs = Work_queue.create ~name:"jobs" 1 in
+  Work_queue.close jobs;
+  printed "Work_queue" (fun () -> Work_queue.take jobs);
+  printed "Pool" (fun () -> Pool.use pool ignore);
   printed "Watch" (fun () -> Watch.set watch ());
   printed "Stream" (fun () -> Stream.take stream)
 

@@ -1,0 +1,1 @@
+val comparisons : Case.comparison list

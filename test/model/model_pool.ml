@@ -1,0 +1,131 @@
+open Actor
+
+(* What has become of the resources, which are numbers. *)
+type pool = { t : int Pool.t; exist : int ref; most : int ref }
+
+let create ?(limit = 1) ?(validate = fun _ -> true) () =
+  let exist = ref 0 and most = ref 0 and made = ref 0 in
+  let make () =
+    incr exist;
+    most := Int.max !most !exist;
+    incr made;
+    !made
+  and dispose _ = decr exist in
+  { t = Pool.create ~validate ~dispose limit make; exist; most }
+
+(* All of them are in use: by nobody, so that any process may give one back. *)
+let used ?(limit = 1) () =
+  let p = create ~limit () in
+  for _ = 1 to limit do
+    ignore (Pool.obtain p.t : int)
+  done;
+  p
+
+exception Failed
+
+let use name { t; _ } = make name (fun () -> string_of_int (Pool.use t Fun.id))
+
+let sync_use name { t; _ } =
+  make name (fun () -> string_of_int (Event.sync (Pool.use_evt t Fun.id)))
+
+let fails name { t; _ } =
+  make name @@ fun () ->
+  match Pool.use t (fun _ -> raise Failed) with
+  | v -> string_of_int v
+  | exception Failed -> "failed"
+
+let await name { t; _ } =
+  make name @@ fun () ->
+  Pool.await_closed t;
+  "ended"
+
+let sync_await name { t; _ } =
+  make name @@ fun () ->
+  Event.sync (Pool.await_closed_evt t);
+  "ended"
+
+let give_back { t; _ } = Pool.give_back t 1
+let close { t; _ } = Pool.close t
+
+let at_rest { t; exist; most } actors () =
+  let s = Atomic.get t in
+  all_queued actors [ live s.takers; live s.enders ];
+  if live s.takers > 0 && (s.closed || s.idle <> []) then
+    failwith "one waits who could be served";
+  if s.closed && (s.idle <> [] || (s.size = 0 && live s.enders > 0)) then
+    failwith "it does not end";
+  if s.size <> !exist || !most > s.settings.limit then
+    failwith
+      (Printf.sprintf "size %d, but %d exist, and %d did" s.size !exist !most);
+  Printf.sprintf "%s %d/%d" (describe actors) (List.length s.idle) s.size
+
+let check name create make expect =
+  Model.check name ~expect @@ fun () ->
+  let p = create () in
+  let first, processes = make p in
+  let processes, actors = start first processes in
+  (processes, at_rest p actors)
+
+let () =
+  Cancellations.check "use" ~service:All
+    [ ("", fun _ -> use); (", an event", fun _ -> sync_use) ]
+    ~create:used ~serve:give_back ~served:"1"
+    ~rest:(fun _ -> " 1/1")
+    ~at_rest;
+  Cancellations.check "await_closed" ~service:All
+    [ ("", fun _ -> await); (", an event", fun _ -> sync_await) ]
+    ~create ~serve:close ~served:"ended"
+    ~rest:(fun _ -> " 0/0")
+    ~at_rest;
+  check "two come for one" create
+    (fun p -> ([], [ Run (use "a" p); Run (use "b" p) ]))
+    [ "a=1 b=1 1/1" ];
+  check "two come for two" (create ~limit:2)
+    (fun p -> ([], [ Run (use "a" p); Run (use "b" p) ]))
+    [ "a=1 b=1 1/1"; "a=1 b=2 2/2"; "a=2 b=1 2/2" ];
+  check "one comes, one fails" create
+    (fun p -> ([], [ Run (use "a" p); Run (fails "b" p) ]))
+    [ "a=1 b=failed 0/0"; "a=2 b=failed 1/1" ];
+  check "one waits and is cancelled, the user fails" create
+    (fun p ->
+      ignore (Pool.obtain p.t : int);
+      let a = use "a" p in
+      ([ a ], [ Do (fun () -> Pool.give_back_after p.t 1 Failed); Cancel a ]))
+    [ "a=2 1/1"; "a=cancelled 0/0" ];
+  check "one waits, it is closed" used
+    (fun p ->
+      ([ use "a" p ], [ Do (fun () -> give_back p); Do (fun () -> close p) ]))
+    [ "a=1 0/0"; "a=closed 0/0" ];
+  check "one waits and is cancelled, it is closed" used
+    (fun p ->
+      let a = use "a" p in
+      ([ a ], [ Cancel a; Do (fun () -> close p) ]))
+    [ "a=cancelled 0/1"; "a=closed 0/1" ];
+  check "one comes, it is closed" create
+    (fun p -> ([], [ Run (use "a" p); Do (fun () -> close p) ]))
+    [ "a=1 0/0"; "a=closed 0/0" ];
+  check "an idle one, closed twice, one comes"
+    (fun () ->
+      let p = used () in
+      give_back p;
+      p)
+    (fun p ->
+      ([], [ Run (use "a" p); Do (fun () -> close p); Do (fun () -> close p) ]))
+    [ "a=1 0/0"; "a=closed 0/0" ];
+  check "one waits for the end, two in use" (used ~limit:2)
+    (fun p ->
+      close p;
+      ( [ await "a" p ],
+        [ Do (fun () -> give_back p); Do (fun () -> give_back p) ] ))
+    [ "a=ended 0/0" ];
+  check "one comes for the end and is cancelled" used
+    (fun p ->
+      close p;
+      let a = await "a" p in
+      ([], [ Run a; Cancel a; Do (fun () -> give_back p) ]))
+    [ "a=ended 0/0"; "a=cancelled 0/0" ];
+  check "none is valid, two come"
+    (create ~validate:(fun _ -> false))
+    (fun p -> ([], [ Run (use "a" p); Run (use "b" p) ]))
+    [ "a=1 b=2 1/1"; "a=2 b=1 1/1" ];
+  Model.finish ()

@@ -1,0 +1,183 @@
+open Actor
+
+let taken = ref []
+
+let took v =
+  taken := v :: !taken;
+  string_of_int v
+
+let add name v t =
+  make name @@ fun () ->
+  ignore (Work_queue.add t v : int Work_queue.ticket);
+  "ok"
+
+let sync_add name v t =
+  make name @@ fun () ->
+  ignore (Event.sync (Work_queue.add_evt t v) : int Work_queue.ticket);
+  "ok"
+
+(* And withdraws at once. *)
+let add_withdraw name v t =
+  make name @@ fun () ->
+  if Work_queue.withdraw (Work_queue.add t v) then "withdrawn" else "taken"
+
+let withdraw name ticket =
+  make name @@ fun () ->
+  if Work_queue.withdraw ticket then "withdrawn" else "taken"
+
+let try_add name v t =
+  make name @@ fun () ->
+  match Work_queue.try_add t v with Some _ -> "ok" | None -> "full"
+
+let take name t = make name (fun () -> took (Work_queue.take t))
+
+let sync_take name t =
+  make name (fun () -> took (Event.sync (Work_queue.take_evt t)))
+
+let drain name t =
+  make name @@ fun () -> String.concat "," (List.map took (Work_queue.drain t))
+
+let close t = Do (fun () -> Work_queue.close t)
+
+let at_rest t actors () =
+  let s = Atomic.get t in
+  let items = List.map snd (Work_queue.Items.bindings s.Work_queue.items) in
+  all_queued actors [ live s.adders; live s.takers ];
+  if s.transit <> Nothing then failwith "in transit at rest";
+  if s.length <> List.length items then failwith "miscounted";
+  if s.length > s.capacity then failwith "above its capacity";
+  if live s.adders > 0 && s.length < s.capacity then
+    failwith "one waits, and there is room";
+  if live s.takers > 0 && items <> [] then
+    failwith "one waits, and there is an item";
+  if List.exists (fun v -> List.mem v items) !taken then failwith "doubled";
+  Printf.sprintf "%s [%s]" (describe actors)
+    (String.concat " " (List.map string_of_int items))
+
+(* With these items, and their tickets. *)
+let queue capacity items =
+  taken := [];
+  let t = Work_queue.create capacity in
+  let tickets = List.map (Work_queue.add t) items in
+  (t, tickets)
+
+let check name capacity items make expect =
+  Model.check name ~expect @@ fun () ->
+  let t, tickets = queue capacity items in
+  let first, processes = make t tickets in
+  let processes, actors = start first processes in
+  (processes, at_rest t actors)
+
+let () =
+  Cancellations.check "take"
+    [ ("", fun _ -> take); (", an event", fun _ -> sync_take) ]
+    ~create:(fun () -> fst (queue 2 []))
+    ~serve:(fun t -> ignore (Work_queue.try_add t 7))
+    ~served:"7"
+    ~rest:(function [] -> " [7]" | _ -> " []")
+    ~at_rest;
+  Cancellations.check "add"
+    [
+      ("", fun w name -> add name w);
+      (", an event", fun w name -> sync_add name w);
+    ]
+    ~create:(fun () -> fst (queue 1 [ 0 ]))
+    ~serve:(fun t -> ignore (Work_queue.take t : int))
+    ~served:"ok"
+    ~rest:(function [] -> " []" | w :: _ -> Printf.sprintf " [%d]" w)
+    ~at_rest;
+  check "an item is taken and withdrawn" 1 [ 1 ]
+    (fun t tickets ->
+      ([], [ Run (take "a" t); Run (withdraw "b" (List.hd tickets)) ]))
+    [ "a=1 b=taken []"; "a=waits b=withdrawn []" ];
+  check "the first of two is withdrawn, one takes" 2 [ 1; 2 ]
+    (fun t tickets ->
+      ([], [ Run (take "a" t); Run (withdraw "b" (List.hd tickets)) ]))
+    [ "a=1 b=taken [2]"; "a=2 b=withdrawn []" ];
+  check "withdrawn twice" 1 [ 1 ]
+    (fun _ tickets ->
+      let ticket = List.hd tickets in
+      ([], [ Run (withdraw "a" ticket); Run (withdraw "b" ticket) ]))
+    [ "a=taken b=withdrawn []"; "a=withdrawn b=taken []" ];
+  check "one waits to take, another adds and withdraws" 1 []
+    (fun t _ -> ([ take "a" t ], [ Run (add_withdraw "b" 1 t) ]))
+    [ "a=1 b=taken []" ];
+  check "one waits to take and is cancelled, another adds and withdraws" 1 []
+    (fun t _ ->
+      let a = take "a" t in
+      ([ a ], [ Run (add_withdraw "b" 1 t); Cancel a ]))
+    [ "a=1 b=taken []"; "a=cancelled b=withdrawn []" ];
+  check "one waits to add, and withdraws; another takes" 1 [ 0 ]
+    (fun t _ -> ([ add_withdraw "a" 1 t ], [ Run (take "b" t) ]))
+    [ "a=withdrawn b=0 []" ];
+  check "one waits to add, and withdraws; two take" 1 [ 0 ]
+    (fun t _ ->
+      ([ add_withdraw "a" 1 t ], [ Run (take "b" t); Run (take "c" t) ]))
+    [
+      "a=taken b=0 c=1 []";
+      "a=taken b=1 c=0 []";
+      "a=withdrawn b=0 c=waits []";
+      "a=withdrawn b=waits c=0 []";
+    ];
+  check "one waits to add, the item is withdrawn, another tries" 1 [ 0 ]
+    (fun t tickets ->
+      ( [ add "a" 1 t ],
+        [ Run (withdraw "b" (List.hd tickets)); Run (try_add "c" 2 t) ] ))
+    [ "a=ok b=withdrawn c=full [1]" ];
+  check
+    "one waits to add and is cancelled, the item is withdrawn, another tries" 1
+    [ 0 ]
+    (fun t tickets ->
+      let a = add "a" 1 t in
+      ( [ a ],
+        [
+          Run (withdraw "b" (List.hd tickets)); Run (try_add "c" 2 t); Cancel a;
+        ] ))
+    [
+      "a=cancelled b=withdrawn c=full []";
+      "a=cancelled b=withdrawn c=ok [2]";
+      "a=ok b=withdrawn c=full [1]";
+    ];
+  (* The number of the next item is known: so that the ticket is used before its task runs. *)
+  let second t = { Work_queue.queue = t; number = 2 } in
+  check "one waits to add, another takes, the new item is withdrawn" 1 [ 0 ]
+    (fun t _ ->
+      ([ add "a" 1 t ], [ Run (take "b" t); Run (withdraw "c" (second t)) ]))
+    [ "a=ok b=0 c=taken [1]"; "a=ok b=0 c=withdrawn []" ];
+  check "one waits to add, two take, the new item is withdrawn" 1 [ 0 ]
+    (fun t _ ->
+      ( [ add "a" 1 t ],
+        [ Run (take "b" t); Run (take "d" t); Run (withdraw "c" (second t)) ] ))
+    [
+      "a=ok b=0 d=1 c=taken []";
+      "a=ok b=1 d=0 c=taken []";
+      "a=ok b=0 d=waits c=withdrawn []";
+      "a=ok b=waits d=0 c=withdrawn []";
+    ];
+  check "one waits to add, another takes, a third takes, it is closed" 1 [ 0 ]
+    (fun t _ ->
+      ([ add "a" 1 t ], [ Run (take "b" t); Run (take "c" t); close t ]))
+    [
+      "a=closed b=0 c=closed []";
+      "a=closed b=closed c=0 []";
+      "a=ok b=0 c=1 []";
+      "a=ok b=1 c=0 []";
+    ];
+  check "one waits to add, another takes, a third tries" 1 [ 0 ]
+    (fun t _ -> ([ add "a" 1 t ], [ Run (take "b" t); Run (try_add "c" 2 t) ]))
+    [ "a=ok b=0 c=full [1]" ];
+  check "two wait to add, all is drained" 2 [ 1; 2 ]
+    (fun t _ -> ([ add "a" 3 t; add "b" 4 t ], [ Run (drain "c" t) ]))
+    [ "a=ok b=ok c=1,2 [3 4]" ];
+  check "one waits to add, the item is withdrawn, it is closed" 1 [ 0 ]
+    (fun t tickets ->
+      ([ add "a" 1 t ], [ Run (withdraw "b" (List.hd tickets)); close t ]))
+    [ "a=closed b=withdrawn []"; "a=ok b=withdrawn [1]" ];
+  check "one comes to add, the item is taken, it is closed" 1 [ 0 ]
+    (fun t _ -> ([], [ Run (add "a" 1 t); Run (take "b" t); close t ]))
+    [ "a=closed b=0 []"; "a=ok b=0 [1]" ];
+  check "one comes to take, it is closed, the item is withdrawn" 1 [ 0 ]
+    (fun t tickets ->
+      ([], [ Run (take "a" t); close t; Run (withdraw "b" (List.hd tickets)) ]))
+    [ "a=0 b=taken []"; "a=closed b=withdrawn []" ];
+  Model.finish ()

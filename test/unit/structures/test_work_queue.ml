@@ -1,0 +1,223 @@
+open Concord
+open Concord_test_support
+open Check
+
+let adds t v = Hand.start (fun () -> Work_queue.add t v)
+let takes t = Hand.start (fun () -> Work_queue.take t)
+
+let holds what expected t =
+  int (what ^ ": length") (List.length expected) (Work_queue.length t);
+  strings what expected (Work_queue.drain t)
+
+let added t = List.map (Work_queue.add t)
+
+let misuse () =
+  raises "capacity" (Invalid_argument "Work_queue.create: capacity < 1")
+    (fun () -> Work_queue.create 0)
+
+let withdrawn () =
+  let t = Work_queue.create 4 in
+  match added t [ "a"; "b"; "c"; "d" ] with
+  | [ a; b; c; d ] ->
+      yes "full" (Work_queue.try_add t "e" = None);
+      yes "b" (Work_queue.withdraw b);
+      no "again" (Work_queue.withdraw b);
+      int "length" 3 (Work_queue.length t);
+      yes "there is room" (Work_queue.try_add t "e" <> None);
+      Alcotest.(check string) "the first one" "a" (Work_queue.take t);
+      no "it was taken" (Work_queue.withdraw a);
+      yes "c" (Work_queue.withdraw c);
+      yes "the last but one" (Work_queue.withdraw d);
+      holds "in the end" [ "e" ] t;
+      no "it was drained" (Work_queue.withdraw b)
+  | _ -> assert false (* as many tickets as items *)
+
+(* A ticket is of one queue. *)
+let tickets () =
+  let t = Work_queue.create 1 and other = Work_queue.create 1 in
+  let ticket = Work_queue.add t "a" and _of_other = Work_queue.add other "b" in
+  yes "withdrawn" (Work_queue.withdraw ticket);
+  holds "the other one" [ "b" ] other;
+  let _ = Work_queue.add t "c" in
+  no "the next one stays" (Work_queue.withdraw ticket);
+  holds "it is there" [ "c" ] t
+
+(* What a waiting taker got at once was taken. *)
+let given_to_taker () =
+  let t = Work_queue.create 1 in
+  let task = takes t in
+  let ticket = Work_queue.add t 1 in
+  int "it is not kept" 0 (Work_queue.length t);
+  no "taken" (Work_queue.withdraw ticket);
+  Hand.settle ();
+  int "the taker" 1 (Hand.result task)
+
+let room_is_free () =
+  let t = Work_queue.create 1 in
+  let first = Work_queue.add t "a" in
+  let b = adds t "b" in
+  let c = adds t "c" in
+  int "two wait" 2 (Work_queue.waiters t);
+  yes "withdrawn" (Work_queue.withdraw first);
+  int "one waits" 1 (Work_queue.waiters t);
+  yes "nobody overtakes" (Work_queue.try_add t "d" = None);
+  Hand.settle ();
+  let b = Hand.result b in
+  yes "b is in" (Work_queue.withdraw b);
+  Hand.settle ();
+  ignore (Hand.result c : _ Work_queue.ticket);
+  holds "then" [ "c" ] t
+
+(* Its item is in, and it is cancelled before its turn. *)
+let cancelled () =
+  let t = Work_queue.create 1 in
+  let first = Work_queue.add t "a" in
+  let b = adds t "b" in
+  let c = adds t "c" in
+  Hand.unwind b;
+  int "one waits" 1 (Work_queue.waiters t);
+  yes "withdrawn" (Work_queue.withdraw first);
+  no "too late" (Hand.cancel c);
+  Hand.settle ();
+  ignore (Hand.result c : _ Work_queue.ticket);
+  holds "in the end" [ "c" ] t;
+  yes "the place is free" (Work_queue.try_add t "d" <> None)
+
+let drained () =
+  let t = Work_queue.create 2 in
+  let _ = added t [ 1; 2 ] in
+  let tasks = List.map (adds t) [ 3; 4; 5 ] in
+  Alcotest.(check (list int)) "all" [ 1; 2 ] (Work_queue.drain t);
+  int "one waits" 1 (Work_queue.waiters t);
+  Alcotest.(check (list int)) "those who waited" [ 3; 4 ] (Work_queue.drain t);
+  Alcotest.(check (list int)) "the last" [ 5 ] (Work_queue.drain t);
+  Hand.settle ();
+  List.iter (fun t -> ignore (Hand.result t : _ Work_queue.ticket)) tasks
+
+let closing () =
+  let t = Work_queue.create 1 in
+  let first = Work_queue.add t "a" in
+  let waits = adds t "b" in
+  Work_queue.close t;
+  Work_queue.close t;
+  yes "closed" (Work_queue.is_closed t);
+  Hand.settle ();
+  raises "who waits" Work_queue.Closed (fun () -> Hand.result waits);
+  raises "who comes" Stream.Closed (fun () -> Work_queue.add t "c");
+  raises "who tries" Stream.Closed (fun () -> Work_queue.try_add t "c");
+  int "it is there" 1 (Work_queue.length t);
+  yes "withdrawn" (Work_queue.withdraw first);
+  raises "the end" Work_queue.Closed (fun () -> Work_queue.take t);
+  yes "no more"
+    (Work_queue.next t = None && Work_queue.take_nonblocking t = None);
+  let t = Work_queue.create 1 in
+  let task = takes t in
+  Work_queue.close t;
+  Hand.settle ();
+  raises "a taker" Work_queue.Closed (fun () -> Hand.result task)
+
+(* Its item is in, and the queue is closed before its turn. *)
+let closed_before_its_turn () =
+  let t = Work_queue.create 1 in
+  let first = Work_queue.add t "a" in
+  let b = adds t "b" in
+  yes "withdrawn" (Work_queue.withdraw first);
+  Work_queue.close t;
+  int "it is in" 1 (Work_queue.length t);
+  Hand.settle ();
+  yes "it is withdrawn" (Work_queue.withdraw (Hand.result b));
+  raises "the end" Work_queue.Closed (fun () -> Work_queue.take t)
+
+let events () =
+  let t = Work_queue.create 1 in
+  let add v = Work_queue.add_evt t v in
+  let ticket = Event.sync (add 1) in
+  yes "full" (Event.poll (add 2) = None);
+  let box = Mvar.create_empty () in
+  let choice () =
+    Event.select
+      [
+        Event.wrap (add 2) Option.some;
+        Event.wrap (Mvar.take_evt box) (fun () -> None);
+      ]
+  in
+  let a = Hand.start choice in
+  let b = Hand.start choice in
+  Mvar.put box ();
+  Hand.settle ();
+  yes "another one is chosen" (Hand.result a = None);
+  yes "withdrawn" (Work_queue.withdraw ticket);
+  Hand.settle ();
+  (match Hand.result b with
+  | Some ticket -> yes "its item is in" (Work_queue.withdraw ticket)
+  | None -> Alcotest.fail "the other one");
+  int "empty" 0 (Work_queue.length t)
+
+let collected () =
+  let t = Work_queue.create 2 in
+  let weak = Weak.create 1 in
+  let add () =
+    let v = Bytes.create 100 in
+    Weak.set weak 0 (Some v);
+    Work_queue.add t v
+  in
+  let ticket = (Sys.opaque_identity add) () in
+  yes "withdrawn" (Work_queue.withdraw ticket);
+  Gc.full_major ();
+  no "the item is released" (Weak.check weak 0);
+  no "though there is its ticket" (Work_queue.withdraw ticket)
+
+(* Each item is taken or withdrawn, once. *)
+let domains () =
+  let n = 3_000 and t = Work_queue.create 4 in
+  let taken = Atomic.make 0 and withdrawn = Atomic.make 0 in
+  let produce () =
+    for i = 1 to n do
+      let ticket = Work_queue.add t i in
+      if Random.int 4 = 0 then Tasks.yield ();
+      if i mod 2 = 0 && Work_queue.withdraw ticket then
+        ignore (Atomic.fetch_and_add withdrawn i : int)
+    done
+  and consume () =
+    Work_queue.iter (fun i -> ignore (Atomic.fetch_and_add taken i : int)) t
+  in
+  let producers () =
+    Concord_fifo.run (fun () ->
+        ignore (Tasks.all [ produce; produce ] : unit list))
+  in
+  let consumers = [ domain consume; thread consume ] in
+  let joins = [ domain producers; thread produce ] in
+  List.iter (fun join -> join ()) joins;
+  Work_queue.close t;
+  List.iter (fun join -> join ()) consumers;
+  int "all" (3 * n * (n + 1) / 2) (Atomic.get taken + Atomic.get withdrawn);
+  int "nobody waits" 0 (Work_queue.waiters t)
+
+let no_effect () =
+  let t = Work_queue.create 2 in
+  let ticket = Work_queue.add t 1 in
+  yes "try" (Work_queue.try_add t 2 <> None);
+  yes "withdraw" (Work_queue.withdraw ticket);
+  int "take" 2 (Work_queue.take t);
+  yes "poll" (Event.poll (Work_queue.take_evt t) = None);
+  Work_queue.close t
+
+let () =
+  run "Work_queue"
+    (( "operations",
+       [
+         test "misuse" misuse;
+         test "withdrawn" withdrawn;
+         test "tickets" tickets;
+         test "given to a taker" given_to_taker;
+         test "the room is free" room_is_free;
+         test "cancelled" cancelled;
+         test "drained" drained;
+         test "closing" closing;
+         test "closed before its turn" closed_before_its_turn;
+         test "events" events;
+         test "the item is released" collected;
+         test "threads and domains" domains;
+       ] )
+    :: Outside.suite no_effect
+    :: Battery.suites Operations.work_queue)
