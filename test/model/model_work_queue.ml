@@ -166,6 +166,18 @@ let () =
   check "one waits to add, another takes, a third tries" 1 [ 0 ]
     (fun t _ -> ([ add "a" 1 t ], [ Run (take "b" t); Run (try_add "c" 2 t) ]))
     [ "a=ok b=0 c=full [1]" ];
+  check
+    "two wait to add, the first item is withdrawn as it comes, another tries" 1
+    [ 0 ]
+    (fun t _ ->
+      ( [ add "a" 1 t; add "b" 2 t ],
+        [
+          Run (take "c" t); Run (withdraw "d" (second t)); Run (try_add "e" 3 t);
+        ] ))
+    [
+      "a=ok b=ok c=0 d=withdrawn e=full [2]";
+      "a=ok b=waits c=0 d=taken e=full [1]";
+    ];
   check "two wait to add, all is drained" 2 [ 1; 2 ]
     (fun t _ -> ([ add "a" 3 t; add "b" 4 t ], [ Run (drain "c" t) ]))
     [ "a=ok b=ok c=1,2 [3 4]" ];
