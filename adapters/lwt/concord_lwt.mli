@@ -237,9 +237,12 @@ val with_domain :
     still call and post. After that, {!call} of this loop raises {!No_loop}. The
     jobs that are left are cancelled by [Lwt.cancel], and have [grace] seconds
     again to unwind. Then [close] is called. What has not ended when its promise
-    is resolved fails with {!No_loop}. So no promise stays unresolved, and
-    [with_domain] waits no longer than twice [grace] and the time that [close]
-    takes. [~grace:infinity] waits for all jobs.
+    is resolved fails with {!No_loop}. At last the threads of [Lwt_preemptive]
+    end, because a domain can't end before its threads. One that is busy has
+    [grace] seconds too. After that [with_domain] returns, and the domain ends
+    when the thread does. So no promise stays unresolved, and [with_domain]
+    waits no longer than three times [grace] and the time that [close] takes.
+    [~grace:infinity] waits for all jobs and threads.
 
     - {b Suspends} the calling task only, whatever its host: until [create] has
       given its value, where [f] does, and until the domain is joined. A thread

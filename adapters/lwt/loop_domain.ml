@@ -3,6 +3,7 @@ module Keeper = Concord.Private.Keeper
 module Signals = Concord.Private.Signals
 
 let ( let* ) = Lwt.bind
+let ( let+ ) v f = Lwt.map f v
 
 (* [is_open]
 
@@ -53,6 +54,36 @@ let serve ~await ~grace ~close create ~ready ~leave =
   let* () = leaving in
   release loop ~grace ~close
 
+(* A domain ends when its threads have, but the workers of [Lwt_preemptive] wait for work
+   forever. A worker ends after a job if there are too many of them then. [false] if one is
+   busy for longer than [grace]. *)
+let workers_end_within grace =
+  let rec go () =
+    let all = Lwt_preemptive.nbthreads () in
+    if all = 0 then Lwt.return_true
+    else
+      let* () =
+        if Lwt_preemptive.nbthreadsbusy () < all then
+          Lwt_preemptive.detach ignore ()
+        else Lwt_unix.sleep 0.005
+      in
+      go ()
+  in
+  let _, most = Lwt_preemptive.get_bounds () in
+  Lwt_preemptive.set_bounds (0, 0);
+  let+ ended =
+    if grace = Float.infinity then go ()
+    else Lwt.pick [ go (); Lwt.map (fun () -> false) (Lwt_unix.sleep grace) ]
+  in
+  Lwt_preemptive.set_bounds (0, most);
+  ended
+
+let end_workers ~run ~grace (keeper : _ Keeper.t) =
+  if Lwt_preemptive.nbthreads () > 0 then
+    run (fun () ->
+        let+ ended = workers_end_within grace in
+        if not ended then ignore (Promise.try_fill keeper.over () : bool))
+
 (* --- The thread that has the domain ------------------------------------------ *)
 
 let with_domain ~run ~await ?(grace = 10.) ?(close = fun _ -> Lwt.return_unit)
@@ -65,14 +96,20 @@ let with_domain ~run ~await ?(grace = 10.) ?(close = fun _ -> Lwt.return_unit)
   let serve ({ ready; leave; _ } : _ Keeper.t) =
     run (fun () -> serve ~await ~grace ~close create ~ready ~leave)
   in
-  let in_domain mask keeper () =
-    Printexc.record_backtrace recording;
-    match
-      Signals.set mask;
-      serve keeper
-    with
+  let guarded f =
+    match f () with
     | () -> None
     | exception e -> Some (e, Printexc.get_raw_backtrace ())
+  in
+  let in_domain mask keeper () =
+    Printexc.record_backtrace recording;
+    let failure =
+      guarded (fun () ->
+          Signals.set mask;
+          serve keeper)
+    in
+    let failed_later = guarded (fun () -> end_workers ~run ~grace keeper) in
+    if Option.is_some failure then failure else failed_later
   in
   let body mask keeper =
     match Domain.join (Domain.spawn (in_domain mask keeper)) with

@@ -290,6 +290,39 @@ let cancelled_in_f cancel =
     ~after:(fun () -> Promise.await inside);
   yes "closed" !closed
 
+(* A domain can't end before its threads, and Lwt keeps the threads of [Lwt_preemptive]. *)
+let detached () =
+  for n = 1 to 3 do
+    int "detached" (2 * n)
+      (with_domain nothing (fun loop ->
+           call loop (fun () -> Lwt_preemptive.detach (fun n -> 2 * n) n)))
+  done;
+  int "no thread is left" 0 (Lwt_preemptive.nbthreads ());
+  let _, most = Lwt_preemptive.get_bounds () in
+  yes "there may be some again" (most > 0)
+
+let detached_before_failure () =
+  let create () =
+    let+ () = Lwt_preemptive.detach ignore () in
+    culprit ()
+  in
+  raises "create" Boom (fun () -> with_domain create ignore)
+
+(* The call ends before the thread does. *)
+let busy_thread () =
+  let may_end = Promise.create () and has_begun = Promise.create () in
+  let blocks () =
+    Promise.fill has_begun ();
+    Promise.await may_end
+  in
+  with_domain ~grace:0.05 nothing (fun _ ->
+      ignore
+        (Concord_lwt.post (fun () -> Lwt_preemptive.detach blocks ())
+          : unit Promise.t);
+      Promise.await has_begun);
+  no "ended" (Promise.is_resolved may_end);
+  Promise.fill may_end ()
+
 let () =
   Check.run "Concord_lwt.with_domain"
     [
@@ -313,6 +346,9 @@ let () =
           test "cancels jobs" cancels_jobs;
           test "leaves jobs" leaves_jobs;
           test "after the end" after_the_end;
+          test "ends threads of Lwt_preemptive" detached;
+          test "ends them after a failure" detached_before_failure;
+          test "leaves a thread that is busy" busy_thread;
         ] );
       ("cancelled in create", on_each_cancelling cancelled_in_create);
       ("created after all", on_each_cancelling created_after_all);
