@@ -12,7 +12,8 @@ packages="ocaml ocaml-dune ocaml-findlib ocaml-odoc ocamlformat opam libeio-ocam
  liblwt-ocaml-dev libkcas-ocaml-dev libsaturn-ocaml-dev libdomain-local-await-ocaml-dev
  libdomain-local-timeout-ocaml-dev libalcotest-ocaml-dev libqcheck-stm-ocaml-dev libqcheck-lin-ocaml-dev
  libdscheck-ocaml-dev libmulticore-bench-ocaml-dev libcohttp-lwt-unix-ocaml-dev libmdx-ocaml-dev libcmdliner-ocaml-dev
- libyojson-ocaml-dev libmtime-ocaml-dev libppxlib-ocaml-dev libunwind-dev curl wrk golang-go nodejs gnuplot-nox
+ libyojson-ocaml-dev libcaqti-lwt-ocaml-dev libcaqti-driver-sqlite3-ocaml-dev libcaqti-driver-postgresql-ocaml-dev
+ postgresql libmtime-ocaml-dev libppxlib-ocaml-dev libunwind-dev curl wrk golang-go nodejs gnuplot-nox
  chromium"
 # What a host must offer, as findlib names and programs, to be used as it is.
 host_libs="threads.posix domain-local-await iomux eio_main domainslib lwt.unix lwt_direct cohttp-lwt-unix kcas kcas_data

@@ -1,0 +1,306 @@
+(* A service that computes for its clients, and keeps what it has computed in a database.
+
+   Who runs where:
+   - The main domain, and more of them if asked for, answer HTTP in Eio.
+   - A pool of Domainslib computes.
+   - A domain of its own runs Lwt's loop, in which caqti speaks to the database.
+   They wait for each other through Concord: a bounded queue, promises, a broadcast. *)
+
+open Concord
+module Pool = Domainslib.Task
+
+type options = {
+  port : int;
+  database : string;
+  http_domains : int;
+  workers : int;
+  capacity : int;  (** Of the queue. *)
+  limit : float;  (** Seconds that one job may take. *)
+  grace : float;  (** Seconds from the signal to the end. *)
+}
+
+type outcome = Done of int | Failed of string | Cancelled
+
+type job = {
+  id : int;
+  n : int;
+  stopped : unit Promise.t;  (** By its client. *)
+  ended : outcome Promise.t;  (** After it is in the database. *)
+}
+
+type t = {
+  options : options;
+  pool : Pool.pool;
+  database : Store.t Concord_lwt.loop;
+  stop : int Promise.t;  (** The signal to end. *)
+  jobs : job Work_queue.t;
+  live : (int, job * job Work_queue.ticket option) Hashtbl.t Mvar.t;
+      (** The jobs that are not in the database yet. *)
+  news : job Broadcast.t;
+  next_id : int Atomic.t;
+  accepted : int Atomic.t;
+  refused : int Atomic.t;
+  finished : int Atomic.t;
+  failed : int Atomic.t;
+  cancelled : int Atomic.t;
+}
+
+let with_live t f = Mvar.modify t.live (fun table -> (table, f table))
+
+(* --- The work ------------------------------------------------------------------ *)
+
+let primes_below token n =
+  let rec has_divisor d k =
+    d * d <= k && (k mod d = 0 || has_divisor (d + 1) k)
+  in
+  let rec count found k =
+    if k land 1023 = 0 then Concord_domainslib.check token;
+    if k >= n then found
+    else count (if has_divisor 2 k then found else found + 1) (k + 1)
+  in
+  count 0 2
+
+(* Whatever comes first. The job in the pool is told to stop when it is not the first. *)
+let compute t job =
+  Tasks.any
+    [
+      (fun () ->
+        Done
+          (Concord_domainslib.run_stoppable t.pool (fun token ->
+               primes_below token job.n)));
+      (fun () ->
+        Promise.await job.stopped;
+        Cancelled);
+      (fun () ->
+        Tasks.sleep t.options.limit;
+        Failed (Printf.sprintf "not done in %g s" t.options.limit));
+    ]
+
+(* --- The end of a job ------------------------------------------------------------ *)
+
+let text_of = function
+  | Done primes -> ("done", string_of_int primes)
+  | Failed why -> ("failed", why)
+  | Cancelled -> ("cancelled", "")
+
+(* A database may be locked for a while. What can't be stored in time is told to the log, and
+   the client. *)
+let rec store t row ~until =
+  match Concord_lwt.call t.database (Store.add row) with
+  | () -> true
+  | exception Caqti.Error.Exn e when Unix.gettimeofday () > until ->
+      Printf.eprintf "job %d is lost: %s\n%!" row.id (Caqti.Error.show e);
+      false
+  | exception Caqti.Error.Exn _ ->
+      Tasks.sleep 0.1;
+      store t row ~until
+
+let finish t job outcome =
+  let status, answer = text_of outcome in
+  let until = Unix.gettimeofday () +. t.options.limit in
+  let stored = store t { id = job.id; status; answer } ~until in
+  let outcome = if stored then outcome else Failed "the database" in
+  Atomic.incr
+    (match outcome with
+    | Done _ -> t.finished
+    | Failed _ -> t.failed
+    | Cancelled -> t.cancelled);
+  with_live t (fun live -> Hashtbl.remove live job.id);
+  Promise.fill job.ended outcome;
+  Broadcast.send t.news job
+
+(* If the service has no time left, the job is cancelled, and that is stored all the same. *)
+let perform t job =
+  match compute t job with
+  | outcome -> finish t job outcome
+  | exception e ->
+      Tools.Suspend.protect (fun () -> finish t job Cancelled);
+      raise e
+
+let work t = Work_queue.iter (perform t) t.jobs
+
+(* --- What clients ask for --------------------------------------------------------- *)
+
+(* Under load it is better to refuse a job at once than to let its client wait. *)
+let post t body : Web.answer =
+  match int_of_string_opt (String.trim body) with
+  | None -> Text (`Bad_request, "The body has to be a number.")
+  | Some n -> (
+      let id = 1 + Atomic.fetch_and_add t.next_id 1 in
+      let stopped = Promise.create () and ended = Promise.create () in
+      let job = { id; n; stopped; ended } in
+      with_live t (fun live -> Hashtbl.replace live id (job, None));
+      match Event.sync_before 0.05 (Work_queue.add_evt t.jobs job) with
+      | Some ticket ->
+          Atomic.incr t.accepted;
+          with_live t (fun live ->
+              if Hashtbl.mem live id then
+                Hashtbl.replace live id (job, Some ticket));
+          Text (`Accepted, string_of_int id)
+      | None | (exception Work_queue.Closed) ->
+          Atomic.incr t.refused;
+          with_live t (fun live -> Hashtbl.remove live id);
+          Text (`Service_unavailable, "Too many jobs. Try again later."))
+
+let find t id = with_live t (fun live -> Hashtbl.find_opt live id)
+
+let stored t id : Web.answer =
+  match Concord_lwt.call t.database (Store.find id) with
+  | Some { status; answer; _ } -> Text (`OK, status ^ " " ^ answer)
+  | None -> Text (`Not_found, "There is no such job.")
+
+(* A long poll: the answer comes when the job has ended, but not later than after [seconds]. *)
+let get t id ~seconds : Web.answer =
+  match find t id with
+  | None -> stored t id
+  | Some (job, _) -> (
+      let ended = Event.wrap (Promise.await_evt job.ended) Option.some
+      and too_late = Event.wrap (Event.timeout seconds) (fun () -> None)
+      and stopping = Event.wrap (Promise.await_evt t.stop) (fun _ -> None) in
+      match Event.select [ ended; too_late; stopping ] with
+      | Some outcome ->
+          let status, answer = text_of outcome in
+          Text (`OK, status ^ " " ^ answer)
+      | None -> Text (`Accepted, "pending"))
+
+(* A job that no worker has taken yet is withdrawn, and makes room for another one. *)
+let delete t id : Web.answer =
+  match find t id with
+  | None -> stored t id
+  | Some (job, ticket) ->
+      if Option.fold ~none:false ~some:Work_queue.withdraw ticket then
+        finish t job Cancelled
+      else ignore (Promise.try_fill job.stopped () : bool);
+      get t id ~seconds:t.options.limit
+
+(* A client that reads too slowly is told how much it has missed. *)
+let events t : Web.answer =
+  Events
+    (fun send ->
+      let news = Broadcast.subscribe t.news in
+      let next =
+        Event.unless (Promise.await_evt t.stop) (Broadcast.receive_evt news)
+      in
+      let rec go () =
+        match Event.sync_before 15. next with
+        | Some (Some job) ->
+            let status, answer = text_of (Promise.await job.ended) in
+            send (Printf.sprintf "data: job %d %s %s\n\n" job.id status answer);
+            go ()
+        | Some None -> ()
+        | None ->
+            (* finds out whether the client is still there *)
+            send ": nothing new\n\n";
+            go ()
+        | exception Broadcast.Lagged n ->
+            send (Printf.sprintf "event: missed\ndata: %d\n\n" n);
+            go ()
+      in
+      go ())
+
+let metrics t =
+  let line (name, value) = Printf.sprintf "jobs_%s %d" name value in
+  String.concat "\n"
+    (List.map line
+       [
+         ("accepted", Atomic.get t.accepted);
+         ("refused", Atomic.get t.refused);
+         ("done", Atomic.get t.finished);
+         ("failed", Atomic.get t.failed);
+         ("cancelled", Atomic.get t.cancelled);
+         ("queued", Work_queue.length t.jobs);
+       ])
+
+let handle t request body : Web.answer =
+  let uri = Cohttp.Request.uri request in
+  let seconds =
+    Option.bind (Uri.get_query_param uri "wait") float_of_string_opt
+    |> Option.fold ~none:0. ~some:(Float.min 60.)
+  in
+  match
+    (Cohttp.Request.meth request, String.split_on_char '/' (Uri.path uri))
+  with
+  | `GET, [ ""; "" ] -> Page Page.html
+  | `POST, [ ""; "jobs" ] -> post t body
+  | `GET, [ ""; "events" ] -> events t
+  | `GET, [ ""; "metrics" ] -> Text (`OK, metrics t)
+  | ((`GET | `DELETE) as meth), [ ""; "jobs"; id ] -> (
+      match (meth, int_of_string_opt id) with
+      | _, None -> Text (`Bad_request, "A job's name is a number.")
+      | `GET, Some id -> get t id ~seconds
+      | `DELETE, Some id -> delete t id)
+  | _ ->
+      Text
+        ( `Not_found,
+          "There is POST /jobs, GET and DELETE /jobs/ID, /events, /metrics." )
+
+(* --- The whole ------------------------------------------------------------------- *)
+
+let serve t env socket =
+  let domain () =
+    Eio.Switch.run (fun sw -> Web.serve sw ~stop:t.stop socket (handle t))
+  in
+  let other () = Eio.Domain_manager.run env#domain_mgr domain in
+  let domains =
+    domain :: List.init (t.options.http_domains - 1) (fun _ -> other)
+  and workers = List.init t.options.workers (fun _ () -> work t) in
+  Tasks.iter (fun f -> f ()) (domains @ workers)
+
+let run options =
+  let stop = Signal.once [ Sys.sigterm; Sys.sigint ] in
+  let socket = Web.listen ~port:options.port in
+  Concord_domainslib.with_pool ~num_domains:options.workers @@ fun pool ->
+  Concord_lwt.with_domain ~close:Store.close (fun () ->
+      Store.connect options.database)
+  @@ fun database ->
+  let t =
+    {
+      options;
+      pool;
+      database;
+      stop;
+      jobs = Work_queue.create ~name:"jobs" options.capacity;
+      live = Mvar.create (Hashtbl.create 64);
+      news = Broadcast.create ~name:"news" ~limit:(Drop_oldest 100) ();
+      next_id = Atomic.make (Concord_lwt.call database Store.last);
+      accepted = Atomic.make 0;
+      refused = Atomic.make 0;
+      finished = Atomic.make 0;
+      failed = Atomic.make 0;
+      cancelled = Atomic.make 0;
+    }
+  in
+  Eio_main.run @@ fun env ->
+  Printf.printf "http://localhost:%d/\n%!" (Web.port socket);
+  let close = [ (fun () -> Work_queue.close t.jobs) ] in
+  let ended =
+    Shutdown.run ~close ~stop ~grace:options.grace (fun () ->
+        serve t env socket)
+  in
+  (* What no worker has begun. *)
+  List.iter (fun job -> finish t job Cancelled) (Work_queue.drain t.jobs);
+  print_endline (metrics t);
+  print_endline (if ended.cut_short then "cut short" else "drained")
+
+(* --- The command line -------------------------------------------------------------- *)
+
+open Cmdliner
+open Cmdliner.Term.Syntax
+
+let command =
+  let opt kind default name doc =
+    Arg.(value & opt kind default & info [ name ] ~doc)
+  in
+  Cmd.v (Cmd.info "service" ~doc:"counts primes for its clients")
+  @@
+  let+ port = opt Arg.int 8080 "port" "Where to listen; 0 for any."
+  and+ database =
+    opt Arg.string "sqlite3:jobs.db" "database" "SQLite or PostgreSQL."
+  and+ http_domains = opt Arg.int 1 "domains" "Domains that answer HTTP."
+  and+ workers = opt Arg.int 1 "workers" "Domains that compute."
+  and+ capacity = opt Arg.int 64 "capacity" "Jobs that may wait."
+  and+ limit = opt Arg.float 10. "limit" "Seconds that a job may take."
+  and+ grace = opt Arg.float 10. "grace" "Seconds from SIGTERM to the end." in
+  run { port; database; http_domains; workers; capacity; limit; grace }
+
+let () = exit (Cmd.eval command)

@@ -1,0 +1,56 @@
+open Lwt.Syntax
+
+type t = (Caqti_lwt.connection, Caqti.Error.t) Caqti_lwt_unix.Pool.t
+type row = { id : int; status : string; answer : string }
+
+let make_table =
+  Caqti.Templater.(static T.(unit -->. unit))
+    "CREATE TABLE IF NOT EXISTS jobs (id bigint PRIMARY KEY, status text NOT \
+     NULL, answer text NOT NULL)"
+
+let add_row =
+  Caqti.Templater.(static T.(t3 int string string -->. unit))
+    "INSERT INTO jobs (id, status, answer) VALUES (?, ?, ?) ON CONFLICT (id) \
+     DO NOTHING"
+
+let find_row =
+  Caqti.Templater.(static T.(int -->? t2 string string))
+    "SELECT status, answer FROM jobs WHERE id = ?"
+
+let last_id =
+  Caqti.Templater.(static T.(unit -->! int))
+    "SELECT coalesce(max(id), 0) FROM jobs"
+
+let count_rows =
+  Caqti.Templater.(static T.(unit -->* t2 string int))
+    "SELECT status, count(*) FROM jobs GROUP BY status ORDER BY status"
+
+let or_fail result = Lwt.bind result Caqti_lwt.or_fail
+let use t f = or_fail (Caqti_lwt_unix.Pool.use f t)
+let close = Caqti_lwt_unix.Pool.drain
+
+let connect uri =
+  let* t =
+    Caqti_lwt.or_fail (Caqti_lwt_unix.connect_pool (Uri.of_string uri))
+  in
+  let+ () =
+    use t (fun (module Db : Caqti_lwt.CONNECTION) -> Db.exec make_table ())
+  in
+  t
+
+let add { id; status; answer } t =
+  use t (fun (module Db : Caqti_lwt.CONNECTION) ->
+      Db.exec add_row (id, status, answer))
+
+let find id t =
+  let+ found =
+    use t (fun (module Db : Caqti_lwt.CONNECTION) -> Db.find_opt find_row id)
+  in
+  Option.map (fun (status, answer) -> { id; status; answer }) found
+
+let last t =
+  use t (fun (module Db : Caqti_lwt.CONNECTION) -> Db.find last_id ())
+
+let counts t =
+  use t (fun (module Db : Caqti_lwt.CONNECTION) ->
+      Db.collect_list count_rows ())
