@@ -23,7 +23,7 @@ module Scope = Scope
 
 module Tasks = Tasks
 (** Several things at once: [both], [all], [first], [any], [iter], [map]; and
-    [with_timeout], [sleep], [yield]. *)
+    [with_timeout], [sleep], [yield], [protect]. *)
 
 (** {2 One value} *)
 

@@ -49,7 +49,7 @@ val with_pool :
       work.
     - {b Cancelled}: [f] gets the host's exception where it waits. If the pool
       is still being set up, [f] isn't called. The end of [with_pool] is
-      {{!Concord.Tools.Suspend.protect}protected}: it still waits for the jobs.
+      {{!Concord.Tasks.protect}protected}: it still waits for the jobs.
       Where a host cannot defer a cancellation (Eio without [concord-eio]) the
       exception is raised at once, and the thread waits for the jobs and tears
       the pool down.
@@ -154,7 +154,7 @@ val run : Domainslib.Task.pool -> (unit -> 'a) -> 'a
       job has not started, it never will. If it has, it runs to its end, since
       Domainslib cancels nothing, and its result is dropped (as by
       [Eio.Executor_pool.submit]); {!drain} waits for it. For a caller that has
-      to wait for the end of its job, there is {!Concord.Tools.Suspend.protect}.
+      to wait for the end of its job, there is {!Concord.Tasks.protect}.
     - {b Order}, {b Cost}: as {!submit}; one suspension.
     - {b Raises} [e] if [f] raised [e], with its backtrace.
     - {b Raises} [Invalid_argument] as {!submit}. *)

@@ -3,7 +3,7 @@
 
     Without it Concord's operations work in Eio fibers too, through
     [Domain_local_await]. With it they are faster, and
-    {!Concord.Tools.Suspend.protect} protects a fiber from cancellation. (For
+    {!Concord.Tasks.protect} protects a fiber from cancellation. (For
     the linker to keep the library, its dune stanza asks for all of it; no
     [open] is needed.) *)
 

@@ -247,10 +247,9 @@ val with_domain :
     - {b Cancelled} while [create] runs: its promise is cancelled by
       [Lwt.cancel]. If it gives a value nevertheless, that is closed. [f] is not
       called, and the host's exception is raised. Later: [f] gets the host's
-      exception where it waits. The end is
-      {{!Concord.Tools.Suspend.protect}protected}. Where a host can't defer a
-      cancellation (Eio without [concord-eio]) the exception is raised at once,
-      and the thread waits for the domain.
+      exception where it waits. The end is {{!Concord.Tasks.protect}protected}.
+      Where a host can't defer a cancellation (Eio without [concord-eio]) the
+      exception is raised at once, and the thread waits for the domain.
     - {b Signals}: the domain has the caller's signal mask. What a handler
       raises in the loop ends the loop, as in [Lwt_main.run].
     - {b Cost}: a thread and a domain, which take about a millisecond.

@@ -40,7 +40,7 @@
     cancellation again. (They know of the cancellation if it was one of them
     that was cancelled.)
 
-    A wait in {!Concord.Tools.Suspend.protect}, as that of a
+    A wait in {!Concord.Tasks.protect}, as that of a
     {!Concord.Condition.wait} for its mutex, blocks the whole domain there, for
     a second at most. Then it raises the cancellation too: the task may wait for
     another one of the same domain.

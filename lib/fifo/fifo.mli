@@ -172,7 +172,7 @@ val join_evt : handle -> unit Event.t
     ]} *)
 
 val protect : (unit -> 'a) -> 'a
-(** {!Concord.Tools.Suspend.protect}: [protect f] is [f ()], during which no
+(** {!Concord.Tasks.protect}: [protect f] is [f ()], during which no
     cancellation is delivered to the calling task. Scopes that are made inside
     are protected with it. A cancellation that comes meanwhile is raised by the
     first suspension after [protect].

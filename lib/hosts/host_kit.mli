@@ -194,7 +194,7 @@ type plugin = Plugin.t = {
             without having called [block], if the calling task is not one of the
             scheduler's. *)
   protect : 'a. (unit -> 'a) -> 'a;
-      (** As {!Concord.Tools.Suspend.protect}.
+      (** As {!Concord.Tasks.protect}.
           @raise Elsewhere without having called the function, as above. *)
   scopes : Concord_suspend.scopes option;
       (** What a handler of {!Concord.Tools.Suspend.extension-Scopes} would

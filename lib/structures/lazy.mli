@@ -72,7 +72,7 @@ type cancel =
   | `Record  (** What it raised is remembered, as any other exception. *)
   | `Protect
     (** The cancellation is not delivered while it computes, if the host can
-        defer it: see {!Concord.Tools.Suspend.protect}. *) ]
+        defer it: see {!Concord.Tasks.protect}. *) ]
 (** What becomes of a computation if the task that runs it is cancelled. *)
 
 val from_fun : ?cancel:cancel -> (unit -> 'a) -> 'a t

@@ -1,4 +1,6 @@
 let yield = Suspend.yield
+let protect = Suspend.protect
+let is_cancelled = Suspend.is_cancelled
 
 (* Each has its value: [Scope.run] has raised unless all have returned. *)
 let keep cell f () = cell := Some (f ())

@@ -266,7 +266,7 @@ val wrap_handler : 'a t -> (exn -> 'a) -> 'a t
     raises while nothing is performed: the cancellation of a task that waits,
     and the function of a {!guard}; nor for the functions of {!wrap_abort}. It
     is called for a cancellation in a function given to {!wrap} in [t]: after
-    that use {!Concord.Tools.Suspend.is_cancelled}, or put the handler around
+    that use {!Concord.Tasks.is_cancelled}, or put the handler around
     the operation alone. O(1). *)
 
 val to_result : 'a t -> ('a, exn) result t

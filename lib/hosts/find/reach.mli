@@ -65,7 +65,7 @@ val suspend_unlisted : ('a resumer -> 'a option) -> 'a
 (** As {!suspend}, for one that waits for work: it is not kept as a wait. *)
 
 val protect : (unit -> 'a) -> 'a
-(** {!Concord.Tools.Suspend.protect}. *)
+(** {!Concord.Tasks.protect}. *)
 
 val yield : unit -> unit
 (** {!Concord.Tasks.yield}. *)
