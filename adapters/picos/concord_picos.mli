@@ -57,9 +57,6 @@
 
 open Picos
 
-val name : string
-(** ["picos"]: the name of the plug-in. *)
-
 val using : (unit -> 'a) -> 'a
 (** [using loop] is [loop ()], in which a scheduler of Picos runs on the calling
     thread. It says that this scheduler is the thread's innermost one, and is

@@ -142,6 +142,7 @@ val stop : unit -> unit
 (** Nothing more is emitted, but for the ends of waits that have begun. *)
 
 val is_on : unit -> bool
+(** Is the program traced? O(1). *)
 
 val on_signal : int -> unit
 (** [on_signal Sys.sigusr2]: from now on that signal starts the trace, and the

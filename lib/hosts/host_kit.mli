@@ -129,6 +129,8 @@ type t
 (** One scheduler's loop. *)
 
 val create : unit -> t
+(** A loop that is not running. Make one for each run of your scheduler. O(1).
+*)
 
 val using :
   ?outside:((unit Concord_suspend.resumer -> unit option) -> unit) ->
@@ -254,14 +256,6 @@ val scopes : unit -> Concord_suspend.scopes option
     so. Suspends no task, but a host may let others take their turn.
 
     - {b Raises} the host's exception, if the task is cancelled. *)
-
-val ask : 'a Effect.t -> otherwise:'a -> 'a option
-(** [ask question ~otherwise] performs {!Concord.Tools.Suspend.extension-Ask},
-    and is [otherwise] if nobody answers. It is [None], and nobody was asked, if
-    the calling task's scheduler may be one that
-    {{!type-plugin}takes every effect}. Suspends no task.
-
-    - {b Raises} what a handler answers by raising [e]. *)
 
 type passing = Probe.passing = { passing : 'b. 'b Effect.t -> unit }
 (** What to do before an effect is performed. *)

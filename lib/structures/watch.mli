@@ -52,7 +52,8 @@ val set : 'a t -> 'a -> unit
     counts as a change even if [v] equals the old value.
 
     - {b Cost}: O(1), and O(n) if [n] tasks wait.
-    - {b Raises} {!Closed} if [t] is closed. *)
+
+    @raise Closed if [t] is closed. *)
 
 val changed : 'a t -> since:version -> 'a * version
 (** [changed t ~since] is the latest value and its version, once that isn't
@@ -64,7 +65,8 @@ val changed : 'a t -> since:version -> 'a * version
     - {b Order}: that of arrival. A task that waits gets the value of the {!set}
       that resumed it, which may be replaced before the task continues.
     - {b Cost}: O(1), also to withdraw (amortised).
-    - {b Raises} {!Closed} if [t] is closed, and its last value was seen. *)
+
+    @raise Closed if [t] is closed, and its last value was seen. *)
 
 val changed_evt : 'a t -> since:version -> ('a * version) Event.t
 (** The event of {!changed}. *)

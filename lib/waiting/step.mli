@@ -276,6 +276,10 @@ val withdraw :
 (** Counts an enlisted waiter as withdrawn, once. Then [next] follows, which
     doesn't begin with {!Again}. *)
 
+(**/**)
+
+(** For the library only. *)
+
 val withdraw_by :
   's Atomic.t ->
   (('x, 'a) Waiter.t -> 's -> ('s, unit) t) ->

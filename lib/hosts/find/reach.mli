@@ -88,7 +88,12 @@ val watch_end : unit -> exn -> bool
     between? *)
 
 val question : 'a Effect.t -> otherwise:'a -> 'a option
-(** {!Concord.Tools.Host_kit.ask}. *)
+(** [question q ~otherwise] performs {!Concord_suspend.extension-Ask}, and is
+    [otherwise] if nobody answers. It is [None], and nobody was asked, if the
+    calling task's scheduler may be one that takes every effect. Suspends no
+    task.
+
+    - {b Raises} what a handler answers by raising [e]. *)
 
 val nobody_answers : unit -> bool
 (** Is it certain that no handler answers a question? {b Cost}: a few reads,
