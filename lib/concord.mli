@@ -1,5 +1,8 @@
 (** Synchronisation between tasks of any concurrency library.
 
+    {b Stability}: each module says in its second paragraph whether it is
+    stable. {!page-index.stability} says what that means.
+
     [open Concord] and use the structures; nothing needs to be set up.
 
     The [open] hides what has the same name and was there before. Of Stdlib that

@@ -1,6 +1,8 @@
 (** Does a scheduler keep its side of the contract of {!Concord.Tools.Suspend},
     and what else can it do?
 
+    {b Stability}: experimental, may change in any release.
+
     Say what the scheduler is, in a module of type {!HOST}; then {!main} is the
     whole program. *)
 

@@ -1,5 +1,7 @@
 (** What a suite of checks has found, clause by clause.
 
+    {b Stability}: experimental, may change in any release. *)
+
 type verdict =
   | Kept
   | Broken of string  (** What was seen. *)

@@ -1,5 +1,8 @@
 (** Work for an unmodified Domainslib pool, submitted from anywhere.
 
+    {b Stability}: stable, but for {{!stop}jobs that can be told to stop}, which
+    are experimental and may change in any release.
+
     [Domainslib.Task.async] must be called from a domain that the pool knows,
     and [Domainslib.Task.run] blocks its caller's whole domain. {!submit} may be
     called from any Eio fiber, thread, domain or task, returns at once, and

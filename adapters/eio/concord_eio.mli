@@ -1,6 +1,10 @@
 (** Concord's plug-in for Eio, which works by being linked: there is nothing to
     call. And conversions of promises.
 
+    {b Stability}: experimental, because it uses private parts of Eio
+    ([Eio.Private]). The functions below are stable, but a new release of Eio
+    may need a new release of this library.
+
     Without it Concord's operations work in Eio fibers too, through
     [Domain_local_await]. With it they are faster, and {!Concord.Tasks.protect}
     protects a fiber from cancellation. (For the linker to keep the library, its

@@ -1,6 +1,9 @@
 (** Concord's structures for Lwt: an operation that waits gives a promise of
     Lwt, and is woken by tasks of any host, in any domain.
 
+    {b Stability}: stable, but for {!call} and {!with_domain}, which are
+    experimental and may change in any release.
+
     {[
       # let box : string Concord_lwt.Mvar.t = Concord_lwt.Mvar.create_empty ()
       val box : string Concord_lwt.Mvar.t = <abstr>

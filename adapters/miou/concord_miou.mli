@@ -1,6 +1,8 @@
 (** Tasks of Miou wait in Concord's structures, together with the tasks of every
     other host, in any domain.
 
+    {b Stability}: experimental, may change in any release.
+
     {v
     let () =
       Concord_miou.run @@ fun () ->

@@ -1,5 +1,7 @@
 (** Picos and Concord in one program, both ways.
 
+    {b Stability}: experimental, may change in any release.
+
     {b Fibers of Picos} wait in Concord's structures, with tasks of any other
     host, once this library is linked: there is nothing to call, except for
     {!using} where a scheduler of Picos and one of others run inside one

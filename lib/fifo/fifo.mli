@@ -1,5 +1,7 @@
 (** A scheduler for lightweight tasks, first in, first out, on one domain.
 
+    {b Stability}: stable.
+
     It is the scheduler of "Effectively Composing Concurrency Libraries"
     (sections 3.1, 3.4 and 4), made right: its tasks wait on Concord's
     structures together with those of any other library, are resumed from any

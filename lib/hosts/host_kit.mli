@@ -1,5 +1,7 @@
 (** For authors of schedulers, and of plug-ins for schedulers.
 
+    {b Stability}: experimental, may change in any release.
+
     A scheduler becomes a host by handling
     {!Concord.Tools.Suspend.extension-Suspend}: the contract is in
     {!Concord.Tools.Suspend}, and needs nothing of this module. Here are the

@@ -1,6 +1,8 @@
 (** The one effect through which tasks of any scheduler wait, and the ways to
     reach hosts that do not handle it.
 
+    {b Stability}: stable.
+
     Users of Concord's structures need nothing of this module. Authors of
     schedulers ({!Concord.Tools.Host_kit}) and of structures
     ({!Concord.Tools.Structure_kit}) read the contract first.

@@ -1,5 +1,7 @@
 (** Condition variables, with {!Mutex} or without, for tasks of any hosts.
 
+    {b Stability}: stable.
+
     A drop-in for Stdlib's [Condition]; but there are no wake-ups without a
     signal, and tasks are woken in the order in which they began to wait. *)
 

@@ -1,6 +1,8 @@
 (** Lazy: a value that is computed when it is first wanted; tasks of any host
     can want it at once.
 
+    {b Stability}: stable.
+
     It has all functions of Stdlib's [Lazy], with the same meaning, for programs
     with more than one task: the computation runs once, in the task that comes
     first. A task that comes meanwhile waits, and blocks no other. (Section 6 of

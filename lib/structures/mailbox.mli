@@ -1,6 +1,8 @@
 (** Unbounded FIFO queue for any number of producers and consumers: the
     "synchronous Fifo" of "Lightweight concurrency". To put never blocks.
 
+    {b Stability}: stable.
+
     An operation without a {b Suspends} line never suspends and performs no
     effect: signal handlers, finalisers and callbacks may use it. Without a
     {b Cost} line it is O(1). *)

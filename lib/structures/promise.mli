@@ -1,6 +1,8 @@
 (** Promise: a value that will be there later; tasks of any host can wait for
     it.
 
+    {b Stability}: stable.
+
     Also called an IVar. A promise is filled, or fails, at most once, and stays
     so. (Section 3.3 of "Effectively Composing Concurrency Libraries".)
 

@@ -1,5 +1,7 @@
 (** Bounded FIFO stream for any number of producers and consumers.
 
+    {b Stability}: stable.
+
     A drop-in for [Eio.Stream] between tasks of any hosts, which can be closed.
     (It has no capacity 0: that is a {!Channel}; and no [dump].)
 

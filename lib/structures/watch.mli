@@ -1,5 +1,7 @@
 (** A value that changes, and tasks that follow it.
 
+    {b Stability}: stable.
+
     Readers see the latest value, and wait for the next change. They may miss
     values in between: a slow reader finds the last one, and nothing is kept for
     it. So a watch suits a configuration, a state, or a progress, where a

@@ -1,5 +1,7 @@
 (** Several things at once, on whatever host calls.
 
+    {b Stability}: stable.
+
     {!Scope} says which tasks these are, and how they end.
 
     {2 What can be cancelled}

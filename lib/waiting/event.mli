@@ -1,5 +1,8 @@
 (** A blocking operation as a value, and choice among several.
 
+    {b Stability}: stable, but for {!section-authors} ({!make}, {!make_by}),
+    which may change in any release.
+
     An event can be performed later, by tasks of any host, any number of times:
     {!sync} waits for it, {!poll} tries it now, {!select} waits for one of
     several. Every blocking operation [x] of every structure has its event

@@ -1,5 +1,7 @@
 (** One task, or one alternative of a choice, that waits in a structure.
 
+    {b Stability}: experimental, may change in any release.
+
     A waiter is {e live} from when its resumer is set until it is {e withdrawn}:
     it was withdrawn, has refused, or is an alternative of a choice that took
     it. A waiter that is withdrawn may still be in its queue.

@@ -1,6 +1,8 @@
 (** Lightweight threads in seven styles, all of which wait for tasks of any
     host.
 
+    {b Stability}: experimental, may change in any release.
+
     This is the system of "Light Weight Concurrency in OCaml: Continuations,
     Monads, Promises, Events" (Christophe Deleuze, 2010; here "the paper"). Each
     style is a module of about 100 lines, to be read side by side with the
