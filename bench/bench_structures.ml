@@ -10,6 +10,7 @@ let group =
       Bench_mutex.comparisons @ Bench_cancel.comparisons
       @ Bench_semaphore.comparisons @ Bench_condition.comparisons
       @ Bench_promise.comparisons @ Bench_rwlock.comparisons
-      @ Bench_barrier.comparisons @ Bench_stream.comparisons
+      @ Bench_barrier.comparisons @ Bench_latch.comparisons
+      @ Bench_watch.comparisons @ Bench_stream.comparisons
       @ Bench_mailbox.comparisons @ Bench_channel.comparisons;
   }
