@@ -1,5 +1,7 @@
 (** Asynchronous input and output in direct style, for tasks of any library.
 
+    {b Stability}: experimental, may change in any release.
+
     After [open Concord_aio] code that reads and writes channels, descriptors
     and sockets under the names of Stdlib and [Unix] suspends the calling task
     only, whatever its host: of [Concord_fifo], of Eio, of a pool, a thread, a

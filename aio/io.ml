@@ -81,7 +81,7 @@ let give_turn () =
   decr left;
   if !left < 0 then begin
     left := at_a_time - 1;
-    try Concord.Tools.Suspend.yield ()
+    try Concord.Tasks.yield ()
     with e when Concord.Private.Reach.is_refusal e -> ()
   end
 

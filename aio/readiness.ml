@@ -152,7 +152,7 @@ let await_closed closed =
   | None -> (
       if let_go () then
         try
-          Concord.Tools.Suspend.protect (fun () ->
+          Concord.Tasks.protect (fun () ->
               ignore (Concord.Promise.await closed : exn option))
         with e when Concord.Private.Reach.is_refusal e -> ())
 

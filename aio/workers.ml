@@ -197,5 +197,5 @@ let run_protected kind f =
   with e ->
     let backtrace = Printexc.get_raw_backtrace () in
     if Atomic.exchange begun true then
-      Concord.Tools.Suspend.protect (fun () -> Promise.await promise)
+      Concord.Tasks.protect (fun () -> Promise.await promise)
     else Printexc.raise_with_backtrace e backtrace

@@ -94,7 +94,7 @@ let stream () =
 let stream_in_batches () =
   let stream = Concord.Stream.create in_buffer and left = ref [] in
   let batch first =
-    left := Concord.Stream.take_all stream;
+    left := Concord.Stream.drain stream;
     first
   in
   let next take batch_of return () =

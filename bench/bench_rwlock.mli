@@ -1,3 +1,3 @@
-(** Read-write locks that are free. *)
+(** Read-write locks. *)
 
 val comparisons : Case.comparison list

@@ -156,7 +156,8 @@ let in_pool pool () =
     | exception Stopped -> ()
   in
   let jobs =
-    List.init subtrees (fun _ -> Concord_domainslib.submit_cancellable pool job)
+    List.init subtrees (fun _ ->
+        Concord_domainslib.submit_stoppable pool (fun _ -> job ()))
   in
   let found = Promise.await answer in
   List.iter (fun (_, cancel) -> ignore (cancel () : bool)) jobs;

@@ -103,4 +103,102 @@ let semaphore_contended =
       ];
   }
 
-let comparisons = beside [ semaphore_free; semaphore_contended ]
+(* --- Several permits at once: Eio, Go and Stdlib take one by one --- *)
+
+let several = 3
+
+let acquire_release_n semaphore n =
+  for _ = 1 to n do
+    Concord.Semaphore.Counting.acquire_n semaphore several;
+    Concord.Semaphore.Counting.release_n semaphore several
+  done
+
+let one_by_one_eio semaphore n =
+  for _ = 1 to n do
+    for _ = 1 to several do
+      Eio.Semaphore.acquire semaphore
+    done;
+    for _ = 1 to several do
+      Eio.Semaphore.release semaphore
+    done
+  done
+
+let several_free =
+  let case = "semaphore-n-free" in
+  {
+    title =
+      Printf.sprintf
+        "acquiring %d permits at once of a semaphore that nobody else uses, \
+         and releasing them, 1 domain (Eio: one by one)"
+        several;
+    baseline =
+      row ~case ~impl:"eio" ~host:"eio"
+        (Time
+           (fun n ->
+             Host.alone Host.eio (one_by_one_eio (Eio.Semaphore.make several)) n));
+    others =
+      Ours.rows ~case Ours.one_task (fun host n ->
+          let semaphore = Concord.Semaphore.Counting.make several in
+          Host.alone host (acquire_release_n semaphore) n);
+  }
+
+(* A message is a number in a cell. The permits of [full] and [empty] say whose it is. *)
+let passing (shape : Host.shape) ~empty ~full ~acquire ~release n =
+  let cell = ref 0 in
+  let produce n =
+    for i = 1 to n do
+      acquire empty;
+      cell := i;
+      release full
+    done
+  in
+  let consume n =
+    let sum = ref 0 in
+    for _ = 1 to n do
+      acquire full;
+      sum := !sum + !cell;
+      release empty
+    done;
+    !sum
+  in
+  shape ~produce ~consume n
+
+let passing_concord shape n =
+  passing shape
+    ~empty:(Concord.Semaphore.Counting.make several)
+    ~full:(Concord.Semaphore.Counting.make 0)
+    ~acquire:(fun t -> Concord.Semaphore.Counting.acquire_n t several)
+    ~release:(fun t -> Concord.Semaphore.Counting.release_n t several)
+    n
+
+let passing_eio shape n =
+  let times f t =
+    for _ = 1 to several do
+      f t
+    done
+  in
+  passing shape
+    ~empty:(Eio.Semaphore.make several)
+    ~full:(Eio.Semaphore.make 0)
+    ~acquire:(times Eio.Semaphore.acquire)
+    ~release:(times Eio.Semaphore.release)
+    n
+
+let several_passed =
+  let case = "semaphore-n-serial" in
+  {
+    title =
+      Printf.sprintf
+        "passing %d permits to a task that waits for them, and waiting for %d \
+         in return, 1 domain (Eio: one by one)"
+        several several;
+    baseline =
+      row ~case ~impl:"eio" ~host:"eio"
+        (Time (passing_eio (Host.serial Host.eio)));
+    others =
+      Ours.rows ~case Ours.two_tasks (fun host ->
+          passing_concord (Host.serial host));
+  }
+
+let comparisons =
+  beside [ semaphore_free; semaphore_contended; several_free; several_passed ]

@@ -206,6 +206,14 @@ Every row is measured and written, with figures that are figures:
   structures semaphore-contended concord eio ns
   structures semaphore-contended concord thread ns
   structures semaphore-contended stdlib thread ns
+  structures semaphore-n-free eio eio ns
+  structures semaphore-n-free concord fifo ns
+  structures semaphore-n-free concord eio ns
+  structures semaphore-n-free concord domain ns
+  structures semaphore-n-serial eio eio ns
+  structures semaphore-n-serial concord fifo ns
+  structures semaphore-n-serial concord eio ns
+  structures semaphore-n-serial concord thread ns
   structures condition-signal eio eio ns
   structures condition-signal concord fifo ns
   structures condition-signal concord eio ns
@@ -234,6 +242,10 @@ Every row is measured and written, with figures that are figures:
   structures rwlock-write-free concord fifo ns
   structures rwlock-write-free concord eio ns
   structures rwlock-write-free concord domain ns
+  structures rwlock-downgrade-free concord-2 fifo ns
+  structures rwlock-downgrade-free concord fifo ns
+  structures rwlock-downgrade-free concord eio ns
+  structures rwlock-downgrade-free concord domain ns
   structures rwlock-read-parallel concord fifo ns
   structures rwlock-read-parallel concord eio ns
   structures rwlock-read-parallel concord domain ns
@@ -248,6 +260,26 @@ Every row is measured and written, with figures that are figures:
   structures barrier-parallel concord domain ns
   structures barrier-parallel concord thread ns
   structures barrier-parallel stdlib domain ns
+  structures latch-count-free concord fifo ns
+  structures latch-count-free concord eio ns
+  structures latch-count-free concord domain ns
+  structures latch-count-parallel concord fifo ns
+  structures latch-count-parallel concord eio ns
+  structures latch-count-parallel concord domain ns
+  structures latch-count-parallel concord thread ns
+  structures watch-set-free eio eio ns
+  structures watch-set-free concord fifo ns
+  structures watch-set-free concord eio ns
+  structures watch-set-free concord domain ns
+  structures watch-serial eio eio ns
+  structures watch-serial concord fifo ns
+  structures watch-serial concord eio ns
+  structures watch-serial concord thread ns
+  structures watch-parallel eio eio ns
+  structures watch-parallel concord fifo ns
+  structures watch-parallel concord eio ns
+  structures watch-parallel concord domain ns
+  structures watch-parallel concord thread ns
   structures stream1-serial eio eio ns
   structures stream1-serial concord fifo ns
   structures stream1-serial concord eio ns
@@ -978,6 +1010,7 @@ Each form beside an idle domain has the rows of the plain one, and these cases h
   structures broadcast-serial
   structures channel-serial
   structures condition-signal
+  structures latch-count-free
   structures mailbox-serial
   structures mutex-cancel-10
   structures mutex-cancel-10000
@@ -988,13 +1021,18 @@ Each form beside an idle domain has the rows of the plain one, and these cases h
   structures pool-lwt
   structures promise-cancel-10000
   structures promise-serial
+  structures rwlock-downgrade-free
   structures rwlock-read-free
   structures rwlock-write-free
   structures semaphore-contended
   structures semaphore-free
+  structures semaphore-n-free
+  structures semaphore-n-serial
   structures stream1-serial
   structures stream100-serial
   structures stream10000-serial
+  structures watch-serial
+  structures watch-set-free
   structures work-queue-free
   structures work-queue-withdraw
   styles mvar
@@ -1015,8 +1053,8 @@ The figures of "Light Weight Concurrency in OCaml", each at its first point:
 
 Those of Go, where Go is installed; else the report says that they are missing:
 
-  $ if command -v go >/dev/null; then grep -c ' go go \(ns\|bytes\|req/s\|us\)$' rows; else grep 'Go was not' table >/dev/null && echo 66; fi
-  66
+  $ if command -v go >/dev/null; then grep -c ' go go \(ns\|bytes\|req/s\|us\)$' rows; else grep 'Go was not' table >/dev/null && echo 69; fi
+  69
 
 Those of Node.js, likewise:
 

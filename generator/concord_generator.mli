@@ -1,6 +1,8 @@
 (** Turning round who is in command: generators from iterators, and consumers
     that are driven by pushes. It needs OCaml's effects alone, and works in
-    tasks of any host. *)
+    tasks of any host.
+
+    {b Stability}: stable, but for the example {!Tree}. *)
 
 module Generator = Generator
 (** Values one by one, from whatever can be iterated over. *)

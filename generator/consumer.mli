@@ -1,6 +1,8 @@
 (** The inverse of a generator: code that reads in direct style, driven by those
     who have the data.
 
+    {b Stability}: stable.
+
     A parser calls [read ()] for its next character, and is in command. A
     consumer turns this round: {!push} gives it one, whenever there is one, and
     it runs up to where it reads again. So it stands still in the middle of its

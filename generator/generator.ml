@@ -147,7 +147,8 @@ let traverse_ahead size iter =
   { next; close }
 
 let of_iter ?(ahead = 0) iter =
-  if ahead < 0 then invalid_arg "Generator.of_iter: ahead < 0";
+  if ahead < 0 then
+    invalid_arg (Printf.sprintf "Generator.of_iter: ahead is %d" ahead);
   if ahead = 0 then traverse iter else traverse_ahead ahead iter
 
 module type ITERABLE = sig

@@ -1,5 +1,7 @@
 (** Values one by one, from whatever can be iterated over.
 
+    {b Stability}: stable.
+
     An iterator calls a function for each element, and is in command until it
     has called it for the last one. A generator turns this round: the consumer
     asks for the next element, and the traversal runs up to there. One effect

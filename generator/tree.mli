@@ -1,4 +1,6 @@
-(** Binary trees, the example of the slides. *)
+(** Binary trees, the example of the slides.
+
+    {b Stability}: experimental, may change in any release. *)
 
 type 'a t = Leaf | Node of 'a t * 'a * 'a t
 

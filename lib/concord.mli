@@ -1,5 +1,8 @@
 (** Synchronisation between tasks of any concurrency library.
 
+    {b Stability}: each module says in its second paragraph whether it is
+    stable. {!page-index.stability} says what that means.
+
     [open Concord] and use the structures; nothing needs to be set up.
 
     The [open] hides what has the same name and was there before. Of Stdlib that
@@ -23,7 +26,7 @@ module Scope = Scope
 
 module Tasks = Tasks
 (** Several things at once: [both], [all], [first], [any], [iter], [map]; and
-    [with_timeout], [sleep], [yield]. *)
+    [with_timeout], [sleep], [yield], [protect]. *)
 
 (** {2 One value} *)
 

@@ -1,5 +1,7 @@
 (** For the packages of this project.
 
+    {b Stability}: none, nothing is promised.
+
     The adapters, [concord-aio] and [concord-schedulers] use some of what is
     inside of [concord]. All of it is listed here. {b Nothing here is promised}:
     any release may change or remove it, and says nothing about that. If your

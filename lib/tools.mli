@@ -1,6 +1,9 @@
 (** What most programs don't need every day: finding faults, and writing
     schedulers, structures and styles of your own.
 
+    {b Stability}: {!Suspend} is stable. The others are experimental, and may
+    change in any release.
+
     These modules stand under one name, so that [open Concord] doesn't hide a
     program's own [Debug] or [Trace]. Write [Tools.Debug.report ()], or
     [open Concord.Tools] where you use them often. *)

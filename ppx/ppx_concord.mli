@@ -1,6 +1,8 @@
 (** The keyword [lazy], for [Concord.Lazy]: [[%lazy e]] and [let%lazy]; or the
     keyword and the patterns as they are, for a whole file.
 
+    {b Stability}: stable.
+
     {1 One value}
 
     - [[%lazy e]] is [Concord.Lazy.from_fun (fun () -> e)]. If [e] is a literal,

@@ -1,5 +1,7 @@
 (** Does your scheduler, or your structure, keep the contract?
 
+    {b Stability}: experimental, may change in any release.
+
     One call tests it, and reports one line for each clause: kept, broken with
     what was seen, or not offered. It needs no test framework. {!Host} is for
     authors of schedulers. *)

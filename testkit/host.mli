@@ -1,6 +1,8 @@
 (** Does a scheduler keep its side of the contract of {!Concord.Tools.Suspend},
     and what else can it do?
 
+    {b Stability}: experimental, may change in any release.
+
     Say what the scheduler is, in a module of type {!HOST}; then {!main} is the
     whole program. *)
 
@@ -21,7 +23,7 @@ module type HOST = Host_signature.HOST
       loop that handles [Suspend] in a task of this host; a loop that does not,
       as Eio's or that of a Domainslib pool.
     - {b domains}: two loops, each on a domain of its own.
-    - {b protect}: {!Concord.Tools.Suspend.protect}, also one in another.
+    - {b protect}: {!Concord.Tasks.protect}, also one in another.
     - {b fair}: tasks that are always ready leave others their turn.
     - {b failures}: what a task raises is not forgotten, even if the first task
       has ended before.

@@ -29,7 +29,7 @@ module type HOST = sig
   (** Is this what a task is cancelled with? *)
 
   val protects : bool
-  (** Does {!Concord.Tools.Suspend.protect} defer a cancellation? *)
+  (** Does {!Concord.Tasks.protect} defer a cancellation? *)
 
   val domains : bool
   (** May several domains call {!run} at the same time? *)

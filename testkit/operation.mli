@@ -1,5 +1,7 @@
 (** Does a structure keep its side of the contract?
 
+    {b Stability}: experimental, may change in any release.
+
     Describe one operation that may wait, and the one that lets its tasks go on
     ({!module-type-OPERATION}): a dozen lines. {!check} then looks at the
     clauses S1 to S5 of [Concord_suspend], and at what follows from them. The

@@ -1,4 +1,6 @@
-(** What a suite of checks has found, clause by clause. *)
+(** What a suite of checks has found, clause by clause.
+
+    {b Stability}: experimental, may change in any release. *)
 
 type verdict =
   | Kept
@@ -35,6 +37,10 @@ val to_string : t -> string
 
 val print : t -> unit
 (** [print report] writes [to_string report] to the standard output. *)
+
+(**/**)
+
+(** For the suites only. *)
 
 val printing :
   subject:string ->

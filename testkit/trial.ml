@@ -180,7 +180,8 @@ let seed = function
           | None -> invalid_arg ("CONCORD_SEED is no number: " ^ text)))
 
 let check_seconds what seconds =
-  if not (seconds > 0.) then invalid_arg (what ^ ": seconds <= 0")
+  if not (seconds > 0.) then
+    invalid_arg (Printf.sprintf "%s: seconds is %g" what seconds)
 
 let run ~seconds cases =
   let input, output = Unix.pipe ~cloexec:true () in

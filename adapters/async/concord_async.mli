@@ -1,6 +1,10 @@
 (** Concord's structures for Async: an operation that waits gives a deferred,
     and is woken by tasks of any host, in any domain.
 
+    {b Stability}: experimental, because it uses private parts of Async
+    ([Scheduler.Private]). The structures are stable as those of [Concord], but
+    a new release of Async may need a new release of this library.
+
     {v
     open Core
     open Async

@@ -25,18 +25,11 @@ let submit_as name pool f =
 
 let submit pool f = submit_as "submit" pool f
 
-let submit_cancellable_as name pool f =
+let run pool f =
   let promise = Promise.create () in
   let f = Attached.known_job pool promise f in
   let job, cancel = Porter.cancellable ~cancelled:Cancelled promise f in
-  Attached.post name pool job;
-  (promise, cancel)
-
-let submit_cancellable pool f =
-  submit_cancellable_as "submit_cancellable" pool f
-
-let run pool f =
-  let promise, cancel = submit_cancellable_as "run" pool f in
+  Attached.post "run" pool job;
   match Promise.await promise with
   | v -> v
   | exception e ->

@@ -1,5 +1,8 @@
 (** Work for an unmodified Domainslib pool, submitted from anywhere.
 
+    {b Stability}: stable, but for {{!stop}jobs that can be told to stop}, which
+    are experimental and may change in any release.
+
     [Domainslib.Task.async] must be called from a domain that the pool knows,
     and [Domainslib.Task.run] blocks its caller's whole domain. {!submit} may be
     called from any Eio fiber, thread, domain or task, returns at once, and
@@ -49,10 +52,10 @@ val with_pool :
       work.
     - {b Cancelled}: [f] gets the host's exception where it waits. If the pool
       is still being set up, [f] isn't called. The end of [with_pool] is
-      {{!Concord.Tools.Suspend.protect}protected}: it still waits for the jobs.
-      Where a host cannot defer a cancellation (Eio without [concord-eio]) the
-      exception is raised at once, and the thread waits for the jobs and tears
-      the pool down.
+      {{!Concord.Tasks.protect}protected}: it still waits for the jobs. Where a
+      host cannot defer a cancellation (Eio without [concord-eio]) the exception
+      is raised at once, and the thread waits for the jobs and tears the pool
+      down.
     - {b Signals}: what runs in the pool has the caller's signal mask. If a
       handler raises in the caller, then [with_pool] raises that, after it has
       waited for the jobs (but for a second one that raises while it does). The
@@ -104,8 +107,8 @@ exception Torn_down
 (** {1 Jobs} *)
 
 exception Cancelled
-(** What a promise of {!submit_cancellable} or {!submit_stoppable} fails with,
-    and what {!check} raises. *)
+(** What a promise of {!submit_stoppable} fails with, and what {!check} raises.
+*)
 
 val submit : Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t
 (** [submit pool f] runs [f] as a task of [pool]. The promise is filled with its
@@ -154,17 +157,10 @@ val run : Domainslib.Task.pool -> (unit -> 'a) -> 'a
       job has not started, it never will. If it has, it runs to its end, since
       Domainslib cancels nothing, and its result is dropped (as by
       [Eio.Executor_pool.submit]); {!drain} waits for it. For a caller that has
-      to wait for the end of its job, there is {!Concord.Tools.Suspend.protect}.
+      to wait for the end of its job, there is {!Concord.Tasks.protect}.
     - {b Order}, {b Cost}: as {!submit}; one suspension.
     - {b Raises} [e] if [f] raised [e], with its backtrace.
     - {b Raises} [Invalid_argument] as {!submit}. *)
-
-val submit_cancellable :
-  Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t * (unit -> bool)
-(** As {!submit}, with a function that cancels the job: [true] if the job had
-    not started; it then never will, and the promise fails with {!Cancelled}.
-    [false] if it has started, ended or was cancelled before. The function never
-    suspends; O(1). *)
 
 (** {1:stop Jobs that can be told to stop}
 
@@ -193,10 +189,26 @@ val stopped_evt : token -> unit Concord.Event.t
 
 val submit_stoppable :
   Domainslib.Task.pool -> (token -> 'a) -> 'a Concord.Promise.t * (unit -> bool)
-(** As {!submit_cancellable}, but the function also tells a job to stop that has
-    started; its result is [false] then. The job is also told so at the end of
-    {!with_pool}. The promise gets what the job gives, or raises, in spite of
-    that: {!Cancelled} if it was {!check} that ended it.
+(** As {!submit}, with a function that cancels the job. If the job has not
+    started, it never will, the promise fails with {!Cancelled}, and the result
+    is [true]. Otherwise the result is [false], and a job that runs is told to
+    stop, as it is at the end of {!with_pool}. The promise gets what the job
+    gives, or raises, in spite of that: {!Cancelled} if it was {!check} that
+    ended it. The function never suspends; O(1), and O(n) if [n] tasks wait for
+    {!stopped_evt}. A job that never checks is withdrawn in the same way, if it
+    has not started:
+
+    {[
+      # Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
+          let answer, cancel =
+            Concord_domainslib.submit_stoppable pool (fun _ -> 6 * 7)
+          in
+          let withdrawn = cancel () in
+          match Concord.Promise.await answer with
+          | v -> (not withdrawn) && v = 42
+          | exception Concord_domainslib.Cancelled -> withdrawn)
+      - : bool = true
+    ]}
 
     - {b Raises} [Invalid_argument] as {!submit}. *)
 

@@ -1,14 +1,14 @@
 (** Concord's plug-in for Eio, which works by being linked: there is nothing to
     call. And conversions of promises.
 
-    Without it Concord's operations work in Eio fibers too, through
-    [Domain_local_await]. With it they are faster, and
-    {!Concord.Tools.Suspend.protect} protects a fiber from cancellation. (For
-    the linker to keep the library, its dune stanza asks for all of it; no
-    [open] is needed.) *)
+    {b Stability}: experimental, because it uses private parts of Eio
+    ([Eio.Private]). The functions below are stable, but a new release of Eio
+    may need a new release of this library.
 
-val name : string
-(** ["eio"]: the name of the plug-in. *)
+    Without it Concord's operations work in Eio fibers too, through
+    [Domain_local_await]. With it they are faster, and {!Concord.Tasks.protect}
+    protects a fiber from cancellation. (For the linker to keep the library, its
+    dune stanza asks for all of it; no [open] is needed.) *)
 
 (** {2 Promises}
 

@@ -1,6 +1,9 @@
 (** Concord's structures for Lwt: an operation that waits gives a promise of
     Lwt, and is woken by tasks of any host, in any domain.
 
+    {b Stability}: stable, but for {!call} and {!with_domain}, which are
+    experimental and may change in any release.
+
     {[
       # let box : string Concord_lwt.Mvar.t = Concord_lwt.Mvar.create_empty ()
       val box : string Concord_lwt.Mvar.t = <abstr>
@@ -250,10 +253,9 @@ val with_domain :
     - {b Cancelled} while [create] runs: its promise is cancelled by
       [Lwt.cancel]. If it gives a value nevertheless, that is closed. [f] is not
       called, and the host's exception is raised. Later: [f] gets the host's
-      exception where it waits. The end is
-      {{!Concord.Tools.Suspend.protect}protected}. Where a host can't defer a
-      cancellation (Eio without [concord-eio]) the exception is raised at once,
-      and the thread waits for the domain.
+      exception where it waits. The end is {{!Concord.Tasks.protect}protected}.
+      Where a host can't defer a cancellation (Eio without [concord-eio]) the
+      exception is raised at once, and the thread waits for the domain.
     - {b Signals}: the domain has the caller's signal mask. What a handler
       raises in the loop ends the loop, as in [Lwt_main.run].
     - {b Cost}: a thread and a domain, which take about a millisecond.

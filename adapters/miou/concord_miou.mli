@@ -1,6 +1,8 @@
 (** Tasks of Miou wait in Concord's structures, together with the tasks of every
     other host, in any domain.
 
+    {b Stability}: experimental, may change in any release.
+
     {v
     let () =
       Concord_miou.run @@ fun () ->
@@ -40,10 +42,10 @@
     cancellation again. (They know of the cancellation if it was one of them
     that was cancelled.)
 
-    A wait in {!Concord.Tools.Suspend.protect}, as that of a
-    {!Concord.Condition.wait} for its mutex, blocks the whole domain there, for
-    a second at most. Then it raises the cancellation too: the task may wait for
-    another one of the same domain.
+    A wait in {!Concord.Tasks.protect}, as that of a {!Concord.Condition.wait}
+    for its mutex, blocks the whole domain there, for a second at most. Then it
+    raises the cancellation too: the task may wait for another one of the same
+    domain.
 
     {2 Limits}
 
@@ -67,9 +69,6 @@
     - A lazy value whose computation waits, and then raises [Miou.Cancelled], is
       computed again by the next task, also if that was the cancellation of
       another one: after an operation of Miou's own it is not known which. *)
-
-val name : string
-(** ["miou"]: the name of the plug-in. *)
 
 val run : ?g:Random.State.t -> ?domains:int -> (unit -> 'a) -> 'a
 (** [run f] is [Miou_unix.run f], in which tasks can wait in Concord's

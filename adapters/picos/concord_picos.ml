@@ -1,7 +1,6 @@
 open Picos
 module Promise = Concord.Promise
 
-let name = Fibers.name
 let using loop = Concord.Tools.Host_kit.using_plugin Fibers.plugin loop
 let as_fiber = Guest.as_fiber
 

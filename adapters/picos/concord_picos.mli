@@ -1,5 +1,7 @@
 (** Picos and Concord in one program, both ways.
 
+    {b Stability}: experimental, may change in any release.
+
     {b Fibers of Picos} wait in Concord's structures, with tasks of any other
     host, once this library is linked: there is nothing to call, except for
     {!using} where a scheduler of Picos and one of others run inside one
@@ -32,7 +34,7 @@
 
     - {b Cancelled} when the fiber's computation is: the wait raises the
       exception of the computation, with its backtrace, and has taken nothing.
-      Not where the fiber forbids it: {!Concord.Tools.Suspend.protect} is
+      Not where the fiber forbids it: {!Concord.Tasks.protect} is
       [Fiber.forbid].
     - {b Scopes} ({!Concord.Scope}, {!Concord.Tasks.both} and the like) start
       fibers, whose computation is the scope's. A fiber that forks has the new
@@ -56,9 +58,6 @@
       and what the fiber was to have is lost. *)
 
 open Picos
-
-val name : string
-(** ["picos"]: the name of the plug-in. *)
 
 val using : (unit -> 'a) -> 'a
 (** [using loop] is [loop ()], in which a scheduler of Picos runs on the calling
@@ -114,7 +113,7 @@ val as_fiber : (unit -> 'a) -> 'a
       fibers are cancelled with [Control.Terminate], and [as_fiber] raises the
       host's exception. If a computation is cancelled, by [Bundle.terminate]
       say, then what its fibers wait for ends, also in Concord's structures.
-      [Fiber.forbid] and {!Concord.Tools.Suspend.protect} defer both; in Eio if
+      [Fiber.forbid] and {!Concord.Tasks.protect} defer both; in Eio if
       [concord-eio] is linked.
     - {b Cost}: that of a scope; for each wait, that of a suspension on the host
       and of {!Concord.Tools.Host_kit.using}.

@@ -44,6 +44,7 @@ var serial = map[string]measurement{
 	"condition-signal":       condition,
 	"rwlock-read-free":       readFree,
 	"rwlock-write-free":      writeFree,
+	"latch-count-free":       countFree,
 	"promise-serial":         promiseRounds,
 	"serial":                 channel(1),
 	"yield":                  yields,
@@ -70,6 +71,7 @@ var parallel = map[string]measurement{
 	"mutex-work-parallel":  mutexParallel,
 	"condition-parallel":   condition,
 	"rwlock-read-parallel": readParallel,
+	"latch-count-parallel": countParallel,
 	"barrier-parallel":     barrierParallel,
 	"promise-parallel":     promiseRounds,
 	"lazy-parallel":        lazyChain,
@@ -277,6 +279,17 @@ func writeFree(n int) float64 {
 	for range n {
 		lock.Lock()
 		lock.Unlock()
+	}
+	return since(start)
+}
+
+func countFree(n int) float64 {
+	var group sync.WaitGroup
+	group.Add(1)
+	start := time.Now()
+	for range n {
+		group.Add(1)
+		group.Done()
 	}
 	return since(start)
 }

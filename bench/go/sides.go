@@ -77,6 +77,17 @@ func readParallel(n int) float64 {
 	})
 }
 
+func countParallel(n int) float64 {
+	var group sync.WaitGroup
+	group.Add(1)
+	return both(n, func(_, n int) {
+		for range n {
+			group.Add(1)
+			group.Done()
+		}
+	})
+}
+
 func barrierParallel(n int) float64 {
 	const sides = 2
 	var mutex sync.Mutex

@@ -178,7 +178,7 @@ let run main =
      let backtrace = Printexc.get_raw_backtrace () in
      Inbox.wake_up t.inbox;
      List.iter cancel_now t.tasks;
-     Suspend.protect (fun () -> loop t);
+     Tasks.protect (fun () -> loop t);
      Printexc.raise_with_backtrace e backtrace);
   match t.failure with
   | Some (e, backtrace) -> Printexc.raise_with_backtrace e backtrace

@@ -1,7 +1,6 @@
 (* Keep-alive, time limits and the end of a connection. *)
 
 open Concord
-open Concord.Tools
 
 type config = {
   idle_timeout : float;
@@ -31,7 +30,7 @@ let handle_safely t handle (request : Http.Request.t) =
   try handle request
   with e ->
     let backtrace = Printexc.get_raw_backtrace () in
-    if Suspend.is_cancelled () then Printexc.raise_with_backtrace e backtrace;
+    if Tasks.is_cancelled () then Printexc.raise_with_backtrace e backtrace;
     t.log
       (String.trim
          (Printf.sprintf "%s %S: %s\n%s"

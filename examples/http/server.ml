@@ -1,7 +1,6 @@
 (* The accept loop and the end of the service. *)
 
 open Concord
-open Concord.Tools
 
 (* What is complained of may come and go a thousand times a second. *)
 let once_a_minute log =
@@ -39,7 +38,7 @@ let run (t : Connection.config) ~max_connections ~grace (host : Host.t) handle =
     in
     Fun.protect ~finally:close @@ fun () ->
     try Connection.serve t handle socket
-    with e when not (Suspend.is_cancelled ()) -> t.log (Printexc.to_string e)
+    with e when not (Tasks.is_cancelled ()) -> t.log (Printexc.to_string e)
   in
   let next =
     Event.choose

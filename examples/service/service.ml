@@ -114,7 +114,7 @@ let perform t job =
   match compute t job with
   | outcome -> finish t job outcome
   | exception e ->
-      Tools.Suspend.protect (fun () -> finish t job Cancelled);
+      Tasks.protect (fun () -> finish t job Cancelled);
       raise e
 
 let work t = Work_queue.iter (perform t) t.jobs

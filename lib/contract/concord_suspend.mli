@@ -1,5 +1,9 @@
 (** The contract between schedulers and synchronisation structures.
 
+    {b Stability}: stable. The effects and the clauses H1 to H4 and S1 to S5 are
+    frozen, because schedulers and structures of different authors have to agree
+    on them.
+
     A {e task} is a unit of work that can be suspended: an Eio fiber, a
     Domainslib task, a task of a scheduler of yours, a system thread. What runs
     tasks is a {e scheduler}; the {e host} of a task is the innermost scheduler

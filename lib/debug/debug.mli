@@ -1,5 +1,7 @@
 (** Who waits for whom: for programs that hang, or are slow.
 
+    {b Stability}: experimental, may change in any release.
+
     Run the program with [CONCORD_DEBUG=sigquit] and, when it hangs, type
     [Ctrl-\ ] in its terminal, or call [kill -QUIT] with its process: it writes
     to the standard error which tasks wait, of whatever host, where, for how

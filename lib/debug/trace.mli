@@ -1,6 +1,8 @@
 (** What tasks do, as events of OCaml's runtime, which another process can read
     while the program runs: who waits, in which operation, and who wakes it.
 
+    {b Stability}: experimental, may change in any release.
+
     The command [concord-trace] of the package of that name shows them, and
     draws a timeline: {{!page-trace}that page} shows how to read them. Here is
     how a program does so itself.
@@ -142,6 +144,7 @@ val stop : unit -> unit
 (** Nothing more is emitted, but for the ends of waits that have begun. *)
 
 val is_on : unit -> bool
+(** Is the program traced? O(1). *)
 
 val on_signal : int -> unit
 (** [on_signal Sys.sigusr2]: from now on that signal starts the trace, and the

@@ -1,5 +1,7 @@
 (** A scheduler for lightweight tasks, first in, first out, on one domain.
 
+    {b Stability}: stable.
+
     It is the scheduler of "Effectively Composing Concurrency Libraries"
     (sections 3.1, 3.4 and 4), made right: its tasks wait on Concord's
     structures together with those of any other library, are resumed from any
@@ -172,7 +174,7 @@ val join_evt : handle -> unit Event.t
     ]} *)
 
 val protect : (unit -> 'a) -> 'a
-(** {!Concord.Tools.Suspend.protect}: [protect f] is [f ()], during which no
+(** {!Concord.Tasks.protect}: [protect f] is [f ()], during which no
     cancellation is delivered to the calling task. Scopes that are made inside
     are protected with it. A cancellation that comes meanwhile is raised by the
     first suspension after [protect].

@@ -22,7 +22,6 @@ let spin_first = Spinning.suspend
 (* --- The tasks of a host --------------------------------------------------- *)
 
 let scopes = Reach.scopes
-let ask = Reach.question
 
 type passing = Probe.passing = { passing : 'b. 'b Effect.t -> unit }
 type host = Reach.host = Suspends | Parks

@@ -1,5 +1,7 @@
 (** For authors of schedulers, and of plug-ins for schedulers.
 
+    {b Stability}: experimental, may change in any release.
+
     A scheduler becomes a host by handling
     {!Concord.Tools.Suspend.extension-Suspend}: the contract is in
     {!Concord.Tools.Suspend}, and needs nothing of this module. Here are the
@@ -129,6 +131,8 @@ type t
 (** One scheduler's loop. *)
 
 val create : unit -> t
+(** A loop that is not running. Make one for each run of your scheduler. O(1).
+*)
 
 val using :
   ?outside:((unit Concord_suspend.resumer -> unit option) -> unit) ->
@@ -194,7 +198,7 @@ type plugin = Plugin.t = {
             without having called [block], if the calling task is not one of the
             scheduler's. *)
   protect : 'a. (unit -> 'a) -> 'a;
-      (** As {!Concord.Tools.Suspend.protect}.
+      (** As {!Concord.Tasks.protect}.
           @raise Elsewhere without having called the function, as above. *)
   scopes : Concord_suspend.scopes option;
       (** What a handler of {!Concord.Tools.Suspend.extension-Scopes} would
@@ -254,14 +258,6 @@ val scopes : unit -> Concord_suspend.scopes option
     so. Suspends no task, but a host may let others take their turn.
 
     - {b Raises} the host's exception, if the task is cancelled. *)
-
-val ask : 'a Effect.t -> otherwise:'a -> 'a option
-(** [ask question ~otherwise] performs {!Concord.Tools.Suspend.extension-Ask},
-    and is [otherwise] if nobody answers. It is [None], and nobody was asked, if
-    the calling task's scheduler may be one that
-    {{!type-plugin}takes every effect}. Suspends no task.
-
-    - {b Raises} what a handler answers by raising [e]. *)
 
 type passing = Probe.passing = { passing : 'b. 'b Effect.t -> unit }
 (** What to do before an effect is performed. *)

@@ -1,8 +1,10 @@
 (** The one effect through which tasks of any scheduler wait, and the ways to
     reach hosts that do not handle it.
 
-    Users of Concord's structures need nothing of this module but {!protect}.
-    Authors of schedulers ({!Concord.Tools.Host_kit}) and of structures
+    {b Stability}: stable.
+
+    Users of Concord's structures need nothing of this module. Authors of
+    schedulers ({!Concord.Tools.Host_kit}) and of structures
     ({!Concord.Tools.Structure_kit}) read the contract first.
 
     @canonical Concord.Tools.Suspend *)
@@ -98,30 +100,6 @@ exception Never_resumed
 
     If several tasks wait for one another in a circle, each of them is told. *)
 
-val protect : (unit -> 'a) -> 'a
-(** [protect f] is [f ()], in which the innermost host that has cancellation
-    does not deliver it: a cancellation that arrives meanwhile raises at the
-    first suspension after [protect] returned. For a thread without scheduler,
-    what a signal handler raises while the thread waits is a cancellation. A
-    Domainslib task just calls [f], and so does an Eio fiber if [concord-eio] is
-    not linked.
-
-    - {b Suspends} only where [f] does.
-    - {b Cost}: one effect. On a host that does not know {!extension-Protect} it
-      comes back as an exception, and then the host is looked for as in
-      {!suspend}.
-    - {b Raises} [e] if [f] raises [e]. *)
-
-val yield : unit -> unit
-(** {!Concord.Tasks.yield}: lets other ready tasks have their turn. *)
-
-val is_cancelled : unit -> bool
-(** Would a suspension of the calling task raise its host's cancellation?
-    [false] for hosts without cancellation, and in {!protect}.
-
-    - {b Suspends} no task, but a host may let others take their turn.
-    - {b Cost}: that of a suspension which goes on at once. *)
-
 exception In_handler
 (** An operation had to wait in code that a scheduler's loop runs outside of its
     tasks: a signal handler, a finaliser, a callback from C. No task can be
@@ -143,3 +121,11 @@ exception In_handler
     end OCaml 5.4 in a segmentation fault. Lwt and Async refuse to wait in any
     case ([Concord_lwt.In_callback], [Concord_async.In_job]). In Eio's loop the
     thread waits, for ever if only a fiber of that loop could resume it. *)
+
+(**/**)
+
+(** {!Concord.Tasks} has them for users. *)
+
+val protect : (unit -> 'a) -> 'a
+val yield : unit -> unit
+val is_cancelled : unit -> bool

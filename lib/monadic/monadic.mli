@@ -1,6 +1,8 @@
 (** The structures in monadic style: what waits gives a promise of the style's
     own library, as [Lwt.t] or [Deferred.t].
 
+    {b Stability}: experimental, may change in any release.
+
     [Concord_lwt] is {!Make_with_wait} of Lwt, and [Concord_async] is {!Make} of
     Async. You need this module for another one. The structures are the same
     ones: what one side puts, in whatever style, the other side takes. (Section

@@ -12,10 +12,10 @@ module type S = sig
 
       - {b Cancelled} while it waits: the host's exception is raised in [f], and
         again by each operation in [f] that has to wait from then on, except in
-        {!Concord.Tools.Suspend.protect}. A cancellation that comes in there, or
-        after the operation was resumed, is raised by the next operation that
-        has to wait. If there is none, the promise has the value of [f ()].
-        (With [Make] it is lost, if the style's library does not repeat it.) *)
+        {!Concord.Tasks.protect}. A cancellation that comes in there, or after
+        the operation was resumed, is raised by the next operation that has to
+        wait. If there is none, the promise has the value of [f ()]. (With
+        [Make] it is lost, if the style's library does not repeat it.) *)
 
   val sync : 'a Event.t -> 'a promise
   (** [sync event] performs [event]: {!Concord.Event.sync}. Functions of

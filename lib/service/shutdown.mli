@@ -1,5 +1,7 @@
 (** An orderly end of a service: close in order, wait a while, then cancel.
 
+    {b Stability}: experimental, may change in any release.
+
     The main function of a service runs until somebody closes what it listens
     to. {!run} does so when a promise is resolved, which may be that of a signal
     ({!Signal.once}), and bounds the time that the rest may take.
@@ -49,7 +51,7 @@ val run :
     they wait. So put those that need not wait, such as {!Stream.close}, first.
 
     {!Tasks} says what can be cancelled. What can't be cancelled, or is in
-    {!Concord.Tools.Suspend.protect}, makes [run] wait longer than [grace].
+    {!Tasks.protect}, makes [run] wait longer than [grace].
 
     - {b Suspends} until all have ended.
     - {b Cancelled}: [main] is cancelled. The functions of [close] that were not

@@ -1,5 +1,7 @@
 (** Signals of the system, as promises that tasks of any host can wait for.
 
+    {b Stability}: experimental, may change in any release.
+
     OCaml runs the handlers of [Sys.signal] in a thread that runs OCaml code. If
     all threads sleep, each of them waiting for something, then no handler runs,
     and a service does not hear that it should stop. The functions of this

@@ -80,7 +80,8 @@ let missing t =
   Printf.sprintf "%d of %d parties missing" missing t.parties
 
 let create ?name parties =
-  if parties < 1 then invalid_arg "Barrier.create: fewer than 1 task";
+  if parties < 1 then
+    invalid_arg (Printf.sprintf "Barrier.create: %d tasks" parties);
   let t = { parties; state = Atomic.make empty } in
   Labels.made ~kind:"barrier" ?name t
 

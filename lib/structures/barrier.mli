@@ -1,5 +1,7 @@
 (** A cyclic barrier: a number of tasks wait for each other, again and again.
 
+    {b Stability}: stable.
+
     An operation without a {b Suspends} line never suspends and performs no
     effect. Without a {b Cost} line it is O(1). *)
 

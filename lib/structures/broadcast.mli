@@ -1,5 +1,7 @@
 (** Every subscriber sees every value.
 
+    {b Stability}: stable.
+
     All subscriptions see the values in one order, whichever tasks sent them.
     [send] never blocks. Values that a subscription has not received yet are
     kept for it, for as long as the subscription is referenced, unless the

@@ -1,5 +1,7 @@
 (** Broadcast variable: a condition that carries a value, and needs no mutex.
 
+    {b Stability}: stable.
+
     Lwt's [Lwt_condition] and Async's [Bvar], for tasks of any hosts. A value is
     for those who wait just then: it is not kept for who comes later. (What is
     kept is a {!Promise}, an {!Mvar} or a {!Broadcast}.)

@@ -1,5 +1,7 @@
 (** Rendezvous channels: a value passes when a sender and a receiver meet.
 
+    {b Stability}: stable.
+
     The channels of {!Concord.Event}, for tasks of any hosts, with everyday
     functions and an end.
 

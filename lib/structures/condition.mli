@@ -1,5 +1,7 @@
 (** Condition variables, with {!Mutex} or without, for tasks of any hosts.
 
+    {b Stability}: stable.
+
     A drop-in for Stdlib's [Condition]; but there are no wake-ups without a
     signal, and tasks are woken in the order in which they began to wait. *)
 
@@ -15,14 +17,14 @@ val wait : t -> Mutex.t -> unit
 
     - {b Suspends} until the signal, and then while [mutex] is locked.
     - {b Cancelled} while it waits for the signal: it has consumed none, locks
-      [mutex] again under {!Concord.Tools.Suspend.protect} and raises. Once
-      signalled it locks [mutex], also under {!Concord.Tools.Suspend.protect},
-      and returns: a cancellation arrives at the next suspension. In a program
-      of several domains a cancellation that came before is as one that comes
-      now: others may have had [mutex] meanwhile, if none was waiting for it,
-      and a signal that comes at once may be first. In Eio without [concord-eio]
-      nothing protects: a cancelled fiber for which [mutex] is not free then
-      raises without it.
+      [mutex] again under {!Concord.Tasks.protect} and raises. Once signalled it
+      locks [mutex], also under {!Concord.Tasks.protect}, and returns: a
+      cancellation arrives at the next suspension. In a program of several
+      domains a cancellation that came before is as one that comes now: others
+      may have had [mutex] meanwhile, if none was waiting for it, and a signal
+      that comes at once may be first. In Eio without [concord-eio] nothing
+      protects: a cancelled fiber for which [mutex] is not free then raises
+      without it.
     - {b Order}: that of arrival, and the same for [mutex].
     - {b Cost}: O(1), also to withdraw (amortised).
     - {b Raises} [Sys_error] if [mutex] is not locked. *)

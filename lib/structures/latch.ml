@@ -13,7 +13,7 @@ type t = state Atomic.t
 let make n = Atomic.make (if n = 0 then Open else Shut (n, Waiters.empty))
 
 let create ?name n =
-  if n < 0 then invalid_arg "Latch.create: negative count";
+  if n < 0 then invalid_arg (Printf.sprintf "Latch.create: a count of %d" n);
   Labels.made ~kind:"latch" ?name (make n)
 
 (* --- Steps ---------------------------------------------------------------- *)

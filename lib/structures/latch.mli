@@ -1,5 +1,7 @@
 (** A count that opens a gate, once, when it reaches zero.
 
+    {b Stability}: stable.
+
     The count may go up as well, while it is not zero. So a latch also waits for
     tasks whose number is not known before, such as the connections of a server
     ({!count_up}).

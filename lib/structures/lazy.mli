@@ -1,6 +1,8 @@
 (** Lazy: a value that is computed when it is first wanted; tasks of any host
     can want it at once.
 
+    {b Stability}: stable.
+
     It has all functions of Stdlib's [Lazy], with the same meaning, for programs
     with more than one task: the computation runs once, in the task that comes
     first. A task that comes meanwhile waits, and blocks no other. (Section 6 of
@@ -72,7 +74,7 @@ type cancel =
   | `Record  (** What it raised is remembered, as any other exception. *)
   | `Protect
     (** The cancellation is not delivered while it computes, if the host can
-        defer it: see {!Concord.Tools.Suspend.protect}. *) ]
+        defer it: see {!Concord.Tasks.protect}. *) ]
 (** What becomes of a computation if the task that runs it is cancelled. *)
 
 val from_fun : ?cancel:cancel -> (unit -> 'a) -> 'a t

@@ -7,7 +7,7 @@ let create = Stream.create_mailbox
 let put t v = if not (Stream.try_add t v) then assert false (* never full *)
 let take = Stream.take
 let try_take = Stream.try_take
-let take_all = Stream.take_all
+let drain = Stream.drain
 let take_evt = Stream.take_evt
 let length = Stream.length
 let is_empty = Stream.is_empty
@@ -17,5 +17,4 @@ let waiters = Stream.waiters
 
 include Reader.Make (Stream)
 
-let drain = take_all
 let add_seq t seq = Seq.iter (put t) seq

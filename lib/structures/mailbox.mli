@@ -1,6 +1,8 @@
 (** Unbounded FIFO queue for any number of producers and consumers: the
     "synchronous Fifo" of "Lightweight concurrency". To put never blocks.
 
+    {b Stability}: stable.
+
     An operation without a {b Suspends} line never suspends and performs no
     effect: signal handlers, finalisers and callbacks may use it. Without a
     {b Cost} line it is O(1). *)
@@ -44,11 +46,6 @@ val try_take : 'a t -> 'a option
 
     @raise Closed if [t] is closed and empty. *)
 
-val take_all : 'a t -> 'a list
-(** [take_all t] removes all items that are there when it looks, at once, the
-    first one first. [[]] if there are none, also if [t] is closed. What another
-    task adds between the look and the removal stays. O(n). *)
-
 val take_evt : 'a t -> 'a Event.t
 (** The event of {!take}. Performing it raises {!Closed} as {!take} does. *)
 
@@ -80,4 +77,6 @@ val add_seq : 'a t -> 'a Seq.t -> unit
     @raise Closed if [t] is closed before the end of [seq]. *)
 
 val drain : 'a t -> 'a list
-(** {!take_all}, under the name that all queues have for it. *)
+(** [drain t] removes all items that are there when it looks, at once, the first
+    one first. [[]] if there are none, also if [t] is closed. What another task
+    adds between the look and the removal stays. O(n). *)

@@ -1,5 +1,7 @@
 (** Mutual exclusion between tasks of any hosts.
 
+    {b Stability}: stable.
+
     A drop-in for Stdlib's [Mutex] that blocks the task only, and serves waiting
     tasks in the order of their arrival: a mutex that is unlocked while others
     wait passes to the first of them, and no task overtakes.

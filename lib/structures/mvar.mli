@@ -1,6 +1,8 @@
 (** MVar: a box for one value; putting into a full box and taking from an empty
     one wait. {!modify} {e holds} the box: then all others wait.
 
+    {b Stability}: stable.
+
     Tasks of any hosts meet at one MVar. It is a drop-in for [Lwt_mvar] (in
     direct style) and has the operations of Haskell's [MVar].
 

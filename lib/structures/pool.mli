@@ -1,5 +1,7 @@
 (** A pool of resources, such as connections to a database or buffers.
 
+    {b Stability}: experimental, may change in any release.
+
     A pool makes a resource when a task needs one and none is idle, but at most
     [n] of them. A task that comes while all are in use waits for one to be
     given back. Tasks of any hosts and domains share the pool. (It isn't a pool
@@ -60,8 +62,8 @@ val create :
       task. By default it is [true].
     - [dispose v] releases [v], for example closes it. It is called once for
       each resource that was made and doesn't stay in the pool, in
-      {!Concord.Tools.Suspend.protect}: a task that is cancelled has to release
-      its resource all the same. By default it does nothing.
+      {!Concord.Tasks.protect}: a task that is cancelled has to release its
+      resource all the same. By default it does nothing.
     - [keep_after e] tells whether a resource can be used again although the
       function that used it raised [e]. By default it can't. It should neither
       suspend nor raise.

@@ -320,7 +320,7 @@ let all ts =
   made all (List.map (needed all (fun () -> are is_filled pending) values) ts)
 
 let any ts =
-  if List.is_empty ts then invalid_arg "Promise.any: no promise";
+  if List.is_empty ts then invalid_arg "Promise.any: the list is empty";
   let any = make () and pending = Atomic.make ts in
   let first_failure = Atomic.make unresolved in
   let candidate t =

@@ -1,6 +1,8 @@
 (** Promise: a value that will be there later; tasks of any host can wait for
     it.
 
+    {b Stability}: stable.
+
     Also called an IVar. A promise is filled, or fails, at most once, and stays
     so. (Section 3.3 of "Effectively Composing Concurrency Libraries".)
 
@@ -68,14 +70,6 @@ val resolve :
 val try_resolve :
   ?backtrace:Printexc.raw_backtrace -> 'a t -> ('a, exn) result -> bool
 (** As {!resolve}, but [false] if [t] is filled or failed. *)
-
-val fail_waiters : ?backtrace:Printexc.raw_backtrace -> 'a t -> exn -> int
-(** As {!fail}, and returns how many waited: tasks, and functions of
-    {!on_resolve}. All of them have the exception now, but for tasks that were
-    cancelled and not yet unwound: these find it by {!peek}. A task that chose
-    another alternative did not wait.
-
-    @raise Already_filled if [t] is filled or failed. *)
 
 val await : 'a t -> 'a
 (** [await t] is the value of [t].
@@ -268,3 +262,15 @@ val in_domain : (unit -> 'a) -> 'a t
       - : int = 42
     ]}
     - {b Raises} [Failure] if no domain can be started. *)
+
+(**/**)
+
+(** For [Concord_fifo] only. *)
+
+val fail_waiters : ?backtrace:Printexc.raw_backtrace -> 'a t -> exn -> int
+(** As {!fail}, and returns how many waited: tasks, and functions of
+    {!on_resolve}. All of them have the exception now, but for tasks that were
+    cancelled and not yet unwound: these find it by {!peek}. A task that chose
+    another alternative did not wait.
+
+    @raise Already_filled if [t] is filled or failed. *)

@@ -1,5 +1,7 @@
 (** A lock that many tasks may hold to read, or one to write.
 
+    {b Stability}: stable.
+
     Tasks of any hosts may use it. Like a {!Mutex}, it does not know which task
     holds it: it cannot be locked twice by one task, nor turned from reading
     into writing (but see {!downgrade}). While waits are kept

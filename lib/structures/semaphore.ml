@@ -64,8 +64,12 @@ let attempt_several t request =
 module Counting = struct
   type nonrec t = t
 
+  let[@inline] check name n =
+    if n < 0 then
+      invalid_arg (Printf.sprintf "Semaphore.Counting.%s: %d permits" name n)
+
   let checked f n =
-    if n < 0 then invalid_arg "Semaphore.Counting.make: negative value";
+    check "make" n;
     f n
 
   let make n = checked make n
@@ -79,10 +83,6 @@ module Counting = struct
   let with_permit t f =
     acquire t;
     Step.within ~fast:released t release_counting () f
-
-  let[@inline] check name n =
-    if n < 0 then
-      invalid_arg (Printf.sprintf "Semaphore.Counting.%s: %d permits" name n)
 
   let[@inline] request name n =
     check name n;

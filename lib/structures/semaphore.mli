@@ -1,5 +1,7 @@
 (** Semaphores for tasks of any hosts.
 
+    {b Stability}: stable.
+
     Drop-ins for Stdlib's [Semaphore.Counting] and [Semaphore.Binary] that block
     the task only. A permit that is released while others wait passes to the
     first of them, and no task overtakes, but for threads that sleep (see

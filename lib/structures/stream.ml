@@ -51,7 +51,7 @@
 
    * linearises the operation. One that waited is certain when its resumer answers
    [true]: a take linearises then, an add when its item is in. A take that finds the
-   stream at its end, or empty, linearises when it reads [last]. [take_all] takes
+   stream at its end, or empty, linearises when it reads [last]. [drain] takes
    several items in one change, but what was added since it looked stays.
 
    A close of a stream that is not full linearises when it is sealed, because an add need
@@ -390,16 +390,14 @@ let rec try_take t =
           | Last (Sealed _) -> closed t
           | Last (Node _ | Takers _) -> None))
 
-let rec take_all t =
+let rec drain t =
   let before = Atomic.get t.first in
   let front = front before and top = top (Atomic.get t.last) in
   match values front top with
   | [] -> []
   | values ->
       let turned = turned front and rest = Bare { taken = index top } in
-      take_turned t before ~turned top ~rest ~result:values ~otherwise:take_all
-
-let drain = take_all
+      take_turned t before ~turned top ~rest ~result:values ~otherwise:drain
 
 (* --- Who waits ------------------------------------------------------------ *)
 
@@ -507,8 +505,10 @@ let make kind ?name capacity operations =
 let create capacity =
   if capacity < 1 then
     invalid_arg
-      "Stream.create: capacity < 1 (to pass items on without a buffer there is \
-       Channel)";
+      (Printf.sprintf
+         "Stream.create: a capacity of %d (to pass items on without a buffer \
+          there is Channel)"
+         capacity);
   make "stream" capacity (if is_short capacity then short else long)
 
 let create_mailbox ?name () = make "mailbox" ?name max_int mailbox

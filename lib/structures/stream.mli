@@ -1,5 +1,7 @@
 (** Bounded FIFO stream for any number of producers and consumers.
 
+    {b Stability}: stable.
+
     A drop-in for [Eio.Stream] between tasks of any hosts, which can be closed.
     (It has no capacity 0: that is a {!Channel}; and no [dump].)
 
@@ -15,7 +17,7 @@
       val stream : '_weak1 Stream.t = <abstr>
       # List.map (Stream.try_add stream) [ 'a'; 'b'; 'c' ]
       - : bool list = [true; true; false]
-      # Stream.close stream; Stream.take_all stream
+      # Stream.close stream; Stream.drain stream
       - : char list = ['a'; 'b']
     ]} *)
 
@@ -79,11 +81,6 @@ val try_take : 'a t -> 'a option
 val take_nonblocking : 'a t -> 'a option
 (** As {!try_take}, but [None] also if [t] is closed and empty. *)
 
-val take_all : 'a t -> 'a list
-(** [take_all t] removes all items that are there when it looks, at once, the
-    first one first. [[]] if there are none, also if [t] is closed. What another
-    task adds between the look and the removal stays. O(n). *)
-
 val add_evt : 'a t -> 'a -> unit Event.t
 (** The event of {!add}. Performing it raises {!Closed} as {!add} does. *)
 
@@ -127,7 +124,9 @@ val add_seq : 'a t -> 'a Seq.t -> unit
     @raise Closed if [t] is closed before the end of [seq]. *)
 
 val drain : 'a t -> 'a list
-(** {!take_all}, under the name that all queues have for it. *)
+(** [drain t] removes all items that are there when it looks, at once, the first
+    one first. [[]] if there are none, also if [t] is closed. What another task
+    adds between the look and the removal stays. O(n). *)
 
 (**/**)
 

@@ -1,5 +1,7 @@
 (** A value that changes, and tasks that follow it.
 
+    {b Stability}: stable.
+
     Readers see the latest value, and wait for the next change. They may miss
     values in between: a slow reader finds the last one, and nothing is kept for
     it. So a watch suits a configuration, a state, or a progress, where a
@@ -52,7 +54,8 @@ val set : 'a t -> 'a -> unit
     counts as a change even if [v] equals the old value.
 
     - {b Cost}: O(1), and O(n) if [n] tasks wait.
-    - {b Raises} {!Closed} if [t] is closed. *)
+
+    @raise Closed if [t] is closed. *)
 
 val changed : 'a t -> since:version -> 'a * version
 (** [changed t ~since] is the latest value and its version, once that isn't
@@ -64,7 +67,8 @@ val changed : 'a t -> since:version -> 'a * version
     - {b Order}: that of arrival. A task that waits gets the value of the {!set}
       that resumed it, which may be replaced before the task continues.
     - {b Cost}: O(1), also to withdraw (amortised).
-    - {b Raises} {!Closed} if [t] is closed, and its last value was seen. *)
+
+    @raise Closed if [t] is closed, and its last value was seen. *)
 
 val changed_evt : 'a t -> since:version -> ('a * version) Event.t
 (** The event of {!changed}. *)

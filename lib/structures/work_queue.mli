@@ -1,5 +1,7 @@
 (** Bounded FIFO queue whose items can be withdrawn.
 
+    {b Stability}: experimental, may change in any release.
+
     It is a {!Stream} in which [add] returns a ticket. Whoever has the ticket
     can withdraw the item, as long as no task has taken it. The room of the item
     is free at once. For example, a server queues jobs for slow workers. If a

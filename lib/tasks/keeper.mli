@@ -24,7 +24,7 @@ val within : (Signals.mask -> 'r t -> unit) -> ('r -> 'a) -> 'a
     - {b Suspends} until [r] is there, where [f] does, and until [t.over] is
       resolved.
     - {b Cancelled}: the exception is raised where it waits for [r], or in [f].
-      The wait for [t.over] is {{!Suspend.protect}protected}.
+      The wait for [t.over] is {{!Concord.Tasks.protect}protected}.
     - {b Raises} what [f] raises. Otherwise what [body] raises, or [Sys_error]
       if the thread can't be started. If a signal handler raises, [within] still
       waits for [t.over], unless a second one raises then. *)

@@ -1,5 +1,7 @@
 (** Tasks that end together, on whatever host calls.
 
+    {b Stability}: stable.
+
     A library uses a scope to do several things at once, and need not know which
     scheduler it runs on. The tasks of a scope are tasks of the caller's host,
     if the host says how it starts tasks: {!Concord_fifo} does, and Eio if

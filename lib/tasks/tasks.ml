@@ -1,4 +1,6 @@
 let yield = Suspend.yield
+let protect = Suspend.protect
+let is_cancelled = Suspend.is_cancelled
 
 (* Each has its value: [Scope.run] has raised unless all have returned. *)
 let keep cell f () = cell := Some (f ())
@@ -53,7 +55,7 @@ let rec add combine result v =
     add combine result v
 
 let any ?(combine = fun first _ -> first) fs =
-  if List.is_empty fs then invalid_arg "Concord.Tasks.any: no function";
+  if List.is_empty fs then invalid_arg "Tasks.any: the list is empty";
   let result = Atomic.make None in
   let run scope f () =
     add combine result (f ());
@@ -74,8 +76,7 @@ let first ?combine f g = any ?combine [ f; g ]
 let sleep seconds = Event.sync (Event.timeout seconds)
 
 let with_timeout seconds f =
-  if Float.is_nan seconds then
-    invalid_arg "Concord.Tasks.with_timeout: not a number";
+  if Float.is_nan seconds then invalid_arg "Tasks.with_timeout: not a number";
   let result = Atomic.make None and is_late = Promise.create () in
   let decide late = ignore (Promise.try_fill is_late late : bool) in
   let watch scope () =
@@ -168,7 +169,8 @@ let iter_all f xs =
       one (-1) ())
 
 let iter_as name ?(max_tasks = max_int) f xs =
-  if max_tasks < 1 then invalid_arg (name ^ ": max_tasks < 1");
+  if max_tasks < 1 then
+    invalid_arg (Printf.sprintf "%s: max_tasks is %d" name max_tasks);
   if List.compare_length_with xs max_tasks > 0 then
     iter_some ~tasks:max_tasks f xs
   else iter_all f xs

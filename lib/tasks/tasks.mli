@@ -1,5 +1,7 @@
 (** Several things at once, on whatever host calls.
 
+    {b Stability}: stable.
+
     {!Scope} says which tasks these are, and how they end.
 
     {2 What can be cancelled}
@@ -17,8 +19,8 @@
       others, and timeouts too, until they return.
     - A host that starts tasks itself and cannot cancel them lets them run to
       their end.
-    - A task that computes, or is in {!Concord.Tools.Suspend.protect}, goes on
-      until it waits outside of it. *)
+    - A task that computes, or is in {!Concord.Tasks.protect}, goes on until it
+      waits outside of it. *)
 
 val both : (unit -> 'a) -> (unit -> 'b) -> 'a * 'b
 (** [both f g] runs [f ()] and [g ()] at once, and returns the values of both.
@@ -150,6 +152,29 @@ val yield : unit -> unit
       c
       - : unit * unit = ((), ())
     ]} *)
+
+(** {2 Cancellation} *)
+
+val protect : (unit -> 'a) -> 'a
+(** [protect f] is [f ()], in which the innermost host that has cancellation
+    does not deliver it: a cancellation that arrives meanwhile raises at the
+    first suspension after [protect] returned. For a thread without scheduler,
+    what a signal handler raises while the thread waits is a cancellation. A
+    Domainslib task just calls [f], and so does an Eio fiber if [concord-eio] is
+    not linked.
+
+    - {b Suspends} only where [f] does.
+    - {b Cost}: one effect. On a host that does not know
+      {!Concord.Tools.Suspend.extension-Protect} it comes back as an exception,
+      and then the host is looked for as in {!Concord.Tools.Suspend.suspend}.
+    - {b Raises} [e] if [f] raises [e]. *)
+
+val is_cancelled : unit -> bool
+(** Would a suspension of the calling task raise its host's cancellation?
+    [false] for hosts without cancellation, and in {!protect}.
+
+    - {b Suspends} no task, but a host may let others take their turn.
+    - {b Cost}: that of a suspension which goes on at once. *)
 
 (** {2 Lists} *)
 

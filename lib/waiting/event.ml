@@ -185,9 +185,6 @@ let to_result t = wrap_handler (wrap t Result.ok) Result.error
 let prefer ts = Prefer ts
 let unless stop t = prefer [ wrap stop (fun _ -> None); wrap t Option.some ]
 
-let select_default ts f =
-  match poll (Choose ts) with Some v -> v | None -> f ()
-
 let in_order t =
   let alternatives, aborts = flatten t in
   (reversed alternatives, aborts)

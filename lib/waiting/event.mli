@@ -1,5 +1,8 @@
 (** A blocking operation as a value, and choice among several.
 
+    {b Stability}: stable, but for {!section-authors} ({!make}, {!make_by}),
+    which may change in any release.
+
     An event can be performed later, by tasks of any host, any number of times:
     {!sync} waits for it, {!poll} tries it now, {!select} waits for one of
     several. Every blocking operation [x] of every structure has its event
@@ -152,10 +155,6 @@ val receive : 'a channel -> 'a t
 
 (** {2 Several at once} *)
 
-val select_default : 'a t list -> (unit -> 'a) -> 'a
-(** [select_default ts f] performs one of [ts] that needs no waiting; if there
-    is none it is [f ()]. As {!poll} of {!choose}. *)
-
 val prefer : 'a t list -> 'a t
 (** [prefer ts] performs the first of [ts] that needs no waiting. If all must
     wait, it waits as {!choose} does, for the one that comes first. In a choice
@@ -167,9 +166,9 @@ val prefer : 'a t list -> 'a t
         Mailbox.put others "b";
         Mailbox.put urgent "a";
         let first = Event.sync (Event.prefer next) in
-        let second = Event.select_default next (fun () -> "nothing") in
-        first ^ second ^ Event.select_default next (fun () -> "nothing")
-      - : string = "abnothing"
+        let second = Event.sync (Event.prefer next) in
+        (first, second, Event.poll (Event.prefer next))
+      - : string * string * string option = ("a", "b", None)
     ]} *)
 
 val unless : 'stop t -> 'a t -> 'a option t
@@ -266,14 +265,14 @@ val wrap_handler : 'a t -> (exn -> 'a) -> 'a t
     raises while nothing is performed: the cancellation of a task that waits,
     and the function of a {!guard}; nor for the functions of {!wrap_abort}. It
     is called for a cancellation in a function given to {!wrap} in [t]: after
-    that use {!Concord.Tools.Suspend.is_cancelled}, or put the handler around
-    the operation alone. O(1). *)
+    that use {!Concord.Tasks.is_cancelled}, or put the handler around the
+    operation alone. O(1). *)
 
 val to_result : 'a t -> ('a, exn) result t
 (** [to_result t] gives [Ok v] where [t] gives [v], and [Error e] where the
     function of {!wrap_handler} would be called with [e]. *)
 
-(** {2 For authors of structures} *)
+(** {2:authors For authors of structures} *)
 
 val make : ('t, 'x, 'a) Structure_kit.operation -> 't -> 'x -> 'a t
 (** [make operation t arg] is the event of an operation with its argument, as
@@ -313,13 +312,17 @@ val make_by :
   ('b, 'a) policy -> ('t, 'x, 'b) Structure_kit.operation -> 't -> 'x -> 'a t
 (** As {!make}, by a policy. *)
 
+(**/**)
+
+(** For {!Condition} only. *)
+
 val wrap_withdraw : 'a t -> (unit -> unit) -> 'a t
 (** {!wrap_abort}, but the function runs before those given to {!wrap}: for an
     operation that has to undo something before the user's functions look. It
     also runs if an attempt of an operation inside raises: that one is chosen,
     but was not performed. *)
 
-(** {2 For authors of other styles} *)
+(** For {!Concord.Tools.Monadic} and [concord-schedulers] only. *)
 
 type 'a simple =
   | Simple : {

@@ -1,6 +1,8 @@
 (** Steps: what an operation does to a structure, as a pure function of the
     structure's state.
 
+    {b Stability}: experimental, may change in any release.
+
     A structure is an [Atomic] word that holds an immutable state. Each
     operation has a {e step}: a function from the operation's argument and the
     current state to what has to be done. A step changes nothing, resumes no
@@ -275,6 +277,10 @@ val withdraw :
   unit
 (** Counts an enlisted waiter as withdrawn, once. Then [next] follows, which
     doesn't begin with {!Again}. *)
+
+(**/**)
+
+(** For the library only. *)
 
 val withdraw_by :
   's Atomic.t ->

@@ -1,6 +1,8 @@
 (** For authors of structures: the parts of which all structures of the library
     are made.
 
+    {b Stability}: experimental, may change in any release.
+
     A structure is an [Atomic] with an immutable state, in which tasks wait in
     {{!Waiters}queues}. For each blocking operation you write a {{!Step}step},
     which is a pure function of the state, and say where in the state its

@@ -1,5 +1,7 @@
 (** One task, or one alternative of a choice, that waits in a structure.
 
+    {b Stability}: experimental, may change in any release.
+
     A waiter is {e live} from when its resumer is set until it is {e withdrawn}:
     it was withdrawn, has refused, or is an alternative of a choice that took
     it. A waiter that is withdrawn may still be in its queue.
@@ -26,21 +28,12 @@ val no_choice : choice
 val make : 'x -> ('x, 'a) t
 (** A waiter in no choice, which is not live yet: [resumer] is to be set. *)
 
-val make_live : (('a, exn) result -> bool) -> (unit, 'a) t
-(** A waiter in no choice, with its resumer. *)
-
-val make_alternative : choice -> 'x -> ('x, 'a) t
-(** As {!make}, for an alternative of the choice. *)
-
 val is_live : _ t -> bool
 (** Is it not withdrawn? A live waiter may still refuse: its task may just have
     been cancelled. *)
 
 val is_withdrawn : _ t -> bool
-(** Is it withdrawn, and not {!mark_leaving} only? *)
-
-val mark_leaving : _ t -> unit
-(** It is not live any more, and not counted yet. *)
+(** Is it withdrawn? *)
 
 val mark_withdrawn : _ t -> unit
 (** From now on the waiter is withdrawn. Its queue learns of it by
@@ -61,13 +54,26 @@ val resume : (_, 'a) t -> ('a, exn) result -> bool
 
     - {b Raises} what a signal handler raises, after the decision. *)
 
+val will_refuse : _ t -> to_:_ t -> bool
+(** Is the first one withdrawn, or of the same choice as the second, which it
+    can't meet? *)
+
+(**/**)
+
+(** For the library only. *)
+
+val make_live : (('a, exn) result -> bool) -> (unit, 'a) t
+(** A waiter in no choice, with its resumer. *)
+
+val make_alternative : choice -> 'x -> ('x, 'a) t
+(** As {!make}, for an alternative of the choice. *)
+
+val mark_leaving : _ t -> unit
+(** It is not live any more, and not counted yet. *)
+
 val is_alternative : _ t -> bool
 (** Is it one of a choice's? *)
 
 val of_same_choice : _ t -> _ t -> bool
 (** Are these two alternatives of one choice? Then they cannot meet each other.
 *)
-
-val will_refuse : _ t -> to_:_ t -> bool
-(** Is the first one withdrawn, or of the same choice as the second, which it
-    can't meet? *)

@@ -1,5 +1,7 @@
 (** Persistent FIFO queue of waiters, some of which are withdrawn.
 
+    {b Stability}: experimental, may change in any release.
+
     A waiter that is withdrawn is only counted here, unless the queue is long
     and it came last: then it is taken out. When more than half of the queue are
     withdrawn, the queue is rebuilt without them: withdrawing costs O(1)

@@ -1,5 +1,7 @@
 (** What the code that [ppx_concord] generates calls. Nobody else should.
 
+    {b Stability}: none, nothing is promised.
+
     The types are written as [Concord.Lazy.t], so that the compiler's messages
     name them like this. No module of the user's hides this one. *)
 

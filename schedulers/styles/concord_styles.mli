@@ -1,6 +1,8 @@
 (** Lightweight threads in seven styles, all of which wait for tasks of any
     host.
 
+    {b Stability}: experimental, may change in any release.
+
     This is the system of "Light Weight Concurrency in OCaml: Continuations,
     Monads, Promises, Events" (Christophe Deleuze, 2010; here "the paper"). Each
     style is a module of about 100 lines, to be read side by side with the
@@ -46,9 +48,9 @@
       taken and given nothing. One that was already resumed, by a task that gave
       it something, goes on up to where it has to wait again. A thread in direct
       style ends by an exception, so that its finalisers run;
-      {!Concord.Tools.Suspend.protect} puts that off. Called by code that is in
-      no thread of the style, [stop] forgets what that has spawned and not
-      started; to end a set from outside, cancel the task that called [start].
+      {!Concord.Tasks.protect} puts that off. Called by code that is in no
+      thread of the style, [stop] forgets what that has spawned and not started;
+      to end a set from outside, cancel the task that called [start].
     - An exception that a thread raises ends all threads as [stop] does. Then
       [start] raises it, with its backtrace. What a signal handler raises does
       so too; a thread that was just being resumed may then not be unwound.

@@ -1,5 +1,7 @@
 (** Call with current continuation.
 
+    {b Stability}: experimental, may change in any release.
+
     [callcc f] calls [f] with what remains to be done: a function that never
     returns, as to call it is to go on from where {!callcc} was called. (Section
     4.1 of the paper.)

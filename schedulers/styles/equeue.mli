@@ -2,6 +2,8 @@
     happened. (Section 5.4 of the paper, after the module of that name in
     OCamlnet.)
 
+    {b Stability}: experimental, may change in any release.
+
     An {e event} is an occasion of which handlers are told. It is made by
     {!val-event}, happens by {!add}, any number of times, each time with a
     value, and is presented to its handlers by {!run}, in the order of {!add}.

@@ -1,5 +1,7 @@
 (** Handlers that resume each continuation exactly once.
 
+    {b Stability}: experimental, may change in any release.
+
     Code that holds a file, a lock or a permit counts on it that whatever it
     calls returns or raises. A handler that drops its continuation breaks that:
     the computation stays where it is, and what it holds is never given back.

@@ -1,6 +1,8 @@
 (** The promise monad: an operation that must wait returns at once, with a
     promise of its result; [>>=] adds what is to be done to those who wait for
-    the promise. (Section 5.3 and Figure 7 of the paper, after Lwt.) *)
+    the promise. (Section 5.3 and Figure 7 of the paper, after Lwt.)
+
+    {b Stability}: experimental, may change in any release. *)
 
 include Signatures.Monadic
 

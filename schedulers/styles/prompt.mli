@@ -1,5 +1,7 @@
 (** Delimited continuations, with any number of prompts.
 
+    {b Stability}: experimental, may change in any release.
+
     The operators of Dybvig, Peyton Jones and Sabry, which the paper uses
     (section 4.2), over OCaml's effects. A {e prompt} marks a place on the
     stack. What lies between that place and the top can be taken off the stack,

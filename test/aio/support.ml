@@ -33,7 +33,7 @@ let waiting = Concord_aio__Readiness.waiting
 
 (* The loop of [run] has to have its turns, if this is one of its tasks. *)
 let pause () =
-  Concord.Tools.Suspend.yield ();
+  Concord.Tasks.yield ();
   Thread.yield ()
 
 let until_waiting n = eventually "they wait" ~pause (fun () -> waiting () = n)

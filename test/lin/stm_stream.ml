@@ -1,7 +1,7 @@
 (* What never waits, of Stream and Mailbox, and what need not wait because of the
    state, against a model.
 
-   [take_all] takes what was there at one moment, and removes it a little later: an item
+   [drain] takes what was there at one moment, and removes it a little later: an item
    that is added in between stays. So beside adds it is tested on one domain only. *)
 
 open Concord
@@ -17,7 +17,7 @@ type cmd =
   | Take_nonblocking
   | Poll_take
   | Take
-  | Take_all
+  | Drain
   | Length
   | Is_empty
   | Close
@@ -32,7 +32,7 @@ let show = function
   | Take_nonblocking -> "take_nonblocking"
   | Poll_take -> "poll take_evt"
   | Take -> "take"
-  | Take_all -> "take_all"
+  | Drain -> "drain"
   | Length -> "length"
   | Is_empty -> "is_empty"
   | Close -> "close"
@@ -47,7 +47,7 @@ module type Taking = sig
   val poll_take : t -> int option
   val take_nonblocking : t -> int option
   val take : t -> int
-  val take_all : t -> int list
+  val drain : t -> int list
   val length : t -> int
   val is_empty : t -> bool
   val close : t -> unit
@@ -112,7 +112,7 @@ struct
       else if state.closed then []
       else [ Gen.map (fun v -> Add v) value ]
     in
-    arbitrary (if_possible @ adds @ takes) (Gen.return Take_all :: looks)
+    arbitrary (if_possible @ adds @ takes) (Gen.return Drain :: looks)
 
   let precond cmd state =
     match cmd with
@@ -127,7 +127,7 @@ struct
         { state with items = items @ [ v ] }
     | (Try_take | Poll_take | Take_nonblocking | Take), _ :: items ->
         { state with items }
-    | Take_all, _ -> { state with items = [] }
+    | Drain, _ -> { state with items = [] }
     | Close, _ -> { state with closed = true }
     | _ -> state
 
@@ -147,7 +147,7 @@ struct
     | Take_nonblocking -> taken Taking.take_nonblocking
     | Poll_take -> taken Taking.poll_take
     | Take -> taken (fun t -> Some (Taking.take t))
-    | Take_all -> Res (list int, Taking.take_all t)
+    | Drain -> Res (list int, Taking.drain t)
     | Length -> Res (int, Taking.length t)
     | Is_empty -> Res (bool, Taking.is_empty t)
     | Close -> Res (unit, Taking.close t)
@@ -163,7 +163,7 @@ struct
     | (Try_take | Poll_take | Take), Res ((Result (Option Int, Exn), _), r) ->
         r
         = if first = None && state.closed then Error Stream.Closed else Ok first
-    | Take_all, Res ((List Int, _), items) -> items = state.items
+    | Drain, Res ((List Int, _), items) -> items = state.items
     | Length, Res ((Int, _), n) -> n = List.length state.items
     | Is_empty, Res ((Bool, _), empty) -> empty = (state.items = [])
     | Is_closed, Res ((Bool, _), closed) -> closed = state.closed
@@ -200,7 +200,7 @@ struct
       List.iter (Adding.add t) items;
       t
 
-    let arb_cmd _ = arbitrary (Gen.return Take_all :: takes) looks
+    let arb_cmd _ = arbitrary (Gen.return Drain :: takes) looks
   end
 
   module Two = STM_domain.Make (Never_waits)

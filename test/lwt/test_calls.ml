@@ -124,7 +124,7 @@ let unwinds host =
       | exception e ->
           yes "unwound before" !unwound;
           no "not Lwt's exception" (e = Lwt.Canceled);
-          yes "is cancelled" (Tools.Suspend.is_cancelled ());
+          yes "is cancelled" (Tasks.is_cancelled ());
           raise e)
 
 (* It takes no notice, or was faster: nothing is dropped. *)

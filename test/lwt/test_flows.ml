@@ -211,7 +211,7 @@ let feed_ends () =
     let* () = turns 3 in
     let* () = end_ m fed in
     yes "closed" (Stream.is_closed m);
-    let here = Stream.take_all m in
+    let here = Stream.drain m in
     let+ there = Lwt_stream.to_list s in
     yes "nothing is lost" (here @ there = items)
   in

@@ -46,9 +46,9 @@ let try_take name t =
   make name @@ fun () ->
   match Stream.try_take t with None -> "none" | Some v -> took v
 
-let take_all name t =
+let drain name t =
   make name @@ fun () ->
-  let vs = Stream.take_all t in
+  let vs = Stream.drain t in
   List.iter (fun v -> ignore (took v)) vs;
   show vs
 
@@ -209,12 +209,12 @@ let () =
   both "two wait to add, one takes all" 2 [ 1; 2 ]
     (fun t ->
       let a = add "a" t [ 3 ] and b = add "b" t [ 4 ] in
-      ([ a; b ], [ Run (take_all "r" t); Cancel a ]))
+      ([ a; b ], [ Run (drain "r" t); Cancel a ]))
     [ "a=cancelled b=ok r=[1 2] [4]"; "a=ok b=ok r=[1 2] [3 4]" ];
   both "add, take all and take" 2 [ 1 ]
     (fun t ->
       let a = add "a" t [ 2 ] in
-      ([], [ Run a; Run (take_all "r" t); Run (try_take "s" t) ]))
+      ([], [ Run a; Run (drain "r" t); Run (try_take "s" t) ]))
     [
       "a=ok r=[1 2] s=none []";
       "a=ok r=[1] s=2 []";
@@ -229,7 +229,7 @@ let () =
     [ "r=1,2 s=3 a=ok []"; "r=1,3 s=2 a=ok []"; "r=2,3 s=1 a=ok []" ];
   check "two take what is on the stack, one takes all" 3 [ 1; 2 ]
     (fun t ->
-      let r = try_take "r" t and s = take_all "s" t in
+      let r = try_take "r" t and s = drain "s" t in
       ([], [ Run r; Run s; Run (add "a" t [ 3 ]) ]))
     [
       "r=1 s=[2 3] a=ok []";

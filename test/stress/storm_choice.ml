@@ -225,7 +225,7 @@ let at_rest w =
         drain (fun () -> Stream.try_take t))
       w.streams
   in
-  in_boxes @ in_streams @ Mailbox.take_all w.mailbox
+  in_boxes @ in_streams @ Mailbox.drain w.mailbox
 
 let storm_of_choices kinds hosts =
   let tasks = 12 and times = 1_000 in

@@ -68,7 +68,7 @@ let stream capacity () =
         (fun () -> [ twice (Stream.take_evt t) ]);
         (fun () -> Option.to_list (Stream.try_take t));
         (fun () ->
-          match Stream.take_all t with [] -> [ Stream.take t ] | all -> all);
+          match Stream.drain t with [] -> [ Stream.take t ] | all -> all);
       |];
     close = (fun () -> Stream.close t);
     at_rest = (fun () -> Stream.waiters t = 0 && Stream.is_empty t);

@@ -19,12 +19,12 @@ val settle : unit -> unit
 
 val cancel : 'a t -> bool
 (** Cancels a task that waits: it goes on in {!settle}. [false] if it had been
-    resumed or cancelled before, or is in [Suspend.protect]. *)
+    resumed or cancelled before, or is in [Tasks.protect]. *)
 
 val stop : 'a t -> unit
 (** Cancels a task for good, as most hosts do: where it waits, if it may, and at
     each suspension from now on, before the structure's [block] is called; but
-    not in [Suspend.protect]. *)
+    not in [Tasks.protect]. *)
 
 val waits : 'a t -> bool
 (** Whether it has not ended. *)

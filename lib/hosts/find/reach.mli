@@ -65,7 +65,7 @@ val suspend_unlisted : ('a resumer -> 'a option) -> 'a
 (** As {!suspend}, for one that waits for work: it is not kept as a wait. *)
 
 val protect : (unit -> 'a) -> 'a
-(** {!Concord.Tools.Suspend.protect}. *)
+(** {!Concord.Tasks.protect}. *)
 
 val yield : unit -> unit
 (** {!Concord.Tasks.yield}. *)
@@ -88,7 +88,12 @@ val watch_end : unit -> exn -> bool
     between? *)
 
 val question : 'a Effect.t -> otherwise:'a -> 'a option
-(** {!Concord.Tools.Host_kit.ask}. *)
+(** [question q ~otherwise] performs {!Concord_suspend.extension-Ask}, and is
+    [otherwise] if nobody answers. It is [None], and nobody was asked, if the
+    calling task's scheduler may be one that takes every effect. Suspends no
+    task.
+
+    - {b Raises} what a handler answers by raising [e]. *)
 
 val nobody_answers : unit -> bool
 (** Is it certain that no handler answers a question? {b Cost}: a few reads,

@@ -1,5 +1,7 @@
 (** The one decision of H3, in which resuming a task and cancelling it race.
 
+    {b Stability}: experimental, may change in any release.
+
     Each wait has a decision of its own. The thread that installs the outcome
     first has won, and owes the task its turn; all others get [false]. *)
 

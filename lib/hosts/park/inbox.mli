@@ -2,6 +2,8 @@
     queue to which any thread posts and which one thread, the loop's, serves (H2
     to H4).
 
+    {b Stability}: experimental, may change in any release.
+
     A wake-up can be posted together with the decision of H3, so that no
     exception of a signal handler comes between the two. *)
 

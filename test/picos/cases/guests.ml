@@ -92,8 +92,7 @@ let deferred () =
   Bundle.join_after (fun bundle ->
       Bundle.fork bundle (fun () ->
           got := Control.protect (fun () -> Concord.Mvar.take m);
-          got :=
-            !got + Concord.Tools.Suspend.protect (fun () -> Concord.Mvar.take m);
+          got := !got + Concord.Tasks.protect (fun () -> Concord.Mvar.take m);
           match Control.raise_if_canceled () with
           | () -> Alcotest.fail "it was not told"
           | exception Control.Terminate -> ());

@@ -1,4 +1,4 @@
-(* Suspend.is_cancelled and Host_kit.probe. *)
+(* Tasks.is_cancelled and Host_kit.probe. *)
 
 open Concord
 open Concord.Tools
@@ -44,43 +44,43 @@ let many_times place () =
       for _ = 1 to 100 do
         let host = Host_kit.probe { passing = ignore } in
         yes "the same" (host = Host_kit.probe { passing = ignore });
-        no "cancelled" (Suspend.is_cancelled ())
+        no "cancelled" (Tasks.is_cancelled ())
       done)
 
 (* --- Cancellation ------------------------------------------------------------ *)
 
 let not_cancelled place () =
   place (fun () ->
-      no "is_cancelled" (Suspend.is_cancelled ());
-      no "in protect" (Suspend.protect Suspend.is_cancelled);
+      no "is_cancelled" (Tasks.is_cancelled ());
+      no "in protect" (Tasks.protect Tasks.is_cancelled);
       no "in a computation"
-        (Lazy.force (Lazy.from_fun (fun () -> Suspend.is_cancelled ()))))
+        (Lazy.force (Lazy.from_fun (fun () -> Tasks.is_cancelled ()))))
 
 (* In a task that was cancelled where it waited; it handles that. *)
 let cancelled (host : Cancelling.host) () =
   host.run @@ fun () ->
   let never : unit Promise.t = Promise.create () and ended = ref false in
   let task () =
-    no "before" (Suspend.is_cancelled ());
+    no "before" (Tasks.is_cancelled ());
     (try Promise.await never with _ -> ());
     for _ = 1 to 2 do
-      yes "is_cancelled" (Suspend.is_cancelled ());
+      yes "is_cancelled" (Tasks.is_cancelled ());
       yes "in a computation"
         (Lazy.force
-           (Lazy.from_fun ~cancel:`Record (fun () -> Suspend.is_cancelled ())));
+           (Lazy.from_fun ~cancel:`Record (fun () -> Tasks.is_cancelled ())));
       (match Host_kit.probe { passing = ignore } with
       | Suspends | Parks -> Alcotest.fail "it reached its host"
       | exception e -> yes "the host's exception" (host.is_cancellation e));
-      yes "in protect" (Suspend.protect Suspend.is_cancelled <> host.protects)
+      yes "in protect" (Tasks.protect Tasks.is_cancelled <> host.protects)
     done;
     ended := true
   in
   let cancel = host.fork task in
   Cancelling.until host "it waits" (fun () -> Promise.waiters never = 1);
-  no "the others are not" (Suspend.is_cancelled ());
+  no "the others are not" (Tasks.is_cancelled ());
   cancel ();
   Cancelling.until host "it has ended" (fun () -> !ended);
-  no "the others are not" (Suspend.is_cancelled ())
+  no "the others are not" (Tasks.is_cancelled ())
 
 (* There the handlers of the task are out of reach. *)
 let in_finaliser f =

@@ -8,7 +8,10 @@ exception Boom
 
 let[@inline never] culprit () = if true then raise Boom
 let submit = Concord_domainslib.submit
-let submit_cancellable = Concord_domainslib.submit_cancellable
+
+let submit_cancellable pool f =
+  Concord_domainslib.submit_stoppable pool (fun _ -> f ())
+
 let here () = (Domain.self () :> int)
 
 let with_pool ?(num_domains = 1) f =
@@ -184,7 +187,7 @@ let torn_down () =
       f
   in
   check "submit" (fun () -> ignore (submit pool ignore));
-  check "submit_cancellable" (fun () -> ignore (submit_cancellable pool ignore));
+  check "submit_stoppable" (fun () -> ignore (submit_cancellable pool ignore));
   check "attach" (fun () -> Concord_domainslib.attach pool);
   let fresh = Pool.setup_pool ~num_domains:1 () in
   Pool.teardown_pool fresh;
@@ -278,7 +281,7 @@ let from_a_signal_handler () =
   Atomic.set over true;
   Domain.join other;
   Sys.set_signal Sys.sigusr1 before;
-  List.iter Promise.await (Mailbox.take_all by_handler)
+  List.iter Promise.await (Mailbox.drain by_handler)
 
 let eio f = Eio_main.run (fun _ -> f ())
 

@@ -8,6 +8,8 @@ module Pool = Domainslib.Task
 module Fifo = Concord_fifo
 open Concord_domainslib
 
+let submit_cancellable pool f = submit_stoppable pool (fun _ -> f ())
+
 (* --- drain, teardown ------------------------------------------------------- *)
 
 let with_own_pool ?(num_domains = 1) f =
@@ -171,8 +173,7 @@ let without_domains () =
   let check name f = raises name (no_domain name) (fun () -> f pool) in
   attach pool;
   check "submit" (fun pool -> ignore (submit pool ignore));
-  check "submit_cancellable" (fun pool ->
-      ignore (submit_cancellable pool ignore));
+  check "submit_stoppable" (fun pool -> ignore (submit_cancellable pool ignore));
   check "run" (fun pool -> run pool ignore);
   check "submit_all" (fun pool -> ignore (submit_all pool []));
   check "parallel_for" (fun pool ->

@@ -72,7 +72,7 @@ let raises_cancellation host pool =
       | () -> Alcotest.fail "it returned"
       | exception e ->
           no "not the job's exception" (e = Cancelled);
-          yes "is cancelled" (Tools.Suspend.is_cancelled ());
+          yes "is cancelled" (Tasks.is_cancelled ());
           raise e)
 
 let keeps_value host pool =

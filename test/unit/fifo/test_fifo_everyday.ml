@@ -132,7 +132,7 @@ let binds () =
           see ());
       see ();
       yes "seen"
-        (Mailbox.take_all seen
+        (Mailbox.drain seen
         = [
             (Some 1, None);
             (Some 1, Some "a");
@@ -214,22 +214,13 @@ let not_kept () =
       Gc.full_major ();
       no "it is kept" (Weak.check weak 0))
 
-(* --- As in Tasks ------------------------------------------------------------ *)
+(* --- A timeout -------------------------------------------------------------- *)
 
-let as_in_tasks () =
+let cancels_forked () =
   Fifo.run (fun () ->
-      yes "both" (Fifo.both (fun () -> 1) (fun () -> 2) = (1, 2));
-      yes "all" (Fifo.all [ (fun () -> 1) ] = [ 1 ]);
-      int "first" 1 (Fifo.first (fun () -> 1) (fun () -> 2));
-      int "any" 1 (Fifo.any [ (fun () -> 1); (fun () -> 2) ]);
-      Fifo.iter ~max_tasks:2 ignore [ 1; 2; 3 ];
-      yes "map" (Fifo.map ~max_tasks:2 succ [ 1; 2; 3 ] = [ 2; 3; 4 ]);
-      Fifo.sleep 0.0001;
-      yes "with_timeout" (Fifo.with_timeout 0.0001 never = None);
-      (* with the tasks that it forks *)
       let unwound = ref 0 in
       yes "its tasks"
-        (Fifo.with_timeout 0.001 (fun () ->
+        (Tasks.with_timeout 0.05 (fun () ->
              task (fun () -> counting unwound never);
              daemon (fun () -> counting unwound never);
              never ())
@@ -252,5 +243,5 @@ let () =
           test "many tasks" many_inherit;
           test "not kept" not_kept;
         ] );
-      ("tasks", [ test "as in Tasks" as_in_tasks ]);
+      ("tasks", [ test "a timeout cancels those that it forks" cancels_forked ]);
     ]

@@ -92,7 +92,6 @@ module Queues (Q : sig
   val try_take : 'a t -> 'a option
   val take : 'a t -> 'a
   val take_evt : 'a t -> 'a Event.t
-  val take_all : 'a t -> 'a list
   val drain : 'a t -> 'a list
   val add_seq : 'a t -> 'a Seq.t -> unit
   val close : 'a t -> unit
@@ -109,7 +108,7 @@ struct
     List.iter (fun v -> ignore (Q.try_add t v : bool)) items;
     if is_closed then Q.close t;
     let left t =
-      let left = Q.take_all t in
+      let left = Q.drain t in
       let round =
         if Q.is_closed t then [ closed ]
         else
@@ -128,7 +127,6 @@ struct
     [
       (operation "take", fun t -> [ Q.take t ]);
       (operation "try_take", fun t -> none_or (Q.try_take t));
-      (operation "take_all", fun t -> Q.take_all t);
       (operation "next", fun t -> none_or (Q.next t));
       (operation "drain", fun t -> Q.drain t);
       (operation "close", close);
@@ -152,7 +150,6 @@ struct
       (adding
       @ [
           (operation "try_take", fun t -> none_or (Q.try_take t));
-          (operation "take_all", fun t -> Q.take_all t);
           (operation "drain", fun t -> Q.drain t);
           (operation "close", close);
         ])

@@ -14,9 +14,10 @@ let all t say = List.map (arrive t say)
 (* --- Phases --------------------------------------------------------------- *)
 
 let create () =
-  let expected = Invalid_argument "Barrier.create: fewer than 1 task" in
-  raises "none" expected (fun () -> Barrier.create 0);
-  raises "fewer" expected (fun () -> Barrier.create (-1));
+  raises "none" (Invalid_argument "Barrier.create: 0 tasks") (fun () ->
+      Barrier.create 0);
+  raises "fewer" (Invalid_argument "Barrier.create: -1 tasks") (fun () ->
+      Barrier.create (-1));
   int "parties" 3 (Barrier.parties (Barrier.create 3));
   let alone = Barrier.create 1 in
   Barrier.await alone;

@@ -26,7 +26,7 @@ let at_once fs =
 (* --- Queues ---------------------------------------------------------------- *)
 
 (* One takes singly, one takes all there is: nothing is lost, or taken twice. *)
-let takers ~add ~try_take ~take_all =
+let takers ~add ~try_take ~drain =
   let n = 100 * rounds in
   let left = Atomic.make n and sum = Atomic.make 0 in
   let took v =
@@ -46,7 +46,7 @@ let takers ~add ~try_take ~take_all =
           add i
         done);
       taking (fun () -> Option.to_list (try_take ()));
-      taking take_all;
+      taking drain;
     ];
   int "sum" (n * (n + 1) / 2) (Atomic.get sum)
 
@@ -54,13 +54,13 @@ let stream () =
   let s = Stream.create 100 in
   takers ~add:(Stream.add s)
     ~try_take:(fun () -> Stream.try_take s)
-    ~take_all:(fun () -> Stream.take_all s)
+    ~drain:(fun () -> Stream.drain s)
 
 let mailbox () =
   let m = Mailbox.create () in
   takers ~add:(Mailbox.put m)
     ~try_take:(fun () -> Mailbox.try_take m)
-    ~take_all:(fun () -> Mailbox.take_all m)
+    ~drain:(fun () -> Mailbox.drain m)
 
 (* --- Those who wait -------------------------------------------------------- *)
 

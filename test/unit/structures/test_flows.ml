@@ -79,7 +79,7 @@ let channel () =
     ~finish:(last_closes (fun () -> Channel.close t))
 
 (* One consumer takes all that is there, again and again. *)
-let take_all capacity () =
+let drain capacity () =
   let t = Stream.create capacity in
   let producer number () =
     for i = 0 to (items / 2) - 1 do
@@ -96,7 +96,7 @@ let take_all capacity () =
   in
   while !count < items do
     check (Stream.take t);
-    let all = Stream.take_all t in
+    let all = Stream.drain t in
     if List.length all > capacity then Alcotest.fail "more than the capacity";
     List.iter check all
   done;
@@ -271,8 +271,8 @@ let () =
           test "Stream, capacity 7" (stream 7);
           test "Stream, capacity 100" (stream 100);
           test "Stream, by events" stream_events;
-          test "Stream, take_all, capacity 1" (take_all 1);
-          test "Stream, take_all, capacity 100" (take_all 100);
+          test "Stream, drain, capacity 1" (drain 1);
+          test "Stream, drain, capacity 100" (drain 100);
           test "Mailbox" mailbox;
           test "Channel" channel;
           test "Broadcast: one order for all" broadcast;

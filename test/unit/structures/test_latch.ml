@@ -12,7 +12,7 @@ let wait t say name =
 let names = [ "a"; "b"; "c" ]
 
 let misuse () =
-  raises "create" (Invalid_argument "Latch.create: negative count") (fun () ->
+  raises "create" (Invalid_argument "Latch.create: a count of -1") (fun () ->
       Latch.create (-1));
   let closed = Invalid_argument "Latch.count_down: the latch is open" in
   let t = Latch.create 1 in

@@ -8,7 +8,7 @@ let waiting t n = int "waiters" n (Mailbox.waiters t)
 let operations () =
   let t = Mailbox.create () in
   yes "empty" (Mailbox.is_empty t && Mailbox.try_take t = None);
-  ints "nothing" [] (Mailbox.take_all t);
+  ints "nothing" [] (Mailbox.drain t);
   for i = 1 to 1000 do
     Mailbox.put t i
   done;
@@ -17,7 +17,7 @@ let operations () =
   yes "second" (Mailbox.try_take t = Some 2);
   yes "third" (Event.poll (Mailbox.take_evt t) = Some 3);
   int "fourth" 4 (Event.sync (Mailbox.take_evt t));
-  ints "the others" (List.init 996 (fun i -> i + 5)) (Mailbox.take_all t);
+  ints "the others" (List.init 996 (fun i -> i + 5)) (Mailbox.drain t);
   yes "empty" (Mailbox.is_empty t);
   no "open" (Mailbox.is_closed t)
 
@@ -29,7 +29,7 @@ let ended t =
   closed "take" (fun () -> Mailbox.take t);
   closed "try_take" (fun () -> Mailbox.try_take t);
   closed "take_evt" (fun () -> Event.sync (Mailbox.take_evt t));
-  ints "take_all" [] (Mailbox.take_all t);
+  ints "drain" [] (Mailbox.drain t);
   int "length" 0 (Mailbox.length t);
   waiting t 0;
   Mailbox.close t
@@ -44,7 +44,7 @@ let close () =
   closed "put" (fun () -> Mailbox.put t 5);
   int "first" 1 (Mailbox.take t);
   yes "second" (Mailbox.try_take t = Some 2);
-  ints "the others" [ 3; 4 ] (Mailbox.take_all t);
+  ints "the others" [ 3; 4 ] (Mailbox.drain t);
   ended t
 
 (* A finaliser may wake a task. *)
@@ -57,7 +57,7 @@ let in_a_finaliser () =
   Gc.full_major ();
   Gc.full_major ();
   Hand.settle ();
-  let all = Hand.result task :: Mailbox.take_all t in
+  let all = Hand.result task :: Mailbox.drain t in
   ints "all" (List.init 10 succ) (List.sort compare all)
 
 (* So may a signal handler; it comes between any two steps of the others. *)
@@ -88,7 +88,7 @@ let in_a_signal_handler () =
   done;
   set 0.;
   Sys.set_signal Sys.sigalrm before;
-  List.iter took (Mailbox.take_all t);
+  List.iter took (Mailbox.drain t);
   yes "it was interrupted" (!ticks >= 300);
   yes "the handler's, in order" (List.rev !theirs = List.init !ticks succ);
   yes "the others, in order"

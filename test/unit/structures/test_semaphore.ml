@@ -5,7 +5,7 @@ module Counting = Semaphore.Counting
 module Binary = Semaphore.Binary
 
 let misuse () =
-  raises "make" (Invalid_argument "Semaphore.Counting.make: negative value")
+  raises "make" (Invalid_argument "Semaphore.Counting.make: -1 permits")
     (fun () -> Counting.make (-1));
   let t = Counting.make max_int in
   raises "release" (Sys_error "Semaphore.Counting.release: overflow") (fun () ->

@@ -25,7 +25,7 @@ let operations () =
   yes "empty" (Stream.is_empty t);
   options "nothing" [ None; None ]
     [ Stream.try_take t; Stream.take_nonblocking t ];
-  ints "nothing" [] (Stream.take_all t);
+  ints "nothing" [] (Stream.drain t);
   Stream.add t 1;
   yes "there is room" (Stream.try_add t 2);
   no "it is full" (Stream.try_add t 3);
@@ -33,7 +33,7 @@ let operations () =
   no "not empty" (Stream.is_empty t);
   int "first" 1 (Stream.take t);
   yes "there is room again" (Stream.try_add t 4);
-  ints "all" [ 2; 4 ] (Stream.take_all t);
+  ints "all" [ 2; 4 ] (Stream.drain t);
   int "length" 0 (Stream.length t);
   Stream.add t 5;
   options "one" [ Some 5; None ]
@@ -42,13 +42,15 @@ let operations () =
   no "open" (Stream.is_closed t)
 
 let invalid () =
-  let misuse =
+  let misuse n =
     Invalid_argument
-      "Stream.create: capacity < 1 (to pass items on without a buffer there is \
-       Channel)"
+      (Printf.sprintf
+         "Stream.create: a capacity of %d (to pass items on without a buffer \
+          there is Channel)"
+         n)
   in
   List.iter
-    (fun n -> raises "create" misuse (fun () -> Stream.create n))
+    (fun n -> raises "create" (misuse n) (fun () -> Stream.create n))
     [ 0; -1; min_int ]
 
 let exact_capacity () =
@@ -84,8 +86,8 @@ let adders_in_order () =
   int "its item is there" 2 (Stream.length t);
   waiting t 2;
   no "a newcomer does not overtake" (Stream.try_add t 9);
-  ints "in order" [ 2; 3 ] (Stream.take_all t);
-  ints "then the others" [ 4; 5 ] (Stream.take_all t);
+  ints "in order" [ 2; 3 ] (Stream.drain t);
+  ints "then the others" [ 4; 5 ] (Stream.drain t);
   waiting t 0;
   Hand.settle ();
   List.iter Hand.result tasks
@@ -96,15 +98,15 @@ let all_of_a_full_stream () =
   @@ fun say ->
   let t = of_list 3 [ 1; 2; 3 ] in
   let tasks = List.map (adder ~say t) [ 4; 5; 6; 7 ] in
-  ints "first" [ 1; 2; 3 ] (Stream.take_all t);
+  ints "first" [ 1; 2; 3 ] (Stream.drain t);
   int "filled again" 3 (Stream.length t);
   waiting t 1;
-  ints "then" [ 4; 5; 6 ] (Stream.take_all t);
+  ints "then" [ 4; 5; 6 ] (Stream.drain t);
   int "the last one" 1 (Stream.length t);
   yes "and room for others" (Stream.try_add t 8);
   Hand.settle ();
   List.iter Hand.result tasks;
-  ints "all" [ 7; 8 ] (Stream.take_all t)
+  ints "all" [ 7; 8 ] (Stream.drain t)
 
 let () =
   run "Stream"
@@ -119,7 +121,7 @@ let () =
          [
            test "adders are served in order, and as soon as there is room"
              adders_in_order;
-           test "take_all makes room for several" all_of_a_full_stream;
+           test "drain makes room for several" all_of_a_full_stream;
          ] );
      ]
     @ Battery.suites Operations.stream)

@@ -23,7 +23,7 @@ let ended t =
   closed "take" (fun () -> Stream.take t);
   closed "take_evt" (fun () -> Event.sync (Stream.take_evt t));
   yes "take_nonblocking" (Stream.take_nonblocking t = None);
-  ints "take_all" [] (Stream.take_all t);
+  ints "drain" [] (Stream.drain t);
   int "length" 0 (Stream.length t);
   int "waiters" 0 (Stream.waiters t);
   Stream.close t;
@@ -49,7 +49,7 @@ let with_items () =
   ended t;
   let t = of_list 3 [ 1; 2; 3 ] in
   Stream.close t;
-  ints "take_all" [ 1; 2; 3 ] (Stream.take_all t);
+  ints "drain" [ 1; 2; 3 ] (Stream.drain t);
   ended t
 
 (* --- Anywhere ------------------------------------------------------------- *)
@@ -60,7 +60,7 @@ let nonblocking t =
   ignore (Stream.try_add t 1 : bool);
   ignore (Stream.try_take t : int option);
   ignore (Event.poll (Stream.add_evt t 2) : unit option);
-  List.iter (fun v -> sum := !sum + v) (Stream.take_all t);
+  List.iter (fun v -> sum := !sum + v) (Stream.drain t);
   ignore (Stream.take_nonblocking t : int option)
 
 let in_a_finaliser () =
@@ -107,7 +107,7 @@ let in_a_signal_handler () =
   yes "never more than the capacity" !sound;
   int "what is left"
     (!added + !added' - !taken - !taken')
-    (List.length (Stream.take_all t))
+    (List.length (Stream.drain t))
 
 let between_plain_threads () =
   let t = Stream.create 1 in

@@ -18,8 +18,8 @@ let like_a_queue capacity () =
     if room then Queue.push !next model;
     yes "add" (Stream.try_add t !next = room)
   and take () = yes "take" (Stream.try_take t = Queue.take_opt model)
-  and take_all () =
-    ints "take_all" (List.of_seq (Queue.to_seq model)) (Stream.take_all t);
+  and drain () =
+    ints "drain" (List.of_seq (Queue.to_seq model)) (Stream.drain t);
     Queue.clear model
   in
   for _ = 1 to 3000 do
@@ -31,7 +31,7 @@ let like_a_queue capacity () =
     match Random.State.int random 5 with
     | 0 | 1 -> many add
     | 2 | 3 -> many take
-    | _ -> take_all ()
+    | _ -> drain ()
   done;
   int "length" (Queue.length model) (Stream.length t);
   yes "many" (!next > 1000)
@@ -62,7 +62,7 @@ let one_by_one t n =
 
 let half_and_half t n =
   let first = one_by_one t (n / 2) in
-  first @ Stream.take_all t
+  first @ Stream.drain t
 
 (* Waiters at every place of a boundary. *)
 let waiting_at_the_boundaries () =
@@ -82,7 +82,7 @@ let waiting_at_the_boundaries () =
     int "item" i (Stream.take t);
     Hand.settle ();
     Hand.result task;
-    ints "and that of who waited" [ -i ] (Stream.take_all t);
+    ints "and that of who waited" [ -i ] (Stream.drain t);
     int "waiters" 0 (Stream.waiters t)
   done;
   Stream.close t;
@@ -96,7 +96,7 @@ let closed_at_the_boundaries () =
       List.iter (Stream.add t) items;
       let first = one_by_one t taken in
       Stream.close t;
-      ints "all" items (first @ Stream.take_all t);
+      ints "all" items (first @ Stream.drain t);
       raises "closed" Stream.Closed (fun () -> Stream.take t)
     done
   done
@@ -179,7 +179,7 @@ let taken_are_not_kept () =
       done);
   check "taken at once" 0 (fun t item ->
       add_all t item;
-      List.iter drop (Stream.take_all t));
+      List.iter drop (Stream.drain t));
   check "one" 0 (fun t item ->
       Stream.add t (item 0);
       take t);
@@ -187,7 +187,7 @@ let taken_are_not_kept () =
       add_all t item;
       Stream.close t;
       take t;
-      List.iter drop (Stream.take_all t));
+      List.iter drop (Stream.drain t));
   check "polled" 0 (fun t item ->
       Stream.add t (item 0);
       Option.iter drop (Event.poll (Stream.take_evt t)));
@@ -256,7 +256,7 @@ let step_one_by_one t =
 
 let step_all t =
   hundred t;
-  ignore (Stream.take_all t : int list)
+  ignore (Stream.drain t : int list)
 
 let () =
   run "Stream: many items, and memory"
@@ -268,8 +268,7 @@ let () =
           [ 1; 2; 64; 200; max_int ]
         @ [
             test "in chunks, one by one" (in_chunks one_by_one);
-            test "in chunks, by take_all"
-              (in_chunks (fun t _ -> Stream.take_all t));
+            test "in chunks, by drain" (in_chunks (fun t _ -> Stream.drain t));
             test "in chunks, by both" (in_chunks half_and_half);
             test "waiters at the boundaries" waiting_at_the_boundaries;
             test "closed at the boundaries" closed_at_the_boundaries;
@@ -285,7 +284,7 @@ let () =
           test "items that were taken are not kept" taken_are_not_kept;
           test "nodes do not become old"
             (nodes_do_not_become_old step_one_by_one);
-          test "nor by take_all" (nodes_do_not_become_old step_all);
+          test "nor by drain" (nodes_do_not_become_old step_all);
           test "nor is each, while others are there" each_is_not_kept;
         ] );
     ]

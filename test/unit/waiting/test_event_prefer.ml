@@ -1,4 +1,4 @@
-(* Several at once: [prefer], [select_default]. *)
+(* Several at once: [prefer], [unless]. *)
 
 open Concord
 open Concord_test_support
@@ -196,19 +196,8 @@ let loops_unless () =
     (List.sort Int.compare (Hand.result loop));
   int "nobody waits" 0 (waiting [ a; b ] + Promise.waiters stop)
 
-let default () =
-  let ts = boxes 2 in
-  let next () = Event.select_default (takes ts) (fun () -> -1) in
-  ints "what is there" [ 0; 1 ] (List.sort Int.compare (times 2 next));
-  int "nothing" (-1) (next ());
-  int "nobody waits" 0 (waiting ts);
-  raises "its own" Boom (fun () ->
-      Event.select_default (takes ts) (fun () -> raise Boom));
-  Mailbox.close (List.hd ts);
-  raises "the end" Mailbox.Closed next
-
 let () =
-  run "prefer, select_default"
+  run "prefer, unless"
     [
       ( "prefer",
         [
@@ -224,5 +213,4 @@ let () =
           test "raises what either raises" raises_unless;
           test "in a loop" loops_unless;
         ] );
-      ("select_default", [ test "what is ready, or else" default ]);
     ]

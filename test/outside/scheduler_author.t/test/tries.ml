@@ -1,7 +1,6 @@
 (* Every structure of Concord's serves tasks of the new scheduler, together with a thread and a domain. *)
 
 open Concord
-open Concord.Tools
 
 let say fmt = Printf.printf (fmt ^^ "\n%!")
 
@@ -73,12 +72,12 @@ let () =
       let a, b =
         Tasks.both
           (fun () ->
-            Suspend.yield ();
+            Tasks.yield ();
             1)
           (fun () -> 2)
       in
       say "both: %d" (a + b);
-      say "cancelled: %b" (Suspend.is_cancelled ()))
+      say "cancelled: %b" (Tasks.is_cancelled ()))
 
 (* The scheduler inside a task of another one, and the reverse. *)
 let () =

@@ -60,7 +60,7 @@ let job_in_eio () =
 let cancellable_job () =
   Job_hosts.with_pool (fun pool ->
       joined ~hosts:[ ""; "domainslib" ] thread (fun f ->
-          fst (Concord_domainslib.submit_cancellable pool f)))
+          fst (Concord_domainslib.submit_stoppable pool (fun _ -> f ()))))
 
 let domain_in_thread () = joined ~hosts:[ ""; "" ] thread Promise.in_domain
 

@@ -1,0 +1,3 @@
+(** Counting a latch. *)
+
+val comparisons : Case.comparison list
