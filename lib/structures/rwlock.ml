@@ -91,7 +91,10 @@ let read_unlock t =
 let write_unlock t =
   if not (write_unlocked t.state ()) then unlock_slowly t t.writing
 
-let downgrade t = Step.surely t.state downgrade_step ()
+let downgrade t =
+  if not (Atomic.compare_and_set t.state written (Permits.few_taken 1)) then
+    (* tasks wait or are known to hold it, or it is not written *)
+    Step.surely t.state downgrade_step ()
 
 (* --- Locking -------------------------------------------------------------- *)
 
