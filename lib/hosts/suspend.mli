@@ -21,7 +21,21 @@ end
 
 val suspend : ('a resumer -> 'a option) -> 'a
 (** [suspend block] suspends the calling task until the resumer that [block] was
-    given is called, unless [block] returns a value.
+    given is called, unless [block] returns a value. For example, a task waits
+    for a function that takes a callback:
+
+    {[
+      # let await_callback call =
+          Tools.Suspend.suspend (fun resumer ->
+              call (fun v -> ignore (resumer (Ok v) : bool));
+              None)
+      val await_callback : (('a -> unit) -> 'b) -> 'a = <fun>
+      # let later callback =
+          ignore (Thread.create (fun () -> Thread.yield (); callback 42) ())
+      val later : (int -> 'a) -> unit = <fun>
+      # await_callback later
+      - : int = 42
+    ]}
 
     The host is found with nothing to set up: the innermost handler of
     {!extension-Suspend}; else the innermost scheduler that is registered with

@@ -8,6 +8,9 @@
     ones: what one side puts, in whatever style, the other side takes. (Section
     5 of "Effectively Composing Concurrency Libraries".)
 
+    The page {{!page-schedulers}for authors of schedulers} shows a program with
+    callbacks that gets all structures in 20 lines.
+
     No operation is written twice. A single operation waits as
     {!Structure_kit.wait} does, but by the style's means; any other code runs in
     direct style under a handler, which makes a promise of the rest of it when

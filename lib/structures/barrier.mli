@@ -2,6 +2,25 @@
 
     {b Stability}: stable.
 
+    For example, two tasks begin each round together:
+
+    {[
+      # let barrier = Barrier.create 2
+      val barrier : Barrier.t = <abstr>
+      # let play name () =
+          for round = 1 to 2 do
+            Barrier.await barrier;
+            Printf.printf "%s: round %d\n" name round
+          done
+      val play : string -> unit -> unit = <fun>
+      # Tasks.iter (fun f -> f ()) [ play "a"; play "b" ]
+      b: round 1
+      a: round 1
+      a: round 2
+      b: round 2
+      - : unit = ()
+    ]}
+
     An operation without a {b Suspends} line never suspends and performs no
     effect. Without a {b Cost} line it is O(1). *)
 

@@ -5,6 +5,15 @@
     The channels of {!Concord.Event}, for tasks of any hosts, with everyday
     functions and an end.
 
+    {[
+      # let channel = Channel.create ()
+      val channel : '_weak1 Event.channel = <abstr>
+      # Tasks.both
+          (fun () -> Channel.send channel "hello")
+          (fun () -> Channel.receive channel)
+      - : unit * string = ((), "hello")
+    ]}
+
     An operation without a {b Suspends} line never suspends and performs no
     effect: signal handlers, finalisers and callbacks may use it. Without a
     {b Cost} line it is O(1). *)

@@ -3,6 +3,15 @@
 
     {b Stability}: stable.
 
+    {[
+      # let mailbox = Mailbox.create ()
+      val mailbox : '_weak1 Mailbox.t = <abstr>
+      # List.iter (Mailbox.put mailbox) [ 1; 2; 3 ]; Mailbox.close mailbox
+      - : unit = ()
+      # Mailbox.fold ( + ) 0 mailbox
+      - : int = 6
+    ]}
+
     An operation without a {b Suspends} line never suspends and performs no
     effect: signal handlers, finalisers and callbacks may use it. Without a
     {b Cost} line it is O(1). *)
