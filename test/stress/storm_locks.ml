@@ -69,7 +69,8 @@ let mutex () =
 let counting n () =
   let open Semaphore.Counting in
   let t = make n and area = area n in
-  let way enter = { enter; leave = (fun () -> release t); area } in
+  let way enter = { enter; leave = (fun () -> release t); area }
+  and way_n enter = { enter; leave = (fun () -> release_n t n); area } in
   {
     ways =
       [|
@@ -77,6 +78,9 @@ let counting n () =
         way (surely (fun () -> Event.sync (acquire_evt t)));
         way (surely (twice (acquire_evt t)));
         way (fun () -> try_acquire t);
+        way_n (surely (fun () -> acquire_n t n));
+        way_n (surely (twice (acquire_n_evt t n)));
+        way_n (fun () -> try_acquire_n t n);
       |];
     at_rest = (fun () -> waiters t = 0 && get_value t = n && exact area);
   }

@@ -74,6 +74,40 @@ let stream capacity () =
     at_rest = (fun () -> Stream.waiters t = 0 && Stream.is_empty t);
   }
 
+let work_queue capacity () =
+  let t = Work_queue.create capacity in
+  let add v = ignore (Work_queue.add t v : _ Work_queue.ticket) in
+  let add_and_withdraw v =
+    if Work_queue.withdraw (Work_queue.add t v) then add v
+  in
+  let take () =
+    if Work_queue.length t > capacity then fail "the queue of work is too full";
+    Work_queue.take t
+  in
+  {
+    add =
+      [|
+        add;
+        add_and_withdraw;
+        (fun v -> ignore (Event.sync (Work_queue.add_evt t v)));
+        (fun v -> ignore (twice (Event.wrap (Work_queue.add_evt t v) one)));
+        (fun v -> if Option.is_none (Work_queue.try_add t v) then add v);
+      |];
+    take =
+      [|
+        (fun () -> [ take () ]);
+        (fun () -> [ Event.sync (Work_queue.take_evt t) ]);
+        (fun () -> [ twice (Work_queue.take_evt t) ]);
+        (fun () -> Option.to_list (Work_queue.try_take t));
+        (fun () ->
+          match Work_queue.drain t with
+          | [] -> [ Work_queue.take t ]
+          | all -> all);
+      |];
+    close = (fun () -> Work_queue.close t);
+    at_rest = (fun () -> Work_queue.waiters t = 0 && Work_queue.is_empty t);
+  }
+
 let mailbox () =
   let t = Mailbox.create () in
   {
@@ -358,6 +392,8 @@ let () =
       ("stream of 1", pass_on (stream 1) ~last);
       ("stream of 3", pass_on (stream 3) ~last);
       ("stream of 100", pass_on (stream 100) ~last);
+      ("queue of work of 1", pass_on (work_queue 1) ~last);
+      ("queue of work of 3", pass_on (work_queue 3) ~last);
       ("mailbox", pass_on mailbox ~last);
       ("mutex, condition", pass_on (buffer 3) ~last);
       ("broadcast", broadcast ~last);
