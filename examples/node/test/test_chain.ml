@@ -97,11 +97,14 @@ let refuses () =
   check_added chain Added two;
   let twice = "a transaction comes twice in a chain" in
   invalid "in the main chain" twice (fun () -> add chain (block two [ "a" ]));
-  (* "b" is in the main chain, but not before this block. *)
+  (* "b" is in the main chain, but not before the blocks of a shorter branch. *)
+  let three = block two [ "d" ] in
+  let four = block three [ "e" ] in
   let other = block one [ "c" ] in
-  check_added chain Added other;
-  check_added chain Added (block other [ "b" ]);
-  invalid "in a branch" twice (fun () -> add chain (block other [ "c" ]));
+  let other_two = block other [ "b" ] in
+  List.iter (check_added chain Added) [ three; four; other; other_two ];
+  check_head chain four;
+  invalid "in a branch" twice (fun () -> add chain (block other_two [ "c" ]));
   invalid "in a block" "a transaction comes twice in a block" (fun () ->
       add chain (block two [ "d"; "d" ]));
   invalid "empty" "a transaction of 0 bytes, where 1 to 1000 are allowed"
