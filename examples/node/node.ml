@@ -1,0 +1,52 @@
+(* A node of a blockchain, for which section 1.1 of "Effectively Composing Concurrency
+   Libraries" wants three libraries in one program. README.md explains it.
+
+   ./dev exec node --help *)
+
+open Concord
+open Cmdliner
+open Ledger
+
+let run ports peers difficulty num_domains =
+  Random.self_init ();
+  let stop = Promise.map ignore (Signal.once [ Sys.sigint; Sys.sigterm ]) in
+  let ended =
+    Eio_main.run @@ fun env ->
+    Concord_domainslib.with_pool ~num_domains @@ fun pool ->
+    Concord_lwt.with_domain Lwt.return @@ fun lwt ->
+    Shutdown.run ~stop ~grace:5. @@ fun () ->
+    Service.run ~net:env#net ~pool ~lwt ~stop ~ports ~peers
+      ~log:(fun text -> Printf.eprintf "node: %s\n%!" text)
+      (Chain.create ~difficulty)
+  in
+  if ended.cut_short then prerr_endline "node: cut off after 5 s"
+
+(* --- The command line --- *)
+
+let option kind name ~default doc =
+  Arg.(value & opt kind default & info [ name ] ~doc)
+
+let ports =
+  let ports listen rpc = { Service.listen; rpc } in
+  Term.(
+    const ports
+    $ option Arg.int "port" ~default:7000 "The port for other nodes."
+    $ option Arg.int "rpc" ~default:8000 "The port for clients, by HTTP.")
+
+let peers =
+  let address port = `Tcp (Eio.Net.Ipaddr.V4.loopback, port) in
+  let doc = "The port of another node. It may be repeated." in
+  let ports = Arg.(value & opt_all int [] & info [ "peer" ] ~doc) in
+  Term.(const (List.map address) $ ports)
+
+let command =
+  Cmd.v
+    (Cmd.info "node" ~doc:"a node of a small blockchain")
+    Term.(
+      const run $ ports $ peers
+      $ option Arg.int "difficulty" ~default:5
+          "How many zeros a block's hash begins with. It must be the same for \
+           all nodes."
+      $ option Arg.int "domains" ~default:2 "The number of domains in the pool.")
+
+let () = exit (Cmd.eval command)

@@ -1,0 +1,145 @@
+open Concord
+
+type t = {
+  chain : Chain.t;
+  pool : Domainslib.Task.pool;
+  stop : unit Promise.t;
+  log : string -> unit;
+}
+
+let unless_stopped t event =
+  Event.sync (Event.unless (Promise.await_evt t.stop) event)
+
+(* --- Messages: their length in four bytes, and then themselves --- *)
+
+(* Enough for a block of the longest transactions. *)
+let max_length = 200_000
+let patience = 10. (* seconds *)
+
+exception Deaf
+
+let send t flow message =
+  let frame =
+    Concord_domainslib.run t.pool (fun () ->
+        Codec.encode Codec.write_string (Codec.encode Message.write message))
+  in
+  let write () = Eio.Flow.copy_string frame flow in
+  if Tasks.with_timeout patience write = None then raise Deaf
+
+let receive t reader =
+  let length = Int32.to_int (Eio.Buf_read.BE.uint32 reader) in
+  if length < 0 || length > max_length then
+    Codec.malformed "a message of %d bytes" length;
+  let text = Eio.Buf_read.take length reader in
+  Concord_domainslib.run t.pool (fun () ->
+      let message = Codec.decode Message.read text in
+      (match message with
+      | Block block -> Block.check ~difficulty:(Chain.difficulty t.chain) block
+      | Wanted _ | Transaction _ -> ());
+      message)
+
+(* --- What this node has to say --- *)
+
+(* One fiber sends everything: answers, the head, and transactions that were not
+   pending when it looked last. Those in [sent] are not sent again. *)
+let rec send_news t flow answers ~head_seen ~pending_seen ~sent =
+  let news =
+    Event.choose
+      [
+        Event.wrap (Stream.take_evt answers) (fun answer -> `Answer answer);
+        Event.wrap
+          (Watch.changed_evt (Chain.head t.chain) ~since:head_seen)
+          (fun head -> `Head head);
+        Event.wrap
+          (Watch.changed_evt (Chain.pending t.chain) ~since:pending_seen)
+          (fun pending -> `Pending pending);
+      ]
+  in
+  match unless_stopped t news with
+  | None -> ()
+  | Some (`Answer message) ->
+      send t flow message;
+      send_news t flow answers ~head_seen ~pending_seen ~sent
+  | Some (`Head (block, head_seen)) ->
+      send t flow (Block block);
+      send_news t flow answers ~head_seen ~pending_seen ~sent
+  | Some (`Pending (pending, pending_seen)) ->
+      send_transactions t flow (Chain.Transactions.diff pending sent);
+      send_news t flow answers ~head_seen ~pending_seen ~sent:pending
+
+and send_transactions t flow transactions =
+  Chain.Transactions.iter
+    (fun text -> send t flow (Transaction text))
+    transactions
+
+let send_all t flow answers =
+  let head, head_seen = Watch.read (Chain.head t.chain) in
+  let pending, pending_seen = Watch.read (Chain.pending t.chain) in
+  send t flow (Block head);
+  send_transactions t flow pending;
+  send_news t flow answers ~head_seen ~pending_seen ~sent:pending
+
+(* --- What the peer says --- *)
+
+(* Blocks whose parent the peer was asked for are in [orphans], by that parent. *)
+let rec adopt t answers orphans (block : Block.t) =
+  match Chain.add t.chain block with
+  | Orphan ->
+      Hashtbl.replace orphans block.parent block;
+      Stream.add answers (Message.Wanted block.parent)
+  | Added | Known ->
+      let child = Hashtbl.find_opt orphans block.hash in
+      Hashtbl.remove orphans block.hash;
+      Option.iter (adopt t answers orphans) child
+
+let rec listen t reader answers orphans =
+  (match receive t reader with
+  | Block block -> adopt t answers orphans block
+  | Transaction text -> Chain.submit t.chain text
+  | Wanted hash ->
+      let answer block = Stream.add answers (Message.Block block) in
+      Option.iter answer (Chain.block t.chain hash));
+  listen t reader answers orphans
+
+(* --- Connections --- *)
+
+let rec reason = function
+  | End_of_file -> Some "closed the connection"
+  | Deaf -> Some "does not read"
+  | Codec.Malformed text | Block.Invalid text -> Some text
+  | Eio.Io _ as e -> Some (Printexc.to_string e)
+  | Eio.Exn.Multiple failures ->
+      (* Both fibers failed. *)
+      let reasons = List.map (fun (e, _) -> reason e) failures in
+      if List.mem None reasons then None else List.hd reasons
+  | _ -> None
+
+(* [f] talks with the peer until one of the two ends that. Other exceptions than those
+   with a reason are faults of this program. *)
+let until_dropped t address f =
+  try f ()
+  with e -> (
+    let backtrace = Printexc.get_raw_backtrace () in
+    match reason e with
+    | Some why ->
+        t.log (Format.asprintf "%a: %s" Eio.Net.Sockaddr.pp address why)
+    | None -> Printexc.raise_with_backtrace e backtrace)
+
+let talk t flow =
+  let reader = Eio.Buf_read.of_flow flow ~max_size:(max_length + 4) in
+  let answers = Stream.create 10 in
+  Eio.Fiber.first
+    (fun () -> send_all t flow answers)
+    (fun () -> listen t reader answers (Hashtbl.create 10))
+
+let accept t socket =
+  Eio.Net.run_server socket ~stop:(Concord_eio.to_eio t.stop) ~on_error:raise
+    (fun flow address -> until_dropped t address (fun () -> talk t flow))
+  |> Result.get_ok
+
+let rec dial t net address =
+  until_dropped t address (fun () ->
+      Eio.Switch.run @@ fun sw -> talk t (Eio.Net.connect ~sw net address));
+  match unless_stopped t (Event.timeout 0.2) with
+  | Some () -> dial t net address
+  | None -> ()

@@ -1,0 +1,47 @@
+open Concord
+
+type ports = { listen : int; rpc : int }
+
+(* The pool searches for a block while transactions are pending. The search ends in vain if
+   another block becomes the head first. Then [Tasks.first] cancels the fiber that waits for
+   it, and so the job is told to stop. A search may take a domain of the pool for long, and so
+   it gives way to other jobs now and then. *)
+let rec mine chain ~pool ~stop =
+  let unless_stopped event =
+    Event.sync (Event.unless (Promise.await_evt stop) event)
+  in
+  let { Chain.parent; transactions; stale; more } = Chain.work chain in
+  let search token =
+    Block.search ~parent transactions ~difficulty:(Chain.difficulty chain)
+      ~continue:(fun () ->
+        Concord_domainslib.check token;
+        Tasks.yield ())
+  in
+  let next =
+    if transactions = [] then unless_stopped more
+    else
+      Tasks.first
+        (fun () ->
+          let block = Concord_domainslib.run_stoppable pool search in
+          Some (ignore (Chain.add chain block : Chain.added)))
+        (fun () -> unless_stopped stale)
+  in
+  if next <> None then mine chain ~pool ~stop
+
+let run ~net ~pool ~lwt ~log ~stop ~ports ~peers chain =
+  Eio.Switch.run @@ fun sw ->
+  let loopback = Eio.Net.Ipaddr.V4.loopback in
+  let socket =
+    Eio.Net.listen ~sw ~reuse_addr:true ~backlog:100 net
+      (`Tcp (loopback, ports.listen))
+  in
+  let rpc = Rpc.listen ~port:ports.rpc in
+  let t = { Peers.chain; pool; stop; log } in
+  Eio.Fiber.all
+    [
+      (fun () -> Peers.accept t socket);
+      (fun () -> Eio.Fiber.List.iter (Peers.dial t net) peers);
+      (fun () -> mine chain ~pool ~stop);
+      (fun () ->
+        Concord_lwt.call lwt (fun () -> Rpc.serve chain pool ~stop rpc));
+    ]
