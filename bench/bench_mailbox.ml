@@ -213,7 +213,8 @@ let broadcast_serial =
     title =
       Printf.sprintf
         "one message to each of %d subscribers, 1 domain (Eio: a stream for \
-         each; limit: of a broadcast that keeps 1,000)"
+         each; limit: of a broadcast that keeps 1,000; wait: of one whose \
+         senders wait at 1,000)"
         subscribers;
     baseline = row ~case ~impl:"eio" ~host:"eio" (Time broadcast_eio);
     others =
@@ -223,6 +224,10 @@ let broadcast_serial =
         row ~case ~impl:"limit" ~host:"fifo"
           (Time
              (broadcast_concord ~limit:(Drop_oldest 1_000) Host.fifo
+                ~yield:Concord_fifo.yield));
+        row ~case ~impl:"wait" ~host:"fifo"
+          (Time
+             (broadcast_concord ~limit:(Wait 1_000) Host.fifo
                 ~yield:Concord_fifo.yield));
         row ~case ~impl:"concord" ~host:"eio"
           (Time (broadcast_concord Host.eio ~yield:Eio.Fiber.yield));

@@ -318,6 +318,7 @@ Every row is measured and written, with figures that are figures:
   structures broadcast-serial eio eio ns
   structures broadcast-serial concord fifo ns
   structures broadcast-serial limit fifo ns
+  structures broadcast-serial wait fifo ns
   structures broadcast-serial concord eio ns
   structures broadcast-serial concord thread ns
   structures mailbox-parallel eio eio ns

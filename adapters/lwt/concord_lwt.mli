@@ -322,7 +322,7 @@ val with_domain :
             let news = Broadcast.create () in
             let first = Broadcast.subscribe news in
             let second = Broadcast.subscribe news in
-            Broadcast.send news "rain";
+            let* () = Broadcast.send news "rain" in
             Lwt.both (Broadcast.receive first) (Broadcast.receive second))
       - : string * string = ("rain", "rain")
       # run (fun () ->

@@ -226,6 +226,12 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
   module Broadcast = struct
     include Broadcast
 
+    let send t v = sync (send_evt t v)
+
+    let with_subscription t f =
+      let s = subscribe t in
+      holding (fun () -> unsubscribe s) (fun () -> f s)
+
     let receive t = sync (receive_evt t)
 
     include Queue (struct
@@ -233,7 +239,7 @@ module Make_named (Host : Host) (Style : Style_with_wait) = struct
       type 'a t = 'a subscription
 
       let take = receive
-      let add t v = direct (fun () -> send t v)
+      let add = send
     end)
   end
 

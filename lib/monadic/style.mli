@@ -171,6 +171,16 @@ module type S = sig
       include Broadcast
     end
 
+    val send : 'a t -> 'a -> unit promise
+    (** [send t v] sends [v]. It waits only with the limit [Wait], while a
+        subscription is that far behind. Fails with {!Closed} if [t] is closed.
+    *)
+
+    val with_subscription :
+      'a t -> ('a subscription -> 'b promise) -> 'b promise
+    (** [with_subscription t f] is [f s] with a new subscription [s], which is
+        ended as soon as the promise of [f s] is resolved. *)
+
     val receive : 'a subscription -> 'a promise
     (** [receive s] has the next value that [s] has not seen, and waits for it.
         Fails with {!Closed} after the last one, and with {!Lagged} if values

@@ -3,9 +3,9 @@
     {b Stability}: stable.
 
     All subscriptions see the values in one order, whichever tasks sent them.
-    [send] never blocks. Values that a subscription has not received yet are
-    kept for it, for as long as the subscription is referenced, unless the
-    broadcast has a {!type-limit}. A value that no subscription will receive is
+    Values that a subscription has not received yet are kept for it, for as long
+    as the subscription is referenced. [send] doesn't suspend. A {!type-limit}
+    changes either of these. A value that no subscription will receive is
     collected. (If only the latest value matters, use a {!Watch}.)
 
     An operation without a {b Suspends} line never suspends and performs no
@@ -68,10 +68,24 @@ exception Closed
     A subscriber that can't do without them doesn't catch it: then its task ends
     with the exception, and the broadcast keeps nothing for it.
 
-    A broadcast doesn't hold its senders back. If no value may be lost, and slow
-    readers must not need more and more memory, give each reader a {!Stream} of
-    its own, and add each value to all of them: {!Stream.add} suspends while one
-    of them is full. *)
+    If no value may be lost, use the limit [Wait]: the sender waits for the
+    slowest subscription.
+
+    {[
+      # let orders = Broadcast.create ~limit:(Wait 2) ()
+      val orders : '_weak3 Broadcast.t = <abstr>
+      # Broadcast.with_subscription orders (fun s ->
+            Broadcast.send orders "tea";
+            Broadcast.send orders "milk";
+            let full = not (Broadcast.try_send orders "jam") in
+            (full, Broadcast.drain s))
+      - : bool * string list = (true, ["tea"; "milk"])
+    ]}
+
+    Each subscription then counts until it is ended. If a reader stops, for
+    example because it raised an exception, and its subscription isn't ended,
+    the senders wait forever, even after the subscription was garbage collected.
+    {!with_subscription} ends it however the reader ends. *)
 
 (** How far a subscription may lag behind. *)
 type limit =
@@ -80,6 +94,13 @@ type limit =
           that all subscriptions have received, and drops older ones. While
           tasks are sending, a slow subscription may still receive values that
           are about to be dropped, at most one for each of these tasks. *)
+  | Wait of int
+      (** [Wait n]: {!send} suspends while there are [n] values that some
+          subscription has not received. Without a subscription values are sent
+          to nobody, at once. A subscription has to be ended by {!unsubscribe},
+          because one that is lost holds the senders back forever. A report
+          ([CONCORD_DEBUG]) then shows tasks that wait in [Broadcast.send], and
+          how many subscriptions there are. *)
 
 exception Lagged of int
 (** What a subscription raises once, where it has missed so many values. It is
@@ -96,18 +117,45 @@ val create : ?name:string -> ?limit:limit -> unit -> 'a t
     - {b Raises} [Invalid_argument] if the limit is less than 1. *)
 
 val send : 'a t -> 'a -> unit
-(** [send t v] gives [v] to every subscription. If [t] has a limit, the oldest
+(** [send t v] gives [v] to every subscription. With [Drop_oldest] the oldest
     value is dropped where there would be more.
 
+    - {b Suspends} only with [Wait n], while some subscription has not received
+      [n] values.
+    - {b Cancelled} while suspended: [v] was not sent, and no other sender loses
+      its turn.
+    - {b Order}: senders that wait are served in the order of arrival, and
+      newcomers never overtake them.
     - {b Cost}: O(1), however many subscriptions there are; O(n) if tasks wait
-      through [n] of them. A limit adds an allocation and two compare-and-sets.
+      through [n] of them. [Drop_oldest] adds an allocation and two
+      compare-and-sets. With [Wait] each value is counted: to receive it adds
+      one compare-and-set, and a second one for the last subscription that does.
+
+    If [send] has suspended, it may return a moment before [v] is there for
+    other domains: {!try_receive} may not find it yet, and a subscription that
+    is made then may still receive it.
 
     @raise Closed if [t] is closed. *)
+
+val try_send : 'a t -> 'a -> bool
+(** [try_send t v] is [true] and sends [v], or is [false] if {!send} would
+    suspend. It is also [false] while another domain is sending the values of
+    senders that waited, or is just receiving the value that frees a place.
+
+    @raise Closed if [t] is closed. *)
+
+val send_evt : 'a t -> 'a -> unit Event.t
+(** The event of {!send}. Performing it raises {!Closed} as {!send} does. *)
+
+val senders : 'a t -> int
+(** How many tasks wait to send, for diagnosis. One that was cancelled counts
+    until it is unwound. *)
 
 val close : 'a t -> unit
 (** [close t] ends [t]: to send raises {!Closed}; every subscription receives
     what was sent before, and then to receive raises {!Closed}. To close again
-    does nothing. O(n) for the [n] tasks that wait. *)
+    does nothing. Tasks that wait to send raise {!Closed}, and their values were
+    not sent. O(n) for the [n] tasks that wait. *)
 
 val is_closed : 'a t -> bool
 (** Was {!close} called? *)
@@ -118,7 +166,23 @@ type 'a subscription
 (** A place in the sequence of values. *)
 
 val subscribe : 'a t -> 'a subscription
-(** [subscribe t] receives what is sent from now on. It need not be ended. *)
+(** [subscribe t] receives what is sent from now on. It need not be ended,
+    unless [t] has the limit [Wait]: use {!with_subscription} for that. *)
+
+val unsubscribe : 'a subscription -> unit
+(** [unsubscribe s] ends [s], whatever the limit. Tasks that wait through [s],
+    and all that receive through it later, get {!Closed}. From then on [s] keeps
+    no values and holds no sender back. To end it again does nothing. O(n) for
+    the [n] tasks that wait through [s]; with [Wait] also for the values that
+    [s] has not received, and for the senders that are resumed. *)
+
+val with_subscription : 'a t -> ('a subscription -> 'b) -> 'b
+(** [with_subscription t f] is [f s] with a new subscription [s], which is ended
+    by {!unsubscribe} however [f] ends.
+
+    - {b Suspends} where [f] does. {b Cancelled} meanwhile: [s] is ended.
+    - {b Cost}: that of [f] and {!unsubscribe}.
+    - {b Raises} [e] if [f s] raises [e]. *)
 
 val receive : 'a subscription -> 'a
 (** [receive s] is the next value. Several tasks may receive through one
@@ -165,7 +229,7 @@ val drain : 'a subscription -> 'a list
     @raise Lagged as {!receive}. *)
 
 val add_seq : 'a t -> 'a Seq.t -> unit
-(** [add_seq t seq] is {!send} of each value of [seq]. Suspends only where [seq]
-    does.
+(** [add_seq t seq] is {!send} of each value of [seq]. Suspends where [seq] or
+    {!send} does.
 
     @raise Closed if [t] is closed before the end of [seq]. *)

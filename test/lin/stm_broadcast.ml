@@ -6,46 +6,64 @@ open QCheck
 open STM
 
 module Broadcasts (Limit : sig
-  val limit : int option
+  val limit : Broadcast.limit option
 end) =
 struct
-  (* Two subscriptions; the first may be made anew, on one domain. *)
+  (* Two subscriptions; the first may be made anew, on one domain. Where senders wait, the one
+     before is ended then. *)
   type sut = {
     t : int Broadcast.t;
     subscriptions : int Broadcast.subscription array;
   }
 
   (* [missed]: how many each subscription has to be told of. *)
-  type state = { pending : int list array; missed : int array; closed : bool }
+  type state = {
+    pending : int list array;
+    missed : int array;
+    ended : bool array;
+    closed : bool;
+  }
 
   type cmd =
     | Send of int
+    | Try_send of int
+    | Poll_send of int
     | Try_receive of int
     | Poll of int
     | Receive of int
     | Drain of int
     | Subscribe
+    | Unsubscribe of int
     | Close
     | Is_closed
     | Waiters of int
+    | Senders
 
   let show_cmd = function
     | Send v -> Printf.sprintf "send %d" v
+    | Try_send v -> Printf.sprintf "try_send %d" v
+    | Poll_send v -> Printf.sprintf "poll (send_evt %d)" v
     | Try_receive i -> Printf.sprintf "try_receive s%d" i
     | Poll i -> Printf.sprintf "poll (receive_evt s%d)" i
     | Receive i -> Printf.sprintf "receive s%d" i
     | Drain i -> Printf.sprintf "drain s%d" i
     | Subscribe -> "subscribe"
+    | Unsubscribe i -> Printf.sprintf "unsubscribe s%d" i
     | Close -> "close"
     | Is_closed -> "is_closed"
     | Waiters i -> Printf.sprintf "waiters s%d" i
+    | Senders -> "senders"
 
   let init_state =
-    { pending = [| []; [] |]; missed = [| 0; 0 |]; closed = false }
+    {
+      pending = [| []; [] |];
+      missed = [| 0; 0 |];
+      ended = [| false; false |];
+      closed = false;
+    }
 
   let init_sut () =
-    let drop n = Broadcast.Drop_oldest n in
-    let t = Broadcast.create ?limit:(Option.map drop Limit.limit) () in
+    let t = Broadcast.create ?limit:Limit.limit () in
     { t; subscriptions = Array.init 2 (fun _ -> Broadcast.subscribe t) }
 
   let cleanup _ = ()
@@ -59,26 +77,40 @@ struct
 
   let never_wait =
     [
-      (5, Gen.map (fun v -> Send v) (Gen.int_bound 99));
+      (3, Gen.map (fun v -> Try_send v) (Gen.int_bound 99));
+      (2, Gen.map (fun v -> Poll_send v) (Gen.int_bound 99));
       (4, Gen.map (fun i -> Try_receive i) which);
       (2, Gen.map (fun i -> Poll i) which);
       (1, Gen.map (fun i -> Drain i) which);
       (1, Gen.return Is_closed);
       (1, Gen.return Close);
       (1, Gen.map (fun i -> Waiters i) which);
+      (1, Gen.return Senders);
     ]
 
   let arb_cmd _ =
     make ~print:show_cmd
       (weighted
          ((1, Gen.return Subscribe)
+         :: (1, Gen.map (fun i -> Unsubscribe i) which)
+         :: (3, Gen.map (fun v -> Send v) (Gen.int_bound 99))
          :: (3, Gen.map (fun i -> Receive i) which)
          :: never_wait))
+
+  let has_room state =
+    match Limit.limit with
+    | Some (Wait n) ->
+        Array.for_all (fun items -> List.length items < n) state.pending
+    | Some (Drop_oldest _) | None -> true
+
+  (* Those that are not ended, and so are told of the values. *)
+  let is_at_end state i = state.closed || state.ended.(i)
 
   let precond cmd state =
     match cmd with
     | Receive i ->
-        state.closed || state.missed.(i) > 0 || state.pending.(i) <> []
+        is_at_end state i || state.missed.(i) > 0 || state.pending.(i) <> []
+    | Send _ -> state.closed || has_room state
     | _ -> true
 
   let next_state cmd state =
@@ -91,13 +123,20 @@ struct
       missed.(i) <- 0;
       { state with missed }
     in
+    let ends i is_ended =
+      let ended = Array.copy state.ended in
+      ended.(i) <- is_ended;
+      { (told i) with pending = (with_pending i []).pending; ended }
+    in
     match cmd with
-    | Send v when not state.closed ->
-        let pending = Array.map (fun items -> items @ [ v ]) state.pending in
+    | (Send v | Try_send v | Poll_send v)
+      when (not state.closed) && has_room state ->
+        let sent i items = if state.ended.(i) then [] else items @ [ v ] in
+        let pending = Array.mapi sent state.pending in
         let is_over items =
           match Limit.limit with
-          | Some n -> List.length items > n
-          | None -> false
+          | Some (Drop_oldest n) -> List.length items > n
+          | Some (Wait _) | None -> false
         in
         let dropped items = if is_over items then List.tl items else items in
         let missed i n = if is_over pending.(i) then n + 1 else n in
@@ -114,9 +153,15 @@ struct
         | [] -> state
         | _ :: items -> with_pending i items)
     | Drain i -> with_pending i []
-    | Subscribe -> { (told 0) with pending = (with_pending 0 []).pending }
+    | Subscribe -> ends 0 false
+    | Unsubscribe i ->
+        let at_end =
+          state.closed && state.missed.(i) = 0 && state.pending.(i) = []
+        in
+        if at_end then state else ends i true
     | Close -> { state with closed = true }
-    | Send _ | Is_closed | Waiters _ -> state
+    | Send _ | Try_send _ | Poll_send _ | Is_closed | Waiters _ | Senders ->
+        state
 
   let run cmd { t; subscriptions } =
     let received f i =
@@ -124,20 +169,32 @@ struct
     in
     match cmd with
     | Send v -> Res (result unit exn, protect (Broadcast.send t) v)
+    | Try_send v -> Res (result bool exn, protect (Broadcast.try_send t) v)
+    | Poll_send v ->
+        let poll v = Event.poll (Broadcast.send_evt t v) = Some () in
+        Res (result bool exn, protect poll v)
     | Try_receive i -> received Broadcast.try_receive i
     | Poll i -> received (fun s -> Event.poll (Broadcast.receive_evt s)) i
     | Receive i -> received (fun s -> Some (Broadcast.receive s)) i
     | Drain i ->
         Res (result (list int) exn, protect Broadcast.drain subscriptions.(i))
-    | Subscribe -> Res (unit, (subscriptions.(0) <- Broadcast.subscribe t))
+    | Subscribe ->
+        (match Limit.limit with
+        | Some (Wait _) -> Broadcast.unsubscribe subscriptions.(0)
+        | Some (Drop_oldest _) | None -> ());
+        Res (unit, (subscriptions.(0) <- Broadcast.subscribe t))
+    | Unsubscribe i -> Res (unit, Broadcast.unsubscribe subscriptions.(i))
     | Close -> Res (unit, Broadcast.close t)
     | Is_closed -> Res (bool, Broadcast.is_closed t)
     | Waiters i -> Res (int, Broadcast.waiters subscriptions.(i))
+    | Senders -> Res (int, Broadcast.senders t)
 
   let postcond cmd state res =
     match (cmd, res) with
     | Send _, Res ((Result (Unit, Exn), _), r) ->
         r = if state.closed then Error Broadcast.Closed else Ok ()
+    | (Try_send _ | Poll_send _), Res ((Result (Bool, Exn), _), r) ->
+        r = if state.closed then Error Broadcast.Closed else Ok (has_room state)
     | ( (Try_receive i | Poll i | Receive i),
         Res ((Result (Option Int, Exn), _), r) )
       when state.missed.(i) > 0 ->
@@ -151,10 +208,11 @@ struct
         Res ((Result (Option Int, Exn), _), r) ) -> (
         match state.pending.(i) with
         | v :: _ -> r = Ok (Some v)
-        | [] -> r = if state.closed then Error Broadcast.Closed else Ok None)
+        | [] ->
+            r = if is_at_end state i then Error Broadcast.Closed else Ok None)
     | Is_closed, Res ((Bool, _), closed) -> closed = state.closed
-    | (Subscribe | Close), Res ((Unit, _), ()) -> true
-    | Waiters _, Res ((Int, _), n) -> n = 0
+    | (Subscribe | Unsubscribe _ | Close), Res ((Unit, _), ()) -> true
+    | (Waiters _ | Senders), Res ((Int, _), n) -> n = 0
     | _ -> false
 end
 
@@ -163,11 +221,15 @@ module Unlimited = Broadcasts (struct
 end)
 
 module Limited = Broadcasts (struct
-  let limit = Some 3
+  let limit = Some (Broadcast.Drop_oldest 3)
 end)
 
-(* Values that are about to be dropped may still be received on another domain, so there is no
-   such test with a limit. *)
+module Held = Broadcasts (struct
+  let limit = Some (Broadcast.Wait 2)
+end)
+
+(* Values that are about to be dropped may still be received on another domain, and [try_send]
+   may not see yet that one was received there. So there is no such test with a limit. *)
 module Broadcasts_on_two = struct
   include Unlimited
 
@@ -251,6 +313,7 @@ end
 
 module One = STM_sequential.Make (Unlimited)
 module One_limited = STM_sequential.Make (Limited)
+module One_held = STM_sequential.Make (Held)
 module Two = STM_domain.Make (Broadcasts_on_two)
 module One_channel = STM_sequential.Make (Channels)
 module Two_channel = STM_domain.Make (Channels)
@@ -261,6 +324,8 @@ let () =
       One.agree_test ~count:(Race.often 300) ~name:"Broadcast, on one domain";
       One_limited.agree_test ~count:(Race.often 300)
         ~name:"Broadcast with a limit, on one domain";
+      One_held.agree_test ~count:(Race.often 300)
+        ~name:"Broadcast that holds senders back, on one domain";
       Two.agree_test_par ~count:(Race.often 10)
         ~name:"Broadcast, on two domains";
       One_channel.agree_test ~count:(Race.often 100)

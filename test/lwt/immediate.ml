@@ -63,6 +63,11 @@ let operations () =
         Mailbox.put mailbox 1;
         ignored (L.Mailbox.take mailbox) );
     ("Mailbox.take, closed", fun () -> fails (fun () -> L.Mailbox.take closed));
+    ( "Broadcast.send",
+      fun () ->
+        L.Broadcast.send news 1
+        |> and_release (fun () -> ignore (Broadcast.receive subscription : int))
+    );
     ( "Broadcast.receive",
       fun () ->
         Broadcast.send news 1;

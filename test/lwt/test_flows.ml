@@ -46,7 +46,8 @@ let flows () =
     Concord_lwt.Channel.(
       flow "Channel" c c ~send:Channel.send ~close ~iter_s ~fold_s ~waiters);
     Concord_lwt.Broadcast.(
-      flow "Broadcast" b (subscribe b) ~send ~close ~iter_s ~fold_s ~waiters);
+      flow "Broadcast" b (subscribe b) ~send:Concord.Broadcast.send ~close
+        ~iter_s ~fold_s ~waiters);
   ]
 
 let each f = run (fun () -> Lwt_list.iter_s f (flows ()))

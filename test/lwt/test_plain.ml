@@ -123,6 +123,11 @@ let message () =
     says "Stream.add" (fun () -> Stream.add full ());
     says "Stream.take" (fun () -> Stream.take (Stream.create 1));
     says "Mailbox.take" (fun () -> Mailbox.take (Mailbox.create ()));
+    says "Broadcast.send" (fun () ->
+        let news = Broadcast.create ~limit:(Wait 1) () in
+        let _subscription = Broadcast.subscribe news in
+        ignore (Broadcast.try_send news 1 : bool);
+        Broadcast.send news 2);
     says "Broadcast.receive" (fun () ->
         Broadcast.(receive (subscribe (create ()))));
     says "Mutex.lock" (fun () -> Mutex.lock mutex);

@@ -94,6 +94,23 @@ let ends () =
   yes "its event" (v = None);
   fails "add_seq" Broadcast.Closed (L.Broadcast.add_seq t (count 1))
 
+let held_back () =
+  run @@ fun () ->
+  let t = Broadcast.create ~limit:(Wait 1) () in
+  L.Broadcast.with_subscription t @@ fun s ->
+  let* () = L.Broadcast.send t 1 in
+  let second = L.Broadcast.send t 2 and third = L.Broadcast.send t 3 in
+  yes "they wait" (sleeps second && sleeps third);
+  Lwt.cancel second;
+  let* v = L.Broadcast.receive s in
+  int "the first" 1 v;
+  let* () = third in
+  let* v = L.Broadcast.receive s in
+  int "it was not sent" 3 v;
+  let* () = L.Broadcast.add_seq t (count 1) in
+  Broadcast.close t;
+  fails "send" Broadcast.Closed (L.Broadcast.send t 4)
+
 let missed () =
   run @@ fun () ->
   let t = Broadcast.create ~limit:(Drop_oldest 1) () in
@@ -211,6 +228,7 @@ let () =
           test "from a domain, and on" between_domains;
           test "the end" ends;
           test "values that are missed" missed;
+          test "senders that wait" held_back;
           test "functions that fail" failures;
           test "cancelled" cancelled;
           test "a sequence that waits" sequence_that_waits;

@@ -55,6 +55,21 @@ let drain name s =
   or_missed s (fun () ->
       String.concat "" (List.map (got s) (Broadcast.drain s)))
 
+let send_event name t v =
+  make name @@ fun () ->
+  Event.sync (Broadcast.send_evt t v);
+  sent := v :: !sent;
+  "ok"
+
+let try_send name t v =
+  make name @@ fun () ->
+  if Broadcast.try_send t v then begin
+    sent := v :: !sent;
+    "ok"
+  end
+  else "no"
+
+let unsubscribe s = Do (fun () -> Broadcast.unsubscribe s)
 let close t = Do (fun () -> Broadcast.close t)
 
 let subscribe t =
@@ -67,12 +82,13 @@ let subscribe t =
 let rec left link =
   match Atomic.get link with
   | Broadcast.Node { value; link } -> value :: left link
-  | End _ | Waited _ | Sealed | Dropped _ -> []
+  | Counted { value; link; _ } -> value :: left link
+  | End _ | Waited _ | Held _ | Sealed | Dropped _ -> []
 
 let rec announced link =
   match Atomic.get link with
-  | Broadcast.Node { link; _ } -> announced link
-  | Waited { notices; _ } ->
+  | Broadcast.Node { link; _ } | Counted { link; _ } -> announced link
+  | Waited { notices; _ } | Held { notices; _ } ->
       let announced = ref [] in
       let add (n : _ Waiter.t) =
         if Waiter.is_live n then announced := n.arg :: !announced
@@ -120,13 +136,17 @@ let at_rest link actors () =
 
 (* The same where values are dropped: they are counted, and no subscription holds one. *)
 let at_rest_limited t actors () =
-  let { Broadcast.capacity; oldest } = Option.get t.Broadcast.limited in
+  let capacity, oldest =
+    match t.Broadcast.limited with
+    | Some (Dropping { capacity; oldest }) -> (capacity, oldest)
+    | Some (Holding _) | None -> assert false
+  in
   let { Broadcast.link; index } = Atomic.get oldest in
   let kept = left link and sent = List.length !sent in
   if List.length kept <> Int.min capacity sent then
     failwith "too few are kept, or too many";
   if index + List.length kept <> sent then failwith "dropped and not counted";
-  let announced = announced (Atomic.get t.last) in
+  let announced = announced (Atomic.get t.Broadcast.last) in
   let subscription (s, values) =
     let link, waiting =
       match Atomic.get s with
@@ -143,7 +163,7 @@ let at_rest_limited t actors () =
     let behind =
       match Atomic.get link with
       | Broadcast.Dropped d -> sent - d.index
-      | Node _ | End _ | Waited _ | Sealed ->
+      | Node _ | Counted _ | End _ | Waited _ | Held _ | Sealed ->
           let behind = List.length (left link) in
           if behind > List.length kept then failwith "it keeps what is dropped";
           behind
@@ -156,22 +176,72 @@ let at_rest_limited t actors () =
   all_queued actors (List.map fst states);
   String.concat " " (describe actors :: List.map snd states)
 
+(* Where senders are held back: values are received in order, and as many places are left as
+   the slowest subscription has. *)
+let at_rest_held t capacity actors () =
+  let announced = announced (Atomic.get t.Broadcast.last) in
+  let subscription (s, values) =
+    let link, waiting =
+      match Atomic.get s with
+      | Broadcast.Reading link -> (link, 0)
+      | Waiting { link; waiters; _ } ->
+          if Broadcast.has_more link then failwith "they wait for what is there";
+          (link, live waiters)
+      | Serving _ -> failwith "serving at rest"
+    in
+    let announced = List.length (List.filter (( == ) s) announced) in
+    if announced <> Int.min waiting 1 then
+      failwith "announced twice, or not at all, or not forgotten";
+    let rec is_sealed link =
+      match Atomic.get link with
+      | Broadcast.Counted { link; _ } -> is_sealed link
+      | Sealed -> true
+      | _ -> false
+    in
+    let ended = is_sealed link && not (Broadcast.is_closed t) in
+    let left = left link in
+    if (not ended) && List.length left + List.length !values > List.length !sent
+    then failwith ("doubled: " ^ describe actors);
+    (waiting, (List.length left, if ended then "ended" else show left))
+  in
+  let states = List.rev_map subscription !received in
+  let behind = List.fold_left (fun n (_, (m, _)) -> Int.max n m) 0 states in
+  let senders =
+    match Atomic.get (Broadcast.end_of t) with
+    | Sealed -> 0
+    | Held { free; subscriptions; senders; phase; _ } ->
+        if phase <> Resting then failwith "moving at rest";
+        if free <> capacity - behind then
+          failwith
+            (Printf.sprintf "%d places are left where the slowest is %d behind"
+               free behind);
+        let ended (_, (_, s)) = s = "ended" in
+        let ended = List.length (List.filter ended states) in
+        if subscriptions <> List.length states - ended then
+          failwith (Printf.sprintf "%d subscriptions" subscriptions);
+        live senders
+    | _ -> assert false
+  in
+  all_queued actors (senders :: List.map fst states);
+  String.concat " " (describe actors :: List.map (fun (_, (_, s)) -> s) states)
+
 let create ?limit () =
   sent := [];
   received := [];
   missed := [];
   Broadcast.create ?limit ()
 
-let check ?keeps name make expect =
+let check ?limit name make expect =
   Model.check name ~expect @@ fun () ->
-  let t =
-    create ?limit:(Option.map (fun n -> Broadcast.Drop_oldest n) keeps) ()
-  in
+  let t = create ?limit () in
   let link = Atomic.get t.last in
   let first, processes = make t in
   let processes, actors = start first processes in
   let at_rest =
-    if Option.is_some keeps then at_rest_limited t else at_rest link
+    match limit with
+    | Some (Drop_oldest _) -> at_rest_limited t
+    | Some (Wait n) -> at_rest_held t n
+    | None -> at_rest link
   in
   (processes, at_rest actors)
 
@@ -320,7 +390,7 @@ let () =
       "r=cancelled a=ok [1]";
       "r=closed a=closed []";
     ];
-  check "two send past the limit, one is slow" ~keeps:1
+  check "two send past the limit, one is slow" ~limit:(Drop_oldest 1)
     (fun t ->
       let s = subscribe t in
       work (send "" t 1);
@@ -330,7 +400,7 @@ let () =
       "a=ok b=ok r=missed1 2 behind";
       "a=ok b=ok r=missed2 1 behind";
     ];
-  check "one sends past the limit, one is slow" ~keeps:1
+  check "one sends past the limit, one is slow" ~limit:(Drop_oldest 1)
     (fun t ->
       let s = subscribe t in
       work (send "" t 1);
@@ -342,7 +412,7 @@ let () =
       "a=ok r=missed1,missed1 1 behind";
       "a=ok r=missed2,3 0 behind";
     ];
-  check "one sends past the limit, one drains, one tries" ~keeps:1
+  check "one sends past the limit, one drains, one tries" ~limit:(Drop_oldest 1)
     (fun t ->
       let s = subscribe t in
       work (send "" t 1);
@@ -356,7 +426,7 @@ let () =
       "a=ok d=2 r=missed1 0 behind";
       "a=ok d=missed1 r=2 0 behind";
     ];
-  check "two wait, two send past the limit" ~keeps:1
+  check "two wait, two send past the limit" ~limit:(Drop_oldest 1)
     (fun t ->
       let s = subscribe t in
       let r = receive "r" s and q = receive "q" s in
@@ -372,7 +442,7 @@ let () =
       "r=missed1 q=missed1 a=ok b=ok 1 behind";
       "r=missed2 q=3 a=ok b=ok 0 behind";
     ];
-  check "three wait, two send past the limit" ~keeps:1
+  check "three wait, two send past the limit" ~limit:(Drop_oldest 1)
     (fun t ->
       let s = subscribe t in
       let r = receive "r" s and q = receive "q" s and p = receive "p" s in
@@ -383,7 +453,8 @@ let () =
       "r=missed1 q=1 p=waits a=ok b=ok 0 behind";
       "r=missed1 q=2 p=waits a=ok b=ok 0 behind";
     ];
-  check "one waits and is cancelled, two send past the limit" ~keeps:1
+  check "one waits and is cancelled, two send past the limit"
+    ~limit:(Drop_oldest 1)
     (fun t ->
       let s = subscribe t in
       let r = receive "r" s in
@@ -394,15 +465,134 @@ let () =
       "r=cancelled a=ok b=ok 2 behind";
       "r=missed1 a=ok b=ok 1 behind";
     ];
-  check "one comes to wait, one sends past the limit" ~keeps:1
+  check "one comes to wait, one sends past the limit" ~limit:(Drop_oldest 1)
     (fun t ->
       let s = subscribe t in
       ([], [ Run (receive "r" s); Run (send_twice "a" t 1 2) ]))
     [ "r=1 a=ok 1 behind"; "r=missed1 a=ok 1 behind" ];
-  check "one sends past the limit, one closes, one is slow" ~keeps:1
+  check "one sends past the limit, one closes, one is slow"
+    ~limit:(Drop_oldest 1)
     (fun t ->
       let s = subscribe t in
       work (send "" t 1);
       ([], [ Run (receive "r" s); Run (send "a" t 2); close t ]))
     [ "r=1 a=closed 0 behind"; "r=1 a=ok 1 behind"; "r=missed1 a=ok 1 behind" ];
+  (* --- Senders that wait --- *)
+  let held name make expect = check name ~limit:(Wait 1) make expect in
+  let full make t =
+    let s = subscribe t in
+    work (send "" t 1);
+    make t s
+  in
+  held "one waits to send, one receives"
+    (full (fun t s ->
+         let a = send "a" t 2 in
+         ([ a ], [ Run (receive "r" s) ])))
+    [ "a=ok r=1 [2]" ];
+  held "two wait to send, one receives, the first is cancelled"
+    (full (fun t s ->
+         let a = send "a" t 2 and b = send "b" t 3 in
+         ([ a; b ], [ Run (receive "r" s); Cancel a ])))
+    [ "a=cancelled b=ok r=1 [3]"; "a=ok b=waits r=1 [2]" ];
+  held "one comes to send, one receives"
+    (full (fun t s -> ([], [ Run (send "a" t 2); Run (receive "r" s) ])))
+    [ "a=ok r=1 [2]" ];
+  Model.sometimes (fun () ->
+      held "one waits to send, one comes, one receives"
+        (full (fun t s ->
+             let a = send "a" t 2 in
+             ([ a ], [ Run (send "b" t 3); Run (receive_twice "r" s) ])))
+        [ "a=ok b=ok r=1,2 [3]" ]);
+  held "one waits to send, one tries, one receives"
+    (full (fun t s ->
+         let a = send "a" t 2 in
+         ([ a ], [ Run (try_send "b" t 3); Run (receive_twice "r" s) ])))
+    [ "a=ok b=no r=1,2 []"; "a=ok b=ok r=1,2 [3]" ];
+  held "two wait to send, one ends"
+    (full (fun t s ->
+         let a = send "a" t 2 and b = send "b" t 3 in
+         ([ a; b ], [ unsubscribe s; Cancel a ])))
+    [ "a=cancelled b=ok ended"; "a=ok b=ok ended" ];
+  held "one waits to send, one receives, one subscribes"
+    (full (fun t s ->
+         let a = send "a" t 2 in
+         let subscribe () = ignore (subscribe t : int Broadcast.subscription) in
+         ([ a ], [ Run (receive "r" s); Do subscribe ])))
+    [ "a=ok r=1 [2] [2]"; "a=ok r=1 [2] []" ];
+  held "one comes to send, an event, one receives, it is cancelled"
+    (full (fun t s ->
+         let a = send_event "a" t 2 in
+         ([], [ Run a; Run (receive "r" s); Cancel a ])))
+    [ "a=cancelled r=1 []"; "a=ok r=1 [2]" ];
+  held "two subscriptions receive, one waits to send"
+    (fun t ->
+      let s = subscribe t in
+      let s' = subscribe t in
+      work (send "" t 1);
+      let a = send "a" t 2 in
+      ([ a ], [ Run (receive "r" s); Run (receive "q" s') ]))
+    [ "a=ok r=1 q=1 [2] [2]" ];
+  held "two receive through one subscription, one waits to send"
+    (full (fun t s ->
+         let a = send "a" t 2 in
+         ([ a ], [ Run (receive "r" s); Run (receive "q" s) ])))
+    [ "a=ok r=1 q=2 []"; "a=ok r=2 q=1 []" ];
+  held "one ends, one waits to send"
+    (full (fun t s ->
+         let a = send "a" t 2 in
+         ([ a ], [ unsubscribe s ])))
+    [ "a=ok ended" ];
+  held "one ends, one receives, one waits to send"
+    (full (fun t s ->
+         let a = send "a" t 2 in
+         ([ a ], [ unsubscribe s; Run (receive "r" s) ])))
+    [ "a=ok r=1 ended"; "a=ok r=closed ended" ];
+  held "one ends, one drains, one waits to send"
+    (full (fun t s ->
+         let a = send "a" t 2 in
+         ([ a ], [ unsubscribe s; Run (drain "d" s) ])))
+    [ "a=ok d= ended"; "a=ok d=1 ended" ];
+  held "one waits and ends, one sends"
+    (fun t ->
+      let s = subscribe t in
+      let r = receive "r" s in
+      ([ r ], [ unsubscribe s; Run (send "a" t 1) ]))
+    [ "r=1 a=ok ended"; "r=closed a=ok ended" ];
+  Model.sometimes ~one_in:9 (fun () ->
+      held "one waits, ends and is cancelled, one sends"
+        (fun t ->
+          let s = subscribe t in
+          let r = receive "r" s in
+          ([ r ], [ unsubscribe s; Run (send "a" t 1); Cancel r ]))
+        [ "r=1 a=ok ended"; "r=cancelled a=ok ended"; "r=closed a=ok ended" ]);
+  held "one ends twice, one sends"
+    (full (fun t s ->
+         let a = send "a" t 2 in
+         ([ a ], [ unsubscribe s; unsubscribe s ])))
+    [ "a=ok ended" ];
+  held "one subscribes, one sends, one ends"
+    (fun t ->
+      let s = subscribe t in
+      ( [],
+        [
+          Do (fun () -> ignore (subscribe t : int Broadcast.subscription));
+          Run (send "a" t 1);
+          unsubscribe s;
+        ] ))
+    [ "a=ok ended [1]"; "a=ok ended []" ];
+  held "two wait to send, one closes"
+    (full (fun t _ ->
+         let a = send "a" t 2 and b = send "b" t 3 in
+         ([ a; b ], [ close t ])))
+    [ "a=closed b=closed [1]" ];
+  held "one waits to send, one receives, one closes"
+    (full (fun t s ->
+         let a = send "a" t 2 in
+         ([ a ], [ Run (receive "r" s); close t ])))
+    [ "a=closed r=1 []"; "a=ok r=1 [2]" ];
+  held "one ends, one closes, one waits to send"
+    (full (fun t s ->
+         let a = send "a" t 2 in
+         ([ a ], [ unsubscribe s; close t ])))
+    [ "a=closed []"; "a=ok []" ];
   Model.finish ()

@@ -383,6 +383,101 @@ let limited ~last hosts =
   if Broadcast.waiters shared <> 0 then fail "a waiter stays";
   tally
 
+let send =
+  [|
+    Broadcast.send;
+    (fun t v -> Event.sync (Broadcast.send_evt t v));
+    (fun t v -> ignore (twice (Event.wrap (Broadcast.send_evt t v) one)));
+    (fun t v -> if not (Broadcast.try_send t v) then Broadcast.send t v);
+  |]
+
+(* Where senders wait, a subscription from the beginning has all values, and never more than the
+   limit are there for it. Others come for a while, and end. *)
+let held ~last hosts =
+  let limit = 3 in
+  let t = Broadcast.create ~limit:(Wait limit) () in
+  let sending = Atomic.make 4 in
+  let early = Array.init 2 (fun _ -> (Broadcast.subscribe t, ref [])) in
+  let shared = Broadcast.subscribe t in
+  let shares = Array.init 4 (fun _ -> (shared, ref [])) in
+  let brief = Array.init 2 (fun _ -> ref []) in
+  let produce crew producer () =
+    for number = 1 to last do
+      insist crew (fun () -> (any crew send) t { producer; number });
+      for _ = 1 to Random.State.int crew.random 2 do
+        yield crew
+      done
+    done;
+    if Atomic.fetch_and_add sending (-1) = 1 then Broadcast.close t
+  in
+  (* Whether there was one. *)
+  let take crew s values () =
+    match (any crew receive) s with
+    | v ->
+        values := v :: !values;
+        true
+    | exception Closed -> false
+  in
+  let rec follow crew (s, values) () =
+    let there =
+      if Random.State.bool crew.random then Broadcast.drain s else []
+    in
+    if List.length there > limit then fail "more than the limit are there";
+    values := List.rev_append there !values;
+    if insist crew (take crew s values) then follow crew (s, values) ()
+  in
+  let rec visit crew visits () =
+    let visit_once () =
+      Broadcast.with_subscription t @@ fun s ->
+      let values = ref [] in
+      let rec stay n = n = 0 || (take crew s values () && stay (n - 1)) in
+      let open_ = stay (Random.State.int crew.random 5) in
+      visits := List.rev !values :: !visits;
+      open_
+    in
+    if insist crew visit_once then begin
+      yield crew;
+      visit crew visits ()
+    end
+  in
+  let tasks crew =
+    let mine all = [ all.(crew.index); all.(crew.index + 2) ] in
+    List.map (produce crew) [ crew.index; crew.index + 2 ]
+    @ List.map (follow crew) (early.(crew.index) :: mine shares)
+    @ [ visit crew brief.(crew.index) ]
+  in
+  let tally = storm hosts tasks in
+  let order = List.rev !(snd early.(0)) in
+  for producer = 0 to 3 do
+    let numbers =
+      List.filter (fun m -> m.producer = producer) order
+      |> List.map (fun m -> m.number)
+    in
+    if numbers <> List.init last succ then
+      fail "the values of %d are not what it sent" producer
+  done;
+  if List.rev !(snd early.(1)) <> order then fail "two subscriptions differ";
+  let place = Hashtbl.create 1000 in
+  List.iteri (fun i v -> Hashtbl.replace place v i) order;
+  let in_a_row values =
+    match List.map (Hashtbl.find place) values with
+    | [] -> true
+    | first :: _ as places ->
+        places = List.init (List.length places) (fun i -> first + i)
+  in
+  Array.iter
+    (fun visits ->
+      if not (List.for_all in_a_row !visits) then fail "a visitor has a gap")
+    brief;
+  let shares = Array.to_list shares in
+  let places = List.concat_map (fun (_, values) -> !values) shares in
+  let places = List.map (Hashtbl.find place) places in
+  if List.sort Int.compare places <> List.init (List.length order) Fun.id then
+    fail "a shared subscription misses values";
+  if Broadcast.senders t + Broadcast.waiters shared <> 0 then
+    fail "a waiter stays";
+  tally
+
 let () =
   let last = 1_000 in
   rounds
@@ -398,4 +493,5 @@ let () =
       ("mutex, condition", pass_on (buffer 3) ~last);
       ("broadcast", broadcast ~last);
       ("broadcast with a limit", limited ~last);
+      ("broadcast that holds senders back", held ~last);
     ]

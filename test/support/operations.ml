@@ -548,11 +548,22 @@ module Make (S : Style) = struct
       ~words:(fun () -> words (t, s))
       ~close:(fun () -> Broadcast.close t)
 
+  let send_news _ =
+    let t = Broadcast.create ~limit:(Wait 1) () in
+    let s = Broadcast.subscribe t in
+    Broadcast.send t filler;
+    full ~wait:(S.Broadcast.send t) ~event:(Broadcast.send_evt t)
+      ~try_take:(fun () -> unless_closed Broadcast.try_receive s)
+      ~waiters:(fun () -> Broadcast.senders t)
+      ~words:(fun () -> words (t, s))
+      ~ends:(Some (Broadcast.Closed, fun () -> Broadcast.close t))
+
   let broadcast =
     let limit = Broadcast.Drop_oldest 10 in
     [
       operation "Broadcast.receive" Takes receive_news;
       operation "Broadcast.receive, with a limit" Takes (receive_news ~limit);
+      operation "Broadcast.send" Gives send_news;
     ]
 
   (* --- Locks --------------------------------------------------------------------- *)

@@ -108,6 +108,12 @@ let broadcast () =
   ( got 1 (A.Broadcast.receive (Broadcast.subscribe b)),
     fun () -> Broadcast.send b 1 )
 
+let broadcast_send () =
+  let b = Broadcast.create ~limit:(Wait 1) () in
+  let s = Broadcast.subscribe b in
+  assert (Broadcast.try_send b 1);
+  (A.Broadcast.send b 2, fun () -> assert (Broadcast.receive s = 1))
+
 let mutex () =
   let m = Mutex.create () in
   Mutex.lock m;
@@ -252,6 +258,7 @@ let operations =
     ("stream, take", stream_take);
     ("mailbox", mailbox);
     ("broadcast", broadcast);
+    ("broadcast, send", broadcast_send);
     ("mutex", mutex);
     ("mutex, with_lock", with_lock);
     ("condition", condition);

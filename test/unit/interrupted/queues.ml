@@ -335,4 +335,68 @@ let broadcasts =
       (broadcast ~limit ~sent:[ 1; 2; 3; 4 ])
       (List.map or_missed receiving @ news)
 
-let cases = List.concat [ channels; streams; mailboxes; broadcasts ]
+(* Where senders are held back. [slow] has received nothing of what was sent. *)
+let held ?(sent = []) ?(waiting = []) ?parts perform =
+  let t = Broadcast.create ~limit:(Wait 2) () in
+  let s = Broadcast.subscribe t and slow = Broadcast.subscribe t in
+  List.iter (Broadcast.send t) sent;
+  let left _ =
+    let left = Broadcast.drain s and behind = Broadcast.drain slow in
+    Broadcast.unsubscribe s;
+    (* Were all permits given back? *)
+    let first = flag (Broadcast.try_send t 50) in
+    let second = flag (Broadcast.try_send t 51) in
+    let third = flag (Broadcast.try_send t 52) in
+    let received = Broadcast.drain slow in
+    Broadcast.unsubscribe slow;
+    let nobody = List.init 3 (fun v -> Broadcast.try_send t v) in
+    (100 :: left) @ (100 :: behind) @ first @ second @ third @ received
+    @ List.concat_map flag nobody
+  in
+  around (t, s) ~waiting ?parts ~left perform ~waiters:(fun _ ->
+      Broadcast.senders t + Broadcast.waiters s + Broadcast.waiters slow)
+
+let held_back =
+  let sends =
+    [
+      ("Broadcast.send", silent (fun (t, _) -> Broadcast.send t 5));
+      ("Broadcast.try_send", fun (t, _) -> flag (Broadcast.try_send t 5));
+    ]
+  and receives =
+    [
+      ("Broadcast.receive", fun (_, s) -> [ Broadcast.receive s ]);
+      ("Broadcast.try_receive", fun (_, s) -> none_or (Broadcast.try_receive s));
+      ("Broadcast.drain", fun (_, s) -> Broadcast.drain s);
+    ]
+  and ends =
+    [
+      ("Broadcast.unsubscribe", silent (fun (_, s) -> Broadcast.unsubscribe s));
+    ]
+  and brackets =
+    [
+      ( "Broadcast.with_subscription",
+        fun (t, _) -> Broadcast.with_subscription t (fun s -> Broadcast.drain s)
+      );
+    ]
+  in
+  let waits (_, s) = come (fun () -> Broadcast.receive s) in
+  let sender v (t, _) =
+    come (fun () ->
+        Broadcast.send t v;
+        1)
+  in
+  in_state "there is room" (held ~sent:[ 1 ])
+    (sends @ receives @ ends @ brackets)
+  @ in_state "there is none"
+      (held ~sent:[ 1; 2 ])
+      (receives @ ends
+      @ [ ("Broadcast.try_send", fun (t, _) -> flag (Broadcast.try_send t 5)) ]
+      )
+  @ in_state "there is room, others wait"
+      (held ~waiting:[ waits; waits ])
+      (sends @ ends)
+  @ in_state "there is none, others wait"
+      (held ~sent:[ 1; 2 ] ~waiting:[ sender 6; sender 7 ])
+      (receives @ ends)
+
+let cases = List.concat [ channels; streams; mailboxes; broadcasts; held_back ]

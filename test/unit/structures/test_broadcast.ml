@@ -165,6 +165,123 @@ let limits () =
     (Invalid_argument "Broadcast.create: Drop_oldest 0, which is < 1")
     (fun () -> keeps 0)
 
+(* --- Senders that wait -------------------------------------------------------- *)
+
+let holds n = Broadcast.create ~limit:(Wait n) ()
+let sender t v = Hand.start (fun () -> Broadcast.send t v)
+let senders t n = int "senders" n (Broadcast.senders t)
+
+let holds_back () =
+  let t = holds 2 in
+  Broadcast.send t 0;
+  let a = Broadcast.subscribe t and b = Broadcast.subscribe t in
+  List.iter (Broadcast.send t) [ 1; 2 ];
+  no "it is full" (Broadcast.try_send t 9);
+  yes "polled" (Event.poll (Broadcast.send_evt t 9) = None);
+  let tasks = List.map (sender t) [ 3; 4; 5 ] in
+  senders t 3;
+  ints "a" [ 1; 2 ] (rest a);
+  senders t 3;
+  int "the slowest one" 1 (Broadcast.receive b);
+  senders t 2;
+  yes "cancel" (Hand.cancel (List.nth tasks 1));
+  ints "b drains" [ 2; 3 ] (Broadcast.drain b);
+  Hand.settle ();
+  senders t 0;
+  Hand.result (List.nth tasks 0);
+  raises "cancelled" Hand.Cancelled (fun () -> Hand.result (List.nth tasks 1));
+  Hand.result (List.nth tasks 2);
+  ints "a, the rest" [ 3; 5 ] (rest a);
+  ints "b, the rest" [ 5 ] (rest b);
+  yes "there is room" (Broadcast.try_send t 6);
+  Event.sync (Broadcast.send_evt t 7);
+  no "there is none" (Broadcast.try_send t 8);
+  ints "a late one" [] (rest (Broadcast.subscribe t))
+
+let nobody_listens () =
+  let t = holds 1 in
+  Broadcast.add_seq t (Seq.init 10 Fun.id);
+  let s = Broadcast.subscribe t in
+  yes "room" (Broadcast.try_send t 10);
+  no "none" (Broadcast.try_send t 11);
+  ints "from then on" [ 10 ] (rest s)
+
+let ends () =
+  let t = holds 2 in
+  let a = Broadcast.subscribe t and b = Broadcast.subscribe t in
+  List.iter (Broadcast.send t) [ 1; 2 ];
+  ints "a" [ 1; 2 ] (rest a);
+  let tasks = List.init 2 (fun _ -> receiver a) and task = sender t 3 in
+  Broadcast.unsubscribe b;
+  Broadcast.unsubscribe b;
+  Hand.settle ();
+  Hand.result task;
+  int "one was served" 3 (Hand.result (List.hd tasks));
+  raises "nothing" Broadcast.Closed (fun () -> Broadcast.receive b);
+  yes "at its end" (Broadcast.next b = None);
+  ints "drained" [] (Broadcast.drain b);
+  Broadcast.unsubscribe a;
+  Hand.settle ();
+  waiting a 0;
+  raises "it waited" Broadcast.Closed (fun () -> Hand.result (List.nth tasks 1));
+  Broadcast.add_seq t (Seq.init 10 Fun.id);
+  no "open" (Broadcast.is_closed t)
+
+let ends_without_limit () =
+  let ended t =
+    let s = Broadcast.subscribe t and other = Broadcast.subscribe t in
+    Broadcast.send t 1;
+    let left = Broadcast.subscribe t in
+    let task = receiver left in
+    Broadcast.unsubscribe s;
+    Broadcast.unsubscribe left;
+    Broadcast.send t 2;
+    Hand.settle ();
+    raises "it waited" Broadcast.Closed (fun () -> Hand.result task);
+    raises "ended" Broadcast.Closed (fun () -> Broadcast.try_receive s);
+    ints "the other" [ 1; 2 ] (rest other)
+  in
+  ended (Broadcast.create ());
+  ended (keeps 2)
+
+let brackets () =
+  let t = holds 1 in
+  let kept = ref None in
+  let in_it s =
+    kept := Some s;
+    Broadcast.send t 1
+  in
+  Broadcast.with_subscription t in_it;
+  yes "ended" (Broadcast.next (Option.get !kept) = None);
+  raises "the exception" Exit (fun () ->
+      Broadcast.with_subscription t (fun s ->
+          in_it s;
+          raise Exit));
+  Broadcast.add_seq t (Seq.init 10 Fun.id)
+
+let closed_while_senders_wait () =
+  let t = holds 1 in
+  let s = Broadcast.subscribe t in
+  Broadcast.send t 1;
+  let tasks = List.map (sender t) [ 2; 3 ] in
+  Broadcast.close t;
+  Broadcast.close t;
+  Hand.settle ();
+  let closed task =
+    raises "it waited" Broadcast.Closed (fun () -> Hand.result task)
+  in
+  List.iter closed tasks;
+  raises "send" Broadcast.Closed (fun () -> Broadcast.send t 4);
+  raises "try_send" Broadcast.Closed (fun () -> Broadcast.try_send t 4);
+  raises "send_evt" Broadcast.Closed (fun () ->
+      Event.sync (Broadcast.send_evt t 4));
+  ints "what was sent, and the end" [ 1; -1 ] (rest s);
+  Broadcast.unsubscribe s;
+  raises "no limit" (Invalid_argument "Broadcast.create: Wait 0, which is < 1")
+    (fun () -> holds 0)
+
+(* --- Memory where values are dropped ------------------------------------------ *)
+
 (* In two subscriptions of which only one is read. *)
 let slow_subscription () =
   let t = keeps 10 in
@@ -311,6 +428,15 @@ let () =
            test "to the end" to_the_end;
            test "too small" limits;
            test "a slow subscription keeps no more" slow_subscription;
+         ] );
+       ( "senders that wait",
+         [
+           test "for the slowest subscription" holds_back;
+           test "for nobody" nobody_listens;
+           test "a subscription ends" ends;
+           test "so it does without a limit" ends_without_limit;
+           test "with_subscription" brackets;
+           test "close" closed_while_senders_wait;
          ] );
        ( "memory",
          [

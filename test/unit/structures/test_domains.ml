@@ -274,6 +274,30 @@ let dropped () =
   all a received_a;
   all b received_b
 
+(* Senders wait meanwhile, and subscriptions end. *)
+let held_back () =
+  let t = Broadcast.create ~limit:(Wait 2) () in
+  let first = Broadcast.subscribe t and second = Broadcast.subscribe t in
+  let received = Atomic.make 0 in
+  let read s () =
+    Fifo.run @@ fun () ->
+    for _ = 1 to rounds do
+      if Broadcast.senders t > 2 then failwith "more senders than there are";
+      let field = Broadcast.receive s in
+      ignore (Atomic.fetch_and_add received !(Sys.opaque_identity field) : int)
+    done;
+    Broadcast.unsubscribe s
+  and send () =
+    Fifo.run @@ fun () ->
+    for _ = 1 to rounds do
+      let mine = ref 0 in
+      mine := 1;
+      Broadcast.send t mine
+    done
+  in
+  at_once [ send; send; read first; read second ];
+  if Atomic.get received <> 2 * rounds then failwith "values were lost"
+
 (* Each value is computed once, from the others, in any of the domains. *)
 let lazies () =
   for _ = 1 to rounds do
@@ -365,6 +389,7 @@ let () =
           test "Latch and Barrier" latch_and_barrier;
           test "messages" messages;
           test "messages that are dropped" dropped;
+          test "messages whose senders wait" held_back;
           test "Lazy" lazies;
         ] );
       ("Fifo", [ test "failures" failures; test "cancel" cancels ]);
