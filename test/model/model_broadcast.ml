@@ -81,13 +81,13 @@ let subscribe t =
 (* The values that are left in a list. *)
 let rec left link =
   match Atomic.get link with
-  | Broadcast.Node { value; link } -> value :: left link
+  | Broadcast_state.Node { value; link } -> value :: left link
   | Counted { value; link; _ } -> value :: left link
   | End _ | Waited _ | Held _ | Sealed | Dropped _ -> []
 
 let rec announced link =
   match Atomic.get link with
-  | Broadcast.Node { link; _ } | Counted { link; _ } -> announced link
+  | Broadcast_state.Node { link; _ } | Counted { link; _ } -> announced link
   | Waited { notices; _ } | Held { notices; _ } ->
       let announced = ref [] in
       let add (n : _ Waiter.t) =
@@ -109,7 +109,7 @@ let at_rest link actors () =
   let subscription (s, values) =
     let link, waiting =
       match Atomic.get s with
-      | Broadcast.Reading link -> (link, 0)
+      | Broadcast_state.Reading link -> (link, 0)
       | Waiting { link; waiters; _ } ->
           if left link <> [] then failwith "they wait for what is there";
           (link, live waiters)
@@ -137,22 +137,22 @@ let at_rest link actors () =
 (* The same where values are dropped: they are counted, and no subscription holds one. *)
 let at_rest_limited t actors () =
   let capacity, oldest =
-    match t.Broadcast.limited with
+    match t.Broadcast_state.limited with
     | Some (Dropping { capacity; oldest }) -> (capacity, oldest)
     | Some (Holding _) | None -> assert false
   in
-  let { Broadcast.link; index } = Atomic.get oldest in
+  let { Broadcast_state.link; index } = Atomic.get oldest in
   let kept = left link and sent = List.length !sent in
   if List.length kept <> Int.min capacity sent then
     failwith "too few are kept, or too many";
   if index + List.length kept <> sent then failwith "dropped and not counted";
-  let announced = announced (Atomic.get t.Broadcast.last) in
+  let announced = announced (Atomic.get t.Broadcast_state.last) in
   let subscription (s, values) =
     let link, waiting =
       match Atomic.get s with
-      | Broadcast.Reading link -> (link, 0)
+      | Broadcast_state.Reading link -> (link, 0)
       | Waiting { link; waiters; _ } ->
-          if Broadcast.has_more link then failwith "they wait for what is there";
+          if Broadcast_steps.has_more link then failwith "they wait for what is there";
           (link, live waiters)
       | Serving _ -> failwith "serving at rest"
     in
@@ -162,7 +162,7 @@ let at_rest_limited t actors () =
     let missed = !(List.assq s !missed) in
     let behind =
       match Atomic.get link with
-      | Broadcast.Dropped d -> sent - d.index
+      | Broadcast_state.Dropped d -> sent - d.index
       | Node _ | Counted _ | End _ | Waited _ | Held _ | Sealed ->
           let behind = List.length (left link) in
           if behind > List.length kept then failwith "it keeps what is dropped";
@@ -179,13 +179,13 @@ let at_rest_limited t actors () =
 (* Where senders are held back: values are received in order, and as many places are left as
    the slowest subscription has. *)
 let at_rest_held t capacity actors () =
-  let announced = announced (Atomic.get t.Broadcast.last) in
+  let announced = announced (Atomic.get t.Broadcast_state.last) in
   let subscription (s, values) =
     let link, waiting =
       match Atomic.get s with
-      | Broadcast.Reading link -> (link, 0)
+      | Broadcast_state.Reading link -> (link, 0)
       | Waiting { link; waiters; _ } ->
-          if Broadcast.has_more link then failwith "they wait for what is there";
+          if Broadcast_steps.has_more link then failwith "they wait for what is there";
           (link, live waiters)
       | Serving _ -> failwith "serving at rest"
     in
@@ -194,7 +194,7 @@ let at_rest_held t capacity actors () =
       failwith "announced twice, or not at all, or not forgotten";
     let rec is_sealed link =
       match Atomic.get link with
-      | Broadcast.Counted { link; _ } -> is_sealed link
+      | Broadcast_state.Counted { link; _ } -> is_sealed link
       | Sealed -> true
       | _ -> false
     in
