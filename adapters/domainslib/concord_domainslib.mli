@@ -172,7 +172,10 @@ type token
     body of [Domainslib.Task.parallel_for], tasks of [Domainslib.Task.async]. *)
 
 val check : token -> unit
-(** [check token] does nothing until the job is told to stop.
+(** [check token] does nothing until the job is told to stop. It doesn't let
+    other jobs run. If long jobs hold all domains of the pool, a job that would
+    tell one of them to stop doesn't start either. Where that can happen, call
+    {!Concord.Tasks.yield} now and then as well.
 
     - {b Suspends} never; call it anywhere.
     - {b Cost}: two reads. Once in 10 microseconds of computation costs nothing

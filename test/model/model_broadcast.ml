@@ -152,7 +152,8 @@ let at_rest_limited t actors () =
       match Atomic.get s with
       | Broadcast_state.Reading link -> (link, 0)
       | Waiting { link; waiters; _ } ->
-          if Broadcast_steps.has_more link then failwith "they wait for what is there";
+          if Broadcast_steps.has_more link then
+            failwith "they wait for what is there";
           (link, live waiters)
       | Serving _ -> failwith "serving at rest"
     in
@@ -185,7 +186,8 @@ let at_rest_held t capacity actors () =
       match Atomic.get s with
       | Broadcast_state.Reading link -> (link, 0)
       | Waiting { link; waiters; _ } ->
-          if Broadcast_steps.has_more link then failwith "they wait for what is there";
+          if Broadcast_steps.has_more link then
+            failwith "they wait for what is there";
           (link, live waiters)
       | Serving _ -> failwith "serving at rest"
     in
