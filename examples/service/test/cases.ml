@@ -215,3 +215,32 @@ let stop_under_load ?(options = []) ?database ?lock random ~domains ~grace ~n =
        Alcotest.failf "it complained: %s" (String.concat "\n" ended.complaints);
      if lock <> Some `Past_the_end then check_int "lost" 0 lost;
      with_store child (check_books ~lost ended load.accepted))
+
+(* --- What the loads leave behind --- *)
+
+let loads random ~domains =
+  let child =
+    Child.start [ Printf.sprintf "--domains=%d" domains; "--workers=2" ]
+  in
+  let one_load () =
+    let load = start_load random child ~clients:16 ~n:10_000 in
+    let* () = answered load 700 in
+    end_load load
+  in
+  Lwt_main.run
+    (let* _ = Client.get (Child.port child) "/jobs/1" in
+     let before = Child.descriptors child in
+     let load_and_look _ =
+       let* () = one_load () in
+       let+ () =
+         poll "the descriptors of before" (fun () ->
+             Lwt.return (Child.descriptors child <= before))
+       in
+       Child.resident_kb child
+     in
+     (* In the first load the heap grows to its usual size. *)
+     let* (_ : int) = load_and_look 0 in
+     let* resident = Lwt_list.map_s load_and_look [ 1; 2; 3 ] in
+     Child.terminate child;
+     let+ _ = Child.await_end child ~within:(10. +. margin) in
+     resident)

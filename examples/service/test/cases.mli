@@ -30,3 +30,8 @@ val stop_under_load :
   unit
 (** Ends a service at a random moment under load, and compares what its clients
     were told, what it says itself, and what is in the database. *)
+
+val loads : Random.State.t -> domains:int -> int list
+(** Three equal loads of one service, after one more to warm it up. Fails unless
+    it has as few descriptors after each as before. The result is its resident
+    memory in KB after each. *)

@@ -9,6 +9,14 @@ let under_load ?lock ?(times = 3) ~grace ~n domains () =
       ~domains ~grace ~n
   done
 
+let leaves_nothing domains () =
+  let resident = Cases.loads (Race.random domains) ~domains in
+  List.iter (fun kb -> Printf.printf "%d KB\n" kb) resident;
+  let first = List.hd resident and third = List.nth resident 2 in
+  if 100 * third > 105 * first then
+    Alcotest.failf "%d KB after the first load, %d KB after the third" first
+      third
+
 let cases name f =
   List.map
     (fun domains ->
@@ -23,13 +31,14 @@ let () =
   Race.watchdog ~seconds:(if Race.long then 1200. else 120.);
   Alcotest.run "service"
     [
+      ("what loads leave behind", cases "three loads" leaves_nothing);
       ( "SIGTERM under load",
         List.concat
           [
             cases "a long grace" (under_load ~grace:20. ~n:100_000);
             cases "a short grace" (under_load ~grace:0.1 ~n:3_000_000);
             cases "locked until after the signal"
-              (under_load ~lock:`Past_the_signal ~grace:20. ~n:100_000);
+              (under_load ~lock:`Past_the_signal ~times:2 ~grace:20. ~n:100_000);
             cases "locked until after the end"
               (under_load ~lock:`Past_the_end ~times:1 ~grace:0.1 ~n:100_000);
           ] );
