@@ -83,29 +83,37 @@ let text_of = function
   | Failed why -> ("failed", why)
   | Cancelled -> ("cancelled", "")
 
-(* A database may be locked for a while. What can't be stored in time is told to the log, and
-   the client. *)
-let rec store t row ~until =
-  match Concord_lwt.call t.database (Store.add row) with
-  | () -> true
-  | exception Caqti.Error.Exn e when Unix.gettimeofday () > until ->
-      Printf.eprintf "job %d is lost: %s\n%!" row.id (Caqti.Error.show e);
-      false
-  | exception Caqti.Error.Exn _ ->
-      Tasks.sleep 0.1;
-      store t row ~until
+(* A database may be locked for a while, so this tries again until the limit. If the grace is
+   over before, it has [last_chance] seconds more. What can't be stored is reported. *)
+let last_chance = 0.5
 
+let store t row =
+  let error = ref "" in
+  let rec add () =
+    try Concord_lwt.call t.database (Store.add row)
+    with Caqti.Error.Exn e ->
+      error := Caqti.Error.show e;
+      Tasks.sleep 0.1;
+      add ()
+  in
+  let stored =
+    try Tasks.with_timeout t.options.limit add
+    with _ -> Tasks.protect (fun () -> Tasks.with_timeout last_chance add)
+  in
+  if stored = None then Printf.eprintf "job %d is lost: %s\n%!" row.id !error;
+  stored <> None
+
+(* Once a job is stored it is also counted and announced, even if this task is cancelled. *)
 let finish t job outcome =
   let status, answer = text_of outcome in
-  let until = Unix.gettimeofday () +. t.options.limit in
-  let stored = store t { id = job.id; status; answer } ~until in
+  let stored = store t { id = job.id; status; answer } in
   let outcome = if stored then outcome else Failed "the database" in
   Atomic.incr
     (match outcome with
     | Done _ -> t.finished
     | Failed _ -> t.failed
     | Cancelled -> t.cancelled);
-  with_live t (fun live -> Hashtbl.remove live job.id);
+  Tasks.protect (fun () -> with_live t (fun live -> Hashtbl.remove live job.id));
   Promise.fill job.ended outcome;
   Broadcast.send t.news job
 
@@ -114,7 +122,7 @@ let perform t job =
   match compute t job with
   | outcome -> finish t job outcome
   | exception e ->
-      Tasks.protect (fun () -> finish t job Cancelled);
+      finish t job Cancelled;
       raise e
 
 let work t = Work_queue.iter (perform t) t.jobs
@@ -148,6 +156,9 @@ let stored t id : Web.answer =
   match Concord_lwt.call t.database (Store.find id) with
   | Some { status; answer; _ } -> Text (`OK, status ^ " " ^ answer)
   | None -> Text (`Not_found, "There is no such job.")
+  | exception Caqti.Error.Exn _ ->
+      Text
+        (`Service_unavailable, "The database does not answer. Try again later.")
 
 (* A long poll: the answer comes when the job has ended, but not later than after [seconds]. *)
 let get t id ~seconds : Web.answer =
@@ -278,7 +289,10 @@ let run options =
         serve t env socket)
   in
   (* What no worker has begun. *)
-  List.iter (fun job -> finish t job Cancelled) (Work_queue.drain t.jobs);
+  let cancel () =
+    Tasks.iter (fun job -> finish t job Cancelled) (Work_queue.drain t.jobs)
+  in
+  ignore (Tasks.with_timeout last_chance cancel : unit option);
   print_endline (metrics t);
   print_endline (if ended.cut_short then "cut short" else "drained")
 

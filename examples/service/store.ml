@@ -26,7 +26,10 @@ let count_rows =
     "SELECT status, count(*) FROM jobs GROUP BY status ORDER BY status"
 
 let or_fail result = Lwt.bind result Caqti_lwt.or_fail
-let use t f = or_fail (Caqti_lwt_unix.Pool.use f t)
+
+(* A caller that is cancelled need not wait. The statement goes on, and its connection goes back
+   to the pool: cancelling inside of caqti's pool could lose it. *)
+let use t f = Lwt.protected (or_fail (Caqti_lwt_unix.Pool.use f t))
 let close = Caqti_lwt_unix.Pool.drain
 
 let connect uri =

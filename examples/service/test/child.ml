@@ -1,0 +1,99 @@
+open Lwt.Syntax
+
+type t = {
+  pid : int;
+  port : int;
+  database : string;
+  output : in_channel;
+  stderr : string;
+  mutable terminated : float;
+}
+
+type ended = {
+  seconds : float;
+  drained : bool;
+  metrics : (string * int) list;
+  complaints : string list;
+}
+
+let folder () =
+  let folder = Filename.temp_dir "service" "" in
+  at_exit (fun () ->
+      ignore (Sys.command ("rm -rf " ^ Filename.quote folder) : int));
+  folder
+
+let read_file file = In_channel.with_open_bin file In_channel.input_all
+
+let start ?database options =
+  let folder = folder () in
+  let database =
+    Option.value database ~default:("sqlite3:" ^ folder ^ "/jobs.db")
+  and stderr = Filename.concat folder "stderr" in
+  let from_child, stdout = Unix.pipe ~cloexec:true () in
+  let stderr_fd = Unix.openfile stderr [ O_WRONLY; O_CREAT; O_CLOEXEC ] 0o600 in
+  let pid =
+    Unix.create_process "../service.exe"
+      (Array.of_list
+         ("service" :: "--port=0" :: ("--database=" ^ database) :: options))
+      Unix.stdin stdout stderr_fd
+  in
+  Unix.close stdout;
+  Unix.close stderr_fd;
+  at_exit (fun () ->
+      try Unix.kill pid Sys.sigkill with Unix.Unix_error _ -> ());
+  let output = Unix.in_channel_of_descr from_child in
+  match In_channel.input_line output with
+  | None -> Alcotest.failf "the service did not start: %s" (read_file stderr)
+  | Some line ->
+      let port = Scanf.sscanf line "http://localhost:%d/%!" Fun.id in
+      { pid; port; database; output; stderr; terminated = nan }
+
+let port t = t.port
+let database t = t.database
+
+let terminate t =
+  t.terminated <- Unix.gettimeofday ();
+  Unix.kill t.pid Sys.sigterm
+
+let metrics text =
+  String.split_on_char '\n' text
+  |> List.filter_map (fun line ->
+      try Scanf.sscanf line "jobs_%s %d%!" (fun name n -> Some (name, n))
+      with Scanf.Scan_failure _ | End_of_file | Failure _ -> None)
+
+let lines text = List.filter (( <> ) "") (String.split_on_char '\n' text)
+
+let await_end t ~within =
+  let rec wait () =
+    match Unix.waitpid [ WNOHANG ] t.pid with
+    | 0, _ when Unix.gettimeofday () > t.terminated +. within ->
+        Alcotest.failf "no end within %g s; it complained: %s" within
+          (read_file t.stderr)
+    | 0, _ ->
+        let* () = Lwt_unix.sleep 0.01 in
+        wait ()
+    | _, WEXITED 0 -> Lwt.return (Unix.gettimeofday () -. t.terminated)
+    | _, WEXITED n -> Alcotest.failf "exit code %d: %s" n (read_file t.stderr)
+    | _, (WSIGNALED n | WSTOPPED n) ->
+        Alcotest.failf "signal %d: %s" n (read_file t.stderr)
+  in
+  let+ seconds = wait () in
+  let printed = In_channel.input_all t.output in
+  In_channel.close t.output;
+  {
+    seconds;
+    drained = List.mem "drained" (lines printed);
+    metrics = metrics printed;
+    complaints = lines (read_file t.stderr);
+  }
+
+let descriptors t =
+  Array.length (Sys.readdir (Printf.sprintf "/proc/%d/fd" t.pid))
+
+let resident_kb t =
+  List.find_map
+    (fun line ->
+      try Scanf.sscanf line "VmRSS: %d kB" Option.some
+      with Scanf.Scan_failure _ | End_of_file | Failure _ -> None)
+    (lines (read_file (Printf.sprintf "/proc/%d/status" t.pid)))
+  |> Option.get
