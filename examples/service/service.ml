@@ -83,6 +83,11 @@ let text_of = function
   | Failed why -> ("failed", why)
   | Cancelled -> ("cancelled", "")
 
+(* At once, so that lines of several domains do not mix. *)
+let log line =
+  output_string stderr (line ^ "\n");
+  flush stderr
+
 (* A database may be locked for a while, so this tries again until the limit. If the grace is
    over before, it has [last_chance] seconds more. What can't be stored is reported. *)
 let last_chance = 0.5
@@ -100,7 +105,7 @@ let store t row =
     try Tasks.with_timeout t.options.limit add
     with _ -> Tasks.protect (fun () -> Tasks.with_timeout last_chance add)
   in
-  if stored = None then Printf.eprintf "job %d is lost: %s\n%!" row.id !error;
+  if stored = None then log (Printf.sprintf "job %d is lost: %s" row.id !error);
   stored <> None
 
 (* Once a job is stored it is also counted and announced, even if this task is cancelled. *)
