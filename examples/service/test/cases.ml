@@ -152,7 +152,9 @@ let with_locked child f =
   Lwt.finalize
     (fun () ->
       let* () = poll "the lock" (fun () -> exec "BEGIN EXCLUSIVE") in
-      f ())
+      Lwt.finalize f (fun () ->
+          (* [disconnect] alone may leave the lock for a while *)
+          poll "the end of the lock" (fun () -> exec "ROLLBACK")))
     Db.disconnect
 
 let with_store child f =

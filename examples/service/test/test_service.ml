@@ -39,7 +39,10 @@ let () =
             cases "a short grace" (under_load ~grace:0.1 ~n:3_000_000);
             cases "locked until after the signal"
               (under_load ~lock:`Past_the_signal ~times:2 ~grace:20. ~n:100_000);
-            cases "locked until after the end"
-              (under_load ~lock:`Past_the_end ~times:1 ~grace:0.1 ~n:100_000);
+            (* Young, and it has to end in spite of everything: with CONCORD_LONG only. *)
+            (if Race.long then
+               cases "locked until after the end"
+                 (under_load ~lock:`Past_the_end ~grace:0.1 ~n:100_000)
+             else []);
           ] );
     ]
