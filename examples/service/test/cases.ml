@@ -248,8 +248,11 @@ let loads random ~domains =
      let load_and_look _ =
        let* () = one_load () in
        let+ () =
+         (* The service finds out that a client of /events is no longer there when it sends the
+            next event, or the one after it. *)
          poll "the descriptors of before" (fun () ->
-             Lwt.return (Child.descriptors child <= before))
+             let+ _ = Client.post (Child.port child) 10 in
+             Child.descriptors child <= before)
        in
        Child.resident_kb child
      in
