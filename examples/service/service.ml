@@ -198,16 +198,12 @@ let events t : Web.answer =
         Event.unless (Promise.await_evt t.stop) (Broadcast.receive_evt news)
       in
       let rec go () =
-        match Event.sync_before 15. next with
-        | Some (Some job) ->
+        match Event.sync next with
+        | Some job ->
             let status, answer = text_of (Promise.await job.ended) in
             send (Printf.sprintf "data: job %d %s %s\n\n" job.id status answer);
             go ()
-        | Some None -> ()
-        | None ->
-            (* finds out whether the client is still there *)
-            send ": nothing new\n\n";
-            go ()
+        | None -> ()
         | exception Broadcast.Lagged n ->
             send (Printf.sprintf "event: missed\ndata: %d\n\n" n);
             go ()

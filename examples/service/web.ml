@@ -50,9 +50,14 @@ module Response = Cohttp.Response.Private.Make (Io)
 
 (* --- One connection ---------------------------------------------------------- *)
 
+let max_body = 65_536
+
+exception Body_too_large
+
 let read_body request input =
   let reader = Request.make_body_reader request input in
   let rec go text =
+    if String.length text > max_body then raise Body_too_large;
     match Request.read_body_chunk reader with
     | Done -> text
     | Chunk more -> go (text ^ more)
@@ -62,7 +67,15 @@ let read_body request input =
   | `Yes -> go ""
   | `No | `Unknown -> ""
 
-let write output ~keep_alive answer =
+(* Whatever comes meanwhile is dropped. *)
+let rec until_closed input =
+  match Eio.Buf_read.ensure input 1 with
+  | () ->
+      Eio.Buf_read.consume input (Eio.Buf_read.buffered_bytes input);
+      until_closed input
+  | exception End_of_file -> ()
+
+let write input output ~keep_alive answer =
   let respond ?encoding status content_type body =
     let headers =
       Cohttp.Header.of_list
@@ -85,17 +98,20 @@ let write output ~keep_alive answer =
   | Page html -> whole `OK "text/html" html
   | Events f ->
       respond ~encoding:Chunked `OK "text/event-stream" (fun writer ->
-          f (fun event ->
-              Response.write_body writer event;
-              Io.flush output))
+          let send event =
+            Response.write_body writer event;
+            Io.flush output
+          in
+          Tasks.first (fun () -> f send) (fun () -> until_closed input))
 
 let idle_timeout = 30.
 
-(* The next request, unless the client is silent for too long, or the service stops. *)
+(* The next request and its body, unless the client is silent for too long, or the service
+   stops. *)
 let next_request ~stop input =
   let read () =
     match Request.read input with
-    | `Ok request -> Some request
+    | `Ok request -> Some (request, read_body request input)
     | `Eof | `Invalid _ -> None
   and stopped () =
     ignore (Promise.await_result stop : (_, exn) result);
@@ -110,12 +126,12 @@ let converse ~stop handle socket =
   let rec go () =
     match next_request ~stop input with
     | None -> ()
-    | Some request ->
-        let answer = handle request (read_body request input) in
+    | Some (request, body) ->
+        let answer = handle request body in
         let keep_alive =
           Cohttp.Request.is_keep_alive request && not (Promise.is_resolved stop)
         in
-        write output ~keep_alive answer;
+        write input output ~keep_alive answer;
         if keep_alive then go ()
   in
   go ()
@@ -141,7 +157,9 @@ let serve sw ~stop socket handle =
   let stopped, resolve = Eio.Promise.create () in
   Promise.on_resolve stop (fun _ -> Eio.Promise.resolve resolve ());
   let client_is_gone = function
-    | End_of_file | Eio.Io _ | Eio.Buf_read.Buffer_limit_exceeded -> ()
+    | End_of_file | Eio.Io _ | Eio.Buf_read.Buffer_limit_exceeded
+    | Body_too_large ->
+        ()
     | e -> raise e
   in
   Eio.Net.run_server socket ~stop:stopped ~on_error:client_is_gone

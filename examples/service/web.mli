@@ -4,8 +4,8 @@ type answer =
   | Text of Cohttp.Code.status_code * string
   | Page of string  (** HTML. *)
   | Events of ((string -> unit) -> unit)
-      (** [Events f]: [f send] sends server-sent events until it returns. [send]
-          raises if the client is gone. *)
+      (** [Events f]: [f send] sends server-sent events until it returns. It is
+          cancelled when the client closes the connection. *)
 
 val listen : port:int -> Unix.file_descr
 (** A socket on the loopback address that several domains can share. [port] may

@@ -67,7 +67,7 @@ let events load random =
         decr left;
         !left > 0)
   in
-  (* Without jobs there is an event every 15 seconds only. *)
+  (* Without jobs there are no events. *)
   Lwt.pick [ followed; load.ended ]
 
 let post load random n =
@@ -248,11 +248,8 @@ let loads random ~domains =
      let load_and_look _ =
        let* () = one_load () in
        let+ () =
-         (* The service finds out that a client of /events is no longer there when it sends the
-            next event, or the one after it. *)
          poll "the descriptors of before" (fun () ->
-             let+ _ = Client.post (Child.port child) 10 in
-             Child.descriptors child <= before)
+             Lwt.return (Child.descriptors child <= before))
        in
        Child.resident_kb child
      in
