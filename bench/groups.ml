@@ -34,6 +34,7 @@ let all =
       Bench_latency.group;
       Bench_threads.group;
       Bench_pipeline.group;
+      Bench_policy.group;
     ]
 
 let prepare effort (group : Case.group) =

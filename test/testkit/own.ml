@@ -159,6 +159,53 @@ let styles =
     trampolined "events" (module Events);
   ]
 
+(* --- Policies ------------------------------------------------------------------- *)
+
+(* A task that can be cancelled alone has a scope of its own. *)
+module Policy (S : Concord_policies.S) = struct
+  open Concord
+
+  type t = Scope.t
+  type task = Scope.t Promise.t
+
+  let run f = S.run (fun () -> Scope.run f)
+
+  let spawn t f =
+    let task = Promise.create () in
+    let body scope =
+      Promise.fill task scope;
+      f ()
+    in
+    Scope.fork t (fun () -> try Scope.run body with Scope.Cancelled -> ());
+    task
+
+  let yield = Tasks.yield
+  let cancel = Some (fun _ task -> Scope.cancel (Promise.await task))
+
+  let is_cancellation = function
+    | Concord_policies.Cancelled -> true
+    | _ -> false
+
+  let protects = true
+  let domains = true
+end
+
+let policy name (module S : Concord_policies.S) : (module HOST) =
+  (module struct
+    include Policy (S)
+
+    let name = "policies, " ^ name
+  end)
+
+let policies =
+  let open Concord_policies in
+  [
+    policy "Fifo" (module Fifo);
+    policy "Lifo" (module Lifo);
+    policy "Levels" (module Levels);
+    policy "Deadline" (module Deadline);
+  ]
+
 (* --- Loops within loops ------------------------------------------------------------ *)
 
 module Within (Outer : HOST) (Inner : HOST) = struct

@@ -12,6 +12,9 @@ val domains : (module HOST)
 val styles : (module HOST) list
 (** Threads of [concord-schedulers.styles]. *)
 
+val policies : (module HOST) list
+(** Tasks of [concord-schedulers.policies]. *)
+
 (** [Within (Outer) (Inner)] is the inner one, whose loop runs in a task of the
     outer one. *)
 module Within (_ : HOST) (_ : HOST) : HOST

@@ -18,4 +18,4 @@ let () =
        main_thread;
        domains;
      ]
-    @ styles)
+    @ styles @ policies)

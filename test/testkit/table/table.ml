@@ -34,19 +34,22 @@ let hosts : (string * (module HOST) option) list =
     ("Domains", Some Own.domains);
   ]
 
-let styles =
-  let named (module Style : HOST) =
+(* Named "styles, threads" or "policies, Lifo", of modules of that name. *)
+let of_schedulers modul what hosts =
+  let named (module H : HOST) =
     let name =
-      match String.split_on_char ' ' Style.name with
+      match String.split_on_char ' ' H.name with
       | [ _; name ] -> String.capitalize_ascii name
-      | _ -> Style.name
+      | _ -> H.name
     in
-    ( Printf.sprintf
-        "{{:../concord-schedulers/Concord_styles/%s/index.html}%s}, a style"
-        name name,
-      Some (module Style : HOST) )
+    ( Printf.sprintf "{{:../concord-schedulers/%s/%s/index.html}%s}, a %s" modul
+        name name what,
+      Some (module H : HOST) )
   in
-  List.map named Own.styles
+  List.map named hosts
+
+let styles = of_schedulers "Concord_styles" "style" Own.styles
+let policies = of_schedulers "Concord_policies" "policy" Own.policies
 
 (* What the page says to be broken, with the reason; by luck it is not. *)
 let is_known name clause =
@@ -55,7 +58,9 @@ let is_known name clause =
 let is_broken = ref false
 
 let rows =
-  List.map (fun (name, host) -> (name, Option.map declare host)) (hosts @ styles)
+  List.map
+    (fun (name, host) -> (name, Option.map declare host))
+    (hosts @ policies @ styles)
 
 let made_anew name host =
   let report = check ~seconds:20. host in

@@ -1,0 +1,3 @@
+(** Which of the ready tasks is next, and what that changes. *)
+
+val group : Case.group

@@ -1,0 +1,122 @@
+open Concord.Tools
+module Who = Host_kit.Who
+
+(* Only the thread that runs the loop uses these, but for [in_block]. *)
+type 'p task = {
+  home : 'p scope;
+  mutable priority : 'p;
+  mutable turn : unit -> unit;
+      (** The last one for which it became ready. Once that has begun, it does
+          nothing. *)
+  mutable give_up : unit -> unit;
+      (** Ends the last wait, unless it was resumed. *)
+  in_block : bool Atomic.t;  (** What resumes it now only lets it yield. *)
+  mutable shields : int;
+  mutable cancelled : bool;
+  mutable ended : bool;
+  mutable scopes : 'p scope list;
+      (** That it waits for, the innermost first. *)
+  mutable who : Who.t option;
+}
+
+and 'p scope = {
+  around : 'p scope option;  (** [None] for that of the first task. *)
+  owner : 'p task option;  (** Likewise. *)
+  is_shielded : bool;  (** The owner's cancellation leaves it alone. *)
+  mutable in_body : bool;  (** The owner has not come to its end yet. *)
+  mutable members : 'p task list;  (** Some of them may have ended. *)
+  mutable listed : int;  (** How many are in [members]. *)
+  mutable live : int;  (** How many have not ended. *)
+  mutable on_end : unit Suspend.resumer option;
+  mutable stopped : bool;
+}
+
+let create_task home priority =
+  {
+    home;
+    priority;
+    turn = ignore;
+    give_up = ignore;
+    in_block = Atomic.make false;
+    shields = 0;
+    cancelled = home.stopped;
+    ended = false;
+    scopes = [];
+    who = None;
+  }
+
+let create_scope ~around ~owner ~is_shielded =
+  {
+    around;
+    owner;
+    is_shielded;
+    in_body = true;
+    members = [];
+    listed = 0;
+    live = 0;
+    on_end = None;
+    stopped = false;
+  }
+
+let innermost task =
+  match task.scopes with scope :: _ -> scope | [] -> task.home
+
+let rec is_within scope other =
+  other == scope
+  ||
+  match other.around with
+  | Some around -> is_within scope around
+  | None -> false
+
+let is_cancelled task =
+  task.shields = 0
+  && (task.cancelled
+     || List.exists (fun scope -> scope.stopped && scope.in_body) task.scopes)
+
+let give_up task = if task.shields = 0 then task.give_up ()
+
+let rec cancel scope =
+  if not scope.stopped then begin
+    scope.stopped <- true;
+    List.iter cancel_task scope.members;
+    if scope.in_body then Option.iter give_up scope.owner
+  end
+
+and cancel_task task =
+  task.cancelled <- true;
+  List.iter
+    (fun scope -> if not scope.is_shielded then cancel scope)
+    task.scopes;
+  give_up task
+
+let rec iter f scope =
+  let visit task =
+    if not task.ended then begin
+      f task;
+      List.iter (iter f) task.scopes
+    end
+  in
+  List.iter visit scope.members
+
+(* Those that have ended are removed when they are the most. *)
+let add_member scope task =
+  if scope.listed > (2 * scope.live) + 8 then begin
+    scope.members <- List.filter (fun task -> not task.ended) scope.members;
+    scope.listed <- List.length scope.members
+  end;
+  let members = task :: scope.members in
+  scope.members <- members;
+  scope.listed <- scope.listed + 1;
+  scope.live <- scope.live + 1
+
+(* If a signal handler raises, it is called again. *)
+let end_task task =
+  let home = task.home in
+  if not task.ended then begin
+    task.ended <- true;
+    home.live <- home.live - 1
+  end;
+  if home.live = 0 then begin
+    Option.iter (fun resumer -> ignore (resumer (Ok ()) : bool)) home.on_end;
+    home.on_end <- None
+  end
