@@ -1,5 +1,6 @@
 (* Runs a program that hangs until it has reported a cycle or a stall, and prints the first
-   report: without what differs each time. *)
+   report: without what differs each time. With "sigquit" as second argument it asks for
+   reports by this signal until two in a row are the same, and prints the last one. *)
 
 let replace pattern by text = Str.global_replace (Str.regexp pattern) by text
 
@@ -31,18 +32,19 @@ let sorted text =
       String.concat "\n" (sorted (String.split_on_char '\n' part)))
   |> String.concat "\n\n"
 
-let environment =
+let environment debug =
   let is_other binding =
     not (String.starts_with ~prefix:"CONCORD_DEBUG=" binding)
   in
   Unix.environment () |> Array.to_list |> List.filter is_other
-  |> List.cons "CONCORD_DEBUG=stall=2"
+  |> List.cons ("CONCORD_DEBUG=" ^ debug)
   |> Array.of_list
 
 let report = Str.regexp "concord: \\(a cycle\\|no task has gone on\\)"
+let answer = Str.regexp "concord: [0-9]+ tasks? wait"
 
-let is_whole text =
-  match Str.search_forward report text 0 with
+let has pattern text =
+  match Str.search_forward pattern text 0 with
   | (_ : int) -> String.ends_with ~suffix:"\n" text
   | exception Not_found -> false
 
@@ -56,26 +58,44 @@ let first text =
       | exception Not_found -> text)
 
 (* Until it has written all, and nothing follows for a while; a minute at most. *)
-let rec read input text ~tries =
+let rec read ?(tries = 60) pattern input text =
+  let is_whole = has pattern in
   let pause = if is_whole text then 0.5 else 1. in
   match Unix.select [ input ] [] [] pause with
   | [], _, _ when is_whole text || tries = 0 -> text
-  | [], _, _ -> read input text ~tries:(tries - 1)
+  | [], _, _ -> read pattern input text ~tries:(tries - 1)
   | _ -> (
       let bytes = Bytes.create 4096 in
       match Unix.read input bytes 0 4096 with
       | 0 -> text
-      | n -> read input (text ^ Bytes.sub_string bytes 0 n) ~tries)
+      | n -> read pattern input (text ^ Bytes.sub_string bytes 0 n) ~tries)
+
+let shown text = sorted (without_times text)
+
+(* A first line of the program says that it runs, and so that the signal is caught. *)
+let asked pid input =
+  let first_line = read (Str.regexp "\n") input "" in
+  let rec ask before ~tries =
+    Unix.kill pid Sys.sigquit;
+    let text = shown (read answer input "") in
+    if text = before || tries = 0 then text else ask text ~tries:(tries - 1)
+  in
+  first_line ^ ask "" ~tries:60
 
 let () =
   let program = Sys.argv.(1) in
+  let asks = Array.length Sys.argv > 2 in
+  let debug = if asks then Sys.argv.(2) else "stall=2" in
   let input, output = Unix.pipe ~cloexec:true () in
   let null = Unix.openfile Filename.null [ O_RDWR ] 0 in
   let pid =
-    Unix.create_process_env program [| program |] environment null null output
+    Unix.create_process_env program [| program |] (environment debug) null null
+      output
   in
   Unix.close output;
-  let text = read input "" ~tries:60 in
+  let text =
+    if asks then asked pid input else shown (first (read report input ""))
+  in
   Unix.kill pid Sys.sigkill;
   ignore (Unix.waitpid [] pid : int * Unix.process_status);
-  print_endline (sorted (without_times (first text)))
+  print_endline text

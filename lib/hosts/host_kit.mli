@@ -11,6 +11,86 @@
     functions of {!Concord.Private}, mostly for their reports and for speed, and
     these can change in any release.
 
+    This scheduler runs functions by turns. Their operations suspend them, and
+    while none is ready the loop suspends the task that it runs in, on whatever
+    host:
+
+    {[
+    let run tasks =
+      let open Concord.Tools.Host_kit in
+      let host = create () and ready = Inbox.create () in
+      let bell = Atomic.make (fun _ -> false) in
+      let unfinished = ref (List.length tasks) in
+      let ring = function
+        | Inbox.Refused -> false
+        | Posted -> true
+        | Posted_to_sleeper ->
+            ignore ((Atomic.get bell) (Ok ()) : bool);
+            true
+      in
+      let suspend block k =
+        let decision = Decision.create () in
+        let continue () =
+          match Decision.outcome decision with
+          | Ok v -> Effect.Deep.continue k v
+          | Error e -> Effect.Deep.discontinue k e
+        in
+        let resumer outcome =
+          ring (Inbox.decide_and_post ready decision outcome continue)
+        in
+        let outcome = Decision.offer decision resumer block in
+        if not (Decision.is_undecided outcome) then continue ()
+      in
+      let effc (type a) (e : a Effect.t) =
+        match e with
+        | Concord.Tools.Suspend.Suspend block ->
+            Some
+              (fun (k : (a, _) Effect.Deep.continuation) ->
+                if is_innermost host then suspend block k
+                else Effect.Deep.discontinue k (Effect.Unhandled e))
+        | _ -> None
+      in
+      let retc () = decr unfinished in
+      let start task () =
+        Effect.Deep.match_with task () { retc; exnc = raise; effc }
+      in
+      let post task = ignore (Inbox.post ready (start task) : Inbox.posted) in
+      let sleep resumer =
+        Atomic.set bell resumer;
+        if Inbox.fall_asleep ready then None else Some ()
+      in
+      let rec loop () =
+        using host (fun () ->
+            while Inbox.serve ready (fun job -> job ()) do
+              ()
+            done);
+        if !unfinished > 0 then begin
+          Concord.Tools.Suspend.suspend sleep;
+          Inbox.wake_up ready;
+          loop ()
+        end
+      in
+      List.iter post tasks;
+      loop ()
+    ]}
+
+    {[
+      # let by_task = Mvar.create_empty () and by_domain = Mvar.create_empty () in
+        let domain = Domain.spawn (fun () -> Mvar.put by_domain "hello") in
+        run
+          [
+            (fun () -> print_endline (Mvar.take by_task));
+            (fun () -> Mvar.put by_task (Mvar.take by_domain));
+          ];
+        Domain.join domain
+      hello
+      - : unit = ()
+    ]}
+
+    It has no cancellation, and a task that fails ends the loop. The page
+    {{!page-schedulers}for authors of schedulers} has a complete one, and the
+    command that tests yours.
+
     @canonical Concord.Tools.Host_kit *)
 
 (** {1 Parts of a host} *)

@@ -8,8 +8,49 @@
     ones: what one side puts, in whatever style, the other side takes. (Section
     5 of "Effectively Composing Concurrency Libraries".)
 
+    A style need not be one of promises. In this one an operation returns a
+    [result], where the direct one returns a value or raises:
+
+    {[
+    module Results = struct
+      type 'a t = ('a, exn) result
+
+      let return v = Ok v
+      let fail e (_ : Printexc.raw_backtrace) = Error e
+      let bind = Result.bind
+
+      let try_bind f return fail =
+        match f () with Ok v -> return v | Error e -> fail e
+
+      let suspend ~protected block go_on =
+        let wait () =
+          match Concord.Tools.Suspend.suspend block with
+          | v -> Ok v
+          | exception e -> Error e
+        in
+        go_on (if protected then Tasks.protect wait else wait ())
+
+      let enter () = ()
+      let isolate f = f ()
+      let host () = None
+    end
+
+    module Safe = Concord.Tools.Monadic.Make (Results)
+    ]}
+
+    {[
+      # let numbers = Stream.create 1
+      val numbers : '_weak1 Stream.t = <abstr>
+      # let domain = Domain.spawn (fun () -> Stream.add numbers 42; Stream.close numbers)
+      val domain : unit Domain.t = <abstr>
+      # Safe.Stream.take numbers
+      - : int Results.t = Ok 42
+      # Safe.Stream.take numbers = Error Stream.Closed
+      - : bool = true
+    ]}
+
     The page {{!page-schedulers}for authors of schedulers} shows a program with
-    callbacks that gets all structures in 20 lines.
+    callbacks, which can't suspend a task, that gets all structures in 20 lines.
 
     No operation is written twice. A single operation waits as
     {!Structure_kit.wait} does, but by the style's means; any other code runs in

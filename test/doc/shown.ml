@@ -1,5 +1,6 @@
 (* Does the page that is the first argument show programs of the file that is the
-   second one as they are? They are the blocks which define [theirs], [ours] or [together]. *)
+   second one as they are? They are the blocks which define [theirs], [ours] or [together],
+   or with the third argument "all" those that mdx does not execute. *)
 
 let read file = In_channel.with_open_bin file In_channel.input_all
 let contains sub text = Option.is_some (Links.find sub text 0)
@@ -16,14 +17,17 @@ let blocks page =
   in
   from 0
 
+let is_of_pair block =
+  List.exists
+    (fun name -> contains ("let " ^ name ^ " ()") block)
+    [ "theirs"; "ours"; "together" ]
+
 let () =
   let file = read Sys.argv.(2) in
+  let all = Array.length Sys.argv > 3 && Sys.argv.(3) = "all" in
   let shown =
     List.filter
-      (fun block ->
-        List.exists
-          (fun name -> contains ("let " ^ name ^ " ()") block)
-          [ "theirs"; "ours"; "together" ])
+      (fun block -> all || is_of_pair block)
       (blocks (read Sys.argv.(1)))
   in
   let wrong = List.filter (fun block -> not (contains block file)) shown in
