@@ -31,6 +31,8 @@ let () =
   Race.watchdog ~seconds:(if Race.long then 1200. else 120.);
   Alcotest.run "service"
     [
+      ( "the page",
+        [ Alcotest.test_case "follows jobs" `Quick Page.follows_jobs ] );
       ("what loads leave behind", cases "three loads" leaves_nothing);
       ( "SIGTERM under load",
         List.concat
