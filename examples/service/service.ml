@@ -90,10 +90,10 @@ let log line =
 
 (* A database may be locked for a while, so this tries again until the limit. If the grace is
    over before, it has [last_chance] seconds more. What can't be stored is reported. *)
-let last_chance = 0.5
+let last_chance = 1.
 
 let store t row =
-  let error = ref "" in
+  let error = ref "the database does not answer" in
   let rec add () =
     try Concord_lwt.call t.database (Store.add row)
     with Caqti.Error.Exn e ->
@@ -105,7 +105,7 @@ let store t row =
     try Tasks.with_timeout t.options.limit add
     with _ -> Tasks.protect (fun () -> Tasks.with_timeout last_chance add)
   in
-  if stored = None then log (Printf.sprintf "job %d is lost: %s" row.id !error);
+  if stored = None then log (Printf.sprintf "job %d is lost: %S" row.id !error);
   stored <> None
 
 (* Once a job is stored it is also counted and announced, even if this task is cancelled. *)
@@ -158,10 +158,11 @@ let post t body : Web.answer =
 let find t id = with_live t (fun live -> Hashtbl.find_opt live id)
 
 let stored t id : Web.answer =
-  match Concord_lwt.call t.database (Store.find id) with
-  | Some { status; answer; _ } -> Text (`OK, status ^ " " ^ answer)
-  | None -> Text (`Not_found, "There is no such job.")
-  | exception Caqti.Error.Exn _ ->
+  let find () = Concord_lwt.call t.database (Store.find id) in
+  match Tasks.with_timeout t.options.limit find with
+  | Some (Some { status; answer; _ }) -> Text (`OK, status ^ " " ^ answer)
+  | Some None -> Text (`Not_found, "There is no such job.")
+  | None | (exception Caqti.Error.Exn _) ->
       Text
         (`Service_unavailable, "The database does not answer. Try again later.")
 

@@ -141,6 +141,11 @@ let abandon_load load =
 let or_fail = Caqti_lwt.or_fail
 let statement text = Caqti.Templater.(static T.(unit -->. unit)) text
 
+(* In SQLite a statement fails at once then, in PostgreSQL it waits. *)
+let locking database =
+  if String.starts_with ~prefix:"sqlite3:" database then [ "BEGIN EXCLUSIVE" ]
+  else [ "BEGIN"; "LOCK TABLE jobs" ]
+
 let with_locked child f =
   let* connection =
     Lwt.bind
@@ -151,7 +156,11 @@ let with_locked child f =
   let exec text = Lwt.map Result.is_ok (Db.exec (statement text) ()) in
   Lwt.finalize
     (fun () ->
-      let* () = poll "the lock" (fun () -> exec "BEGIN EXCLUSIVE") in
+      let* () =
+        Lwt_list.iter_s
+          (fun text -> poll "the lock" (fun () -> exec text))
+          (locking (Child.database child))
+      in
       Lwt.finalize f (fun () ->
           (* [disconnect] alone may leave the lock for a while *)
           poll "the end of the lock" (fun () -> exec "ROLLBACK")))
