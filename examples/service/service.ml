@@ -190,26 +190,25 @@ let delete t id : Web.answer =
       else ignore (Promise.try_fill job.stopped () : bool);
       get t id ~seconds:t.options.limit
 
-(* A client that reads too slowly is told how much it has missed. *)
+(* Subscribed before the answer begins, so a client that has it misses no job that it posts. One
+   that reads too slowly is told how much it has missed. *)
 let events t : Web.answer =
-  Events
-    (fun send ->
-      let news = Broadcast.subscribe t.news in
-      let next =
-        Event.unless (Promise.await_evt t.stop) (Broadcast.receive_evt news)
-      in
-      let rec go () =
-        match Event.sync next with
-        | Some job ->
-            let status, answer = text_of (Promise.await job.ended) in
-            send (Printf.sprintf "data: job %d %s %s\n\n" job.id status answer);
-            go ()
-        | None -> ()
-        | exception Broadcast.Lagged n ->
-            send (Printf.sprintf "event: missed\ndata: %d\n\n" n);
-            go ()
-      in
-      go ())
+  let news = Broadcast.subscribe t.news in
+  let next =
+    Event.unless (Promise.await_evt t.stop) (Broadcast.receive_evt news)
+  in
+  let rec follow send =
+    match Event.sync next with
+    | Some job ->
+        let status, answer = text_of (Promise.await job.ended) in
+        send (Printf.sprintf "data: job %d %s %s\n\n" job.id status answer);
+        follow send
+    | None -> ()
+    | exception Broadcast.Lagged n ->
+        send (Printf.sprintf "event: missed\ndata: %d\n\n" n);
+        follow send
+  in
+  Events follow
 
 let metrics t =
   let line (name, value) = Printf.sprintf "jobs_%s %d" name value in

@@ -252,7 +252,13 @@ let loads random ~domains =
     end_load load
   in
   Lwt_main.run
-    (let* _ = Client.get (Child.port child) "/jobs/1" in
+    (let sockets = Child.sockets child in
+     (* In the first load the heap grows to its usual size, and the last domain starts. *)
+     let* () = one_load () in
+     let* () =
+       poll "the end of all connections" (fun () ->
+           Lwt.return (Child.sockets child <= sockets))
+     in
      let before = Child.descriptors child in
      let load_and_look _ =
        let* () = one_load () in
@@ -262,8 +268,6 @@ let loads random ~domains =
        in
        Child.resident_kb child
      in
-     (* In the first load the heap grows to its usual size. *)
-     let* (_ : int) = load_and_look 0 in
      let* resident = Lwt_list.map_s load_and_look [ 1; 2; 3 ] in
      Child.terminate child;
      let+ _ = Child.await_end child ~within:(10. +. margin) in

@@ -29,18 +29,35 @@ let server =
 
 let databases = ref 0
 
-let create_database () =
+let server () =
   match Lazy.force server with
+  | Ok server -> server
   | Error reason ->
       Printf.printf "%s: not tested with PostgreSQL\n" reason;
       Alcotest.skip ()
-  | Ok { programs; folder } ->
-      incr databases;
-      let name = Printf.sprintf "jobs%d" !databases in
-      let command =
-        Filename.quote_command
-          (Filename.concat programs "createdb")
-          [ "--host=" ^ folder; "--username=test"; name ]
-      in
-      if Sys.command command <> 0 then Alcotest.failf "createdb %s failed" name;
-      Printf.sprintf "postgresql:///%s?host=%s&user=test" name folder
+
+let create_database () =
+  let { programs; folder } = server () in
+  incr databases;
+  let name = Printf.sprintf "jobs%d" !databases in
+  let command =
+    Filename.quote_command
+      (Filename.concat programs "createdb")
+      [ "--host=" ^ folder; "--username=test"; name ]
+  in
+  if Sys.command command <> 0 then Alcotest.failf "createdb %s failed" name;
+  Printf.sprintf "postgresql:///%s?host=%s&user=test" name folder
+
+(* All processes of the server work in its folder. *)
+let signal_all number =
+  let data = Filename.concat (server ()).folder "data" in
+  Array.iter
+    (fun pid ->
+      match Unix.readlink (Printf.sprintf "/proc/%s/cwd" pid) with
+      | folder when folder = data -> Unix.kill (int_of_string pid) number
+      | _ | (exception Unix.Unix_error _) -> ())
+    (Sys.readdir "/proc")
+
+let out_of_reach f =
+  signal_all Sys.sigstop;
+  Lwt.finalize f (fun () -> Lwt.return (signal_all Sys.sigcont))

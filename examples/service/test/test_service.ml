@@ -35,11 +35,29 @@ let cases ?(all = true) name f =
     (if all then [ 1; 2 ] else [ 2 ])
 
 let () =
-  Race.watchdog ~seconds:(if Race.long then 3600. else 120.);
+  Race.watchdog ~seconds:(if Race.long then 3600. else 240.);
   Alcotest.run "service"
     [
-      ( "the page",
-        [ Alcotest.test_case "follows jobs" `Quick Page.follows_jobs ] );
+      ( "single requests",
+        List.map
+          (fun (name, f) -> Alcotest.test_case name `Quick f)
+          ([
+             ("the page", Page.follows_jobs);
+             ("deleted jobs", Claims.deleted);
+             ("a job that takes too long", Claims.limited);
+             ("a client that disconnects", Claims.disconnected);
+             ("slow clients of events", Claims.read_slowly);
+             ("clients that wait at SIGTERM", Claims.stopped);
+             ("SQLite, locked", fun () -> Claims.locked ~database:None);
+             ( "PostgreSQL, locked",
+               fun () ->
+                 Claims.locked ~database:(Some (Postgresql.create_database ()))
+             );
+           ]
+          @
+          if Race.long then
+            [ ("PostgreSQL, out of reach", Claims.out_of_reach) ]
+          else []) );
       ("what loads leave behind", cases "three loads" leaves_nothing);
       ( "SIGTERM under load",
         List.concat
