@@ -227,7 +227,8 @@ let handle t request body : Web.answer =
   let uri = Cohttp.Request.uri request in
   let seconds =
     Option.bind (Uri.get_query_param uri "wait") float_of_string_opt
-    |> Option.fold ~none:0. ~some:(Float.min 60.)
+    (* Also if it is not a number. *)
+    |> Option.fold ~none:0. ~some:(Float.min_num 60.)
   in
   match
     (Cohttp.Request.meth request, String.split_on_char '/' (Uri.path uri))

@@ -119,7 +119,11 @@ let deleted () =
 let limited () =
   with_service [ "--limit=0.1" ] (fun _ port ->
       let* id = post port endless in
-      await_job port id "failed not done in 0.1 s")
+      let failed = "failed not done in 0.1 s" in
+      (* [float_of_string] takes this for a number. *)
+      let* got = Client.get port (Printf.sprintf "/jobs/%d?wait=nan" id) in
+      expect "GET" 200 failed got;
+      await_job port id failed)
 
 let disconnected () =
   with_service [] (fun _ port ->
