@@ -1,0 +1,4 @@
+(** Loads the drivers of the databases. *)
+
+val postgresql : bool
+(** Whether that of PostgreSQL is installed. *)

@@ -38,13 +38,11 @@ type t = {
       (** The jobs that are not in the database yet. *)
   news : job Broadcast.t;
   next_id : int Atomic.t;
-  accepted : int Atomic.t;
-  refused : int Atomic.t;
-  finished : int Atomic.t;
-  failed : int Atomic.t;
-  cancelled : int Atomic.t;
+  counters : (string * int Atomic.t) list;
 }
 
+let counters = [ "accepted"; "refused"; "done"; "failed"; "cancelled" ]
+let count t name = Atomic.incr (List.assoc name t.counters)
 let with_live t f = Mvar.modify t.live (fun table -> (table, f table))
 
 (* --- The work ------------------------------------------------------------------ *)
@@ -90,10 +88,10 @@ let log line =
 
 (* A database may be locked for a while, so this tries again until the limit. If the grace is
    over before, it has [last_chance] seconds more. What can't be stored is reported. *)
-let last_chance = 0.5
+let last_chance = 1.
 
 let store t row =
-  let error = ref "" in
+  let error = ref "the database does not answer" in
   let rec add () =
     try Concord_lwt.call t.database (Store.add row)
     with Caqti.Error.Exn e ->
@@ -105,7 +103,7 @@ let store t row =
     try Tasks.with_timeout t.options.limit add
     with _ -> Tasks.protect (fun () -> Tasks.with_timeout last_chance add)
   in
-  if stored = None then log (Printf.sprintf "job %d is lost: %s" row.id !error);
+  if stored = None then log (Printf.sprintf "job %d is lost: %S" row.id !error);
   stored <> None
 
 (* Once a job is stored it is also counted and announced, even if this task is cancelled. *)
@@ -113,11 +111,7 @@ let finish t job outcome =
   let status, answer = text_of outcome in
   let stored = store t { id = job.id; status; answer } in
   let outcome = if stored then outcome else Failed "the database" in
-  Atomic.incr
-    (match outcome with
-    | Done _ -> t.finished
-    | Failed _ -> t.failed
-    | Cancelled -> t.cancelled);
+  count t (fst (text_of outcome));
   Tasks.protect (fun () -> with_live t (fun live -> Hashtbl.remove live job.id));
   Promise.fill job.ended outcome;
   Broadcast.send t.news job
@@ -145,35 +139,36 @@ let post t body : Web.answer =
       with_live t (fun live -> Hashtbl.replace live id (job, None));
       match Event.sync_before 0.05 (Work_queue.add_evt t.jobs job) with
       | Some ticket ->
-          Atomic.incr t.accepted;
+          count t "accepted";
           with_live t (fun live ->
               if Hashtbl.mem live id then
                 Hashtbl.replace live id (job, Some ticket));
           Text (`Accepted, string_of_int id)
       | None | (exception Work_queue.Closed) ->
-          Atomic.incr t.refused;
+          count t "refused";
           with_live t (fun live -> Hashtbl.remove live id);
           Text (`Service_unavailable, "Too many jobs. Try again later."))
 
 let find t id = with_live t (fun live -> Hashtbl.find_opt live id)
 
 let stored t id : Web.answer =
-  match Concord_lwt.call t.database (Store.find id) with
-  | Some { status; answer; _ } -> Text (`OK, status ^ " " ^ answer)
-  | None -> Text (`Not_found, "There is no such job.")
-  | exception Caqti.Error.Exn _ ->
+  let find () = Concord_lwt.call t.database (Store.find id) in
+  match Tasks.with_timeout t.options.limit find with
+  | Some (Some { status; answer; _ }) -> Text (`OK, status ^ " " ^ answer)
+  | Some None -> Text (`Not_found, "There is no such job.")
+  | None | (exception Caqti.Error.Exn _) ->
       Text
         (`Service_unavailable, "The database does not answer. Try again later.")
 
 (* A long poll: the answer comes when the job has ended, but not later than after [seconds]. *)
-let get t id ~seconds : Web.answer =
+let get t ~seconds id : Web.answer =
   match find t id with
   | None -> stored t id
   | Some (job, _) -> (
-      let ended = Event.wrap (Promise.await_evt job.ended) Option.some
-      and too_late = Event.wrap (Event.timeout seconds) (fun () -> None)
-      and stopping = Event.wrap (Promise.await_evt t.stop) (fun _ -> None) in
-      match Event.select [ ended; too_late; stopping ] with
+      let ended =
+        Event.unless (Promise.await_evt t.stop) (Promise.await_evt job.ended)
+      in
+      match Option.join (Event.sync_before seconds ended) with
       | Some outcome ->
           let status, answer = text_of outcome in
           Text (`OK, status ^ " " ^ answer)
@@ -187,60 +182,54 @@ let delete t id : Web.answer =
       if Option.fold ~none:false ~some:Work_queue.withdraw ticket then
         finish t job Cancelled
       else ignore (Promise.try_fill job.stopped () : bool);
-      get t id ~seconds:t.options.limit
+      get t ~seconds:t.options.limit id
 
-(* A client that reads too slowly is told how much it has missed. *)
+(* Subscribed before the answer begins, so a client that has it misses no job that it posts. One
+   that reads too slowly is told how much it has missed. *)
 let events t : Web.answer =
-  Events
-    (fun send ->
-      let news = Broadcast.subscribe t.news in
-      let next =
-        Event.unless (Promise.await_evt t.stop) (Broadcast.receive_evt news)
-      in
-      let rec go () =
-        match Event.sync next with
-        | Some job ->
-            let status, answer = text_of (Promise.await job.ended) in
-            send (Printf.sprintf "data: job %d %s %s\n\n" job.id status answer);
-            go ()
-        | None -> ()
-        | exception Broadcast.Lagged n ->
-            send (Printf.sprintf "event: missed\ndata: %d\n\n" n);
-            go ()
-      in
-      go ())
+  let news = Broadcast.subscribe t.news in
+  let next =
+    Event.unless (Promise.await_evt t.stop) (Broadcast.receive_evt news)
+  in
+  let rec follow send =
+    match Event.sync next with
+    | Some job ->
+        let status, answer = text_of (Promise.await job.ended) in
+        send (Printf.sprintf "data: job %d %s %s\n\n" job.id status answer);
+        follow send
+    | None -> ()
+    | exception Broadcast.Lagged n ->
+        send (Printf.sprintf "event: missed\ndata: %d\n\n" n);
+        follow send
+  in
+  Events follow
 
 let metrics t =
   let line (name, value) = Printf.sprintf "jobs_%s %d" name value in
+  let counted = List.map (fun (name, n) -> (name, Atomic.get n)) t.counters in
   String.concat "\n"
-    (List.map line
-       [
-         ("accepted", Atomic.get t.accepted);
-         ("refused", Atomic.get t.refused);
-         ("done", Atomic.get t.finished);
-         ("failed", Atomic.get t.failed);
-         ("cancelled", Atomic.get t.cancelled);
-         ("queued", Work_queue.length t.jobs);
-       ])
+    (List.map line (counted @ [ ("queued", Work_queue.length t.jobs) ]))
+
+let with_id text f : Web.answer =
+  match int_of_string_opt text with
+  | Some id -> f id
+  | None -> Text (`Bad_request, "A job's name is a number.")
 
 let handle t request body : Web.answer =
   let uri = Cohttp.Request.uri request in
   let seconds =
     Option.bind (Uri.get_query_param uri "wait") float_of_string_opt
-    |> Option.fold ~none:0. ~some:(Float.min 60.)
+    (* Also if it is not a number. *)
+    |> Option.fold ~none:0. ~some:(Float.min_num 60.)
   in
-  match
-    (Cohttp.Request.meth request, String.split_on_char '/' (Uri.path uri))
-  with
+  let path = String.split_on_char '/' (Uri.path uri) in
+  match (Cohttp.Request.meth request, path) with
   | `GET, [ ""; "" ] -> Page Page.html
   | `POST, [ ""; "jobs" ] -> post t body
   | `GET, [ ""; "events" ] -> events t
   | `GET, [ ""; "metrics" ] -> Text (`OK, metrics t)
-  | ((`GET | `DELETE) as meth), [ ""; "jobs"; id ] -> (
-      match (meth, int_of_string_opt id) with
-      | _, None -> Text (`Bad_request, "A job's name is a number.")
-      | `GET, Some id -> get t id ~seconds
-      | `DELETE, Some id -> delete t id)
+  | `GET, [ ""; "jobs"; id ] -> with_id id (get t ~seconds)
+  | `DELETE, [ ""; "jobs"; id ] -> with_id id (delete t)
   | _ ->
       Text
         ( `Not_found,
@@ -275,11 +264,7 @@ let run options =
       live = Mvar.create (Hashtbl.create 64);
       news = Broadcast.create ~name:"news" ~limit:(Drop_oldest 100) ();
       next_id = Atomic.make (Concord_lwt.call database Store.last);
-      accepted = Atomic.make 0;
-      refused = Atomic.make 0;
-      finished = Atomic.make 0;
-      failed = Atomic.make 0;
-      cancelled = Atomic.make 0;
+      counters = List.map (fun name -> (name, Atomic.make 0)) counters;
     }
   in
   Eio_main.run @@ fun env ->

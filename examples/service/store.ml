@@ -27,14 +27,32 @@ let count_rows =
 
 let or_fail result = Lwt.bind result Caqti_lwt.or_fail
 
-(* A caller that is cancelled need not wait. The statement goes on, and its connection goes back
-   to the pool: cancelling inside of caqti's pool could lose it. *)
-let use t f = Lwt.protected (or_fail (Caqti_lwt_unix.Pool.use f t))
-let close = Caqti_lwt_unix.Pool.drain
+(* A caller that is cancelled need not wait. A statement that has begun goes on, and its
+   connection goes back to the pool: cancelling inside of caqti's pool could lose it. One that
+   still waits for a connection never begins. *)
+let use t f =
+  let is_wanted = ref true in
+  let unless_cancelled db =
+    if !is_wanted then f db else Lwt.fail Lwt.Canceled
+  in
+  let used =
+    Lwt.protected (or_fail (Caqti_lwt_unix.Pool.use unless_cancelled t))
+  in
+  Lwt.on_cancel used (fun () -> is_wanted := false);
+  used
+
+(* Longer than any statement takes. A server that is out of reach never answers the last ones. *)
+let close t = Lwt.pick [ Caqti_lwt_unix.Pool.drain t; Lwt_unix.sleep 3. ]
+
+(* What is locked fails soon, because the caller chooses how long it tries. In SQLite it fails at
+   once in any case. (Caqti 3.0 adds half a second to the timeout.) *)
+let set_timeout (module Db : Caqti_lwt.CONNECTION) =
+  Db.set_statement_timeout (Some 0.5)
 
 let connect uri =
   let* t =
-    Caqti_lwt.or_fail (Caqti_lwt_unix.connect_pool (Uri.of_string uri))
+    Caqti_lwt.or_fail
+      (Caqti_lwt_unix.connect_pool ~post_connect:set_timeout (Uri.of_string uri))
   in
   let+ () =
     use t (fun (module Db : Caqti_lwt.CONNECTION) -> Db.exec make_table ())

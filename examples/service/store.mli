@@ -7,9 +7,14 @@ type row = { id : int; status : string; answer : string }
 
 val connect : string -> t Lwt.t
 (** [connect uri] has the table made if it isn't there. For example
-    [sqlite3:/tmp/jobs.db] or [postgresql://localhost/jobs]. *)
+    [sqlite3:/tmp/jobs.db] or [postgresql://localhost/jobs].
+
+    Where the table is locked, the functions below fail with [Caqti.Error.Exn]
+    after at most a second. Where the server is out of reach, they don't return,
+    but they can be cancelled. *)
 
 val close : t -> unit Lwt.t
+(** Waits up to 3 seconds for statements that have not ended. *)
 
 val add : row -> t -> unit Lwt.t
 (** Does nothing if there is a row of this [id]. *)

@@ -141,6 +141,8 @@ let converse ~stop handle socket =
 let listen ~port =
   let socket = Unix.socket ~cloexec:true PF_INET SOCK_STREAM 0 in
   Unix.setsockopt socket SO_REUSEADDR true;
+  (* Of each connection. By default thousands of old events wait there for a slow client. *)
+  Unix.setsockopt_int socket SO_SNDBUF 16_384;
   Unix.bind socket (ADDR_INET (Unix.inet_addr_loopback, port));
   Unix.listen socket 128;
   socket

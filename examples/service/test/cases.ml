@@ -141,6 +141,11 @@ let abandon_load load =
 let or_fail = Caqti_lwt.or_fail
 let statement text = Caqti.Templater.(static T.(unit -->. unit)) text
 
+(* In SQLite a statement fails at once then, in PostgreSQL it waits. *)
+let locking database =
+  if String.starts_with ~prefix:"sqlite3:" database then [ "BEGIN EXCLUSIVE" ]
+  else [ "BEGIN"; "LOCK TABLE jobs" ]
+
 let with_locked child f =
   let* connection =
     Lwt.bind
@@ -151,7 +156,11 @@ let with_locked child f =
   let exec text = Lwt.map Result.is_ok (Db.exec (statement text) ()) in
   Lwt.finalize
     (fun () ->
-      let* () = poll "the lock" (fun () -> exec "BEGIN EXCLUSIVE") in
+      let* () =
+        Lwt_list.iter_s
+          (fun text -> poll "the lock" (fun () -> exec text))
+          (locking (Child.database child))
+      in
       Lwt.finalize f (fun () ->
           (* [disconnect] alone may leave the lock for a while *)
           poll "the end of the lock" (fun () -> exec "ROLLBACK")))
@@ -243,7 +252,13 @@ let loads random ~domains =
     end_load load
   in
   Lwt_main.run
-    (let* _ = Client.get (Child.port child) "/jobs/1" in
+    (let sockets = Child.sockets child in
+     (* In the first load the heap grows to its usual size, and the last domain starts. *)
+     let* () = one_load () in
+     let* () =
+       poll "the end of all connections" (fun () ->
+           Lwt.return (Child.sockets child <= sockets))
+     in
      let before = Child.descriptors child in
      let load_and_look _ =
        let* () = one_load () in
@@ -253,8 +268,6 @@ let loads random ~domains =
        in
        Child.resident_kb child
      in
-     (* In the first load the heap grows to its usual size. *)
-     let* (_ : int) = load_and_look 0 in
      let* resident = Lwt_list.map_s load_and_look [ 1; 2; 3 ] in
      Child.terminate child;
      let+ _ = Child.await_end child ~within:(10. +. margin) in

@@ -87,8 +87,17 @@ let await_end t ~within =
     complaints = lines (read_file t.stderr);
   }
 
-let descriptors t =
-  Array.length (Sys.readdir (Printf.sprintf "/proc/%d/fd" t.pid))
+let folder_of_descriptors t = Printf.sprintf "/proc/%d/fd" t.pid
+let descriptors t = Array.length (Sys.readdir (folder_of_descriptors t))
+
+let sockets t =
+  let folder = folder_of_descriptors t in
+  let is_socket name =
+    match Unix.readlink (Filename.concat folder name) with
+    | target -> String.starts_with ~prefix:"socket:" target
+    | exception Unix.Unix_error _ -> false
+  in
+  List.length (List.filter is_socket (Array.to_list (Sys.readdir folder)))
 
 let resident_kb t =
   List.find_map

@@ -27,4 +27,8 @@ val metrics : string -> (string * int) list
 (** Of the text of [/metrics]. *)
 
 val descriptors : t -> int
+
+val sockets : t -> int
+(** How many of the descriptors are sockets. *)
+
 val resident_kb : t -> int

@@ -24,33 +24,31 @@ let post port n = call ~body:(`String (string_of_int n)) `POST port "/jobs"
 let get port path = call `GET port path
 let delete port id = call `DELETE port (Printf.sprintf "/jobs/%d" id)
 
-let connected port f =
+let send socket text =
+  let+ sent = Lwt_unix.write_string socket text 0 (String.length text) in
+  assert (sent = String.length text)
+
+let connected ?receive_buffer port text f =
   let socket = Lwt_unix.socket ~cloexec:true PF_INET SOCK_STREAM 0 in
+  Option.iter (Lwt_unix.setsockopt_int socket SO_RCVBUF) receive_buffer;
   Lwt.finalize
     (fun () ->
       let* () =
         Lwt_unix.connect socket (ADDR_INET (Unix.inet_addr_loopback, port))
       in
-      f socket)
+      let* () = send socket text in
+      f (Lwt_io.of_fd ~mode:Input ~close:Lwt.return socket))
     (fun () -> Lwt_unix.close socket)
-
-let send socket text =
-  let+ sent = Lwt_unix.write_string socket text 0 (String.length text) in
-  assert (sent = String.length text)
 
 let request path = Printf.sprintf "GET %s HTTP/1.1\r\nHost: test\r\n\r\n" path
 
 let events port f =
-  let read socket =
-    let* () = send socket (request "/events") in
-    let input = Lwt_io.of_fd ~mode:Input ~close:Lwt.return socket in
-    let rec go () =
-      let* line = Lwt_io.read_line input in
-      if f line then go () else Lwt.return_unit
-    in
-    go ()
+  let rec read input =
+    let* line = Lwt_io.read_line input in
+    if f line then read input else Lwt.return_unit
   in
-  Lwt.map ignore (or_none (fun () -> connected port read))
+  Lwt.map ignore (or_none (fun () -> connected port (request "/events") read))
 
 let hang_up port text =
-  Lwt.map ignore (or_none (fun () -> connected port (fun s -> send s text)))
+  Lwt.map ignore
+    (or_none (fun () -> connected port text (fun _ -> Lwt.return_unit)))

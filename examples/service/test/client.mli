@@ -15,3 +15,16 @@ val events : int -> (string -> bool) -> unit Lwt.t
 
 val hang_up : int -> string -> unit Lwt.t
 (** [hang_up port text] sends [text] and closes the connection at once. *)
+
+val request : string -> string
+(** The text of a GET of this path. *)
+
+val connected :
+  ?receive_buffer:int ->
+  int ->
+  string ->
+  (Lwt_io.input_channel -> 'a Lwt.t) ->
+  'a Lwt.t
+(** [connected port text f] sends [text] and is [f] of what comes back. The
+    system keeps only about [receive_buffer] bytes for [f] to read. Fails where
+    the connection does. *)

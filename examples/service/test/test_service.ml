@@ -1,10 +1,17 @@
 open Service_cases
 module Race = Concord_test_support.Race
 
+type database = SQLite | PostgreSQL
+
 (* The moments and the numbers are drawn by the seed. *)
-let under_load ?lock ?(times = 3) ~grace ~n domains () =
+let under_load ?lock ~times ~grace ~n database domains () =
   for i = 1 to if Race.long then 50 else times do
-    Cases.stop_under_load ?lock
+    let database =
+      match database with
+      | SQLite -> None
+      | PostgreSQL -> Some (Postgresql.create_database ())
+    in
+    Cases.stop_under_load ?lock ?database
       (Race.random (i + (1000 * domains)))
       ~domains ~grace ~n
   done
@@ -17,7 +24,7 @@ let leaves_nothing domains () =
     Alcotest.failf "%d KB after the first load, %d KB after the third" first
       third
 
-let cases name f =
+let cases ?(all = true) name f =
   List.map
     (fun domains ->
       let name =
@@ -25,24 +32,53 @@ let cases name f =
           (if domains = 1 then "" else "s")
       in
       Alcotest.test_case name `Quick (f domains))
-    [ 1; 2 ]
+    (if all then [ 1; 2 ] else [ 2 ])
 
 let () =
-  Race.watchdog ~seconds:(if Race.long then 1200. else 120.);
+  Race.watchdog ~seconds:(if Race.long then 3600. else 240.);
   Alcotest.run "service"
     [
+      ( "single requests",
+        List.map
+          (fun (name, f) -> Alcotest.test_case name `Quick f)
+          ([
+             ("the page", Page.follows_jobs);
+             ("deleted jobs", Claims.deleted);
+             ("a job that takes too long", Claims.limited);
+             ("a client that disconnects", Claims.disconnected);
+             ("slow clients of events", Claims.read_slowly);
+             ("clients that wait at SIGTERM", Claims.stopped);
+             ("SQLite, locked", fun () -> Claims.locked ~database:None);
+             ( "PostgreSQL, locked",
+               fun () ->
+                 Claims.locked ~database:(Some (Postgresql.create_database ()))
+             );
+           ]
+          @
+          if Race.long then
+            [ ("PostgreSQL, out of reach", Claims.out_of_reach) ]
+          else []) );
       ("what loads leave behind", cases "three loads" leaves_nothing);
       ( "SIGTERM under load",
         List.concat
           [
-            cases "a long grace" (under_load ~grace:20. ~n:100_000);
-            cases "a short grace" (under_load ~grace:0.1 ~n:3_000_000);
+            cases "a long grace"
+              (under_load SQLite ~times:3 ~grace:20. ~n:100_000);
+            cases "a short grace"
+              (under_load SQLite ~times:3 ~grace:0.1 ~n:3_000_000);
             cases "locked until after the signal"
-              (under_load ~lock:`Past_the_signal ~times:2 ~grace:20. ~n:100_000);
-            (* Young, and it has to end in spite of everything: with CONCORD_LONG only. *)
-            (if Race.long then
-               cases "locked until after the end"
-                 (under_load ~lock:`Past_the_end ~grace:0.1 ~n:100_000)
-             else []);
+              (under_load SQLite ~lock:`Past_the_signal ~times:2 ~grace:20.
+                 ~n:100_000);
+            cases ~all:Race.long "locked until after the end"
+              (under_load SQLite ~lock:`Past_the_end ~times:1 ~grace:0.1
+                 ~n:100_000);
+            cases "PostgreSQL"
+              (under_load PostgreSQL ~times:3 ~grace:20. ~n:100_000);
+            cases "PostgreSQL, locked until after the signal"
+              (under_load PostgreSQL ~lock:`Past_the_signal ~times:1 ~grace:20.
+                 ~n:100_000);
+            cases ~all:Race.long "PostgreSQL, locked until after the end"
+              (under_load PostgreSQL ~lock:`Past_the_end ~times:1 ~grace:0.1
+                 ~n:100_000);
           ] );
     ]

@@ -32,7 +32,8 @@ type t = {
   answers : in_channel;
   mutable session : string option;
   mutable last_id : int;
-  (* What happened since the last visit *)
+  (* The last visit, and what happened since *)
+  mutable url : string;
   mutable errors : string list;
   mutable urls : string list;
   mutable loaded : bool;
@@ -59,6 +60,7 @@ let start profile =
     answers = Unix.in_channel_of_descr answers;
     session = None;
     last_id = 0;
+    url = "";
     errors = [];
     urls = [];
     loaded = false;
@@ -156,6 +158,7 @@ let open_tab browser =
     [ "Page"; "Runtime"; "Log"; "Network" ]
 
 let visit ?(width = 1280) browser page =
+  let url = if Filename.is_relative page then page else "file://" ^ page in
   ignore
     (call browser "Emulation.setDeviceMetricsOverride"
        [
@@ -165,12 +168,14 @@ let visit ?(width = 1280) browser page =
          ("mobile", `Bool false);
        ]
       : Yojson.Safe.t);
+  browser.url <- url;
   browser.errors <- [];
   browser.urls <- [];
   browser.loaded <- false;
-  ignore
-    (call browser "Page.navigate" [ ("url", `String ("file://" ^ page)) ]
-      : Yojson.Safe.t);
+  let navigated = call browser "Page.navigate" [ ("url", `String url) ] in
+  (match to_string_option (member "errorText" navigated) with
+  | None -> ()
+  | Some error -> failwith (Printf.sprintf "%s: %s" url error));
   while not browser.loaded do
     notice browser (receive browser)
   done
@@ -195,10 +200,16 @@ let pictures browser =
     | `List [ source; width ] -> (to_string source, to_int width)
     | _ -> failwith "what the browser says of the pictures")
 
-let is_on_disk url =
+(* [http://localhost:80/] of [http://localhost:80/a/b], [file:///] of [file:///a/b]. *)
+let origin url =
+  match String.split_on_char '/' url with
+  | scheme :: "" :: host :: _ -> scheme ^ "//" ^ host ^ "/"
+  | _ -> url
+
+let is_own browser url =
   List.exists
     (fun prefix -> String.starts_with ~prefix url)
-    [ "file:"; "data:" ]
+    [ origin browser.url; "data:" ]
 
 let faults browser =
   let pictures = pictures browser in
@@ -208,7 +219,8 @@ let faults browser =
         if width > 0 then None else Some ("not drawn: " ^ source))
       pictures
   @ List.filter_map
-      (fun url -> if is_on_disk url then None else Some ("asked for: " ^ url))
+      (fun url ->
+        if is_own browser url then None else Some ("asked for: " ^ url))
       (List.rev browser.urls)
 
 (* --- Running --- *)

@@ -1,0 +1,226 @@
+open Lwt.Syntax
+
+let check_int = Alcotest.(check int)
+
+(* Far more than a test takes. *)
+let endless = 1_000_000_000_000
+
+let end_of child ~grace =
+  Child.terminate child;
+  Child.await_end child ~within:(grace +. 20.)
+
+let with_service ?database options f =
+  let grace = 20. in
+  let child =
+    Child.start ?database (Printf.sprintf "--grace=%g" grace :: options)
+  in
+  Lwt_main.run
+    (let* () = f child (Child.port child) in
+     let+ ended = end_of child ~grace in
+     Alcotest.(check bool) "drained" true ended.drained;
+     Alcotest.(check (list string)) "complaints" [] ended.complaints)
+
+let answer what = function
+  | Some (answer : Client.answer) -> answer
+  | None -> Alcotest.failf "%s: no answer" what
+
+let expect what status body got =
+  let got = answer what got in
+  Alcotest.(check (pair int string)) what (status, body) (got.status, got.body)
+
+let metric port name =
+  let+ got = Client.get port "/metrics" in
+  List.assoc name (Child.metrics (answer "metrics" got).body)
+
+let await_metric port name value =
+  Cases.poll (Printf.sprintf "%s = %d" name value) (fun () ->
+      Lwt.map (( = ) value) (metric port name))
+
+let post port n =
+  let+ got = Client.post port n in
+  let got = answer "POST" got in
+  check_int "POST" 202 got.status;
+  int_of_string got.body
+
+let await_job port id body =
+  let path = Printf.sprintf "/jobs/%d?wait=30" id in
+  let+ got = Client.get port path in
+  expect path 200 body got
+
+(* --- The database --- *)
+
+let refused = "Too many jobs. Try again later."
+let unreadable = "The database does not answer. Try again later."
+
+let rec post_until_refused port ids =
+  let* got = Client.post port 10 in
+  let { Client.status; body } = answer "POST" got in
+  if status = 202 then post_until_refused port (int_of_string body :: ids)
+  else begin
+    Alcotest.(check (pair int string)) "POST" (503, refused) (status, body);
+    Lwt.return ids
+  end
+
+let locked ~database =
+  with_service ?database [ "--workers=1"; "--capacity=2" ] (fun child port ->
+      let* first = post port 10 in
+      let* () = await_job port first "done 4" in
+      let* accepted =
+        Cases.with_locked child (fun () ->
+            let* got = Client.get port (Printf.sprintf "/jobs/%d" first) in
+            expect "GET of a stored job" 503 unreadable got;
+            post_until_refused port [])
+      in
+      (* The worker has one. *)
+      if List.length accepted > 3 then
+        Alcotest.failf "%d jobs accepted" (List.length accepted);
+      let* () =
+        Lwt_list.iter_s (fun id -> await_job port id "done 4") accepted
+      in
+      await_metric port "refused" 1)
+
+let out_of_reach () =
+  (* The driver of caqti 3.0 blocks the loop while it connects. *)
+  let database = Postgresql.create_database () ^ "&connect_timeout=2" in
+  let child = Child.start ~database [ "--limit=1"; "--grace=0.1" ] in
+  let port = Child.port child in
+  let ended =
+    Lwt_main.run
+      (let* stored = post port 10 in
+       let* () = await_job port stored "done 4" in
+       Postgresql.out_of_reach (fun () ->
+           let* got = Client.get port (Printf.sprintf "/jobs/%d" stored) in
+           expect "GET of a stored job" 503 unreadable got;
+           let* (_ : int) = post port 10 in
+           end_of child ~grace:0.1))
+  in
+  match ended.complaints with
+  | [ line ] when String.starts_with ~prefix:"job 2 is lost: " line -> ()
+  | lines -> Alcotest.failf "complaints: %s" (String.concat "\n" lines)
+
+(* --- Jobs --- *)
+
+let deleted () =
+  with_service [ "--workers=1"; "--limit=60" ] (fun _ port ->
+      let* computed = post port endless in
+      let* () = await_metric port "queued" 0 in
+      let* queued = post port 10 in
+      let* () = await_metric port "queued" 1 in
+      let delete id =
+        let* got = Client.delete port id in
+        expect "DELETE" 200 "cancelled" got;
+        await_job port id "cancelled"
+      in
+      let* () = delete queued in
+      let* () = await_metric port "queued" 0 in
+      let* () = delete computed in
+      await_metric port "cancelled" 2)
+
+let limited () =
+  with_service [ "--limit=0.1" ] (fun _ port ->
+      let* id = post port endless in
+      let failed = "failed not done in 0.1 s" in
+      (* [float_of_string] takes this for a number. *)
+      let* got = Client.get port (Printf.sprintf "/jobs/%d?wait=nan" id) in
+      expect "GET" 200 failed got;
+      await_job port id failed)
+
+let disconnected () =
+  with_service [] (fun _ port ->
+      let* id = post port 3_000_000 in
+      let* () =
+        Client.hang_up port
+          (Client.request (Printf.sprintf "/jobs/%d?wait=30" id))
+      in
+      await_job port id "done 216816")
+
+(* --- Events --- *)
+
+let rec skip_to line input =
+  let* read = Lwt_io.read_line input in
+  if read = line then Lwt.return_unit else skip_to line input
+
+let rec count_events input ~last ~seen ~missed =
+  let* line = Lwt_io.read_line input in
+  let starts prefix = String.starts_with ~prefix line in
+  if starts "event: missed" then
+    let* data = Lwt_io.read_line input in
+    let n = Scanf.sscanf data "data: %d%!" Fun.id in
+    count_events input ~last ~seen ~missed:(missed + n)
+  else
+    let seen = if starts "data: job " then seen + 1 else seen in
+    if starts (Printf.sprintf "data: job %d " last) then
+      Lwt.return (seen, missed)
+    else count_events input ~last ~seen ~missed
+
+let post_many port n =
+  let left = ref n in
+  let rec client () =
+    if !left = 0 then Lwt.return_unit
+    else begin
+      decr left;
+      let* (_ : int) = post port 1 in
+      client ()
+    end
+  in
+  Lwt.join (List.init 16 (fun _ -> client ()))
+
+let read_slowly () =
+  let jobs = 2000 and grace = 0.5 in
+  let child =
+    Child.start [ Printf.sprintf "--grace=%g" grace; "--capacity=2000" ]
+  in
+  let port = Child.port child in
+  let events f =
+    Client.connected ~receive_buffer:4096 port (Client.request "/events")
+      (fun input ->
+        (* The answer has begun. *)
+        let* () = skip_to "" input in
+        f input)
+  in
+  Lwt_main.run
+    (events (fun slow ->
+         events (fun (_ : Lwt_io.input_channel) ->
+             let* () = post_many port jobs in
+             let* () = await_metric port "done" jobs in
+             let* last = post port 1 in
+             let* seen, missed =
+               Lwt_unix.with_timeout 30. (fun () ->
+                   count_events slow ~last ~seen:0 ~missed:0)
+             in
+             check_int "seen + missed" (jobs + 1) (seen + missed);
+             if missed = 0 then Alcotest.fail "no event was missed";
+             let+ ended = end_of child ~grace in
+             Alcotest.(check bool) "drained" false ended.drained;
+             if ended.seconds < grace then
+               Alcotest.failf "cut off after %g s" ended.seconds)))
+
+(* --- SIGTERM --- *)
+
+let stopped () =
+  let child = Child.start [ "--grace=60" ] in
+  let port = Child.port child in
+  let poll id = Client.request (Printf.sprintf "/jobs/%d?wait=60" id) in
+  Lwt_main.run
+    (let* () =
+       Cases.with_locked child (fun () ->
+           let* id = post port 10 in
+           Client.connected port (Client.request "/events") (fun events ->
+               let* () = skip_to "" events in
+               (* The poll has come when the first request has its answer. *)
+               Client.connected port
+                 (Client.request "/metrics" ^ poll id)
+                 (fun polls ->
+                   let* () = skip_to "jobs_queued 0" polls in
+                   Child.terminate child;
+                   let* rest = Lwt_io.read polls in
+                   let* end_of_events = Lwt_io.read events in
+                   if not (String.ends_with ~suffix:"\r\n\r\npending\n" rest)
+                   then Alcotest.failf "no answer to the poll: %S" rest;
+                   Alcotest.(check string)
+                     "the end of the events" "0\r\n\r\n" end_of_events;
+                   Lwt.return_unit)))
+     in
+     let+ ended = Child.await_end child ~within:40. in
+     Alcotest.(check bool) "drained" true ended.drained;
+     check_int "done" 1 (List.assoc "done" ended.metrics))
