@@ -165,10 +165,10 @@ let get t ~seconds id : Web.answer =
   match find t id with
   | None -> stored t id
   | Some (job, _) -> (
-      let ended =
-        Event.unless (Promise.await_evt t.stop) (Promise.await_evt job.ended)
-      in
-      match Option.join (Event.sync_before seconds ended) with
+      let ended = Event.wrap (Promise.await_evt job.ended) Option.some
+      and too_late = Event.wrap (Event.timeout seconds) (fun () -> None)
+      and stopping = Event.wrap (Promise.await_evt t.stop) (fun _ -> None) in
+      match Event.select [ ended; too_late; stopping ] with
       | Some outcome ->
           let status, answer = text_of outcome in
           Text (`OK, status ^ " " ^ answer)
