@@ -165,12 +165,12 @@ setup() {
 
 # Replaces this process by "$@" in the toolchain. The private root shows the host's folders that hold people's files at
 # their own paths; what it needs of the system is its own. The host's libraries are those of another compiler, but
-# who runs the benchmark, or makes a release, may name peers in OCAMLPATH that were built by this one.
+# who runs the benchmark, tests with peers, or makes a release, may name peers in OCAMLPATH that were built by this one.
 enter() {
   cd "$here" || exit
   if [ -z "$private" ]; then exec "$@"; fi
   local peers=
-  case $command in bench | release) peers=${OCAMLPATH:-} ;; esac
+  case $command${variant:+ $variant} in bench | release | 'test peers') peers=${OCAMLPATH:-} ;; esac
   # shellcheck disable=SC2016  # expanded inside
   exec unshare --mount --propagation private bash -euc '
     root=$(cd "$1"; pwd -P) top=$2 here=$3 peers=$4; shift 4

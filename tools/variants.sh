@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# The tests on another compiler, for ./dev to source: an older OCaml, bytecode, or an OCaml with ThreadSanitizer.
+# Other variants of the tests, for ./dev to source: an older OCaml, bytecode, an OCaml with ThreadSanitizer, or beside
+# libraries that the toolchain does not have.
 # Uses of ./dev's: top, cache, root, log, partial, maker, say, die, fail, free_mb, abandon, progress, host_apt, name_root,
 # setup, enter, dune, list_tests. Sets suite, packages and size, which say what the private root holds, and CONCORD_TOOLCHAIN.
 # shellcheck disable=SC2154,SC2034  # those are ./dev's
@@ -79,4 +80,42 @@ get_sources() {
   host_apt "${options[@]}" update &&
     (cd "$tsan/sources" && host_apt "${options[@]}" source --download-only --tar-only ocaml ocaml-alcotest) &&
     rm -r "$apt"
+}
+
+# --- Peers -----------------------------------------------------------------------------------------------------------
+
+# Each with the libraries that its tests need.
+peer_libraries() {
+  case $1 in
+  async) echo async async_kernel core ;;
+  picos) echo picos picos_io.select picos_mux.{fifo,multififo,random,thread} picos_std.{event,structured,sync} ;;
+  moonpool) echo moonpool picos_std.structured ;;
+  miou) echo miou miou.unix ;;
+  *) die "test: --peers: there is no peer '$1' (there are async, picos, moonpool and miou)" ;;
+  esac
+}
+
+# test_peers [NAMES]: everything that is left out where a peer is not installed, in a build folder of its own.
+test_peers() {
+  local wanted=${1:-} folders="the folders of OCAMLPATH (${OCAMLPATH:-not set})" installed found='' missing='' name library lacks
+  [ $# -le 1 ] || die "test: --peers: write the names with commas (--peers $(IFS=,; echo "$*"))"
+  wanted=${wanted//,/ }
+  for name in $wanted; do (peer_libraries "$name") >/dev/null || exit; done
+  setup
+  installed=$(dune installed-libraries) || die "test: --peers: dune cannot read $folders"
+  for name in async picos moonpool miou; do
+    lacks=
+    for library in $(peer_libraries "$name"); do grep -q "^$library " <<<"$installed" || lacks+=" $library"; done
+    if [ -z "$lacks" ]; then
+      found+=", $name ($(sed -n "s/^$name .*(version: \\(.*\\))/\\1/p" <<<"$installed"))"
+    else
+      missing+=" $name"
+      case " $wanted " in *" $name "*) die "test: --peers: for $name there is no$lacks in $folders" ;; esac
+    fi
+  done
+  [ -n "$found" ] || die "test: --peers: no peer is in $folders"
+  say "peers: ${found#, }${missing:+; not there:$missing}"
+  run_tests --build-dir "$top/_build-peers" @adapters/all @adapters/runtest @test/async/runtest @test/picos/runtest @test/miou/runtest \
+    @test/matrix/runtest @test/pairs/runtest @test/testkit/runtest @test/outside/runtest @test/doc/runtest @doc/runtest
+  exit
 }

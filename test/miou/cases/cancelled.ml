@@ -124,15 +124,15 @@ let goes_on_raising () =
     (fun () ->
       raises_cancelled (fun () -> Mvar.take box);
       raises_cancelled (fun () -> Mvar.take box);
-      raises_cancelled yield;
-      yes "cancelled" (Suspend.is_cancelled ());
+      raises_cancelled Tasks.yield;
+      yes "cancelled" (Tasks.is_cancelled ());
       (* what need not wait is done *)
       let full = Mvar.create 1 in
       int "taken" 1 (Mvar.take full);
       Mailbox.put (Mailbox.create ()) ();
       ended := true);
   yes "it came to its end" !ended;
-  no "the others are not" (Suspend.is_cancelled ());
+  no "the others are not" (Tasks.is_cancelled ());
   Tasks.yield ()
 
 (* The mutex is free, or a thread holds it for a while. *)

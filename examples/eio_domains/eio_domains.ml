@@ -1,0 +1,80 @@
+(* Lwt has one loop in a process, and Eio as many as there are domains. Here Lwt reads lines
+   from a pipe, fibers of two domains work on them, and Lwt writes what they found to another
+   pipe. Between the domains are two queues of Concord. *)
+
+open Concord
+open Lwt.Syntax
+
+let words line = List.length (String.split_on_char ' ' line)
+
+(* --- Lwt ----------------------------------------------------------------------------- *)
+
+(* A full queue makes Lwt read no further. *)
+let rec read_lines channel lines =
+  let* line = Lwt_io.read_line_opt channel in
+  match line with
+  | Some line ->
+      let* () = Concord_lwt.Stream.add lines line in
+      read_lines channel lines
+  | None ->
+      Stream.close lines;
+      Lwt.return_unit
+
+let rec write_counts channel counts =
+  Lwt.try_bind
+    (fun () -> Concord_lwt.Stream.take counts)
+    (fun (domain, n) ->
+      let* () = Lwt_io.write_line channel (Printf.sprintf "%d %d" domain n) in
+      write_counts channel counts)
+    (function Stream.Closed -> Lwt_io.close channel | e -> Lwt.reraise e)
+
+(* --- Eio ----------------------------------------------------------------------------- *)
+
+let work lines counts domain () =
+  Stream.iter (fun line -> Stream.add counts (domain, words line)) lines
+
+(* The main domain and one more. *)
+let in_two_domains env f =
+  let other () = Eio.Domain_manager.run env#domain_mgr (f 1) in
+  Eio.Fiber.both (f 0) other
+
+(* --- The program ------------------------------------------------------------------------ *)
+
+let text = List.init 1_000 (fun i -> if i mod 2 = 0 then "one" else "one two")
+
+let pipe_of_lines lines =
+  let reader, writer = Unix.pipe ~cloexec:true () in
+  let write () =
+    let channel = Unix.out_channel_of_descr writer in
+    List.iter (fun line -> output_string channel (line ^ "\n")) lines;
+    close_out channel
+  in
+  (reader, Thread.create write ())
+
+let sum_of reader =
+  In_channel.input_all (Unix.in_channel_of_descr reader)
+  |> String.split_on_char '\n'
+  |> List.filter_map (fun line -> Scanf.sscanf_opt line "%d %d" (fun _ n -> n))
+  |> List.fold_left ( + ) 0
+
+let () =
+  let input, writer = pipe_of_lines text in
+  let result, output = Unix.pipe ~cloexec:true () in
+  let lines = Stream.create 10 and counts = Stream.create 10 in
+  let sum = Promise.in_thread (fun () -> sum_of result) in
+  Concord_lwt.with_domain Lwt.return (fun lwt ->
+      let in_lwt f () = Concord_lwt.call lwt (fun () -> f ()) in
+      Eio_main.run @@ fun env ->
+      Tasks.iter
+        (fun f -> f ())
+        [
+          in_lwt (fun () ->
+              read_lines (Lwt_io.of_unix_fd ~mode:Lwt_io.input input) lines);
+          in_lwt (fun () ->
+              write_counts (Lwt_io.of_unix_fd ~mode:Lwt_io.output output) counts);
+          (fun () ->
+            in_two_domains env (work lines counts);
+            Stream.close counts);
+        ]);
+  Thread.join writer;
+  Printf.printf "%d words in %d lines\n" (Promise.await sum) (List.length text)
