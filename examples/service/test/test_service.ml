@@ -2,9 +2,9 @@ open Service_cases
 module Race = Concord_test_support.Race
 
 (* The moments and the numbers are drawn by the seed. *)
-let under_load ?lock ?(times = 3) ~grace ~n domains () =
+let under_load ?program ?lock ?(times = 3) ~grace ~n domains () =
   for i = 1 to if Race.long then 50 else times do
-    Cases.stop_under_load ?lock
+    Cases.stop_under_load ?program ?lock
       (Race.random (i + (1000 * domains)))
       ~domains ~grace ~n
   done
@@ -36,6 +36,9 @@ let () =
         List.concat
           [
             cases "a long grace" (under_load ~grace:20. ~n:100_000);
+            cases "without Concord"
+              (under_load ~program:"../plain/plain.exe" ~times:1 ~grace:20.
+                 ~n:100_000);
             cases "a short grace" (under_load ~grace:0.1 ~n:3_000_000);
             cases "locked until after the signal"
               (under_load ~lock:`Past_the_signal ~times:2 ~grace:20. ~n:100_000);
