@@ -238,8 +238,6 @@ let hang_up env program =
 
 (* --- The table ------------------------------------------------------------------------- *)
 
-let programs = [ "../service.exe"; "plain.exe" ]
-
 let print_rows names turns =
   List.iteri
     (fun i name ->
@@ -257,7 +255,7 @@ let print_rows names turns =
         (median plain) ratio)
     names
 
-let measure turns f names =
+let measure programs turns f names =
   let turn i =
     let order = if i mod 2 = 0 then programs else List.rev programs in
     match List.map f order with
@@ -272,10 +270,16 @@ open Cmdliner.Term.Syntax
 let command =
   Cmd.v (Cmd.info "compare" ~doc:"compares the service with plain.exe")
   @@
-  let+ turns = Arg.(value & opt int 12 & info [ "turns" ] ~doc:"How many.")
+  let+ turns = Arg.(value & opt int 15 & info [ "turns" ] ~doc:"How many.")
   and+ seconds =
-    Arg.(value & opt float 2. & info [ "seconds" ] ~doc:"Of each load.")
+    Arg.(value & opt float 1. & info [ "seconds" ] ~doc:"Of each load.")
+  and+ concord =
+    Arg.(
+      value
+      & opt string "../service.exe"
+      & info [ "concord" ] ~doc:"Another program in place of the service.")
   in
+  let measure = measure [ concord; "plain.exe" ] in
   Eio_main.run @@ fun env ->
   print_endline "| | Concord | plain | plain / Concord |\n|---|---|---|---|";
   measure turns
