@@ -24,7 +24,7 @@ let folder () =
 
 let read_file file = In_channel.with_open_bin file In_channel.input_all
 
-let start ?database options =
+let start ?database ?(program = "../service.exe") options =
   let folder = folder () in
   let database =
     Option.value database ~default:("sqlite3:" ^ folder ^ "/jobs.db")
@@ -32,7 +32,7 @@ let start ?database options =
   let from_child, stdout = Unix.pipe ~cloexec:true () in
   let stderr_fd = Unix.openfile stderr [ O_WRONLY; O_CREAT; O_CLOEXEC ] 0o600 in
   let pid =
-    Unix.create_process "../service.exe"
+    Unix.create_process program
       (Array.of_list
          ("service" :: "--port=0" :: ("--database=" ^ database) :: options))
       Unix.stdin stdout stderr_fd

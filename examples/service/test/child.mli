@@ -2,9 +2,10 @@
 
 type t
 
-val start : ?database:string -> string list -> t
+val start : ?database:string -> ?program:string -> string list -> t
 (** [start options] returns once the service listens, on a free port. Without
-    [database] it is a file of SQLite in a new folder. *)
+    [database] it is a file of SQLite in a new folder. [program] is the service
+    with Concord unless given. *)
 
 val port : t -> int
 val database : t -> string

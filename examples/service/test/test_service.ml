@@ -24,6 +24,18 @@ let leaves_nothing domains () =
     Alcotest.failf "%d KB after the first load, %d KB after the third" first
       third
 
+(* That each program runs at all. *)
+let answers program () =
+  let child = Child.start ~program [] in
+  Lwt_main.run
+    (let open Lwt.Syntax in
+     let* posted = Client.post (Child.port child) 1_000 in
+     let id = (Option.get posted).body in
+     let+ answer =
+       Client.get (Child.port child) (Printf.sprintf "/jobs/%s?wait=30" id)
+     in
+     Alcotest.(check string) "answer" "done 168" (Option.get answer).body)
+
 let cases ?(all = true) name f =
   List.map
     (fun domains ->
@@ -38,6 +50,11 @@ let () =
   Race.watchdog ~seconds:(if Race.long then 3600. else 240.);
   Alcotest.run "service"
     [
+      ( "an answer",
+        [
+          Alcotest.test_case "with Concord" `Quick (answers "../service.exe");
+          Alcotest.test_case "without it" `Quick (answers "../plain/plain.exe");
+        ] );
       ( "single requests",
         List.map
           (fun (name, f) -> Alcotest.test_case name `Quick f)

@@ -1,0 +1,71 @@
+open Lwt.Syntax
+
+type 'r t = {
+  mutex : Mutex.t;
+  inbox : ('r -> unit) Queue.t;  (** Under the mutex. *)
+  notification : Lwt_unix.notification;
+}
+
+(* One notification is enough for all that is in the inbox. *)
+let push t job =
+  let was_empty =
+    Mutex.protect t.mutex (fun () ->
+        let was_empty = Queue.is_empty t.inbox in
+        Queue.add job t.inbox;
+        was_empty)
+  in
+  if was_empty then Lwt_unix.send_notification t.notification
+
+let call t f =
+  let promise, resolver = Eio.Promise.create () in
+  let abandoned = Atomic.make false in
+  push t (fun r ->
+      if not (Atomic.get abandoned) then
+        Lwt.on_any (Lwt.apply f r)
+          (Eio.Promise.resolve_ok resolver)
+          (Eio.Promise.resolve_error resolver));
+  try Eio.Promise.await_exn promise
+  with Eio.Cancel.Cancelled _ as e ->
+    Atomic.set abandoned true;
+    raise e
+
+(* A notification belongs to the loop of the domain that makes it. *)
+let loop_of value =
+  let mutex = Mutex.create () and inbox = Queue.create () in
+  let take_all () =
+    let jobs = Queue.create () in
+    Mutex.protect mutex (fun () -> Queue.transfer inbox jobs);
+    Queue.iter (fun job -> job value) jobs
+  in
+  { mutex; inbox; notification = Lwt_unix.make_notification take_all }
+
+(* The domain is not joined. It can't end before its threads do, and those of [Lwt_preemptive],
+   which caqti uses, never end. *)
+let with_domain ~close create f =
+  let ready, set_ready = Eio.Promise.create ()
+  and closed, set_closed = Eio.Promise.create () in
+  let main () =
+    let* value = create () in
+    let stop, set_stop = Lwt.wait () in
+    Eio.Promise.resolve_ok set_ready (loop_of value, set_stop);
+    let* () = stop in
+    close value
+  in
+  let domain () =
+    match Lwt_main.run (main ()) with
+    | () -> Eio.Promise.resolve_ok set_closed ()
+    | exception e ->
+        if Eio.Promise.is_resolved ready then
+          Eio.Promise.resolve_error set_closed e
+        else Eio.Promise.resolve_error set_ready e
+  in
+  ignore (Domain.spawn domain : unit Domain.t);
+  let t, set_stop =
+    Eio.Cancel.protect (fun () -> Eio.Promise.await_exn ready)
+  in
+  Fun.protect
+    (fun () -> f t)
+    ~finally:(fun () ->
+      Eio.Cancel.protect (fun () ->
+          push t (fun _ -> Lwt.wakeup_later set_stop ());
+          Eio.Promise.await_exn closed))

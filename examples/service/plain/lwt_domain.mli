@@ -1,0 +1,16 @@
+(** Lwt's loop in a domain of its own, for a program that runs Eio. *)
+
+type 'r t
+(** The loop, and a value of type ['r] that only functions in the loop use. *)
+
+val with_domain :
+  close:('r -> unit Lwt.t) -> (unit -> 'r Lwt.t) -> ('r t -> 'a) -> 'a
+(** [with_domain ~close create f] calls [create ()] in a new loop, then [f loop]
+    in the calling fiber, and at the end [close] in the loop.
+
+    @raise e if [create] fails with [e]. *)
+
+val call : 'r t -> ('r -> 'a Lwt.t) -> 'a
+(** [call t f] has the loop call [f], and waits for its result. Fibers of any
+    domain can call it. If the fiber is cancelled, the result is dropped, and
+    [f] is not called if it wasn't yet. *)

@@ -1,0 +1,381 @@
+(* The core of ../service.ml without Concord: the same routes, but for /events and the page.
+
+   Who runs where:
+   - The main domain, and more of them if asked for, answer HTTP in Eio.
+   - A pool of Eio computes.
+   - A domain of its own runs Lwt's loop, in which caqti speaks to the database.
+   They wait for each other through Eio's stream, semaphore and promises, which are made for
+   several domains, and through the inbox of lwt_domain.ml. *)
+
+open Eio
+
+type options = {
+  port : int;
+  database : string;
+  http_domains : int;
+  workers : int;
+  capacity : int;  (** Of the queue. *)
+  limit : float;  (** Seconds that one job may take. *)
+  grace : float;  (** Seconds from the signal to the end. *)
+}
+
+type outcome = Done of int | Failed of string | Cancelled
+
+(* State       Left by            To
+   Queued      the worker         Taken
+               DELETE             Withdrawn
+               the end            Withdrawn
+   Taken       never
+   Withdrawn   never
+
+   Only the one whose compare-and-set succeeds finishes the job. *)
+type state = Queued | Taken | Withdrawn
+
+type job = {
+  id : int;
+  n : int;
+  state : state Atomic.t;
+  stopped : unit Promise.t;  (** By its client. *)
+  stop_it : unit Promise.u;
+  ended : outcome Promise.t;  (** After it is in the database. *)
+  end_it : outcome Promise.u;
+}
+
+(* [jobs] has no limit: [room] is how many jobs may still be added. So a job that is withdrawn
+   makes room at once, but stays in [jobs] until a worker meets it. *)
+type t = {
+  options : options;
+  clock : float Time.clock_ty Resource.t;
+  pool : Executor_pool.t;
+  database : Store.t Lwt_domain.t;
+  stop : unit Promise.t;  (** The signal to end. *)
+  room : Semaphore.t;
+  jobs : job option Stream.t;  (** [None] ends one worker. *)
+  mutex : Stdlib.Mutex.t;
+  live : (int, job) Hashtbl.t;
+      (** The jobs that are not in the database yet. Under the mutex. *)
+  next_id : int Atomic.t;
+  accepted : int Atomic.t;
+  refused : int Atomic.t;
+  finished : int Atomic.t;
+  failed : int Atomic.t;
+  cancelled : int Atomic.t;
+}
+
+let with_live t f = Stdlib.Mutex.protect t.mutex (fun () -> f t.live)
+
+(* [Time.with_timeout] drops the result of an [f] that has ended in the same turn as the time.
+   Here it would be a job that is in the queue or in the database. *)
+let within t seconds f =
+  let combine first second = if Option.is_some first then first else second in
+  Fiber.first ~combine
+    (fun () -> Some (f ()))
+    (fun () ->
+      Time.sleep t.clock seconds;
+      None)
+
+(* --- The work ------------------------------------------------------------------ *)
+
+exception Stopped
+
+let primes_below stop n =
+  let rec has_divisor d k =
+    d * d <= k && (k mod d = 0 || has_divisor (d + 1) k)
+  in
+  let rec count found k =
+    if k land 1023 = 0 && Atomic.get stop then raise Stopped;
+    if k >= n then found
+    else count (if has_divisor 2 k then found else found + 1) (k + 1)
+  in
+  count 0 2
+
+(* Whatever comes first. A cancelled [submit] leaves its function running in the pool, so that
+   is told to stop. *)
+let compute t job =
+  let stop = Atomic.make false in
+  Fun.protect ~finally:(fun () -> Atomic.set stop true) @@ fun () ->
+  Fiber.any
+    [
+      (fun () ->
+        Done
+          (Executor_pool.submit_exn t.pool ~weight:1. (fun () ->
+               primes_below stop job.n)));
+      (fun () ->
+        Promise.await job.stopped;
+        Cancelled);
+      (fun () ->
+        Time.sleep t.clock t.options.limit;
+        Failed (Printf.sprintf "not done in %g s" t.options.limit));
+    ]
+
+(* --- The end of a job ------------------------------------------------------------ *)
+
+let text_of = function
+  | Done primes -> ("done", string_of_int primes)
+  | Failed why -> ("failed", why)
+  | Cancelled -> ("cancelled", "")
+
+(* At once, so that lines of several domains do not mix. *)
+let log line =
+  output_string stderr (line ^ "\n");
+  flush stderr
+
+(* A database may be locked for a while, so this tries again until the limit. If the grace is
+   over before, it has [last_chance] seconds more. What can't be stored is reported. *)
+let last_chance = 0.5
+
+let store t row =
+  let error = ref "" in
+  let rec add () =
+    try Lwt_domain.call t.database (Store.add row)
+    with Caqti.Error.Exn e ->
+      error := Caqti.Error.show e;
+      Time.sleep t.clock 0.1;
+      add ()
+  in
+  let stored =
+    try within t t.options.limit add
+    with Cancel.Cancelled _ ->
+      Cancel.protect (fun () -> within t last_chance add)
+  in
+  if stored = None then log (Printf.sprintf "job %d is lost: %s" row.id !error);
+  stored <> None
+
+(* Once a job is stored it is also counted and announced, because nothing after that suspends. *)
+let finish t job outcome =
+  let status, answer = text_of outcome in
+  let stored = store t { id = job.id; status; answer } in
+  let outcome = if stored then outcome else Failed "the database" in
+  Atomic.incr
+    (match outcome with
+    | Done _ -> t.finished
+    | Failed _ -> t.failed
+    | Cancelled -> t.cancelled);
+  with_live t (fun live -> Hashtbl.remove live job.id);
+  Promise.resolve job.end_it outcome
+
+(* If the service has no time left, the job is cancelled, and that is stored all the same. *)
+let perform t job =
+  match compute t job with
+  | outcome -> finish t job outcome
+  | exception e ->
+      finish t job Cancelled;
+      raise e
+
+let rec work t =
+  match Stream.take t.jobs with
+  | None -> ()
+  | Some job ->
+      if Atomic.compare_and_set job.state Queued Taken then begin
+        Semaphore.release t.room;
+        perform t job
+      end;
+      work t
+
+let withdraw t job =
+  let withdrawn = Atomic.compare_and_set job.state Queued Withdrawn in
+  if withdrawn then Semaphore.release t.room;
+  withdrawn
+
+(* --- What clients ask for --------------------------------------------------------- *)
+
+let stopping t = Promise.is_resolved t.stop
+
+(* Under load it is better to refuse a job at once than to let its client wait. *)
+let post t body : Web.answer =
+  match int_of_string_opt (String.trim body) with
+  | None -> (`Bad_request, "The body has to be a number.")
+  | Some n -> (
+      match within t 0.05 (fun () -> Semaphore.acquire t.room) with
+      | Some () when not (stopping t) ->
+          let id = 1 + Atomic.fetch_and_add t.next_id 1 in
+          let stopped, stop_it = Promise.create ()
+          and ended, end_it = Promise.create () in
+          let state = Atomic.make Queued in
+          let job = { id; n; state; stopped; stop_it; ended; end_it } in
+          with_live t (fun live -> Hashtbl.replace live id job);
+          Atomic.incr t.accepted;
+          Stream.add t.jobs (Some job);
+          (`Accepted, string_of_int id)
+      | (Some () | None) as room ->
+          Option.iter (fun () -> Semaphore.release t.room) room;
+          Atomic.incr t.refused;
+          (`Service_unavailable, "Too many jobs. Try again later."))
+
+let find t id = with_live t (fun live -> Hashtbl.find_opt live id)
+
+let stored t id : Web.answer =
+  match Lwt_domain.call t.database (Store.find id) with
+  | Some { status; answer; _ } -> (`OK, status ^ " " ^ answer)
+  | None -> (`Not_found, "There is no such job.")
+  | exception Caqti.Error.Exn _ ->
+      (`Service_unavailable, "The database does not answer. Try again later.")
+
+(* A long poll: the answer comes when the job has ended, but not later than after [seconds]. *)
+let get t id ~seconds : Web.answer =
+  match find t id with
+  | None -> stored t id
+  | Some job -> (
+      let ended () = Some (Promise.await job.ended)
+      and too_late () =
+        Time.sleep t.clock seconds;
+        None
+      and stopping () =
+        Promise.await t.stop;
+        None
+      in
+      match Fiber.any [ ended; too_late; stopping ] with
+      | Some outcome ->
+          let status, answer = text_of outcome in
+          (`OK, status ^ " " ^ answer)
+      | None -> (`Accepted, "pending"))
+
+(* A job that no worker has taken yet is withdrawn, and makes room for another one. *)
+let delete t id : Web.answer =
+  match find t id with
+  | None -> stored t id
+  | Some job ->
+      if withdraw t job then finish t job Cancelled
+      else ignore (Promise.try_resolve job.stop_it () : bool);
+      get t id ~seconds:t.options.limit
+
+let metrics t =
+  let line (name, value) = Printf.sprintf "jobs_%s %d" name value in
+  String.concat "\n"
+    (List.map line
+       [
+         ("accepted", Atomic.get t.accepted);
+         ("refused", Atomic.get t.refused);
+         ("done", Atomic.get t.finished);
+         ("failed", Atomic.get t.failed);
+         ("cancelled", Atomic.get t.cancelled);
+         ("queued", t.options.capacity - Semaphore.get_value t.room);
+       ])
+
+let handle t request body : Web.answer =
+  let uri = Cohttp.Request.uri request in
+  let seconds =
+    Option.bind (Uri.get_query_param uri "wait") float_of_string_opt
+    |> Option.fold ~none:0. ~some:(Float.min 60.)
+  in
+  match
+    (Cohttp.Request.meth request, String.split_on_char '/' (Uri.path uri))
+  with
+  | `POST, [ ""; "jobs" ] -> post t body
+  | `GET, [ ""; "metrics" ] -> (`OK, metrics t)
+  | ((`GET | `DELETE) as meth), [ ""; "jobs"; id ] -> (
+      match (meth, int_of_string_opt id) with
+      | _, None -> (`Bad_request, "A job's name is a number.")
+      | `GET, Some id -> get t id ~seconds
+      | `DELETE, Some id -> delete t id)
+  | _ -> (`Not_found, "There is POST /jobs, GET and DELETE /jobs/ID, /metrics.")
+
+(* --- The whole ------------------------------------------------------------------- *)
+
+(* The workers end after HTTP has, so no job is added after what ends them. *)
+let serve t env socket =
+  let domain () =
+    Switch.run (fun sw ->
+        Web.serve sw ~clock:t.clock ~stop:t.stop socket (handle t))
+  in
+  let other () = Domain_manager.run env#domain_mgr domain in
+  let http () =
+    Fiber.all (domain :: List.init (t.options.http_domains - 1) (fun _ -> other));
+    for _ = 1 to t.options.workers do
+      Stream.add t.jobs None
+    done
+  and worker _ () = work t in
+  Fiber.all (http :: List.init t.options.workers worker)
+
+(* A handler may run in the middle of any code, where broadcasting is allowed. *)
+let on_signal ~sw signals =
+  let signalled = Atomic.make false and changed = Condition.create () in
+  let note _ =
+    Atomic.set signalled true;
+    Condition.broadcast changed
+  in
+  List.iter (fun n -> Sys.set_signal n (Signal_handle note)) signals;
+  let stop, set_stop = Promise.create () in
+  Fiber.fork ~sw (fun () ->
+      Condition.loop_no_mutex changed (fun () ->
+          if Atomic.get signalled then Some () else None);
+      Promise.resolve set_stop ());
+  stop
+
+let rec queued t =
+  match Stream.take_nonblocking t.jobs with
+  | Some (Some job) when withdraw t job -> job :: queued t
+  | Some _ -> queued t
+  | None -> []
+
+let run options =
+  let socket = Web.listen ~port:options.port in
+  Eio_main.run @@ fun env ->
+  Switch.run @@ fun sw ->
+  let stop = on_signal ~sw [ Sys.sigterm; Sys.sigint ] in
+  let pool =
+    Executor_pool.create ~sw env#domain_mgr ~domain_count:options.workers
+  in
+  Lwt_domain.with_domain ~close:Store.close (fun () ->
+      Store.connect options.database)
+  @@ fun database ->
+  let t =
+    {
+      options;
+      clock = env#clock;
+      pool;
+      database;
+      stop;
+      room = Semaphore.make options.capacity;
+      jobs = Stream.create max_int;
+      mutex = Stdlib.Mutex.create ();
+      live = Hashtbl.create 64;
+      next_id = Atomic.make (Lwt_domain.call database Store.last);
+      accepted = Atomic.make 0;
+      refused = Atomic.make 0;
+      finished = Atomic.make 0;
+      failed = Atomic.make 0;
+      cancelled = Atomic.make 0;
+    }
+  in
+  Printf.printf "http://localhost:%d/\n%!" (Web.port socket);
+  let ended =
+    Fiber.first
+      (fun () ->
+        serve t env socket;
+        "drained")
+      (fun () ->
+        Promise.await stop;
+        Time.sleep t.clock options.grace;
+        "cut short")
+  in
+  (* What no worker has begun. *)
+  let cancel () =
+    Fiber.List.iter (fun job -> finish t job Cancelled) (queued t)
+  in
+  ignore (within t last_chance cancel : unit option);
+  print_endline (metrics t);
+  print_endline ended
+
+(* --- The command line -------------------------------------------------------------- *)
+
+open Cmdliner
+open Cmdliner.Term.Syntax
+
+let command =
+  let opt kind default name doc =
+    Arg.(value & opt kind default & info [ name ] ~doc)
+  in
+  Cmd.v (Cmd.info "plain" ~doc:"counts primes for its clients, without Concord")
+  @@
+  let+ port = opt Arg.int 8080 "port" "Where to listen; 0 for any."
+  and+ database =
+    opt Arg.string "sqlite3:jobs.db" "database" "SQLite or PostgreSQL."
+  and+ http_domains = opt Arg.int 1 "domains" "Domains that answer HTTP."
+  and+ workers = opt Arg.int 1 "workers" "Domains that compute."
+  and+ capacity = opt Arg.int 64 "capacity" "Jobs that may wait."
+  and+ limit = opt Arg.float 10. "limit" "Seconds that a job may take."
+  and+ grace = opt Arg.float 10. "grace" "Seconds from SIGTERM to the end." in
+  run { port; database; http_domains; workers; capacity; limit; grace }
+
+let () = exit (Cmd.eval command)

@@ -1,0 +1,21 @@
+(** HTTP/1.1 on Eio. Cohttp reads and writes the messages. *)
+
+type answer = Cohttp.Code.status_code * string
+
+val listen : port:int -> Unix.file_descr
+(** A socket on the loopback address that several domains can share. [port] may
+    be 0. *)
+
+val port : Unix.file_descr -> int
+
+val serve :
+  Eio.Switch.t ->
+  clock:float Eio.Time.clock_ty Eio.Resource.t ->
+  stop:unit Eio.Promise.t ->
+  Unix.file_descr ->
+  (Cohttp.Request.t -> string -> answer) ->
+  unit
+(** [serve sw ~clock ~stop socket handle] answers requests by
+    [handle request body], in a fiber for each connection. Once [stop] is
+    resolved it accepts no more, and returns when the requests in progress were
+    answered. *)
