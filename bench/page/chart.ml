@@ -18,34 +18,58 @@ let split case =
         (fun n -> (String.sub case 0 i, n))
         (float_of_string_opt number)
 
-let curves ~file ~x ~group ~prefix ?scale ~only results =
-  let numbered =
-    List.filter_map
-      (fun (row : row) ->
-        match split row.case with
-        | Some (p, n) when p = prefix && row.group = group && only row ->
-            Some (n, row)
-        | Some _ | None -> None)
-      (rows results)
+let comparisons results group =
+  Option.value ~default:[] (List.assoc_opt group (groups results))
+
+(* As in the tables: the median of the baseline, times the ratio. *)
+let point c n row =
+  let of_line (line : Line.t) =
+    let first, median, third = line.times in
+    let at times =
+      if row.more_is_better then line.absolute *. median /. times
+      else line.absolute *. times /. median
+    in
+    let a = at first and b = at third in
+    { Plot.x = n; low = Float.min a b; y = line.absolute; high = Float.max a b }
   in
-  let unit_ = match numbered with [] -> "" | (_, row) :: _ -> row.unit_ in
+  match base_of c row with
+  | Some base -> Option.map of_line (Line.of_row ~base row)
+  | None ->
+      let low, y, high = quartiles row in
+      Some { Plot.x = n; low; y; high }
+
+let curves ~file ~x ~group ~prefix ?scale ~only results =
+  let numbered c =
+    List.filter_map
+      (fun row ->
+        match split row.case with
+        | Some (p, n) when p = prefix && only row ->
+            Option.map (fun point -> (row, point)) (point c n row)
+        | Some _ | None -> None)
+      (c.baseline :: c.others)
+  in
+  let points = List.concat_map numbered (comparisons results group) in
+  let unit_ = match points with [] -> "" | (row, _) :: _ -> row.unit_ in
   let by, y = Option.value scale ~default:(1., unit_) in
-  let point n row =
-    let low, median, high = quartiles row in
-    { Plot.x = n; low = low /. by; y = median /. by; high = high /. by }
+  let scaled { Plot.x; low; y; high } =
+    { Plot.x; low = low /. by; y = y /. by; high = high /. by }
   in
   let series name =
-    let points =
-      List.filter (fun (_, row) -> Results.name row = name) numbered
-      |> List.map (fun (n, row) -> point n row)
-      |> List.sort (fun (p : Plot.point) (q : Plot.point) ->
-          Float.compare p.x q.x)
-    in
-    { Plot.name; points }
+    {
+      Plot.name;
+      points =
+        List.filter (fun (row, _) -> Results.name row = name) points
+        |> List.map (fun (_, point) -> scaled point)
+        |> List.sort (fun (p : Plot.point) (q : Plot.point) ->
+            Float.compare p.x q.x);
+    }
   in
-  if List.length (distinct (List.map fst numbered)) < 2 then []
+  if
+    List.length (distinct (List.map (fun (_, (p : Plot.point)) -> p.x) points))
+    < 2
+  then []
   else
-    let names = distinct (List.map (fun (_, row) -> name row) numbered) in
+    let names = distinct (List.map (fun (row, _) -> name row) points) in
     [
       {
         file;
@@ -62,9 +86,7 @@ let curves ~file ~x ~group ~prefix ?scale ~only results =
 (* --- Times of the baseline --- *)
 
 let times ~file ~group ?(series = name) cases ~only results =
-  let comparisons =
-    Option.value ~default:[] (List.assoc_opt group (groups results))
-  in
+  let comparisons = comparisons results group in
   let rows_of (case, label) =
     List.concat_map
       (fun c ->

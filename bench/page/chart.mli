@@ -11,9 +11,10 @@ val curves :
   only:(Results.row -> bool) ->
   Results.t ->
   t list
-(** The absolute figures of the cases [PREFIX-NUMBER], over the number; one
-    curve for each [impl@host]. [scale] is by what they are divided, and the
-    unit that is then written. None, if there are fewer than two numbers. *)
+(** The absolute figures of the cases [PREFIX-NUMBER], as {!Line} has them, over
+    the number; one curve for each [impl@host]. [scale] is by what they are
+    divided, and the unit that is then written. None, if there are fewer than
+    two numbers. *)
 
 val times :
   file:string ->

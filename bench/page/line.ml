@@ -32,6 +32,13 @@ let median row =
   let _, median, _ = quartiles row in
   median
 
+(* Of a rate, what part of the requests that were due was answered: how many are due may
+   change from turn to turn, as the machine does. *)
+let drift_of row =
+  if row.more_is_better && Array.length row.offered = Array.length row.samples
+  then drift (Array.map2 ( /. ) row.samples row.offered)
+  else drift row.samples
+
 let label row = row.case ^ " " ^ Results.name row
 
 let of_baseline row =
@@ -42,7 +49,7 @@ let of_baseline row =
     absolute = median row;
     unit_ = row.unit_;
     turns = Array.length row.samples;
-    drift = drift row.samples;
+    drift = drift_of row;
   }
 
 let of_row ~base row =
@@ -57,7 +64,7 @@ let of_row ~base row =
          else median base *. times);
       unit_ = row.unit_;
       turns = turns row base;
-      drift = drift base.samples;
+      drift = drift_of base;
     }
   in
   if row.unit_ = base.unit_ then Option.map line (in_turns cost row base)

@@ -10,7 +10,9 @@ type t = {
   absolute : float;
   unit_ : string;
   turns : int;
-  drift : float;  (** {!val-drift} of the baseline. *)
+  drift : float;
+      (** {!val-drift} of the baseline; if it answers requests that are due, of
+          what part of them it answers. *)
 }
 
 val drift : float array -> float

@@ -46,6 +46,15 @@ let () =
       Line.of_baseline base;
       line ~base (rate "faster" "fifo" [ 2000.; 2020.; 1980. ]);
     ];
+  let answers offered samples =
+    { (rate "eio" "eio" samples) with offered = Array.of_list offered }
+  in
+  let base = answers [ 100.; 200.; 100.; 200. ] [ 100.; 200.; 100.; 200. ] in
+  print "Twice as many requests are due in every other turn"
+    [
+      Line.of_baseline base;
+      line ~base (rate "fewer" "fifo" [ 90.; 180.; 90.; 180. ]);
+    ];
   let as_measured absolute =
     let made = line (row "made" "up" [ 150.; 150.; 150. ]) in
     [
