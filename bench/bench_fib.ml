@@ -140,8 +140,9 @@ let title machine ~what { domains; percent; is_constant; _ } =
     | None ->
         Printf.sprintf "%d%% of what %d cores compute at the time" percent cores
   in
-  Printf.sprintf "%s: %s, %s; on %d domain%s" what asked due domains
+  Printf.sprintf "%s: %s, %s; on %d domain%s%s" what asked due domains
     (if domains = 1 then "" else "s")
+    (if domains > cores then ", more domains than cores" else "")
 
 (* Of a sample; there are many. *)
 let ms = { full = 1_500; quick = 250; least = 20 }

@@ -9,16 +9,20 @@ let is_ours row =
      && List.mem row.impl [ "composed"; "unsplit"; "as-printed"; "mvar" ]
 
 (* What does less than ours by design is nobody's library: the bare effect, or loop, the
-   same operation without an event, a style's own MVar; and the styles are ours all. *)
+   same operation without an event, an iterator, a style's own MVar; and the styles are
+   ours all. *)
 let does_less row =
   List.mem row.group [ "effect"; "debug"; "scale" ]
   || List.mem row.impl [ "bare"; "no-event"; "select"; "none" ]
+  || row.host = "iterator"
   || String.starts_with ~prefix:"private" row.impl
 
 let who_is ~ours peer =
   if List.mem peer.impl [ "go"; "tokio"; "node" ] then Language
-  else if peer.host = ours.host || peer.group = "web" || peer.group = "fib" then
-    Own
+  else if
+    peer.host = ours.host || (peer.impl = "eio" && ours.host = "eio")
+    (* a server of Eio's *)
+  then Own
   else Library
 
 let best lines =

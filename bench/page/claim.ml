@@ -61,9 +61,7 @@ let at_most limit ~says pairs =
 let of_comparisons limit ~says ~group ~case choose =
   let findings results =
     List.assoc_opt group (Results.groups results)
-    |> Option.value ~default:[]
-    |> List.filter (fun (c : Results.comparison) -> case c.baseline.case)
-    |> List.concat_map choose
+    |> Option.value ~default:[] |> List.filter case |> List.concat_map choose
     |> List.map (fun (row, base) -> compared ~limit row ~base)
   in
   { says; findings }

@@ -34,11 +34,10 @@ val of_comparisons :
   float ->
   says:string ->
   group:string ->
-  case:(string -> bool) ->
+  case:(Results.comparison -> bool) ->
   (Results.comparison -> (Results.row * Results.row) list) ->
   t
-(** The same for pairs that are chosen in each comparison that has such a case.
-*)
+(** The same for pairs that are chosen in each such comparison. *)
 
 val not_measured : says:string -> string -> t
 (** A claim that cannot be measured, and why. *)

@@ -52,12 +52,17 @@ let composed_and others (comparison : Results.comparison) =
       List.filter (fun (r : Results.row) -> List.mem r.impl others) rows
       |> List.map (fun other -> (row, other))
 
+(* The paper did not measure that. *)
+let more_domains (c : Results.comparison) =
+  String.ends_with ~suffix:"more domains than cores" c.title
+
 let drawn = [ "composed"; "unsplit"; "domain-manager"; "executor-pool" ]
 
 let fibonacci =
   let group = "fib" in
-  let claim ?(than = [ "domain-manager" ]) limit prefix says =
-    Claim.of_comparisons limit ~says ~group ~case:(prefixed [ prefix ])
+  let claim ?(than = [ "domain-manager" ]) ?(more = false) limit prefix says =
+    Claim.of_comparisons limit ~says ~group
+      ~case:(fun c -> prefixed prefix c && more_domains c = more)
       (composed_and than)
   in
   {
@@ -66,10 +71,13 @@ let fibonacci =
       [
         claim on_par "throughput-domains"
           "The composed server answers as many requests as the domain manager \
-           (at least 1 / 1.05), over the domains";
+           (at least 1 / 1.05), over the domains up to the cores";
         claim on_par "throughput-load" "The same, over the load";
+        claim on_par "throughput-domains" ~more:true
+          "Ours: the same, with more domains than cores";
         claim 1. "p90-domains"
-          "Its p90 is lower than the domain manager's, over the domains";
+          "Its p90 is lower than the domain manager's, over the domains up to \
+           the cores";
         claim 1. "p90-load" "The same, over the load";
         claim on_par "p90-load"
           ~than:[ "executor-pool"; "eio-promise" ]
@@ -122,8 +130,10 @@ let cancellation =
   let group = "cancel-cost" in
   let claim hosts pairs says =
     Claim.of_comparisons on_par ~group ~says
-      ~case:(fun case ->
-        List.exists (fun suffix -> String.ends_with ~suffix case) hosts)
+      ~case:(fun c ->
+        List.exists
+          (fun suffix -> String.ends_with ~suffix c.baseline.case)
+          hosts)
       pairs
   in
   let fifo = [ "-fifo"; "-fifo-lazy" ] and eio = [ "-eio" ] in

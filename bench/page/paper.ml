@@ -11,7 +11,6 @@ type t = { name : string; parts : part list }
 (* Shorthands of the papers below *)
 
 let subject group case row = { Claim.group; case; row }
-let one_of cases case = List.mem case cases
 
-let prefixed prefixes case =
-  List.exists (fun prefix -> String.starts_with ~prefix case) prefixes
+let prefixed prefix (c : Results.comparison) =
+  String.starts_with ~prefix c.baseline.case

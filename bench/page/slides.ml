@@ -52,7 +52,7 @@ let web =
     | _ -> []
   in
   let claim limit prefix says peer =
-    Claim.of_comparisons limit ~says ~group:"web" ~case:(prefixed [ prefix ])
+    Claim.of_comparisons limit ~says ~group:"web" ~case:(prefixed prefix)
       (pairs peer)
   in
   let curve figure scale =
