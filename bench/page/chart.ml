@@ -86,34 +86,44 @@ let curves ~file ~x ~group ~prefix ?scale ~only results =
 (* --- Times of the baseline --- *)
 
 let times ~file ~group ?(series = name) cases ~only results =
-  let comparisons = comparisons results group in
-  let rows_of (case, label) =
-    List.concat_map
-      (fun c ->
-        List.filter
-          (fun row -> row.case = case && only row)
-          (c.baseline :: c.others)
-        |> List.filter_map (fun row ->
-            let line base = Line.of_row ~base row in
-            Option.bind (base_of c row) line
-            |> Option.map (fun line -> (series row, line))))
-      comparisons
-    |> fun lines -> (label, lines)
-  in
-  let cases = List.map rows_of cases in
-  let point label name =
-    let lines = List.assoc label cases in
-    Option.map
-      (fun ({ times = low, y, high; _ } : Line.t) ->
-        { Plot.x = 0.; low; y; high })
-      (List.assoc_opt name lines)
-  in
-  let names = distinct (List.concat_map (fun (_, l) -> List.map fst l) cases) in
-  if names = [] then []
-  else
-    let plot =
-      Plot.by_category ~level:1. ~y:"time, baseline = 1"
-        ~categories:(List.map fst cases)
-        (List.map (fun name -> (name, fun label -> point label name)) names)
+  let of_case case c =
+    let of_row row =
+      let line base =
+        Option.map
+          (fun line -> (series row, name base, line))
+          (Line.of_row ~base row)
+      in
+      Option.bind (base_of c row) line
     in
-    [ { file; plot } ]
+    List.filter (fun row -> row.case = case && only row) (c.baseline :: c.others)
+    |> List.filter_map of_row
+  in
+  let lines =
+    List.map
+      (fun (case, label) ->
+        (label, List.concat_map (of_case case) (comparisons results group)))
+      cases
+  in
+  let all = List.concat_map snd lines in
+  let point name label =
+    List.assoc label lines
+    |> List.find_map (fun (series, _, ({ times; _ } : Line.t)) ->
+        let low, y, high = times in
+        if series = name then Some { Plot.x = 0.; low; y; high } else None)
+  in
+  match all with
+  | [] -> []
+  | (_, _, { unit_; _ }) :: _ ->
+      let base =
+        match distinct (List.map (fun (_, base, _) -> base) all) with
+        | [ base ] -> base
+        | _ -> "the baseline"
+      and what = if unit_ = "bytes" then "memory" else "time" in
+      let plot =
+        Plot.by_category ~level:1.
+          ~y:(Printf.sprintf "%s, %s = 1" what base)
+          ~categories:(List.map fst lines)
+          (distinct (List.map (fun (series, _, _) -> series) all)
+          |> List.map (fun name -> (name, point name)))
+      in
+      [ { file; plot } ]
