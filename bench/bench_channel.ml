@@ -42,11 +42,10 @@ let channel_serial =
     others =
       Ours.rows ~case Ours.two_tasks (fun host ->
           channel_concord (Host.serial host))
-      @ [
-          row ~case ~impl:"stdlib" ~host:"thread"
-            (Time (channel_stdlib (Host.serial Host.thread)));
-          go case;
-        ];
+      @ Ours.beside_stdlib ~case
+          (fun host -> channel_concord (Host.serial host))
+          (channel_stdlib (Host.serial Host.thread))
+      @ [ go case ];
   }
 
 let channel_parallel =

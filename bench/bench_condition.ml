@@ -143,10 +143,11 @@ let condition_signal =
     others =
       Ours.rows ~case Ours.two_tasks (fun host ->
           condition_concord (Host.serial host))
+      @ Ours.beside_stdlib ~case
+          (fun host -> condition_concord (Host.serial host))
+          (condition_stdlib (Host.serial Host.thread))
       @ [
           row ~case ~impl:"lwt" ~host:"lwt" (Time condition_lwt);
-          row ~case ~impl:"stdlib" ~host:"thread"
-            (Time (condition_stdlib (Host.serial Host.thread)));
           go case;
           picos case elsewhere;
         ];

@@ -213,14 +213,6 @@ let suspend_below handlers (run : (fork -> unit) -> unit) n =
 let hosts =
   [ ("fifo", run_fifo); ("eio", run_eio); ("domainslib", run_domainslib) ]
 
-let step_of ~case ~title step rows =
-  {
-    title;
-    baseline =
-      row ~case ~impl:"stdlib" ~host:"stdlib" (Time (effect_alone step));
-    others = rows ~case step;
-  }
-
 (* Nothing of Concord is in the tasks of other hosts. *)
 let forking ~case step =
   List.map
@@ -236,25 +228,33 @@ let suspending ~case step =
         (Time (watched step (suspend_in_turns run))))
     hosts
 
+let alone ~case step =
+  row ~case ~impl:"stdlib" ~host:"stdlib" (Time (effect_alone step))
+
+let of_step (case, step, rows) = alone ~case step :: rows ~case step
+
+(* In one comparison, as the steps are compared with one another. *)
 let steps =
-  [
-    step_of ~case:"a-b" A_b forking
-      ~title:
-        "a stack is made and the computation begins; a task is forked and \
-         begins; 1 domain";
-    step_of ~case:"b-c" B_c suspending
-      ~title:
-        "an effect is performed and handled; a task suspends, to the call of \
-         its block; 1 domain";
-    step_of ~case:"c-d" C_d suspending
-      ~title:
-        "the computation is continued; a task is resumed, to where it goes on, \
-         the next in the queue; 1 domain";
-    step_of ~case:"d-e" D_e forking
-      ~title:
-        "the computation returns and its stack is freed; a task ends, to where \
-         the one that joins it goes on; 1 domain";
-  ]
+  let rows =
+    List.concat_map of_step
+      [
+        ("a-b", A_b, forking);
+        ("b-c", B_c, suspending);
+        ("c-d", C_d, suspending);
+        ("d-e", D_e, forking);
+      ]
+  in
+  {
+    title =
+      "the steps of an effect, and of a task; a-b: a stack is made and the \
+       computation begins, a task is forked and begins; b-c: an effect is \
+       performed and handled, a task suspends, to the call of its block; c-d: \
+       it is continued, a task is resumed, to where it goes on, the next in \
+       the queue; d-e: it returns and its stack is freed, a task ends, to \
+       where the one that joins it goes on; 1 domain";
+    baseline = List.hd rows;
+    others = List.tl rows;
+  }
 
 let through handlers =
   let case = Printf.sprintf "through-%d" handlers in
@@ -277,5 +277,5 @@ let group =
   {
     name = "effect";
     doc = "the steps of an effect, alone and as a suspension";
-    comparisons = beside steps @ List.map through [ 1; 2; 4; 8; 16; 32; 64 ];
+    comparisons = beside [ steps ] @ List.map through [ 1; 2; 4; 8; 16; 32; 64 ];
   }

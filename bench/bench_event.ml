@@ -131,7 +131,7 @@ let swap_serial =
     baseline = go case;
     others =
       Ours.rows ~case Ours.two_tasks swap_concord
-      @ [ row ~case ~impl:"stdlib" ~host:"thread" (Time swap_stdlib) ];
+      @ Ours.beside_stdlib ~case swap_concord swap_stdlib;
   }
 
 let group =

@@ -23,17 +23,27 @@ let variable = "CONCORD_BENCH_FIB"
    percent, and a small part of what the turn takes. *)
 let calibration = 0.3
 
-type machine = { asked : Calibrate.t; capacity : unit -> float }
+type asked = { n : int option; rate : float option }
 
-let measure (effort : Effort.t) =
+type machine = {
+  cost : Calibrate.t;
+  capacity : unit -> float;
+  constant : float option;
+}
+
+let measure (effort : Effort.t) { n; rate = constant } =
   if effort.sample_ms = None then
-    { asked = { n = 20; cost = 3e-5 }; capacity = (fun () -> 4_000.) }
+    {
+      cost = { n = Option.value n ~default:20; cost = 3e-5 };
+      capacity = (fun () -> 4_000.);
+      constant;
+    }
   else
-    let asked = Calibrate.measure ~enough () in
+    let cost = Calibrate.measure ?n ~enough () in
     let capacity () =
-      Calibrate.capacity ~n:asked.n ~domains:cores ~seconds:calibration
+      Calibrate.capacity ~n:cost.n ~domains:cores ~seconds:calibration
     in
-    { asked; capacity }
+    { cost; capacity; constant }
 
 (* --- One sample --- *)
 
@@ -77,6 +87,7 @@ let answers variant ~domains ~crowd ~seconds ~rate =
 let variants =
   [
     "composed";
+    "unsplit";
     "blocking";
     "domain-manager";
     "executor-pool";
@@ -85,46 +96,67 @@ let variants =
     "mvar";
   ]
 
-type load = { name : string; domains : int; percent : int }
+type load = { name : string; domains : int; percent : int; is_constant : bool }
 
 (* Two of them are the same one, which is measured once. *)
-let measured_as { domains; percent; _ } =
-  Printf.sprintf "%d %% on %d" percent domains
+let measured_as machine { domains; percent; is_constant; _ } =
+  match machine with
+  | Some { constant = Some rate; _ } when is_constant ->
+      Printf.sprintf "%g on %d" rate domains
+  | _ -> Printf.sprintf "%d %% on %d" percent domains
 
-let loads =
+(* On two cores twice as many, to have a curve at all. A smoke run has the same ones on
+   all machines. *)
+let few = [ 1; 2; 4 ]
+
+let domains =
+  if cores <= 2 then few
+  else
+    List.filter (fun n -> n < cores) [ 1; 2; 4; 8; 16; 32; 64; 128 ] @ [ cores ]
+
+let loads domains =
   (* The paper's is constant over the domains too. *)
-  let over_domains (name, domains) =
-    { name = "domains-" ^ name; domains; percent = 75 }
+  let over_domains domains =
+    let name = Printf.sprintf "domains-%d" domains in
+    { name; domains; percent = 75; is_constant = true }
   and of_percent percent =
-    { name = Printf.sprintf "load-%d" percent; domains = cores; percent }
+    let name = Printf.sprintf "load-%d" percent in
+    { name; domains = cores; percent; is_constant = false }
   in
-  List.map over_domains [ ("1", 1); ("cores", cores); ("2x-cores", 2 * cores) ]
-  @ List.map of_percent [ 25; 50; 75; 100; 125 ]
+  List.map over_domains domains @ List.map of_percent [ 25; 50; 75; 100; 125 ]
 
-let title machine ~what { domains; percent; _ } =
-  let asked =
+let title machine ~what { domains; percent; is_constant; _ } =
+  let asked, due =
     match machine with
-    | None -> "requests"
-    | Some { asked = { n; cost }; _ } ->
-        Printf.sprintf "requests for /fib/%d (%.1f ms of a core)" n (1e3 *. cost)
+    | Some { cost = { n; cost }; constant; _ } ->
+        ( Printf.sprintf "requests for /fib/%d (%.1f ms of a core)" n
+            (1e3 *. cost),
+          if is_constant then constant else None )
+    | None -> ("requests", None)
   in
-  Printf.sprintf
-    "%s: %s, %d%% of what %d cores compute at the time; on %d domain%s" what
-    asked percent cores domains
+  let due =
+    match due with
+    | Some rate -> Printf.sprintf "%g per second" rate
+    | None ->
+        Printf.sprintf "%d%% of what %d cores compute at the time" percent cores
+  in
+  Printf.sprintf "%s: %s, %s; on %d domain%s%s" what asked due domains
     (if domains = 1 then "" else "s")
+    (if domains > cores then ", more domains than cores" else "")
 
 (* Of a sample; there are many. *)
 let ms = { full = 1_500; quick = 250; least = 20 }
 
 let comparison machine (prefix, what, figure, nth) load =
-  let { name = of_load; domains; percent } = load in
+  let { name = of_load; domains; percent; is_constant } = load in
   let rate () =
     match machine with
     | None -> invalid_arg "a load that was not prepared"
+    | Some { constant = Some rate; _ } when is_constant -> rate
     | Some { capacity; _ } -> float percent /. 100. *. capacity ()
   in
   let row impl =
-    let run = answers impl ~domains and name = measured_as load in
+    let run = answers impl ~domains and name = measured_as machine load in
     row ~case:(prefix ^ of_load) ~impl ~host:"eio"
       (Load { figure; nth; name; ms; rate; run })
   in
@@ -141,19 +173,20 @@ let figures =
     ("p90-", "p90 of the time since a request was due", Figure.latency, 1);
   ]
 
-let group_for machine =
+let group_for machine domains =
   {
     name = "fib";
     doc = "the Fibonacci server of the paper, composed and not";
     comparisons =
       List.concat_map
-        (fun figure -> List.map (comparison machine figure) loads)
+        (fun figure -> List.map (comparison machine figure) (loads domains))
         figures;
   }
 
-let group = group_for None
+(* The processes that measure find their rows here. *)
+let group = group_for None (List.sort_uniq Int.compare (few @ domains))
 
-let prepare effort =
-  let machine = measure effort in
-  Unix.putenv variable (string_of_int machine.asked.n);
-  group_for (Some machine)
+let prepare (effort : Effort.t) asked =
+  let machine = measure effort asked in
+  Unix.putenv variable (string_of_int machine.cost.n);
+  group_for (Some machine) (if effort.level = Least then few else domains)

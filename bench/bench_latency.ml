@@ -247,9 +247,7 @@ let wake ~name ~title ~load ?(hosts = []) one lwt =
   in
   let hosts =
     [
-      ("fifo", Host.fifo, Concord_fifo.yield);
-      ("eio", Host.eio, Eio.Fiber.yield);
-      ("thread", Host.thread, Thread.yield);
+      ("fifo", Host.fifo, Concord_fifo.yield); ("eio", Host.eio, Eio.Fiber.yield);
     ]
     @ hosts
   in

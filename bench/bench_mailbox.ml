@@ -231,8 +231,6 @@ let broadcast_serial =
                 ~yield:Concord_fifo.yield));
         row ~case ~impl:"concord" ~host:"eio"
           (Time (broadcast_concord Host.eio ~yield:Eio.Fiber.yield));
-        row ~case ~impl:"concord" ~host:"thread"
-          (Time (broadcast_concord Host.thread ~yield:Thread.yield));
         picos case elsewhere;
       ];
   }

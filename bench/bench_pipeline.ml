@@ -165,7 +165,7 @@ let comparison case ~turns ~title =
         row "concord" "fifo+pool" Bounded.stream beside_pool;
         row "concord" "pool" Bounded.stream in_pool;
         Case.row ~case ~impl:"domainslib" ~host:"pool" (Time (chunked ~turns));
-        row "stdlib" "thread" Bounded.stdlib (in_one Host.thread);
+        row "stdlib" "thread" (fun () -> Bounded.stdlib ()) (in_one Host.thread);
         row "concord" "thread" Bounded.stream (in_one Host.thread);
         go case;
       ];

@@ -63,12 +63,10 @@ let select4_serial =
     others =
       Ours.rows ~case Ours.two_tasks (fun host ->
           select4_concord (Host.serial host))
-      @ [
-          row ~case ~impl:"stdlib" ~host:"thread"
-            (Time (select4_stdlib (Host.serial Host.thread)));
-          go case;
-          tokio case;
-        ];
+      @ Ours.beside_stdlib ~case
+          (fun host -> select4_concord (Host.serial host))
+          (select4_stdlib (Host.serial Host.thread))
+      @ [ go case; tokio case ];
   }
 
 let select4_parallel =

@@ -59,6 +59,9 @@ let stream_serial capacity =
     others =
       Ours.rows ~case Ours.two_tasks (fun host ->
           stream_concord ~capacity (Host.serial host))
+      @ Ours.beside_stdlib ~case
+          (fun host -> stream_concord ~capacity (Host.serial host))
+          (Peers.queue_stdlib ~capacity (Host.serial Host.thread))
       @ [ row ~case ~impl:"lwt" ~host:"lwt" (Time (stream_lwt ~capacity)) ]
       @ when_ (capacity = 1)
           [

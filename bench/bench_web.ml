@@ -68,15 +68,12 @@ let throughput ~connections ~port ~seconds ~rate:_ =
     (fun count -> failwith ("wrk: answers other than 2xx or 3xx: " ^ count))
     (value "Non-2xx or 3xx responses:");
   match Option.bind (value "Requests/sec:") float_of_string_opt with
-  | Some rate when rate > 0. -> rate
+  | Some rate when rate > 0. -> [ rate ]
   | Some _ | None -> failwith "wrk: no request was answered"
 
-(* --- Latency at a constant rate --- *)
+(* --- A load at a constant rate --- *)
 
-(* Less than what any of them can do, else one measures how long the run was. *)
-let constant = 10_000.
-
-let latency ~connections ~port ~seconds ~rate =
+let answers ~connections ~port ~seconds ~rate =
   Eio_main.run @@ fun env ->
   let connect ~sw =
     Http_load.Client.connect ~sw env#net
@@ -88,13 +85,14 @@ let latency ~connections ~port ~seconds ~rate =
       [ { path; rate } ]
   in
   match results with
-  | [ { failures = []; latency; _ } ] -> 1e3 *. latency 0.99
+  | [ { failures = []; per_second; latency; _ } ] ->
+      [ per_second; 1e3 *. latency 0.99 ]
   | { failures = failure :: _; _ } :: _ -> failwith failure
   | _ -> assert false (* one result for one stream *)
 
 (* --- Rows --- *)
 
-let ms = { full = 2_000; quick = 500; least = 100 }
+let ms = { full = 1_000; quick = 500; least = 100 }
 
 (* The server serves all samples of its row. The first is slower, so it is taken twice,
    where its figure means something. *)
@@ -113,45 +111,64 @@ let served ~connections { impl; host; command } measure =
       measure ~connections ~port:(Web_server.port server) ~seconds ~rate
     in
     match !server with
-    | Some server -> [ measure server ]
+    | Some server -> measure server
     | None ->
         let server = start ~connections in
-        if seconds > 1e-3 *. float ms.least then ignore (measure server : float);
-        [ measure server ]
+        if seconds > 1e-3 *. float ms.least then
+          ignore (measure server : float list);
+        measure server
 
-let comparison ~name ~what figure ~rate measure connections =
-  let case = Printf.sprintf "%s-%d" name connections in
+let comparison measure connections figure ~case ~load ~title ~nth ~rate =
   let row server =
     row ~case ~impl:server.impl ~host:server.host
       (Load
          {
            figure;
-           nth = 0;
-           name = case;
+           nth;
+           name = load;
            ms;
            rate = (fun () -> rate);
            run = served ~connections server measure;
          })
   in
   let rows = List.map row (List.filter is_there servers) in
-  {
-    title =
-      Printf.sprintf "%s, %d connections, servers of 1 domain" what connections;
-    baseline = List.hd rows;
-    others = List.tl rows;
-  }
+  { title; baseline = List.hd rows; others = List.tl rows }
 
-let most =
-  comparison ~name:"throughput" ~what:"requests answered to wrk"
-    Figure.throughput ~rate:infinity throughput
+let most connections =
+  let case = Printf.sprintf "throughput-%d" connections in
+  comparison throughput connections Figure.throughput ~case ~load:case ~nth:0
+    ~rate:infinity
+    ~title:
+      (Printf.sprintf
+         "requests answered to wrk, %d connections, servers of 1 domain"
+         connections)
 
-let tail =
-  comparison ~name:"p99" ~what:"p99 of the time since a request was due"
-    Figure.latency ~rate:constant latency
+(* From little to what the load can offer from one core. *)
+let rates = [ 2_500; 5_000; 10_000; 20_000; 40_000 ]
+let connections = 100
+
+let over_the_load (name, what, figure, nth) rate =
+  comparison answers connections figure ~nth ~rate:(float rate)
+    ~case:(Printf.sprintf "%s-%d" name rate)
+    ~load:(string_of_int rate)
+    ~title:
+      (Printf.sprintf
+         "%s, %d connections, %d requests due per second, servers of 1 domain"
+         what connections rate)
+
+let curves =
+  [
+    ("answered", "requests answered", Figure.throughput, 0);
+    ("p99", "p99 of the time since a request was due", Figure.latency, 1);
+  ]
 
 let group =
   {
     name = "web";
     doc = "a web server on Concord_aio and on Eio against Eio's, Lwt's and Go's";
-    comparisons = [ most 100; most 1000; tail 100; tail 1000 ];
+    comparisons =
+      List.map most [ 100; 1000 ]
+      @ List.concat_map
+          (fun curve -> List.map (over_the_load curve) rates)
+          curves;
   }

@@ -1,6 +1,6 @@
 type t = { add : int -> unit; take : unit -> int }
 
-let capacity = 100
+let room = 100
 
 module Of (Mutex : sig
   type t
@@ -15,7 +15,7 @@ end) (Condition : sig
   val signal : t -> unit
 end) =
 struct
-  let make () =
+  let make ?(capacity = room) () =
     let m = Mutex.create () and q = Queue.create () in
     let not_empty = Condition.create () and not_full = Condition.create () in
     let add v =
@@ -41,15 +41,15 @@ module Of_stdlib = Of (Mutex) (Condition)
 module Of_concord = Of (Concord.Mutex) (Concord.Condition)
 
 let stdlib = Of_stdlib.make
-let concord = Of_concord.make
+let concord () = Of_concord.make ()
 
 let stream () =
-  let t = Concord.Stream.create capacity in
+  let t = Concord.Stream.create room in
   {
     add = (fun v -> Concord.Stream.add t v);
     take = (fun () -> Concord.Stream.take t);
   }
 
 let eio () =
-  let t = Eio.Stream.create capacity in
+  let t = Eio.Stream.create room in
   { add = (fun v -> Eio.Stream.add t v); take = (fun () -> Eio.Stream.take t) }

@@ -1,9 +1,9 @@
-(** Queues with room for 100 items, as the groups measure them that pass items
-    between several tasks. *)
+(** Queues with room for 100 items, or so many, as the groups measure them that
+    pass items between several tasks. *)
 
 type t = { add : int -> unit; take : unit -> int }
 
-val stdlib : unit -> t
+val stdlib : ?capacity:int -> unit -> t
 (** A queue, a mutex and two conditions of Stdlib, for threads. *)
 
 val concord : unit -> t

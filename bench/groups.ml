@@ -37,8 +37,9 @@ let all =
       Bench_policy.group;
     ]
 
-let prepare effort (group : Case.group) =
-  if group.name = Bench_fib.group.name then Bench_fib.prepare effort else group
+let prepare effort asked (group : Case.group) =
+  if group.name = Bench_fib.group.name then Bench_fib.prepare effort asked
+  else group
 
 let left_out =
   let missing name =

@@ -30,11 +30,14 @@ let measured (group : Case.group) =
 
 let () =
   Results_file.write Sys.argv.(1)
-    {
-      machine = "none: the figures are made up";
-      date = "";
-      command = "";
-      effort = "none";
-      left_out = [ "<script>alert('escaped')</script>" ];
-      rows = Results.of_measured (List.map measured Groups.all);
-    }
+    [
+      {
+        machine = "none: the figures are made up";
+        date = "";
+        command = "";
+        effort = "none";
+        versions = [];
+        left_out = [];
+        rows = Results.of_measured (List.map measured Groups.all);
+      };
+    ]

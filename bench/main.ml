@@ -23,6 +23,29 @@ let list_groups () =
         (List.concat_map Case.rows group.comparisons))
     Groups.all
 
+let date () =
+  let { Unix.tm_year; tm_mon; tm_mday; tm_hour; tm_min; _ } =
+    Unix.gmtime (Unix.time ())
+  in
+  Printf.sprintf "%d-%02d-%02d %02d:%02d UTC" (1900 + tm_year) (1 + tm_mon)
+    tm_mday tm_hour tm_min
+
+let command_line () =
+  String.concat " " ("./dev bench" :: List.tl (Array.to_list Sys.argv))
+
+let begun = date ()
+
+let run_of effort rows : Results.run =
+  {
+    machine = Report.machine ();
+    date = begun;
+    command = command_line ();
+    effort = Report.effort effort;
+    versions = Results.versions rows;
+    left_out = Groups.left_out @ Measure.failures ();
+    rows;
+  }
+
 (* [save] is told after each group what there is so far: nobody should wait for
    figures that get lost. *)
 let measure ~save effort groups =
@@ -32,20 +55,23 @@ let measure ~save effort groups =
     let results =
       Measure.comparison ~progress effort ~patience_s group comparison
     in
-    if results <> [] then
-      print_string (Report.comparison group comparison results);
-    flush stdout;
     (comparison, results)
+  in
+  let show (group : Case.group) measured =
+    Results.groups [ run_of effort (Results.of_measured [ measured ]) ]
+    |> List.concat_map snd
+    |> List.iter (fun c ->
+        Printf.printf "\n%s: %s%!" group.name (Tables.measured group.name c))
   in
   let budget = Budget.create effort ~all:Groups.all groups in
   let rec all measured = function
     | [] -> ()
     | (group : Case.group) :: rest ->
         let start = Meter.now () in
-        let group = Groups.prepare effort group in
         let results = List.map (comparison budget group) group.comparisons in
         Printf.eprintf "bench: %s took %.0f s\n%!" group.name
           (1e-9 *. Meter.ns_since start);
+        show group (group, results);
         let measured = measured @ [ (group, results) ] in
         save (Results.of_measured measured);
         all measured rest
@@ -66,51 +92,46 @@ let usage f =
     ->
       stop ~code:usage_error reason
 
-let date () =
-  let { Unix.tm_year; tm_mon; tm_mday; tm_hour; tm_min; _ } =
-    Unix.gmtime (Unix.time ())
-  in
-  Printf.sprintf "%d-%02d-%02d %02d:%02d UTC" (1900 + tm_year) (1 + tm_mon)
-    tm_mday tm_hour tm_min
-
-let command_line () =
-  String.concat " " ("./dev bench" :: List.tl (Array.to_list Sys.argv))
-
-let run_of effort rows : Results.t =
-  {
-    machine = Report.machine ();
-    date = date ();
-    command = command_line ();
-    effort = Report.effort effort;
-    left_out = Groups.left_out @ Measure.failures ();
-    rows;
-  }
-
-let show folder results =
-  match Page.write ~folder results with
-  | () -> Printf.printf "%s\n" (Filename.concat folder "index.html")
+let fill results file =
+  match Filled.file results file with
+  | () -> print_endline file
   | exception (Failure reason | Sys_error reason) -> stop ~code:1 reason
 
-let measure_and_save names effort json report =
-  let groups =
+let draw results folder =
+  if Plot.is_possible () then
+    List.iter
+      (fun ({ file; plot } : Chart.t) ->
+        Plot.draw plot ~file:(Filename.concat folder (file ^ ".svg")))
+      (Tables.charts results)
+  else prerr_endline "bench: gnuplot is not installed: no charts"
+
+let document results ~fills ~charts =
+  List.iter (fill results) fills;
+  Option.iter (draw results) charts
+
+let measure_and_save names effort asked json ~fills ~charts =
+  let groups, earlier =
     usage (fun () ->
+        let exists = Option.fold ~none:false ~some:Sys.file_exists json in
         Option.iter Report.check_writable json;
-        Option.iter Page.check_writable report;
-        match names with [] -> Groups.all | names -> List.map find_group names)
+        let earlier =
+          if exists then Results_file.read (Option.get json) else []
+        in
+        match names with
+        | [] -> (Groups.all, earlier)
+        | names -> (List.map find_group names, earlier))
   in
+  let groups = List.map (Groups.prepare effort asked) groups in
   print_endline (Report.conditions effort);
   List.iter print_endline Groups.left_out;
-  let found = ref [] in
+  let found = ref earlier in
   let save rows =
-    found := rows;
-    Option.iter (fun file -> Results_file.write_rows file rows) json;
-    Option.iter
-      (fun folder -> Page.write_results ~folder (run_of effort rows))
-      report
+    found := Results.add (run_of effort rows) earlier;
+    Option.iter (fun file -> Results_file.write file !found) json
   in
   match measure ~save effort groups with
   | () -> (
-      Option.iter (fun folder -> show folder (run_of effort !found)) report;
+      document !found ~fills ~charts;
       match Measure.failures () with
       | [] -> ()
       | reasons -> stop ~code:1 (String.concat "\nbench: " reasons))
@@ -127,28 +148,17 @@ let compare_files = function
       if Compare.has_regression changes then exit regression
   | _ -> stop ~code:usage_error "--compare takes two files"
 
-let fill results file =
-  match Filled.file results file with
-  | () -> print_endline file
-  | exception (Failure reason | Sys_error reason) -> stop ~code:1 reason
-
-let run names (effort : Effort.t) minutes json report from fills folder compare
+let run names (effort : Effort.t) minutes asked json from fills charts compare
     list =
   match (list, compare, from) with
   | true, _, _ -> list_groups ()
   | _, true, _ -> compare_files names
-  | _, _, Some file -> (
-      let results = usage (fun () -> Results_file.read file) in
-      match fills with
-      | [] -> show folder results
-      | files -> List.iter (fill results) files)
-  | _, _, None when fills <> [] ->
-      stop ~code:usage_error "--fill takes its figures from a file: add --from"
+  | _, _, Some file ->
+      document (usage (fun () -> Results_file.read file)) ~fills ~charts
   | _ ->
       let seconds = Option.map (( *. ) 60.) minutes in
       let run_s = Option.value seconds ~default:effort.run_s in
-      measure_and_save names { effort with run_s } json
-        (if report then Some folder else None)
+      measure_and_save names { effort with run_s } asked json ~fills ~charts
 
 let groups =
   Arg.(
@@ -174,14 +184,20 @@ let effort =
               ~doc:"Only see that everything runs: the figures mean nothing." );
         ])
 
-let minutes =
+(* A number above 0. *)
+let positive ~what ~docv of_string printer =
   let parse text =
-    match float_of_string_opt text with
-    | Some minutes when minutes > 0. && minutes < infinity -> Ok minutes
-    | Some _ | None ->
-        Error (`Msg (text ^ " is not a number of minutes above 0"))
+    match of_string text with
+    | Some x when x > 0. && x < infinity -> Ok x
+    | Some _ | None -> Error (`Msg (text ^ " is not a number of " ^ what))
   in
-  let positive = Arg.conv ~docv:"N" (parse, Arg.conv_printer Arg.float) in
+  Arg.conv ~docv (parse, printer)
+
+let minutes =
+  let positive =
+    positive ~docv:"N" ~what:"minutes above 0" float_of_string_opt
+      (Arg.conv_printer Arg.float)
+  in
   Arg.(
     value
     & opt (some positive) None
@@ -192,24 +208,38 @@ let minutes =
            and wider quartiles. Some rows take longer than their part in any \
            case, all together some 20 minutes (without $(b,--quick)).")
 
+let asked =
+  let n =
+    Arg.(
+      value
+      & opt (some int) None
+      & info [ "n"; "number" ] ~docv:"N"
+          ~doc:
+            "Which Fibonacci number the requests of $(b,fib) ask for, in place \
+             of one that takes a core 20 ms. The paper's is 45.")
+  and rate =
+    let positive =
+      positive ~docv:"R" ~what:"requests above 0" float_of_string_opt
+        (Arg.conv_printer Arg.float)
+    in
+    Arg.(
+      value
+      & opt (some positive) None
+      & info [ "rate" ] ~docv:"R"
+          ~doc:
+            "How many requests per second $(b,fib) offers over the domains, in \
+             place of 75 % of what the machine computes. The paper's is 50.")
+  in
+  Term.(const (fun n rate -> { Bench_fib.n; rate }) $ n $ rate)
+
 let json =
   Arg.(
     value
     & opt (some string) None
     & info [ "json" ] ~docv:"FILE"
         ~doc:
-          "Also write the results to $(docv): a list of objects with \
-           $(b,group), $(b,case), $(b,impl), $(b,host), $(b,unit), $(b,value) \
-           (the median), $(b,spread) (the distance of the quartiles, as a \
-           fraction of the median), $(b,samples), and more.")
-
-let report =
-  Arg.(
-    value & flag
-    & info [ "report" ]
-        ~doc:
-          "Also write a page: the tables and figures of the papers beside what \
-           was measured here, and all groups against their peers.")
+          "Save the samples of all rows in $(docv). The groups that were \
+           measured replace those of the same names in it; the others stay.")
 
 let from =
   Arg.(
@@ -217,26 +247,24 @@ let from =
     & opt (some string) None
     & info [ "from" ] ~docv:"FILE"
         ~doc:
-          "Measure nothing: make the page of what $(b,--report) or $(b,--json) \
-           has written to $(docv).")
+          "Measure nothing: take what $(b,--json) has saved in $(docv) for \
+           $(b,--fill) and $(b,--charts).")
 
 let fills =
   Arg.(
     value & opt_all string []
     & info [ "fill" ] ~docv:"DOCUMENT"
         ~doc:
-          "With $(b,--from), in place of the page: put these results into the \
+          "Put what is in the file of $(b,--json) or $(b,--from) into the \
            tables of $(docv), README.md say, which are between the lines \
            $(b,<!-- measured: NAME -->) and $(b,<!-- end -->).")
 
-let folder =
+let charts =
   Arg.(
-    value & opt string "bench/report"
-    & info [ "folder" ] ~docv:"FOLDER"
-        ~env:(Cmd.Env.info "CONCORD_REPORT")
-        ~doc:
-          "Where the page is written: $(b,index.html), the pictures, and \
-           $(b,results.json), the raw data.")
+    value
+    & opt (some dir) None
+    & info [ "charts" ] ~docv:"FOLDER"
+        ~doc:"Draw the charts, with gnuplot, into that folder.")
 
 let compare =
   Arg.(
@@ -244,9 +272,8 @@ let compare =
     & info [ "compare" ]
         ~doc:
           "Measure nothing: print what has changed between two files of \
-           $(b,--json) or $(b,--report) beyond the spread, which is where the \
-           quartiles of the two do not overlap and the medians differ by more \
-           than 3 %.")
+           $(b,--json) beyond the spread, which is where the quartiles of the \
+           two do not overlap and the medians differ by more than 3 %.")
 
 let list =
   Arg.(value & flag & info [ "list" ] ~doc:"List the groups and their rows.")
@@ -266,8 +293,8 @@ let command =
              ~doc:"when $(b,--compare) found a row that became worse.";
          ])
     Term.(
-      const run $ groups $ effort $ minutes $ json $ report $ from $ fills
-      $ folder $ compare $ list)
+      const run $ groups $ effort $ minutes $ asked $ json $ from $ fills
+      $ charts $ compare $ list)
 
 let () =
   let code = Cmd.eval command in

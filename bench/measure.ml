@@ -189,9 +189,3 @@ let rec comparison ?(progress = ignore) effort ~patience_s (group : group) all =
           progress (reason ^ ": it is left out");
           failed := (group.name, row, reason) :: !failed;
           comparison ~progress effort ~patience_s group all)
-
-let median { values; _ } = Statistics.median values
-let spread { values; _ } = Statistics.spread values
-
-let ratio_to ~baseline { row; values; _ } =
-  ratios row ~baseline:baseline.values values

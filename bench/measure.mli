@@ -37,11 +37,3 @@ val turn :
 (** [rate ()], which is called first and once, and what each of the functions
     returns for it, in their order; they are called in another, which is drawn.
 *)
-
-val median : result -> float
-
-val spread : result -> float
-(** Between the first and the third quartile, as a fraction of the median. *)
-
-val ratio_to : baseline:result -> result -> float array
-(** How many times better than [baseline] it was, in each turn. *)

@@ -5,10 +5,14 @@ let eio = ("eio", Host.eio)
 let thread = ("thread", Host.thread)
 let domain = ("domain", Host.domain)
 let one_task = [ fifo; eio; domain ]
-let two_tasks = [ fifo; eio; thread ]
-let two_domains = [ fifo; eio; domain; thread ]
+let two_tasks = [ fifo; eio ]
+let two_domains = [ fifo; eio; domain ]
 
 let rows ~case hosts run =
   List.map
     (fun (host, on) -> row ~case ~impl:"concord" ~host (Time (run on)))
     hosts
+
+let beside_stdlib ~case run stdlib =
+  rows ~case [ thread ] run
+  @ [ row ~case ~impl:"stdlib" ~host:"thread" (Time stdlib) ]

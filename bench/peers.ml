@@ -14,6 +14,22 @@ let stream_eio ~capacity (shape : Host.shape) n =
   let stream = Eio.Stream.create capacity in
   shape ~produce:(add_eio stream) ~consume:(take_eio stream) n
 
+let queue_stdlib ~capacity (shape : Host.shape) n =
+  let { Bounded.add; take } = Bounded.stdlib ~capacity () in
+  let consume n =
+    let sum = ref 0 in
+    for _ = 1 to n do
+      sum := !sum + take ()
+    done;
+    !sum
+  in
+  let produce n =
+    for i = 1 to n do
+      add i
+    done
+  in
+  shape ~produce ~consume n
+
 let send_domainslib channel n =
   for i = 1 to n do
     Domainslib.Chan.send channel i

@@ -6,6 +6,9 @@ val stream_eio : capacity:int -> Host.shape -> int -> float
 val take_eio : int Eio.Stream.t -> int -> int
 (** The sum of so many items. *)
 
+val queue_stdlib : capacity:int -> Host.shape -> int -> float
+(** A queue, a mutex and two conditions of Stdlib. *)
+
 val stream_domainslib : capacity:int -> int -> float
 (** A message through a [Domainslib.Chan], between two domains: it blocks the
     whole domain, so there are no serial cases. *)

@@ -5,14 +5,14 @@ let () =
   let open Yojson.Safe.Util in
   let print entry =
     let text key = to_string (member key entry) in
-    let figure key = to_float (member key entry) in
-    let value = figure "value" and spread = figure "spread" in
-    let sound =
-      Float.is_finite value && value > 0. && Float.is_finite spread
-      && spread >= 0.
-    in
+    let samples = List.map to_float (to_list (member "samples" entry)) in
+    let is_sound x = Float.is_finite x && x > 0. in
     Printf.printf "%s %s %s %s %s%s\n" (text "group") (text "case")
       (text "impl") (text "host") (text "unit")
-      (if sound then "" else Printf.sprintf " %f, spread %f" value spread)
+      (if samples <> [] && List.for_all is_sound samples then ""
+       else ": unsound samples")
   in
-  List.iter print (to_list (Yojson.Safe.from_file Sys.argv.(1)))
+  Yojson.Safe.from_file Sys.argv.(1)
+  |> to_list
+  |> List.concat_map (fun run -> to_list (member "rows" run))
+  |> List.iter print

@@ -8,13 +8,11 @@ Every row is measured and written, with figures that are figures:
   mvar serial concord eio ns
   mvar serial concord eio-unlinked ns
   mvar serial lwt lwt ns
-  mvar serial concord thread ns
   mvar parallel eio eio ns
   mvar parallel concord fifo ns
   mvar parallel concord eio ns
   mvar parallel concord eio-unlinked ns
   mvar parallel concord domain ns
-  mvar parallel concord thread ns
   mvar parallel bare domain ns
   mvar table1-serial eio eio us
   mvar table1-serial concord fifo us
@@ -182,7 +180,6 @@ Every row is measured and written, with figures that are figures:
   structures mutex-work-parallel concord fifo ns
   structures mutex-work-parallel concord eio ns
   structures mutex-work-parallel concord domain ns
-  structures mutex-work-parallel concord thread ns
   structures mutex-work-parallel stdlib domain ns
   structures mutex-cancel-10 eio eio ns
   structures mutex-cancel-10 concord fifo ns
@@ -213,29 +210,25 @@ Every row is measured and written, with figures that are figures:
   structures semaphore-n-serial eio eio ns
   structures semaphore-n-serial concord fifo ns
   structures semaphore-n-serial concord eio ns
-  structures semaphore-n-serial concord thread ns
   structures condition-signal eio eio ns
   structures condition-signal concord fifo ns
   structures condition-signal concord eio ns
   structures condition-signal concord thread ns
-  structures condition-signal lwt lwt ns
   structures condition-signal stdlib thread ns
+  structures condition-signal lwt lwt ns
   structures condition-parallel eio eio ns
   structures condition-parallel concord fifo ns
   structures condition-parallel concord eio ns
   structures condition-parallel concord domain ns
-  structures condition-parallel concord thread ns
   structures condition-parallel stdlib domain ns
   structures promise-serial eio eio ns
   structures promise-serial concord fifo ns
   structures promise-serial concord eio ns
-  structures promise-serial concord thread ns
   structures promise-serial lwt lwt ns
   structures promise-parallel eio eio ns
   structures promise-parallel concord fifo ns
   structures promise-parallel concord eio ns
   structures promise-parallel concord domain ns
-  structures promise-parallel concord thread ns
   structures rwlock-read-free concord fifo ns
   structures rwlock-read-free concord eio ns
   structures rwlock-read-free concord domain ns
@@ -249,16 +242,13 @@ Every row is measured and written, with figures that are figures:
   structures rwlock-read-parallel concord fifo ns
   structures rwlock-read-parallel concord eio ns
   structures rwlock-read-parallel concord domain ns
-  structures rwlock-read-parallel concord thread ns
   structures barrier-serial eio eio ns
   structures barrier-serial concord fifo ns
   structures barrier-serial concord eio ns
-  structures barrier-serial concord thread ns
   structures barrier-parallel eio eio ns
   structures barrier-parallel concord fifo ns
   structures barrier-parallel concord eio ns
   structures barrier-parallel concord domain ns
-  structures barrier-parallel concord thread ns
   structures barrier-parallel stdlib domain ns
   structures latch-count-free concord fifo ns
   structures latch-count-free concord eio ns
@@ -266,7 +256,6 @@ Every row is measured and written, with figures that are figures:
   structures latch-count-parallel concord fifo ns
   structures latch-count-parallel concord eio ns
   structures latch-count-parallel concord domain ns
-  structures latch-count-parallel concord thread ns
   structures watch-set-free eio eio ns
   structures watch-set-free concord fifo ns
   structures watch-set-free concord eio ns
@@ -274,45 +263,43 @@ Every row is measured and written, with figures that are figures:
   structures watch-serial eio eio ns
   structures watch-serial concord fifo ns
   structures watch-serial concord eio ns
-  structures watch-serial concord thread ns
   structures watch-parallel eio eio ns
   structures watch-parallel concord fifo ns
   structures watch-parallel concord eio ns
   structures watch-parallel concord domain ns
-  structures watch-parallel concord thread ns
   structures stream1-serial eio eio ns
   structures stream1-serial concord fifo ns
   structures stream1-serial concord eio ns
   structures stream1-serial concord thread ns
+  structures stream1-serial stdlib thread ns
   structures stream1-serial lwt lwt ns
   structures stream1-serial kcas eio ns
   structures stream100-serial eio eio ns
   structures stream100-serial concord fifo ns
   structures stream100-serial concord eio ns
   structures stream100-serial concord thread ns
+  structures stream100-serial stdlib thread ns
   structures stream100-serial lwt lwt ns
   structures stream10000-serial eio eio ns
   structures stream10000-serial concord fifo ns
   structures stream10000-serial concord eio ns
   structures stream10000-serial concord thread ns
+  structures stream10000-serial stdlib thread ns
   structures stream10000-serial lwt lwt ns
   structures stream1-parallel eio eio ns
   structures stream1-parallel concord fifo ns
   structures stream1-parallel concord eio ns
   structures stream1-parallel concord domain ns
-  structures stream1-parallel concord thread ns
   structures stream1-parallel domainslib domain ns
   structures stream1-parallel kcas domain ns
   structures stream100-parallel eio eio ns
   structures stream100-parallel concord fifo ns
   structures stream100-parallel concord eio ns
   structures stream100-parallel concord domain ns
-  structures stream100-parallel concord thread ns
   structures stream100-parallel domainslib domain ns
   structures mailbox-serial eio eio ns
   structures mailbox-serial concord fifo ns
   structures mailbox-serial concord eio ns
-  structures mailbox-serial concord thread ns
   structures mailbox-serial lwt lwt ns
   structures mailbox-serial kcas eio ns
   structures broadcast-serial eio eio ns
@@ -320,12 +307,10 @@ Every row is measured and written, with figures that are figures:
   structures broadcast-serial limit fifo ns
   structures broadcast-serial wait fifo ns
   structures broadcast-serial concord eio ns
-  structures broadcast-serial concord thread ns
   structures mailbox-parallel eio eio ns
   structures mailbox-parallel concord fifo ns
   structures mailbox-parallel concord eio ns
   structures mailbox-parallel concord domain ns
-  structures mailbox-parallel concord thread ns
   structures mailbox-parallel domainslib domain ns
   structures mailbox-parallel kcas domain ns
   structures channel-serial eio eio ns
@@ -337,7 +322,6 @@ Every row is measured and written, with figures that are figures:
   structures channel-parallel concord fifo ns
   structures channel-parallel concord eio ns
   structures channel-parallel concord domain ns
-  structures channel-parallel concord thread ns
   structures channel-parallel stdlib domain ns
   structures channel-parallel domainslib domain ns
   structures pool-free eio eio ns
@@ -363,13 +347,10 @@ Every row is measured and written, with figures that are figures:
   event sync-serial concord fifo ns
   event sync-serial no-event eio ns
   event sync-serial concord eio ns
-  event sync-serial no-event thread ns
-  event sync-serial concord thread ns
   event sync-parallel stdlib domain ns
   event sync-parallel concord fifo ns
   event sync-parallel concord eio ns
   event sync-parallel concord domain ns
-  event sync-parallel concord thread ns
   event select4-serial eio eio ns
   event select4-serial concord fifo ns
   event select4-serial concord eio ns
@@ -382,14 +363,11 @@ Every row is measured and written, with figures that are figures:
   event select4-parallel concord fifo ns
   event select4-parallel concord eio ns
   event select4-parallel concord domain ns
-  event select4-parallel concord thread ns
   event select4-parallel stdlib domain ns
   event loop-serial select fifo ns
   event loop-serial concord fifo ns
   event loop-serial select eio ns
   event loop-serial concord eio ns
-  event loop-serial select thread ns
-  event loop-serial concord thread ns
   event loop-ready select fifo ns
   event loop-ready concord fifo ns
   event loop-ready select eio ns
@@ -403,7 +381,6 @@ Every row is measured and written, with figures that are figures:
   event timeout-pending eio eio ns
   event timeout-pending concord fifo ns
   event timeout-pending concord eio ns
-  event timeout-pending concord thread ns
   event timeout-pending lwt lwt ns
   event timeouts-100000 eio eio bytes
   event timeouts-100000 concord fifo bytes
@@ -435,7 +412,6 @@ Every row is measured and written, with figures that are figures:
   lazy lazy-parallel concord fifo ns
   lazy lazy-parallel concord eio ns
   lazy lazy-parallel concord domain ns
-  lazy lazy-parallel concord thread ns
   lwt serial lwt lwt ns
   lwt serial concord lwt ns
   lwt eio-to-lwt naive eio-lwt ns
@@ -673,38 +649,82 @@ Every row is measured and written, with figures that are figures:
   web throughput-1000 eio http req/s
   web throughput-1000 lwt http req/s
   web throughput-1000 lwt cohttp req/s
-  web p99-100 concord aio us
-  web p99-100 concord eio us
-  web p99-100 eio http us
-  web p99-100 lwt http us
-  web p99-100 lwt cohttp us
-  web p99-1000 concord aio us
-  web p99-1000 concord eio us
-  web p99-1000 eio http us
-  web p99-1000 lwt http us
-  web p99-1000 lwt cohttp us
+  web answered-2500 concord aio req/s
+  web answered-2500 concord eio req/s
+  web answered-2500 eio http req/s
+  web answered-2500 lwt http req/s
+  web answered-2500 lwt cohttp req/s
+  web answered-5000 concord aio req/s
+  web answered-5000 concord eio req/s
+  web answered-5000 eio http req/s
+  web answered-5000 lwt http req/s
+  web answered-5000 lwt cohttp req/s
+  web answered-10000 concord aio req/s
+  web answered-10000 concord eio req/s
+  web answered-10000 eio http req/s
+  web answered-10000 lwt http req/s
+  web answered-10000 lwt cohttp req/s
+  web answered-20000 concord aio req/s
+  web answered-20000 concord eio req/s
+  web answered-20000 eio http req/s
+  web answered-20000 lwt http req/s
+  web answered-20000 lwt cohttp req/s
+  web answered-40000 concord aio req/s
+  web answered-40000 concord eio req/s
+  web answered-40000 eio http req/s
+  web answered-40000 lwt http req/s
+  web answered-40000 lwt cohttp req/s
+  web p99-2500 concord aio us
+  web p99-2500 concord eio us
+  web p99-2500 eio http us
+  web p99-2500 lwt http us
+  web p99-2500 lwt cohttp us
+  web p99-5000 concord aio us
+  web p99-5000 concord eio us
+  web p99-5000 eio http us
+  web p99-5000 lwt http us
+  web p99-5000 lwt cohttp us
+  web p99-10000 concord aio us
+  web p99-10000 concord eio us
+  web p99-10000 eio http us
+  web p99-10000 lwt http us
+  web p99-10000 lwt cohttp us
+  web p99-20000 concord aio us
+  web p99-20000 concord eio us
+  web p99-20000 eio http us
+  web p99-20000 lwt http us
+  web p99-20000 lwt cohttp us
+  web p99-40000 concord aio us
+  web p99-40000 concord eio us
+  web p99-40000 eio http us
+  web p99-40000 lwt http us
+  web p99-40000 lwt cohttp us
   fib throughput-domains-1 composed eio req/s
+  fib throughput-domains-1 unsplit eio req/s
   fib throughput-domains-1 blocking eio req/s
   fib throughput-domains-1 domain-manager eio req/s
   fib throughput-domains-1 executor-pool eio req/s
   fib throughput-domains-1 eio-promise eio req/s
   fib throughput-domains-1 as-printed eio req/s
   fib throughput-domains-1 mvar eio req/s
-  fib throughput-domains-cores composed eio req/s
-  fib throughput-domains-cores blocking eio req/s
-  fib throughput-domains-cores domain-manager eio req/s
-  fib throughput-domains-cores executor-pool eio req/s
-  fib throughput-domains-cores eio-promise eio req/s
-  fib throughput-domains-cores as-printed eio req/s
-  fib throughput-domains-cores mvar eio req/s
-  fib throughput-domains-2x-cores composed eio req/s
-  fib throughput-domains-2x-cores blocking eio req/s
-  fib throughput-domains-2x-cores domain-manager eio req/s
-  fib throughput-domains-2x-cores executor-pool eio req/s
-  fib throughput-domains-2x-cores eio-promise eio req/s
-  fib throughput-domains-2x-cores as-printed eio req/s
-  fib throughput-domains-2x-cores mvar eio req/s
+  fib throughput-domains-2 composed eio req/s
+  fib throughput-domains-2 unsplit eio req/s
+  fib throughput-domains-2 blocking eio req/s
+  fib throughput-domains-2 domain-manager eio req/s
+  fib throughput-domains-2 executor-pool eio req/s
+  fib throughput-domains-2 eio-promise eio req/s
+  fib throughput-domains-2 as-printed eio req/s
+  fib throughput-domains-2 mvar eio req/s
+  fib throughput-domains-4 composed eio req/s
+  fib throughput-domains-4 unsplit eio req/s
+  fib throughput-domains-4 blocking eio req/s
+  fib throughput-domains-4 domain-manager eio req/s
+  fib throughput-domains-4 executor-pool eio req/s
+  fib throughput-domains-4 eio-promise eio req/s
+  fib throughput-domains-4 as-printed eio req/s
+  fib throughput-domains-4 mvar eio req/s
   fib throughput-load-25 composed eio req/s
+  fib throughput-load-25 unsplit eio req/s
   fib throughput-load-25 blocking eio req/s
   fib throughput-load-25 domain-manager eio req/s
   fib throughput-load-25 executor-pool eio req/s
@@ -712,6 +732,7 @@ Every row is measured and written, with figures that are figures:
   fib throughput-load-25 as-printed eio req/s
   fib throughput-load-25 mvar eio req/s
   fib throughput-load-50 composed eio req/s
+  fib throughput-load-50 unsplit eio req/s
   fib throughput-load-50 blocking eio req/s
   fib throughput-load-50 domain-manager eio req/s
   fib throughput-load-50 executor-pool eio req/s
@@ -719,6 +740,7 @@ Every row is measured and written, with figures that are figures:
   fib throughput-load-50 as-printed eio req/s
   fib throughput-load-50 mvar eio req/s
   fib throughput-load-75 composed eio req/s
+  fib throughput-load-75 unsplit eio req/s
   fib throughput-load-75 blocking eio req/s
   fib throughput-load-75 domain-manager eio req/s
   fib throughput-load-75 executor-pool eio req/s
@@ -726,6 +748,7 @@ Every row is measured and written, with figures that are figures:
   fib throughput-load-75 as-printed eio req/s
   fib throughput-load-75 mvar eio req/s
   fib throughput-load-100 composed eio req/s
+  fib throughput-load-100 unsplit eio req/s
   fib throughput-load-100 blocking eio req/s
   fib throughput-load-100 domain-manager eio req/s
   fib throughput-load-100 executor-pool eio req/s
@@ -733,6 +756,7 @@ Every row is measured and written, with figures that are figures:
   fib throughput-load-100 as-printed eio req/s
   fib throughput-load-100 mvar eio req/s
   fib throughput-load-125 composed eio req/s
+  fib throughput-load-125 unsplit eio req/s
   fib throughput-load-125 blocking eio req/s
   fib throughput-load-125 domain-manager eio req/s
   fib throughput-load-125 executor-pool eio req/s
@@ -740,27 +764,31 @@ Every row is measured and written, with figures that are figures:
   fib throughput-load-125 as-printed eio req/s
   fib throughput-load-125 mvar eio req/s
   fib p90-domains-1 composed eio us
+  fib p90-domains-1 unsplit eio us
   fib p90-domains-1 blocking eio us
   fib p90-domains-1 domain-manager eio us
   fib p90-domains-1 executor-pool eio us
   fib p90-domains-1 eio-promise eio us
   fib p90-domains-1 as-printed eio us
   fib p90-domains-1 mvar eio us
-  fib p90-domains-cores composed eio us
-  fib p90-domains-cores blocking eio us
-  fib p90-domains-cores domain-manager eio us
-  fib p90-domains-cores executor-pool eio us
-  fib p90-domains-cores eio-promise eio us
-  fib p90-domains-cores as-printed eio us
-  fib p90-domains-cores mvar eio us
-  fib p90-domains-2x-cores composed eio us
-  fib p90-domains-2x-cores blocking eio us
-  fib p90-domains-2x-cores domain-manager eio us
-  fib p90-domains-2x-cores executor-pool eio us
-  fib p90-domains-2x-cores eio-promise eio us
-  fib p90-domains-2x-cores as-printed eio us
-  fib p90-domains-2x-cores mvar eio us
+  fib p90-domains-2 composed eio us
+  fib p90-domains-2 unsplit eio us
+  fib p90-domains-2 blocking eio us
+  fib p90-domains-2 domain-manager eio us
+  fib p90-domains-2 executor-pool eio us
+  fib p90-domains-2 eio-promise eio us
+  fib p90-domains-2 as-printed eio us
+  fib p90-domains-2 mvar eio us
+  fib p90-domains-4 composed eio us
+  fib p90-domains-4 unsplit eio us
+  fib p90-domains-4 blocking eio us
+  fib p90-domains-4 domain-manager eio us
+  fib p90-domains-4 executor-pool eio us
+  fib p90-domains-4 eio-promise eio us
+  fib p90-domains-4 as-printed eio us
+  fib p90-domains-4 mvar eio us
   fib p90-load-25 composed eio us
+  fib p90-load-25 unsplit eio us
   fib p90-load-25 blocking eio us
   fib p90-load-25 domain-manager eio us
   fib p90-load-25 executor-pool eio us
@@ -768,6 +796,7 @@ Every row is measured and written, with figures that are figures:
   fib p90-load-25 as-printed eio us
   fib p90-load-25 mvar eio us
   fib p90-load-50 composed eio us
+  fib p90-load-50 unsplit eio us
   fib p90-load-50 blocking eio us
   fib p90-load-50 domain-manager eio us
   fib p90-load-50 executor-pool eio us
@@ -775,6 +804,7 @@ Every row is measured and written, with figures that are figures:
   fib p90-load-50 as-printed eio us
   fib p90-load-50 mvar eio us
   fib p90-load-75 composed eio us
+  fib p90-load-75 unsplit eio us
   fib p90-load-75 blocking eio us
   fib p90-load-75 domain-manager eio us
   fib p90-load-75 executor-pool eio us
@@ -782,6 +812,7 @@ Every row is measured and written, with figures that are figures:
   fib p90-load-75 as-printed eio us
   fib p90-load-75 mvar eio us
   fib p90-load-100 composed eio us
+  fib p90-load-100 unsplit eio us
   fib p90-load-100 blocking eio us
   fib p90-load-100 domain-manager eio us
   fib p90-load-100 executor-pool eio us
@@ -789,6 +820,7 @@ Every row is measured and written, with figures that are figures:
   fib p90-load-100 as-printed eio us
   fib p90-load-100 mvar eio us
   fib p90-load-125 composed eio us
+  fib p90-load-125 unsplit eio us
   fib p90-load-125 blocking eio us
   fib p90-load-125 domain-manager eio us
   fib p90-load-125 executor-pool eio us
@@ -855,65 +887,53 @@ Every row is measured and written, with figures that are figures:
   latency wake-p50 eio eio ns
   latency wake-p50 concord fifo ns
   latency wake-p50 concord eio ns
-  latency wake-p50 concord thread ns
   latency wake-p50 concord lwt ns
   latency wake-p99 eio eio ns
   latency wake-p99 concord fifo ns
   latency wake-p99 concord eio ns
-  latency wake-p99 concord thread ns
   latency wake-p99 concord lwt ns
   latency wake-p99.9 eio eio ns
   latency wake-p99.9 concord fifo ns
   latency wake-p99.9 concord eio ns
-  latency wake-p99.9 concord thread ns
   latency wake-p99.9 concord lwt ns
   latency wake-busy-p50 eio eio ns
   latency wake-busy-p50 concord fifo ns
   latency wake-busy-p50 concord eio ns
-  latency wake-busy-p50 concord thread ns
   latency wake-busy-p50 concord lwt ns
   latency wake-busy-p99 eio eio ns
   latency wake-busy-p99 concord fifo ns
   latency wake-busy-p99 concord eio ns
-  latency wake-busy-p99 concord thread ns
   latency wake-busy-p99 concord lwt ns
   latency wake-busy-p99.9 eio eio ns
   latency wake-busy-p99.9 concord fifo ns
   latency wake-busy-p99.9 concord eio ns
-  latency wake-busy-p99.9 concord thread ns
   latency wake-busy-p99.9 concord lwt ns
   latency wake-parallel-p50 eio eio ns
   latency wake-parallel-p50 concord fifo ns
   latency wake-parallel-p50 concord eio ns
-  latency wake-parallel-p50 concord thread ns
   latency wake-parallel-p50 concord domain ns
   latency wake-parallel-p50 concord lwt ns
   latency wake-parallel-p99 eio eio ns
   latency wake-parallel-p99 concord fifo ns
   latency wake-parallel-p99 concord eio ns
-  latency wake-parallel-p99 concord thread ns
   latency wake-parallel-p99 concord domain ns
   latency wake-parallel-p99 concord lwt ns
   latency wake-parallel-p99.9 eio eio ns
   latency wake-parallel-p99.9 concord fifo ns
   latency wake-parallel-p99.9 concord eio ns
-  latency wake-parallel-p99.9 concord thread ns
   latency wake-parallel-p99.9 concord domain ns
   latency wake-parallel-p99.9 concord lwt ns
   latency wake-parallel-busy-p50 eio eio ns
   latency wake-parallel-busy-p50 concord fifo ns
   latency wake-parallel-busy-p50 concord eio ns
-  latency wake-parallel-busy-p50 concord thread ns
   latency wake-parallel-busy-p50 concord lwt ns
   latency wake-parallel-busy-p99 eio eio ns
   latency wake-parallel-busy-p99 concord fifo ns
   latency wake-parallel-busy-p99 concord eio ns
-  latency wake-parallel-busy-p99 concord thread ns
   latency wake-parallel-busy-p99 concord lwt ns
   latency wake-parallel-busy-p99.9 eio eio ns
   latency wake-parallel-busy-p99.9 concord fifo ns
   latency wake-parallel-busy-p99.9 concord eio ns
-  latency wake-parallel-busy-p99.9 concord thread ns
   latency wake-parallel-busy-p99.9 concord lwt ns
   latency turn-p50 none eio ns
   latency turn-p50 eio eio ns
@@ -1055,7 +1075,7 @@ The figures of "Light Weight Concurrency in OCaml", each at its first point:
 Those of Go, where Go is installed; else the report says that they are missing:
 
   $ if command -v go >/dev/null; then grep -c ' go go \(ns\|bytes\|req/s\|us\)$' rows; else grep 'Go was not' table >/dev/null && echo 69; fi
-  69
+  77
 
 Those of Node.js, likewise:
 
@@ -1076,24 +1096,24 @@ Those of Lwt_eio, Picos, Tokio and Async, likewise:
 
 What was due per second is known of each load of the Fibonacci server, and is the same for the rows of a case:
 
-  $ tr -d ' \n' <results.json | sed 's/},{/\n/g' | grep '"group":"fib"' >fib
+  $ grep '"group":"fib"' results.json >fib
   $ sed 's/.*"case":"\([^"]*\)".*"offered":\[\([^]]*\)\].*/\1 \2/' fib | uniq -c | sed 's/^ *//'
-  7 throughput-domains-1 3000.0
-  7 throughput-domains-cores 3000.0
-  7 throughput-domains-2x-cores 3000.0
-  7 throughput-load-25 1000.0
-  7 throughput-load-50 2000.0
-  7 throughput-load-75 3000.0
-  7 throughput-load-100 4000.0
-  7 throughput-load-125 5000.0
-  7 p90-domains-1 3000.0
-  7 p90-domains-cores 3000.0
-  7 p90-domains-2x-cores 3000.0
-  7 p90-load-25 1000.0
-  7 p90-load-50 2000.0
-  7 p90-load-75 3000.0
-  7 p90-load-100 4000.0
-  7 p90-load-125 5000.0
+  8 throughput-domains-1 3000.0
+  8 throughput-domains-2 3000.0
+  8 throughput-domains-4 3000.0
+  8 throughput-load-25 1000.0
+  8 throughput-load-50 2000.0
+  8 throughput-load-75 3000.0
+  8 throughput-load-100 4000.0
+  8 throughput-load-125 5000.0
+  8 p90-domains-1 3000.0
+  8 p90-domains-2 3000.0
+  8 p90-domains-4 3000.0
+  8 p90-load-25 1000.0
+  8 p90-load-50 2000.0
+  8 p90-load-75 3000.0
+  8 p90-load-100 4000.0
+  8 p90-load-125 5000.0
 
 The groups are those that ./dev bench knows before it builds this:
 
@@ -1110,10 +1130,23 @@ What cannot be measured is said before anything is:
   bench: no-such-folder/file: No such file or directory
   [2]
 
-A page is made of what was measured, which is saved with it; a saved run is compared with itself:
+What was measured is put into a file, in which the groups that were not measured stay; it is compared with itself:
 
-  $ ./main.exe --smoke --report --folder page mvar >table 2>progress
-  $ tail -n 1 table
-  page/index.html
-  $ ./main.exe --compare page/results.json page/results.json | sed 's/: [0-9]*;/: SO MANY;/g'
+  $ ./main.exe --smoke mvar --json kept.json >table 2>progress
+  $ ./main.exe --smoke search --json kept.json >table 2>progress
+  $ ./smoke.exe kept.json | cut -d ' ' -f 1 | uniq
+  mvar
+  search
+  $ ./main.exe --compare kept.json kept.json | sed 's/: [0-9]*;/: SO MANY;/g'
   rows in both files: SO MANY; level: SO MANY; all of them, the second file to the first: 1.00x as good [1.00 1.00]
+
+The Fibonacci server is asked for the number and the rate that are given:
+
+  $ ./main.exe --smoke fib -n 12 --rate 77 --json fib.json >table 2>progress
+  $ grep -c '/fib/12 ' table
+  16
+  $ grep '"case":"throughput-domains' fib.json |
+  >   sed 's/.*"case":"\([^"]*\)".*"offered":\[\([^]]*\)\].*/\1 \2/' | uniq -c | sed 's/^ *//'
+  8 throughput-domains-1 77.0
+  8 throughput-domains-2 77.0
+  8 throughput-domains-4 77.0

@@ -1,47 +1,84 @@
 open Results
 
-type t = { row : row; peer : row; times : float * float * float }
-
-let head =
-  [ "group"; "case"; "row"; "median"; "best peer"; "the peer is better by" ]
+type who = Own | Library | Language
 
 (* In some groups the variant of a program is in the place of the library. *)
 let is_ours row =
   String.starts_with ~prefix:"concord" row.impl
   || row.group = "fib"
-     && List.mem row.impl [ "composed"; "as-printed"; "mvar" ]
+     && List.mem row.impl [ "composed"; "unsplit"; "as-printed"; "mvar" ]
 
-(* What does less than ours by design is there to be measured against, and is nobody's
-   library: the bare effect, or loop, the same operation without an event, a style's own
-   MVar. *)
+(* What does less than ours by design is nobody's library: the bare effect, or loop, the
+   same operation without an event, an iterator, a style's own MVar; and the styles are
+   ours all. *)
 let does_less row =
-  row.group = "effect" || row.impl = "bare" || row.impl = "no-event"
+  List.mem row.group [ "effect"; "debug"; "scale" ]
+  || List.mem row.impl [ "bare"; "no-event"; "select"; "none" ]
+  || row.host = "iterator"
   || String.starts_with ~prefix:"private" row.impl
 
-let is_ahead ((first, median, _) as times) =
-  first > 1. && median > 1. && not (Ratio.exceeds_its_effect times)
+let who_is ~ours peer =
+  if List.mem peer.impl [ "go"; "tokio"; "node" ] then Language
+  else if
+    peer.host = ours.host || (peer.impl = "eio" && ours.host = "eio")
+    (* a server of Eio's *)
+  then Own
+  else Library
 
-let ahead_of row rows =
-  let times peer =
-    if is_ours peer || does_less peer || peer.case <> row.case then None
-    else
-      match Results.ratio peer ~to_:row with
-      | Some times when is_ahead times -> Some { row; peer; times }
-      | Some _ | None -> None
+let best lines =
+  let times (line : Line.t) =
+    let _, median, _ = line.times in
+    median
   in
-  List.filter_map times rows
+  List.sort (fun a b -> Float.compare (times a) (times b)) lines
 
-let worst_first { times = _, a, _; _ } { times = _, b, _; _ } =
-  Float.compare b a
+let is_thread row = row.host = "thread"
 
-let of_comparison (c : comparison) =
-  let rows = c.baseline :: c.others in
-  List.filter is_ours rows
-  |> List.filter_map (fun row ->
-      List.nth_opt (List.sort worst_first (ahead_of row rows)) 0)
+(* Of all pairs the fastest peer against ours, which is the one that the peer is least
+   ahead of. *)
+let of_case who rows =
+  let ours, peers = List.partition is_ours rows in
+  let against peer =
+    List.filter_map
+      (fun ours ->
+        if
+          does_less peer
+          || is_thread peer <> is_thread ours
+          || who_is ~ours peer <> who
+        then None
+        else Line.of_row ~base:ours peer)
+      ours
+    |> best |> List.rev
+  in
+  let is_ahead (line : Line.t) =
+    let _, times, _ = line.times in
+    Line.is_clear line && times < 1.
+  in
+  let nearest peer =
+    match against peer with
+    | line :: _ when is_ahead line -> Some line
+    | _ -> None
+  in
+  List.nth_opt (best (List.filter_map nearest peers)) 0
 
-let rows results =
+let cases results =
   List.concat_map
-    (fun (_, comparisons) -> List.concat_map of_comparison comparisons)
-    (Results.groups results)
-  |> List.sort worst_first
+    (fun (_, comparisons) ->
+      List.concat_map
+        (fun c ->
+          let rows = c.baseline :: c.others in
+          List.sort_uniq compare (List.map (fun row -> row.case) rows)
+          |> List.map (fun case ->
+              (case, List.filter (fun row -> row.case = case) rows)))
+        comparisons)
+    (groups results)
+
+let lines results =
+  let cases = cases results in
+  let beside = Concord_bench.Case.suffix in
+  let is_told (case, _) = not (List.mem_assoc (case ^ beside) cases) in
+  let cases = List.filter is_told cases in
+  List.map
+    (fun who ->
+      (who, best (List.filter_map (fun (_, rows) -> of_case who rows) cases)))
+    [ Own; Library; Language ]

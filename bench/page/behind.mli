@@ -1,15 +1,12 @@
 (** Where others are ahead of us. *)
 
-type t = {
-  row : Results.row;  (** Ours. *)
-  peer : Results.row;
-      (** The best of the others in the same case, and better beyond the spread.
-      *)
-  times : float * float * float;  (** By how much: a ratio and its quartiles. *)
-}
+type who =
+  | Own  (** What the same scheduler, or threads, have for themselves. *)
+  | Library  (** Another library of OCaml, under its own scheduler. *)
+  | Language
 
-val rows : Results.t -> t list
-(** The worst first. *)
-
-val head : string list
-(** What a table of them is headed by. *)
+val lines : Results.t -> (who * Line.t list) list
+(** For each case the best of each of the three that is clearly faster than ours
+    (which is the baseline), the most first. Ours is the row of the same host,
+    and otherwise the best one. Threads are compared with threads only. Of a
+    case that was measured beside a second domain as well, only that. *)

@@ -4,8 +4,8 @@ type t = { says : string; findings : Results.t -> finding list }
 
 let words = function
   | Confirmed -> "confirmed"
-  | Refuted -> "not confirmed"
-  | Undecided -> "within the spread"
+  | Refuted -> "refuted"
+  | Undecided -> "undecided"
   | Missing -> "not measured"
 
 let verdict findings =
@@ -15,60 +15,56 @@ let verdict findings =
   else if is Undecided then Undecided
   else Confirmed
 
-let verdict_of_ratio ~limit (first, _, third) =
-  if first >= limit then Confirmed
-  else if third < limit then Refuted
-  else Undecided
+let verdict_of ~limit ({ times; drift; _ } : Line.t) =
+  let _, median, _ = times in
+  if not (Line.is_beyond ~drift ~limit times) then Undecided
+  else if median < limit then Confirmed
+  else Refuted
 
 type subject = { group : string; case : string; row : string }
 
-let rows_of (results : Results.t) { group; case; row } =
-  List.filter
-    (fun (r : Results.row) ->
-      r.group = group && r.case = case && Results.name r = row)
-    results.rows
-
-let label (row : Results.row) = row.case ^ " " ^ Results.name row
-
-let pair ~limit (a : Results.row) (b : Results.row) =
-  let against =
-    label a ^ " against " ^ if a.case = b.case then Results.name b else label b
-  in
-  match Results.ratio a ~to_:b with
-  | None -> { verdict = Missing; what = against ^ ": in another unit" }
-  | Some ((first, median, third) as ratio) ->
-      {
-        verdict = verdict_of_ratio ~limit ratio;
-        what =
-          (if Float.is_finite third then
-             Printf.sprintf "%s: %.2f times as good [%.2f %.2f]" against median
-               first third
-           else
-             Printf.sprintf "%s: %.2f times as good, too few samples" against
-               median);
-      }
-
-let at_least limit ~says pairs =
-  let finding results (a, b) =
-    let missing { case; row; group } =
+let compared ~limit row ~base =
+  match Line.of_row ~base row with
+  | None ->
       {
         verdict = Missing;
-        what = Printf.sprintf "%s %s %s was not measured" group case row;
+        what =
+          Printf.sprintf "%s and %s were not measured in turns"
+            (Line.of_baseline row).name (Line.of_baseline base).name;
       }
+  | Some line ->
+      let first, median, third = line.times in
+      {
+        verdict = verdict_of ~limit line;
+        what =
+          Printf.sprintf "%s takes %s [%s %s] of %s" line.name
+            (Line.figure median) (Line.figure first) (Line.figure third)
+            line.baseline;
+      }
+
+let at_most limit ~says pairs =
+  let findings results =
+    let find { group; case; row } =
+      Option.to_result
+        ~none:(Printf.sprintf "%s %s is not there" case row)
+        (Results.find results ~group ~case row)
     in
-    match (rows_of results a, rows_of results b) with
-    | a :: _, b :: _ -> pair ~limit a b
-    | [], _ -> missing a
-    | _, [] -> missing b
+    let finding (a, b) =
+      match (find a, find b) with
+      | Ok row, Ok base -> compared ~limit row ~base
+      | Error what, _ | _, Error what -> { verdict = Missing; what }
+    in
+    List.map finding pairs
   in
-  { says; findings = (fun results -> List.map (finding results) pairs) }
+  { says; findings }
 
 let of_comparisons limit ~says ~group ~case choose =
   let findings results =
     List.assoc_opt group (Results.groups results)
-    |> Option.value ~default:[]
-    |> List.filter (fun (c : Results.comparison) -> case c.baseline.case)
-    |> List.concat_map choose
-    |> List.map (fun (a, b) -> pair ~limit a b)
+    |> Option.value ~default:[] |> List.filter case |> List.concat_map choose
+    |> List.map (fun (row, base) -> compared ~limit row ~base)
   in
   { says; findings }
+
+let not_measured ~says what =
+  { says; findings = (fun _ -> [ { verdict = Missing; what } ]) }

@@ -1,46 +1,43 @@
-(** What a paper says, held against what was measured.
-
-    A comparison of two rows is [Confirmed] if the first quartile of their ratio
-    is beyond the limit, [Refuted] if the third is below it, and else
-    [Undecided]: within the spread. *)
+(** What a paper says, held against what was measured. *)
 
 type verdict = Confirmed | Refuted | Undecided | Missing
+type finding = { verdict : verdict; what : string }
 
 type t = {
-  says : string;  (** The claim, with the limit that stands for its words. *)
+  says : string;  (** With the limit that stands for the paper's words. *)
   findings : Results.t -> finding list;
       (** Each of which has to be confirmed. *)
 }
 
-and finding = { verdict : verdict; what : string }
-
 val words : verdict -> string
-(** As [not confirmed]. *)
+(** As [not measured]. *)
 
 val verdict : finding list -> verdict
 (** [Refuted] if one is; else [Missing] if one is or there is none; else
     [Undecided] if one is. *)
 
-val label : Results.row -> string
-(** The case, and [impl@host]. *)
-
-val verdict_of_ratio : limit:float -> float * float * float -> verdict
+val verdict_of : limit:float -> Line.t -> verdict
+(** Whether a line takes at most [limit] times as long as its baseline.
+    [Undecided] if neither that nor the contrary is {!Line.is_beyond} the spread
+    and the drift. *)
 
 (** {1 Making one} *)
 
 type subject = { group : string; case : string; row : string }
 (** [row] is [impl@host]. *)
 
-val at_least : float -> says:string -> (subject * subject) list -> t
-(** [at_least limit ~says [ (a, b); ... ]]: [a] is at least [limit] times as
-    good as [b], and so on. *)
+val at_most : float -> says:string -> (subject * subject) list -> t
+(** [at_most limit ~says [ (a, b); ... ]]: [a] takes at most [limit] times as
+    long as [b], and so on. Both have to be of one comparison. *)
 
 val of_comparisons :
   float ->
   says:string ->
   group:string ->
-  case:(string -> bool) ->
+  case:(Results.comparison -> bool) ->
   (Results.comparison -> (Results.row * Results.row) list) ->
   t
-(** The same for pairs that are chosen in each comparison that has such a case.
-*)
+(** The same for pairs that are chosen in each such comparison. *)
+
+val not_measured : says:string -> string -> t
+(** A claim that cannot be measured, and why. *)

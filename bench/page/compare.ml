@@ -16,19 +16,19 @@ type t = {
   only_after : row list;
 }
 
-(* To move code about changes a figure by so much. *)
-let negligible = 0.03
-
 (* Beyond the spread: what lies between the quartiles of one run does not overlap with
    that of the other. *)
 let change ~before ~after times =
-  let a1, _, a3 = before.quartiles and b1, _, b3 = after.quartiles in
-  let overlap =
-    (b1 <= a3 && a1 <= b3) || not (has_spread before && has_spread after)
-  in
-  if overlap || Float.abs (Float.log times) <= Float.log1p negligible then Level
+  let a1, _, a3 = quartiles before and b1, _, b3 = quartiles after in
+  let few row = Array.length row.samples < fewest_turns in
+  let overlap = (b1 <= a3 && a1 <= b3) || few before || few after in
+  if overlap || Float.abs (Float.log times) <= Line.negligible then Level
   else if times > 1. then Better
   else Worse
+
+let median row =
+  let _, median, _ = quartiles row in
+  median
 
 let pair before after =
   let times =
@@ -49,8 +49,9 @@ let find rows =
   List.iter (fun row -> Hashtbl.replace table (key row) row) rows;
   fun row -> Hashtbl.find_opt table (key row)
 
-let rows (a : Results.t) (b : Results.t) =
-  let in_a = find a.rows and in_b = find b.rows in
+let rows a b =
+  let a = rows a and b = rows b in
+  let in_a = find a and in_b = find b in
   let pairs, incomparable =
     List.filter_map
       (fun before ->
@@ -58,7 +59,7 @@ let rows (a : Results.t) (b : Results.t) =
           (fun after ->
             Result.map_error (fun why -> (before, why)) (pair before after))
           (in_b before))
-      a.rows
+      a
     |> List.partition_map (function
       | Ok pair -> Either.Left pair
       | Error why -> Right why)
@@ -66,8 +67,8 @@ let rows (a : Results.t) (b : Results.t) =
   {
     pairs;
     incomparable;
-    only_before = List.filter (fun row -> in_b row = None) a.rows;
-    only_after = List.filter (fun row -> in_a row = None) b.rows;
+    only_before = List.filter (fun row -> in_b row = None) a;
+    only_after = List.filter (fun row -> in_a row = None) b;
   }
 
 let those_with change t = List.filter (fun pair -> pair.change = change) t.pairs
@@ -79,7 +80,7 @@ let label row =
 
 let line { before; after; times; _ } =
   let figure row =
-    let first, median, third = row.quartiles in
+    let first, median, third = quartiles row in
     Printf.sprintf "%.1f [%.1f %.1f]" median first third
   in
   Printf.sprintf "  %s %s -> %s %s  %.2fx %s" (label before) (figure before)

@@ -1,20 +1,3 @@
-let parts =
-  [
-    ("readme", Against.readme);
-    ("one-domain", Against.one_domain);
-    ("two-domains", Against.two_domains);
-    ("cancelling", Paper_tables.cancelling);
-    ("fib-loads", Paper_tables.fib_loads);
-    ("fib-domains", Paper_tables.fib_domains);
-    ("effect", Paper_tables.effect_);
-    ("styles", Paper_tables.styles "");
-    ("styles-bytecode", Paper_tables.styles "-bytecode");
-    ("private-mvar", Paper_tables.private_mvar);
-    ("generators", Paper_tables.generators);
-    ("web", Paper_tables.web);
-    ("results", Summary.markdown);
-  ]
-
 let end_ = "<!-- end -->"
 
 let name_of line =
@@ -29,7 +12,7 @@ let text results document =
         match name_of line with
         | None -> line :: copy rest
         | Some name -> (
-            match List.assoc_opt name parts with
+            match List.assoc_opt name Tables.all with
             | None -> raise (Unknown ("there is no table " ^ name))
             | Some part -> (line :: "" :: lines (part results)) @ skip name rest
             ))
@@ -45,6 +28,7 @@ let file results name =
   let document = In_channel.with_open_text name In_channel.input_all in
   let filled =
     try text results document
-    with Unknown reason -> failwith (name ^ ": " ^ reason)
+    with Unknown reason | Line.Contradiction reason ->
+      failwith (name ^ ": " ^ reason)
   in
   Out_channel.with_open_text name (fun channel -> output_string channel filled)

@@ -2,272 +2,123 @@
 
 open Paper
 
-let at case row = { Claim.group = "styles"; case; row = "concord@" ^ row }
+(* [style] takes at most [limit] times as long as each of [others]. *)
+let claim limit says ?(in_bytecode = false) case style others =
+  let suffix = if in_bytecode then "-bytecode" else "" in
+  let at style = subject "styles" case ("concord@" ^ style ^ suffix) in
+  Claim.at_most limit
+    ~says:(says ^ if in_bytecode then ", bytecode" else "")
+    (List.map (fun other -> (at style, at other)) others)
 
-(* [style] is at least [limit] times as good as each of [others]. *)
-let against limit ~says ~case style others =
-  Claim.at_least limit ~says
-    (List.map (fun other -> (at case style, at case other)) others)
+let faster = claim 1.
+let direct = [ "delimited"; "callcc" ]
 
-let both_pictures ~file ~caption ~x ~prefix results =
-  let picture suffix only words =
-    Picture.curves ~file:(file ^ suffix)
-      ~caption:(Printf.sprintf "%s, %s" caption words)
-      ~x ~group:"lwc" ~prefix ~only results
-  in
-  picture "" natively "native code."
-  @ picture "-bytecode" in_bytecode "bytecode."
+let natively (row : Results.row) =
+  not (String.ends_with ~suffix:"-bytecode" row.host)
 
-let side_by_side ~file ~caption cases results =
-  let picture suffix only words =
-    Picture.cases ~file:(file ^ suffix)
-      ~caption:(Printf.sprintf "%s, %s" caption words)
-      ~group:"styles" ~cases ~only results
-  in
-  picture "" natively "native code."
-  @ picture "-bytecode" in_bytecode "bytecode."
-
-let part ~title ~measured ~claimed ~cases ~prefixes ~claims ~pictures ~remarks =
+let times =
   {
-    title;
-    measured;
-    claimed;
-    tables = [ ("styles", one_of cases); ("lwc", prefixed prefixes) ];
-    printed = [];
-    claims;
-    pictures;
-    remarks;
+    title = "Figures 10 to 13: time";
+    claims =
+      [
+        faster "kpn: system threads are faster than callcc" "kpn" "threads"
+          [ "callcc" ];
+        claim 2. "kpn: promises take at most twice as long as the others" "kpn"
+          "promise"
+          [ "trampoline"; "continuation"; "events"; "delimited" ];
+        faster ~in_bytecode:true
+          "kpn: the trampoline is ahead of the other indirect styles" "kpn"
+          "trampoline"
+          [ "continuation"; "promise"; "events" ];
+        claim 1.05 ~in_bytecode:true
+          "kpn: dlcont takes at most 1.05 of promises and equeue" "kpn"
+          "delimited" [ "promise"; "events" ];
+        faster "kpn: promises and equeue are faster than dlcont" "kpn" "promise"
+          [ "delimited" ];
+        faster "sieve: the trampoline is the fastest" "sieve-100" "trampoline"
+          ([ "continuation"; "promise"; "events" ] @ direct);
+        claim 1.25 "sieve: the continuation monad is at most 1.25 times it"
+          "sieve-100" "continuation" [ "trampoline" ];
+        claim 0.5 ~in_bytecode:true
+          "sieve: the trampoline takes half of what promises take" "sieve-100"
+          "trampoline" [ "promise" ];
+        claim 0.5 ~in_bytecode:true
+          "sieve: promises take half of what captured continuations take"
+          "sieve-100" "promise" direct;
+        faster "sieve: promises are faster than dlcont" "sieve-100" "promise"
+          [ "delimited" ];
+        faster "sieve: system threads are faster than equeue" "sieve-100"
+          "threads" [ "events" ];
+        faster "sieve: all styles are faster than system threads" "sieve-100"
+          "events" [ "threads" ];
+        faster "sorter: the trampoline is faster than promises and captures"
+          "sorter-300" "trampoline" ("promise" :: direct);
+        faster
+          "sorter: the continuation monad is faster than promises and captures"
+          "sorter-300" "continuation" ("promise" :: direct);
+        claim 1.5 "sorter -d: dlcont takes at most 1.5 times the trampoline"
+          "sorter-setup" "delimited" [ "trampoline" ];
+        claim 1.5 "sorter -d: callcc takes at most 1.5 times the trampoline"
+          "sorter-setup" "callcc" [ "trampoline" ];
+        Claim.not_measured
+          ~says:"VM threads are faster than system threads and than callcc"
+          "OCaml 5 has no VM threads";
+      ];
+    charts =
+      Chart.times ~file:"styles" ~group:"styles"
+        ~only:(fun row -> natively row && row.host <> "threads")
+        (List.map
+           (fun case -> (case, case))
+           [ "kpn"; "sieve-100"; "sorter-300"; "sorter-setup"; "spawn" ]);
   }
 
-let kpn =
-  let case = "kpn" in
-  part ~title:"Figure 10: kpn, time"
-    ~measured:
-      "A Kahn process network of 7 threads, which finds numbers; a figure is \
-       for one number (styles) or for so many (lwc). On 1 domain."
-    ~claimed:
-      "callcc is notably slow, slower than system threads; the VM threads are \
-       ten times as fast as it. The others are rather alike, trampolined style \
-       a little ahead in bytecode."
-    ~cases:[ case ] ~prefixes:[ "kpn-" ]
-    ~claims:
-      [
-        against 1. ~case "threads" [ "callcc" ]
-          ~says:"System threads are faster than callcc";
-        against 0.5 ~case "promise"
-          [ "trampoline"; "continuation"; "delimited" ]
-          ~says:
-            "The others are alike: promises take at most twice the time of each";
-        against 1. ~case "trampoline-bytecode"
-          [ "continuation-bytecode"; "promise-bytecode"; "events-bytecode" ]
-          ~says:
-            "In bytecode trampolined style is ahead of the other indirect ones";
-      ]
-    ~pictures:(fun results ->
-      side_by_side ~file:"kpn" ~caption:"One number" [ case ] results
-      @ both_pictures ~file:"kpn-curve" ~caption:"kpn" ~x:"numbers"
-          ~prefix:"kpn" results)
-    ~remarks:
-      [
-        "Our callcc is made by effects, not by copying stacks, and is \
-         one-shot: hence the difference.";
-      ]
-
-let sieve =
-  let case = "sieve-100" in
-  part ~title:"Figure 11: sieve, time"
-    ~measured:
-      "A sieve that makes a thread for each prime; a figure is for one message \
-       (styles) or for so many primes (lwc). On 1 domain."
-    ~claimed:
-      "equeue is much slower than system threads, as each event is offered to \
-       every handler. System and VM threads are much slower than the light \
-       ones, of which trampolined style is the fastest, the continuation monad \
-       close; promises take twice as long, and callcc and dlcont twice as long \
-       again in bytecode."
-    ~cases:[ case; "sieve-1000" ] ~prefixes:[ "sieve-1"; "sieve-3" ]
-    ~claims:
-      [
-        against 1. ~case "trampoline"
-          [ "continuation"; "promise"; "events"; "delimited"; "callcc" ]
-          ~says:"Trampolined style is the fastest";
-        against 2. ~case "trampoline-bytecode" [ "promise-bytecode" ]
-          ~says:"Promises take twice as long as trampolined style, in bytecode";
-        against 1. ~case "promise-bytecode"
-          [ "delimited-bytecode"; "callcc-bytecode" ]
-          ~says:"Captured continuations are slower than promises, in bytecode";
-        against 1. ~case "threads" [ "events" ]
-          ~says:"System threads are faster than events";
-      ]
-    ~pictures:(fun results ->
-      side_by_side ~file:"sieve" ~caption:"One message" [ case; "sieve-1000" ]
-        results
-      @ both_pictures ~file:"sieve-curve" ~caption:"sieve" ~x:"primes"
-          ~prefix:"sieve" results)
-    ~remarks:
-      [
-        "Our events go to the handler that waits for them, not to each in turn.";
-      ]
-
-let sorter =
-  let case = "sorter-300" in
-  part ~title:"Figure 12: sorter, time"
-    ~measured:
-      "A sorting network with a thread for each comparator: n (n - 1) / 2 of \
-       them for n numbers. A figure is for one comparator (styles) or for all \
-       (lwc). On 1 domain."
-    ~claimed:
-      "Trampolined style and the continuation monad are notably better than \
-       the others, and promises always significantly slower than both. The VM \
-       threads are very slow. 3000 numbers need 4.5 million threads, which the \
-       light implementations handle."
-    ~cases:[ case; "sorter-3000"; "sorter-300-young" ]
-    ~prefixes:[ "sorter-1"; "sorter-3" ]
-    ~claims:
-      [
-        against 1. ~case "trampoline"
-          [ "promise"; "delimited"; "callcc" ]
-          ~says:
-            "Trampolined style is faster than promises and captured \
-             continuations";
-        against 1. ~case "continuation"
-          [ "promise"; "delimited"; "callcc" ]
-          ~says:
-            "The continuation monad is faster than promises and captured \
-             continuations";
-      ]
-    ~pictures:(fun results ->
-      side_by_side ~file:"sorter" ~caption:"One comparator" [ case ] results
-      @ both_pictures ~file:"sorter-curve" ~caption:"sorter" ~x:"numbers sorted"
-          ~prefix:"sorter" results)
-    ~remarks:
-      [
-        "System threads sort fewer numbers than the others, as the title of \
-         the table says.";
-      ]
-
-let cheap_to_set_up ~case ~what =
-  let claim style who =
-    against 0.67 ~case style [ "trampoline" ]
-      ~says:
-        (Printf.sprintf "%s at most 1.5 times the trampoline's %s to set up" who
-           what)
-  in
-  [
-    claim "delimited" "Delimited continuations take";
-    claim "callcc" "callcc takes";
-  ]
-
-let setup =
-  let case = "sorter-setup" in
-  part ~title:"Figure 13: sorter -d, time to set up"
-    ~measured:"The threads of that network, spawned but not started."
-    ~claimed:
-      "dlcont and callcc are rather good here, as no continuation is captured."
-    ~cases:[ case ]
-    ~prefixes:[ "sorter-d-1"; "sorter-d-3" ]
-    ~claims:(cheap_to_set_up ~case ~what:"time")
-    ~pictures:(fun results ->
-      side_by_side ~file:"sorter-setup" ~caption:"One thread" [ case ] results
-      @ both_pictures ~file:"sorter-d-curve" ~caption:"sorter -d"
-          ~x:"numbers sorted" ~prefix:"sorter-d" results)
-    ~remarks:[]
-
-let two_memories =
-  "Resident bytes are by how much the process grew at its largest. The words \
-   of the heap, which the paper measured, leave out the stacks of effects, \
-   which are not in OCaml's heap."
-
-(* The points of [curve] are in the group lwc. *)
-let memory ~title ~measured ~claimed ~case ~curve claims =
-  let curves = [ curve ^ "-resident"; curve ^ "-heap" ] in
-  part ~title ~measured ~claimed ~cases:[ case ] ~prefixes:curves
-    ~claims:(claims ~case)
-    ~pictures:(fun results ->
-      side_by_side ~file:case ~caption:"Bytes of a thread" [ case ] results
-      @ List.concat_map
-          (fun prefix ->
-            both_pictures ~file:(prefix ^ "-curve") ~caption:prefix
-              ~x:"size of the problem" ~prefix results)
-          curves)
-    ~remarks:[ two_memories ]
-
-let less_than_others ~says ~case style =
-  against 1. ~says ~case style [ "promise"; "events"; "delimited"; "callcc" ]
-
-let sieve_memory =
-  memory ~title:"Figures 14 and 16: sieve, memory" ~case:"sieve-bytes"
-    ~curve:"sieve" ~measured:"What a thread of the sieve takes."
-    ~claimed:
-      "Trampolined style and the continuation monad are clearly the best; \
-       dlcont is very good in native code." (fun ~case ->
-      [
-        less_than_others ~case "trampoline"
-          ~says:"A thread in trampolined style takes least";
-        less_than_others ~case "continuation"
-          ~says:"One in the continuation monad takes less than the others";
-      ])
-
-let sorter_memory =
-  memory ~title:"Figures 15 and 17: sorter, memory" ~case:"sorter-bytes"
-    ~curve:"sorter" ~measured:"What a thread of the running network takes."
-    ~claimed:
-      "dlcont is much above the others; trampolined style and the continuation \
-       monad are always below, by more when the threads run." (fun ~case ->
-      [
-        against 1. ~case "promise" [ "delimited" ]
-          ~says:"Delimited continuations take more than promises";
-        less_than_others ~case "trampoline"
-          ~says:"A thread in trampolined style takes least";
-      ])
-
-let setup_memory =
-  memory ~title:"Figure 18: sorter -d, memory" ~case:"sorter-setup-bytes"
-    ~curve:"sorter-d"
-    ~measured:"What a thread takes that is spawned but not started."
-    ~claimed:"dlcont and callcc are quite good, as no continuation is captured."
-    (cheap_to_set_up ~what:"memory")
-
-let rest =
+let memory =
+  let in_bytecode = true in
+  let captures_and_promises = [ "promise"; "delimited"; "callcc" ] in
   {
-    title = "Not in the paper: yields, spawning, the private MVar, kpn's memory";
-    measured =
-      "One yield among so many threads; one thread that is spawned, begins and \
-       ends; one message through the paper's MVar and through the one that is \
-       shared between libraries; the memory of kpn.";
-    claimed =
-      "Of kpn's memory: the same constant for all but callcc, which leaks; no \
-       picture.";
-    tables =
+    title = "Figures 14 to 18: memory";
+    claims =
       [
-        ( "styles",
-          fun case -> prefixed [ "yield"; "spawn"; "mvar"; "kpn-bytes" ] case );
+        faster ~in_bytecode "Figure 14, sieve: the trampoline takes least"
+          "sieve-bytes" "trampoline" captures_and_promises;
+        faster ~in_bytecode
+          "Figure 14, sieve: the continuation monad takes less than the rest"
+          "sieve-bytes" "continuation" captures_and_promises;
+        faster "Figure 16, sieve: the trampoline takes less than all but dlcont"
+          "sieve-bytes" "trampoline"
+          [ "promise"; "events"; "callcc" ];
+        faster
+          "Figure 16, sieve: the continuation monad takes less than all but \
+           dlcont"
+          "sieve-bytes" "continuation"
+          [ "promise"; "events"; "callcc" ];
+        claim 1.05
+          "Figure 16, sieve: dlcont takes at most 1.05 of the trampoline"
+          "sieve-bytes" "delimited" [ "trampoline" ];
+        claim 0.67 ~in_bytecode
+          "Figure 15, sorter: promises take at most 0.67 of dlcont"
+          "sorter-bytes" "promise" [ "delimited" ];
+        faster ~in_bytecode "Figure 17, sorter: the trampoline takes least"
+          "sorter-bytes" "trampoline"
+          ([ "promise"; "events" ] @ direct);
+        faster ~in_bytecode
+          "Figure 17, sorter: the continuation monad takes less than the rest"
+          "sorter-bytes" "continuation"
+          ([ "promise"; "events" ] @ direct);
+        claim 1.5 ~in_bytecode
+          "Figure 18, sorter -d: dlcont takes at most 1.5 times the trampoline"
+          "sorter-setup-bytes" "delimited" [ "trampoline" ];
+        claim 1.5 ~in_bytecode
+          "Figure 18, sorter -d: callcc takes at most 1.5 times the trampoline"
+          "sorter-setup-bytes" "callcc" [ "trampoline" ];
       ];
-    printed = [];
-    claims = [];
-    pictures = (fun _ -> []);
-    remarks = [];
+    charts =
+      Chart.times ~file:"styles-bytes" ~group:"styles"
+        ~only:(fun row -> natively row && row.host <> "threads")
+        (List.map
+           (fun case -> (case, case))
+           [ "kpn-bytes"; "sieve-bytes"; "sorter-bytes"; "sorter-setup-bytes" ]);
   }
 
 let paper =
-  {
-    name =
-      "Light weight concurrency in OCaml: continuations, monads, promises, \
-       events";
-    machine =
-      "There: Intel Core 2 Duo at 2.33 GHz, 2 GB, Linux 2.6.26, OCaml 3.11.2. \
-       The names there and here: tramp, trampoline; cont, continuation; \
-       promise, promise; equeue, events; dlcont, delimited; callcc, callcc; \
-       sys, threads; vm: bytecode's, which OCaml 5 does not have.";
-    parts =
-      [
-        kpn;
-        sieve;
-        sorter;
-        setup;
-        sieve_memory;
-        sorter_memory;
-        setup_memory;
-        rest;
-      ];
-  }
+  { name = "Light Weight Concurrency in OCaml"; parts = [ times; memory ] }

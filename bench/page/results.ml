@@ -12,19 +12,19 @@ type row = {
   more_is_better : bool;
   samples : float array;
   offered : float array;
-  quartiles : float * float * float;
-  versions : (string * string) list;
 }
 
-type t = {
+type run = {
   machine : string;
   date : string;
   command : string;
   effort : string;
+  versions : (string * string) list;
   left_out : string list;
   rows : row list;
 }
 
+type t = run list
 type comparison = { title : string; baseline : row; others : row list }
 
 (* --- Versions --- *)
@@ -48,20 +48,14 @@ let libraries =
     ("tokio", "Tokio");
   ]
 
-let versions_of ~impl ~host =
-  let words = String.split_on_char '-' impl @ String.split_on_char '-' host in
-  let used =
-    List.filter_map
-      (fun (word, library) ->
-        if List.mem word words then Some library else None)
-      libraries
+let versions rows =
+  let words row = String.split_on_char '-' (row.impl ^ "-" ^ row.host) in
+  let used = List.sort_uniq compare (List.concat_map words rows) in
+  let is_used name =
+    List.exists (fun (word, l) -> l = name && List.mem word used) libraries
   in
-  let ocaml =
-    match impl with
-    | "go" | "node" | "tokio" -> []
-    | _ -> [ ("OCaml", Sys.ocaml_version) ]
-  in
-  ocaml @ List.filter (fun (name, _) -> List.mem name used) Installed.versions
+  ("OCaml", Sys.ocaml_version)
+  :: List.filter (fun (name, _) -> is_used name) Installed.versions
 
 (* --- From a run --- *)
 
@@ -80,8 +74,6 @@ let of_measured groups =
       more_is_better = (Case.figure row).more_is_better;
       samples = values;
       offered;
-      quartiles = Statistics.quartiles values;
-      versions = versions_of ~impl:row.impl ~host:row.host;
     }
   in
   List.concat_map
@@ -93,17 +85,23 @@ let of_measured groups =
            comparisons))
     groups
 
+let add run t =
+  let is_new row = List.exists (fun r -> r.group = row.group) run.rows in
+  let without old =
+    { old with rows = List.filter (fun row -> not (is_new row)) old.rows }
+  in
+  List.filter (fun old -> old.rows <> []) (List.map without t) @ [ run ]
+
 (* --- Questions --- *)
 
+let rows t = List.concat_map (fun run -> run.rows) t
 let name row = row.impl ^ "@" ^ row.host
+let quartiles row = Statistics.quartiles row.samples
 
-let median row =
-  let _, median, _ = row.quartiles in
-  median
-
-let spread row =
-  let first, median, third = row.quartiles in
-  (third -. first) /. median
+let find t ~group ~case row =
+  List.find_opt
+    (fun r -> r.group = group && r.case = case && name r = row)
+    (rows t)
 
 let comparison_of rows =
   let baseline =
@@ -130,45 +128,34 @@ let by key list =
   List.fold_left add [] list
   |> List.rev_map (fun (k, part) -> (k, List.rev !part))
 
-(* Older files have no comparisons, but cases. *)
-let groups { rows; _ } =
+let groups t =
   let key (row : row) =
     match row.comparison with Some i -> string_of_int i | None -> row.case
   in
   List.map
     (fun (group, rows) ->
       (group, List.map (fun (_, rows) -> comparison_of rows) (by key rows)))
-    (by (fun row -> row.group) rows)
+    (by (fun row -> row.group) (rows t))
 
-let were_in_turns (a : row) (b : row) =
-  a.group = b.group && a.comparison <> None
-  && a.comparison = b.comparison
-  && Array.length a.samples > 0
-  && Array.length b.samples > 0
+let is_thread row = row.host = "thread"
 
-(* Of two samples the quartiles say nothing. *)
-let fewest_samples = 3
-
-let has_spread row =
-  let n = Array.length row.samples in
-  n = 0 || n >= fewest_samples
-
-let answered row =
-  if row.offered = [||] || Array.length row.offered <> Array.length row.samples
-  then None
-  else Some (Statistics.quartiles (Array.map2 ( /. ) row.samples row.offered))
-
-let ratio row ~to_:base =
-  let times better worse =
-    if row.more_is_better then better /. worse else worse /. better
+let base_of { baseline; others; _ } row =
+  let rows = List.filter (fun r -> r.case = row.case) (baseline :: others) in
+  let base =
+    if is_thread row && not (is_thread baseline) then
+      List.find_opt (fun r -> name r = "stdlib@thread") rows
+    else if List.length rows = 1 then Some baseline
+    else Some (List.hd rows)
   in
-  if row.unit_ <> base.unit_ then None
-  else if not (has_spread row && has_spread base) then
-    Some (0., times (median row) (median base), infinity)
-  else if were_in_turns row base then
-    Some
-      (Statistics.quartiles (Statistics.pairs times row.samples base.samples))
-  else
-    let r1, r2, r3 = row.quartiles and b1, b2, b3 = base.quartiles in
-    let a = times r1 b3 and b = times r3 b1 in
-    Some (Float.min a b, times r2 b2, Float.max a b)
+  match base with Some base when base == row -> None | base -> base
+
+let fewest_turns = 3
+let turns a b = Int.min (Array.length a.samples) (Array.length b.samples)
+
+let in_turns f a b =
+  if
+    a.group = b.group && a.comparison <> None
+    && a.comparison = b.comparison
+    && turns a b >= fewest_turns
+  then Some (Statistics.quartiles (Statistics.pairs f a.samples b.samples))
+  else None

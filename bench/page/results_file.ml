@@ -4,14 +4,12 @@ exception Malformed of string
 
 (* --- Written --- *)
 
+(* Five digits are more than a sample is worth. *)
 let json_of_floats floats =
-  `List (List.map (fun x -> `Float x) (Array.to_list floats))
+  let rounded x = float_of_string (Printf.sprintf "%.5g" x) in
+  `List (List.map (fun x -> `Float (rounded x)) (Array.to_list floats))
 
 let json_of_row row =
-  let offered =
-    if row.offered = [||] then []
-    else [ ("offered", json_of_floats row.offered) ]
-  in
   `Assoc
     ([
        ("group", `String row.group);
@@ -24,35 +22,51 @@ let json_of_row row =
        ("baseline", `Bool row.is_baseline);
        ("unit", `String row.unit_);
        ("better", `String (if row.more_is_better then "more" else "less"));
-       ("value", `Float (median row));
-       ("spread", `Float (spread row));
        ("samples", json_of_floats row.samples);
      ]
-    @ offered
-    @ [
-        ( "versions",
-          `Assoc (List.map (fun (name, v) -> (name, `String v)) row.versions) );
-      ])
+    @
+    if row.offered = [||] then []
+    else [ ("offered", json_of_floats row.offered) ])
 
-let write_json file json =
-  Out_channel.with_open_text file (fun channel ->
-      Yojson.Safe.pretty_to_channel ~std:true channel json;
-      output_char channel '\n')
+let strings list = `List (List.map (fun text -> `String text) list)
 
-let json_of_rows rows = `List (List.map json_of_row rows)
-let write_rows file rows = write_json file (json_of_rows rows)
+let conditions run =
+  [
+    ("machine", `String run.machine);
+    ("date", `String run.date);
+    ("command", `String run.command);
+    ("effort", `String run.effort);
+    ( "versions",
+      `Assoc (List.map (fun (name, v) -> (name, `String v)) run.versions) );
+    ("left_out", strings run.left_out);
+  ]
 
+(* A line for each row: then a difference of two files can be read. *)
 let write file t =
-  write_json file
-    (`Assoc
-       [
-         ("machine", `String t.machine);
-         ("date", `String t.date);
-         ("command", `String t.command);
-         ("effort", `String t.effort);
-         ("left_out", `List (List.map (fun text -> `String text) t.left_out));
-         ("rows", json_of_rows t.rows);
-       ])
+  let output channel run =
+    List.iter
+      (fun (key, value) ->
+        Printf.fprintf channel "\n  %S: %s," key (Yojson.Safe.to_string value))
+      (conditions run);
+    output_string channel "\n  \"rows\": [\n";
+    List.iteri
+      (fun i row ->
+        if i > 0 then output_string channel ",\n";
+        output_string channel
+          (Yojson.Safe.to_string ~std:true (json_of_row row)))
+      run.rows;
+    output_string channel "\n  ]"
+  in
+  Out_channel.with_open_text file (fun channel ->
+      output_string channel "[";
+      List.iteri
+        (fun i run ->
+          if i > 0 then output_string channel ",";
+          output_string channel "{";
+          output channel run;
+          output_string channel "}")
+        t;
+      output_string channel "]\n")
 
 (* --- Read ---
 
@@ -93,16 +107,6 @@ let texts where what json =
   in
   List.map text (list where what json)
 
-(* Older files have no samples; the quartiles are then taken to be at equal
-   distances. *)
-let quartiles_of where json samples =
-  if samples <> [||] then Concord_bench.Statistics.quartiles samples
-  else
-    let value = number where "\"value\"" (field where json "value")
-    and spread = number where "\"spread\"" (field where json "spread") in
-    let half = value *. spread /. 2. in
-    (value -. half, value, value +. half)
-
 let is_rate unit_ = String.ends_with ~suffix:"/s" unit_
 
 let row_of_json file i json =
@@ -116,20 +120,10 @@ let row_of_json file i json =
         |> Array.of_list)
   in
   let samples = numbers "samples" "a sample" in
+  if samples = [||] then malformed where "there are no samples";
   let unit_ = text "unit" in
   let optional_text key ~default =
     optional json key ~default (fun _ -> text key)
-  in
-  let versions =
-    optional json "versions" ~default:[] (function
-      | `Assoc versions ->
-          let version (name, v) =
-            match v with
-            | `String version -> (name, version)
-            | _ -> malformed where "a version is no string"
-          in
-          List.map version versions
-      | _ -> malformed where "\"versions\" is no object")
   in
   {
     group = text "group";
@@ -149,39 +143,37 @@ let row_of_json file i json =
       = "more";
     samples;
     offered = numbers "offered" "a rate";
-    quartiles = quartiles_of where json samples;
-    versions;
   }
 
-let of_json file json =
-  let rows list =
-    List.mapi (fun i json -> row_of_json file (i + 1) json) list
+let versions_of_json file json =
+  let version = function
+    | name, `String version -> (name, version)
+    | _ -> malformed file "a version is no string"
   in
-  match json with
-  | `List list ->
-      {
-        machine = "";
-        date = "";
-        command = "";
-        effort = "";
-        left_out = [];
-        rows = rows list;
-      }
-  | `Assoc _ ->
-      let text key = text file json key in
-      {
-        machine = text "machine";
-        date = text "date";
-        command = text "command";
-        effort = text "effort";
-        left_out = texts file "\"left_out\"" (field file json "left_out");
-        rows = rows (list file "\"rows\"" (field file json "rows"));
-      }
-  | _ -> malformed file "is neither a list of rows nor an object with \"rows\""
+  match field file json "versions" with
+  | `Assoc versions -> List.map version versions
+  | _ -> malformed file "\"versions\" is no object"
+
+let run_of_json file json =
+  let text key = text file json key in
+  {
+    machine = text "machine";
+    date = text "date";
+    command = text "command";
+    effort = text "effort";
+    versions = versions_of_json file json;
+    left_out = texts file "\"left_out\"" (field file json "left_out");
+    rows =
+      List.mapi
+        (fun i row -> row_of_json file (i + 1) row)
+        (list file "\"rows\"" (field file json "rows"));
+  }
 
 let read file =
   match Yojson.Safe.from_file file with
-  | json -> of_json file json
+  | `List runs -> List.map (run_of_json file) runs
+  | _ -> malformed file "is no list of runs"
   | exception Yojson.Json_error reason ->
       malformed file
         ("is no JSON: " ^ String.concat " " (String.split_on_char '\n' reason))
+  | exception Yojson.Safe.Util.Type_error (reason, _) -> malformed file reason

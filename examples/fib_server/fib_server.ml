@@ -45,6 +45,10 @@ let command =
           "submits the work to the pool and waits for a promise of Concord: \
            only the fiber of this request waits." );
       `I
+        ( "$(b,unsplit)",
+          "does the same, but computes each number in one piece, in one domain \
+           of the pool." );
+      `I
         ( "$(b,domain-manager)",
           "uses Eio alone: other domains take requests from a stream and \
            compute each of them in one piece." );

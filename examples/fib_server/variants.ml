@@ -6,6 +6,7 @@ module Task = Domainslib.Task
 type t =
   | Blocking
   | Composed
+  | Unsplit
   | Domain_manager
   | Executor_pool
   | Eio_promise
@@ -16,6 +17,7 @@ let all =
   [
     ("blocking", Blocking);
     ("composed", Composed);
+    ("unsplit", Unsplit);
     ("domain-manager", Domain_manager);
     ("executor-pool", Executor_pool);
     ("eio-promise", Eio_promise);
@@ -33,11 +35,14 @@ let blocking ~domains f =
   with_pool ~num_domains:(domains - 1) @@ fun pool ->
   f (fun n -> Task.run pool (fun () -> Fib.parallel pool n))
 
-let composed ~domains f =
+let submitted compute ~domains f =
   with_pool ~num_domains:domains @@ fun pool ->
   f (fun n ->
       Concord.Promise.await
-        (Concord_domainslib.submit pool (fun () -> Fib.parallel pool n)))
+        (Concord_domainslib.submit pool (fun () -> compute pool n)))
+
+let composed ~domains f = submitted Fib.parallel ~domains f
+let unsplit ~domains f = submitted (fun _ n -> Fib.sequential n) ~domains f
 
 (* --- By a task that Eio's domain starts in the pool itself --- *)
 
@@ -112,6 +117,7 @@ let with_fib t ~domains manager f =
   match t with
   | Blocking -> blocking ~domains f
   | Composed -> composed ~domains f
+  | Unsplit -> unsplit ~domains f
   | Domain_manager -> domain_manager ~domains manager f
   | Executor_pool -> executor_pool ~domains manager f
   | Eio_promise -> eio_promise ~domains f

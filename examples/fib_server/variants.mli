@@ -9,6 +9,9 @@ type t =
   | Composed
       (** The fiber calls [Concord_domainslib.submit] and awaits the promise, as
           it would await another fiber. *)
+  | Unsplit
+      (** The same, but each number is computed in one piece: shows what the
+          splitting of a request costs, and gains. *)
   | Domain_manager
       (** Section 7.2: Eio alone. Other domains take jobs from a stream, and
           compute each in one piece. *)
@@ -38,4 +41,5 @@ val with_fib :
 (** [with_fib t ~domains manager f] calls [f fib], where [fib n] computes the
     [n]th Fibonacci number on [domains] domains. It is to be called in Eio
     fibers of the domain that called [with_fib]; that of {!Composed},
-    {!Domain_manager} and {!Executor_pool} may be called in those of any. *)
+    {!Unsplit}, {!Domain_manager} and {!Executor_pool} may be called in those of
+    any. *)

@@ -1,7 +1,9 @@
 Two files of results, as --json writes them; of these rows only what matters is given:
 
   $ row() { printf '{"group":"mvar","case":"%s","impl":"%s","host":"fifo","unit":"%s","samples":[%s]}' "$@"; }
-  $ file() { printf '[%s]\n' "$(IFS=,; echo "$*")"; }
+  $ file() {
+  >   printf '[{"machine":"","date":"","command":"","effort":"","versions":{},"left_out":[],"rows":[%s]}]\n' "$(IFS=,; echo "$*")"
+  > }
   $ file "$(row serial concord ns 100,101,102)" "$(row parallel concord ns 200,201,202)" "$(row other eio ns 10,15,20)" >a.json
 
 The same is level, and so is what lies within the spread, or nearly the same:
@@ -58,29 +60,6 @@ Rows that only one has, and rows in other units, are named; they are no regressi
   only in others.json:
     mvar       new                      concord@fifo
 
-Older files have no samples:
-
-  $ echo '[{"group":"mvar","case":"serial","impl":"concord","host":"fifo","unit":"ns","value":150,"spread":0.1}]' >old.json
-  $ ../../main.exe --compare a.json old.json
-  rows in both files: 1; level: 0; all of them, the second file to the first: 0.67x as good [0.67 0.67]
-  
-  worse beyond the spread: 1
-    mvar       serial                   concord@fifo         101.0 [100.5 101.5] -> 150.0 [142.5 157.5] ns  1.49x worse
-  
-  only in a.json:
-    mvar       parallel                 concord@fifo
-    mvar       other                    eio@fifo
-  [3]
-
-A file of the report is compared like one of --json:
-
-  $ printf '{"machine":"m","date":"d","command":"c","effort":"e","left_out":[],"rows":%s}' "$(cat better.json)" >report.json
-  $ ../../main.exe --compare a.json report.json
-  rows in both files: 3; level: 2; all of them, the second file to the first: 1.00x as good [1.00 1.49]
-  
-  better beyond the spread: 1
-    mvar       serial                   concord@fifo         101.0 [100.5 101.5] -> 51.0 [50.5 51.5] ns  1.98x better
-
 What is no file of results is said to be none:
 
   $ ../../main.exe --compare a.json missing.json
@@ -90,7 +69,15 @@ What is no file of results is said to be none:
   $ ../../main.exe --compare a.json malformed.json
   bench: malformed.json: is no JSON: Line 2, bytes -1-0: Unexpected end of input
   [2]
-  $ echo '[{"group":"mvar"}]' >malformed.json
+  $ echo '[{"rows":[]}]' >malformed.json
+  $ ../../main.exe --compare a.json malformed.json
+  bench: malformed.json: "left_out" is missing
+  [2]
+  $ file '{"group":"mvar"}' >malformed.json
+  $ ../../main.exe --compare a.json malformed.json
+  bench: malformed.json: row 1: there are no samples
+  [2]
+  $ file '{"group":"mvar","samples":[1]}' >malformed.json
   $ ../../main.exe --compare a.json malformed.json
   bench: malformed.json: row 1: "unit" is missing
   [2]
@@ -98,7 +85,7 @@ What is no file of results is said to be none:
   $ ../../main.exe --compare malformed.json a.json
   bench: malformed.json: row 1: a sample is no number
   [2]
-  $ echo '[]' >empty.json
+  $ file >empty.json
   $ ../../main.exe --compare a.json empty.json
   no row of one file can be compared with one of the other
   

@@ -1,40 +1,44 @@
-The tables of README.md and bench/RESULTS.md are filled with what was measured, here with figures that are made up; what is
-around them stays:
+The tables of the documents are those of the samples that are kept beside them:
 
-  $ cp ../../../README.md ../../RESULTS.md . && chmod +w *.md
-  $ outside() { sed '/^<!-- measured: /,/^<!-- end -->/d' "$1"; }
-  $ outside README.md >readme && outside RESULTS.md >results
-  $ ../../main.exe --from made_up.json --fill README.md --fill RESULTS.md
+  $ cp ../../../README.md ../../RESULTS.md ../../ROWS.md . && chmod +w *.md
+  $ fill() { ../../main.exe --from "$1" --fill README.md --fill RESULTS.md --fill ROWS.md; }
+  $ fill ../../results.json
   README.md
   RESULTS.md
-  $ outside README.md | diff readme - && outside RESULTS.md | diff results -
+  ROWS.md
+  $ for file in ../../../README.md ../../RESULTS.md ../../ROWS.md; do diff "$file" .; done
+
+Filled with figures that are made up, what is around the tables stays:
+
+  $ outside() { sed '/^<!-- measured: /,/^<!-- end -->/d' "$1"; }
+  $ for file in *.md; do outside $file >$file.outside; done
+  $ fill made_up.json >/dev/null
+  $ for file in *.md; do outside $file | diff $file.outside -; done
 
 Each row that a table should have is there:
 
-  $ rows() { sed -n "/^<!-- measured: $1 -->/,/^<!-- end -->/p" RESULTS.md | grep -c '^| [^-]'; }
-  $ for table in one-domain two-domains cancelling fib-loads fib-domains effect styles styles-bytecode private-mvar; do
-  >   echo "$table $(rows $table)"; done
-  one-domain 9
-  two-domains 9
-  cancelling 13
-  fib-loads 8
-  fib-domains 8
-  effect 12
-  styles 15
-  styles-bytecode 11
-  private-mvar 8
+  $ rows() { sed -n "/^<!-- measured: $2 -->/,/^<!-- end -->/p" $1 | grep -c '^| [^-]'; }
+  $ rows README.md readme
+  6
+  $ for table in hosts table-1 cancelling fib web effect styles threads generators pipeline; do
+  >   echo "$table $(rows RESULTS.md $table)"; done
+  hosts 13
+  table-1 3
+  cancelling 7
+  fib 17
+  web 13
+  effect 8
+  styles 21
+  threads 8
+  generators 9
+  pipeline 14
 
-The rows of README.md are rows of RESULTS.md, then and in the project:
+No claim is left without a verdict, and each names what decides about it:
 
-  $ table() { sed -n '/^<!-- measured: /,/^<!-- end -->/p' "$1" | grep '^|' | sort -u; }
-  $ table README.md >a && table RESULTS.md | comm -23 a -
-  $ table ../../../README.md >a && table ../../RESULTS.md | comm -23 a -
-
-The web server is compared with the plain one of Eio:
-
-  $ figures() { sed -n "/^<!-- measured: $1 -->/,/^<!-- end -->/p" RESULTS.md | grep -F "$2" | cut -d '|' -f "$3"; }
-  $ [ "$(figures two-domains 'HTTP requests' 4 | tr -dc 0-9)" = "$(figures web eio@http 3 | tr -dc 0-9)" ] && echo the same
-  the same
+  $ sed -n '/^<!-- measured: verdicts -->/,/^<!-- end -->/p' RESULTS.md | grep '^|' | grep -v '^| part \|^| ---' >verdicts
+  $ grep -vcE '\| \*\*(confirmed|refuted|undecided|not measured)\*\* \| [^|]' verdicts
+  0
+  [1]
 
 A table that is not known, or does not end, leaves the document as it is:
 
@@ -49,6 +53,9 @@ A table that is not known, or does not end, leaves the document as it is:
   [1]
   $ cat open.md
   <!-- measured: web -->
-  $ ../../main.exe --fill open.md
-  bench: --fill takes its figures from a file: add --from
-  [2]
+
+The charts that the documents show can be drawn, and no others are:
+
+  $ mkdir charts && ../../main.exe --from made_up.json --charts charts 2>/dev/null
+  $ grep -oh 'charts/[a-z0-9-]*\.svg' RESULTS.md README.md | sort -u >shown
+  $ if command -v gnuplot >/dev/null; then ls charts/*.svg | sort | diff shown -; fi

@@ -16,7 +16,7 @@ let of_variant = function
 (* --- Which of them compute for fibers of any domain --- *)
 
 let admits_other_domains : Variants.t -> bool = function
-  | Composed | Domain_manager | Executor_pool -> true
+  | Composed | Unsplit | Domain_manager | Executor_pool -> true
   | Blocking | Eio_promise | As_printed | Mvar -> false
 
 let reach (name, variant) =

@@ -1,1 +1,0 @@
-val parts : Paper.part list

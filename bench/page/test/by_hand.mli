@@ -1,0 +1,15 @@
+(** Rows made by hand. *)
+
+open Bench_page
+
+val row :
+  ?case:string ->
+  ?unit_:string ->
+  ?comparison:int ->
+  string ->
+  string ->
+  float list ->
+  Results.row
+(** [row impl host samples]. *)
+
+val run : Results.row list -> Results.run

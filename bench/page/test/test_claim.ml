@@ -1,0 +1,62 @@
+(* Verdicts, of rows that are made by hand. *)
+
+open Bench_page
+
+let row = By_hand.row
+let steady x = [ x; x *. 1.01; x *. 0.99; x; x ]
+
+let rows =
+  [
+    row "eio" "eio" (steady 100.);
+    row "half" "fifo" (steady 50.);
+    row "same" "fifo" (steady 100.);
+    row "double" "fifo" (steady 200.);
+    row "wide" "fifo" [ 80.; 120.; 90.; 110.; 100. ];
+    row ~case:"other" ~comparison:1 "half" "fifo" (steady 50.);
+  ]
+
+let results = [ By_hand.run rows ]
+let subject ?(case = "case") row = { Claim.group = "group"; case; row }
+let eio = subject "eio@eio"
+
+let print says limit pairs =
+  let claim = Claim.at_most limit ~says pairs in
+  let findings = claim.findings results in
+  Printf.printf "%s: %s\n" says (Claim.words (Claim.verdict findings));
+  List.iter
+    (fun (f : Claim.finding) ->
+      Printf.printf "  %s: %s\n" (Claim.words f.verdict) f.what)
+    findings
+
+let () =
+  let half = subject "half@fifo"
+  and same = subject "same@fifo"
+  and double = subject "double@fifo"
+  and wide = subject "wide@fifo" in
+  print "half is less" 1. [ (half, eio) ];
+  print "double is less" 1. [ (double, eio) ];
+  print "the same is less" 1. [ (same, eio) ];
+  print "the same is at most 1.05" 1.05 [ (same, eio) ];
+  print "what varies is at most 1.05" 1.05 [ (wide, eio) ];
+  print "one of them is refuted" 1. [ (half, eio); (double, eio); (wide, eio) ];
+  print "one is undecided" 1. [ (half, eio); (wide, eio) ];
+  print "one is not there" 1. [ (half, eio); (subject "missing@fifo", eio) ];
+  print "of another case" 1. [ (subject ~case:"other" "half@fifo", eio) ];
+  print "double is at most 3 times" 3. [ (double, eio) ];
+  let not_measured = Claim.not_measured ~says:"" "there is none" in
+  assert (Claim.verdict (not_measured.findings results) = Missing);
+  assert (Claim.verdict [] = Missing)
+
+(* With whom a row is compared: threads with Stdlib's, and else the first of the case. *)
+let () =
+  let thread = row "concord" "thread" (steady 1.)
+  and stdlib = row "stdlib" "thread" (steady 1.)
+  and alone = row ~case:"alone" "concord" "fifo" (steady 1.)
+  and baseline = row "eio" "eio" (steady 1.) in
+  let base_of others = Results.base_of { title = ""; baseline; others } in
+  let is base row = base == Option.get row in
+  assert (is stdlib (base_of [ thread; stdlib ] thread));
+  assert (base_of [ thread; stdlib ] stdlib = None);
+  assert (base_of [ thread ] thread = None);
+  assert (base_of [ thread ] baseline = None);
+  assert (is baseline (base_of [ alone ] alone))
