@@ -1004,6 +1004,22 @@ Every row is measured and written, with figures that are figures:
   pipeline pipeline-work domainslib pool ns
   pipeline pipeline-work stdlib thread ns
   pipeline pipeline-work concord thread ns
+  policy policy-tree concord fifo ns
+  policy policy-tree concord policies-fifo ns
+  policy policy-tree concord policies-lifo ns
+  policy policy-tree domainslib domainslib ns
+  policy policy-requests-p50 concord fifo ns
+  policy policy-requests-p50 concord lifo ns
+  policy policy-requests-p50 concord levels ns
+  policy policy-requests-p50 concord deadline ns
+  policy policy-requests-p99 concord fifo ns
+  policy policy-requests-p99 concord lifo ns
+  policy policy-requests-p99 concord levels ns
+  policy policy-requests-p99 concord deadline ns
+  policy policy-requests-p99.9 concord fifo ns
+  policy policy-requests-p99.9 concord lifo ns
+  policy policy-requests-p99.9 concord levels ns
+  policy policy-requests-p99.9 concord deadline ns
 
 Each form beside an idle domain has the rows of the plain one, and these cases have one:
 
