@@ -2,9 +2,9 @@ open Service_cases
 module Race = Concord_test_support.Race
 
 (* The moments and the numbers are drawn by the seed. *)
-let under_load ?lock ?(times = 3) ~grace ~n domains () =
+let under_load ?program ?lock ?(times = 3) ~grace ~n domains () =
   for i = 1 to if Race.long then 50 else times do
-    Cases.stop_under_load ?lock
+    Cases.stop_under_load ?program ?lock
       (Race.random (i + (1000 * domains)))
       ~domains ~grace ~n
   done
@@ -16,18 +16,6 @@ let leaves_nothing domains () =
   if 100 * third > 105 * first then
     Alcotest.failf "%d KB after the first load, %d KB after the third" first
       third
-
-(* That each program runs at all. *)
-let answers program () =
-  let child = Child.start ~program [] in
-  Lwt_main.run
-    (let open Lwt.Syntax in
-     let* posted = Client.post (Child.port child) 1_000 in
-     let id = (Option.get posted).body in
-     let+ answer =
-       Client.get (Child.port child) (Printf.sprintf "/jobs/%s?wait=30" id)
-     in
-     Alcotest.(check string) "answer" "done 168" (Option.get answer).body)
 
 let cases name f =
   List.map
@@ -43,16 +31,14 @@ let () =
   Race.watchdog ~seconds:(if Race.long then 1200. else 120.);
   Alcotest.run "service"
     [
-      ( "an answer",
-        [
-          Alcotest.test_case "with Concord" `Quick (answers "../service.exe");
-          Alcotest.test_case "without it" `Quick (answers "../plain/plain.exe");
-        ] );
       ("what loads leave behind", cases "three loads" leaves_nothing);
       ( "SIGTERM under load",
         List.concat
           [
             cases "a long grace" (under_load ~grace:20. ~n:100_000);
+            cases "without Concord"
+              (under_load ~program:"../plain/plain.exe" ~times:1 ~grace:20.
+                 ~n:100_000);
             cases "a short grace" (under_load ~grace:0.1 ~n:3_000_000);
             cases "locked until after the signal"
               (under_load ~lock:`Past_the_signal ~times:2 ~grace:20. ~n:100_000);
