@@ -199,9 +199,10 @@ let jobs_queue_up child () =
   | Some { body; _ } -> count "queued" (Child.metrics body) >= 4
   | None -> false
 
-let stop_under_load ?(options = []) ?database ?lock random ~domains ~grace ~n =
+let stop_under_load ?(options = []) ?database ?program ?lock random ~domains
+    ~grace ~n =
   let child =
-    Child.start ?database
+    Child.start ?database ?program
       (Printf.sprintf "--domains=%d" domains
       :: Printf.sprintf "--grace=%g" grace
       :: "--workers=2" :: "--capacity=16" :: options)

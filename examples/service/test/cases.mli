@@ -22,6 +22,7 @@ val poll : string -> (unit -> bool Lwt.t) -> unit Lwt.t
 val stop_under_load :
   ?options:string list ->
   ?database:string ->
+  ?program:string ->
   ?lock:[ `Past_the_signal | `Past_the_end ] ->
   Random.State.t ->
   domains:int ->

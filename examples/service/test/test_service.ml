@@ -4,14 +4,14 @@ module Race = Concord_test_support.Race
 type database = SQLite | PostgreSQL
 
 (* The moments and the numbers are drawn by the seed. *)
-let under_load ?lock ~times ~grace ~n database domains () =
+let under_load ?program ?lock ~times ~grace ~n database domains () =
   for i = 1 to if Race.long then 50 else times do
     let database =
       match database with
       | SQLite -> None
       | PostgreSQL -> Some (Postgresql.create_database ())
     in
-    Cases.stop_under_load ?lock ?database
+    Cases.stop_under_load ?program ?lock ?database
       (Race.random (i + (1000 * domains)))
       ~domains ~grace ~n
   done
@@ -23,18 +23,6 @@ let leaves_nothing domains () =
   if 100 * third > 105 * first then
     Alcotest.failf "%d KB after the first load, %d KB after the third" first
       third
-
-(* That each program runs at all. *)
-let answers program () =
-  let child = Child.start ~program [] in
-  Lwt_main.run
-    (let open Lwt.Syntax in
-     let* posted = Client.post (Child.port child) 1_000 in
-     let id = (Option.get posted).body in
-     let+ answer =
-       Client.get (Child.port child) (Printf.sprintf "/jobs/%s?wait=30" id)
-     in
-     Alcotest.(check string) "answer" "done 168" (Option.get answer).body)
 
 let cases ?(all = true) name f =
   List.map
@@ -50,11 +38,6 @@ let () =
   Race.watchdog ~seconds:(if Race.long then 3600. else 240.);
   Alcotest.run "service"
     [
-      ( "an answer",
-        [
-          Alcotest.test_case "with Concord" `Quick (answers "../service.exe");
-          Alcotest.test_case "without it" `Quick (answers "../plain/plain.exe");
-        ] );
       ( "single requests",
         List.map
           (fun (name, f) -> Alcotest.test_case name `Quick f)
@@ -81,6 +64,9 @@ let () =
           [
             cases "a long grace"
               (under_load SQLite ~times:3 ~grace:20. ~n:100_000);
+            cases "without Concord"
+              (under_load SQLite ~program:"../plain/plain.exe" ~times:1
+                 ~grace:20. ~n:100_000);
             cases "a short grace"
               (under_load SQLite ~times:3 ~grace:0.1 ~n:3_000_000);
             cases "locked until after the signal"

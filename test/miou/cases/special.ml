@@ -41,7 +41,7 @@ let results () =
   | () -> Alcotest.fail "a child is left"
   | exception e ->
       yes "Miou says so" (contains (Printexc.to_string e) "Still_has_children"));
-  In_miou.run yield
+  In_miou.run Tasks.yield
 
 (* What resumes a task when its run is over does no harm. *)
 let too_late () =
@@ -67,10 +67,10 @@ let too_late () =
 let descriptors () =
   let count () = Array.length (Sys.readdir "/proc/self/fd") in
   if Sys.file_exists "/proc/self/fd" then begin
-    In_miou.run_on 1 yield;
+    In_miou.run_on 1 Tasks.yield;
     let before = count () in
     for _ = 1 to 20 do
-      In_miou.run_on 1 yield
+      In_miou.run_on 1 Tasks.yield
     done;
     int "descriptors" before (count ())
   end
