@@ -27,8 +27,7 @@ let () =
 let suspend block go_on =
   let decision = Decision.create () in
   let resumed = Ivar.create () in
-  let resume outcome = Inbox.resume decision resumed outcome in
-  let resumer outcome = Sys.opaque_identity (Decision.insist resume outcome) in
+  let resumer = Inbox.resumer decision resumed in
   let outcome = Decision.offer decision resumer block in
   if Decision.is_undecided outcome then begin
     Inbox.begin_wait ();

@@ -81,15 +81,10 @@ let post job =
   | Refused | Posted -> ()
   | Posted_to_sleeper -> Option.iter ring !pipe
 
-let resume decision ivar outcome =
-  let message = Wake (ivar, outcome) in
-  match Inbox.decide_and_post wakes decision outcome message with
-  | Refused -> false
-  | Posted -> true
-  | Posted_to_sleeper ->
-      (* Up to here there is no polling point: what was posted is known. *)
-      Option.iter ring !pipe;
-      true
+let resumer decision ivar =
+  let wake () = Option.iter ring !pipe
+  and message outcome = Wake (ivar, outcome) in
+  Inbox.resumer wakes ~wake decision message
 
 (* --- Serving -------------------------------------------------------------- *)
 

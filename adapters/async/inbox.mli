@@ -23,17 +23,15 @@ val enter : unit -> unit
 
     - {b Raises} [Invalid_argument] unless {!is_here}. *)
 
-val resume :
+val resumer :
   'a Concord.Tools.Host_kit.Decision.t ->
   ('a, exn) result Async.Ivar.t ->
-  ('a, exn) result ->
-  bool
-(** [resume decision ivar outcome] decides; [false] if it had been decided. Then
-    [ivar] is filled with [outcome] in a cycle of Async, soon, in the order of
-    the calls. From any thread of any domain, at any moment.
+  'a Concord.Tools.Suspend.resumer
+(** [resumer decision ivar] decides; [false] if it had been decided. Then [ivar]
+    is filled with the outcome in a cycle of Async, soon, in the order of the
+    calls. From any thread of any domain, at any moment.
 
-    If it raises what a signal handler raises, then nothing has happened, or all
-    of it.
+    If it raises what a signal handler raises, then all of it has happened.
     - {b Cost}: O(1). A system call only if no cycle is on, and none was asked
       for. *)
 

@@ -43,9 +43,8 @@ let outcome decision otherwise =
   if decide decision otherwise then otherwise else Decision.outcome decision
 
 (* The promise only says that there is an outcome. *)
-let resumer decision woken waker outcome =
-  let resume outcome = Loop.resume decision outcome woken waker (Ok ()) in
-  Sys.opaque_identity (Decision.insist resume outcome)
+let resumer decision woken waker =
+  Loop.resumer decision woken waker (fun _ -> Ok ())
 
 let suspend ~protected ~late ~cancelled block go_on =
   let decision = begin_wait () in
@@ -92,13 +91,11 @@ let[@inline never] block_kept target woken block resumer =
 let wait ~late operation t w result =
   let decision = begin_wait () in
   let woken, waker = Lwt.task () in
-  let resume outcome =
-    let outcome =
-      match outcome with Ok v -> Ok (result v) | Error _ as error -> error
-    in
-    Loop.resume decision outcome woken waker outcome
+  let prepare = function Ok v -> Ok (result v) | Error _ as error -> error
+  and resume = Loop.resumer decision woken waker Fun.id in
+  let resumer outcome =
+    Sys.opaque_identity (Decision.insist prepare resume outcome)
   in
-  let resumer outcome = Sys.opaque_identity (Decision.insist resume outcome) in
   let rejected e =
     if decide decision (Error e) then conclude operation t w (Error e)
     else

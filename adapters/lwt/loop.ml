@@ -156,22 +156,16 @@ let wakes : wake Inbox.t = Inbox.create ()
 
 (* The notification only ends the loop's wait. *)
 let notification = Lwt_unix.make_notification ignore
+let notify () = Lwt_unix.send_notification notification
 
-(* A signal handler may raise before it has decided, not later. *)
-let resume decision outcome promise waker result =
-  let message = Wake (promise, waker, result) in
-  match Inbox.decide_and_post wakes decision outcome message with
-  | Refused -> false
-  | Posted -> true
-  | Posted_to_sleeper ->
-      (* Up to here there is no polling point: what was posted is known. *)
-      Lwt_unix.send_notification notification;
-      true
+let resumer decision promise waker result =
+  let message outcome = Wake (promise, waker, result outcome) in
+  Inbox.resumer wakes ~wake:notify decision message
 
 let ring () =
   match Inbox.post wakes Ring with
   | Refused | Posted -> ()
-  | Posted_to_sleeper -> Lwt_unix.send_notification notification
+  | Posted_to_sleeper -> notify ()
 
 let post job = Jobs.post ~ring job
 

@@ -34,20 +34,18 @@ val enter : unit -> unit
 
 (** {2 Waking} *)
 
-val resume :
+val resumer :
   'a Concord.Tools.Host_kit.Decision.t ->
-  ('a, exn) result ->
   'b Lwt.t ->
   'b Lwt.u ->
-  ('b, exn) result ->
-  bool
-(** [resume decision outcome promise waker result] decides; [false] if it had
-    been decided. Then [promise], which belongs to [waker], is resolved with
-    [result] in Lwt's loop, soon, in the order of the calls, unless the promise
-    is cancelled before. From any thread. Also does {!end_wait}.
+  (('a, exn) result -> ('b, exn) result) ->
+  'a Concord.Tools.Suspend.resumer
+(** [resumer decision promise waker result] decides; [false] if it had been
+    decided. Then [promise], which belongs to [waker], is resolved with
+    [result outcome] in Lwt's loop, soon, in the order of the calls, unless the
+    promise is cancelled before. From any thread. Also does {!end_wait}.
 
-    If it raises what a signal handler raises, then nothing has happened, or all
-    of it.
+    If it raises what a signal handler raises, then all of it has happened.
     - {b Cost}: O(1). A system call only if the loop may sleep. *)
 
 val post : Jobs.job -> unit

@@ -38,9 +38,11 @@ let go_on = function Ok v -> v | Error e -> raise e
 let max_parked = 1.
 
 let park dying wait =
+  (* Also if it was decided: a signal handler may have interrupted whoever did. *)
   let give_up () =
-    if Decision.decide wait.decision (Error (Dying.cause dying)) then
-      ignore (unpark wait : bool)
+    let cancelled = Error (Dying.cause dying) in
+    ignore (Decision.decide wait.decision cancelled : bool);
+    ignore (unpark wait : bool)
   in
   let forget_timeout =
     try Concord.Private.Timer.after max_parked give_up
@@ -110,10 +112,15 @@ let await_decision station wait trigger =
 let wait_in station block =
   Station.raise_kept station;
   let wait = create () and trigger = Trigger.create () in
-  let resume outcome =
-    Station.decide_and_resume station wait.decision outcome trigger
+  let resume = Station.resumer station wait.decision trigger in
+  let resumer outcome =
+    match resume outcome with
+    | resumed -> resumed && Sys.opaque_identity (unpark wait)
+    | exception e ->
+        let backtrace = Printexc.get_raw_backtrace () in
+        ignore (unpark wait : bool);
+        Printexc.raise_with_backtrace e backtrace
   in
-  let resumer outcome = Sys.opaque_identity (Decision.insist resume outcome) in
   let outcome = Decision.offer wait.decision resumer block in
   if Decision.is_undecided outcome then await_decision station wait trigger
   else

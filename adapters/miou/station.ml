@@ -65,30 +65,18 @@ let rec take_pipe () =
 
 let byte = Bytes.make 1 '.'
 
-(* A full pipe wakes as well. A signal handler may raise before anything was written:
-   then it is written again, as two bytes wake as one does. *)
+(* A full pipe wakes as well, and two bytes wake as one does. *)
 let rec ring pipe =
   match Unix.single_write pipe.output byte 0 1 with
   | (_ : int) -> ()
   | exception Unix.Unix_error ((EAGAIN | EWOULDBLOCK), _, _) -> ()
   | exception Unix.Unix_error (EINTR, _, _) -> ring pipe
-  | exception e ->
-      let backtrace = Printexc.get_raw_backtrace () in
-      ring pipe;
-      Printexc.raise_with_backtrace e backtrace
 
 (* --- Posting ------------------------------------------------------------------ *)
 
-(* From the post to here there is no polling point: what was posted is known. *)
-let posted t : Inbox.posted -> bool = function
-  | Refused -> false
-  | Posted -> true
-  | Posted_to_sleeper ->
-      ring t.pipe;
-      true
-
-let decide_and_resume t decision outcome trigger =
-  posted t (Inbox.decide_and_post t.inbox decision outcome trigger)
+let resumer t decision trigger =
+  let wake () = ring t.pipe and message _ = trigger in
+  Inbox.resumer t.inbox ~wake decision message
 
 (* --- The porter ---------------------------------------------------------------- *)
 

@@ -19,18 +19,15 @@ val here : unit -> t option
 (** That of the calling thread, if the thread runs a loop of {!run}: for its
     tasks, and whatever runs on top of them. *)
 
-val decide_and_resume :
+val resumer :
   t ->
   'a Concord.Tools.Host_kit.Decision.t ->
-  ('a, exn) result ->
   Miou.Trigger.t ->
-  bool
-(** [decide_and_resume t decision outcome trigger] decides; [false] if it had
-    been decided. The trigger is then signalled by the porter, soon, in the
-    order of the calls. From any thread of any domain, at any moment.
-
-    If it raises what a signal handler raises, then nothing has happened, or all
-    of it.
+  'a Concord.Tools.Suspend.resumer
+(** [resumer t decision trigger] decides; [false] if it had been decided. The
+    trigger is then signalled by the porter, soon, in the order of the calls.
+    From any thread of any domain, at any moment. If it raises what a signal
+    handler raises, then all of it has happened.
     - {b Cost}: O(1). A system call only if the porter sleeps. *)
 
 val dying : t -> Dying.t

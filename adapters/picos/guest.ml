@@ -89,9 +89,9 @@ type 'a outcome =
 (* What the host is asked to wait for, and for how the fiber is to go on. *)
 let outcome_of block canceler computation resumer =
   let told = function Ok v -> Value v | Error e -> Raises e in
-  let resume outcome = resumer (Ok (told outcome)) in
+  let prepare outcome = Ok (told outcome) in
   let resumer outcome =
-    Sys.opaque_identity (Host_kit.Decision.insist resume outcome)
+    Sys.opaque_identity (Host_kit.Decision.insist prepare resumer outcome)
   in
   match block resumer with
   | Some v -> Some (Value v)

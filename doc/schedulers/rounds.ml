@@ -29,14 +29,12 @@ let once job =
     job := ignore;
     f ()
 
-let tell t : Inbox.posted -> bool = function
-  | Refused -> false
-  | Posted -> true
-  | Posted_to_sleeper ->
-      ignore ((Atomic.get t.bell) (Ok ()) : bool);
-      true
+let wake t () = ignore ((Atomic.get t.bell) (Ok ()) : bool)
 
-let post t job = ignore (tell t (Inbox.post t.inbox (once job)) : bool)
+let post t job =
+  match Inbox.post t.inbox (once job) with
+  | Refused | Posted -> ()
+  | Posted_to_sleeper -> wake t ()
 
 let cancel_now task =
   if not task.cancelled then begin
@@ -60,8 +58,8 @@ let suspend t task block k =
           task.give_up <- ignore;
           go_on k (Decision.outcome decision))
     in
-    let resumer outcome =
-      tell t (Inbox.decide_and_post t.inbox decision outcome turn)
+    let resumer =
+      Inbox.resumer t.inbox ~wake:(wake t) decision (fun _ -> turn)
     in
     let weak = weakly resumer in
     task.give_up <- (fun () -> ignore (weak (Error Cancelled) : bool));

@@ -9,12 +9,9 @@ module Make (Host : Promises.Host) (S : Promises.Style) = struct
   exception Told of exn
 
   let telling block resumer =
-    let resume = function
-      | Ok _ as ok -> resumer ok
-      | Error e -> resumer (Error (Told e))
-    in
+    let prepare = function Ok _ as ok -> ok | Error e -> Error (Told e) in
     let resumer outcome =
-      Sys.opaque_identity (Decision.insist resume outcome)
+      Sys.opaque_identity (Decision.insist prepare resumer outcome)
     in
     match block resumer with v -> v | exception e -> raise (Told e)
 

@@ -46,14 +46,12 @@ module Make (P : Policy.S) = struct
     root : P.priority scope;
   }
 
-  let tell t : Inbox.posted -> bool = function
-    | Refused -> false
-    | Posted -> true
-    | Posted_to_sleeper ->
-        ignore (t.bell (Ok ()) : bool);
-        true
+  let wake t () = ignore (t.bell (Ok ()) : bool)
 
-  let post t message = ignore (tell t (Inbox.post t.inbox message) : bool)
+  let post t message =
+    match Inbox.post t.inbox message with
+    | Refused | Posted -> ()
+    | Posted_to_sleeper -> wake t ()
 
   let queue t { task; reason; turn } =
     task.turn <- turn;
@@ -154,16 +152,13 @@ module Make (P : Policy.S) = struct
       if is_cancelled task then raise_notrace Cancelled;
       let decision = Decision.create () in
       let turn = turn_of t k (fun () -> Decision.outcome decision) in
-      let resume outcome =
+      let message _ =
         let reason : Policy.reason =
           if Atomic.get task.in_block then Yielded else Resumed
         in
-        tell t
-          (Inbox.decide_and_post t.inbox decision outcome { task; reason; turn })
+        { task; reason; turn }
       in
-      let resumer outcome =
-        Sys.opaque_identity (Decision.insist resume outcome)
-      in
+      let resumer = Inbox.resumer t.inbox ~wake:(wake t) decision message in
       let weak = weakly resumer in
       task.give_up <- (fun () -> ignore (weak (Error Cancelled) : bool));
       Atomic.set task.in_block true;

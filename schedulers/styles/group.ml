@@ -137,9 +137,11 @@ let host_of_caller style =
 
 (* --- Turns -------------------------------------------------------------------- *)
 
+let wake t = ignore (t.bell (Ok ()) : bool)
+
 let post t turn =
   match Inbox.post t.turns turn with
-  | Posted_to_sleeper -> ignore (t.bell (Ok ()) : bool)
+  | Posted_to_sleeper -> wake t
   | Posted | Refused -> ()
 
 let enqueue t f = post t (Call { f; has_begun = false })
@@ -172,13 +174,9 @@ let remove_wait t wait =
   t.n_waits <- n;
   wait.index <- delivered
 
-let resume t wait outcome =
-  match Inbox.decide_and_post t.turns wait.decision outcome (Deliver wait) with
-  | Refused -> false
-  | Posted -> true
-  | Posted_to_sleeper ->
-      ignore (t.bell (Ok ()) : bool);
-      true
+let resumer t wait =
+  let wake () = wake t and turn _ = Deliver wait in
+  Inbox.resumer t.turns ~wake wait.decision turn
 
 (* Whoever waits goes on with [Ended], unless it was resumed before. *)
 let resume_all t ~even_protected =
@@ -186,7 +184,7 @@ let resume_all t ~even_protected =
     let (Wait wait) = t.waits.(i) in
     if even_protected || not wait.protected then begin
       if Leaks.is_on then wait.go_on (Error Leaks.Hold);
-      ignore (resume t wait (Error Ended) : bool)
+      ignore (resumer t wait (Error Ended) : bool)
     end
   done
 
@@ -208,22 +206,19 @@ let[@inline] offer t wait resumer block go_on =
 let[@inline never] wait_guarded t ~protected block go_on =
   let held, hold = Leaks.held_by_resumer go_on in
   let wait = begin_wait t ~protected held in
+  let resume = resumer t wait in
   let resumer outcome =
     hold ();
-    resume t wait outcome
+    Sys.opaque_identity (resume outcome)
   in
   offer t wait resumer block go_on
-
-let resumer_of t wait =
-  let resume outcome = resume t wait outcome in
-  fun outcome -> Sys.opaque_identity (Decision.insist resume outcome)
 
 let wait t ~protected block go_on =
   if is_ending t && not protected then go_on (Error Ended)
   else if Leaks.is_on then wait_guarded t ~protected block go_on
   else
     let wait = begin_wait t ~protected go_on in
-    offer t wait (resumer_of t wait) block go_on
+    offer t wait (resumer t wait) block go_on
 
 (* A turn leaves the queue when it has returned, or at the next look: it may throw to
    another continuation, and a signal handler may raise before it has begun. *)

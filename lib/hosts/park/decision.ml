@@ -21,12 +21,12 @@ let[@inline] outcome t = Atomic.get t
 
 (* The call of itself is not the last thing that it does: the compiler would put a poll before
    it, outside of the handler of exceptions. *)
-let rec insist resumer outcome =
-  match resumer outcome with
-  | answer -> answer
+let rec insist prepare resumer outcome =
+  match prepare outcome with
+  | prepared -> Sys.opaque_identity (resumer prepared)
   | exception e ->
       let backtrace = Printexc.get_raw_backtrace () in
-      if Sys.opaque_identity (insist resumer outcome) then
+      if Sys.opaque_identity (insist prepare resumer outcome) then
         Printexc.raise_with_backtrace e backtrace
       else begin
         Late.keep e backtrace;

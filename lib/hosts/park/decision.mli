@@ -22,15 +22,16 @@ val decide : 'a t -> ('a, exn) result -> bool
 val outcome : 'a t -> ('a, exn) result
 (** What was decided, or {!undecided}. One read. *)
 
-val insist : (('a, exn) result -> bool) -> ('a, exn) result -> bool
-(** [insist resumer outcome] is [resumer outcome] as H2 asks for it, where
-    [resumer] is interrupted by a signal handler only before it has decided. It
-    is for resumers that allocate before they decide.
+val insist : ('a -> 'b) -> ('b -> bool) -> 'a -> bool
+(** [insist prepare resumer outcome] is [resumer (prepare outcome)], for a
+    resumer that is made of another one, which keeps H2, and has to allocate
+    first.
 
-    If a handler raises, [insist] calls [resumer] again, and then raises what
-    the handler raised. But if the wait was decided by others meanwhile, the
-    answer is [false], and the exception is raised where the thread waits next.
-    In that case a caller that got the exception would take it for a promise.
+    If a signal handler raises in [prepare], [insist] begins again, and then
+    raises what the handler raised. But if the wait was decided by others
+    meanwhile, the answer is [false], and the exception is raised where the
+    thread waits next. In that case a caller that got the exception would take
+    it for a promise. What [resumer] raises is raised as it is: it has resumed.
 
     Don't let a call of [insist] be the last thing that a resumer does, because
     the compiler may put a polling point before such a call. Use

@@ -65,6 +65,36 @@ let decide_and_post t decision outcome message =
     let decision = (decision : _ Decision.t :> _ Atomic.t) in
     decide t decision Decision.undecided outcome next (Full { message; next })
 
+(* None of these three calls anything last, and the third is no partial application: so there
+   is no polling point at their beginning. *)
+let rec surely wake =
+  match wake () with
+  | () -> ()
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      surely wake;
+      Printexc.raise_with_backtrace e backtrace
+
+let rec resume t wake decision message outcome =
+  match decide_and_post t decision outcome (message outcome) with
+  | Refused -> false
+  | Posted -> true
+  | Posted_to_sleeper ->
+      surely wake;
+      true
+  | exception e ->
+      let backtrace = Printexc.get_raw_backtrace () in
+      if Sys.opaque_identity (resume t wake decision message outcome) then
+        Printexc.raise_with_backtrace e backtrace
+      else begin
+        Late.keep e backtrace;
+        false
+      end
+
+let resumer t ~wake decision message =
+  Sys.opaque_identity (fun outcome ->
+      Sys.opaque_identity (resume t wake decision message outcome))
+
 (* --- Serving -------------------------------------------------------------- *)
 
 let is_empty t =

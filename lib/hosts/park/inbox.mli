@@ -36,6 +36,27 @@ val decide_and_post : 'a t -> 'b Decision.t -> ('b, exn) result -> 'a -> posted
     - {b Cost}: O(1), three atomic operations. It never waits for another
       thread. *)
 
+val resumer :
+  'a t ->
+  wake:(unit -> unit) ->
+  'b Decision.t ->
+  (('b, exn) result -> 'a) ->
+  ('b, exn) result ->
+  bool
+(** [resumer t ~wake decision message] is the resumer of a task (H2). With an
+    [outcome] it decides, posts [message outcome], calls [wake ()] if the loop
+    sleeps, and answers whether it has decided. Make it before [block] is
+    called: an allocation in the call of the resumer is one that a signal
+    handler could interrupt.
+
+    A signal handler may raise meanwhile. Before the decision, the resumer
+    begins again; after it, [wake ()] is called until it returns. Then the
+    exception is raised, which means that the task was resumed. But if the wait
+    was decided by others meanwhile, the answer is [false], and the exception is
+    raised where the thread waits next.
+
+    - {b Cost}: as {!decide_and_post}, and that of [wake]. *)
+
 (** {2 For the loop} *)
 
 val is_empty : 'a t -> bool

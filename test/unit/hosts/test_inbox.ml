@@ -66,6 +66,77 @@ let memory () =
     (Printf.sprintf "%.0f words stayed" promoted)
     (promoted < float messages /. 2.)
 
+(* --- A resumer that signal handlers interrupt ----------------------------------------- *)
+
+module Decision = Concord__Decision
+module Late = Concord__Late
+
+let garbage () = ignore (Sys.opaque_identity (ref 0) : int ref)
+
+(* Told, decided, posted and awake go together, whatever is interrupted. *)
+let resumed_interrupted () =
+  Interrupting.at_every_allocation @@ fun () ->
+  let t = Inbox.create () and decision = Decision.create () in
+  yes "asleep" (Inbox.fall_asleep t);
+  let told = ref false and woken = ref false in
+  let wake () =
+    garbage ();
+    woken := true;
+    garbage ()
+  and message _ =
+    garbage ();
+    1
+  in
+  let resumer = Inbox.resumer t ~wake decision message and outcome = Ok 42 in
+  let resume armed =
+    armed := true;
+    (match resumer outcome with
+    | resumed -> told := resumed
+    | exception Exit -> told := true);
+    armed := false
+  and check what =
+    yes (what ^ ": told") !told;
+    yes (what ^ ": decided") (Decision.outcome decision = Ok 42);
+    yes (what ^ ": woken") !woken;
+    serves t [ 1 ]
+  in
+  (resume, check)
+
+(* Another thread decides while it prepares: that is no promise, and the exception is told
+   where the thread waits next. *)
+let refused_interrupted () =
+  let t = Inbox.create () and decision = Decision.create () in
+  let prepared = ref 0 in
+  let message _ =
+    incr prepared;
+    ignore (Decision.decide decision (Ok 1) : bool);
+    if !prepared = 1 then raise Exit else 2
+  in
+  no "told" (Inbox.resumer t ~wake:ignore decision message (Ok 2));
+  raises "the next wait" Exit Late.raise_kept;
+  serves t []
+
+(* One resumer is made of another: what that raises comes after it has resumed. *)
+let made_of_another () =
+  let resumed = ref 0 in
+  let resumer (v : int) =
+    resumed := v;
+    raise Exit
+  in
+  raises "as it is" Exit (fun () -> Decision.insist succ resumer 1);
+  int "resumed" 2 !resumed;
+  let tries = ref 0 in
+  let prepare v =
+    incr tries;
+    if !tries < 3 then raise Exit else v
+  in
+  raises "it was interrupted" Exit (fun () ->
+      Decision.insist prepare (fun _ -> true) 1);
+  int "tries" 3 !tries;
+  tries := 0;
+  no "refused" (Decision.insist prepare (fun _ -> false) 1);
+  raises "the next wait" Exit Late.raise_kept
+
 let () =
   run "Inbox"
     [
@@ -76,4 +147,10 @@ let () =
           test "it is awake" awake;
           test "memory" memory;
         ] );
+      ( "signal handlers",
+        Interrupting.only (test "resumed" resumed_interrupted)
+        @ [
+            test "refused" refused_interrupted;
+            test "made of another" made_of_another;
+          ] );
     ]
