@@ -1,0 +1,73 @@
+type t = { socket : Unix.file_descr; replies : in_channel }
+
+let to_port port =
+  let socket = Unix.(socket ~cloexec:true PF_INET SOCK_STREAM 0) in
+  (* so that the server soon has to wait for a client that reads nothing *)
+  Unix.setsockopt_int socket SO_RCVBUF 8192;
+  Unix.setsockopt_float socket SO_RCVTIMEO 20.;
+  Unix.setsockopt_float socket SO_SNDTIMEO 20.;
+  Unix.connect socket (ADDR_INET (Unix.inet_addr_loopback, port));
+  socket
+
+let reply t =
+  match In_channel.input_line t.replies with
+  | Some line -> String.trim line
+  | None | (exception Sys_error _) -> "-1"
+
+let code_of line = Scanf.sscanf line "%d" Fun.id
+
+let open_ port =
+  let socket = to_port port in
+  { socket; replies = Unix.in_channel_of_descr socket }
+
+let connect port =
+  let t = open_ port in
+  Concord_test_support.Check.int "greeting" 220 (code_of (reply t));
+  t
+
+let send t command =
+  let line = command ^ "\r\n" in
+  ignore (Unix.write_substring t.socket line 0 (String.length line) : int)
+
+let ask t command =
+  send t command;
+  reply t
+
+let code t command = code_of (ask t command)
+
+let login port =
+  let t = connect port in
+  Concord_test_support.Check.int "USER" 331 (code t "USER anonymous");
+  Concord_test_support.Check.int "PASS" 230 (code t "PASS me@example.com");
+  t
+
+let data t =
+  to_port (Scanf.sscanf (ask t "EPSV") "229 %s@(|||%d|)" (fun _ port -> port))
+
+let receive socket =
+  let channel = Unix.in_channel_of_descr socket in
+  Fun.protect
+    ~finally:(fun () -> In_channel.close channel)
+    (fun () -> In_channel.input_all channel)
+
+let last t first = if first = 150 then code_of (reply t) else first
+
+let retrieve t command =
+  let data = data t in
+  let first = code t command in
+  let text = receive data in
+  (last t first, text)
+
+let store t name text =
+  let data = data t in
+  let first = code t ("STOR " ^ name) in
+  if first = 150 then
+    ignore (Unix.write_substring data text 0 (String.length text) : int);
+  Unix.close data;
+  last t first
+
+let reset socket =
+  Unix.setsockopt_optint socket SO_LINGER (Some 0);
+  Unix.close socket
+
+let close t = In_channel.close t.replies

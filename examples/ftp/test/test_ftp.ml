@@ -1,0 +1,293 @@
+open Concord_test_support
+open Server
+
+let test name ?options f = Check.test name (fun () -> with_server ?options f)
+
+(* --- Other programs as clients --- *)
+
+let curl t options path =
+  let url = Printf.sprintf "ftp://127.0.0.1:%d/%s" t.port path in
+  output_of
+    ([ "curl"; "-s"; "--max-time"; "20"; "--path-as-is" ] @ options @ [ url ])
+
+let check_curl t ?(options = []) path expected =
+  let code, text = curl t options path in
+  Check.int ("curl's exit code, " ^ path) 0 code;
+  Check.yes path (text = expected)
+
+let check_refused t ?(options = []) path =
+  let code, text = curl t options path in
+  Check.yes (path ^ " is refused") (code <> 0);
+  Alcotest.(check string) path "" text
+
+(* curl writes a listing with the lines' ends of the system. *)
+let with_curl t =
+  let names = [ "-l" ] and pasv = [ "--disable-epsv" ] in
+  check_curl t ~options:names "" "big\nhello.txt\nsub\nupload\n";
+  check_curl t ~options:(names @ pasv) "sub/" "deep.txt\n";
+  check_curl t "hello.txt" "hello\r\n";
+  check_curl t ~options:pasv "sub/deep.txt" "deep";
+  check_curl t "big" big;
+  check_curl t ~options:[ "-C"; "7999990" ] "big" (String.sub big 7_999_990 10);
+  let upload = [ "-T"; Filename.concat t.root "big" ] in
+  check_curl t ~options:upload "upload/new" "";
+  Check.yes "uploaded" (contents t "upload/new" = big);
+  List.iter
+    (check_refused t ~options:upload)
+    [ "upload/new"; "new"; "sub/new"; "upload/../new"; "outside/tmp/new" ];
+  List.iter (check_refused t)
+    [ "nothing"; "outside/etc/passwd"; "sub/link.txt"; "fifo"; "sub" ];
+  let code, _ = curl t [ "-u"; "root:root" ] "hello.txt" in
+  Check.int "denied (67)" 67 code
+
+let has_python = Sys.command "python3 -c 'import ftplib' 2>/dev/null" = 0
+
+let with_python t =
+  if has_python then
+    Alcotest.(check (pair int string))
+      "python3" (0, "done\n")
+      (output_of
+         [ "python3"; "with_ftplib.py"; string_of_int t.port; t.root ^ "/big" ])
+  else print_endline "python3 with ftplib is not installed: left out"
+
+(* --- The protocol --- *)
+
+let codes client =
+  List.iter (fun (command, expected) ->
+      Check.int command expected (Client.code client command))
+
+let before_login t =
+  let client = Client.connect t.port in
+  codes client
+    [
+      ("PWD", 530);
+      ("RETR hello.txt", 530);
+      ("EPSV", 530);
+      ("SYST", 215);
+      ("PASS x", 503);
+      ("USER root", 530);
+      ("PASS x", 503);
+      ("noop", 200);
+      ("USER ftp", 331);
+      ("PWD", 530);
+      ("PASS", 230);
+      ("PWD", 257);
+      ("QUIT", 221);
+      ("NOOP", -1);
+    ];
+  Client.close client
+
+let paths t =
+  let client = Client.login t.port in
+  let where expected =
+    Client.send client "PWD";
+    Alcotest.(check string)
+      "PWD"
+      (Printf.sprintf "257 \"%s\" is the current folder." expected)
+      (Client.reply client)
+  in
+  codes client [ ("CWD sub", 250) ];
+  where "/sub";
+  codes client [ ("CWD ..", 250); ("CWD ..", 250); ("CDUP", 250) ];
+  where "/";
+  codes client [ ("CWD /sub/../../../sub/.", 250) ];
+  where "/sub";
+  codes client
+    [
+      ("SIZE deep.txt", 213);
+      ("SIZE ../../../hello.txt", 213);
+      ("MDTM ../hello.txt", 213);
+      ("SIZE ../../etc/passwd", 550);
+      ("CWD deep.txt", 550);
+      ("SIZE deep.txt/..", 550);
+      ("CWD /outside", 550);
+      ("SIZE /outside/etc/passwd", 550);
+      ("SIZE link.txt", 550);
+      ("SIZE /fifo", 550);
+      ("SIZE /sub", 550);
+      ("SIZE a\000b", 501);
+    ];
+  where "/sub";
+  Client.close client
+
+let protocol t =
+  let client = Client.login t.port in
+  codes client
+    [
+      ("TYPE I", 200);
+      ("TYPE E", 504);
+      ("PORT 127,0,0,1,4,5", 502);
+      ("RETR hello.txt", 425);
+      ("LIST", 425);
+      ("REST x", 501);
+      ("REST -1", 501);
+      ("STOR upload/x", 425);
+      ("", 502);
+    ];
+  Client.send client "FEAT";
+  let rec features () =
+    match Client.reply client with
+    | "211 End" -> []
+    | line -> line :: features ()
+  in
+  Check.int "features" 6 (List.length (features ()));
+  Alcotest.(check (pair int string))
+    "REST" (226, "lo\r\n")
+    (Client.code client "REST 3" |> Check.int "REST" 350;
+     Client.retrieve client "RETR hello.txt");
+  Alcotest.(check (pair int string))
+    "once" (226, "hello\r\n")
+    (Client.retrieve client "RETR hello.txt");
+  (* two commands at once, and one in parts *)
+  Client.send client "NOOP\r\nSYST";
+  Check.strings "both" [ "200"; "215" ]
+    (List.init 2 (fun _ -> String.sub (Client.reply client) 0 3));
+  Client.send client (String.make 5000 'x');
+  Check.int "a long line" 500 (Client.code client "");
+  Client.close client
+
+let uploads t =
+  let client = Client.login t.port in
+  let store = Client.store client in
+  Check.int "new" 226 (store "upload/one" "1");
+  Check.int "again" 553 (store "upload/one" "2");
+  Check.int "elsewhere" 553 (store "two" "2");
+  Check.int "below" 553 (store "upload/a/b" "2");
+  Check.int "hidden way" 553 (store "upload/../two" "2");
+  Check.int "in the folder" 250 (Client.code client "CWD upload");
+  Check.int "relative" 226 (store "two" "22");
+  Check.int "after REST" 350 (Client.code client "REST 1");
+  Check.int "after REST" 554 (store "three" "2");
+  Check.strings "stored" [ "one"; "two" ]
+    (List.sort compare (Array.to_list (Sys.readdir (t.root ^ "/upload"))));
+  Alcotest.(check string) "kept" "1" (contents t "upload/one");
+  Client.close client
+
+(* --- Clients that do not do what they should --- *)
+
+(* More than the sockets hold, so the server has to wait for the client. *)
+let begin_to_retrieve client =
+  let data = Client.data client in
+  Check.int "RETR" 150 (Client.code client "RETR big");
+  let some = Bytes.create 1000 in
+  Check.yes "some has come" (Unix.read data some 0 1000 > 0);
+  data
+
+let disconnected t =
+  let client = Client.login t.port in
+  Client.reset (begin_to_retrieve client);
+  Alcotest.(check string) "reply" "426" (String.sub (Client.reply client) 0 3);
+  Check.int "the session is there" 200 (Client.code client "NOOP");
+  (* an upload that is broken off leaves nothing *)
+  let data = Client.data client in
+  Check.int "STOR" 150 (Client.code client "STOR upload/half");
+  ignore (Unix.write_substring data big 0 1_000_000 : int);
+  Client.reset data;
+  Alcotest.(check string) "reply" "426" (String.sub (Client.reply client) 0 3);
+  Check.no "no half a file" (Sys.file_exists (t.root ^ "/upload/half"));
+  (* both connections at once, and one that never opens the other *)
+  let data = begin_to_retrieve client in
+  Client.close client;
+  Client.reset data;
+  let client = Client.login t.port in
+  Check.int "EPSV" 229 (Client.code client "EPSV");
+  Client.close client
+
+let slow t =
+  let slow = List.init 5 (fun _ -> Client.login t.port) in
+  let data = List.map begin_to_retrieve slow in
+  let quick = Client.login t.port in
+  Check.yes "another one has all of it"
+    (Client.retrieve quick "RETR big" = (226, big));
+  Client.close quick;
+  List.iter (fun data -> Client.receive data |> ignore) data;
+  List.iter
+    (fun client ->
+      Alcotest.(check string)
+        "reply" "226"
+        (String.sub (Client.reply client) 0 3);
+      Client.close client)
+    slow
+
+let impatient t =
+  let idle = Client.login t.port in
+  let stuck = Client.login t.port in
+  let data = begin_to_retrieve stuck in
+  let reply client = String.sub (Client.reply client) 0 3 in
+  Alcotest.(check string) "idle" "421" (reply idle);
+  Alcotest.(check string) "stuck" "421" (reply stuck);
+  let never = Client.login t.port in
+  Check.int "EPSV" 229 (Client.code never "EPSV");
+  Check.int "RETR" 150 (Client.code never "RETR hello.txt");
+  Alcotest.(check string) "never connects" "425" (reply never);
+  Unix.close data;
+  List.iter Client.close [ idle; stuck; never ]
+
+let too_many t =
+  let first = Client.login t.port in
+  let second = Client.login t.port in
+  let greeting () =
+    let client = Client.open_ t.port in
+    let reply = Client.reply client in
+    Client.close client;
+    String.sub reply 0 3
+  in
+  Alcotest.(check string) "refused" "421" (greeting ());
+  Client.close first;
+  Check.eventually "a place" (fun () -> greeting () = "220");
+  Client.close second
+
+(* --- Many --- *)
+
+(* The server has one descriptor for each, and a few more; so has this program. *)
+let limit () =
+  match output_of [ "/bin/sh"; "-c"; "ulimit -n" ] with
+  | _, "unlimited\n" -> max_int
+  | _, text -> Scanf.sscanf text "%d" Fun.id
+
+let thousand t =
+  let n = min 1000 (limit () - 50) in
+  let before = descriptors t in
+  let clients = List.init n (fun _ -> Client.login t.port) in
+  Option.iter
+    (fun before ->
+      Check.int "descriptors" (before + n) (Option.get (descriptors t)))
+    before;
+  List.iter
+    (fun client ->
+      Alcotest.(check (pair int string))
+        "beside the others" (226, "hello\r\n")
+        (Client.retrieve client "RETR hello.txt"))
+    clients;
+  List.iter (fun client -> Client.send client "NOOP") clients;
+  let answered =
+    List.filter
+      (fun client -> Client.reply client = "200 Nothing done.")
+      clients
+  in
+  Check.int "answered" n (List.length answered);
+  List.iter Client.close clients;
+  Printf.printf "%d sessions at once\n" n
+
+let () =
+  (* To write to a connection that is closed fails, and does not end the program. *)
+  Sys.set_signal Sys.sigpipe Signal_ignore;
+  Check.run "ftp"
+    [
+      ("clients", [ test "curl" with_curl; test "python" with_python ]);
+      ( "protocol",
+        [
+          test "before login" before_login;
+          test "paths" paths;
+          test "commands" protocol;
+          test "uploads" uploads;
+        ] );
+      ( "bad clients",
+        [
+          test "disconnected" disconnected;
+          test "slow" slow;
+          test "silent" ~options:[ "--patience=0.3" ] impatient;
+          test "too many" ~options:[ "--max-sessions=2" ] too_many;
+        ] );
+      ("many", [ test "a thousand sessions" thousand ]);
+    ]

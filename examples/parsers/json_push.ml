@@ -1,0 +1,29 @@
+open Concord_generator
+
+type t = (string, Yojson.Safe.t) Consumer.t
+
+(* [Lexing] asks for up to [n] bytes: the rest of a longer string is for the next time. An
+   empty string would look like the end of the input. *)
+let refill read =
+  let text = ref "" and start = ref 0 in
+  let rec refill buffer n =
+    let left = String.length !text - !start in
+    if left > 0 then (
+      let n = min n left in
+      Bytes.blit_string !text !start buffer 0 n;
+      start := !start + n;
+      n)
+    else
+      match read () with
+      | None -> 0
+      | Some next ->
+          text := next;
+          start := 0;
+          refill buffer n
+  in
+  refill
+
+let create () =
+  Consumer.create (fun read ->
+      Yojson.Safe.from_lexbuf (Yojson.init_lexer ())
+        (Lexing.from_function ~with_positions:false (refill read)))
