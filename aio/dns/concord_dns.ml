@@ -159,6 +159,8 @@ let leave t key query =
       ((), { s with queries })
   | _ -> ((), s)
 
+let in_progress t = By_key.cardinal (Atomic.get t.state).queries
+
 let ask t key =
   match join t key with
   | Known answer -> Ok answer

@@ -139,3 +139,8 @@ val resolve :
               | exception e -> Concord_aio.close fd; raise e
       val connect_to : string -> int -> Unix.file_descr = <fun>
     ]} *)
+
+(**/**)
+
+val in_progress : t -> int
+(** How many queries tasks wait for. For tests. *)
