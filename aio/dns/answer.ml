@@ -1,0 +1,57 @@
+type t =
+  | Addresses of Unix.inet_addr list
+  | Alias of string
+  | No_address
+  | No_such_name
+
+(* A wrong record should not be kept for years. *)
+let longest = 86_400
+
+let error_of_code = function
+  | 1 -> "did not understand the question"
+  | 2 -> "failed"
+  | 4 -> "does not know such questions"
+  | 5 -> "refused"
+  | code -> Printf.sprintf "answered with the code %d" code
+
+(* What [f] gives for the data of the records of [name], and the least of [ttl] and theirs. *)
+let about name ttl f records =
+  List.fold_right
+    (fun (r : Message.record) (found, ttl) ->
+      match if r.name = name then f r.data else None with
+      | Some v -> (v :: found, min ttl r.ttl)
+      | None -> (found, ttl))
+    records ([], ttl)
+
+(* RFC 2308: without a SOA record the absence is not to be kept. *)
+let absence (m : Message.t) ttl =
+  List.find_map
+    (fun (r : Message.record) ->
+      match r.data with
+      | Authority minimum -> Some (min ttl (min minimum r.ttl))
+      | _ -> None)
+    m.authority
+
+let of_message ~name kind (m : Message.t) =
+  let address = function
+    | Message.Address (k, a) when k = kind -> Some a
+    | _ -> None
+  and alias = function Message.Alias target -> Some target | _ -> None in
+  (* Each alias uses up a record, unless they form a cycle. *)
+  let rec follow current ttl left =
+    match about current ttl address m.answers with
+    | (_ :: _ as addresses), ttl -> Ok (Addresses addresses, ttl)
+    | [], _ -> (
+        match about current ttl alias m.answers with
+        | target :: _, ttl when left > 0 -> follow target ttl (left - 1)
+        | _ :: _, _ -> Error "gave aliases that lead in a circle"
+        | [], _ -> (
+            match absence m ttl with
+            | Some ttl -> Ok (No_address, ttl)
+            | None when current <> name -> Ok (Alias current, ttl)
+            | None -> Ok (No_address, 0)))
+  in
+  match m.code with
+  | 0 -> follow name longest (List.length m.answers)
+  | 3 -> Ok (No_such_name, Option.value (absence m longest) ~default:0)
+  | code -> Error (error_of_code code)

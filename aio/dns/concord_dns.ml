@@ -1,0 +1,311 @@
+open Concord
+module Aio = Concord_aio
+
+module By_key = Map.Make (struct
+  type t = Cache.key
+
+  let compare = compare
+end)
+
+type error =
+  | Invalid_name
+  | No_such_name
+  | No_address
+  | Timed_out
+  | Failed of string
+
+let error_message = function
+  | Invalid_name -> "not a name of a host"
+  | No_such_name -> "no such name"
+  | No_address -> "the name has no such address"
+  | Timed_out -> "no server answered in time"
+  | Failed what -> what
+
+type answer = (Answer.t, error) result
+
+(* A query in progress. Who asks forces it: so the first asker runs it, and the next one does
+   if that is cancelled. *)
+type query = { answer : answer Lazy.t; askers : int }
+type state = { cache : Answer.t Cache.t; queries : query By_key.t }
+
+(* [state], the only Atomic here
+
+   Of each key    Left by                To           By whom
+   neither        join                   a query      the first asker
+   a query of n   join                   n + 1        an asker, unless it has ended
+                  join                   another      an asker, if it has ended
+                  keep                   and answer   the asker that runs the query
+                  leave                  n - 1        an asker that joined it, in any case
+                  leave                  no query     the last one of these
+   an answer      keep of another one    neither      the task that does that, if there are too many
+
+   Each change is one compare-and-set; nothing is owed after it. *)
+type t = {
+  hosts : Hosts.t;
+  servers : Unix.sockaddr list;
+  search : string list;
+  ndots : int;
+  timeout : float;
+  attempts : int;
+  limit : float;
+  race : bool;
+  now : unit -> float;
+  state : state Atomic.t;
+}
+
+let rec update t f =
+  let before = Atomic.get t.state in
+  let result, after = f before in
+  if Atomic.compare_and_set t.state before after then result else update t f
+
+(* --- Asking servers --------------------------------------------------------- *)
+
+let name_of_server = function
+  | Unix.ADDR_UNIX path -> path
+  | ADDR_INET (address, port) ->
+      Printf.sprintf "%s, port %d" (Unix.string_of_inet_addr address) port
+
+(* One try. The answer, with how long it may be kept. *)
+let try_server t name kind server =
+  let failed what =
+    Error
+      (Failed (Printf.sprintf "the server %s %s" (name_of_server server) what))
+  in
+  match
+    Tasks.with_timeout t.timeout (fun () -> Exchange.ask server name kind)
+  with
+  | None -> Error Timed_out
+  | Some m -> (
+      match Answer.of_message ~name kind m with
+      | Ok found -> Ok found
+      | Error what -> failed what)
+  | exception Unix.Unix_error (e, _, _) ->
+      failed ("cannot be asked: " ^ Unix.error_message e)
+  | exception End_of_file -> failed "closed the connection"
+  | exception Message.Malformed what -> failed ("sent a bad message: " ^ what)
+
+let rec one_after_another try_ = function
+  | [] -> Error Timed_out
+  | [ server ] -> try_ server
+  | server :: others -> (
+      match try_ server with
+      | Ok found -> Ok found
+      | Error _ -> one_after_another try_ others)
+
+(* The first answer, or the last failure. *)
+let all_at_once try_ servers =
+  let decided = Promise.create ()
+  and left = Atomic.make (List.length servers) in
+  let run server () =
+    let result = try_ server in
+    let is_last = Atomic.fetch_and_add left (-1) = 1 in
+    if Result.is_ok result || is_last then
+      ignore (Promise.try_fill decided result : bool);
+    Promise.await decided
+  in
+  Tasks.any (List.map run servers)
+
+let ask_servers t name kind =
+  let strategy = if t.race then all_at_once else one_after_another in
+  let rec attempt n =
+    match strategy (try_server t name kind) t.servers with
+    | Error _ when n > 1 -> attempt (n - 1)
+    | result -> result
+  in
+  attempt t.attempts
+
+(* --- One query for all that ask --------------------------------------------- *)
+
+let keep t key answer ttl =
+  if ttl > 0 then
+    let expires = t.now () +. float ttl in
+    update t (fun s ->
+        ((), { s with cache = Cache.add s.cache ~expires key answer }))
+
+let new_query t ((name, kind) as key) =
+  let ask () =
+    match ask_servers t name kind with
+    | Error e -> Error e
+    | Ok (answer, ttl) ->
+        keep t key answer ttl;
+        Ok answer
+  in
+  { answer = Lazy.from_fun ask; askers = 0 }
+
+type joined = Known of Answer.t | Asked of query
+
+let join t key =
+  let fresh = new_query t key and now = t.now () in
+  update t @@ fun s ->
+  match Cache.find s.cache ~now key with
+  | Some answer -> (Known answer, s)
+  | None ->
+      let query =
+        match By_key.find_opt key s.queries with
+        | Some query when Lazy.peek query.answer = None -> query
+        | _ -> fresh
+      in
+      let query = { query with askers = query.askers + 1 } in
+      (Asked query, { s with queries = By_key.add key query s.queries })
+
+let leave t key query =
+  update t @@ fun s ->
+  match By_key.find_opt key s.queries with
+  | Some q when q.answer == query.answer ->
+      let queries =
+        if q.askers = 1 then By_key.remove key s.queries
+        else By_key.add key { q with askers = q.askers - 1 } s.queries
+      in
+      ((), { s with queries })
+  | _ -> ((), s)
+
+let in_progress t = By_key.cardinal (Atomic.get t.state).queries
+
+let ask t key =
+  match join t key with
+  | Known answer -> Ok answer
+  | Asked query ->
+      Fun.protect
+        ~finally:(fun () -> leave t key query)
+        (fun () -> Lazy.force query.answer)
+
+(* --- Names ------------------------------------------------------------------ *)
+
+exception Unknown
+
+(* Instead of {!ask}: what is known. *)
+let known t key =
+  match Cache.find (Atomic.get t.state).cache ~now:(t.now ()) key with
+  | Some answer -> Ok answer
+  | None -> raise_notrace Unknown
+
+let most_aliases = 8
+
+let rec addresses ?(aliases = 0) ask name kind =
+  match ask (name, kind) with
+  | Error e -> Error e
+  | Ok (Answer.Addresses addresses) -> Ok addresses
+  | Ok No_address -> Error No_address
+  | Ok No_such_name -> Error No_such_name
+  | Ok (Alias _) when aliases = most_aliases ->
+      Error (Failed "too many aliases")
+  | Ok (Alias target) when Message.is_name target ->
+      addresses ~aliases:(aliases + 1) ask target kind
+  | Ok (Alias _) -> Error (Failed "an alias of what is not a name")
+
+let of_both ipv4 ipv6 =
+  match (ipv4, ipv6) with
+  | Ok a, Ok b -> Ok (a @ b)
+  | (Ok _ as ok), Error _ | Error _, (Ok _ as ok) -> ok
+  | Error (No_such_name | No_address), (Error _ as error) -> error
+  | error, Error _ -> error
+
+(* The names to try, in order. *)
+let candidates t name =
+  let length = String.length name in
+  if String.ends_with ~suffix:"." name then [ String.sub name 0 (length - 1) ]
+  else
+    let dots = String.fold_left (fun n c -> if c = '.' then n + 1 else n) 0 name
+    and searched = List.map (fun domain -> name ^ "." ^ domain) t.search in
+    if dots >= t.ndots then name :: searched else searched @ [ name ]
+
+let rec search find = function
+  | [] -> Error No_such_name
+  | name :: names -> (
+      match find name with
+      | Error ((No_such_name | No_address) as e) when names <> [] -> (
+          match search find names with
+          | Error No_such_name -> Error e
+          | result -> result)
+      | result -> result)
+
+let is_of family address =
+  match (family, Unix.is_inet6_addr address) with
+  | `Any, _ | `Ipv4, false | `Ipv6, true -> true
+  | `Ipv4, true | `Ipv6, false -> false
+
+let by_dns t family name =
+  let find ~both ask name =
+    match family with
+    | `Ipv4 -> addresses ask name Message.A
+    | `Ipv6 -> addresses ask name Message.Aaaa
+    | `Any ->
+        let a, b =
+          both
+            (fun () -> addresses ask name Message.A)
+            (fun () -> addresses ask name Message.Aaaa)
+        in
+        of_both a b
+  in
+  match List.filter Message.is_name (candidates t name) with
+  | [] -> Error Invalid_name
+  | names -> (
+      let in_turn f g =
+        let a = f () in
+        (a, g ())
+      in
+      match search (find ~both:in_turn (known t)) names with
+      | result -> result
+      | exception Unknown ->
+          Tasks.with_timeout t.limit (fun () ->
+              search (find ~both:Tasks.both (ask t)) names)
+          |> Option.value ~default:(Error Timed_out))
+
+let resolve ?(family = `Any) t name =
+  let of_family addresses =
+    match List.filter (is_of family) addresses with
+    | [] -> Error No_address
+    | addresses ->
+        let ipv6, ipv4 = List.partition Unix.is_inet6_addr addresses in
+        Ok (ipv4 @ ipv6)
+  in
+  match Unix.inet_addr_of_string name with
+  | address -> of_family [ address ]
+  | exception Failure _ -> (
+      let name = String.lowercase_ascii name in
+      match of_family (Hosts.find t.hosts name) with
+      | Ok addresses -> Ok addresses
+      | Error _ -> by_dns t family name)
+
+(* --- A resolver ------------------------------------------------------------- *)
+
+let lines file =
+  let rec rest ic lines =
+    match Aio.input_line ic with
+    | line -> rest ic (line :: lines)
+    | exception End_of_file -> List.rev lines
+  in
+  if Sys.file_exists file then Aio.with_open_in file (fun ic -> rest ic [])
+  else []
+
+let create ?(resolv_conf = "/etc/resolv.conf") ?(hosts = "/etc/hosts") ?servers
+    ?timeout ?attempts ?(limit = 30.) ?(race = false) ?(size = 1000)
+    ?(now = Unix.gettimeofday) () =
+  let conf = Resolv_conf.of_lines (lines resolv_conf) in
+  let servers =
+    match servers with
+    | Some servers -> servers
+    | None -> List.map (fun a -> Unix.ADDR_INET (a, 53)) conf.servers
+  in
+  let timeout = Option.value timeout ~default:(float conf.timeout)
+  and attempts = Option.value attempts ~default:conf.attempts in
+  let refuse format =
+    Printf.ksprintf (fun s -> invalid_arg ("Concord_dns.create: " ^ s)) format
+  in
+  if servers = [] then refuse "no servers";
+  if not (timeout > 0.) then refuse "a timeout of %g" timeout;
+  if not (limit > 0.) then refuse "a limit of %g" limit;
+  if attempts < 1 then refuse "attempts of %d" attempts;
+  if size < 1 then refuse "a size of %d" size;
+  {
+    hosts = Hosts.of_lines (lines hosts);
+    servers;
+    search = conf.search;
+    ndots = conf.ndots;
+    timeout;
+    attempts;
+    limit;
+    race;
+    now;
+    state = Atomic.make { cache = Cache.empty ~size; queries = By_key.empty };
+  }

@@ -1,0 +1,182 @@
+exception Malformed of string
+
+type kind = A | Aaaa
+
+type data =
+  | Address of kind * Unix.inet_addr
+  | Alias of string
+  | Authority of int
+  | Other
+
+type record = { name : string; ttl : int; data : data }
+
+type t = {
+  id : int;
+  is_response : bool;
+  is_truncated : bool;
+  code : int;
+  questions : (string * kind option) list;
+  answers : record list;
+  authority : record list;
+}
+
+(* Of the bytes of a name, with the length of each label and the final 0. *)
+let longest = 255
+let code_of_kind = function A -> 1 | Aaaa -> 28
+let class_in = 1
+
+(* --- Writing ---------------------------------------------------------------- *)
+
+let is_name name =
+  String.length name <= longest - 2
+  && List.for_all
+       (fun label -> label <> "" && String.length label < 64)
+       (String.split_on_char '.' name)
+
+let query ~id name kind =
+  if not (is_name name) then
+    invalid_arg (Printf.sprintf "Message.query: %S is not a name" name);
+  let b = Buffer.create 64 in
+  Buffer.add_uint16_be b id;
+  (* recursion desired *)
+  Buffer.add_uint16_be b 0x0100;
+  List.iter (Buffer.add_uint16_be b) [ 1; 0; 0; 0 ];
+  List.iter
+    (fun label ->
+      Buffer.add_uint8 b (String.length label);
+      Buffer.add_string b label)
+    (String.split_on_char '.' name);
+  Buffer.add_uint8 b 0;
+  Buffer.add_uint16_be b (code_of_kind kind);
+  Buffer.add_uint16_be b class_in;
+  Buffer.contents b
+
+(* --- Reading ---------------------------------------------------------------- *)
+
+(* Each function gives what stands at a position, and the position behind it. *)
+
+let check s pos length =
+  if pos + length > String.length s then raise (Malformed "it ends too early")
+
+let u8 s pos =
+  check s pos 1;
+  (String.get_uint8 s pos, pos + 1)
+
+let u16 s pos =
+  check s pos 2;
+  (String.get_uint16_be s pos, pos + 2)
+
+let u32 s pos =
+  let high, pos = u16 s pos in
+  let low, pos = u16 s pos in
+  ((high lsl 16) lor low, pos)
+
+let most_pointers = 127
+
+let name s pos =
+  (* [start]: where these labels begin; a pointer leads further back. [labels]: the last one
+     first. *)
+  let rec from ~start ~pointers size labels pos =
+    match u8 s pos with
+    | 0, pos -> (labels, pos)
+    | n, pos when n < 64 ->
+        check s pos n;
+        let size = size + n + 1 and label = String.sub s pos n in
+        if size >= longest then raise (Malformed "a name is too long");
+        if String.contains label '.' then
+          raise (Malformed "a label contains a dot");
+        from ~start ~pointers size (label :: labels) (pos + n)
+    | n, pos when n >= 192 ->
+        let low, pos = u8 s pos in
+        let target = ((n land 63) lsl 8) lor low in
+        if target >= start then raise (Malformed "a pointer does not lead back");
+        if pointers = most_pointers then
+          raise (Malformed "a name has too many pointers");
+        let labels, _ =
+          from ~start:target ~pointers:(pointers + 1) size labels target
+        in
+        (labels, pos)
+    | _ -> raise (Malformed "a label of an unknown type")
+  in
+  let labels, next = from ~start:pos ~pointers:0 0 [] pos in
+  (String.lowercase_ascii (String.concat "." (List.rev labels)), next)
+
+let ipv4 s pos =
+  let byte i = String.get_uint8 s (pos + i) in
+  Unix.inet_addr_of_string
+    (Printf.sprintf "%d.%d.%d.%d" (byte 0) (byte 1) (byte 2) (byte 3))
+
+let ipv6 s pos =
+  let group i = Printf.sprintf "%x" (String.get_uint16_be s (pos + (2 * i))) in
+  Unix.inet_addr_of_string (String.concat ":" (List.init 8 group))
+
+let question s pos =
+  let name, pos = name s pos in
+  let code, pos = u16 s pos in
+  let class_, pos = u16 s pos in
+  let kind =
+    match code with
+    | 1 when class_ = class_in -> Some A
+    | 28 when class_ = class_in -> Some Aaaa
+    | _ -> None
+  in
+  ((name, kind), pos)
+
+let positive n = if n land 0x8000_0000 = 0 then n else 0
+
+let data s pos ~code ~length =
+  match (code, length) with
+  | 1, 4 -> Address (A, ipv4 s pos)
+  | 28, 16 -> Address (Aaaa, ipv6 s pos)
+  | 5, _ -> Alias (fst (name s pos))
+  | 6, _ ->
+      let _, pos = name s pos in
+      let _, pos = name s pos in
+      (* before it: serial, refresh, retry, expire *)
+      Authority (positive (fst (u32 s (pos + 16))))
+  | (1 | 28), _ -> raise (Malformed "an address of a wrong length")
+  | _ -> Other
+
+let record s pos =
+  let name, pos = name s pos in
+  let code, pos = u16 s pos in
+  let class_, pos = u16 s pos in
+  let ttl, pos = u32 s pos in
+  let length, pos = u16 s pos in
+  check s pos length;
+  let data = if class_ = class_in then data s pos ~code ~length else Other in
+  ({ name; ttl = positive ttl; data }, pos + length)
+
+let several n read s pos =
+  let rec more n all pos =
+    if n = 0 then (List.rev all, pos)
+    else
+      let one, pos = read s pos in
+      more (n - 1) (one :: all) pos
+  in
+  more n [] pos
+
+let decode s =
+  let id, pos = u16 s 0 in
+  let flags, pos = u16 s pos in
+  let count_questions, pos = u16 s pos in
+  let count_answers, pos = u16 s pos in
+  let count_authority, pos = u16 s pos in
+  let _, pos = u16 s pos in
+  let questions, pos = several count_questions question s pos in
+  let is_truncated = flags land 0x0200 <> 0 in
+  let answers, authority =
+    if is_truncated then ([], [])
+    else
+      let answers, pos = several count_answers record s pos in
+      (answers, fst (several count_authority record s pos))
+  in
+  {
+    id;
+    is_response = flags land 0x8000 <> 0;
+    is_truncated;
+    code = flags land 15;
+    questions;
+    answers;
+    authority;
+  }

@@ -1,0 +1,51 @@
+type t = {
+  servers : Unix.inet_addr list;
+  search : string list;
+  ndots : int;
+  timeout : int;
+  attempts : int;
+}
+
+let most_servers = 3
+
+let default =
+  { servers = []; search = []; ndots = 1; timeout = 5; attempts = 2 }
+
+let address s =
+  match Unix.inet_addr_of_string s with
+  | address -> Some address
+  | exception Failure _ -> None
+
+(* Without the final dot; the root is no domain to search. *)
+let domain name =
+  let name = String.lowercase_ascii name in
+  let length = String.length name in
+  if not (String.ends_with ~suffix:"." name) then Some name
+  else if length = 1 then None
+  else Some (String.sub name 0 (length - 1))
+
+let option t word =
+  let number least most n = max least (min most n) in
+  match String.split_on_char ':' word with
+  | [ name; value ] -> (
+      match (name, int_of_string_opt value) with
+      | "ndots", Some n -> { t with ndots = number 0 15 n }
+      | "timeout", Some n -> { t with timeout = number 1 30 n }
+      | "attempts", Some n -> { t with attempts = number 1 5 n }
+      | _ -> t)
+  | _ -> t
+
+let line t line =
+  match Words.of_line ~comment:[ '#'; ';' ] line with
+  | "nameserver" :: server :: _ ->
+      { t with servers = t.servers @ Option.to_list (address server) }
+  | "search" :: domains -> { t with search = List.filter_map domain domains }
+  | "domain" :: name :: _ -> { t with search = Option.to_list (domain name) }
+  | "options" :: words -> List.fold_left option t words
+  | _ -> t
+
+let of_lines lines =
+  let t = List.fold_left line default lines in
+  match List.filteri (fun i _ -> i < most_servers) t.servers with
+  | [] -> { t with servers = [ Unix.inet_addr_loopback ] }
+  | servers -> { t with servers }

@@ -1,0 +1,34 @@
+(** A DNS server on the loopback interface, in threads of its own. *)
+
+module Message = Concord_dns__Message
+
+type t
+
+val address : t -> Unix.sockaddr
+
+val asked : t -> int
+(** How many datagrams have come. *)
+
+val with_ :
+  ?tcp:(Message.t -> Message.t list) ->
+  (Message.t -> Message.t list) ->
+  (t -> 'a) ->
+  'a
+(** [with_ ~tcp udp f]: each query is answered with the messages that the
+    function gives. *)
+
+(** {2 Answers} *)
+
+val reply :
+  ?code:int ->
+  ?authority:Message.record list ->
+  Message.record list ->
+  Message.t ->
+  Message.t
+(** The answer to a query. *)
+
+val address_of : ?ttl:int -> string -> string -> Message.record
+(** [address_of name address]. *)
+
+val alias : ?ttl:int -> string -> string -> Message.record
+val soa : ?ttl:int -> int -> Message.record

@@ -1,0 +1,522 @@
+(* The resolver, against servers on the loopback interface. *)
+
+open Concord
+open Concord_test_support
+open Check
+module Fifo = Concord_fifo
+open Dns_server
+module Message = Concord_dns__Message
+
+let nothing = "/dev/null"
+
+let file lines =
+  let name = Filename.temp_file "concord" "dns" in
+  Out_channel.with_open_text name (fun oc ->
+      List.iter (fun line -> output_string oc (line ^ "\n")) lines);
+  name
+
+let with_file lines f =
+  let name = file lines in
+  Fun.protect ~finally:(fun () -> Sys.remove name) (fun () -> f name)
+
+let create ?resolv_conf ?hosts ?(timeout = 20.) ?(attempts = 1) ?limit ?race
+    ?size ?now servers =
+  Concord_dns.create
+    ~resolv_conf:(Option.value resolv_conf ~default:nothing)
+    ~hosts:(Option.value hosts ~default:nothing)
+    ~timeout ~attempts ?limit ?race ?size ?now
+    ~servers:(List.map Server.address servers)
+    ()
+
+let resolved = function
+  | Ok addresses ->
+      String.concat " " (List.map Unix.string_of_inet_addr addresses)
+  | Error e -> Concord_dns.error_message e
+
+let says ?(family = `Ipv4) dns expected name =
+  Alcotest.(check string)
+    name expected
+    (resolved (Concord_dns.resolve ~family dns name))
+
+let descriptors () = Array.length (Sys.readdir "/proc/self/fd") - 1
+
+(* What polls, in a thread and in [run], keeps its own: so both have polled before. *)
+let leaves_none f () =
+  Server.with_
+    (fun _ -> [])
+    (fun s ->
+      let wait () =
+        ignore
+          (Concord_dns.resolve ~family:`Ipv4
+             (create ~timeout:0.01 [ s ])
+             "a.test"
+            : _ result)
+      in
+      wait ();
+      Concord_aio.run wait);
+  let before = descriptors () in
+  f ();
+  eventually "no descriptor is left" (fun () -> descriptors () <= before)
+
+let name_of (query : Message.t) = fst (List.hd query.questions)
+let kind_of (query : Message.t) = snd (List.hd query.questions)
+
+(* A server that knows these records, and that there are no others. *)
+let knows records query =
+  let name = name_of query in
+  let mine =
+    List.filter
+      (fun (r : Message.record) ->
+        r.name = name
+        &&
+        match r.data with
+        | Address (kind, _) -> Some kind = kind_of query
+        | _ -> true)
+      records
+  in
+  if List.exists (fun (r : Message.record) -> r.name = name) records then
+    [ Server.reply mine ~authority:[ Server.soa 60 ] query ]
+  else [ Server.reply ~code:3 [] ~authority:[ Server.soa 60 ] query ]
+
+let a_test = Server.address_of "a.test" "192.0.2.1"
+let aaaa_test = Server.address_of "a.test" "2001:db8::1"
+let silent _ = []
+
+(* --- What servers answer ---------------------------------------------------- *)
+
+let both_families () =
+  Server.with_
+    (knows [ aaaa_test; a_test; Server.address_of "b.test" "192.0.2.2" ])
+  @@ fun s ->
+  let dns = create [ s ] in
+  says dns "192.0.2.1" "a.test";
+  says dns ~family:`Ipv6 "2001:db8::1" "a.test";
+  says dns ~family:`Any "192.0.2.1 2001:db8::1" "A.Test.";
+  says dns ~family:`Any "192.0.2.2" "b.test";
+  says dns ~family:`Ipv6 "the name has no such address" "b.test";
+  says dns ~family:`Any "no such name" "c.test";
+  says dns "not a name of a host" "a..test";
+  says dns "not a name of a host" "";
+  says dns ~family:`Any "192.0.2.7" "192.0.2.7";
+  says dns ~family:`Ipv6 "::1" "::1"
+
+(* Two of them in one message, and one for which it is asked again. *)
+let aliases () =
+  let answer query =
+    match name_of query with
+    | "a.test" ->
+        [
+          Server.reply
+            Server.[ alias "a.test" "b.test"; alias "b.test" "c.test" ]
+            query;
+        ]
+    | "c.test" ->
+        [ Server.reply [ Server.address_of "c.test" "192.0.2.3" ] query ]
+    | name -> [ Server.reply [ Server.alias name ("x" ^ name) ] query ]
+  in
+  Server.with_ answer @@ fun s ->
+  let dns = create [ s ] in
+  says dns "192.0.2.3" "a.test";
+  int "queries" 2 (Server.asked s);
+  says dns "too many aliases" "d.test"
+
+let truncated () =
+  let many =
+    List.init 100 (fun i ->
+        Server.address_of "a.test" (Printf.sprintf "192.0.2.%d" i))
+  in
+  let expected =
+    String.concat " " (List.init 100 (Printf.sprintf "192.0.2.%d"))
+  in
+  Server.with_
+    ~tcp:(fun query -> [ Server.reply many query ])
+    (fun query -> [ { (Server.reply [] query) with is_truncated = true } ])
+  @@ fun s ->
+  says (create [ s ]) expected "a.test";
+  (* a connection that is closed without an answer *)
+  Server.with_ (fun query ->
+      [ { (Server.reply [] query) with is_truncated = true } ])
+  @@ fun s ->
+  match Concord_dns.resolve ~family:`Ipv4 (create [ s ]) "a.test" with
+  | Error (Failed what) -> yes what (contains what "closed the connection")
+  | result -> Alcotest.fail (resolved result)
+
+(* Before the answer comes what could be somebody else's. *)
+let lies () =
+  let lie = [ Server.address_of "a.test" "203.0.113.1" ] in
+  let answer query =
+    let wrong = Server.reply lie query in
+    [
+      { wrong with id = wrong.id lxor 1 };
+      { wrong with is_response = false };
+      { wrong with questions = [ ("b.test", Some Message.A) ] };
+      { wrong with questions = [ ("a.test", Some Message.Aaaa) ] };
+      { wrong with questions = [] };
+      Server.reply [ a_test ] query;
+    ]
+  in
+  Server.with_ answer @@ fun s -> says (create [ s ]) "192.0.2.1" "a.test"
+
+(* A proper answer, but from another port: the one that was asked answers later. *)
+let wrong_source () =
+  let other = Unix.socket ~cloexec:true PF_INET SOCK_DGRAM 0 in
+  let fd = Unix.socket ~cloexec:true PF_INET SOCK_DGRAM 0 in
+  Unix.bind fd (ADDR_INET (Unix.inet_addr_loopback, 0));
+  let send fd to_ m =
+    let s = Wire.encode m in
+    ignore (Unix.sendto_substring fd s 0 (String.length s) [] to_ : int)
+  in
+  let server =
+    Thread.create
+      (fun () ->
+        let b = Bytes.create 512 in
+        let n, from = Unix.recvfrom fd b 0 512 [] in
+        let query = Message.decode (Bytes.sub_string b 0 n) in
+        send other from
+          (Server.reply [ Server.address_of "a.test" "203.0.113.1" ] query);
+        send fd from (Server.reply [ a_test ] query))
+      ()
+  in
+  let dns =
+    Concord_dns.create ~resolv_conf:nothing ~hosts:nothing ~timeout:20.
+      ~servers:[ Unix.getsockname fd ]
+      ()
+  in
+  says dns "192.0.2.1" "a.test";
+  Thread.join server;
+  Unix.close fd;
+  Unix.close other
+
+(* --- Several servers -------------------------------------------------------- *)
+
+let refuses query = [ Server.reply ~code:5 [] query ]
+
+let silent_race () =
+  Server.with_ silent @@ fun first ->
+  Server.with_ refuses @@ fun second ->
+  Server.with_ (knows [ a_test ]) @@ fun third ->
+  says (create ~race:true [ first; second; third ]) "192.0.2.1" "a.test";
+  eventually "all were asked" (fun () ->
+      List.for_all (fun s -> Server.asked s = 1) [ first; second; third ])
+
+let all_fail_race () =
+  Server.with_ refuses @@ fun first ->
+  Server.with_ refuses @@ fun second ->
+  match
+    Concord_dns.resolve ~family:`Ipv4
+      (create ~race:true [ first; second ])
+      "a.test"
+  with
+  | Error (Failed what) -> yes what (contains what "refused")
+  | result -> Alcotest.fail (resolved result)
+
+let in_turn () =
+  Server.with_ silent @@ fun first ->
+  Server.with_ refuses @@ fun second ->
+  Server.with_ (knows [ a_test ]) @@ fun third ->
+  says (create ~timeout:0.05 [ first; second; third ]) "192.0.2.1" "a.test";
+  int "once" 1 (Server.asked first);
+  int "once" 1 (Server.asked second)
+
+let attempts () =
+  let count = Atomic.make 0 in
+  let third query =
+    if Atomic.fetch_and_add count 1 < 2 then refuses query
+    else knows [ a_test ] query
+  in
+  Server.with_ third @@ fun s ->
+  says (create ~attempts:3 [ s ]) "192.0.2.1" "a.test";
+  int "queries" 3 (Server.asked s)
+
+let timeouts () =
+  Server.with_ silent @@ fun s ->
+  says
+    (create ~timeout:0.02 ~attempts:3 [ s ])
+    "no server answered in time" "a.test";
+  int "queries" 3 (Server.asked s);
+  says (create ~limit:0.05 [ s ]) "no server answered in time" "b.test";
+  int "one more" 4 (Server.asked s)
+
+(* Nobody listens there: the system says so at once. *)
+let no_server () =
+  let gone = Server.with_ silent Server.address in
+  let dns =
+    Concord_dns.create ~resolv_conf:nothing ~hosts:nothing ~timeout:20.
+      ~servers:[ gone ] ()
+  in
+  match Concord_dns.resolve dns "a.test" with
+  | Error (Failed what) -> yes what (contains what "refused")
+  | result -> Alcotest.fail (resolved result)
+
+(* --- What is kept ----------------------------------------------------------- *)
+
+let expiry () =
+  let now = ref 1000. in
+  Server.with_ (knows [ Server.address_of ~ttl:10 "a.test" "192.0.2.1" ])
+  @@ fun s ->
+  let dns = create ~now:(fun () -> !now) [ s ] in
+  let asks n name =
+    ignore (Concord_dns.resolve ~family:`Ipv4 dns name : _ result);
+    int name n (Server.asked s)
+  in
+  asks 1 "a.test";
+  now := 1009.;
+  asks 1 "A.test";
+  now := 1010.;
+  asks 2 "a.test";
+  asks 3 "none.test";
+  now := 1069.;
+  asks 3 "none.test";
+  now := 1071.;
+  asks 4 "none.test"
+
+let not_kept () =
+  Server.with_ (fun query -> [ Server.reply ~code:3 [] query ]) @@ fun s ->
+  let dns = create [ s ] in
+  says dns "no such name" "a.test";
+  says dns "no such name" "a.test";
+  int "without a SOA record" 2 (Server.asked s);
+  Server.with_ refuses @@ fun s ->
+  let dns = create [ s ] in
+  let ask () =
+    ignore (Concord_dns.resolve ~family:`Ipv4 dns "a.test" : _ result)
+  in
+  ask ();
+  ask ();
+  int "an error" 2 (Server.asked s)
+
+let bounded () =
+  let any query =
+    [ Server.reply [ Server.address_of (name_of query) "192.0.2.1" ] query ]
+  in
+  Server.with_ any @@ fun s ->
+  let dns = create ~size:2 [ s ] in
+  List.iter (says dns "192.0.2.1") [ "a"; "b"; "c"; "b"; "c"; "a" ];
+  int "a was dropped" 4 (Server.asked s)
+
+(* --- One query for all ------------------------------------------------------ *)
+
+(* Answers once [gate] is open. *)
+let behind gate answer query =
+  Promise.await gate;
+  answer query
+
+let thousand () =
+  let gate = Promise.create () in
+  Server.with_ (behind gate (knows [ a_test ])) @@ fun s ->
+  let dns = create [ s ] in
+  let begun = ref 0 in
+  Concord_aio.run (fun () ->
+      Tasks.iter
+        (fun i ->
+          incr begun;
+          (* the last one runs when all others wait *)
+          if i = 1000 then Promise.fill gate ();
+          says dns "192.0.2.1" "a.test")
+        (List.init 1001 Fun.id));
+  int "in progress" 0 (Concord_dns.in_progress dns);
+  int "begun" 1001 !begun;
+  int "queries" 1 (Server.asked s)
+
+(* The asker that runs the query is cancelled: the next one has the answer nevertheless. *)
+let cancelled_asker () =
+  let gate = Promise.create () in
+  Server.with_ (behind gate (knows [ a_test ])) @@ fun s ->
+  let dns = create [ s ] in
+  Concord_aio.run @@ fun () ->
+  let first =
+    Fifo.fork (fun () ->
+        ignore (Concord_dns.resolve ~family:`Ipv4 dns "a.test" : _ result);
+        Alcotest.fail "cancelled")
+  in
+  let others =
+    List.init 3 (fun _ ->
+        Fifo.fork_promise (fun () ->
+            resolved (Concord_dns.resolve ~family:`Ipv4 dns "a.test")))
+  in
+  Fifo.yield ();
+  Fifo.cancel first;
+  (match Fifo.join first with () -> () | exception _ -> ());
+  Promise.fill gate ();
+  List.iter
+    (fun p -> Alcotest.(check string) "others" "192.0.2.1" (Promise.await p))
+    others
+
+(* Afterwards nothing is left of the query: the next asker sends another one. *)
+let all_cancelled () =
+  Server.with_ silent @@ fun s ->
+  let dns = create [ s ] in
+  Concord_aio.run @@ fun () ->
+  let ask () =
+    ignore (Concord_dns.resolve ~family:`Ipv4 dns "a.test" : _ result)
+  in
+  let give_up n =
+    no "cancelled"
+      (Option.is_some
+         (Tasks.with_timeout 0.03 (fun () -> Tasks.iter ask [ (); () ])));
+    eventually "asked" ~pause:Fifo.yield (fun () -> Server.asked s >= n)
+  in
+  give_up 1;
+  give_up 2;
+  int "in progress" 0 (Concord_dns.in_progress dns)
+
+(* --- Names ------------------------------------------------------------------ *)
+
+let files () =
+  with_file [ "192.0.2.10 Box"; "2001:db8::10 box" ] @@ fun hosts ->
+  with_file [ "search one.test two.test"; "options ndots:2" ]
+  @@ fun resolv_conf ->
+  Server.with_
+    (knows
+       Server.
+         [
+           address_of "x.two.test" "192.0.2.2";
+           address_of "x.y.one.test" "192.0.2.3";
+           address_of "x.y.z" "192.0.2.4";
+           address_of "x.y.z.one.test" "192.0.2.5";
+           address_of "x.y" "192.0.2.6";
+           address_of "box" "192.0.2.7";
+         ])
+  @@ fun s ->
+  let dns = create ~resolv_conf ~hosts [ s ] in
+  says dns ~family:`Any "192.0.2.10 2001:db8::10" "BOX";
+  int "no query" 0 (Server.asked s);
+  says dns "192.0.2.2" "x";
+  says dns "192.0.2.3" "x.y";
+  says dns "192.0.2.6" "x.y.";
+  says dns "192.0.2.4" "x.y.z";
+  says dns "no such name" "q.y.z"
+
+let refused () =
+  let refuses what f =
+    raises what (Invalid_argument ("Concord_dns.create: " ^ what)) f
+  in
+  let create = Concord_dns.create ~resolv_conf:nothing ~hosts:nothing in
+  refuses "no servers" (fun () -> create ~servers:[] ());
+  refuses "a timeout of 0" (fun () -> create ~timeout:0. ());
+  refuses "a limit of nan" (fun () -> create ~limit:Float.nan ());
+  refuses "attempts of 0" (fun () -> create ~attempts:0 ());
+  refuses "a size of 0" (fun () -> create ~size:0 ())
+
+(* --- Hosts ------------------------------------------------------------------ *)
+
+let on_host run () =
+  Server.with_ (knows [ a_test; aaaa_test ]) @@ fun first ->
+  Server.with_ silent @@ fun second ->
+  run (fun () ->
+      let dns = create ~race:true [ second; first ] in
+      says dns ~family:`Any "192.0.2.1 2001:db8::1" "a.test";
+      says
+        (create ~timeout:0.02 [ second ])
+        "no server answered in time" "a.test")
+
+let in_thread f =
+  let outcome = Promise.create () in
+  let run () =
+    Promise.resolve outcome
+      (match f () with () -> Ok () | exception e -> Error e)
+  in
+  let (_ : Thread.t) = Thread.create run () in
+  Promise.await outcome
+
+(* --- dnsmasq, where it is installed ----------------------------------------- *)
+
+let free_port () =
+  match Server.with_ silent Server.address with
+  | ADDR_INET (_, port) -> port
+  | ADDR_UNIX _ -> assert false (* it is on the loopback interface *)
+
+let on_path program =
+  List.exists
+    (fun dir -> Sys.file_exists (Filename.concat dir program))
+    (String.split_on_char ':' (Sys.getenv "PATH"))
+
+let dnsmasq () =
+  let port = free_port () in
+  let many =
+    List.init 60 (Printf.sprintf "--host-record=many.test,192.0.2.%d")
+  in
+  let arguments =
+    [
+      "dnsmasq";
+      "--keep-in-foreground";
+      "--no-resolv";
+      "--no-hosts";
+      "--pid-file=";
+      "--user=root";
+      "--conf-file=/dev/null";
+      "--bind-interfaces";
+      "--listen-address=127.0.0.1";
+      "--local=/test/";
+      "--port=" ^ string_of_int port;
+      "--host-record=a.test,192.0.2.1,2001:db8::1";
+      "--cname=b.test,a.test";
+      "--cname=c.test,b.test";
+    ]
+    @ many
+  in
+  let server =
+    Unix.create_process "dnsmasq" (Array.of_list arguments) Unix.stdin
+      Unix.stdout Unix.stderr
+  in
+  let finally () =
+    Unix.kill server Sys.sigterm;
+    ignore (Unix.waitpid [] server : int * Unix.process_status)
+  in
+  Fun.protect ~finally @@ fun () ->
+  let dns =
+    Concord_dns.create ~resolv_conf:nothing ~hosts:nothing
+      ~servers:[ ADDR_INET (Unix.inet_addr_loopback, port) ]
+      ()
+  in
+  eventually "it answers" (fun () ->
+      Result.is_ok (Concord_dns.resolve dns "a.test"));
+  says dns ~family:`Any "192.0.2.1 2001:db8::1" "a.test";
+  says dns "192.0.2.1" "c.test";
+  says dns ~family:`Ipv6 "2001:db8::1" "c.test";
+  says dns "no such name" "d.test";
+  match Concord_dns.resolve ~family:`Ipv4 dns "many.test" with
+  | Ok addresses -> int "by TCP" 60 (List.length addresses)
+  | Error e -> Alcotest.fail (Concord_dns.error_message e)
+
+let () =
+  let test name f = test name (leaves_none f) in
+  run "dns"
+    [
+      ( "answers",
+        [
+          test "both families" both_families;
+          test "aliases" aliases;
+          test "truncated" truncated;
+          test "lies" lies;
+          test "wrong source" wrong_source;
+        ] );
+      ( "servers",
+        [
+          test "a race, one silent" silent_race;
+          test "a race, all fail" all_fail_race;
+          test "in turn" in_turn;
+          test "attempts" attempts;
+          test "timeouts" timeouts;
+          test "no server" no_server;
+        ] );
+      ( "kept",
+        [
+          test "expiry" expiry; test "not kept" not_kept; test "bounded" bounded;
+        ] );
+      ( "one query",
+        [
+          test "a thousand" thousand;
+          test "cancelled asker" cancelled_asker;
+          test "all cancelled" all_cancelled;
+        ] );
+      ("names", [ test "files" files; test "refused" refused ]);
+      ( "hosts",
+        [
+          test "fifo" (on_host (fun f -> Fifo.run f));
+          test "aio" (on_host Concord_aio.run);
+          test "thread" (on_host in_thread);
+          test "eio" (on_host (fun f -> Eio_main.run (fun _ -> f ())));
+        ] );
+      ("real", if on_path "dnsmasq" then [ test "dnsmasq" dnsmasq ] else []);
+    ]

@@ -1,0 +1,3 @@
+(** Messages as a server writes them, with compression. *)
+
+val encode : Concord_dns__Message.t -> string
