@@ -14,7 +14,7 @@ packages="ocaml ocaml-dune ocaml-findlib ocaml-odoc ocamlformat opam libeio-ocam
  libdscheck-ocaml-dev libmulticore-bench-ocaml-dev libcohttp-lwt-unix-ocaml-dev libmdx-ocaml-dev libcmdliner-ocaml-dev
  libyojson-ocaml-dev libcaqti-lwt-ocaml-dev libcaqti-driver-sqlite3-ocaml-dev libcaqti-driver-postgresql-ocaml-dev
  postgresql libmtime-ocaml-dev libppxlib-ocaml-dev libunwind-dev curl wrk golang-go nodejs gnuplot-nox
- chromium"
+ chromium dnsmasq-base python3-minimal libpython3-stdlib"
 # What a host must offer, as findlib names and programs, to be used as it is.
 host_libs="threads.posix domain-local-await iomux eio_main domainslib lwt.unix lwt_direct cohttp-lwt-unix kcas kcas_data
  saturn alcotest qcheck-core qcheck-stm.stm qcheck-lin.domain dscheck http mdx cmdliner yojson mtime.clock.os ppxlib
