@@ -321,7 +321,12 @@ let busy_thread () =
           : unit Promise.t);
       Promise.await has_begun);
   no "ended" (Promise.is_resolved may_end);
-  Promise.fill may_end ()
+  Promise.fill may_end ();
+  (* The next tests need the loop. *)
+  eventually "the domain that was left has ended" (fun () ->
+      match with_domain nothing ignore with
+      | () -> true
+      | exception Failure _ -> false)
 
 let () =
   Check.run "Concord_lwt.with_domain"

@@ -25,9 +25,10 @@ let connect port =
   Concord_test_support.Check.int "greeting" 220 (code_of (reply t));
   t
 
-let send t command =
-  let line = command ^ "\r\n" in
-  ignore (Unix.write_substring t.socket line 0 (String.length line) : int)
+let write t text =
+  ignore (Unix.write_substring t.socket text 0 (String.length text) : int)
+
+let send t command = write t (command ^ "\r\n")
 
 let ask t command =
   send t command;

@@ -19,8 +19,11 @@ val code : t -> string -> int
 val reply : t -> string
 (** The next line, without its end and without a command. *)
 
+val write : t -> string -> unit
+(** These bytes. *)
+
 val send : t -> string -> unit
-(** Without waiting for a reply. *)
+(** A command, without waiting for a reply. *)
 
 val data : t -> Unix.file_descr
 (** A data connection, by EPSV. *)
