@@ -169,7 +169,10 @@ What cannot be.
   dev: watch: nothing above, and no folder, is named 'test/unti' (did you mean test/unit?)
   [1]
   $ dev test --lnog
-  dev: test: unknown option '--lnog' (there are --failed, --force, --list, --long, --compiler, --bytecode and --tsan)
+  dev: test: unknown option '--lnog' (there are --failed, --force, --list, --long, --compiler, --bytecode, --peers and --tsan)
+  [1]
+  $ dev test --peers picos,moonpol
+  dev: test: --peers: there is no peer 'moonpol' (there are async, picos, moonpool and miou)
   [1]
   $ dev test --failed test_mvar
   dev: test: --failed chooses the tests itself: leave out 'test_mvar'
