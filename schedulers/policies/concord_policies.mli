@@ -39,7 +39,9 @@ module Policy : sig
   type reason = Policy.reason =
     | Forked  (** It has not begun. *)
     | Resumed  (** What it waited for has come. *)
-    | Yielded  (** It lets others go first. *)
+    | Yielded
+        (** It lets others go first; or another thread resumed it while it was
+            about to wait. *)
 
   (** To write one: which of the ready tasks is next? A policy need not be safe
       for several threads. Its functions raise nothing and do not suspend. *)
