@@ -88,8 +88,8 @@
     {!run} that goes on there polls for itself. What waited for the parent's
     thread when it forked is not resumed in the child.
 
-    {{:../../concord/aio.html}Asynchronous I/O} has the reasons, the limits of
-    the threads, and figures. *)
+    {{!/concord/aio}Asynchronous I/O} has the reasons, the limits of the
+    threads, and figures. *)
 
 open Unix
 

@@ -5,7 +5,7 @@
 
     The tasks of a scheduler take turns on one thread. When a task waits, the
     policy says which of the ready ones is next.
-    {{:../../concord/policies.html}Which scheduler for which work} has figures.
+    {{!/concord/policies}Which scheduler for which work} has figures.
 
     {[
       # open Concord

@@ -42,8 +42,7 @@ let of_schedulers modul what hosts =
       | [ _; name ] -> String.capitalize_ascii name
       | _ -> H.name
     in
-    ( Printf.sprintf "{{:../concord-schedulers/%s/%s/index.html}%s}, a %s" modul
-        name name what,
+    ( Printf.sprintf "{{!%s.%s}%s}, a %s" modul name name what,
       Some (module H : HOST) )
   in
   List.map named hosts
