@@ -94,9 +94,9 @@ done
 
 # --- The lowest versions ---------------------------------------------------------------------------------------------
 
-# Prints "NAME VERSION" for each lower bound that is a dependency's, an optional one's (by its conflict) or OCaml's.
+# Prints "NAME VERSION" for each lower bound of a dependency, or of an optional one, which has it as a conflict.
 lower_bounds() {
-  sed -n 's/^  "\([^"]*\)" {\(.*& \)\{0,1\}>= "\([0-9v][^"]*\)".*/\1 \3/p; s/^  "\([^"]*\)" {< "\([^"]*\)".*/\1 \2/p' -- *.opam | sort -u
+  sed -n 's/^  "\([^"]*\)" {>= "\([^"]*\)".*/\1 \2/p; s/^  "\([^"]*\)" {< "\([^"]*\)"}.*/\1 \2/p' -- *.opam | grep -v '^dune ' | sort -u
 }
 lowest=${CONCORD_LOWEST:-}
 if [ -z "$lowest" ]; then
@@ -104,11 +104,12 @@ if [ -z "$lowest" ]; then
 else
   say "the lowest versions of $lowest (and, of what is not there, the toolchain's)"
   export OCAMLPATH=$folder/lowest/lib:$lowest${peers:+:$peers}
-  { echo "library lowest built-with"
-    lower_bounds | while read -r library bound; do
-      case $library in ocaml) found=$(ocamlc -version) ;; *) found=$(ocamlfind query -format %v "$library" 2>/dev/null) || found=- ;; esac
-      printf '%s %s %s\n' "$library" "$bound" "${found:-?}"
-    done; } | column -t >&2
+  printf '%-20s %-8s %s\n' library bound 'built with' >&2
+  lower_bounds | while read -r library bound; do
+    if [ "$library" = ocaml ]; then found=$(ocamlc -version)
+    else found=$(ocamlfind query -format %v "$library" 2>/dev/null) || found='not there'; fi
+    printf '%-20s %-8s %s\n' "$library" "$bound" "$found" >&2
+  done
   for package in $packages; do
     has_peer "$package" || continue
     dune build -p "$package" @install || die "$package: cannot be built with the lowest versions"
