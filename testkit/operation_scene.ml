@@ -45,7 +45,7 @@ type t = {
   fresh : unit -> t;
 }
 
-let rec create ?(most = 10) (module O : OPERATION) way =
+let rec create ?(most = 10) ((module O : OPERATION) as operation) way =
   let t = O.create most in
   let event = Option.map (fun event -> event t) O.event in
   {
@@ -69,7 +69,7 @@ let rec create ?(most = 10) (module O : OPERATION) way =
     brought = Atomic.make [];
     got = Atomic.make [];
     pending = [];
-    fresh = (fun () -> create ~most (module O) way);
+    fresh = (fun () -> create ~most operation way);
   }
 
 let elsewhere s = { s with hand = Hand.create (); pending = [] }

@@ -43,6 +43,8 @@ host_lacks() {
 # A relative XDG_CACHE_HOME is to be ignored, says its specification.
 case ${XDG_CACHE_HOME:-} in /*) cache=$XDG_CACHE_HOME/concord ;; *) cache=${HOME:-/root}/.cache/concord ;; esac
 log=$cache/setup.log private='' maker=''
+# For enter: a folder of which usr lies over the private root's, and a command before that which enters.
+over='' alone=()
 
 # Says where the private root lies that holds $packages of $suite.
 name_root() {
@@ -184,8 +186,9 @@ enter() {
   local peers=
   case $command${variant:+ $variant} in bench | release | 'test peers') peers=${OCAMLPATH:-} ;; esac
   # shellcheck disable=SC2016  # expanded inside
-  exec unshare --mount --propagation private bash -euc '
-    root=$(cd "$1"; pwd -P) top=$2 here=$3 peers=$4; shift 4
+  exec "${alone[@]}" unshare --mount --propagation private bash -euc '
+    root=$(cd "$1"; pwd -P) top=$2 here=$3 peers=$4 over=$5; shift 5
+    [ -z "$over" ] || mount -t overlay overlay -o "lowerdir=$over/usr:$root/usr" "$root/usr"
     bind() { mkdir -p "$root$1"; mount --rbind "$1" "$root$1"; }
     # First the folder in which the root lies: later it would show all the binds a second time, below the root.
     holder=${root#/}
@@ -201,7 +204,8 @@ enter() {
     export DUNE_CACHE_ROOT=/var/cache/dune GOCACHE=/var/cache/go OPAMROOTISOK=1
     unset OCAMLPATH OCAMLFIND_CONF CAML_LD_LIBRARY_PATH OPAM_SWITCH_PREFIX OCAMLTOP_INCLUDE_PATH
     [ -z "$peers" ] || export OCAMLPATH="$peers"
+    [ -z "$over" ] || export OCAMLFIND_CONF="$over/findlib.conf"
     exec chroot "$root" bash -c "cd \"\$1\"; shift; exec \"\$@\"" dev "$here" "$@"' \
-    dev "$root" "$top" "$PWD" "$peers" "$@"
+    dev "$root" "$top" "$PWD" "$peers" "$over" "$@"
 }
 

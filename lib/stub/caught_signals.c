@@ -5,6 +5,8 @@
    releases OCaml's lock. So no other thread of a domain comes between, and fork, which OCaml allows to a program with one
    domain, does not find [lock] held. */
 
+/* For caml_convert_signal_number and caml_rev_convert_signal_number only, which OCaml's Unix calls too, from 5.1 to 5.5. No
+   record of the runtime is read. */
 #define CAML_INTERNALS
 
 #include <caml/mlvalues.h>

@@ -4,10 +4,14 @@
     which costs as much as all else of a short wait. If the innermost handler is
     known, and known not to handle the effect, then it need not be asked.
 
-    The C of this folder reads the runtime's own records. It is checked when the
-    program starts. If a new compiler keeps them otherwise, that is printed on
-    the standard error, and nothing is known from then on, as after {!give_up}.
-*)
+    The C of this folder reads the runtime's own records, where the version of
+    OCaml is one for which it was tested: 5.1 to 5.5. With a newer one the
+    library is built without that C, and nothing is ever known, as after
+    {!give_up}. The build says so, the program does not.
+
+    The C is checked when the program starts. If it is wrong, because this is an
+    OCaml that somebody changed, a line on the standard error says so, and
+    nothing is known from then on. *)
 
 type t
 (** A handler, told by the code of the two functions with which it was
@@ -50,6 +54,9 @@ val here : unit -> stack
     the one that handles the effect. *)
 
 (** {1 Checking} *)
+
+val is_readable : unit -> bool
+(** Is the version of OCaml one for which the C was tested? *)
 
 type stub = {
   get : unit -> t;

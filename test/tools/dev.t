@@ -193,6 +193,9 @@ What cannot be.
   $ dev test --peers picos,moonpol
   dev: test: --peers: there is no peer 'moonpol' (there are async, picos, moonpool and miou)
   [1]
+  $ dev test --compiler 5.2
+  dev: test: --compiler: there are 5.3 and 5.5 (got '5.2')
+  [1]
   $ dev test --failed test_mvar
   dev: test: --failed chooses the tests itself: leave out 'test_mvar'
   [1]

@@ -3,7 +3,7 @@
 # the archives in FOLDER/sources. This runs inside the toolchain.
 set -euo pipefail
 
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+tools=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/..
 cd "$1"
 mkdir source alcotest
 tar -xf sources/ocaml_*.orig.tar.* -C source --strip-components=1
@@ -16,5 +16,5 @@ sed -i 's/__tsan_func_exit(NULL)/caml_tsan_func_exit()/' runtime/weak.c
 make -j"$(nproc)"
 make install
 cd ..
-bash "$here/libs.sh" "$1" "$1/libs" "$1/alcotest"
+PATH=$1/bin:$PATH bash "$tools/libs.sh" "$1" "$1/libs" "$1/alcotest"
 rm -rf sources source alcotest libs

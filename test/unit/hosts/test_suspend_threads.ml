@@ -198,7 +198,7 @@ let interrupted_after_block () =
   let interrupt _ = raise Boom in
   let tracker = { Gc.Memprof.null_tracker with alloc_minor = interrupt } in
   let block _ =
-    ignore (Gc.Memprof.start ~sampling_rate:1. tracker : Gc.Memprof.t);
+    ignore (Gc.Memprof.start ~sampling_rate:1. tracker : _);
     taken
   in
   match Suspend.suspend block with

@@ -192,7 +192,7 @@ let meets_interrupted () =
 let interrupted_where_it_allocates () =
   let interrupt _ = raise Boom in
   let tracker = { Gc.Memprof.null_tracker with alloc_minor = interrupt } in
-  ignore (Gc.Memprof.start ~sampling_rate:1. tracker : Gc.Memprof.t)
+  ignore (Gc.Memprof.start ~sampling_rate:1. tracker : _)
 
 let or_lost f =
   match f () with

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# tools/libs.sh FOLDER WORK ALCOTEST [all]: builds the libraries that the unit tests need, with "all" also those of the other
+# tests and of the examples in the documentation, for the OCaml that is first in PATH, and installs them in FOLDER. Their
+# sources are those that were installed with the toolchain's own libraries. These lack Alcotest's C stubs, which are taken from
+# its source in the folder ALCOTEST, and those of iomux. Everything is made in the folder WORK, which is emptied first. This
+# runs inside the toolchain.
+set -euo pipefail
+
+folder=$1 work=$2 alcotest=$3 all=${4:-}
+
+# library PUBLIC_NAME MODULE [FIELD...]: lays out the sources of a library and says how to build it. Generated modules and
+# those for the toplevel are left out. Warnings are its authors' affair.
+library() {
+  local name=$1 module=$2 to=$work/$1 from file
+  shift 2
+  from=$(env -u OCAMLFIND_CONF ocamlfind query "$name")
+  mkdir -p "$to"
+  for file in "$from"/*.ml "$from"/*.mli "$from"/*.c; do
+    case $file in *__.ml | */astring_top.ml* | *_init.ml | */\**) ;; *) cp "$file" "$to/" ;; esac
+  done
+  {
+    echo "(library (name $module) (public_name $name) (flags (:standard -w -a))"
+    printf ' %s\n' "$@" ')'
+  } >"$to/dune"
+  echo "(package (name ${name%%.*}) (allow_empty))" >>"$work/packages"
+}
+
+rm -rf "$work"
+mkdir -p "$work"
+library thread-table thread_table
+library domain-local-await domain_local_await '(libraries thread-table)'
+library mtime mtime
+library mtime.clock mtime_clock '(libraries mtime)' '(foreign_stubs (language c) (names mtime_clock_stubs))'
+library astring astring '(wrapped false)'
+library cmdliner cmdliner '(wrapped false)'
+library fmt fmt
+library fmt.tty fmt_tty '(libraries fmt unix)'
+library fmt.cli fmt_cli '(libraries fmt cmdliner)'
+library uutf uutf
+library re re
+library alcotest.stdlib_ext alcotest_stdlib_ext '(libraries astring cmdliner uutf)'
+library alcotest.engine alcotest_engine '(libraries alcotest.stdlib_ext astring cmdliner fmt fmt.cli re uutf)'
+library alcotest alcotest '(libraries alcotest.engine astring fmt fmt.tty unix)' \
+  '(foreign_stubs (language c) (names alcotest_stubs))'
+find "$alcotest" -name alcotest_stubs.c -exec cp {} "$work/alcotest/" \;
+# Of its C stubs there is an archive, which is taken as it is: they only poll.
+library iomux iomux '(libraries unix)' '(foreign_archives iomux_stubs)'
+cp "$(env -u OCAMLFIND_CONF ocamlfind query iomux)"/{,../stublibs/}*iomux_stubs.* "$work/iomux/"
+if [ -n "$all" ]; then
+  library qcheck-core qcheck_core '(wrapped false)' '(libraries unix)'
+  library qcheck-core.runner qcheck_runner '(wrapped false)' '(libraries qcheck-core)'
+  library qcheck-multicoretests-util util '(wrapped false)' '(libraries qcheck-core.runner unix)'
+  library qcheck-stm.stm STM '(wrapped false)' '(libraries qcheck-core qcheck-multicoretests-util)'
+  library qcheck-stm.sequential STM_sequential '(wrapped false)' '(libraries qcheck-core qcheck-stm.stm)'
+  library qcheck-stm.domain STM_domain '(wrapped false)' '(libraries qcheck-core qcheck-stm.stm)'
+  library dscheck dscheck
+  library camlp-streams camlp_streams '(wrapped false)'
+  library result result '(wrapped false)'
+  library csexp csexp
+  library logs logs
+  library ocaml-version ocaml_version '(wrapped false)'
+  # Its sources were installed as its authors wrote them, to be preprocessed.
+  cppo='(preprocess (action (run cppo -V OCAML:%{ocaml_version} %{input-file})))'
+  library mdx.__private__.odoc_parser odoc_parser '(libraries astring camlp-streams result)'
+  library mdx mdx "$cppo" \
+    '(libraries astring compiler-libs.common csexp fmt logs mdx.__private__.odoc_parser ocaml-version re str unix)'
+  library mdx.top mdx_top "$cppo" '(modes byte)' '(libraries compiler-libs.toplevel findlib.top mdx threads unix)'
+  library mdx.test mdx_test '(modes byte)' '(libraries compiler-libs.toplevel mdx mdx.top threads unix)'
+fi
+# Its old name, which Concord still uses.
+mkdir "$work/mtime.clock.os"
+echo '(deprecated_library_name (old_public_name mtime.clock.os) (new_public_name mtime.clock))' >"$work/mtime.clock.os/dune"
+{ echo '(lang dune 3.17)'; sort -u "$work/packages"; } >"$work/dune-project"
+
+# Nothing of the toolchain's libraries may be found: they were compiled otherwise.
+printf 'path="%s/lib:%s"\ndestdir="%s/lib"\n' "$folder" "$(ocamlc -where)" "$folder" >"$folder/findlib.conf"
+export OCAMLFIND_CONF=$folder/findlib.conf
+cd "$work"
+dune build --root . --profile release @install
+dune install --root . --prefix "$folder"
