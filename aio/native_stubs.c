@@ -14,8 +14,11 @@
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#ifdef SYS_openat2
+/* These headers are Linux's own, which are not installed with every C library. Without them there is no RESOLVE_CACHED. */
+#if defined(SYS_openat2) && defined(__has_include)
+#if __has_include(<linux/openat2.h>)
 #include <linux/openat2.h>
+#endif
 #endif
 #endif
 

@@ -124,6 +124,7 @@ let with_unblocked signal f =
   Fun.protect f ~finally:restore
 
 let in_a_signal_handler h () =
+  needs_signals ();
   in_task h @@ fun t ->
   let post = post () in
   let task = fork t (fun () -> continues post) in

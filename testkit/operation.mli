@@ -61,7 +61,8 @@ val check : ?seed:int -> ?seconds:float -> (module OPERATION) -> Report.t
     share of [seconds], hangs; those after it are not looked at. Each runs in a
     process of its own, which is killed if it hangs: the operation may also
     raise, print, or end the process. In a program that has or had a second
-    domain, where OCaml cannot fork, it is a thread, which then remains.
+    domain, and on Windows, OCaml cannot fork: there it is a thread, which then
+    remains.
 
     - {b Suspends}: blocks the calling thread.
     - {b Raises} nothing of the operation's; [Invalid_argument] if [seconds] is

@@ -40,6 +40,7 @@ let beside f =
    one is on its way, and it has to come before the old behaviour is restored, because
    that is most often the end of the process. *)
 let with_handler handler f =
+  Trial.needs_signals ();
   let pid = Unix.getpid () and on_its_way = Atomic.make false in
   let send () =
     Atomic.set on_its_way true;

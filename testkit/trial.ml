@@ -161,11 +161,16 @@ let end_of ~seconds ~input child =
 
 let fork () =
   flush_all ();
-  try Unix.fork ()
-  with Failure _ ->
-    invalid_arg
-      "Concord_testkit: the program has, or had, a second domain, so that it \
-       cannot fork"
+  match Unix.fork () with
+  | child -> child
+  | exception Failure _ ->
+      invalid_arg
+        "Concord_testkit: the program has, or had, a second domain, so that it \
+         cannot fork"
+  | exception Invalid_argument _ ->
+      invalid_arg
+        "Concord_testkit: it runs each check in a process of its own, by \
+         Unix.fork, which this system does not have"
 
 (* A seed that is misspelt would be another one at each run, in silence. *)
 let seed = function
@@ -183,9 +188,16 @@ let check_seconds what seconds =
   if not (seconds > 0.) then
     invalid_arg (Printf.sprintf "%s: seconds is %g" what seconds)
 
+let needs_signals () =
+  if Sys.win32 then raise (Not_offered "this system sends no signals")
+
 let run ~seconds cases =
   let input, output = Unix.pipe ~cloexec:true () in
   match fork () with
+  | exception e ->
+      Unix.close input;
+      Unix.close output;
+      raise e
   | 0 ->
       Unix.close input;
       perform_and_exit cases (Unix.out_channel_of_descr output)

@@ -47,8 +47,12 @@ val run : seconds:float -> case list -> Report.verdict
     fails. A case in which nothing goes on for [seconds] ({!alive}), and one
     that ends its process, fail too; the process is killed then.
 
-    - {b Raises} [Invalid_argument] if the program has, or had, a second domain:
-      OCaml has no fork then. *)
+    - {b Raises} [Invalid_argument] if the program has, or had, a second domain,
+      or the system is Windows: OCaml has no fork then. *)
+
+val needs_signals : unit -> unit
+(** For the beginning of a case.
+    - {b Raises} [Not_offered] on Windows. *)
 
 (** {2 The two ends of it} *)
 

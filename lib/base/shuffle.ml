@@ -1,7 +1,7 @@
 (* Splitmix (Steele, Lea, Flood, OOPSLA 2014) on OCaml's 63 bits, with a state of its
    own: the user's [Random] must not change because a task chose. Threads of a domain
    may lose each other's steps, which does no harm. *)
-let golden = 0x1e3779b97f4a7c15
+let golden = 0x1e3779b97f4a7c15 (* Concord needs integers of 63 bits *)
 
 let[@inline] mix z =
   let z = z lxor (z lsr 30) * 0x3f58476d1ce4e5b9 in

@@ -90,6 +90,9 @@ static void set_default(int n) {
 static void by_default(int n) {
   switch (n) {
   case SIGCHLD: case SIGCONT: case SIGURG: case SIGWINCH:
+#ifdef SIGINFO /* macOS and the BSDs, which ignore SIGIO too */
+  case SIGINFO: case SIGIO:
+#endif
     break;
   case SIGTSTP: case SIGTTIN: case SIGTTOU:
     raise(SIGSTOP);

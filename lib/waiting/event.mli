@@ -117,7 +117,10 @@ val guard : (unit -> 'a t) -> 'a t
     timeout, or when the program spawns its first domain, and does not delay the
     end of the program. While the main domain computes, and no task of
     [Concord_fifo] takes turns there, a timeout may be late by 50 ms or two
-    times that. *)
+    times that. If the thread cannot be started, because no thread or no
+    descriptor is left (it needs two), whatever sets that timeout raises
+    [Sys_error] or [Unix.Unix_error] and nothing has changed. The next timeout
+    tries again. *)
 
 val timeout : float -> unit t
 (** [timeout seconds] is ready when [seconds] have passed since the task began

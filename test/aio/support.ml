@@ -5,9 +5,7 @@ open Check
 module Aio = Concord_aio
 
 let () = Sys.set_signal Sys.sigpipe Sys.Signal_ignore
-
-(* How many are open: the one by which this is read is not among those. *)
-let descriptors () = Array.length (Sys.readdir "/proc/self/fd") - 1
+let descriptors = Concord_test_proc.descriptors
 
 (* Those, and what they are: to be compared. What wakes Eio's loop is left out: Eio closes it
    when it is collected, some time later. *)
@@ -16,7 +14,7 @@ let open_files () =
     let file = try Unix.readlink ("/proc/self/fd/" ^ n) with _ -> "closed" in
     if file = "anon_inode:[eventfd]" then None else Some (n ^ " " ^ file)
   in
-  List.filter_map name (Array.to_list (Sys.readdir "/proc/self/fd"))
+  List.filter_map name (Concord_test_proc.entries "self/fd")
 
 let with_pipe f =
   let from, to_ = Unix.pipe ~cloexec:true () in

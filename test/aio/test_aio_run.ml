@@ -6,7 +6,7 @@ open Check
 open Support
 module Fifo = Concord_fifo
 
-let threads () = Array.length (Sys.readdir "/proc/self/task")
+let threads = Concord_test_proc.threads
 let has_thread = Concord_aio__Readiness.has_thread
 
 (* --- One thread ------------------------------------------------------------- *)

@@ -4,33 +4,22 @@ open Check
 
 let tasks = if instrumented || debugged then 500 else 10_000
 
-let lines file =
-  match In_channel.with_open_bin file In_channel.input_all with
-  | text -> String.split_on_char '\n' text
-  | exception Sys_error _ -> []
-
 (* How many system calls of the calling thread were writes. *)
-let writes () =
-  let number line =
-    match String.split_on_char ' ' line with
-    | [ "syscw:"; n ] -> int_of_string_opt n
-    | _ -> None
-  in
-  List.find_map number (lines "/proc/thread-self/io")
+let writes () = Concord_test_proc.number "thread-self/io" "syscw"
 
 let made_by f =
   let before = Option.get (writes ()) in
   f ();
   Option.get (writes ()) - before
 
-(* [thread] is a folder of /proc: S is to sleep. *)
+(* S is to sleep. *)
 let sleeps thread =
   let state line =
     match List.rev (String.split_on_char ')' line) with
     | rest :: _ :: _ -> String.starts_with rest ~prefix:" S"
     | _ -> false
   in
-  List.exists state (lines ("/proc/" ^ thread ^ "/stat"))
+  List.exists state (Concord_test_proc.lines (thread ^ "/stat"))
 
 (* A task that goes on keeps the loop from its sleep until the burst is over: so the loop
    sleeps once. Before that a look at other things may pass for a sleep: then nobody wakes
@@ -52,7 +41,7 @@ let from_another_domain run () =
     in
     let join =
       domain (fun () ->
-          Atomic.set sleeper (Unix.readlink "/proc/thread-self");
+          Atomic.set sleeper (Concord_test_proc.this_thread ());
           run (fun start -> Array.iter (fun p -> start (task p)) promises))
     in
     eventually "all wait" (fun () -> Atomic.get waiting = tasks);
@@ -87,7 +76,7 @@ let from_its_own_domain run () =
 
 let cases run =
   if Option.is_none (writes ()) then begin
-    prerr_endline "skipped: no /proc/thread-self/io, which tells the writes";
+    Concord_test_proc.skip "how many writes a wake-up takes";
     []
   end
   else

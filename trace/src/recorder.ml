@@ -195,6 +195,8 @@ let attach pid ~signal =
   | exception Unix.Unix_error (error, _, _) ->
       fail ("cannot be traced: " ^ Unix.error_message error)
   | () -> (
+      if Option.is_none (contents (proc pid "status")) then
+        fail "cannot be traced from outside: there is no /proc, as Linux has";
       if not (handles pid ~number:(List.assoc signal signals)) then
         fail
           "does not handle the signal: it was not started with \

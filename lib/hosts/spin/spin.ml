@@ -59,12 +59,20 @@ type t = {
   mutable fewest_before : int;  (** The same of the waits before those. *)
 }
 
-let has_other_cores = Domain.recommended_domain_count () > 1
+(* A container may have a quota of time, which OCaml does not see. *)
+let is_allowed =
+  match Sys.getenv_opt "CONCORD_SPIN" with
+  | None | Some ("" | "1") -> true
+  | Some "0" -> false
+  | Some other ->
+      failwith (Printf.sprintf "CONCORD_SPIN=%s: it can be 0 or 1" other)
+
+let may_spin = is_allowed && Domain.recommended_domain_count () > 1
 
 let create () =
   {
     in_vain = 0;
-    to_skip = (if has_other_cores then 0 else max_int);
+    to_skip = (if may_spin then 0 else max_int);
     spinning = false;
     spins = max_spins;
     in_a_row = 0;

@@ -5,7 +5,10 @@
     there is no other core that could make something ready meanwhile. It learns
     from its last waits: after it has spun in vain [n] times in a row (up to 9),
     it does not spin in the next 2{^ n} - 1 waits. A spin that succeeded halves
-    [n], and the next wait spins again. *)
+    [n], and the next wait spins again.
+
+    With [CONCORD_SPIN=0] in the environment nothing spins. Any other value but
+    [1] ends the program with [Failure] when it starts. *)
 
 type t
 (** What one loop has learned, or the threads of one domain. Only they use it,

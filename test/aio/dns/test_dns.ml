@@ -38,7 +38,7 @@ let says ?(family = `Ipv4) dns expected name =
     name expected
     (resolved (Concord_dns.resolve ~family dns name))
 
-let descriptors () = Array.length (Sys.readdir "/proc/self/fd") - 1
+let descriptors = Concord_test_proc.descriptors
 
 (* What polls, in a thread and in [run], keeps its own: so both have polled before. *)
 let leaves_none f () =

@@ -65,15 +65,12 @@ let too_late () =
   done
 
 let descriptors () =
-  let count () = Array.length (Sys.readdir "/proc/self/fd") in
-  if Sys.file_exists "/proc/self/fd" then begin
-    In_miou.run_on 1 Tasks.yield;
-    let before = count () in
-    for _ = 1 to 20 do
-      In_miou.run_on 1 Tasks.yield
-    done;
-    int "descriptors" before (count ())
-  end
+  In_miou.run_on 1 Tasks.yield;
+  let before = Concord_test_proc.descriptors () in
+  for _ = 1 to 20 do
+    In_miou.run_on 1 Tasks.yield
+  done;
+  int "descriptors" before (Concord_test_proc.descriptors ())
 
 (* --- Other hosts around and inside ------------------------------------------------ *)
 

@@ -34,6 +34,7 @@ let not_while_a_timeout_is_pending () =
           Event.sync Event.never))
 
 let () =
+  Concord_test_proc.program "deadlocks of policies" @@ fun () ->
   ignore (Unix.alarm 60 : int);
   let test name f = Alcotest.test_case name `Quick f in
   Alcotest.run "Policies, deadlock"

@@ -388,6 +388,7 @@ let promises =
 
 (* Domains come last: each brings a thread that stays. *)
 let () =
+  Concord_test_proc.program "deadlocks of styles" @@ fun () ->
   let force (name, tests) = (name, tests ()) in
   Alcotest.run "Deadlocks"
     (List.map force

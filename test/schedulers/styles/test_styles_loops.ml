@@ -6,17 +6,13 @@ open Styles_cases
 open Check
 
 (* As it is: the stacks of effects lie outside of the heap. *)
-let resident_kb () =
-  In_channel.with_open_text "/proc/self/status" In_channel.input_all
-  |> String.split_on_char '\n'
-  |> List.find_map (fun line ->
-      match String.split_on_char ':' line with
-      | [ "VmRSS"; v ] -> Scanf.sscanf v " %d kB" Option.some
-      | _ -> None)
+let resident_kb () = Concord_test_proc.number "self/status" "VmRSS"
 
 let grows_less_than mb f =
   match resident_kb () with
-  | None -> f ()
+  | None ->
+      Concord_test_proc.skip "how much memory the process has";
+      f ()
   | Some _ when instrumented -> f ()
   | Some _ ->
       Gc.full_major ();

@@ -42,6 +42,15 @@ let hang () =
   | Broken text -> Alcotest.fail text
   | Kept | Not_offered _ -> Alcotest.fail "it was kept"
 
+let leaves_nothing_open () =
+  let before = Concord_test_proc.descriptors () in
+  let verdict =
+    Run.verdict ~seconds:10.
+      [ { Concord_testkit__Trial.title = "it"; run = ignore } ]
+  in
+  Check.yes "kept" (verdict = Report.Kept);
+  Check.int "descriptors" before (Concord_test_proc.descriptors ())
+
 (* OCaml cannot fork any more. *)
 let after_a_domain f () =
   Domain.join (Domain.spawn ignore);
@@ -67,6 +76,7 @@ let () =
         [
           again "sound" (passes (snd (List.hd sound)));
           again title (breaks operation clauses);
+          again "descriptors" leaves_nothing_open;
           again "a hang" hang;
         ] );
     ]

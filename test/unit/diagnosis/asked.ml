@@ -21,10 +21,11 @@ let frozen () =
 
 let twice () =
   Debug.dump_on_signal Sys.sigusr1;
-  let threads () = Array.length (Sys.readdir "/proc/self/task") in
-  let before = threads () in
+  let before = Concord_test_proc.threads () in
   Debug.dump_on_signal Sys.sigusr1;
-  say (if threads () = before then "one thread" else "two threads");
+  say
+    (if Concord_test_proc.threads () = before then "one thread"
+     else "two threads");
   frozen ()
 
 let blocks () = List.mem Sys.sigusr1 (Thread.sigmask SIG_BLOCK [])

@@ -87,10 +87,9 @@ let alone_named () =
   say_what (fun () ->
       Event.select [ Promise.await_evt answer; Promise.await_evt answer ])
 
-let threads () = Array.length (Sys.readdir "/proc/self/task")
-
 let counts () =
-  Printf.printf "%d threads, %s\n%!" (threads ())
+  Printf.printf "%d threads, %s\n%!"
+    (Concord_test_proc.threads ())
     (if Concord__Plugin.takes_slow_path () then "cared for" else "no care")
 
 (* The child of a fork has no thread that reports: it is not counted there. *)

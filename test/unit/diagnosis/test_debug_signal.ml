@@ -230,9 +230,10 @@ let () =
           test "while one computes" while_computing;
           test "of the program's choice" asked_for;
           test "one thread for each" once_for_each;
-          test "a thread that does not block it" too_late;
           test "none, or none that can be blocked" wrong;
-        ] );
+        ]
+        @ Concord_test_proc.only "threads that do not block a signal"
+            [ test "a thread that does not block it" too_late ] );
       ( "a stall",
         [
           test "a deadlock" stall;
@@ -241,28 +242,33 @@ let () =
           test "a cycle, while others are busy" busy;
           test "an idle server is none" idle;
         ]
-        @ unless_instrumented (test "nothing can wake them" nothing_can_wake) );
+        @ Concord_test_proc.only "a stall that nothing ends"
+            (unless_instrumented
+               (test "nothing can wake them" nothing_can_wake)) );
       ( "alone",
         [ test "not a forked child with a thread" not_alone ]
-        @ List.concat_map unless_instrumented
-            [
-              test "waits" (fun () -> alone "waits" "alone");
-              test "sigquit" (fun () -> alone "sigquit" "alone");
-              test "stall" (fun () -> alone "stall=60" "alone");
-              test "all" (fun () -> alone "waits,sigquit,stall=60" "alone");
-              test "in a forked child" (fun () ->
-                  alone "sigquit,stall=60" "forked");
-              test "by name" (fun () -> alone_named ")");
-              test "by name and target" (fun () ->
-                  alone_named ~debug:"waits"
-                    ", made in test/unit/diagnosis/hung.ml");
-            ] );
+        @ Concord_test_proc.only "programs that are alone"
+        @@ List.concat_map unless_instrumented
+             [
+               test "waits" (fun () -> alone "waits" "alone");
+               test "sigquit" (fun () -> alone "sigquit" "alone");
+               test "stall" (fun () -> alone "stall=60" "alone");
+               test "all" (fun () -> alone "waits,sigquit,stall=60" "alone");
+               test "in a forked child" (fun () ->
+                   alone "sigquit,stall=60" "forked");
+               test "by name" (fun () -> alone_named ")");
+               test "by name and target" (fun () ->
+                   alone_named ~debug:"waits"
+                     ", made in test/unit/diagnosis/hung.ml");
+             ] );
       ( "words",
-        [
-          test "none" off;
-          test "waits" (fun () -> counts ~debug:"waits" "1 threads, cared for");
-          test "spaces" (fun () ->
-              counts ~debug:" leaks ," "1 threads, cared for");
-          test "mistakes" mistakes;
-        ] );
+        Concord_test_proc.only "how many threads there are"
+          [
+            test "none" off;
+            test "waits" (fun () ->
+                counts ~debug:"waits" "1 threads, cared for");
+            test "spaces" (fun () ->
+                counts ~debug:" leaks ," "1 threads, cared for");
+            test "mistakes" mistakes;
+          ] );
     ]

@@ -88,6 +88,7 @@ let message () =
 
 (* Before [Check.run], which has a thread of its own. *)
 let () =
+  Concord_test_proc.program "handlers that wait for nobody" @@ fun () ->
   refused in_signal_handler ();
   refused in_finaliser ()
 

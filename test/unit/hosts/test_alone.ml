@@ -193,25 +193,26 @@ let with_company () =
 
 let () =
   ignore (Unix.alarm 60 : int);
-  if Sys.file_exists "/proc/self/task" then begin
-    with_handler ();
-    first_domain ();
-    on "a thread" (fun case -> case ());
-    on "Fifo" (fun case -> Concord_fifo.run case);
-    on "Fifo, lazily" (fun case -> Concord_fifo.run ~cancellation:`Lazy case);
-    on "Fifo in Fifo" (fun case ->
-        Concord_fifo.run (fun () -> Concord_fifo.run case));
-    on "a scope" (fun case -> fst (Tasks.both case ignore));
-    on "a scope in a scope" (fun case ->
-        Concord_fifo.run (fun () ->
-            snd (Tasks.both ignore (fun () -> fst (Tasks.both case ignore)))));
-    circle ();
-    not_observed ();
-    unwinding ();
-    interrupted ();
-    in_time ();
-    on "a thread, after a timeout" (fun case -> case ());
-    after_fork ();
-    with_company ()
-  end;
+  if not Concord_test_proc.is_there then
+    check "it is not known" (not (Concord__Others.is_alone ()));
+  Concord_test_proc.program "a program that is alone" (fun () ->
+      with_handler ();
+      first_domain ();
+      on "a thread" (fun case -> case ());
+      on "Fifo" (fun case -> Concord_fifo.run case);
+      on "Fifo, lazily" (fun case -> Concord_fifo.run ~cancellation:`Lazy case);
+      on "Fifo in Fifo" (fun case ->
+          Concord_fifo.run (fun () -> Concord_fifo.run case));
+      on "a scope" (fun case -> fst (Tasks.both case ignore));
+      on "a scope in a scope" (fun case ->
+          Concord_fifo.run (fun () ->
+              snd (Tasks.both ignore (fun () -> fst (Tasks.both case ignore)))));
+      circle ();
+      not_observed ();
+      unwinding ();
+      interrupted ();
+      in_time ();
+      on "a thread, after a timeout" (fun case -> case ());
+      after_fork ();
+      with_company ());
   print_endline "OK"

@@ -17,20 +17,14 @@ let is_asleep thread =
 
 (* How often Linux has put the thread to sleep; each waking costs one more. *)
 let sleeps thread =
-  let file = Printf.sprintf "/proc/%s/status" thread in
-  let field line =
-    match String.split_on_char '\t' line with
-    | [ "voluntary_ctxt_switches:"; n ] -> Some (int_of_string n)
-    | _ -> None
-  in
-  In_channel.with_open_bin file In_channel.input_all
-  |> String.split_on_char '\n' |> List.find_map field |> Option.get
+  Option.get
+    (Concord_test_proc.number (thread ^ "/status") "voluntary_ctxt_switches")
 
 let wakes_no_other_thread () =
   let idle = 10 and round_trips = 100 in
   let threads = Mailbox.create () and stop = Promise.create () in
   let wait () =
-    Mailbox.put threads (Unix.readlink "/proc/thread-self");
+    Mailbox.put threads (Concord_test_proc.this_thread ());
     Promise.await stop
   in
   let joins = List.init idle (fun _ -> thread wait) in
@@ -65,7 +59,7 @@ let wakes_no_other_thread () =
    looks, before it sleeps, the handler would raise at once.) *)
 let interrupted_in_condition () =
   let here = Thread.id (Thread.self ())
-  and thread = Unix.readlink "/proc/thread-self" in
+  and thread = Concord_test_proc.this_thread () in
   let signal_me () = Unix.kill (Unix.getpid ()) Sys.sigusr1 in
   let handle _ =
     if Thread.id (Thread.self ()) = here then raise Boom else signal_me ()
@@ -227,11 +221,10 @@ let () =
             (test "the domain's other threads sleep and wake afterwards"
                others_sleep_afterwards) );
       ( "asleep",
-        if Sys.file_exists "/proc/thread-self/status" then
+        Concord_test_proc.only "who sleeps"
           [
             test "a signal handler raises in Condition.wait"
               interrupted_in_condition;
             test "waking one wakes no other" wakes_no_other_thread;
-          ]
-        else [] );
+          ] );
     ]

@@ -42,18 +42,16 @@ let in_scheduler () =
 
 let () =
   ignore (Unix.alarm 60 : int);
-  if not (Sys.file_exists "/proc/self/task") then
-    not_alone "where it is not known"
-  else begin
-    alone "at first";
-    with_another (fun f -> Thread.create f ()) Thread.join;
-    in_threads ();
-    Concord_fifo.run in_scheduler;
-    alone "after a scheduler";
-    let forget = Concord__Timer.after 100. ignore in
-    not_alone "a timeout is pending";
-    forget ();
-    alone "after a timeout";
-    with_another Domain.spawn Domain.join;
-    alone "after a domain"
-  end
+  if not Concord_test_proc.is_there then not_alone "where it is not known";
+  Concord_test_proc.program "who may wake" (fun () ->
+      alone "at first";
+      with_another (fun f -> Thread.create f ()) Thread.join;
+      in_threads ();
+      Concord_fifo.run in_scheduler;
+      alone "after a scheduler";
+      let forget = Concord__Timer.after 100. ignore in
+      not_alone "a timeout is pending";
+      forget ();
+      alone "after a timeout";
+      with_another Domain.spawn Domain.join;
+      alone "after a domain")

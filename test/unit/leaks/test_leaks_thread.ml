@@ -63,6 +63,7 @@ let nothing what f =
   check (what ^ ": " ^ report) (count report last = 0)
 
 let () =
+  Concord_test_proc.program "the last thread" @@ fun () ->
   restart ();
   Printexc.record_backtrace true;
   told ();

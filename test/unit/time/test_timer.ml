@@ -1,4 +1,5 @@
 module Timer = Concord__Timer
+open Concord
 open Concord_test_support
 open Check
 
@@ -126,12 +127,10 @@ let in_a_loop () =
   (* Those for which this thread was stopped in between may have. *)
   yes "few fired" (Atomic.get fired < 100)
 
-let tasks () = Array.length (Sys.readdir "/proc/self/task")
-
 let many () =
   let n = 100_000 in
   pass 0.;
-  let threads = tasks () in
+  let threads = Concord_test_proc.threads () in
   let before = Timer.pending () in
   let kept = Weak.create n in
   let set i =
@@ -143,7 +142,7 @@ let many () =
   int "pending" (before + n) (Timer.pending ());
   (* Sooner than all, through the crowd. *)
   pass 0.001;
-  int "threads" threads (tasks ());
+  int "threads" threads (Concord_test_proc.threads ());
   let alive () =
     Gc.full_major ();
     let alive = ref 0 in
@@ -389,9 +388,19 @@ let no_files () =
     | exception Unix.Unix_error (EMFILE, _, _) -> true
   in
   expect "refused" refused;
+  let box = Mvar.create_empty () in
+  let wait () = Event.sync_before 0.001 (Mvar.take_evt box) in
+  let waits =
+    match wait () with
+    | (_ : unit option) -> true
+    | exception Unix.Unix_error (EMFILE, _, _) -> false
+  in
+  expect "a wait with a limit is refused" (not waits);
+  expect "nobody waits" (Mvar.waiters box = 0);
   expect "nothing is pending" (Timer.pending () = 0);
   List.iter Unix.close files;
-  expect "once there are files" (fires 0.001)
+  expect "once there are files" (fires 0.001);
+  expect "a wait with a limit, then" (wait () = None)
 
 (* The thread sleeps as long as there is nothing to do. *)
 let idle () =
