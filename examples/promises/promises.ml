@@ -1,16 +1,16 @@
 (* A job of a pool waits for a fiber of Eio: with a promise of Eio, and with one of
    Concord. README.md shows both. *)
 
+(* $MDX part-begin=eio *)
 let with_eio ~submit ~ask =
-  (* $MDX part-begin=eio *)
   let promise, resolver = Eio.Promise.create () in
   let job = submit (fun () -> Eio.Promise.await promise + 1) in
   Eio.Promise.resolve resolver (ask ());
   Concord.Promise.await job
 (* $MDX part-end *)
 
+(* $MDX part-begin=concord *)
 let with_concord ~submit ~ask =
-  (* $MDX part-begin=concord *)
   let promise = Concord.Promise.create () in
   let job = submit (fun () -> Concord.Promise.await promise + 1) in
   Concord.Promise.fill promise (ask ());
