@@ -116,7 +116,7 @@ val with_subscription : 'a t -> ('a subscription -> 'b) -> 'b
     - {b Raises} [e] if [f] raises [e]. *)
 
 val unsubscribe : 'a subscription -> unit
-(** [unsubscribe s] ends [s], whatever the limit is. From then on, tasks that
+(** [unsubscribe s] ends [s], with or without a limit. From then on, tasks that
     receive from [s] get {!Closed}, and so do tasks that are waiting in [s]. The
     broadcast keeps no values for [s], and senders don't wait for it. A second
     call does nothing.
@@ -171,8 +171,8 @@ val drain : 'a subscription -> 'a list
 
     @raise Lagged as {!receive}. *)
 
-(** The following functions raise {!Lagged} as {!receive} does. If you call them
-    again, they continue behind the missed values. *)
+(** {!next}, {!iter}, {!fold} and {!to_seq} raise {!Lagged} too. If you call
+    them again, they continue behind the missed values. *)
 
 include Reader.S with type 'a t := 'a subscription
 (** @inline *)

@@ -24,7 +24,7 @@
     they arrived.
 
     It is Lwt's [Lwt_condition] and Async's [Bvar], for tasks of any hosts. See
-    also {!page-lwt} and {!page-async}. *)
+    also the pages on {{!/concord/lwt}Lwt} and {{!/concord/async}Async}. *)
 
 type 'a t
 (** A variable for values of type ['a]. *)

@@ -22,7 +22,7 @@
     takes amortised O(1) time. Senders are served in the order in which they
     arrived, and so are receivers.
 
-    See also {!page-stdlib}. *)
+    See also the page on {{!/concord/stdlib}Stdlib}. *)
 
 type 'a t = 'a Event.channel
 (** A channel for values of type ['a]. *)

@@ -31,7 +31,8 @@
     Operations without a {b Cost} line take O(1) time, and cancelling a wait
     takes amortised O(1) time.
 
-    See also {!page-stdlib}, {!page-eio} and {!page-lwt}. *)
+    See also the pages on {{!/concord/stdlib}Stdlib}, {{!/concord/eio}Eio} and
+    {{!/concord/lwt}Lwt}. *)
 
 type t
 (** A condition variable. *)
@@ -60,10 +61,10 @@ val wait : t -> Mutex.t -> unit
     In Eio without [concord-eio] nothing protects. So if [mutex] isn't free, a
     cancelled fiber raises without the lock.
 
-    If the task is already cancelled when it calls [wait], it usually raises at
-    once. But in a program with several domains, it may first unlock [mutex], if
-    no task is waiting for it. So another task may hold [mutex] meanwhile, and
-    if a signal comes at once, [wait] returns normally. *)
+    In a program with several domains, a task that is already cancelled when it
+    calls [wait] may first unlock [mutex], if no task is waiting for it. Then
+    another task may hold [mutex] meanwhile, and if a signal comes at once,
+    [wait] returns normally. *)
 
 val signal : t -> unit
 (** [signal t] wakes the task that has waited longest, if there is one. You can

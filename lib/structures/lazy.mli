@@ -25,7 +25,8 @@
     scheduler. Operations without a {b Cost} line take O(1) time.
 
     Lazy values are described in section 6 of "Effectively Composing Concurrency
-    Libraries". See also {!page-stdlib} and {!page-eio}. *)
+    Libraries". See also the pages on {{!/concord/stdlib}Stdlib} and
+    {{!/concord/eio}Eio}. *)
 
 type 'a t
 (** A lazy value of type ['a]. *)
@@ -105,8 +106,8 @@ val force : 'a t -> 'a
       place where it was raised.
 
     Forcing a long chain takes O(n{^ 2}) time for [n] values, if the computation
-    of each value forces the next one. {!page-limits} has figures. Force such a
-    chain from its end.
+    of each value forces the next one. {{!/concord/limits}Limits} has figures.
+    Force such a chain from its end.
 
     @raise Undefined if the value is needed to compute itself. *)
 
@@ -138,9 +139,9 @@ val waiters : 'a t -> int
       every task that forces the value.
     - {b Cancellation}. If the task that runs the computation is cancelled, the
       next task runs it again (see {!type-cancel}). The same holds if the
-      computation had to wait where its host can't suspend, whatever it raised
-      then. That is so in a plain callback of Lwt and in a job of Async
-      ({!Concord.Tools.Host_kit.refuse}).
+      computation had to wait where its host can't suspend, even if it then
+      raised another exception. That is so in a plain callback of Lwt and in a
+      job of Async ({!Concord.Tools.Host_kit.refuse}).
     - {b Signal handlers} may raise in {!force} at any moment. In native code,
       no task then waits forever for the value. If a handler raises in the
       computation, that is an exception like any other. If it raises elsewhere,

@@ -25,7 +25,8 @@
     so you can call them from signal handlers, finalisers and callbacks. All
     operations take O(1) time, and cancelling a wait takes amortised O(1) time.
 
-    See also {!page-stdlib}, {!page-eio} and {!page-lwt}. *)
+    See also the pages on {{!/concord/stdlib}Stdlib}, {{!/concord/eio}Eio} and
+    {{!/concord/lwt}Lwt}. *)
 
 type t
 (** A mutex. *)

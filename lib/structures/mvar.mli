@@ -38,7 +38,7 @@
       serves all tasks that wait to {!read}, so it takes O(n) time for [n] of
       them.
 
-    See also {!page-lwt}. *)
+    See also the page on {{!/concord/lwt}Lwt}. *)
 
 type 'a t
 (** A box for one value of type ['a]. *)

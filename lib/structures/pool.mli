@@ -39,7 +39,7 @@
     pool, and may suspend. Operations without a {b Suspends} line never suspend
     and perform no effect.
 
-    See also {!page-eio} and {!page-lwt}. *)
+    See also the pages on {{!/concord/eio}Eio} and {{!/concord/lwt}Lwt}. *)
 
 type 'a t
 (** A pool of resources of type ['a]. *)
@@ -74,8 +74,8 @@ val create :
 val use : 'a t -> ('a -> 'b) -> 'b
 (** [use t f] calls [f v] with a resource [v] of [t] that no other task uses
     meanwhile. When [f] returns, [v] goes to the first waiting task, or becomes
-    idle. If [f] raises, or if the pool was closed meanwhile, the pool disposes
-    of [v] (unless [keep_after] says otherwise).
+    idle. If [f] raises, the pool disposes of [v], unless [keep_after] says
+    otherwise. If the pool was closed meanwhile, it always disposes of [v].
 
     - {b Suspends} while [n] resources are in use, and in [make], [validate],
       [f] and [dispose]. If [f] uses the same pool, it may wait forever.

@@ -28,8 +28,8 @@
     wait for a signal, use {!Concord.Signal.once}, which works in both cases.)
 
     Promises are described in section 3.3 of "Effectively Composing Concurrency
-    Libraries". See also {!page-eio} and {!page-lwt} if you know the promises of
-    these libraries. *)
+    Libraries". See also the pages on {{!/concord/eio}Eio} and
+    {{!/concord/lwt}Lwt} if you know the promises of these libraries. *)
 
 type 'a t
 (** A promise of a value of type ['a]. *)
@@ -167,7 +167,8 @@ val on_resolve : 'a t -> (('a, exn) result -> unit) -> unit
     ]}
 
     A chain of [n] promises takes O(n{^ 2}) time if each function resolves the
-    next promise, by {!map} or by hand. {!page-limits} has figures. *)
+    next promise, by {!map} or by hand. {{!/concord/limits}Limits} has figures.
+*)
 
 val on_resolve_cancellable : 'a t -> (('a, exn) result -> unit) -> unit -> bool
 (** [on_resolve_cancellable t f] does the same as {!on_resolve}, and returns a

@@ -58,8 +58,10 @@ module type S = sig
 
   val fold : ('acc -> 'a -> 'acc) -> 'acc -> 'a t -> 'acc
   (** [fold f acc t] is [f (... (f (f acc v1) v2) ...) vn], where [v1] to [vn]
-      are the items until [t] is closed and empty. It suspends and is cancelled
-      as {!iter}. *)
+      are the items until [t] is closed and empty.
+
+      - {b Suspends} where {!next} and [f] do.
+      - {b Cancelled} while suspended in {!next}, it has removed nothing. *)
 
   val to_seq : 'a t -> 'a Seq.t
   (** [to_seq t] is the sequence of the items of [t] until its end.

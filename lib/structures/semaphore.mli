@@ -24,7 +24,8 @@
     Newcomers overtake it only if its thread is asleep ({!Mutex} has the
     details).
 
-    See also {!page-stdlib} and {!page-eio}. *)
+    See also the pages on {{!/concord/stdlib}Stdlib} and {{!/concord/eio}Eio}.
+*)
 
 (** A number of permits. *)
 module Counting : sig

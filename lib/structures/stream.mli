@@ -28,7 +28,7 @@
     return [None], {!try_add} may return [false], and {!Closed} may come a
     moment later. Blocking operations wait for these items.
 
-    See also {!page-eio}. *)
+    See also the page on {{!/concord/eio}Eio}. *)
 
 type 'a t
 (** A stream of items of type ['a]. *)
