@@ -1,10 +1,11 @@
-(** A scope for tasks that end together, on whatever host calls.
+(** A scope for tasks that end together, on any host.
 
     {b Stability}: stable.
 
     Use a scope if a function needs several tasks, but should not leave a task
     behind. {!run} returns only after all tasks of the scope have ended. Your
-    code doesn't need to know which scheduler it runs in.
+    code doesn't need to know its {e host}, which is the scheduler or thread
+    that runs it.
 
     {[
       # Scope.run (fun scope ->
@@ -47,7 +48,7 @@
       {!run} waits for the tasks, they are cancelled, and {!run} raises the
       exception after they have ended.
 
-    See also {!page-eio} and {!page-picos}. *)
+    See also the pages on {{!/concord/eio}Eio} and {{!/concord/picos}Picos}. *)
 
 type t
 (** A scope, which has a body and tasks. *)
@@ -87,9 +88,9 @@ val fork : t -> (unit -> unit) -> unit
     ]}
 
     Call it in the body of [t], in a task of [t], or in a scope inside one of
-    them. No other task can call it, because [t] might end meanwhile. If a task
-    of [t] runs a loop of its own, such as [Eio_main.run], the tasks of that
-    loop belong to another host.
+    them. Other tasks must not call it, because [t] might end meanwhile. If a
+    task of [t] runs a loop of its own, such as [Eio_main.run], the tasks of
+    that loop belong to another host.
 
     - {b Suspends} as the host's own function. {!Concord_fifo} lets the other
       ready tasks run.
@@ -116,7 +117,9 @@ val fork_promise : t -> (unit -> 'a) -> 'a Promise.t
     not a failure of [t]. If the task is cancelled, the promise fails with
     {!Cancelled}, which tasks of any host understand. So the promise is always
     resolved. If you resolve it yourself before, the task's outcome is dropped.
-    Everything else is as in {!fork}. *)
+
+    - {b Suspends}, and is cancelled, as {!fork}. Order, cost and exceptions are
+      those of {!fork} too. *)
 
 val cancel : t -> unit
 (** [cancel t] cancels the tasks and the body of [t]. The host's exception is

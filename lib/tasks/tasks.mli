@@ -1,10 +1,10 @@
-(** Running several functions at once, on whatever host calls.
+(** Running several functions at once, on any host.
 
     {b Stability}: stable.
 
-    Your code doesn't need to know which scheduler it runs in. Each of these
-    functions returns only after its tasks have ended, so no task is left
-    behind.
+    Your code doesn't need to know its {e host}, which is the scheduler or
+    thread that runs it. Each of these functions returns only after its tasks
+    have ended, so no task is left behind.
 
     {[
       # let box = Mvar.create_empty () in
@@ -15,7 +15,8 @@
     {!Scope} describes which tasks these are, and how they end. Use a scope
     directly if you don't know in advance how many tasks you need.
 
-    See also {!page-eio}, {!page-lwt} and {!page-domainslib}.
+    See also the pages on {{!/concord/eio}Eio}, {{!/concord/lwt}Lwt} and
+    {{!/concord/domainslib}Domainslib}.
 
     {1 What can be cancelled}
 
@@ -105,6 +106,7 @@ val any : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) list -> 'a
       - : string = "fast"
     ]}
 
+    - {b Suspends} until all have ended.
     - {b Raises} [Invalid_argument] if [fs] is empty. *)
 
 (** {1 Lists} *)
@@ -150,7 +152,9 @@ val map : ?max_tasks:int -> ('a -> 'b) -> 'a list -> 'b list
     {[
       # Tasks.map ~max_tasks:2 String.uppercase_ascii [ "a"; "b"; "c" ]
       - : string list = ["A"; "B"; "C"]
-    ]} *)
+    ]}
+
+    - {b Suspends} until all have ended. *)
 
 (** {1 Time} *)
 
@@ -188,8 +192,9 @@ val with_timeout : float -> (unit -> 'a) -> 'a option
     - {b Raises} [Invalid_argument] if [seconds] is not a number. *)
 
 val sleep : float -> unit
-(** [sleep seconds] suspends the calling task, but not its thread. It is
-    [Event.sync (Event.timeout seconds)].
+(** [sleep seconds] is [Event.sync (Event.timeout seconds)].
+
+    - {b Suspends} the calling task for [seconds], but not its thread.
 
     - {b Raises} [Invalid_argument] if [seconds] is not a number. *)
 
@@ -208,6 +213,7 @@ val yield : unit -> unit
       - : unit * unit = ((), ())
     ]}
 
+    - {b Suspends} the calling task until it runs again.
     - {b Cancelled} meanwhile, it raises the host's exception.
     - {b Order}: on {!Concord_fifo} and Eio, the caller continues after all
       tasks that are ready.
