@@ -32,7 +32,18 @@ let servers =
     { impl = "go"; host = "go"; command = go };
   ]
 
-let is_there server = server.impl <> "go" || Worker.is_there Go
+let is_there server =
+  match (server.impl, server.host) with
+  | "go", _ -> Worker.is_there Go
+  | _, "cohttp" -> Visible.cohttp
+  | _ -> true
+
+let has_wrk =
+  let path = Option.value (Sys.getenv_opt "PATH") ~default:"" in
+  List.exists
+    (fun folder -> Sys.file_exists (Filename.concat folder "wrk"))
+    (String.split_on_char ':' path)
+
 let path = "/hello"
 
 (* --- As many requests as the server answers --- *)
@@ -167,7 +178,7 @@ let group =
     name = "web";
     doc = "a web server on Concord_aio and on Eio against Eio's, Lwt's and Go's";
     comparisons =
-      List.map most [ 100; 1000 ]
+      (if has_wrk then List.map most [ 100; 1000 ] else [])
       @ List.concat_map
           (fun curve -> List.map (over_the_load curve) rates)
           curves;

@@ -54,4 +54,6 @@ let left_out =
       (Option.is_some Lwt_eio_bridge.run, "lwt_eio");
       (Worker.is_there Picos, "Picos");
       (Worker.is_there Async, "Async");
+      (Visible.cohttp, "cohttp-lwt-unix");
+      (Bench_web.has_wrk, "wrk");
     ]

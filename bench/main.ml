@@ -31,7 +31,15 @@ let date () =
     tm_mday tm_hour tm_min
 
 let command_line () =
-  String.concat " " ("./dev bench" :: List.tl (Array.to_list Sys.argv))
+  let here = Filename.concat (Sys.getcwd ()) "" in
+  let from_here word =
+    if String.starts_with ~prefix:here word then
+      let n = String.length here in
+      String.sub word n (String.length word - n)
+    else word
+  in
+  let words = List.tl (Array.to_list Sys.argv) in
+  String.concat " " ("./dev bench" :: List.map from_here words)
 
 let begun = date ()
 

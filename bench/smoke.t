@@ -2,7 +2,7 @@ Every row is measured and written, with figures that are figures:
 
   $ ./main.exe --smoke --json results.json >table 2>progress
   $ ./smoke.exe results.json >rows
-  $ grep -v -e ' go go ' -e ' node ' -e ' lwt_eio ' -e ' picos ' -e ' async ' -e ' tokio ' -e '-beside ' -e '^lwc ' rows
+  $ grep -v -e ' go go ' -e ' node ' -e ' lwt_eio ' -e ' picos ' -e ' async ' -e ' tokio ' -e ' cohttp ' -e '^web throughput-' -e '-beside ' -e '^lwc ' rows
   mvar serial eio eio ns
   mvar serial concord fifo ns
   mvar serial concord eio ns
@@ -639,66 +639,46 @@ Every row is measured and written, with figures that are figures:
   generator tree stdlib seq-hand-written ns
   generator tree concord effects ns
   generator tree concord effects-ahead ns
-  web throughput-100 concord aio req/s
-  web throughput-100 concord eio req/s
-  web throughput-100 eio http req/s
-  web throughput-100 lwt http req/s
-  web throughput-100 lwt cohttp req/s
-  web throughput-1000 concord aio req/s
-  web throughput-1000 concord eio req/s
-  web throughput-1000 eio http req/s
-  web throughput-1000 lwt http req/s
-  web throughput-1000 lwt cohttp req/s
   web answered-2500 concord aio req/s
   web answered-2500 concord eio req/s
   web answered-2500 eio http req/s
   web answered-2500 lwt http req/s
-  web answered-2500 lwt cohttp req/s
   web answered-5000 concord aio req/s
   web answered-5000 concord eio req/s
   web answered-5000 eio http req/s
   web answered-5000 lwt http req/s
-  web answered-5000 lwt cohttp req/s
   web answered-10000 concord aio req/s
   web answered-10000 concord eio req/s
   web answered-10000 eio http req/s
   web answered-10000 lwt http req/s
-  web answered-10000 lwt cohttp req/s
   web answered-20000 concord aio req/s
   web answered-20000 concord eio req/s
   web answered-20000 eio http req/s
   web answered-20000 lwt http req/s
-  web answered-20000 lwt cohttp req/s
   web answered-40000 concord aio req/s
   web answered-40000 concord eio req/s
   web answered-40000 eio http req/s
   web answered-40000 lwt http req/s
-  web answered-40000 lwt cohttp req/s
   web p99-2500 concord aio us
   web p99-2500 concord eio us
   web p99-2500 eio http us
   web p99-2500 lwt http us
-  web p99-2500 lwt cohttp us
   web p99-5000 concord aio us
   web p99-5000 concord eio us
   web p99-5000 eio http us
   web p99-5000 lwt http us
-  web p99-5000 lwt cohttp us
   web p99-10000 concord aio us
   web p99-10000 concord eio us
   web p99-10000 eio http us
   web p99-10000 lwt http us
-  web p99-10000 lwt cohttp us
   web p99-20000 concord aio us
   web p99-20000 concord eio us
   web p99-20000 eio http us
   web p99-20000 lwt http us
-  web p99-20000 lwt cohttp us
   web p99-40000 concord aio us
   web p99-40000 concord eio us
   web p99-40000 eio http us
   web p99-40000 lwt http us
-  web p99-40000 lwt cohttp us
   fib throughput-domains-1 composed eio req/s
   fib throughput-domains-1 unsplit eio req/s
   fib throughput-domains-1 blocking eio req/s
@@ -1098,7 +1078,7 @@ Those of Node.js, likewise:
   $ if command -v node >/dev/null; then grep -c ' node .* ns$' rows; else grep 'Node.js was not' table >/dev/null && echo 4; fi
   4
 
-Those of Lwt_eio, Picos, Tokio and Async, likewise:
+Those of Lwt_eio, Picos, Tokio, Async and Cohttp, and what wrk measures (Go's and Cohttp's apart), likewise:
 
   $ rows_of () { if grep -q "^$1 was not installed" table; then echo "$2"; else grep -c "$3" rows; fi; }
   $ rows_of lwt_eio 4 ' lwt_eio one-domain ns$'
@@ -1109,6 +1089,10 @@ Those of Lwt_eio, Picos, Tokio and Async, likewise:
   27
   $ rows_of Async 33 ' async \(ns\|us\)$'
   33
+  $ rows_of cohttp-lwt-unix 10 '^web [ap].* lwt cohttp \(req/s\|us\)$'
+  10
+  $ rows_of wrk 8 '^web throughput-[0-9]* [^ ]* \(aio\|eio\|http\) req/s$'
+  8
 
 What was due per second is known of each load of the Fibonacci server, and is the same for the rows of a case:
 

@@ -4,19 +4,24 @@
 # shellcheck disable=SC2154  # those are assigned in ./dev
 
 # Prints "FOLDER NAME ALIAS" for each program of a test stanza and each cram test, a file NAME.t or a folder of that name.
-# Dune's own list (dune describe tests) cannot be had while ./dev watch runs, nor from a dune before 3.21.
+# A test whose action is (progn) is a program that is built where its libraries are, and no test. Dune's own list (dune describe tests) cannot be had while ./dev watch runs, nor from a dune before 3.21.
 list_tests() {
   (
     cd "$top" || exit
     find . -name '[_.]?*' -prune -o -name '*.t' -prune -o -name dune -type f -exec awk '
-      FNR == 1 { depth = head = 0; dir = FILENAME; sub(/^\.\//, "", dir); if (!sub(/\/dune$/, "", dir)) dir = "." }
+      FNR == 1 { depth = head = 0; names = text = ""; dir = FILENAME; sub(/^\.\//, "", dir); if (!sub(/\/dune$/, "", dir)) dir = "." }
       {
         gsub(/"([^"\\]|\\.)*"/, "_"); sub(/;.*/, ""); gsub(/[()]/, " & ")
-        for (i = 1; i <= NF; i++)
+        for (i = 1; i <= NF; i++) {
+          text = text " " $i
           if ($i == "(") { depth++; head = 1 }
-          else if ($i == ")") depth--
+          else if ($i == ")") {
+            if (--depth == 0) { if (text !~ / action \( progn \)/) printf "%s", names; names = text = "" }
+          }
           else if (head) { word[depth] = $i; head = 0 }
-          else if (depth == 2 && word[1] ~ /^tests?$/ && word[2] ~ /^names?$/) print dir, $i, "@" dir "/runtest-" $i
+          else if (depth == 2 && word[1] ~ /^tests?$/ && word[2] ~ /^names?$/)
+            names = names dir " " $i " @" dir "/runtest-" $i "\n"
+        }
       }' {} +
     find . -name '[_.]?*' -prune -o -name '*.t' -prune -print | sed -n 's|^\./\(.*\)/\([^/]*\)\.t$|\1 \2 @\1/\2|p'
   ) | sort
@@ -59,7 +64,7 @@ similar() {
     }
     BEGIN { sub(/\.ml$/, "", wanted); sub(/.*\//, "", wanted) }
     { consider($2, $2); parts = split($1, part, "/"); consider($1, part[parts]) }' |
-    sort -n | head -n 5 | cut -d' ' -f2 | paste -sd, | sed 's/,/, /g'
+    sort -n | head -n 5 | cut -d' ' -f2 | paste -sd, - | sed 's/,/, /g'
 }
 
 # Prints the path from the top of the project to what $1 names for one who stands in the current folder.
@@ -145,7 +150,7 @@ not_run_by() {
 }
 
 # Prints aliases as people write them.
-plain() { printf '%s\n' "$@" | sed 's|^@*||; s|runtest-||; s|/runtest$||' | paste -sd, | sed 's/,/, /g'; }
+plain() { printf '%s\n' "$@" | sed 's|^@*||; s|runtest-||; s|/runtest$||' | paste -sd, - | sed 's/,/, /g'; }
 
 # Builds these aliases (dune's options come first), shows what dune prints, and records what failed. The last line of a
 # run without failures is the count of tests, as alcotest and qcheck print them.
@@ -158,7 +163,7 @@ run_tests() {
   [[ $limit =~ ^[0-9]+$ ]] || die "test: CONCORD_TEST_LIMIT=$limit: give a whole number of seconds, or 0 for no limit"
   [ -z "${CONCORD_LONG:-}" ] || limit=0
   if [ "$limit" != 0 ]; then bash "$top/tools/late.sh" $$ "$limit" >&2 & late=$!; fi
-  trap 'rm -f "$output"; [ -z "$late" ] || kill "$late"' EXIT
+  trap 'rm -f "$output"; [ -z "$late" ] || kill "$late" 2>/dev/null || true' EXIT
   # Behind tee, dune sees no terminal.
   if [ -t 2 ] && [ -z "${NO_COLOR:-}" ]; then export CLICOLOR_FORCE=1; fi
   # The tests wait for a quarter of their time, for timeouts and for one another. So one more runs than there are cores.

@@ -15,19 +15,27 @@ packages="ocaml ocaml-dune ocaml-findlib ocaml-odoc ocamlformat opam libeio-ocam
  libyojson-ocaml-dev libcaqti-lwt-ocaml-dev libcaqti-driver-sqlite3-ocaml-dev libcaqti-driver-postgresql-ocaml-dev
  postgresql libmtime-ocaml-dev libppxlib-ocaml-dev libunwind-dev curl wrk golang-go nodejs gnuplot-nox
  chromium dnsmasq-base python3-minimal libpython3-stdlib"
-# What a host must offer, as findlib names and programs, to be used as it is.
-host_libs="threads.posix domain-local-await iomux eio_main domainslib lwt.unix lwt_direct cohttp-lwt-unix kcas kcas_data
- saturn alcotest qcheck-core qcheck-stm.stm qcheck-lin.domain dscheck http mdx cmdliner yojson mtime.clock.os ppxlib
+# What a host must offer, as findlib names and programs, to be used as it is. That is what the opam files name. Whatever
+# else the private root has may be missing: what needs it is then left out, and says so.
+host_libs="threads.posix domain-local-await domain-local-timeout iomux eio_main domainslib lwt.unix lwt_direct kcas
+ kcas_data saturn alcotest qcheck-core qcheck-stm.stm dscheck http mdx cmdliner yojson mtime.clock.os ppxlib
  ppxlib.metaquot"
-# Without gnuplot the report of the benchmark has no pictures, and without chromium nobody opens it: they may be missing.
-host_tools="dune ocamlfind ocaml-mdx curl wrk"
+host_tools="dune ocamlfind ocaml-mdx curl"
+install_command="opam switch create . --deps-only --with-test -y"
 
-# Prints the first thing that the host lacks, and nothing where it has all.
+# Chooses the switch of this folder, which $install_command makes, as opam does for those who stand here.
+use_switch() {
+  if [ -d "$top/_opam" ] && [ "${OPAM_SWITCH_PREFIX:-}" != "$top/_opam" ] && command -v opam >/dev/null; then
+    eval "$(cd "$top" && opam env)"
+  fi
+}
+
+# Prints the first thing that the host lacks, and nothing where it has all. (./dev has a function dune, which command -v finds.)
 host_lacks() {
   local tool version missing
-  for tool in $host_tools; do command -v "$tool" >/dev/null || { printf '%s' "$tool"; return; }; done
+  for tool in $host_tools; do type -P "$tool" >/dev/null || { printf '%s' "$tool"; return; }; done
   version=$(ocamlfind ocamlopt -version 2>/dev/null) || { printf 'ocamlopt'; return; }
-  [ "$(printf '5.1\n%s\n' "$version" | sort -V | head -n 1)" = 5.1 ] || { printf 'OCaml >= 5.1'; return; }
+  case $version in [0-4].* | 5.0*) printf 'OCaml >= 5.1'; return ;; esac
   # shellcheck disable=SC2086  # a list of words
   missing=$(ocamlfind query $host_libs 2>&1 >/dev/null) || printf 'a library (%s)' "${missing%%$'\n'*}"
 }
@@ -42,7 +50,6 @@ name_root() {
   root=$cache/toolchain-$(printf '%s\n' "$suite" $packages | sort | sha256sum | cut -c1-12)
   partial=$root.partial
 }
-name_root
 
 # Prints "URI KEYRING" of the first Debian archive of which the host's own apt has read the lists; KEYRING is empty
 # where apt's entry names no file.
@@ -87,7 +94,6 @@ abandon() {
 # Makes $root. A set-up that is itself killed leaves only $partial, which the next one removes.
 make_root() {
   local archive uri keyring free acquire
-  command -v apt-get >/dev/null || die "no OCaml >= 5.1 with the libraries here, and no apt-get to make a private toolchain with: install them with opam (see README.md)"
   { mkdir -p "$cache" && exec 9>>"$cache/lock"; } 2>/dev/null || die "cannot write to $cache"
   flock -n 9 || { say "another set-up is running; waiting for it"; flock 9; }
   if [ -e "$root/.ready" ]; then exec 9>&-; return; fi
@@ -148,17 +154,23 @@ partial_mb() { du -sm "$partial" 2>/dev/null | cut -f1; }
 
 # Leaves $private empty or makes the private root ready.
 setup() {
-  local lacks
+  local mode=${CONCORD_TOOLCHAIN:-auto} lacks
+  case $mode in auto | host | private) ;; *) die "CONCORD_TOOLCHAIN is '$mode'; it can be auto, host or private" ;; esac
+  [ "$mode" = private ] || use_switch
   lacks=$(host_lacks)
-  case "${CONCORD_TOOLCHAIN:-auto}" in
-  host) [ -z "$lacks" ] || die "CONCORD_TOOLCHAIN=host, but the host lacks $lacks" ;;
+  case $mode in
+  host) [ -z "$lacks" ] || die "CONCORD_TOOLCHAIN=host, but the host lacks $lacks: install it with opam ($install_command)" ;;
   private) private=1 ;;
   auto) [ -z "$lacks" ] || private=1 ;;
-  *) die "CONCORD_TOOLCHAIN is '$CONCORD_TOOLCHAIN'; it can be auto, host or private" ;;
   esac
   if [ -n "$private" ]; then
-    [ "$(id -u)" = 0 ] || die "the private toolchain needs root (try: sudo ./dev $command), or install OCaml >= 5.1 and the libraries with opam (see README.md)${lacks:+: the host lacks $lacks}"
+    lacks=${lacks:+the host lacks $lacks: }
+    command -v apt-get >/dev/null ||
+      die "${lacks}install OCaml >= 5.1 and the libraries with opam ($install_command); only Debian can have a private toolchain"
+    [ "$(id -u)" = 0 ] ||
+      die "${lacks}install OCaml >= 5.1 and the libraries with opam ($install_command), or let root make a private toolchain (sudo ./dev $command)"
     unshare --mount true 2>/dev/null || die "the private toolchain needs a mount namespace, which is not allowed here (in a container: run it with --privileged)"
+    name_root
     [ -e "$root/.ready" ] || make_root
   fi
 }

@@ -1,4 +1,4 @@
-open Eio.Private
+open Private_interface
 module Host_kit = Concord.Tools.Host_kit
 module Decision = Host_kit.Decision
 module Plugin = Concord.Private.Plugin
@@ -201,7 +201,7 @@ let () =
   Plugin.add ~who ~on_this_domain
     {
       name;
-      sample = Some (Eio_utils.Dla.prepare_for_await ());
+      sample = Some (Dla.prepare_for_await ());
       takes_every_effect = false;
       suspend;
       protect;

@@ -5,16 +5,6 @@ open Http_service
 
 let text = "Hello, world\n"
 
-(* --- cohttp-lwt-unix, as its manual has it --- *)
-
-let with_cohttp socket =
-  let callback _ _ _ =
-    Cohttp_lwt_unix.Server.respond_string ~status:`OK ~body:text ()
-  in
-  Cohttp_lwt_unix.Server.create
-    ~mode:(`TCP (`Socket socket))
-    (Cohttp_lwt_unix.Server.make ~callback ())
-
 (* --- The parser of examples/http under plain Lwt --- *)
 
 (* The same code reads requests and makes answers, so that schedulers are compared.
@@ -82,7 +72,7 @@ let rec with_http listener =
 let () =
   let serve =
     match Sys.argv with
-    | [| _; "cohttp" |] -> with_cohttp
+    | [| _; "cohttp" |] -> With_cohttp.serve ~text
     | [| _; "http" |] -> with_http
     | _ ->
         prerr_endline "usage: lwt_web.exe cohttp|http";

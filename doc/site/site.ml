@@ -1,12 +1,14 @@
-(* Makes one folder of HTML of the documentation of all packages, from what dune has
-   compiled for odoc. Dune's own alias @doc shows a page the packages that its own one
-   depends on. Here each may refer to all of them, as on OCaml's site:
-   {!Concord_aio} is a module, {!/concord/tutorial} a page.
+(* Makes one folder of HTML of all pages and interfaces, which any static host can serve.
 
-   Arguments: the folder to make, and NAME=FOLDER for the pages of each package and the
-   modules of each library. A library that is not built, because the one that it adapts
-   is not installed, has no folder: a reference to its module is then no link. Every
-   other reference that leads nowhere is an error. *)
+   Dune has compiled the documentation for odoc. Its own alias @doc links a page with
+   the packages that its own one depends on; here every page may refer to every package,
+   as on OCaml's site: {!Concord_aio} is a module, {!/concord/tutorial} a page. Odoc
+   writes the content of each page, and [Template] puts it into the frame of this site.
+
+   Arguments: the folder to make, the version to show, and NAME=FOLDER for the pages of
+   each package and the modules of each library. A library that is not built, because
+   the one that it adapts is not installed, has no folder: a reference to its module is
+   then no link. Every other reference that leads nowhere is an error. *)
 
 let fail fmt =
   Printf.ksprintf
@@ -14,6 +16,8 @@ let fail fmt =
       prerr_endline ("site: " ^ text);
       exit 1)
     fmt
+
+let ( / ) = Filename.concat
 
 type part = { name : string; folder : string; compiled : string list }
 
@@ -29,6 +33,7 @@ let part word =
       { name; folder; compiled }
   | _ -> fail "'%s' is not NAME=FOLDER" word
 
+let package part = List.hd (String.split_on_char '.' part.name)
 let is_page file = String.starts_with ~prefix:"page-" file
 
 (* A module of a library that dune wraps: it is shown where the main module has it. *)
@@ -40,9 +45,7 @@ let is_hidden file =
   in
   has_two_from 0
 
-let root { name; folder; compiled } =
-  let kind = if List.exists is_page compiled then "-P" else "-L" in
-  [ kind; name ^ ":" ^ folder ]
+(* --- Odoc ------------------------------------------------------------------- *)
 
 let odoc arguments =
   let output = "odoc.output" in
@@ -50,12 +53,12 @@ let odoc arguments =
     Filename.quote_command "odoc" arguments ~stdout:output ~stderr:output
   in
   let code = Sys.command command in
-  let said = In_channel.with_open_bin output In_channel.input_all in
+  let said = Files.read output in
   if code <> 0 then
     fail "odoc %s: exit code %d: %s" (List.hd arguments) code said;
   said
 
-(* Odoc says in two lines or three where a reference is, and which one it is. *)
+(* Odoc says in one line where a reference is, and in the next what is wrong with it. *)
 let faults ~absent said =
   let is_about line module_ =
     String.ends_with ~suffix:(Printf.sprintf "unresolvedroot(%s)" module_) line
@@ -69,41 +72,81 @@ let faults ~absent said =
   in
   lines (String.split_on_char '\n' said)
 
-let first_page =
-  {|<!DOCTYPE html>
-<title>Concord</title>
-<h1><a href="concord/index.html">The documentation of Concord</a></h1>
-|}
+let root part =
+  let kind = if List.exists is_page part.compiled then "-P" else "-L" in
+  [ kind; part.name ^ ":" ^ part.folder ]
+
+(* Returns the names of what was linked, and the faults. *)
+let link_all parts =
+  let built, absent = List.partition (fun part -> part.compiled <> []) parts in
+  let module_of { folder; _ } =
+    String.capitalize_ascii (Filename.basename folder)
+  in
+  let absent = List.map module_of absent in
+  let roots = List.concat_map root built in
+  let link part file =
+    let linked = "linked" / part.name / (file ^ "l") in
+    let said =
+      odoc
+        ([ "link"; part.folder / file; "-o"; linked ]
+        @ [ "--current-package"; package part ]
+        @ roots)
+    in
+    (linked, faults ~absent said)
+  in
+  let shown part =
+    List.filter (fun file -> not (is_hidden file)) part.compiled
+    |> List.map (link part)
+  in
+  let linked, faults = List.split (List.concat_map shown built) in
+  (linked, List.concat faults)
+
+(* --- The site --------------------------------------------------------------- *)
+
+(* Lunr searches, in the reader's browser. Debian's libjs-lunr puts it here, npm below
+   node_modules. *)
+let lunr =
+  List.find_opt Sys.file_exists
+    [
+      "/usr/share/javascript/lunr/lunr.min.js";
+      "/usr/share/javascript/lunr/lunr.js";
+      "/usr/share/nodejs/lunr/lunr.js";
+    ]
+
+let make ~output ~version parts =
+  let linked, faults = link_all parts in
+  if faults <> [] then fail "%s" (String.concat "\n" faults);
+  let generate file =
+    ignore (odoc [ "html-generate"; "--as-json"; file; "-o"; "json" ] : string)
+  in
+  List.iter generate linked;
+  ignore
+    (odoc ([ "compile-index"; "--json"; "-o"; "index.json" ] @ linked) : string);
+  ignore (odoc [ "support-files"; "-o"; "support" ] : string);
+  let pages = List.map (Page.read ~root:"json") (Files.all "json" ".json") in
+  let frame = Template.frame ~version ~searches:(lunr <> None) pages in
+  List.iter
+    (fun page -> Files.write (output / Page.url page) (frame (Page page)))
+    pages;
+  Files.write (output / "index.html") (frame Landing);
+  Files.write (output / "entries.js")
+    (Entries.script ~index:(Files.read "index.json") pages);
+  let copy from name = Files.write (output / name) (Files.read (from / name)) in
+  copy "." "site.css";
+  copy "." "site.js";
+  copy "support" "highlight.pack.js";
+  List.iter
+    (fun file ->
+      Files.write
+        (output / "concord" / "diagrams" / file)
+        (Files.read ("../diagrams" / file)))
+    (Files.all "../diagrams" ".svg");
+  Option.iter
+    (fun file -> Files.write (output / "lunr.js") (Files.read file))
+    lunr
 
 let () =
-  let output, parts =
-    match Array.to_list Sys.argv with
-    | _ :: output :: (_ :: _ as words) -> (output, List.map part words)
-    | _ -> fail "which folder, and of what?"
-  in
-  let built, absent = List.partition (fun part -> part.compiled <> []) parts in
-  let absent =
-    List.map
-      (fun { folder; _ } -> String.capitalize_ascii (Filename.basename folder))
-      absent
-  in
-  let roots = List.concat_map root built in
-  let link { name; folder; compiled } =
-    let package = List.hd (String.split_on_char '.' name) in
-    List.filter (fun file -> not (is_hidden file)) compiled
-    |> List.concat_map (fun file ->
-        let linked = file ^ "l" in
-        let said =
-          odoc
-            ([ "link"; Filename.concat folder file; "-o"; linked ]
-            @ [ "--current-package"; package ]
-            @ roots)
-        in
-        ignore (odoc [ "html-generate"; linked; "-o"; output ] : string);
-        faults ~absent said)
-  in
-  let faults = List.concat_map link built in
-  ignore (odoc [ "support-files"; "-o"; output ] : string);
-  Out_channel.with_open_bin (Filename.concat output "index.html") (fun index ->
-      output_string index first_page);
-  if faults <> [] then fail "%s" (String.concat "\n" faults)
+  match Array.to_list Sys.argv with
+  | _ :: output :: version :: (_ :: _ as words) ->
+      make ~output ~version (List.map part words)
+  | _ -> fail "which folder, which version, and of what?"

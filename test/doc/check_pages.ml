@@ -62,8 +62,51 @@ let is_opened root page =
   in
   depth page <= 3
 
+(* What a reader types, and a place that must be among the first results. *)
+let searches =
+  [
+    ("Stream.take", 1, "concord/Concord/Stream/index.html#val-take");
+    ("graceful shutdown", 5, "hutdown");
+    ("Eio", 3, "concord/eio.html");
+  ]
+
+(* The results come once the index has been loaded and built. *)
+let search_script query =
+  Printf.sprintf
+    {|(async () => {
+        const input = document.querySelector('.search input')
+        input.value = %S
+        input.dispatchEvent(new Event('input'))
+        for (let i = 0; i < 600; i++) {
+          const found = [...document.querySelectorAll('.search li a')]
+          if (found.length) return found.map(link => link.getAttribute('href'))
+          await new Promise(later => setTimeout(later, 50))
+        }
+        return []
+      })()|}
+    query
+
+let faults_of_search browser page =
+  List.concat_map
+    (fun (query, most, wanted) ->
+      Browser.visit ~width:wide browser page;
+      let found =
+        Browser.ask browser (search_script query)
+        |> Yojson.Safe.Util.to_list
+        |> List.map Yojson.Safe.Util.to_string
+      in
+      let first = List.filteri (fun i _ -> i < most) found in
+      if List.exists (contains wanted) first then Browser.faults browser
+      else
+        [
+          Printf.sprintf "a search for %s finds %s first, not %s" query
+            (String.concat ", " first) wanted;
+        ])
+    searches
+
 (* What is written by hand is also looked at in the window of a telephone. *)
 let is_by_hand page = Filename.basename (Filename.dirname page) = "concord"
+let can_search root = Sys.file_exists (Filename.concat root "lunr.js")
 
 let main () =
   let root = absolute Sys.argv.(1) in
@@ -90,6 +133,16 @@ let main () =
                 faults_in_browser browser ~width:narrow page
               else [])
             (List.filter (is_opened root) pages)
+        in
+        let faults =
+          if can_search root then
+            faults
+            @ faults_of_search browser
+                (Filename.concat root "concord/cookbook.html")
+          else begin
+            print_endline "lunr is not installed: nothing was searched for";
+            faults
+          end
         in
         if faults <> [] then stop_with faults)
 

@@ -11,11 +11,11 @@ export OCAMLPATH
 unset INSIDE_DUNE OCAMLFIND_IGNORE_DUPS_IN OCAMLTOP_INCLUDE_PATH CAML_LD_LIBRARY_PATH
 unset DUNE_WORKSPACE DUNE_BUILD_DIR DUNE_PROFILE CONCORD_DEBUG
 
-# A command that does not end has failed, and says so.
+# A command that does not end has failed, and says so; but macOS has no timeout.
 bounded() {
   limit=$1 result=0
   shift
-  timeout "$limit" "$@" 2>&1 || result=$?
+  if command -v timeout >/dev/null; then timeout "$limit" "$@" 2>&1 || result=$?; else "$@" 2>&1 || result=$?; fi
   [ $result != 124 ] || echo "no end after $limit s: $*"
   return $result
 }

@@ -10,6 +10,7 @@ A project with a few tests, and programs that stand for the toolchain's.
   >   test_latch) (modules :standard \ helper))
   > (test (name test_mutex) (action (progn (echo "(test (name no))") (run %{test}))))
   > (executable (name helper))
+  > (test (name program) (build_if %{lib-available:unix}) (action (progn)))
   > END
   $ echo '(tests (names test_stream test_mvar))' >test/unit/queues/dune
   $ touch test/ppx/errors.t test/unit/test_mvar.ml
@@ -23,10 +24,28 @@ A project with a few tests, and programs that stand for the toolchain's.
   > esac
   > case "$*" in *runtest-test_mvar*) echo 'Test Successful in 0.1s. 25 tests run.' >&2 ;; esac
   > END
-  $ for program in ocamlfind ocaml-mdx curl wrk; do printf '#!/bin/sh\necho 5.4.1\n' >bin/$program; done
+  $ for program in ocamlfind ocaml-mdx curl; do printf '#!/bin/sh\necho 5.4.1\n' >bin/$program; done
   $ chmod +x bin/*
   $ export PATH=$PWD/bin:$PATH CONCORD_TOOLCHAIN=host
   $ dev() { bash ./dev "$@"; }
+
+What the machine lacks is installed with opam: to say so, ./dev needs no apt, no sha256sum and no namespace.
+
+  $ mkdir bare; for program in bash cat dirname; do ln -s "$(command -v $program)" bare/; done
+  $ bare() { (export PATH=$PWD/bare CONCORD_TOOLCHAIN=$1; bash ./dev setup); }
+  $ bare auto
+  dev: the host lacks dune: install OCaml >= 5.1 and the libraries with opam (opam switch create . --deps-only --with-test -y); only Debian can have a private toolchain
+  [1]
+  $ bare host
+  dev: CONCORD_TOOLCHAIN=host, but the host lacks dune: install it with opam (opam switch create . --deps-only --with-test -y)
+  [1]
+
+The switch of this folder is used, even if it is not the current one.
+
+  $ mkdir _opam; printf '#!/bin/sh\necho "PATH=%s:$PATH"\n' $PWD/bin >bare/opam; chmod +x bare/opam
+  $ bare host
+  dev: the toolchain is ready
+  $ rmdir _opam
 
 Which tests there are.
 

@@ -37,8 +37,9 @@ let curl t options paths =
   output
 
 let expect = "Expect: 100-continue\r\nContent-Length: 3\r\n"
+let has_wrk = Sys.command "command -v wrk >/dev/null" = 0
 
-let wrk t ?(connections = 32) path =
+let ask_by_wrk t connections path =
   let code, output =
     output_of "wrk"
       [
@@ -60,3 +61,10 @@ let wrk t ?(connections = 32) path =
       with Scanf.Scan_failure _ | Failure _ | End_of_file -> None)
     lines
   |> Option.get
+
+let wrk t ?(connections = 32) path =
+  if has_wrk then Some (ask_by_wrk t connections path)
+  else begin
+    print_endline "wrk is not installed: left out";
+    None
+  end

@@ -18,5 +18,6 @@ val check_alive : Process.t -> unit
 
 val curl : Process.t -> string list -> string list -> string
 
-val wrk : Process.t -> ?connections:int -> string -> int
-(** How many requests for this path were answered; none badly. *)
+val wrk : Process.t -> ?connections:int -> string -> int option
+(** How many requests for this path were answered; none badly. [None] if wrk is
+    not installed. *)

@@ -108,5 +108,7 @@ let last_answer t =
   Raw.check_closed client
 
 let load path t =
-  Alcotest.(check bool) "answers" true (wrk t path > 0);
+  Option.iter
+    (fun answered -> Alcotest.(check bool) "answers" true (answered > 0))
+    (wrk t path);
   check_alive t

@@ -3,7 +3,6 @@
 
 open Trace
 open Concord
-open Concord.Tools
 open Concord_test_support
 open Wakers
 module A = Concord_async

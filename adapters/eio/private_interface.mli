@@ -1,0 +1,6 @@
+(** What this adapter uses of Eio's private interface, checked in one place. *)
+
+module Effects = Eio.Private.Effects
+module Fiber_context = Eio.Private.Fiber_context
+module Trace = Eio.Private.Trace
+module Dla = Eio_utils.Dla

@@ -1,0 +1,1 @@
+let serve ~text:_ _ = failwith "cohttp-lwt-unix was not installed"
