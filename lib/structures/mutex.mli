@@ -38,10 +38,10 @@ val create : unit -> t
     you name a mutex by {!Concord.Tools.Debug.val-name}. *)
 
 val create_in_order : unit -> t
-(** [create_in_order ()] returns an unlocked mutex that newcomers never overtake
-    at, even if a thread is asleep ({!section-sleeping}). So threads may be ten
-    times slower or more. Even if no task waits, locking and unlocking it takes
-    several times as long. *)
+(** [create_in_order ()] returns an unlocked mutex at which newcomers never
+    overtake, even if a thread is asleep ({!section-sleeping}). So threads may
+    be ten times slower or more. Even if no task waits, locking and unlocking it
+    takes several times as long. *)
 
 (** {1 Locking} *)
 

@@ -25,11 +25,11 @@
     If you never withdraw an item, use {!Stream}, because it is faster.
 
     Operations without a {b Suspends} line never suspend and perform no effect,
-    so you can call them from signal handlers, finalisers and callbacks.
-    Operations without a {b Cost} line take O(1) time, and cancelling a wait
-    takes amortised O(1) time. In O(log n), [n] is the number of items. Waiting
-    tasks are served in the order in which they arrived, and newcomers never
-    overtake them.
+    so you can call them from signal handlers, finalisers and callbacks. Adding,
+    taking and withdrawing an item take O(log n) time for [n] items in the
+    queue. Other operations without a {b Cost} line take O(1) time, and
+    cancelling a wait takes amortised O(1) time. Waiting tasks are served in the
+    order in which they arrived, and newcomers never overtake them.
 
     An item of a waiting producer goes into the queue as soon as there is room,
     even before that task runs again. While another task is moving such an item,
@@ -61,15 +61,12 @@ val add : 'a t -> 'a -> 'a ticket
     - {b Cancelled} while suspended, it raises the host's exception and has
       added nothing, and no other waiter loses its turn. Once [x] was added, it
       returns normally, even if the task is cancelled.
-    - {b Cost}: O(log n).
 
     @raise Closed if [t] is closed before [x] was added. *)
 
 val try_add : 'a t -> 'a -> 'a ticket option
 (** [try_add t x] adds [x] and returns a ticket for it, or returns [None] if
     there is no room.
-
-    - {b Cost}: O(log n).
 
     @raise Closed if [t] is closed. *)
 
@@ -87,9 +84,7 @@ val withdraw : 'a ticket -> bool
     withdrawn or drained. (In one rare case it returns [false] for an item that
     is taken later. The task that is just being given the item has been
     cancelled, and no other task waits to take. Then the item stays in the
-    queue.)
-
-    - {b Cost}: O(log n). *)
+    queue.) *)
 
 val add_seq : 'a t -> 'a Seq.t -> unit
 (** [add_seq t seq] adds each item of [seq], as {!Stream.add_seq} does. You get
@@ -107,15 +102,12 @@ val take : 'a t -> 'a
 
     - {b Suspends} while [t] is empty.
     - {b Cancelled} while suspended, it has removed nothing.
-    - {b Cost}: O(log n).
 
     @raise Closed if [t] is closed and empty. *)
 
 val try_take : 'a t -> 'a option
 (** [try_take t] removes the first item and returns it, or returns [None] if [t]
     is empty.
-
-    - {b Cost}: O(log n).
 
     @raise Closed if [t] is closed and empty. *)
 
