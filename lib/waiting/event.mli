@@ -320,9 +320,9 @@ val make : ('t, 'x, 'a) Structure_kit.operation -> 't -> 'x -> 'a t
 
     While a choice enlists its alternatives, it may find one of them ready. In
     that case, it withdraws the others. If another task was faster at the ready
-    one, the choice begins again with the same [arg]. What a waiter has refused
-    meanwhile must not be lost. So it has to be there for the next attempt, or
-    go to the next waiter, or be remembered in [arg]. *)
+    one, the choice begins again with the same [arg]. A value that a waiter has
+    refused meanwhile must not be lost. So it has to be there for the next
+    attempt, or go to the next waiter, or be remembered in [arg]. *)
 
 (** How {!make_by} treats an operation whose step returns a ['b] and whose event
     returns an ['a]. *)
