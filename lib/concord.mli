@@ -3,46 +3,53 @@
     {b Stability}: each module says in its second paragraph whether it is
     stable. {!page-index.stability} says what that means.
 
-    [open Concord] and use the structures; nothing needs to be set up.
+    You don't need to set anything up. Write [open Concord] and use the
+    structures. {{!page-index}The index} lists them by purpose, and
+    {{!page-tour}the tour} has an example of each.
 
-    The [open] hides what has the same name and was there before. Of Stdlib that
-    is [Lazy], [Mutex], [Condition], [Semaphore] and the [Event] of its threads:
-    the first four are meant to be replaced, as they have the same functions
-    here, and [Stdlib.Mutex] is still there. Of [Eio.Std] it is [Promise]. A
-    program's own modules are hidden too if they are called as one of these:
-    [Scope], [Tasks], [Stream], [Channel], [Signal], [Tools] are likely names.
-    Then open the program's after this one ([open Concord open My_program]),
-    give it another name before ([module My_tasks = Tasks open Concord]), or do
-    not open: [Concord.Mvar.put] is no longer than [Eio.Stream.add]. The [open]
-    brings no values. *)
+    The [open] hides modules of the same name, but no values. If you need a
+    hidden module, you have three choices:
+
+    - open your own module afterwards, as in [open Concord open My_program].
+    - give it another name before, as in [module My_tasks = Tasks open Concord].
+    - don't open [Concord], and write [Concord.Mvar.put].
+
+    These modules are hidden most often:
+
+    - [Lazy], [Mutex], [Condition] and [Semaphore] of Stdlib. The modules of
+      this library have the same functions, and [Stdlib.Mutex] still works.
+    - [Event] of the threads library. This [Event] has all of its names.
+    - [Promise] of [Eio.Std].
+    - modules of your own program, most likely [Scope], [Tasks], [Stream],
+      [Channel], [Signal] or [Tools]. *)
 
 module Event = Event
-(** Blocking operations as values, choice among them, timeouts. *)
+(** Waiting for one of several operations, and timeouts. *)
 
-(** {2 Tasks} *)
+(** {1 Tasks} *)
 
 module Scope = Scope
-(** Tasks that end together, on whatever host calls. *)
+(** A scope for tasks that end together. *)
 
 module Tasks = Tasks
-(** Several things at once: [both], [all], [first], [any], [iter], [map]; and
-    [with_timeout], [sleep], [yield], [protect]. *)
+(** Running several functions at once, by [both], [all], [first], [any], [iter]
+    or [map]. Also [with_timeout], [sleep], [yield] and [protect]. *)
 
-(** {2 One value} *)
+(** {1 One value} *)
 
 module Promise = Promise
-(** A value that will be there later: a promise, or IVar. *)
+(** A value that is available later. *)
 
 module Mvar = Mvar
-(** A box for one value: an MVar. *)
+(** A box for one value. *)
 
 module Lazy = Lazy
-(** A value that is computed when it is first wanted. *)
+(** A value that is computed once, when a task first needs it. *)
 
-(** {2 Many values} *)
+(** {1 Many values} *)
 
 module Channel = Channel
-(** Sender and receiver meet. *)
+(** A channel without a buffer, where a sender and a receiver meet. *)
 
 module Stream = Stream
 (** A bounded queue. *)
@@ -54,15 +61,15 @@ module Mailbox = Mailbox
 (** An unbounded queue. *)
 
 module Broadcast = Broadcast
-(** Every subscriber sees every value. *)
+(** Messages that every subscriber receives. *)
 
 module Watch = Watch
-(** The latest value, for tasks that wait until it changes. *)
+(** A value that changes, and tasks that wait for the next change. *)
 
 module Bvar = Bvar
-(** A condition that carries a value. *)
+(** A condition variable that carries a value. *)
 
-(** {2 No value} *)
+(** {1 No value} *)
 
 module Mutex = Mutex
 (** Mutual exclusion. *)
@@ -74,32 +81,32 @@ module Semaphore = Semaphore
 (** Counting and binary semaphores. *)
 
 module Rwlock = Rwlock
-(** Many readers, or one writer. *)
+(** A lock for many readers or one writer. *)
 
 module Barrier = Barrier
-(** Tasks wait for each other, again and again. *)
+(** A meeting point for a fixed number of tasks. *)
 
 module Latch = Latch
-(** A gate that opens once. *)
+(** A count that opens a gate once, at zero. *)
 
-(** {2 Services} *)
+(** {1 Services} *)
 
 module Pool = Pool
 (** A pool of resources, such as connections. *)
 
 module Signal = Signal
-(** Signals of the system, as promises and as a count. *)
+(** Operating-system signals, as promises and as a count. *)
 
 module Shutdown = Shutdown
-(** Close in order, wait a while, then cancel. *)
+(** The orderly end of a service. *)
 
-(** {2 Tools} *)
+(** {1 Tools} *)
 
 module Tools = Tools
-(** Finding faults ([Debug], [Trace]), and what authors of schedulers and of
-    structures need ([Suspend], [Host_kit], [Structure_kit], [Monadic]). *)
+(** Tools for debugging ([Debug], [Trace]), and for authors of schedulers and
+    structures ([Suspend], [Host_kit], [Structure_kit], [Monadic]). *)
 
-(** {2 For the packages of this project} *)
+(** {1 For the packages of this project} *)
 
 module Private = Private
-(** What the adapters use of the inside. Nothing in it is promised. *)
+(** Internal modules that the adapters use. They may change in any release. *)

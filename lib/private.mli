@@ -2,51 +2,50 @@
 
     {b Stability}: none, nothing is promised.
 
-    The adapters, [concord-aio] and [concord-schedulers] use some of what is
-    inside of [concord]. All of it is listed here. {b Nothing here is promised}:
-    any release may change or remove it, and says nothing about that. If your
-    own scheduler needs something of it, ask us to add that to
-    {!Concord.Tools.Host_kit}.
+    The adapters, [concord-aio] and [concord-schedulers] use some internal
+    functions of [concord]. All of them are listed here. {b Don't use them},
+    because any release may change or remove them without notice. If your own
+    scheduler needs one of them, ask us to add it to {!Concord.Tools.Host_kit}.
 
-    A line says who uses the function. What the function does is said in the
-    interface of the module of the same name, in [lib/]. *)
+    For each module, a line names the packages that use it. The functions are
+    described in the interface of the module of the same name, in [lib/]. *)
 
 (** {1 Small tools} *)
 
 (** Used by [concord-aio] and [concord-schedulers]. *)
 module Atomically : sig
   val update : 's Atomic.t -> ('s -> 's) -> unit
-  (** One step of an atomic that holds an immutable state. *)
+  (** Replaces the immutable state of an atomic in one step. *)
 
   val update_surely : 's Atomic.t -> ('s -> 's) -> unit
-  (** The same, also if a signal handler raises. *)
+  (** The same, even if a signal handler raises. *)
 end
 
-(** Used by [concord-domainslib], to know which pool is which. *)
+(** Used by [concord-domainslib], to tell pools apart. *)
 module Identity : sig
   type pointer = Identity.pointer
-  (** What tells one task from another, in {!Who}. *)
+  (** The identity of a task in {!Who}. *)
 
   type 'a attached = 'a Identity.attached
-  (** Something that belongs to a value, and does not keep it alive. *)
+  (** Data that belongs to a value, but doesn't keep it alive. *)
 
   val attach : 'v -> 'a -> 'a attached
-  (** Makes one. *)
+  (** Attaches data to a value. *)
 
   val attached : 'a attached -> 'a option
-  (** [None] once the value was collected. *)
+  (** The data, or [None] once the value was collected. *)
 
   val is_useless : 'a attached -> bool
-  (** Was the value collected? *)
+  (** [true] once the value was collected. *)
 
   val same_code : ('a -> 'b) -> ('a -> 'b) -> bool
-  (** Do two closures run the same code? By it a trigger is recognised. *)
+  (** [true] if two closures run the same code. It recognises a trigger. *)
 end
 
 (** Used by [concord-miou]. *)
 module Late : sig
   val protect : (unit -> 'a) -> 'a
-  (** Keeps what a signal handler raises for the thread's next wait. *)
+  (** Delays the exception of a signal handler until the thread's next wait. *)
 end
 
 (** Used by [concord-domainslib] and [concord-lwt], to start domains. *)
@@ -71,12 +70,12 @@ module Timer : sig
   (** Calls the actions that are due. *)
 
   val is_idle : unit -> bool
-  (** Is no timeout pending? *)
+  (** [true] if no timeout is pending. *)
 end
 
 (** {1 Reports} *)
 
-(** Tasks, told apart. Used by all adapters but [concord-miou], and by
+(** The identities of tasks. Used by all adapters but [concord-miou], and by
     [concord-schedulers]. {!Concord.Tools.Host_kit.Who} is the public part. *)
 module Who : sig
   type t = Who.t = {
@@ -89,7 +88,7 @@ module Who : sig
   (** A task. *)
 
   and origin = Who.origin = { parent : t; forked_at : Printexc.raw_backtrace }
-  (** Where it was forked. *)
+  (** The place where it was forked. *)
 
   val make :
     ?domain:int ->
@@ -110,7 +109,7 @@ module Who : sig
   (** The same task, in this domain. *)
 
   val new_number : unit -> int
-  (** For the tasks of hosts that do not number them. *)
+  (** A number for a task of a host that doesn't number its tasks. *)
 
   val numbered : string -> int -> string
   (** [numbered "job" 12] is ["job 12"]. *)
@@ -125,7 +124,7 @@ module Who : sig
   (** The tasks of one domain, for [concord-eio]. *)
 
   val tasks : unit -> tasks
-  (** None yet. *)
+  (** An empty set of tasks. *)
 
   val once :
     ?domain:int ->
@@ -142,19 +141,19 @@ end
 (** Waits that are kept for reports. Used by [concord-domainslib]. *)
 module Waits : sig
   type target = Waits.target
-  (** Where a task waits. *)
+  (** The structure and operation in which a task waits. *)
 
   val are_kept : unit -> bool
-  (** Does the program keep them? *)
+  (** [true] if the program keeps its waits. *)
 end
 
 (** Used by [concord-domainslib]. *)
 module Forks : sig
   val are_observed : unit -> bool
-  (** Are waits kept, or is the program traced? *)
+  (** [true] if waits are kept or the program is traced. *)
 
   val here : parent:Who.t -> Who.origin
-  (** At the caller's frames. *)
+  (** The origin of a task that the caller forks. *)
 
   val run : Who.origin -> ask:(unit -> Who.t) -> (unit -> 'a) -> 'a
   (** Runs a function as a new task, and reports its start and its end. *)
@@ -164,19 +163,19 @@ end
 module Filler : sig
   val add :
     (unit -> Who.t) -> is_resolved:('promise -> bool) -> 'promise -> unit
-  (** Notes which task resolves a promise. *)
+  (** Records which task resolves a promise. *)
 end
 
 (** Used by [concord-lwt]. *)
 module Strict : sig
   val is_on : bool
-  (** Is [CONCORD_DEBUG] [strict]? *)
+  (** [true] if [CONCORD_DEBUG] is [strict]. *)
 end
 
-(** What looks for leaks. Used by [concord-lwt] and [concord-schedulers]. *)
+(** The search for leaks. Used by [concord-lwt] and [concord-schedulers]. *)
 module Leaks : sig
   val is_on : bool
-  (** Does the program look for leaks? *)
+  (** [true] if the program looks for leaks. *)
 
   val guard_operation : 'a Concord_suspend.resumer -> 'a Concord_suspend.resumer
   (** For an operation that has no stack while it waits. *)
@@ -186,15 +185,15 @@ module Leaks : sig
   (** For a set of threads, which its resumers keep alive. *)
 
   exception Hold
-  (** For {!held_by_resumer}: what is alive is to be kept alive. *)
+  (** For {!held_by_resumer}, to keep alive what is alive. *)
 
   val before_sleep : unit -> unit
-  (** To be called before a loop sleeps. *)
+  (** Call it before a loop sleeps. *)
 end
 
 (** {1 Schedulers and plug-ins} *)
 
-(** Which handler of effects is the innermost one. Used by [concord-eio]. *)
+(** The innermost handler of effects. Used by [concord-eio]. *)
 module Innermost_handler : sig
   type t = Concord_stub.Innermost_handler.t
   (** A handler. *)
@@ -203,16 +202,16 @@ module Innermost_handler : sig
   (** The number of a stack. *)
 
   val get : unit -> t
-  (** The innermost one around the caller. *)
+  (** The innermost handler around the caller. *)
 
   val around : unit -> stack
   (** The stack around the caller's. *)
 
   val here : unit -> stack
-  (** The caller's. *)
+  (** The caller's stack. *)
 end
 
-(** What a plug-in may say besides {!Concord.Tools.Host_kit.plug_in}. *)
+(** More options for a plug-in than {!Concord.Tools.Host_kit.plug_in} has. *)
 module Plugin : sig
   type suspending = Plugin.suspending = {
     suspend : 'a. ('a Concord_suspend.resumer -> 'a option) -> 'a;
@@ -227,42 +226,45 @@ module Plugin : sig
   (** {!Concord.Tools.Host_kit.plug_in}, for [concord-eio]. [on_this_domain ()]
       is the plug-in's [suspend] for tasks that run on the calling domain. It is
       called when the plug-in's scheduler was found to be the innermost one, and
-      used as long as that is known. So [concord-eio] looks up once, and not in
-      each wait, what it keeps in [Domain.DLS]. *)
+      the result is used as long as that is known. So [concord-eio] reads its
+      [Domain.DLS] once, and not in each wait. *)
 
   val passes_suspend : Innermost_handler.t -> unit
-  (** [passes_suspend handler], by [concord-eio]: [handler] is that of its
-      scheduler's tasks, and handles none of the library's effects. From then
-      on, [Suspend] is not performed where that one is the innermost handler,
-      because it would only come back unhandled, which costs as much as the rest
-      of a short wait. What is registered is asked, then the plug-ins, as if it
-      had come back. The library's question for the computations around a wait
-      is not performed either, if that handler is the only one on the stack.
+  (** [passes_suspend handler] announces that [handler] is the handler of the
+      scheduler's tasks, and handles none of the library's effects. It is for
+      [concord-eio].
+
+      From then on, the library doesn't perform [Suspend] if that is the
+      innermost handler. The effect would only come back unhandled, which costs
+      as much as the rest of a short wait. Instead, the library asks the
+      registered schedulers and then the plug-ins at once. If that handler is
+      the only one on the stack, the library doesn't ask for the computations
+      around a wait either.
 
       The program remembers one handler. A later call with another one does
-      nothing. The two functions of [handler] must be ones that no other handler
-      has.
+      nothing. No other handler may have the two functions of [handler].
 
-      [concord-eio] knows it because it compares
-      {!Innermost_handler.val-around}, before it performs Eio's effect, with
-      {!Innermost_handler.val-here}, in the function that Eio calls for it. It
-      does so only in a task in which [Suspend] has come back. *)
+      [concord-eio] finds the handler by comparing two stacks, in a task in
+      which [Suspend] has come back. One is {!Innermost_handler.val-around}
+      before it performs Eio's effect. The other is
+      {!Innermost_handler.val-here} in the function that Eio calls for this
+      effect. *)
 
   val knows_handler : unit -> bool
-  (** Was the program told of one? {b Cost}: one read. *)
+  (** [true] if {!passes_suspend} was called. It costs one read. *)
 
   val add_who_of_trigger : (Domain_local_await.t -> Who.t option) -> unit
-  (** Which task has a trigger? For [concord-domainslib]. *)
+  (** Tells which task has a trigger. For [concord-domainslib]. *)
 
   val add_waker_of_trigger : (Domain_local_await.t -> bool) -> unit
-  (** Has a trigger released after the tasks that are ready. For
+  (** Releases a trigger after the tasks that are ready. For
       [concord-domainslib]. *)
 
   val add_end_of_task : (unit -> exn -> bool) -> unit
   (** For [concord-miou], which cancels a task by an exception. *)
 end
 
-(** What a task that spins says to its loop. {!Concord.Tools.Host_kit.Spin} is
+(** Messages of a spinning task to its loop. {!Concord.Tools.Host_kit.Spin} is
     the public part. *)
 module Spin : sig
   val sleeping : Host_kit.Spin.t -> (unit -> 'a) -> 'a
@@ -284,8 +286,9 @@ end
     [concord-picos]. *)
 module Spinning : sig
   val begin_turns : Host_kit.Spin.t -> int
-  (** How many turns the calling task should spin. If it is 0, the task suspends
-      in {!Spin.sleeping}; otherwise it owes {!suspend_spinning}. *)
+  (** The number of turns that the calling task should spin. If it is 0, the
+      task suspends in {!Spin.sleeping}. Otherwise it has to call
+      {!suspend_spinning}. *)
 
   val suspend_spinning :
     Host_kit.Spin.t ->
@@ -293,17 +296,17 @@ module Spinning : sig
     int ->
     ('a Concord_suspend.resumer -> 'a option) ->
     'a
-  (** [suspend_spinning spin host (begin_turns spin) block]: the task spins, and
-      then sleeps. If an exception comes between the two calls, which a signal
-      handler can raise wherever something is allocated, the task owes
-      {!Spin.leave_turns} instead. *)
+  (** [suspend_spinning spin host (begin_turns spin) block] lets the task spin
+      and then sleep. If an exception comes between the two calls, the task has
+      to call {!Spin.leave_turns} instead. A signal handler can raise one
+      wherever something is allocated. *)
 end
 
-(** How the host of the calling task is reached. *)
+(** Finding the host of the calling task. *)
 module Reach : sig
   val takes_slow_path : unit -> bool
-  (** Are waits kept, traced, or looked at for leaks? For [concord-lwt] and
-      [concord-schedulers]. *)
+  (** [true] if waits are kept, traced, or searched for leaks. For [concord-lwt]
+      and [concord-schedulers]. *)
 
   val suspend_unlisted : ('a Concord_suspend.resumer -> 'a option) -> 'a
   (** {!Concord.Tools.Suspend.suspend} for a task that waits for work. For
@@ -314,12 +317,12 @@ module Reach : sig
       [concord-domainslib] and [concord-schedulers]. *)
 
   val park_or_refuse : exn -> ('a Concord_suspend.resumer -> 'a option) -> 'a
-  (** Parks the thread, or refuses if nothing is left that could wake it. For
-      [concord-lwt] and [concord-async]. *)
+  (** Parks the thread, or refuses if nothing could wake it. For [concord-lwt]
+      and [concord-async]. *)
 
   val is_refusal : exn -> bool
-  (** Was it raised last by {!Concord.Tools.Host_kit.refuse}? For [concord-aio].
-  *)
+  (** [true] if {!Concord.Tools.Host_kit.refuse} was the last to raise it. For
+      [concord-aio]. *)
 end
 
 (** Used by [concord-lwt] and [concord-schedulers]. *)
@@ -329,22 +332,22 @@ module Noted : sig
     Waits.target ->
     ('a Concord_suspend.resumer -> 'a option) ->
     ('a Concord_suspend.resumer -> 'a option) * (exn option -> unit)
-  (** Has an operation of an indirect style in reports and traces. *)
+  (** Shows an operation of an indirect style in reports and traces. *)
 end
 
 (** Used by [concord-domainslib] and [concord-lwt]. *)
 module Identify : sig
   val waker : unit -> Who.t
-  (** The calling task; it never suspends. *)
+  (** The calling task. It never suspends. *)
 end
 
-(** Threads that resume tasks, and do nothing else. Used by [concord-aio]. *)
+(** Threads that only resume tasks. Used by [concord-aio]. *)
 module Others : sig
   type helpers = Others.helpers = { idle : int; busy : int }
-  (** How many there are of a library. *)
+  (** The numbers of such threads of a library. *)
 
   val add_helpers : (unit -> helpers) -> unit
-  (** How to ask for them. *)
+  (** Registers a function that returns these numbers. *)
 end
 
 (** {1 Operations} *)
@@ -352,13 +355,13 @@ end
 (** Used by [concord-lwt] and [concord-schedulers]. *)
 module Operation : sig
   val target : ('t, 'x, 'a) Structure_kit.operation -> 't -> Waits.target
-  (** Where a task that performs the operation waits. *)
+  (** The target of a task that performs the operation. *)
 end
 
 (** Used by [concord-lwt] and [concord-async]. *)
 module Names : sig
   val advice : string -> string
-  (** What to use instead of the operation that was refused, for a message. *)
+  (** The advice in a message about a refused operation. *)
 end
 
 (** {1 Concord_fifo} *)
@@ -371,7 +374,7 @@ module Fifo : sig
     every : int;
     spins : bool;
   }
-  (** What a loop does when all of its tasks wait. *)
+  (** The functions that a loop calls when all of its tasks wait. *)
 
   val run_polled : (is_innermost:(unit -> bool) -> poller) -> (unit -> 'a) -> 'a
   (** [Concord_fifo.run], with a poller. *)
@@ -387,10 +390,10 @@ module Keeper : sig
     leave : unit Promise.t;
     over : unit Promise.t;
   }
-  (** How the thread and the caller tell each other what has happened. *)
+  (** Promises through which the thread and the caller synchronise. *)
 
   val within : (Signals.mask -> 'r t -> unit) -> ('r -> 'a) -> 'a
-  (** Calls a function with what the thread has made. *)
+  (** Calls a function with the thread's loop or pool. *)
 end
 
 (** Used by [concord-domainslib] and [concord-lwt]. *)
@@ -401,5 +404,5 @@ module Stopping : sig
     stop:(unit -> unit) ->
     is_answer:(('a, exn) result -> bool) ->
     'a
-  (** Waits for work that is told to stop if the caller is cancelled. *)
+  (** Waits for work, and stops the work if the caller is cancelled. *)
 end

@@ -1,31 +1,31 @@
-(** What most programs don't need every day: finding faults, and writing
-    schedulers, structures and styles of your own.
+(** Tools for debugging, and for writing your own schedulers and structures.
 
     {b Stability}: {!Suspend} is stable. The others are experimental, and may
     change in any release.
 
-    These modules stand under one name, so that [open Concord] doesn't hide a
-    program's own [Debug] or [Trace]. Write [Tools.Debug.report ()], or
-    [open Concord.Tools] where you use them often. *)
+    Most programs don't need these modules every day. They are in a module of
+    their own, so that [open Concord] doesn't hide your own [Debug] or [Trace].
+    Write [Tools.Debug.report ()], or [open Concord.Tools] where you use them
+    often. *)
 
-(** {1 Finding faults} *)
+(** {1 Debugging} *)
 
 module Debug = Debug
-(** Who waits for whom. *)
+(** Reports of the tasks that wait, and of their reasons. *)
 
 module Trace = Trace
-(** What tasks do, told while they do it. *)
+(** A trace of the tasks while they run. *)
 
-(** {1 For authors of schedulers and of structures} *)
+(** {1 For authors of schedulers and structures} *)
 
 module Suspend = Suspend
-(** The effect that makes schedulers compose, and its contract. *)
+(** The effect that lets schedulers work together, and its contract. *)
 
 module Host_kit = Host_kit
-(** What schedulers are made of; plug-ins. *)
+(** The parts of a scheduler, and plug-ins. *)
 
 module Structure_kit = Structure_kit
-(** What structures are made of. *)
+(** The parts of a structure. *)
 
 (** {1 Other styles} *)
 

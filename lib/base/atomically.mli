@@ -1,14 +1,15 @@
-(** Steps of an atomic that holds an immutable state. *)
+(** Changing an atomic that holds an immutable state. *)
 
 val update : 's Atomic.t -> ('s -> 's) -> unit
-(** [update t f] replaces the state [s] by [f s], in one step, unless [f s] is
-    [s] itself. [f] is called again each time that somebody else was faster.
+(** [update t f] replaces the state [s] by [f s] in one step, unless [f s] is
+    [s] itself. If another task was faster, it calls [f] again.
 
-    For what is rare: it calls a function that is not known, which a loop of
-    one's own need not do. *)
+    Use it for rare changes, because it calls an unknown function, which a loop
+    of your own doesn't have to do. *)
 
 val update_surely : 's Atomic.t -> ('s -> 's) -> unit
-(** As {!update}, also if a signal handler raises meanwhile: for what nobody
-    would do again. [f] must not raise.
+(** [update_surely t f] does the same as {!update}, but completes even if a
+    signal handler raises. Use it for changes that no other code would repeat.
+    [f] must not raise.
 
-    - {b Raises} what a signal handler raised, after the update. *)
+    - {b Raises} [e] if a signal handler raised [e], after the update. *)

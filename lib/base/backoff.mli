@@ -1,15 +1,15 @@
-(** What to do after a compare-and-set has failed, before the next try.
+(** Backing off after a failed compare-and-set, before the next try.
 
-    Where several domains change one word as fast as they can, each change
-    fetches its line from the core that changed it last, and most tries fail.
-    Who has failed keeps off it for a moment: then the other makes many changes
-    in a row, in its own cache. For words that are changed and left alone, not
-    for those by which tasks wait for each other. *)
+    If several domains change one word as fast as they can, each change fetches
+    the cache line from another core, and most tries fail. If a domain that
+    failed backs off for a moment, another one makes many changes in a row in
+    its own cache. Use this for words that are changed and then left alone, but
+    not for words by which tasks wait for each other. *)
 
 val first : int
-(** For how many pauses of the processor after the first failure. *)
+(** The number of processor pauses after the first failure. *)
 
 val wait : int -> int
-(** [wait pauses] takes so many pauses, some 15 to 50 ns each. Returns how many
-    it should be after the next failure: twice as many, up to a bound that is a
+(** [wait pauses] takes that many pauses, of about 15 to 50 ns each. It returns
+    the number for the next failure, which is twice as many, up to a limit of a
     few microseconds. *)

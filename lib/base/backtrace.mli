@@ -1,5 +1,5 @@
-(** Where exceptions were raised. *)
+(** A cheaper way to get the backtrace of an exception. *)
 
 val get : unit -> Printexc.raw_backtrace
-(** {!Printexc.get_raw_backtrace}, for where many tasks are cancelled: that one
-    takes 15 ns even if nothing is recorded, this one 2. *)
+(** [get ()] is [Printexc.get_raw_backtrace ()]. Use it where many tasks are
+    cancelled, because it takes 2 ns instead of 15 if nothing is recorded. *)

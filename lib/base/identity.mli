@@ -1,89 +1,100 @@
-(** What values are made of: all that the library takes from [Obj].
+(** Physical identity of values. This is all that the library takes from [Obj].
 
-    When the program starts, the library checks what it relies on of the
+    When the program starts, the library checks its assumptions about the
     compiler's representation of functions.
 
     - {b Raises} [Failure] if the compiler represents them otherwise. *)
 
 val equal : 'a -> 'b -> bool
-(** Physical equality of values whose types are not known to be equal. *)
+(** [equal v w] is the physical equality of values whose types may differ. *)
 
 val is_immediate : 'a -> bool
-(** Is the value an integer or the like, which keeps nothing alive? *)
+(** [is_immediate v] is [true] if [v] is an integer or another value that keeps
+    nothing alive. *)
 
 val nothing : unit -> 'a
-(** What a slot holds while it holds nothing. Never to be looked at, but by
-    {!is_immediate}; not for a slot of an array, nor of a record that has only
-    this field or floats. *)
+(** [nothing ()] fills a slot that holds no value. Apply only {!is_immediate} to
+    it. Don't use it in an array, nor in a record that has only this field or
+    only floats. *)
 
 (** {2 Pointers} *)
 
 type pointer
-(** To a value of any type. *)
+(** A pointer to a value of any type. *)
 
 val pointer : 'a -> pointer
-(** The value is not kept alive. {b Cost}: the collector has to go through all
-    such pointers. *)
+(** [pointer v] returns a pointer that doesn't keep [v] alive. It costs time in
+    each collection, because the collector has to visit all such pointers. *)
 
 val strong_pointer : 'a -> pointer
-(** The value is kept alive until {!release}, or until the pointer itself is
-    collected. For what lives no longer than the value, or only for a moment. *)
+(** [strong_pointer v] returns a pointer that keeps [v] alive until {!release},
+    or until the pointer itself is collected. Use it if the pointer doesn't live
+    longer than the value, or only for a moment. *)
 
 val release : pointer -> unit
-(** From now on a strong pointer is as if its target had been collected. *)
+(** [release pointer] makes a strong pointer behave as if its target had been
+    collected. *)
 
 val viewed : 'a -> ('a -> 'b) -> pointer * (unit -> 'b option)
-(** [viewed v f] is a pointer to [v], and a function that gives [f v], or [None]
-    once [v] was collected. Neither keeps [v] alive. *)
+(** [viewed v f] returns a pointer to [v], and a function that returns
+    [Some (f v)], or [None] once [v] was collected. Neither keeps [v] alive. *)
 
 val nowhere : pointer
-(** To nothing, from the start. *)
+(** [nowhere] is a pointer that never had a target. *)
 
 val is_nowhere : pointer -> bool
-(** Is it {!nowhere}, physically? *)
+(** [is_nowhere pointer] is [true] if it is physically {!nowhere}. *)
 
 val is_collected : pointer -> bool
-(** Does it point to nothing any more, or did it never? *)
+(** [is_collected pointer] is [true] if the pointer has no target, because the
+    target was collected or never existed. *)
 
 val same_target : pointer -> pointer -> bool
-(** [false] if what either points to was collected. *)
+(** [same_target a b] is [true] if both point to the same value. It is [false]
+    if either target was collected. *)
 
 val points_to : pointer -> 'a -> bool
-(** Is this the value, physically? *)
+(** [points_to pointer v] is [true] if the target is physically [v]. *)
 
 val numbers : pointer array -> int array
-(** Numbers from 0 on, the same for the same target, and -1 for what was
-    collected. {b Cost}: O(n), and a minor collection. *)
+(** [numbers pointers] numbers the targets from 0 on. Pointers to the same
+    target get the same number, and a collected target gets -1. It takes O(n)
+    time and a minor collection. *)
 
 type 'a attached
-(** Something of type ['a] that belongs to a value of any type. It may refer to
-    that value, and does not keep it alive. {b Cost}: as {!val-pointer}. *)
+(** Data of type ['a] that belongs to a value of any type, the owner. It may
+    refer to the owner, but doesn't keep it alive. It costs as much as
+    {!val-pointer}. *)
 
 val attach : 'v -> 'a -> 'a attached
+(** [attach v data] attaches [data] to [v]. *)
 
 val attach_to_target : pointer -> 'a -> 'a attached option
-(** [None] if what is pointed to was collected. *)
+(** [attach_to_target pointer data] attaches [data] to the target, or returns
+    [None] if the target was collected. *)
 
 val attached_to : pointer -> 'a attached -> 'a option
-(** [None] if it belongs to another value than the one that is pointed to, or if
-    that was collected. *)
+(** [attached_to pointer attached] returns the data if its owner is the target
+    of [pointer]. It returns [None] if the owner is another value or was
+    collected. *)
 
 val owner : 'a attached -> pointer
-(** To the value that it belongs to. *)
+(** [owner attached] is a pointer to the owner. *)
 
 val attached : 'a attached -> 'a option
-(** [None] if that was collected. *)
+(** [attached a] returns the data, or [None] if its owner was collected. *)
 
 val is_useless : 'a attached -> bool
-(** Was the value that it belongs to collected? *)
+(** [is_useless attached] is [true] if the owner was collected. *)
 
 (** {2 Closures} *)
 
 val same_code : ('a -> 'b) -> ('a -> 'b) -> bool
-(** Do two closures of one argument run the same code? *)
+(** [same_code f g] is [true] if two closures of one argument run the same code.
+*)
 
 val check : same_code:((int -> int) -> (int -> int) -> bool) -> unit
-(** What is checked when the program starts.
+(** [check ~same_code] is the check that runs when the program starts.
 
-    - {b Raises} [Failure] if [same_code] does not tell the same code from
-      another one. *)
+    - {b Raises} [Failure] if [same_code] can't tell whether two closures run
+      the same code. *)

@@ -1,21 +1,22 @@
-(** What a signal handler raised in a thread, but too late.
+(** Exceptions of signal handlers that come too late for a wait.
 
-    What a handler raises in a thread that waits is to the thread what its
-    host's cancellation is to another task. It comes too late where the thread
-    was resumed, where an operation has been performed, or where the thread is
-    in {!protect}. Then it is kept, and the thread's next wait raises it. *)
+    If a signal handler raises in a waiting thread, the thread treats the
+    exception as other tasks treat their host's cancellation. Sometimes it comes
+    too late, because the thread was resumed, an operation was performed, or the
+    thread is in {!protect}. In that case, the exception is kept, and the
+    thread's next wait raises it. *)
 
 val keep : exn -> Printexc.raw_backtrace -> unit
-(** The next wait of the calling thread outside of {!protect} raises the
-    exception, unless {!raise_kept} does. *)
+(** [keep e backtrace] makes the next wait of the calling thread outside
+    {!protect} raise [e], unless {!raise_kept} does so before. *)
 
 val raise_kept : unit -> unit
-(** Raises what is kept for the calling thread, outside of {!protect}. *)
+(** [raise_kept ()] raises the exception that was kept for the calling thread,
+    if the thread is outside {!protect}. *)
 
 val protect : (unit -> 'a) -> 'a
-(** [protect f] is [f ()], in which what a signal handler raises does not end a
-    wait of the calling thread. The next wait after [protect] raises the
-    exception. *)
+(** [protect f] calls [f ()]. Meanwhile, exceptions of signal handlers don't end
+    a wait of the calling thread. The next wait after [protect] raises them. *)
 
 val is_protected : unit -> bool
-(** Is the calling thread in {!protect}? *)
+(** [is_protected ()] is [true] if the calling thread is in {!protect}. *)

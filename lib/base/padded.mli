@@ -1,7 +1,10 @@
 (** Atomics with a cache line of their own. *)
 
 val atomic : 'a -> 'a Atomic.t
-(** An atomic that one domain writes while another one writes its neighbours:
-    the collector puts blocks of one size side by side, so that two atomics
-    mostly share a line, and each write of either takes the line from the other
-    domain. 17 words instead of 2; before OCaml 5.2 an ordinary atomic. *)
+(** [atomic v] returns an atomic that shares its cache line with no other.
+
+    Use it if one domain writes an atomic while another domain writes its
+    neighbours. The collector puts blocks of one size side by side, so two
+    atomics often share a line. Then each write of one of them takes the line
+    from the other domain. The atomic takes 17 words instead of 2. Before OCaml
+    5.2 it is an ordinary atomic. *)

@@ -1,28 +1,28 @@
-(** Tasks that are known for the extent of a function.
+(** Giving a task an identity while a function runs.
 
-    A host that does not answer {!Who.Who} leaves its tasks without identity.
-    While such a task holds something it runs under a handler of ours that
-    answers instead, wherever the host lets effects through to it: so a cycle
-    can go over such a task.
+    If a host doesn't answer {!Who.Who}, its tasks have no identity. So while
+    such a task holds something, it runs under a handler of this library that
+    answers instead. Then a report can find a cycle that contains such a task.
 
-    The handler takes no other effect, and is gone when the function ends. A
-    host that takes every effect performs none of ours in its tasks: there they
-    are unknown as before. *)
+    The handler handles no other effect, and ends with the function. It has no
+    effect on a host that handles every effect itself, and whose tasks stay
+    unknown. *)
 
 val within : (Who.t -> 'a) -> 'a
-(** [within f] is [f who], in which [who] waits: the calling task as its host
-    knows it, or known for the extent of [f]. What [f] raises keeps its
-    backtrace. To be used while waits are kept.
+(** [within f] calls [f who], where [who] is the calling task as its host knows
+    it. If the host doesn't know it, the task is known as [who] until [f] ends.
+    Exceptions of [f] keep their backtrace. Call it while waits are kept.
 
-    - {b Suspends} as [f]; and for a moment if the caller is in such an extent
-      already, to tell whether it is the same task: it may be one of a scheduler
-      that runs there. *)
+    - {b Suspends} as [f]. If the caller is already in such an extent, it also
+      suspends for a moment, to find out whether it is still the same task. It
+      may be a task of a scheduler that runs there. *)
 
 val task : unit -> Who.t
-(** The calling task as its host knows it, or {!Who.unknown}. Suspends never. On
-    a host that handles [Suspend] and no question, it is the thread. *)
+(** [task ()] is the calling task as its host knows it, or {!Who.unknown}. It
+    never suspends. On a host that handles [Suspend] but no question, it is the
+    thread. *)
 
 val is_certain : Who.t -> bool
-(** Is the caller no other task than this, which {!task} was? A thread is
-    certain if it has nothing to suspend it. {b Suspends} for a moment there: to
-    be called before a wait. *)
+(** [is_certain who] is [true] if [who], a result of {!task}, is certainly the
+    caller. A thread is certain if nothing can suspend it. To find that out, it
+    suspends for a moment. Call it before a wait. *)

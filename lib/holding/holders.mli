@@ -1,62 +1,64 @@
-(** Who holds a structure, kept in the structure's state: a mutex that is locked
-    has a place there for its owner. While waits are not kept that is
-    {!unknown}, and costs nothing.
+(** The tasks that hold a structure, kept in the structure's state.
 
-    None of these functions suspends, but {!within} as its function. *)
+    For example, a locked mutex has a field for its owner. While waits are not
+    kept, the owner is {!unknown}, which costs nothing. None of these functions
+    suspends, except that {!within} suspends as its function. *)
 
 type t = private Waits.holder option
-(** Immutable, but for the time since when. *)
+(** A holder. It is immutable, except for the time since when it holds. *)
 
 val unknown : t
-(** Compared with [==]. *)
+(** An unknown holder. Compare it with [==]. *)
 
 val are_known : unit -> bool
-(** Are waits kept? {b Cost}: one read. *)
+(** [are_known ()] is [true] while waits are kept. It costs one read. *)
 
 val caller : unit -> t
-(** The calling task, at the caller's frames; {!unknown} while waits are not
-    kept. To be asked before an operation on the structure begins, in the task
-    itself: the operation's argument has it, so that whoever hands the structure
-    over writes it down in the same step. {b Cost} while waits are not kept: one
-    read. *)
+(** [caller ()] is the calling task with its stack frames, or {!unknown} while
+    waits are not kept. Call it in the task itself, before an operation on the
+    structure begins. Pass it in the operation's argument, because the task that
+    hands the structure over records the new holder in the same step. While
+    waits are not kept, it costs one read. *)
 
 val taker : unit -> t
-(** {!caller}, for an operation that may wait for a holder: the caller may be
-    refused here ({!Strict.before_lock}). *)
+(** [taker ()] does the same as {!caller}, for an operation that may wait for a
+    holder. It may refuse the caller ({!Strict.before_lock}). *)
 
 val within : (t -> 'a) -> 'a
-(** [within f] is [f holder], the calling task, which is known for the extent of
-    [f] ({!Extent.within}). For when holders {!are_known}, and for an operation
-    that may wait for one, as {!taker}. *)
+(** [within f] calls [f holder], where [holder] is the calling task, which is
+    known until [f] ends ({!Extent.within}). Use it if holders {!are_known}, for
+    an operation that may wait for one, as in {!taker}. *)
 
 val taken : t -> unit
-(** To be called when a task that had to wait continues: it holds the structure
-    from now on. No signal handler runs here. *)
+(** [taken t] records that a task that had to wait now holds the structure. Call
+    it when the task continues. No signal handler runs here. *)
 
 val waits : t -> unit
-(** To be called before a task waits for the structure: it does not hold it
-    until {!taken}, even if the structure's state says so. The state may name a
-    task to which the structure is being handed over, and which refuses it. *)
+(** [waits t] records that a task will wait for the structure. Until {!taken},
+    the task doesn't hold the structure, even if the structure's state names it.
+    The state may name a task to which the structure is being handed over, and
+    which refuses it. *)
 
 val to_list : t -> Waits.holder list
 
 (** {2 Mutexes}
 
-    What is told of one that has an {!unknown} owner: nothing. *)
+    Nothing is reported about a mutex whose owner is {!unknown}. *)
 
 val before_lock : t -> 'mutex -> owner:('mutex -> t) -> unit
-(** [before_lock caller mutex ~owner]: {!Misuse.before_lock}. [owner mutex] is
-    the owner at that moment. *)
+(** [before_lock caller mutex ~owner] is {!Misuse.before_lock}. [owner mutex]
+    returns the owner at that moment. *)
 
 val before_unlock : 'mutex -> owner:t -> unit
-(** {!Misuse.before_unlock}. *)
+(** [before_unlock mutex ~owner] is {!Misuse.before_unlock}. *)
 
 (** {2 Several holders of one structure} *)
 
 val without : t -> t list -> t list
-(** The holder has given back what it held. A task may give back what another
-    one took: then it is not known any more who holds the structure, unless one
-    task holds all that is left. O(n). *)
+(** [without t holders] is the list after [t] has given back the structure. A
+    task may give back for another one. In that case, the holders are no longer
+    known, unless one task holds all that is left. O(n). *)
 
 val all : count:int -> t list -> Waits.holder list
-(** Those that are known, and as many others as there are besides them. *)
+(** [all ~count holders] are the known holders, and unknown ones up to [count].
+*)

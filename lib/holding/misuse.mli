@@ -1,17 +1,17 @@
-(** What is told while waits are kept: faults of the program that nothing else
-    would tell. *)
+(** Reports of mistakes that are only noticed while waits are kept. *)
 
 val report : string -> unit
-(** [report what] writes a line to the standard error, and where the caller is.
-    What cannot be written is not reported. Safe in signal handlers. *)
+(** [report text] writes a line to standard error, with the place of the caller.
+    If the line can't be written, it is dropped. You can call it in a signal
+    handler. *)
 
 val called : string -> 'structure -> string
-(** [called otherwise structure] is the structure's name and place of creation,
-    if they are known, else [otherwise]. *)
+(** [called otherwise structure] is the structure's name and the place where it
+    was created. If they aren't known, it is [otherwise]. *)
 
 val frames : Printexc.raw_backtrace -> string
-(** The frames of the program, or all if there are none, each in a line of its
-    own; [""] without frames. *)
+(** [frames backtrace] is the list of the program's frames, one on each line. If
+    there are none, it lists all frames. Without frames it is [""]. *)
 
 val before_lock :
   'mutex ->
@@ -19,12 +19,12 @@ val before_lock :
   Waits.holder ->
   still_holds:(Waits.holder -> bool) ->
   unit
-(** [before_lock mutex owner caller ~still_holds], before the caller waits for
-    the owner. Reports an owner that has ended, and that still holds the mutex
-    then.
+(** [before_lock mutex owner caller ~still_holds] has to be called before the
+    caller waits for the owner. It reports an owner that has ended, if
+    [still_holds owner] is [true].
 
     - {b Raises} [Sys_error] if the caller is certainly the owner. *)
 
 val before_unlock : 'mutex -> Waits.holder -> unit
-(** [before_unlock mutex owner] reports that the caller unlocks what another
-    task has locked, if that is so. *)
+(** [before_unlock mutex owner] reports if the caller unlocks a mutex that
+    another task has locked. *)

@@ -1,13 +1,15 @@
-(** [CONCORD_DEBUG=strict]: a lock is waited for, if only for a moment, even if
-    it is free.
+(** Strict mode, in which locking always waits for a moment, even if the lock is
+    free.
 
-    So a caller that must not wait, such as a callback of Lwt or a job of Async,
-    is refused each time, and not only while another task has the lock. *)
+    You enable it by [CONCORD_DEBUG=strict]. A caller that must not wait, such
+    as a callback of Lwt or a job of Async, is then refused each time. Without
+    it, the caller is only refused while another task has the lock. *)
 
 val is_on : bool
-(** Is [strict] one of the words in [CONCORD_DEBUG] when the program starts? *)
+(** [is_on] is [true] if [CONCORD_DEBUG] contained the word [strict] when the
+    program started. *)
 
 val before_lock : unit -> unit
-(** Suspends the calling task until the timers' thread resumes it, if strictness
-    {!is_on}. For operations that may wait for a holder, before they begin. It
-    raises what the host refuses with. *)
+(** [before_lock ()] suspends the calling task until the timers' thread resumes
+    it, if strictness {!is_on}. Call it before an operation that may wait for a
+    holder. It raises the host's refusal. *)

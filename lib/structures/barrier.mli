@@ -1,8 +1,11 @@
-(** A cyclic barrier: a number of tasks wait for each other, again and again.
+(** A meeting point where a fixed number of tasks wait for each other, again and
+    again.
 
     {b Stability}: stable.
 
-    For example, two tasks begin each round together:
+    Use a barrier if tasks work in rounds, and no task may begin a round before
+    all have finished the previous one. For example, two tasks begin each round
+    together:
 
     {[
       # let barrier = Barrier.create 2
@@ -21,51 +24,58 @@
       - : unit = ()
     ]}
 
-    An operation without a {b Suspends} line never suspends and performs no
-    effect. Without a {b Cost} line it is O(1). *)
+    Operations without a {b Suspends} line never suspend and perform no effect.
+    Operations without a {b Cost} line take O(1) time. *)
 
 type t
+(** A barrier. *)
 
 val create : ?name:string -> int -> t
-(** [create n] lets tasks through [n] at a time. [name] is for reports, which
-    say how many tasks are missing.
+(** [create n] returns a barrier that lets tasks through in groups of [n].
+    Reports call it by its [name], and say how many tasks are missing.
 
     - {b Raises} [Invalid_argument] if [n] is less than 1. *)
 
 val await : t -> unit
-(** [await t] returns once [n] tasks have called it since the last [n] of them
-    went through.
+(** [await t] waits until [n] tasks have arrived, and then all of them continue.
 
-    - {b Suspends} until then. The last task to arrive suspends only if a trial
-      fails.
-    - {b Cancelled} while suspended: the task has not arrived, and another one
-      must take its place. The last task asks all others whether they still
-      wait. If one of them was cancelled, even just now, no task goes through:
-      the tasks that were asked before it are woken in vain and wait again, in
-      their slots, and so does the last task. Once all have accepted, all
-      return, even if they are cancelled right after.
-    - {b Order}: tasks go on in the order of their arrival, and in groups of [n]
-      in that order. A task that comes while others have yet to find that they
-      were woken in vain waits for these. In a program of several domains a task
-      spins before it sleeps. If the last one arrives on another domain just
-      then, the task continues before those of its scheduler that sleep.
-    - {b Cost}: O(1), also to withdraw (amortised); O(n) for the last task. *)
+    - {b Suspends} until the last of [n] tasks arrives. The last one itself
+      suspends only if a task of its group turns out to wait no longer.
+    - {b Cancelled} while suspended, the task has not arrived, so another one
+      has to take its place. Once the group has gone through, all of its tasks
+      return normally, even if they are cancelled immediately afterwards.
+    - {b Order}: groups form in the order in which tasks arrived, and the tasks
+      of a group continue in that order. In a program with several domains, a
+      task spins before it sleeps. If the last task then arrives on another
+      domain, a spinning task continues before those of its scheduler that are
+      asleep.
+    - {b Cost}: O(1), but O(n) for the last task. Cancelling a wait takes
+      amortised O(1) time.
+
+    The last task asks all others whether they are still waiting. If one of them
+    was cancelled, even just now, no task goes through. The tasks that were
+    already asked are woken in vain, and wait again in their old positions. So
+    does the last task. Tasks that arrive meanwhile wait until this is done. *)
 
 val await_evt : t -> unit Event.t
-(** The event of {!await}. The task has arrived while it waits for the event; if
-    another alternative of a choice is performed, it withdraws, as when it is
-    cancelled. It arrives once, however often the barrier is in the choice. The
-    cost is that of {!await}, and O(k) more in a choice of [k] alternatives.
+(** [await_evt t] is the event of {!await}. The task counts as arrived while it
+    waits for the event. If a choice performs another alternative, the task
+    leaves the barrier as if it were cancelled. It counts only once, even if the
+    barrier is in the choice several times.
 
-    If the task is woken in vain, the event begins again and arrives anew,
-    behind the others; a choice takes new slots in its other structures as well,
-    and its timeouts keep their deadlines. While the last task asks the others,
-    and until each task that was woken in vain has had its turn,
-    {!Concord.Event.poll} is [None], although enough others may wait. *)
+    If the task is woken in vain, the event begins again, and the task arrives
+    behind the others. A choice also gets new positions in its other structures,
+    but its timeouts keep their deadlines. While the last task asks the others,
+    and until each task that was woken in vain has run, {!Concord.Event.poll}
+    returns [None], even if enough tasks are waiting.
+
+    - {b Cost}: that of {!await}, and O(k) more in a choice of [k] alternatives.
+*)
 
 val parties : t -> int
-(** The [n] of {!create}. *)
+(** [parties t] is the number given to {!create}. *)
 
 val waiters : t -> int
-(** How many tasks have arrived and wait. One that was cancelled counts until it
-    is unwound, or refuses to go through. *)
+(** [waiters t] is the number of tasks that have arrived and are waiting. A
+    cancelled task counts until it is unwound, or until it refuses to go
+    through. *)

@@ -1,16 +1,9 @@
-(** Every subscriber sees every value.
+(** Messages that every subscriber receives.
 
     {b Stability}: stable.
 
-    All subscriptions see the values in one order, whichever tasks sent them.
-    Values that a subscription has not received yet are kept for it, for as long
-    as the subscription is referenced. [send] doesn't suspend. A {!type-limit}
-    changes either of these. A value that no subscription will receive is
-    collected. (If only the latest value matters, use a {!Watch}.)
-
-    An operation without a {b Suspends} line never suspends and performs no
-    effect: signal handlers, finalisers and callbacks may use it. Without a
-    {b Cost} line it is O(1).
+    Use a broadcast if each value should reach several tasks. If only the latest
+    value matters, use a {!Watch}.
 
     {[
       # let news = Broadcast.create ()
@@ -19,27 +12,176 @@
       val reader : '_weak1 Broadcast.subscription = <abstr>
       # Broadcast.send news "hello"; Broadcast.receive reader
       - : string = "hello"
-    ]} *)
+    ]}
+
+    All subscriptions see the values in the same order, whichever tasks sent
+    them. The broadcast keeps a value for each subscription that has not
+    received it yet, as long as the subscription is referenced. A value that no
+    subscription will receive is garbage-collected. {!send} doesn't suspend,
+    unless you set the {{!type-limit}limit} [Wait].
+
+    Operations without a {b Suspends} line never suspend and perform no effect,
+    so you can call them from signal handlers, finalisers and callbacks.
+    Operations without a {b Cost} line take O(1) time, and cancelling a wait
+    takes amortised O(1) time. Waiting tasks are served in the order in which
+    they arrived. *)
 
 type 'a t
 (** A broadcast of values of type ['a]. *)
 
 exception Closed
-(** The same exception for all structures that can be closed. In a choice
-    {!next_evt} and {!Concord.Event.to_result} tell whose it is.
+(** The same exception as {!Stream.Closed}. *)
 
-    Its printer ([Printexc.to_string]) says [Concord.Stream.Closed] where it
-    does not know the structure, and that the others' is the same. It adds the
-    structure that raised it last in the thread that prints, if that structure
-    has a name or was made while waits are kept: which is the right one if it is
-    printed before another one raises. Nothing is added for a choice that was
-    closed while it waited. *)
+(** {1 Creating} *)
 
-(** {2 A limit for slow subscriptions}
+(** How far a subscription may lag behind. See {!section-slow}. *)
+type limit =
+  | Drop_oldest of int
+      (** [Drop_oldest n] keeps the last [n] values, even if all subscriptions
+          have received them, and drops older ones. While tasks are sending, a
+          slow subscription may still receive values that are about to be
+          dropped, at most one for each of these tasks. *)
+  | Wait of int
+      (** [Wait n] suspends {!send} while there are [n] values that some
+          subscription has not received. If there is no subscription, values are
+          sent to no task, at once.
 
-    Without a limit one subscription that is never read keeps all values that
-    are sent. With a limit, old values are dropped instead. A subscription that
-    has missed some is told how many:
+          You have to end each subscription by {!unsubscribe}, because a lost
+          one blocks the senders forever. In that case, a report
+          ([CONCORD_DEBUG]) shows tasks that wait in [Broadcast.send], and the
+          number of subscriptions. *)
+
+val create : ?name:string -> ?limit:limit -> unit -> 'a t
+(** [create ()] returns an open broadcast without subscriptions. Reports and the
+    printers of {!Closed} and {!Lagged} call it by its [name], and its
+    subscriptions too. Without [limit], no value is dropped.
+
+    - {b Raises} [Invalid_argument] if the limit is less than 1. *)
+
+(** {1 Sending} *)
+
+val send : 'a t -> 'a -> unit
+(** [send t v] sends [v] to every subscription. With [Drop_oldest], it drops the
+    oldest value if there would be too many.
+
+    - {b Suspends} only with [Wait n], while some subscription has not received
+      [n] values. Newcomers never overtake waiting senders.
+    - {b Cancelled} while suspended, it has not sent [v], and no other sender
+      loses its turn.
+    - {b Cost}: O(1), however many subscriptions there are, but O(n) if tasks
+      wait in [n] of them. [Drop_oldest] adds an allocation and two
+      compare-and-sets. With [Wait], each receive adds one compare-and-set, and
+      the last subscription that receives the value needs a second one.
+
+    If [send] has suspended, it may return a moment before other domains see
+    [v]. So {!try_receive} may miss [v] briefly, and a subscription that is
+    created then may still receive [v].
+
+    @raise Closed if [t] is closed. *)
+
+val try_send : 'a t -> 'a -> bool
+(** [try_send t v] sends [v] and returns [true], or returns [false] if {!send}
+    would suspend. It also returns [false] while another domain is sending the
+    values of waiting senders, or is receiving the value that makes room.
+
+    @raise Closed if [t] is closed. *)
+
+val send_evt : 'a t -> 'a -> unit Event.t
+(** [send_evt t v] is the event of {!send}. Performing it raises {!Closed} as
+    {!send} does. *)
+
+val add_seq : 'a t -> 'a Seq.t -> unit
+(** [add_seq t seq] sends each value of [seq].
+
+    - {b Suspends} where [seq] and {!send} do.
+
+    @raise Closed if [t] is closed before the end of [seq]. *)
+
+(** {1 Subscribing} *)
+
+type 'a subscription
+(** A position in the sequence of values. *)
+
+val subscribe : 'a t -> 'a subscription
+(** [subscribe t] returns a subscription that receives all values sent from now
+    on. You don't need to end it, unless [t] has the limit [Wait]. In that case,
+    use {!with_subscription}. *)
+
+val with_subscription : 'a t -> ('a subscription -> 'b) -> 'b
+(** [with_subscription t f] calls [f] with a new subscription, and ends the
+    subscription when [f] returns, raises or is cancelled.
+
+    - {b Suspends} where [f] does.
+    - {b Cost}: that of [f] and {!unsubscribe}.
+    - {b Raises} [e] if [f] raises [e]. *)
+
+val unsubscribe : 'a subscription -> unit
+(** [unsubscribe s] ends [s], with or without a limit. From then on, tasks that
+    receive from [s] get {!Closed}, and so do tasks that are waiting in [s]. The
+    broadcast keeps no values for [s], and senders don't wait for it. A second
+    call does nothing.
+
+    - {b Cost}: O(n) for [n] tasks that wait in [s]. With [Wait], add the number
+      of values that [s] has not received, and of senders that are resumed. *)
+
+(** {1 Receiving} *)
+
+exception Lagged of int
+(** [Lagged n] reports that a subscription has missed [n] values. It is raised
+    once, and then the subscription continues with the oldest value that is
+    kept.
+
+    That value is dropped next. So a reader that was too slow should catch up,
+    for example by {!drain}. If it receives only one value for each that is
+    sent, it misses a value each time. When printed, the exception names the
+    broadcast as {!Closed} does. *)
+
+val receive : 'a subscription -> 'a
+(** [receive s] returns the next value. If several tasks receive from one
+    subscription, each value goes to one of them.
+
+    - {b Suspends} until there is a value.
+    - {b Cancelled} while suspended, it has received no value, and no other
+      waiter loses its turn.
+
+    @raise Closed if there is no value left, and the broadcast is closed.
+    @raise Lagged
+      once if values were dropped that [s] had not received. A waiting task can
+      get it too, if other tasks send more values than the limit before it is
+      served. *)
+
+val try_receive : 'a subscription -> 'a option
+(** [try_receive s] returns the next value, or [None] if there is none or other
+    tasks wait for it. It also returns [None] while another domain is handing
+    out values of [s].
+
+    @raise Closed as {!receive}.
+    @raise Lagged as {!receive}. *)
+
+val receive_evt : 'a subscription -> 'a Event.t
+(** [receive_evt s] is the event of {!receive}. Performing it raises {!Closed}
+    and {!Lagged} as {!receive} does. *)
+
+val drain : 'a subscription -> 'a list
+(** [drain s] removes all values that are there for [s] at once and returns
+    them, the first one first. It returns [[]] where {!try_receive} would return
+    [None] or raise {!Closed}.
+
+    - {b Cost}: O(n) for [n] values.
+
+    @raise Lagged as {!receive}. *)
+
+(** {!next}, {!iter}, {!fold} and {!to_seq} raise {!Lagged} too. If you call
+    them again, they continue behind the missed values. *)
+
+include Reader.S with type 'a t := 'a subscription
+(** @inline *)
+
+(** {1:slow A limit for slow subscriptions}
+
+    Without a limit, a subscription that is never read makes the broadcast keep
+    all values. With the limit [Drop_oldest], it drops old values instead. A
+    subscription that missed some of them is told how many:
 
     {[
       # let prices = Broadcast.create ~limit:(Drop_oldest 2) ()
@@ -54,8 +196,8 @@ exception Closed
       - : int = 13
     ]}
 
-    A subscriber that can do without the values it missed catches the exception
-    and continues:
+    If the reader doesn't need the missed values, it catches the exception and
+    continues:
 
     {[
       # let rec follow show s =
@@ -65,11 +207,11 @@ exception Closed
       val follow : ('a -> unit) -> 'a Broadcast.subscription -> unit = <fun>
     ]}
 
-    A subscriber that can't do without them doesn't catch it: then its task ends
+    If the reader needs them, it doesn't catch the exception. Then its task ends
     with the exception, and the broadcast keeps nothing for it.
 
-    If no value may be lost, use the limit [Wait]: the sender waits for the
-    slowest subscription.
+    If no value may be lost, use the limit [Wait]. Then the sender waits for the
+    slowest subscription:
 
     {[
       # let orders = Broadcast.create ~limit:(Wait 2) ()
@@ -82,154 +224,30 @@ exception Closed
       - : bool * string list = (true, ["tea"; "milk"])
     ]}
 
-    Each subscription then counts until it is ended. If a reader stops, for
-    example because it raised an exception, and its subscription isn't ended,
-    the senders wait forever, even after the subscription was garbage collected.
-    {!with_subscription} ends it however the reader ends. *)
+    With [Wait], each subscription counts until it is ended. If a reader stops
+    without ending its subscription, for example because it raised an exception,
+    the senders wait forever. That is so even after the subscription was
+    garbage-collected. {!with_subscription} always ends the subscription. *)
 
-(** How far a subscription may lag behind. *)
-type limit =
-  | Drop_oldest of int
-      (** [Drop_oldest n]: the broadcast keeps the last [n] values, also those
-          that all subscriptions have received, and drops older ones. While
-          tasks are sending, a slow subscription may still receive values that
-          are about to be dropped, at most one for each of these tasks. *)
-  | Wait of int
-      (** [Wait n]: {!send} suspends while there are [n] values that some
-          subscription has not received. Without a subscription values are sent
-          to nobody, at once. A subscription has to be ended by {!unsubscribe},
-          because one that is lost holds the senders back forever. A report
-          ([CONCORD_DEBUG]) then shows tasks that wait in [Broadcast.send], and
-          how many subscriptions there are. *)
-
-exception Lagged of int
-(** What a subscription raises once, where it has missed so many values. It is
-    at the oldest value that is kept then. That one is dropped next, so a reader
-    that was too slow should catch up, for example by {!drain}: if it receives
-    only one value for each that is sent, it misses one each time. The printer
-    names the broadcast as that of {!Closed} does. *)
-
-val create : ?name:string -> ?limit:limit -> unit -> 'a t
-(** An open broadcast without subscriptions. [name] is for reports and for the
-    printers of {!Closed} and {!Lagged}; its subscriptions are called by it too.
-    Without [limit] no value is dropped.
-
-    - {b Raises} [Invalid_argument] if the limit is less than 1. *)
-
-val send : 'a t -> 'a -> unit
-(** [send t v] gives [v] to every subscription. With [Drop_oldest] the oldest
-    value is dropped where there would be more.
-
-    - {b Suspends} only with [Wait n], while some subscription has not received
-      [n] values.
-    - {b Cancelled} while suspended: [v] was not sent, and no other sender loses
-      its turn.
-    - {b Order}: senders that wait are served in the order of arrival, and
-      newcomers never overtake them.
-    - {b Cost}: O(1), however many subscriptions there are; O(n) if tasks wait
-      through [n] of them. [Drop_oldest] adds an allocation and two
-      compare-and-sets. With [Wait] each value is counted: to receive it adds
-      one compare-and-set, and a second one for the last subscription that does.
-
-    If [send] has suspended, it may return a moment before [v] is there for
-    other domains: {!try_receive} may not find it yet, and a subscription that
-    is made then may still receive it.
-
-    @raise Closed if [t] is closed. *)
-
-val try_send : 'a t -> 'a -> bool
-(** [try_send t v] is [true] and sends [v], or is [false] if {!send} would
-    suspend. It is also [false] while another domain is sending the values of
-    senders that waited, or is just receiving the value that frees a place.
-
-    @raise Closed if [t] is closed. *)
-
-val send_evt : 'a t -> 'a -> unit Event.t
-(** The event of {!send}. Performing it raises {!Closed} as {!send} does. *)
-
-val senders : 'a t -> int
-(** How many tasks wait to send, for diagnosis. One that was cancelled counts
-    until it is unwound. *)
+(** {1 Closing} *)
 
 val close : 'a t -> unit
-(** [close t] ends [t]: to send raises {!Closed}; every subscription receives
-    what was sent before, and then to receive raises {!Closed}. To close again
-    does nothing. Tasks that wait to send raise {!Closed}, and their values were
-    not sent. O(n) for the [n] tasks that wait. *)
+(** [close t] marks the end of [t]. From then on, {!send} raises {!Closed}.
+    Every subscription still receives the values that were sent before. After
+    the last one, receiving raises {!Closed} too. Tasks that wait to send raise
+    {!Closed}, and their values are not sent. A second call does nothing.
+
+    - {b Cost}: O(n) for [n] waiting tasks. *)
 
 val is_closed : 'a t -> bool
-(** Was {!close} called? *)
+(** [is_closed t] is [true] once {!close} was called. *)
 
-(** {2 Receiving} *)
-
-type 'a subscription
-(** A place in the sequence of values. *)
-
-val subscribe : 'a t -> 'a subscription
-(** [subscribe t] receives what is sent from now on. It need not be ended,
-    unless [t] has the limit [Wait]: use {!with_subscription} for that. *)
-
-val unsubscribe : 'a subscription -> unit
-(** [unsubscribe s] ends [s], whatever the limit. Tasks that wait through [s],
-    and all that receive through it later, get {!Closed}. From then on [s] keeps
-    no values and holds no sender back. To end it again does nothing. O(n) for
-    the [n] tasks that wait through [s]; with [Wait] also for the values that
-    [s] has not received, and for the senders that are resumed. *)
-
-val with_subscription : 'a t -> ('a subscription -> 'b) -> 'b
-(** [with_subscription t f] is [f s] with a new subscription [s], which is ended
-    by {!unsubscribe} however [f] ends.
-
-    - {b Suspends} where [f] does. {b Cancelled} meanwhile: [s] is ended.
-    - {b Cost}: that of [f] and {!unsubscribe}.
-    - {b Raises} [e] if [f s] raises [e]. *)
-
-val receive : 'a subscription -> 'a
-(** [receive s] is the next value. Several tasks may receive through one
-    subscription: each value goes to one of them.
-
-    - {b Suspends} until there is one.
-    - {b Cancelled} while suspended: no value was received, and no other waiter
-      loses its turn.
-    - {b Order}: that of arrival.
-    - {b Cost}: O(1), also to withdraw (amortised).
-
-    @raise Closed if there is no value left, and the broadcast is closed.
-    @raise Lagged
-      once if values were dropped that [s] had not received. A task that waits
-      can get it too, if other tasks send more values than the limit before it
-      is served. *)
-
-val try_receive : 'a subscription -> 'a option
-(** [try_receive s] is the next value, if there is one, and no task waits for
-    it; [None] also while another domain just hands out values of [s].
-
-    @raise Closed as {!receive}.
-    @raise Lagged as {!receive}. *)
-
-val receive_evt : 'a subscription -> 'a Event.t
-(** The event of {!receive}. Performing it raises {!Closed} and {!Lagged} as
-    {!receive} does. *)
+(** {1 Inspecting} *)
 
 val waiters : 'a subscription -> int
-(** How many tasks wait through this subscription, for diagnosis. One that was
-    cancelled counts until it is unwound. *)
+(** [waiters s] is the number of tasks that wait in [s], for diagnosis. A
+    cancelled task counts until it is unwound. *)
 
-(** The functions that follow raise {!Lagged} as {!receive} does. To call one of
-    them again continues behind the values that were missed. *)
-
-include Reader.S with type 'a t := 'a subscription
-(** @inline *)
-
-val drain : 'a subscription -> 'a list
-(** [drain s] is all values that are there for [s] when it looks, at once, the
-    first one first. [[]] where {!try_receive} is [None] or raises {!Closed}.
-    O(n).
-
-    @raise Lagged as {!receive}. *)
-
-val add_seq : 'a t -> 'a Seq.t -> unit
-(** [add_seq t seq] is {!send} of each value of [seq]. Suspends where [seq] or
-    {!send} does.
-
-    @raise Closed if [t] is closed before the end of [seq]. *)
+val senders : 'a t -> int
+(** [senders t] is the number of tasks that wait to send, for diagnosis. A
+    cancelled task counts until it is unwound. *)

@@ -1,4 +1,4 @@
-(** What a {!Broadcast} consists of. *)
+(** The state of a {!Broadcast}. *)
 
 (* A list of values that grows at its end, in which each subscription has a position.
 
@@ -88,27 +88,29 @@
    waited is certain when its resumer answers [true], and linearises when its value is in
    the list.
 
-   [last] is the link at the end, or one before it. A task that sees a node there advances
-   it. It is never dropped: the node before the end is kept, as a limit is at least 1.
+      [last] is the link at the end, or one before it. A task that sees a node there advances
+   it. It is never dropped, because a limit is at least 1, so the node before the end is
+   kept.
 
-   [Waiting]: the subscription is announced at its link, by a notice in a queue like
-   that of the waiters, or will be at once. The task that changes the link serves the
+      In [Waiting], the subscription is announced at its link, or will be at once. The notice is
+   in a queue like that of the waiters. The task that changes the link serves the
    subscription.
 
-   A link that is [Dropped] refers to no other link. So a subscription that stays there
-   keeps no values but those that the broadcast keeps. [index] is the number of values
-   before a link, which tells how many were missed. Only broadcasts that drop count them.
+      A link that is [Dropped] refers to no other link. So a subscription that stays there
+   keeps only the values that the broadcast keeps. [index] is the number of values before a
+   link, from which the number of missed values is computed. Only broadcasts that drop values
+   count them.
 
    A value counts the subscriptions that there were when it came to the list, because
    their number changes in the same word. A subscription leaves at the end first, and then
    passes what it has not received up to there.
 
-   While senders wait and the phase is [Resting], there is no place. While it is [Moving],
-   all who come to send wait, so that no task overtakes the one whose value is being moved.
+      While senders wait and the phase is [Resting], there is no place. While it is [Moving],
+   all new senders wait, so that no task overtakes the one whose value is being moved.
 
-   The steps of a subscription also read its link. An old answer does no harm. If a step saw
-   that nothing is there, the announcement that follows finds what came since. A link
-   that has a value, is sealed or dropped, never becomes an end again. *)
+      The steps of a subscription also read its link. An outdated answer does no harm. If a step
+   saw no value there, the announcement that follows finds the values that came since. A
+   link that has a value, is sealed or dropped, never becomes an end again. *)
 type 'a link = 'a next Atomic.t
 
 and 'a next =
@@ -128,7 +130,7 @@ and 'a held = {
   notices : 'a notices;
   senders : ('a, unit) Waiters.t;
   phase : phase;
-  last : 'a link Atomic.t;  (** That of the broadcast. *)
+  last : 'a link Atomic.t;  (** The [last] of the broadcast. *)
 }
 
 and phase = Resting | Moving | Closing
@@ -137,7 +139,7 @@ and 'a counted = {
   value : 'a;
   link : 'a link;
   left : int Atomic.t;
-  last : 'a link Atomic.t;  (** The same. *)
+  last : 'a link Atomic.t;  (** The [last] of the broadcast. *)
 }
 
 and 'a oldest = { link : 'a link; index : int }

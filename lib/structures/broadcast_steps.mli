@@ -1,15 +1,16 @@
-(** What the operations of {!Broadcast} do, as steps. Each says of which word it
-    is a step. *)
+(** The operations of {!Broadcast}, as steps. The types say of which word each
+    of them is a step. *)
 
 open Broadcast_state
 
-(** {2 Of a subscription} *)
+(** {2 Steps of a subscription} *)
 
 val receive_step : 'a subscription -> 'a state -> ('a state, 'a) Step.t
-(** It is [Wait] if values were missed. *)
+(** It returns [Wait] if values were missed. *)
 
 val lag_step : unit -> 'a state -> ('a state, exn) Step.t
-(** By a task that finds no value: the exception, if values were missed. *)
+(** For a task that finds no value. Its result is the exception, if values were
+    missed. *)
 
 val drain_step : unit -> 'a state -> ('a state, 'a list) Step.t
 
@@ -22,9 +23,9 @@ val withdraw_step :
 val unsubscribe_step : unit -> 'a state -> ('a state, unit) Step.t
 
 val nowhere : unit -> 'a link
-(** The position of a subscription that has ended, or not begun yet. *)
+(** The position of a subscription that has ended, or has not begun yet. *)
 
-(** {2 Of the link at the end, where no sender waits} *)
+(** {2 Steps of the link at the end, where no sender waits} *)
 
 val uncounted : 'a next
 (** The end of a broadcast that has no limit. *)
@@ -37,24 +38,26 @@ val extend_step :
   (int -> 'a Broadcast_state.next * (unit -> ('a, bool) next)) ->
   'a Broadcast_state.next ->
   ('a Broadcast_state.next, bool) Step.t
-(** [extend_step next]: if the end has this index, what [next index] is comes
-    there, and then follows what it says. [false] if the broadcast is closed.
-    [Wait] if the end is further on. *)
+(** [extend_step next] replaces the end, if its index is [i], by the first
+    component of [next i]. Then the second component follows. The result is
+    [false] if the broadcast is closed. The step returns [Wait] if the end is
+    further on. *)
 
 val numbered :
   'a dropping ->
   'a ->
   int ->
   'a Broadcast_state.next * (unit -> ('a, bool) next)
-(** A value of a broadcast that drops, for {!extend_step}. *)
+(** [numbered dropping v] is an argument of {!extend_step}, for a value of a
+    broadcast that drops values. *)
 
-(** {2 Of [last], where senders wait} *)
+(** {2 Steps of [last], where senders wait} *)
 
 val held : int -> 'a link Atomic.t -> 'a Broadcast_state.next
-(** The first end of a broadcast with so many places. *)
+(** [held n last] is the first end of a broadcast with [n] places. *)
 
 val counted : 'a -> 'a held -> 'a Broadcast_state.next * 'a link
-(** A value that takes a place, and the end behind it. *)
+(** [counted v held] is a value that takes a place, and the end behind it. *)
 
 type sent = Sent | Full | Over
 

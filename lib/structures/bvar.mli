@@ -1,14 +1,11 @@
-(** Broadcast variable: a condition that carries a value, and needs no mutex.
+(** A condition variable that carries a value and needs no mutex.
 
     {b Stability}: stable.
 
-    Lwt's [Lwt_condition] and Async's [Bvar], for tasks of any hosts. A value is
-    for those who wait just then: it is not kept for who comes later. (What is
-    kept is a {!Promise}, an {!Mvar} or a {!Broadcast}.)
-
-    An operation without a {b Suspends} line never suspends and performs no
-    effect: signal handlers, finalisers and callbacks may use it. Without a
-    {b Cost} line it is O(1).
+    A broadcast variable gives a value to the tasks that are waiting at that
+    moment. It keeps nothing for tasks that come later. If later tasks should
+    see the value too, use a {!Promise}, an {!Mvar}, a {!Watch} or a
+    {!Broadcast}.
 
     {[
       # let news : string Bvar.t = Bvar.create ()
@@ -18,46 +15,60 @@
       # while Bvar.waiters news = 0 do Domain.cpu_relax () done;
         Bvar.broadcast news "it rains"; Domain.join reader
       - : string = "it rains"
-    ]} *)
+    ]}
+
+    Operations without a {b Suspends} line never suspend and perform no effect,
+    so you can call them from signal handlers, finalisers and callbacks.
+    Operations without a {b Cost} line take O(1) time, and cancelling a wait
+    takes amortised O(1) time. Waiting tasks are served in the order in which
+    they arrived.
+
+    It is Lwt's [Lwt_condition] and Async's [Bvar], for tasks of any hosts. See
+    also the pages on {{!/concord/lwt}Lwt} and {{!/concord/async}Async}. *)
 
 type 'a t
 (** A variable for values of type ['a]. *)
 
 val create : ?name:string -> unit -> 'a t
-(** A variable for which no task waits. [name] is for reports. *)
+(** [create ()] returns a variable for which no task waits. Reports call it by
+    its [name]. *)
 
 val wait : 'a t -> 'a
-(** [wait t] is the next value that {!broadcast} or {!signal} gives to the
-    calling task.
+(** [wait t] waits until {!broadcast} or {!signal} gives the task a value, and
+    returns the value.
 
     - {b Suspends}, always.
-    - {b Cancelled} while suspended: it has consumed no signal. A task that was
-      given a value returns it, even if it is cancelled right after.
-    - {b Order}: that of arrival.
-    - {b Cost}: O(1), also to withdraw (amortised).
+    - {b Cancelled} while suspended, it has consumed no signal. Once a task was
+      given a value, it returns the value, even if it is cancelled immediately
+      afterwards.
     - {b Raises} [e] if {!broadcast_exn} gives [e]. *)
 
 val signal : 'a t -> 'a -> bool
-(** [signal t v] gives [v] to the task that has waited longest. [false] if none
-    waits: then [v] is given to nobody. *)
+(** [signal t v] gives [v] to the task that has waited longest, and returns
+    [true]. If no task waits, it drops [v] and returns [false]. *)
 
 val broadcast : 'a t -> 'a -> unit
-(** [broadcast t v] gives [v] to all tasks that wait, in the order of their
-    arrival. O(n) for [n] tasks. *)
+(** [broadcast t v] gives [v] to all waiting tasks.
+
+    - {b Cost}: O(n) for [n] tasks. *)
 
 val broadcast_exn : 'a t -> exn -> unit
-(** As {!broadcast}, but their {!wait} raises the exception. *)
+(** [broadcast_exn t e] makes {!wait} raise [e] in all waiting tasks.
+
+    - {b Cost}: O(n) for [n] tasks. *)
 
 val wait_evt : 'a t -> 'a Event.t
-(** The event of {!wait}. To give it a value is to choose it: who signals goes
-    on to the next task if another alternative was chosen. A choice begins to
-    wait for it after its other alternatives; one that also waits for a
-    {!Barrier}, or by {!Condition.loop_no_mutex_evt}, may miss a value, if that
-    woke it in vain. {!Concord.Event.poll} never performs it. *)
+(** [wait_evt t] is the event of {!wait}. A value that is given to it chooses
+    it. If the choice took another alternative, {!signal} tries the next task.
+
+    A choice begins to wait for it after its other alternatives. If the choice
+    also has an event of a {!Barrier} or {!Condition.loop_no_mutex_evt}, and
+    that event woke the task in vain, it may miss a value. {!Concord.Event.poll}
+    never performs it. *)
 
 val waiters : 'a t -> int
-(** How many tasks wait, for diagnosis. One that was cancelled counts until it
-    is unwound. *)
+(** [waiters t] is the number of waiting tasks, for diagnosis. A cancelled task
+    counts until it is unwound. *)
 
 (**/**)
 

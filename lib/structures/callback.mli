@@ -1,10 +1,10 @@
-(** Functions that whoever resolves a promise calls. *)
+(** Running the functions that are called when a promise is resolved. *)
 
 val run : (unit -> 'a) -> 'a
-(** [run f] is [f ()], of which no effect is handled outside, but questions
-    ([Ask]).
+(** [run f] calls [f ()]. No handler outside handles its effects, except for
+    questions ([Ask]).
 
-    - {b Raises} [Invalid_argument] where [f] would suspend. An effect that is
-      not handled in [f] raises [Effect.Unhandled] there; what leaves [f] of
-      these is [Invalid_argument] as well, and so is what {!Reach.misused} says.
-*)
+    - {b Raises} [Invalid_argument] if [f] would suspend. An effect that [f]
+      itself doesn't handle raises [Effect.Unhandled] in [f]. If that exception
+      leaves [f], it becomes [Invalid_argument] too, and so does
+      {!Reach.misused}. *)

@@ -1,9 +1,11 @@
-(** Rendezvous channels: a value passes when a sender and a receiver meet.
+(** A channel without a buffer. A value passes when a sender and a receiver
+    meet.
 
     {b Stability}: stable.
 
-    The channels of {!Concord.Event}, for tasks of any hosts, with everyday
-    functions and an end.
+    Use a channel if the sender should know that its value was received. These
+    are the channels of {!Concord.Event}, for tasks of any hosts, with everyday
+    functions, and you can close them.
 
     {[
       # let channel = Channel.create ()
@@ -14,94 +16,99 @@
       - : unit * string = ((), "hello")
     ]}
 
-    An operation without a {b Suspends} line never suspends and performs no
-    effect: signal handlers, finalisers and callbacks may use it. Without a
-    {b Cost} line it is O(1). *)
+    Operations without a {b Suspends} line never suspend and perform no effect,
+    so you can call them from signal handlers, finalisers and callbacks.
+    Operations without a {b Cost} line take O(1) time, and cancelling a wait
+    takes amortised O(1) time. Senders are served in the order in which they
+    arrived, and so are receivers.
+
+    See also the page on {{!/concord/stdlib}Stdlib}. *)
 
 type 'a t = 'a Event.channel
 (** A channel for values of type ['a]. *)
 
 exception Closed
-(** The same exception for all structures that can be closed. In a choice
-    {!next_evt} and {!Concord.Event.to_result} tell whose it is.
-
-    Its printer ([Printexc.to_string]) says [Concord.Stream.Closed] where it
-    does not know the structure, and that the others' is the same. It adds the
-    structure that raised it last in the thread that prints, if that structure
-    has a name or was made while waits are kept: which is the right one if it is
-    printed before another one raises. Nothing is added for a choice that was
-    closed while it waited. *)
+(** The same exception as {!Stream.Closed}. *)
 
 val create : ?name:string -> unit -> 'a t
-(** An open channel, in which no task waits. [name] is for reports and for the
-    printer of {!Closed}. *)
+(** [create ()] returns an open channel. Reports and the printer of {!Closed}
+    call it by its [name]. *)
+
+(** {1 Sending} *)
 
 val send : 'a t -> 'a -> unit
 (** [send t v] gives [v] to a task that receives from [t].
 
-    - {b Suspends} until there is one.
-    - {b Cancelled} while suspended: no task received [v]. Once a receiver has
-      [v], [send] returns even if cancelled.
-    - {b Order}: senders are served in the order of their arrival, and so are
-      receivers.
-    - {b Cost}: O(1), also to withdraw (amortised).
+    - {b Suspends} until a task receives [v].
+    - {b Cancelled} while suspended, it raises the host's exception, and no task
+      has received [v]. Once a task has received [v], [send] returns normally,
+      even if the sender is cancelled.
 
-    @raise Closed if [t] is closed before they meet. *)
-
-val receive : 'a t -> 'a
-(** [receive t] is a value that a task sends.
-
-    - {b Suspends} until there is one.
-    - {b Cancelled} while suspended: no sender's value was taken.
-    - {b Order}, {b Cost}: as for {!send}.
-
-    @raise Closed if [t] is closed before they meet. *)
+    @raise Closed if [t] is closed before a task received [v]. *)
 
 val try_send : 'a t -> 'a -> bool
-(** [try_send t v] gives [v] to a task that waits to receive, if there is one.
-    Returns [true] if it did.
-
-    @raise Closed if [t] is closed. *)
-
-val try_receive : 'a t -> 'a option
-(** [try_receive t] takes the value of a task that waits to send, if there is
-    one.
+(** [try_send t v] gives [v] to a task that waits to receive, and returns
+    [true]. If no task waits, it returns [false].
 
     @raise Closed if [t] is closed. *)
 
 val send_evt : 'a t -> 'a -> unit Event.t
-(** The event of {!send}: {!Concord.Event.send}. Performing it raises {!Closed}
-    as {!send} does. *)
+(** [send_evt t v] is the event of {!send}, the same as {!Concord.Event.send}.
+    Performing it raises {!Closed} as {!send} does. *)
+
+val add_seq : 'a t -> 'a Seq.t -> unit
+(** [add_seq t seq] sends each value of [seq]. It forces the next value only
+    after the previous one has been received.
+
+    - {b Suspends} where {!send} and [seq] do.
+    - {b Cancelled} while suspended in {!send}, no task has received that value.
+
+    @raise Closed if [t] is closed before the end of [seq]. *)
+
+(** {1 Receiving} *)
+
+val receive : 'a t -> 'a
+(** [receive t] returns a value that another task sends.
+
+    - {b Suspends} until a task sends a value.
+    - {b Cancelled} while suspended, it has taken no sender's value.
+
+    @raise Closed if [t] is closed before a task sent a value. *)
+
+val try_receive : 'a t -> 'a option
+(** [try_receive t] returns the value of a task that waits to send, or [None] if
+    no task waits.
+
+    @raise Closed if [t] is closed. *)
 
 val receive_evt : 'a t -> 'a Event.t
-(** The event of {!receive}: {!Concord.Event.receive}. Performing it raises
-    {!Closed} as {!receive} does. A choice between sending to and receiving from
-    the same channel does not meet itself. *)
+(** [receive_evt t] is the event of {!receive}, the same as
+    {!Concord.Event.receive}. Performing it raises {!Closed} as {!receive} does.
+    If a choice both sends to and receives from one channel, these two
+    alternatives never meet each other. *)
 
-val close : 'a t -> unit
-(** [close t] ends [t]: tasks that wait, and tasks that come later, get
-    {!Closed}. To close again does nothing. O(n) for the [n] tasks that wait. *)
+val drain : 'a t -> 'a list
+(** [drain t] receives a value from each task that waits to send, the first one
+    first. It returns [[]] if there are none, even if [t] is closed.
 
-val is_closed : 'a t -> bool
-(** Was {!close} called? *)
-
-val waiters : 'a t -> int
-(** How many senders and receivers wait, for diagnosis. One that was cancelled
-    counts until it is unwound. *)
+    - {b Cost}: O(n) for [n] waiting senders. *)
 
 include Reader.S with type 'a t := 'a t
 (** @inline *)
 
-val add_seq : 'a t -> 'a Seq.t -> unit
-(** [add_seq t seq] is {!send} of each value of [seq], which is forced each time
-    that the one before has been received.
+(** {1 Closing} *)
 
-    - {b Suspends} where {!send} and [seq] do.
-    - {b Cancelled} while suspended in {!send}: no task received that value.
+val close : 'a t -> unit
+(** [close t] marks the end of [t]. Sending and receiving then raise {!Closed},
+    also in tasks that are waiting. A second call does nothing.
 
-    @raise Closed if [t] is closed before the end of [seq]. *)
+    - {b Cost}: O(n) for [n] waiting tasks. *)
 
-val drain : 'a t -> 'a list
-(** [drain t] receives from the tasks that wait to send when it looks, one after
-    the other, the first one first. [[]] if there are none, also if [t] is
-    closed. O(n). *)
+val is_closed : 'a t -> bool
+(** [is_closed t] is [true] once {!close} was called. *)
+
+(** {1 Inspecting} *)
+
+val waiters : 'a t -> int
+(** [waiters t] is the number of waiting senders and receivers, for diagnosis. A
+    cancelled task counts until it is unwound. *)

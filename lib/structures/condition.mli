@@ -1,44 +1,83 @@
-(** Condition variables, with {!Mutex} or without, for tasks of any hosts.
+(** Condition variables, with a {!Mutex} or without, for tasks of any hosts.
 
     {b Stability}: stable.
 
-    A drop-in for Stdlib's [Condition]; but there are no wake-ups without a
-    signal, and tasks are woken in the order in which they began to wait. *)
+    It is a drop-in for Stdlib's [Condition], but there are no spurious
+    wake-ups, and tasks are woken in the order in which they began to wait. For
+    example, a task waits here until another one has delivered:
+
+    {[
+      # let mutex = Mutex.create () and delivered = Condition.create ()
+      val mutex : Concord.Mutex.t = <abstr>
+      val delivered : Concord.Condition.t = <abstr>
+      # let stock = ref 0
+      val stock : int ref = {contents = 0}
+      # let buy () =
+          Mutex.protect mutex (fun () ->
+              while !stock = 0 do Condition.wait delivered mutex done;
+              decr stock)
+      val buy : unit -> unit = <fun>
+      # let deliver () =
+          Mutex.protect mutex (fun () -> incr stock; Condition.signal delivered)
+      val deliver : unit -> unit = <fun>
+      # Tasks.both buy deliver
+      - : unit * unit = ((), ())
+    ]}
+
+    If your state needs no mutex, because it is an [Atomic], see
+    {!section-no_mutex}.
+
+    Operations without a {b Suspends} line never suspend and perform no effect.
+    Operations without a {b Cost} line take O(1) time, and cancelling a wait
+    takes amortised O(1) time.
+
+    See also the pages on {{!/concord/stdlib}Stdlib}, {{!/concord/eio}Eio} and
+    {{!/concord/lwt}Lwt}. *)
 
 type t
+(** A condition variable. *)
 
 val create : unit -> t
-(** A condition for which no task waits. It gets a name by
-    {!Concord.Tools.Debug.val-name}, as this is Stdlib's signature. *)
+(** [create ()] returns a condition variable for which no task waits. Because
+    this is Stdlib's signature, you name it by {!Concord.Tools.Debug.val-name}.
+*)
+
+(** {1 With a mutex} *)
 
 val wait : t -> Mutex.t -> unit
 (** [wait t mutex] unlocks [mutex], waits for a signal, and locks [mutex] again.
-    A signal sent after [mutex] was unlocked is not missed.
+    It doesn't miss a signal that is sent after [mutex] was unlocked. Signals
+    and [mutex] are both given in the order in which tasks arrived.
 
     - {b Suspends} until the signal, and then while [mutex] is locked.
-    - {b Cancelled} while it waits for the signal: it has consumed none, locks
-      [mutex] again under {!Concord.Tasks.protect} and raises. Once signalled it
-      locks [mutex], also under {!Concord.Tasks.protect}, and returns: a
-      cancellation arrives at the next suspension. In a program of several
-      domains a cancellation that came before is as one that comes now: others
-      may have had [mutex] meanwhile, if none was waiting for it, and a signal
-      that comes at once may be first. In Eio without [concord-eio] nothing
-      protects: a cancelled fiber for which [mutex] is not free then raises
-      without it.
-    - {b Order}: that of arrival, and the same for [mutex].
-    - {b Cost}: O(1), also to withdraw (amortised).
-    - {b Raises} [Sys_error] if [mutex] is not locked. *)
+    - {b Cancelled} before the signal, it has consumed no signal. It locks
+      [mutex] again under {!Concord.Tasks.protect}, and raises the host's
+      exception.
+    - {b Cancelled} after the signal, it also locks [mutex] under
+      {!Concord.Tasks.protect}, and returns normally. The cancellation is
+      delivered at the next suspension.
+    - {b Raises} [Sys_error] if [mutex] is not locked.
+
+    In Eio without [concord-eio] nothing protects. So if [mutex] isn't free, a
+    cancelled fiber raises without the lock.
+
+    In a program with several domains, a task that is already cancelled when it
+    calls [wait] may first unlock [mutex], if no task is waiting for it. Then
+    another task may hold [mutex] meanwhile, and if a signal comes at once,
+    [wait] returns normally. *)
 
 val signal : t -> unit
-(** [signal t] wakes the task that has waited longest, if there is one. It never
-    suspends and performs no effect, whether or not a mutex is locked. O(1). *)
+(** [signal t] wakes the task that has waited longest, if there is one. You can
+    call it with the mutex locked or unlocked. *)
 
 val broadcast : t -> unit
-(** [broadcast t] wakes all tasks that wait, in the order of their arrival. It
-    never suspends and performs no effect. O(n) for [n] tasks. *)
+(** [broadcast t] wakes all waiting tasks, in the order in which they arrived.
+
+    - {b Cost}: O(n) for [n] tasks. *)
 
 val wait_evt : t -> Mutex.t -> unit Event.t
-(** The event of {!wait}, for a wait with a limit:
+(** [wait_evt t mutex] is the event of {!wait}. Use it to wait for a limited
+    time:
 
     {[
       # let wait_until ready condition mutex seconds =
@@ -60,30 +99,33 @@ val wait_evt : t -> Mutex.t -> unit Event.t
       - : bool = false
     ]}
 
-    In a choice [mutex] is locked again whichever alternative is performed,
-    before the functions given to {!Concord.Event.wrap} run, and also if the
-    task is cancelled: so a choice may end later than a timeout in it, while
-    others hold [mutex]. It must have no other alternative that waits with the
-    same mutex, or locks it. {!Concord.Event.poll} never performs it. A choice
-    that also waits for a {!Barrier}, or by {!loop_no_mutex_evt}, may perform it
-    without a signal: if that woke the task in vain, a signal may have come
-    meanwhile.
+    In a choice:
 
-    - {b Raises} [Sys_error] if [mutex] is not locked, when the event is
+    - [mutex] is locked again whichever alternative is performed, and also if
+      the task is cancelled. This happens before the functions given to
+      {!Concord.Event.wrap} run. So a choice may end later than its timeout,
+      while other tasks hold [mutex].
+    - No other alternative may wait with the same mutex, or lock it.
+    - {!Concord.Event.poll} never performs it.
+    - If the choice also has an event of a {!Barrier} or {!loop_no_mutex_evt},
+      and that event woke the task in vain, a signal may have come meanwhile. So
+      the choice may perform [wait_evt] without a signal.
+    - {b Raises} [Sys_error] if [mutex] is not locked when the event is
       performed.
     - {b Raises} [Invalid_argument] if one choice has two such alternatives of
       the same mutex. *)
 
 val waiters : t -> int
-(** How many tasks wait for a signal, for diagnosis. One that was cancelled
-    counts until it is unwound. One that looks in {!loop_no_mutex} may count.
-    O(1). *)
+(** [waiters t] is the number of tasks that wait for a signal, for diagnosis. A
+    cancelled task counts until it is unwound. A task that is in the function of
+    {!loop_no_mutex} may count. *)
 
-(** {2 Without a mutex}
+(** {1:no_mutex Without a mutex}
 
-    For a state that needs no mutex, as an [Atomic]. Whoever changes the state
-    does that first, and then calls {!broadcast} (or {!signal}, where any one of
-    those that wait can use the change), in any domain or signal handler.
+    Use these functions if the state is an [Atomic], so that it needs no mutex.
+    First change the state, and then call {!broadcast}. If any one of the
+    waiting tasks can use the change, {!signal} is enough. You can do both in
+    any domain, and in a signal handler.
 
     {[
       # let stock = Atomic.make 0 and delivered = Condition.create ()
@@ -104,47 +146,52 @@ val waiters : t -> int
     ]} *)
 
 val loop_no_mutex : t -> (unit -> 'a option) -> 'a
-(** [loop_no_mutex t f] calls [f ()] until it is [Some v], and returns [v].
-    After [None] it waits for a wake-up. It misses none, because the task takes
-    its slot in the queue of [t] {e before} it calls [f]. A wake-up that comes
-    while [f] looks makes it look again. So [f] is called once, and once more
-    after each wake-up, as by [Eio.Condition].
+(** [loop_no_mutex t f] calls [f ()] until the result is [Some v], and returns
+    [v]. After each [None] it waits for a wake-up, and then calls [f] again.
 
-    A signal is not used up by a task that needs none: if it may have come after
-    [f] has found what it wants, or if [f] raises after it, it is passed on. So
-    is a signal that has woken a task in which a signal handler then raises, at
-    whichever moment.
+    It misses no wake-up, because the task enters the queue of [t] {e before} it
+    calls [f]. If a wake-up comes while [f] runs, [f] is called again. So [f] is
+    called once, and once more after each wake-up, as in [Eio.Condition].
+
+    A task doesn't use up a signal that it doesn't need. If a signal may have
+    come after [f] found its value, or before [f] raised, the signal goes to the
+    next task. The same holds if a signal handler raises in a task that was
+    woken, at any moment.
 
     - {b Suspends} while [f ()] is [None], and where [f] does.
-    - {b Cancelled} while suspended: it has consumed no signal, and the host's
-      exception is raised; also in [f].
-    - {b Order}: that of the last looks. A task that has looked in vain goes to
-      the end of the queue.
-    - {b Cost}: O(1) for each look, also to withdraw (amortised), and [f]. The
-      first look takes a slot too, even if it finds at once what it wants.
+    - {b Cancelled} while suspended, also in [f], it raises the host's exception
+      and has consumed no signal.
+    - {b Order}: after each [None], the task goes to the end of the queue.
+    - {b Cost}: O(1) and [f] for each call of [f]. The first call also enters
+      the queue, even if [f] returns [Some v] at once.
     - {b Raises} [e] if [f] raises [e]. *)
 
 val loop_no_mutex_evt : t -> (unit -> 'a option) -> 'a Event.t
-(** The event of {!loop_no_mutex}: performed when [f ()] is [Some v]. Here [f]
-    must not suspend, nor perform an effect, and be short: a choice calls it
-    also where it may not wait, and twice after a wake-up in vain. Once [f] has
-    given [Some v], no other alternative is performed; nor once it has raised
-    [e], in whichever look: then performing the event raises [e], as
-    {!Concord.Event.wrap_handler} and {!Concord.Event.to_result} see. *)
+(** [loop_no_mutex_evt t f] is the event of {!loop_no_mutex}, and is performed
+    when [f ()] is [Some v].
+
+    Here [f] must be short, and must neither suspend nor perform an effect. A
+    choice also calls [f] where it may not wait, and twice after a wake-up in
+    vain. Once [f] has returned [Some v] or raised [e], no other alternative is
+    performed. If [f] raised [e], performing the event raises [e], so that
+    {!Concord.Event.wrap_handler} and {!Concord.Event.to_result} see it. *)
 
 val wait_no_mutex : t -> unit
-(** [wait_no_mutex t] waits for a wake-up that comes after it has begun to wait.
-    It misses those that came before, also those between a look of the caller
-    and the call: to wait for a state use {!loop_no_mutex}.
+(** [wait_no_mutex t] waits for the next wake-up. Tasks are woken in the order
+    in which they arrived, together with all others that wait for [t].
+
+    It misses wake-ups that come before it has begun to wait. So one that comes
+    just before the call, after you checked the state, is lost. If you wait for
+    a state, use {!loop_no_mutex}.
 
     - {b Suspends} until the wake-up.
-    - {b Cancelled} while suspended: it has consumed no signal. Once signalled
-      it returns.
-    - {b Order}: that of arrival, among all that wait for [t].
-    - {b Cost}: O(1), also to withdraw (amortised). *)
+    - {b Cancelled} while suspended, it has consumed no signal. Once it was
+      signalled, it returns normally. *)
 
 val wait_no_mutex_evt : t -> unit Event.t
-(** The event of {!wait_no_mutex}. A choice begins to wait for it after its
-    other alternatives; one that also waits for a {!Barrier}, or by
-    {!loop_no_mutex_evt}, may miss a wake-up, if that woke it in vain.
-    {!Concord.Event.poll} never performs it. *)
+(** [wait_no_mutex_evt t] is the event of {!wait_no_mutex}.
+
+    A choice begins to wait for it after its other alternatives. If the choice
+    also has an event of a {!Barrier} or {!loop_no_mutex_evt}, and that event
+    woke the task in vain, it may miss a wake-up. {!Concord.Event.poll} never
+    performs it. *)

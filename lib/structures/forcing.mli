@@ -1,12 +1,13 @@
-(** Lazy values that are being forced, and what each of them waits for.
+(** Lazy values that are being forced, and the values that each of them waits
+    for.
 
-    A task that forces [x] runs its computation under a handler. So a task finds
-    the lazy values that it is itself forcing on its own stack, whatever its
-    host, and needs no identity. *)
+    If a task forces [x], it runs the computation of [x] under a handler. So a
+    task finds the lazy values that it is itself forcing on its own stack. This
+    works on every host, because the task needs no identity. *)
 
 type turn =
   | Settled  (** The lazy value is forced. *)
-  | Yours  (** The task that is resumed with this forces the value now. *)
+  | Yours  (** The resumed task has to force the value now. *)
 
 type 'a state =
   | Value of 'a
@@ -15,11 +16,11 @@ type 'a state =
   | Forcing of {
       computation : 'a computation;
       by : Holders.t;
-      waiters : (Holders.t, turn) Waiters.t;  (** Tasks that force it. *)
+      waiters : (Holders.t, turn) Waiters.t;  (** Tasks that force the value. *)
       watchers : watchers;
       need : need;
-          (** What the task that forces the value waits for, if that is a lazy
-              value that is being forced too. *)
+          (** The lazy value that the forcing task waits for, if that value is
+              being forced too. *)
     }
 
 and watchers = (unit, unit) Waiters.t
@@ -28,10 +29,10 @@ and watchers = (unit, unit) Waiters.t
 and 'a computation = {
   compute : unit -> 'a;
   restarts : exn -> bool;
-      (** Is it to be run again, by the next task that wants the value, after it
-          raised this? *)
+      (** It returns [true] if the next task should run the computation again
+          after this exception. *)
   failed_before : exn option;
-      (** What it raised when it ran last, if it is to be run again. *)
+      (** The exception of the last run, if the computation will run again. *)
   mutable sought : sought;
 }
 
@@ -41,52 +42,56 @@ and 'a t = 'a state Atomic.t
 and any = Any : 'a t -> any
 
 val make : (unit -> 'a) -> restarts:(exn -> bool) -> 'a t
-(** Unforced. *)
+(** [make compute ~restarts] returns an unforced value. *)
 
 (** {2 The caller's own stack} *)
 
 type frame
-(** A lazy value that is being forced there. *)
+(** A lazy value that is being forced on this stack. *)
 
 type _ Effect.t +=
   | Enclosing : frame list ref -> unit Effect.t
-        (** A question: each forcing adds itself as it passes. *)
+        (** A question, to which each forcing adds itself as the effect passes.
+        *)
 
 val run : 'a t -> 'a computation -> 'a
-(** [run t computation] computes, as a frame. What it raises has the backtrace
-    of the computation. *)
+(** [run t computation] computes the value, as a frame. Its exceptions have the
+    backtrace of the computation. *)
 
 val was_refused : 'a computation -> bool
-(** Had code in the computation to wait, and could not
-    ({!Concord.Tools.Host_kit.refuse}), since it was run? Asking resets the
-    answer. Such a computation has not failed. *)
+(** [was_refused computation] is [true] if code in the computation had to wait
+    and could not ({!Concord.Tools.Host_kit.refuse}), since it was run. Asking
+    resets the answer. Such a computation has not failed. *)
 
 type passing = Passing : 'b Effect.t -> passing
 
 val seek : frame list -> passing -> unit
-(** Before an effect is performed: tell the frames to look for it. *)
+(** [seek frames passing] tells the frames to look for an effect. Call it before
+    the effect is performed. *)
 
 val passed : frame list -> frame list
-(** The frames that saw the effect pass. None of the frames seeks any more. *)
+(** [passed frames] are the frames that saw the effect pass. Afterwards, none of
+    the frames seeks it. *)
 
 val collect : ((passing -> unit) -> unit) -> frame list
-(** [collect reach] are the frames, from the innermost on, that saw the last
-    effect pass that [reach] announced before performing it. No other task of
-    the thread performs one that is physically equal meanwhile. *)
+(** [collect reach] are the frames that saw the last effect pass, the innermost
+    one first. [reach] has to announce each effect before performing it.
+    Meanwhile, no other task of the thread may perform an effect that is
+    physically equal. *)
 
-(** {2 What waits for what} *)
+(** {2 Which task waits for which value} *)
 
 val no_need : need
 
 val holds : need -> bool
-(** The wait has not ended. *)
+(** [holds need] is [true] while the wait has not ended. *)
 
 val while_needed : 'a t -> frame list -> (unit -> 'b) -> 'b
-(** [while_needed t frames f] is [f ()], in which the task of these frames waits
-    for [t]. Nothing is allocated after [f], so that a signal handler can't
+(** [while_needed t frames f] calls [f ()], while the task of these frames waits
+    for [t]. It allocates nothing after [f], so that a signal handler can't
     raise there. *)
 
 val leads_to : frame list -> 'a t -> bool
-(** Does the task that forces [t] wait, over any number of other tasks, for one
-    of the frames? If several tasks that close a cycle ask, each in
-    {!while_needed}, at least one gets [true]. *)
+(** [leads_to frames t] is [true] if the task that forces [t] waits for one of
+    the frames, directly or through other tasks. If several tasks that close a
+    cycle ask, each in {!while_needed}, at least one of them gets [true]. *)

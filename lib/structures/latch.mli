@@ -1,38 +1,52 @@
-(** A count that opens a gate, once, when it reaches zero.
+(** A count that opens a gate once, when it reaches zero.
 
     {b Stability}: stable.
 
-    The count may go up as well, while it is not zero. So a latch also waits for
-    tasks whose number is not known before, such as the connections of a server
-    ({!count_up}).
+    Use a latch to wait until several tasks have ended. For example:
 
-    An operation without a {b Suspends} line never suspends and performs no
-    effect. Without a {b Cost} line it is O(1). *)
+    {[
+      # let ended = Latch.create 2
+      val ended : Latch.t = <abstr>
+      # let work () = Latch.count_down ended
+      val work : unit -> unit = <fun>
+      # let threads = List.init 2 (fun _ -> Thread.create work ())
+      val threads : Thread.t list = [<abstr>; <abstr>]
+      # Latch.await ended; Latch.is_open ended
+      - : bool = true
+    ]}
+
+    If you don't know the number of tasks in advance, raise the count by
+    {!count_up} while it isn't zero.
+
+    Operations without a {b Suspends} line never suspend and perform no effect.
+    Operations without a {b Cost} line take O(1) time. *)
 
 type t
+(** A latch. *)
 
 val create : ?name:string -> int -> t
-(** [create n] opens after [n] calls of {!count_down}; it is open if [n] is 0.
-    [name] is for reports.
+(** [create n] returns a latch that opens after [n] calls of {!count_down}. If
+    [n] is 0, it is already open. Reports call it by its [name].
 
     - {b Raises} [Invalid_argument] if [n] is negative. *)
 
 val count_down : t -> unit
-(** [count_down t] lowers the count; at zero [t] opens, for ever, and all tasks
-    that wait go on, in the order of their arrival.
+(** [count_down t] lowers the count by one. When the count reaches zero, [t]
+    opens forever, and all waiting tasks are resumed in the order in which they
+    arrived.
 
-    - {b Cost}: O(1), and at zero O(n) for the [n] tasks that wait.
+    - {b Cost}: O(1). At zero, O(n) for [n] waiting tasks.
     - {b Raises} [Invalid_argument] if [t] is open. *)
 
 val count_up : t -> unit
-(** [count_up t] raises the count: [t] opens after one more call of
-    {!count_down}.
+(** [count_up t] raises the count by one, so that [t] opens after one more call
+    of {!count_down}.
 
-    For example, a server that stops waits until all connections have ended. The
-    loop that accepts them has one count itself, and gives it back when it
-    accepts no more. So the latch can't open while connections may still come.
-    Count up before you fork the task, and not in it, because the latch might be
-    open before the task runs.
+    For example, a server stops after all connections have ended. The loop that
+    accepts them holds one count itself until it has accepted the last one. So
+    the latch can't open while connections may still come. Count up before you
+    fork the task, and not in the task, because the latch might open before the
+    task runs.
 
     {[
       # let serve connections handle =
@@ -59,26 +73,26 @@ val count_up : t -> unit
       - : string list = ["b"; "a"]
     ]}
 
-    - {b Raises} [Invalid_argument] if [t] is open, because a latch never shuts
-      again, and [Sys_error] if the count is [max_int]. *)
+    - {b Raises} [Invalid_argument] if [t] is open, because a latch never closes
+      again.
+    - {b Raises} [Sys_error] if the count is [max_int]. *)
 
 val await : t -> unit
-(** [await t] returns once [t] is open.
+(** [await t] waits until [t] is open.
 
-    - {b Suspends} until then.
-    - {b Cancelled} while suspended: the count stays as it is.
-    - {b Order}: that of arrival.
-    - {b Cost}: O(1), also to withdraw (amortised). *)
+    - {b Suspends} while the count isn't zero.
+    - {b Cancelled} while suspended, it leaves the count as it is.
+    - {b Cost}: O(1). Cancelling a wait takes amortised O(1) time. *)
 
 val await_evt : t -> unit Event.t
-(** The event of {!await}. *)
+(** [await_evt t] is the event of {!await}. *)
 
 val is_open : t -> bool
-(** Is the count zero? *)
+(** [is_open t] is [true] if the count is zero. *)
 
 val count : t -> int
-(** How many calls of {!count_down} are missing. *)
+(** [count t] is the number of calls of {!count_down} that are missing. *)
 
 val waiters : t -> int
-(** How many tasks wait, for diagnosis. One that was cancelled counts until it
-    is unwound. *)
+(** [waiters t] is the number of waiting tasks, for diagnosis. A cancelled task
+    counts until it is unwound. *)

@@ -1,7 +1,11 @@
-(** Unbounded FIFO queue for any number of producers and consumers: the
-    "synchronous Fifo" of "Lightweight concurrency". To put never blocks.
+(** An unbounded first-in, first-out queue for any number of producers and
+    consumers. Putting never blocks.
 
     {b Stability}: stable.
+
+    Use a mailbox if the producer can't wait, for example in a signal handler or
+    a callback. If producers should wait while consumers are behind, use a
+    {!Stream}.
 
     {[
       # let mailbox = Mailbox.create ()
@@ -12,80 +16,93 @@
       - : int = 6
     ]}
 
-    An operation without a {b Suspends} line never suspends and performs no
-    effect: signal handlers, finalisers and callbacks may use it. Without a
-    {b Cost} line it is O(1). *)
+    Operations without a {b Suspends} line never suspend and perform no effect,
+    so you can call them from signal handlers, finalisers and callbacks.
+    Operations without a {b Cost} line take O(1) time, and cancelling a wait
+    takes amortised O(1) time. Waiting tasks are served in the order in which
+    they arrived.
+
+    (It is the "synchronous Fifo" of "Lightweight concurrency".) *)
 
 type 'a t
 (** A queue of items of type ['a]. *)
 
 exception Closed
-(** The same exception for all structures that can be closed. In a choice
-    {!next_evt} and {!Concord.Event.to_result} tell whose it is.
-
-    Its printer ([Printexc.to_string]) says [Concord.Stream.Closed] where it
-    does not know the structure, and that the others' is the same. It adds the
-    structure that raised it last in the thread that prints, if that structure
-    has a name or was made while waits are kept: which is the right one if it is
-    printed before another one raises. Nothing is added for a choice that was
-    closed while it waited. *)
+(** The same exception as {!Stream.Closed}. *)
 
 val create : ?name:string -> unit -> 'a t
-(** An empty mailbox. [name] is for reports and for the printer of {!Closed}. *)
+(** [create ()] returns an empty mailbox. Reports and the printer of {!Closed}
+    call it by its [name]. *)
+
+(** {1 Putting} *)
 
 val put : 'a t -> 'a -> unit
-(** [put t x] appends [x] to [t], or hands [x] to the first task that waits.
+(** [put t x] adds [x] at the end of [t], or hands [x] to the first waiting
+    task.
 
     @raise Closed if [t] is closed. *)
 
+val add_seq : 'a t -> 'a Seq.t -> unit
+(** [add_seq t seq] puts each item of [seq] into [t].
+
+    - {b Suspends} where [seq] does.
+
+    @raise Closed if [t] is closed before the end of [seq]. *)
+
+(** {1 Taking} *)
+
 val take : 'a t -> 'a
-(** [take t] removes the first item of [t].
+(** [take t] removes the first item of [t] and returns it.
 
     - {b Suspends} while [t] is empty.
-    - {b Cancelled} while suspended: nothing was removed. A task that was handed
-      an item returns it, even if it is cancelled right after.
-    - {b Order}: that of arrival.
-    - {b Cost}: O(1), also to withdraw (amortised): what was put is taken to the
-      front by one take, 10 to 50 ns for each item that is there.
+    - {b Cancelled} while suspended, it has removed nothing. Once a task was
+      handed an item, it returns the item, even if it is cancelled immediately
+      afterwards.
+    - {b Cost}: amortised O(1). From time to time, one call moves all items that
+      were put to the front, at 10 to 50 ns each.
 
     @raise Closed if [t] is closed and empty. *)
 
 val try_take : 'a t -> 'a option
-(** [try_take t] removes the first item, if there is one.
+(** [try_take t] removes the first item and returns it, or returns [None] if [t]
+    is empty.
 
     @raise Closed if [t] is closed and empty. *)
 
 val take_evt : 'a t -> 'a Event.t
-(** The event of {!take}. Performing it raises {!Closed} as {!take} does. *)
+(** [take_evt t] is the event of {!take}. Performing it raises {!Closed} as
+    {!take} does. *)
+
+val drain : 'a t -> 'a list
+(** [drain t] removes all items at once and returns them, the first one first.
+    It returns [[]] if [t] is empty, even if [t] is closed. If another task puts
+    an item during the call, the item may stay.
+
+    - {b Cost}: O(n) for [n] items. *)
+
+include Reader.S with type 'a t := 'a t
+(** @inline *)
+
+(** {1 Closing} *)
 
 val close : 'a t -> unit
-(** [close t] ends [t]: to put raises {!Closed}; what is there can still be
-    taken, and then to take raises {!Closed} as well, also in tasks that wait.
-    To close again does nothing. O(n) for the [n] tasks that wait. *)
+(** [close t] marks the end of [t]. From then on, {!put} raises {!Closed}. The
+    items in [t] can still be taken. After the last one, taking raises {!Closed}
+    too, also in waiting tasks. A second call does nothing.
+
+    - {b Cost}: O(n) for [n] waiting tasks. *)
 
 val is_closed : 'a t -> bool
-(** Was {!close} called? *)
+(** [is_closed t] is [true] once {!close} was called. *)
+
+(** {1 Inspecting} *)
 
 val length : 'a t -> int
-(** How many items are there. *)
+(** [length t] is the number of items in [t]. *)
 
 val is_empty : 'a t -> bool
 (** [is_empty t] is [length t = 0]. *)
 
 val waiters : 'a t -> int
-(** How many tasks wait, for diagnosis. One that was cancelled counts until it
-    is unwound. *)
-
-include Reader.S with type 'a t := 'a t
-(** @inline *)
-
-val add_seq : 'a t -> 'a Seq.t -> unit
-(** [add_seq t seq] is {!put} of each item of [seq]. Suspends only where [seq]
-    does.
-
-    @raise Closed if [t] is closed before the end of [seq]. *)
-
-val drain : 'a t -> 'a list
-(** [drain t] removes all items that are there when it looks, at once, the first
-    one first. [[]] if there are none, also if [t] is closed. What another task
-    adds between the look and the removal stays. O(n). *)
+(** [waiters t] is the number of waiting tasks, for diagnosis. A cancelled task
+    counts until it is unwound. *)

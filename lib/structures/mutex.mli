@@ -2,122 +2,151 @@
 
     {b Stability}: stable.
 
-    A drop-in for Stdlib's [Mutex] that blocks the task only, and serves waiting
-    tasks in the order of their arrival: a mutex that is unlocked while others
-    wait passes to the first of them, and no task overtakes.
-
-    {b Threads that sleep} are the exception. Waking one takes microseconds, and
-    everybody else would wait for it meanwhile. So if the first task waits in a
-    thread that sleeps, itself or as a loop, [unlock] wakes it and leaves the
-    mutex free until it comes. At most 100 locks overtake it, and with it those
-    behind it. If it finds the mutex locked, it is the first of the queue again.
-    One millisecond after it was first woken, the mutex is handed to it
-    directly. Alternatives of a choice are never woken in vain. {!Semaphore},
-    {!Rwlock} and {!Mvar} do the same. {!create_in_order} makes a mutex that
-    keeps the order in any case.
-
-    It differs in one point: since tasks of all hosts may use it, a mutex does
-    not know who locked it, unless it is locked while waits are kept (below).
-    Where Stdlib's raises [Sys_error] in a thread that locks it twice, the task
-    waits here (until another one unlocks it); and any task may unlock it.
-    Nothing is poisoned when the function of {!protect} raises. A task that
-    locks its own mutex is told only where the whole program has nothing else
-    that could unlock it ({!Concord.Tools.Suspend.Never_resumed}): to remember
-    the owner would cost more than to lock and unlock.
-
-    {b While waits are kept} ({!Concord.Tools.Debug.keep_waits}) a mutex
-    remembers its owner, if the owner's host tells its tasks apart, or while it
-    runs {!protect}. A task that locks its own mutex gets [Sys_error] then, with
-    where it was locked; to unlock that of another task is reported on the
-    standard error, and works all the same; so is to wait for one whose owner
-    has ended, once the collector has found that out. Where tasks have no
-    identity, {!lock} may suspend for a moment more to find that out, and so
-    does a {!protect} within a {!protect}. The answers are the host's: in
-    [block] of {!Concord.Tools.Suspend.suspend} they are those of what runs
-    around it. The name of a mutex is given by {!Concord.Tools.Debug.val-name},
-    as {!create} is Stdlib's.
-
-    An operation without a {b Suspends} line never suspends and performs no
-    effect: signal handlers, finalisers and callbacks may use it. Without a
-    {b Cost} line it is O(1).
+    It is a drop-in for Stdlib's [Mutex], but a task that has to wait blocks
+    only itself, and not its thread.
 
     {[
       # let mutex = Mutex.create ()
       val mutex : Concord.Mutex.t = <abstr>
       # Mutex.protect mutex (fun () -> Mutex.try_lock mutex)
       - : bool = false
-    ]} *)
+    ]}
+
+    Unlike Stdlib's, a mutex doesn't know its owner, because tasks of all hosts
+    may use it, and remembering the owner would cost more than locking and
+    unlocking. So any task may unlock it. If a task locks its own mutex, it
+    waits until another task unlocks it, where Stdlib's mutex raises
+    [Sys_error]. Only if nothing in the whole program can unlock it, the task
+    gets {!Concord.Tools.Suspend.Never_resumed}. To find such mistakes, see
+    {!section-owners}. A mutex isn't poisoned if the function of {!protect}
+    raises.
+
+    Operations without a {b Suspends} line never suspend and perform no effect,
+    so you can call them from signal handlers, finalisers and callbacks. All
+    operations take O(1) time, and cancelling a wait takes amortised O(1) time.
+
+    See also the pages on {{!/concord/stdlib}Stdlib}, {{!/concord/eio}Eio} and
+    {{!/concord/lwt}Lwt}. *)
 
 type t
+(** A mutex. *)
+
+(** {1 Creating} *)
 
 val create : unit -> t
-(** An unlocked mutex. *)
+(** [create ()] returns an unlocked mutex. Because this is Stdlib's signature,
+    you name a mutex by {!Concord.Tools.Debug.val-name}. *)
 
 val create_in_order : unit -> t
-(** An unlocked mutex that no task ever overtakes at, whatever its thread does:
-    so threads may be slower by a factor of ten and more. A function of its own,
-    because {!create} is Stdlib's. To lock and unlock it while it is free takes
-    several times as long. *)
+(** [create_in_order ()] returns an unlocked mutex at which newcomers never
+    overtake, even if a thread is asleep ({!section-sleeping}). So threads may
+    be ten times slower or more. Even if no task waits, locking and unlocking it
+    takes several times as long. *)
+
+(** {1 Locking} *)
 
 val lock : t -> unit
-(** [lock t] locks [t].
+(** [lock t] waits until [t] is unlocked, and locks it. Waiting tasks get the
+    mutex in the order in which they arrived, except for
+    {{!section-sleeping}sleeping threads}.
 
-    - {b Suspends} while [t] is locked: for ever, if the task locked it itself
-      and no other one unlocks it.
-    - {b Cancelled} while suspended: [t] was not locked by this call, and no
-      other task loses its turn. A task that was given the lock returns with it,
-      even if it is cancelled right after.
-    - {b Order}: that of arrival, but for threads that sleep (above).
-    - {b Cost}: O(1), also to withdraw (amortised). To lock and unlock a free
-      mutex is two compare-and-sets and allocates nothing. *)
+    - {b Suspends} while [t] is locked. If the task itself has locked [t], it
+      waits forever, unless another task unlocks [t].
+    - {b Cancelled} while suspended, it has not locked [t], and no other task
+      loses its turn. Once a task was given the lock, it returns with the lock,
+      even if it is cancelled immediately afterwards.
+    - {b Cost}: O(1). Locking and unlocking a free mutex takes two
+      compare-and-sets and allocates nothing. *)
 
 val try_lock : t -> bool
-(** [try_lock t] locks [t] if it is not locked. Returns [true] if it did. *)
+(** [try_lock t] locks [t] and returns [true], or returns [false] if [t] is
+    locked. *)
 
 val unlock : t -> unit
-(** [unlock t] passes [t] to the first task that waits, or unlocks it.
+(** [unlock t] hands [t] to the first waiting task, or unlocks it.
 
     - {b Raises} [Sys_error] if [t] is not locked. *)
 
 val protect : t -> (unit -> 'a) -> 'a
-(** [protect t f] is [f ()] with [t] locked, and unlocks it however [f] ends.
+(** [protect t f] locks [t], calls [f ()], and unlocks [t] when [f] returns,
+    raises or is cancelled.
 
-    - {b Suspends}, {b Cancelled}: as {!lock}, and as [f].
-    - {b Raises} [e] if [f] raises [e], after [t] was unlocked.
+    - {b Suspends} where {!lock} and [f] do.
+    - {b Cancelled} in [f], it unlocks [t].
+    - {b Raises} [e] if [f] raises [e], after it has unlocked [t].
     - {b Raises} [Sys_error] if [t] is not locked when [f] ends. *)
 
 val lock_evt : t -> unit Event.t
-(** The event of {!lock}. *)
+(** [lock_evt t] is the event of {!lock}. *)
+
+(** {1 Inspecting} *)
 
 val is_locked : t -> bool
-(** Does a task hold [t]? *)
+(** [is_locked t] is [true] if a task holds [t]. *)
 
 val waiters : t -> int
-(** How many tasks wait, for diagnosis. One that was cancelled counts until it
-    is unwound. *)
+(** [waiters t] is the number of waiting tasks, for diagnosis. A cancelled task
+    counts until it is unwound. *)
 
 val is_empty : t -> bool
 (** [is_empty t] is [waiters t = 0], as in [Lwt_mutex]. *)
 
+(** {1:sleeping Overtaking threads that are asleep}
+
+    Waking a sleeping thread takes microseconds, and all other tasks would have
+    to wait meanwhile. So if the first waiting task is in such a thread, itself
+    or as a loop, {!unlock} wakes the thread and leaves the mutex unlocked until
+    the thread comes. Other tasks may lock the mutex before it, and overtake the
+    tasks behind it too.
+
+    - At most 100 locks overtake it. If it finds the mutex locked, it becomes
+      the first of the queue again.
+    - One millisecond after it was first woken, the mutex is handed to it
+      directly.
+    - Alternatives of a choice are never woken in vain.
+
+    {!Semaphore}, {!Rwlock} and {!Mvar} do the same. If you need strict order,
+    use {!create_in_order}. *)
+
+(** {1:owners Finding mistakes}
+
+    While waits are kept ({!Concord.Tools.Debug.keep_waits}), a mutex remembers
+    its owner. This works if the owner's host can tell its tasks apart, and in
+    {!protect} on every host.
+
+    - If a task locks its own mutex, it gets [Sys_error], with the place where
+      it locked the mutex.
+    - If a task unlocks a mutex that another task has locked, the mistake is
+      reported on standard error, but the mutex is unlocked.
+    - If a task waits for a mutex whose owner has ended, this is reported too,
+      once the garbage collector has noticed the end.
+
+    On hosts that can't tell their tasks apart, {!lock} may suspend for a moment
+    longer to find the owner, and so does a {!protect} inside another one. In
+    [block] of {!Concord.Tools.Suspend.suspend}, the owner is the task that runs
+    around it. *)
+
 (**/**)
 
 val unlock_step : unit -> Permits.state -> (Permits.state, unit) Step.t
-(** For [Step.surely]. *)
+(** The step of {!unlock}, for [Step.surely]. *)
 
 val word : t -> Permits.t
 
 val not_permitted : exn
-(** What that raises if the mutex is not locked. *)
+(** The exception that {!unlock} raises if the mutex is not locked. *)
 
 val owners : t -> Waits.holder list
 
 val try_release : t -> bool
-(** Unlocks [t], if no task waits for it, and waits are not kept. *)
+(** [try_release t] unlocks [t] if no task waits for it and waits are not kept.
+*)
 
 val try_lock_soon : t -> bool
-(** As {!try_lock}, but spins for a microsecond, as {!lock} does before it
-    suspends. *)
+(** [try_lock_soon t] does the same as {!try_lock}, but first spins for a
+    microsecond, as {!lock} does before it suspends. *)
 
 val lock_again : t -> unit
-(** Locks [t] for a task that must have it. When this returns or raises, which
-    it does for a signal handler, [t] is locked by the caller. Not cancelled. *)
+(** [lock_again t] locks [t] for a task that must have it. When it returns, or
+    raises because of a signal handler, the caller has locked [t]. It is not
+    cancelled. *)

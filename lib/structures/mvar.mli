@@ -1,26 +1,12 @@
-(** MVar: a box for one value; putting into a full box and taking from an empty
-    one wait. {!modify} {e holds} the box: then all others wait.
+(** A box for one value. A task that puts into a full box waits, and so does a
+    task that takes from an empty one.
 
     {b Stability}: stable.
 
-    Tasks of any hosts meet at one MVar. It is a drop-in for [Lwt_mvar] (in
-    direct style) and has the operations of Haskell's [MVar].
-
-    An operation without a {b Suspends} line never suspends and needs no running
-    scheduler. All are safe from any domain and thread.
-
-    - {b Order}: tasks that wait to put are served in the order of their
-      arrival, and so are tasks that wait to take, read, swap or modify, in a
-      queue of their own. Newcomers overtake only tasks that wait to swap or
-      modify in a thread that sleeps, and those behind them, for a moment (see
-      {!Mutex}).
-    - {b Cancelled} while suspended: an operation that is cancelled has changed
-      nothing (the value is not in the box, or was not taken, and no other
-      waiter loses its turn), and the host's exception is raised. A task that
-      was resumed has its outcome, even if it is cancelled right after.
-    - {b Cost}: O(1), also to withdraw (amortised); a waiter is allocated only
-      to suspend. An operation that puts a value also serves those who wait:
-      O(n) for [n] tasks that {!read} it.
+    Use a box to hand values from task to task, or to protect a value that
+    several tasks change ({!modify}). It is a drop-in for [Lwt_mvar] in direct
+    style, and also has the operations of Haskell's [MVar]. Tasks of any hosts
+    can share one box.
 
     {[
       # let box = Mvar.create_empty ()
@@ -33,68 +19,109 @@
       - : string = "hello"
       # Mvar.take_available box
       - : string option = None
-    ]} *)
+    ]}
+
+    Operations without a {b Suspends} line never suspend and need no running
+    scheduler. You can call all operations from any domain and thread.
+
+    - {b Cancelled} while suspended, an operation raises the host's exception
+      and has changed nothing. Its value was not put, or no value was taken, and
+      no other waiter loses its turn. But once a task was resumed, its operation
+      returns normally, even if the task is cancelled immediately afterwards.
+    - {b Order}: tasks that wait to put are served in the order in which they
+      arrived. So are tasks that wait to take, read, swap or modify, in a second
+      queue. There is one exception. If a task waits to swap or modify in a
+      thread that is asleep, newcomers may briefly overtake it, and the tasks
+      behind it ({!Mutex} has the details).
+    - {b Cost}: O(1). Cancelling a wait takes amortised O(1) time. A waiter is
+      allocated only if the task suspends. An operation that puts a value also
+      serves all tasks that wait to {!read}, so it takes O(n) time for [n] of
+      them.
+
+    See also the page on {{!/concord/lwt}Lwt}. *)
 
 type 'a t
 (** A box for one value of type ['a]. *)
 
+(** {1 Creating} *)
+
 val create : ?name:string -> ?in_order:bool -> 'a -> 'a t
-(** A full box. [name] is for reports. If it is [~in_order:true] ([false] by
-    default), threads that sleep are not overtaken, and may be slower by a
-    factor of ten and more. *)
+(** [create v] returns a box that contains [v]. Reports call it by its [name].
+    With [~in_order:true] ([false] by default), newcomers never overtake
+    sleeping threads, but then threads may be ten times slower or more. *)
 
 val create_empty : ?name:string -> ?in_order:bool -> unit -> 'a t
-(** An empty box. Otherwise as {!create}. *)
+(** [create_empty ()] returns an empty box. Its optional arguments are those of
+    {!create}. *)
+
+(** {1 Operations that wait} *)
 
 val put : 'a t -> 'a -> unit
 (** [put t v] puts [v] into [t].
 
-    - {b Suspends} while [t] is full or held, or others wait to put. *)
+    - {b Suspends} while [t] is full or held, or while other tasks wait to put.
+*)
 
 val take : 'a t -> 'a
-(** [take t] takes the value out of [t]; the first task that waits to put, if
-    any, then puts its own.
+(** [take t] takes the value out of [t]. Then the first task that waits to put,
+    if any, puts its own value.
 
     - {b Suspends} while [t] is empty or held. *)
 
 val read : 'a t -> 'a
-(** [read t] is the value in [t], which stays there.
+(** [read t] returns the value in [t] and leaves it there.
 
     - {b Suspends} while [t] is empty or held. *)
 
 val swap : 'a t -> 'a -> 'a
-(** [swap t v] replaces the value in [t] by [v] and returns it; no other
-    operation comes between.
+(** [swap t v] replaces the value in [t] by [v] and returns the old value, in
+    one step.
 
     - {b Suspends} while [t] is empty or held. *)
 
 val modify : 'a t -> ('a -> 'a * 'b) -> 'b
-(** [modify t f] replaces the value [v] in [t] by the first half of [f v] and
-    returns the second. While [f] runs, [t] is held: all others wait, as behind
-    a mutex. If [f] raises, or is cancelled while it is suspended, the old value
-    is in [t] again, and the exception is re-raised.
+(** [modify t f] takes the value [v] out of [t], puts the first component of
+    [f v] into [t], and returns the second one. While [f] runs, the box is
+    {e held}, so all other tasks wait as if behind a mutex.
 
-    - {b Suspends} while [t] is empty or held, and where [f] does. An operation
-      on [t] in [f], another [modify] too, waits for itself, for ever (but see
-      {!Concord.Tools.Suspend.Never_resumed}).
+    {[
+      # let balance = Mvar.create 100 in
+        let withdraw n =
+          Mvar.modify balance (fun b -> if b < n then (b, false) else (b - n, true))
+        in
+        let first = withdraw 70 in
+        let second = withdraw 70 in
+        (first, second, Mvar.read balance)
+      - : bool * bool * int = (true, false, 30)
+    ]}
+
+    If [f] raises, or is cancelled while it is suspended, the old value is put
+    back, and the exception is re-raised. In native code this also holds if a
+    signal handler raises at any moment.
+
+    - {b Suspends} while [t] is empty or held, and where [f] does. In [f],
+      operations on [t] itself wait forever, and so does another [modify] (but
+      see {!Concord.Tools.Suspend.Never_resumed}).
     - {b Raises} [e] if [f] raises [e].
 
     While waits are kept ({!Concord.Tools.Debug.keep_waits}), a report says
-    which task holds the box.
+    which task holds the box. *)
 
-    The box is given back also if a signal handler raises meanwhile, at any
-    moment (in native code). *)
+(** {1 Operations that don't wait}
+
+    These treat a held box as empty, but don't fill it. A box is held during
+    {!modify}, and briefly while another domain hands a value over. *)
 
 val try_put : 'a t -> 'a -> bool
-(** As {!put}, but [false] if it would wait. *)
+(** [try_put t v] puts [v] into [t] and returns [true], or returns [false] if
+    {!put} would wait. *)
 
 val take_available : 'a t -> 'a option
-(** As {!take}, but [None] if it would wait. Like {!try_put} and {!is_empty} it
-    treats a box that is held as an empty one that cannot be filled: during
-    {!modify}, and while another domain is just handing a value over. *)
+(** [take_available t] takes the value out of [t], or returns [None] if {!take}
+    would wait. *)
 
 val try_take : 'a t -> 'a option
-(** {!take_available}, under its name in Haskell.
+(** [try_take] is another name for {!take_available}, the one that Haskell uses.
 
     {[
       # let box = Mvar.create 'a'
@@ -108,31 +135,36 @@ val try_take : 'a t -> 'a option
     ]} *)
 
 val try_read : 'a t -> 'a option
-(** As {!read}, but [None] if it would wait, which is when {!take_available}
-    would be [None]. *)
+(** [try_read t] returns the value in [t] and leaves it there, or returns [None]
+    if {!read} would wait. *)
 
 val is_empty : 'a t -> bool
-(** Whether {!take} would wait. *)
-
-val take_evt : 'a t -> 'a Event.t
-(** The event of {!take}. *)
-
-val read_evt : 'a t -> 'a Event.t
-(** The event of {!read}. *)
-
-val put_evt : 'a t -> 'a -> unit Event.t
-(** The event of {!put}. *)
-
-val swap_evt : 'a t -> 'a -> 'a Event.t
-(** The event of {!swap}. As to signal handlers that raise, see {!modify_evt}.
-*)
-
-val modify_evt : 'a t -> ('a -> 'a * 'b) -> 'b Event.t
-(** The event of {!modify}; the function runs in the task that performs the
-    event. If a signal handler raises just when the event was chosen in a
-    choice, in {!Concord.Event.poll} or {!Concord.Event.sync_before}, the box
-    stays held, for ever: let no handler raise in a task that does this. *)
+(** [is_empty t] is [true] if {!take} would wait. *)
 
 val waiters : 'a t -> int
-(** How many tasks wait, for tests and diagnosis. One that was cancelled counts
-    until it is unwound. O(1). *)
+(** [waiters t] is the number of waiting tasks, for tests and diagnosis. A
+    cancelled task counts until it is unwound. *)
+
+(** {1 Events} *)
+
+val take_evt : 'a t -> 'a Event.t
+(** [take_evt t] is the event of {!take}. *)
+
+val read_evt : 'a t -> 'a Event.t
+(** [read_evt t] is the event of {!read}. *)
+
+val put_evt : 'a t -> 'a -> unit Event.t
+(** [put_evt t v] is the event of {!put}. *)
+
+val swap_evt : 'a t -> 'a -> 'a Event.t
+(** [swap_evt t v] is the event of {!swap}. The warning about signal handlers at
+    {!modify_evt} holds here too. *)
+
+val modify_evt : 'a t -> ('a -> 'a * 'b) -> 'b Event.t
+(** [modify_evt t f] is the event of {!modify}. [f] runs in the task that
+    performs the event.
+
+    Make sure that no signal handler raises in a task that uses this event in a
+    choice, in {!Concord.Event.poll} or in {!Concord.Event.sync_before}. If a
+    handler raises just when the event was chosen, the box stays held forever.
+*)

@@ -1,34 +1,38 @@
-(** Permits, and the tasks that wait for some: what {!Mutex}, {!Semaphore} and
-    {!Rwlock} have in common.
+(** Permits and waiting tasks, the common part of {!Mutex}, {!Semaphore} and
+    {!Rwlock}.
 
-    A semaphore has as many permits as it was made with, and an acquire takes
-    one of them. A lock has {!all} of them: a writer takes them all, and a
-    reader takes one. A mutex is a lock without readers.
+    A semaphore has the number of permits that it was created with, and an
+    acquire takes one of them. A lock has {!all} of them. A writer takes all,
+    and a reader takes one. A mutex is a lock without readers.
 
-    Tasks are served in the order of their arrival, but for threads that sleep
-    ({!Nudge}). *)
+    Tasks are served in the order in which they arrived, except for sleeping
+    threads ({!Nudge}). *)
 
 type request = {
-  amount : int;  (** How many permits, maybe none. *)
-  aside : bool;  (** It goes behind those that do not stand aside. *)
-  owner : Holders.t;  (** Who holds them then. *)
+  amount : int;  (** The number of permits, which may be zero. *)
+  aside : bool;
+      (** If it is [true], the task goes behind those that don't stand aside. *)
+  owner : Holders.t;  (** The task that will hold the permits. *)
   comes : Nudge.t;
 }
-(** What a task asks for. *)
+(** A request of a task. *)
 
 type waiters = (request, unit) Waiters.t
 
 type rare = private {
-  promised : int;  (** How many of the free permits nudged tasks come for. *)
-  overtaken : int;  (** How many tasks have overtaken those, since none came. *)
-  second : waiters;  (** Those that stand aside. *)
-  known : Holders.t list;  (** Holders that are known. *)
-  in_order : bool;  (** Nobody is nudged. *)
+  promised : int;
+      (** The number of free permits for which nudged tasks come. *)
+  overtaken : int;
+      (** The number of tasks that have overtaken those, since none of them
+          came. *)
+  second : waiters;  (** The waiting tasks that stand aside. *)
+  known : Holders.t list;  (** The known holders. *)
+  in_order : bool;  (** If it is [true], no task is nudged. *)
 }
-(** What most states have none of. *)
+(** Fields that are empty in most states. *)
 
 type state = private {
-  free : int;  (** Permits that nobody has. *)
+  free : int;  (** The number of free permits. *)
   first : waiters;
   rare : rare;
 }
@@ -39,34 +43,34 @@ val all : int
 val make : ?in_order:bool -> int -> t
 
 val request : int -> request
-(** For so many permits, not aside, of nobody who is known. A request for none
-    waits for its turn all the same. *)
+(** [request n] is a request for [n] permits, which doesn't stand aside, and
+    whose owner is unknown. If [n] is 0, the task still waits for its turn. *)
 
 val few : int
 
 val few_free : int -> state
-(** [few_free n] is the state in which [n] permits are free, nobody waits, and
-    no holder is known. [n] is at most {!few}. It is a constant: so that a task
-    neither allocates it nor fetches it from the core that has allocated it. *)
+(** [few_free n] is the state in which [n] permits are free, no task waits, and
+    no holder is known. [n] is at most {!few}. It is a constant, so that a task
+    neither allocates it, nor fetches it from the core that has allocated it. *)
 
 val few_taken : int -> state
-(** The same of {!all} permits without [n]. *)
+(** [few_taken n] does the same for {!all} permits without [n]. *)
 
 (** {2 Steps} *)
 
 val take : request -> state -> (state, unit) Step.t
-(** Takes the permits, or is {!Wait}. *)
+(** [take request] takes the permits, or returns {!Wait}. *)
 
 val give : request -> state -> (state, unit) Step.t
-(** Gives them back, and serves those who can be served then. O(n) for [n] tasks
-    that are served. *)
+(** [give request] returns the permits, and serves the tasks that can be served
+    now. O(n) for [n] tasks that are served. *)
 
 val give_part : int -> state -> (state, unit) Step.t
-(** As {!give}, for so many of the permits that a task has. It keeps others, so
-    that it stays a holder. *)
+(** [give_part n] does the same as {!give}, for [n] of the permits that a task
+    has. The task keeps others, so it stays a holder. *)
 
 val give_up : request -> state -> (state, unit) Step.t
-(** The nudged task does not come. *)
+(** [give_up request] records that the nudged task doesn't come. *)
 
 (** {2 Waiting} *)
 
@@ -77,9 +81,10 @@ val waiting :
   ('t -> t) ->
   ('t, request, unit) Operation.t ->
   't waiting
-(** [waiting word operation]: as [operation] says, but for [how]. [left] is what
-    follows when a waiter has withdrawn: by default those who can be served then
-    are. *)
+(** [waiting word operation] waits as [operation] says, except for its [how].
+    [left] follows when a waiter has withdrawn. By default, it serves the tasks
+    that can be served now. *)
 
 val waiters : t -> int
-(** How many wait, without those that were nudged. *)
+(** [waiters t] is the number of waiting tasks, without those that were nudged.
+*)

@@ -1,11 +1,12 @@
-(** A pool of resources, such as connections to a database or buffers.
+(** A pool of resources that many tasks share, such as database connections or
+    buffers.
 
     {b Stability}: experimental, may change in any release.
 
-    A pool makes a resource when a task needs one and none is idle, but at most
-    [n] of them. A task that comes while all are in use waits for one to be
-    given back. Tasks of any hosts and domains share the pool. (It isn't a pool
-    of domains: that is [Domainslib.Task].)
+    A pool creates a resource when a task needs one and none is idle, but at
+    most [n] of them. If all are in use, the next task waits until one is
+    returned. Tasks of any hosts and domains can share the pool. (It isn't a
+    pool of domains. For that, see [Domainslib.Task].)
 
     {[
       # let made = ref 0
@@ -20,24 +21,25 @@
       - : int * int = (2, 2)
     ]}
 
-    {2 What a pool promises}
-
-    - {b At most [n]} resources exist at a time. One counts from before it is
-      made until after it was disposed of.
-    - {b No resource and no turn is lost} if [make], [validate], [dispose] or
-      the function given to {!use} raises or is cancelled, nor if a signal
-      handler raises (but see {!use_evt}). What [make] itself had opened before
-      it raised is its own business.
-    - {b After a failure} the resource is disposed of, because nobody knows
-      which state it is in. For example, a query that was cancelled leaves its
-      answer in the connection. [keep_after] names exceptions after which the
-      resource is fine.
-    - {b Reuse} is last in, first out: so the resource that was used last is
+    - {b At most [n]} resources exist at a time. A resource counts from the call
+      of [make] until [dispose] has returned.
+    - {b No resource is lost}, and no waiter loses its turn, if [make],
+      [validate], [dispose] or the function given to {!use} raises or is
+      cancelled. The same holds if a signal handler raises (except for
+      {!use_evt}). If [make] raises, it has to release what it had opened
+      itself.
+    - {b After a failure}, the pool disposes of the resource, because its state
+      is unknown. For example, if a query was cancelled, its answer is still in
+      the connection. With [keep_after] you name exceptions that leave the
+      resource intact.
+    - {b Reuse} is last in, first out. So the most recently used resource is
       used next, and the others stay idle.
 
     The functions given to {!create} and {!use} run in the task that uses the
-    pool, and may suspend. An operation without a {b Suspends} line never
-    suspends and performs no effect. *)
+    pool, and may suspend. Operations without a {b Suspends} line never suspend
+    and perform no effect.
+
+    See also the pages on {{!/concord/eio}Eio} and {{!/concord/lwt}Lwt}. *)
 
 type 'a t
 (** A pool of resources of type ['a]. *)
@@ -53,62 +55,63 @@ val create :
   int ->
   (unit -> 'a) ->
   'a t
-(** [create n make] is a pool of at most [n] resources, each of which [make ()]
-    makes when it is needed. No resource is made before. Reports call the pool
-    by its [name].
+(** [create n make] returns a pool of at most [n] resources. It calls [make ()]
+    only when a task needs a resource. Reports call the pool by its [name].
 
-    - [validate v] is called before an idle resource is used again. If it is
-      [false], [v] is disposed of, and [make] makes another one for the same
-      task. By default it is [true].
-    - [dispose v] releases [v], for example closes it. It is called once for
-      each resource that was made and doesn't stay in the pool, in
-      {!Concord.Tasks.protect}: a task that is cancelled has to release its
-      resource all the same. By default it does nothing.
-    - [keep_after e] tells whether a resource can be used again although the
-      function that used it raised [e]. By default it can't. It should neither
-      suspend nor raise.
+    - [validate v] is called before an idle resource is used again. If it
+      returns [false], the pool disposes of [v], and calls [make] again for the
+      same task. By default, it returns [true].
+    - [dispose v] releases [v], for example by closing it. It is called once for
+      each resource that doesn't stay in the pool. It runs in
+      {!Concord.Tasks.protect}, because a cancelled task has to release its
+      resource too. By default, it does nothing.
+    - [keep_after e] returns [true] if a resource can be used again after [e]
+      was raised by the function that used it. It should neither suspend nor
+      raise. By default, it returns [false].
 
     - {b Raises} [Invalid_argument] if [n] is less than 1. *)
 
 val use : 'a t -> ('a -> 'b) -> 'b
-(** [use t f] is [f v] for a resource [v] of [t] that no other task uses
-    meanwhile. Afterwards [v] is idle, or passes to the first task that waits.
-    If [f] raises, [v] is disposed of (see [keep_after] at {!create}). If the
-    pool was closed meanwhile, [v] is disposed of as well.
+(** [use t f] calls [f v] with a resource [v] of [t] that no other task uses
+    meanwhile. When [f] returns, [v] goes to the first waiting task, or becomes
+    idle. If [f] raises, the pool disposes of [v], unless [keep_after] says
+    otherwise. If the pool was closed meanwhile, it always disposes of [v].
 
     - {b Suspends} while [n] resources are in use, and in [make], [validate],
-      [f] and [dispose]. If [f] uses the same pool, that may wait forever.
-    - {b Cancelled} while it waits for a resource: nothing happened, and no
-      other waiter loses its turn. Cancelled in [make], [validate] or [f]: as if
-      that function raised.
-    - {b Order}: that of arrival; no task overtakes those that wait. If [make]
-      fails, the first waiter makes the next one.
-    - {b Cost}: O(1), also to withdraw (amortised).
-    - {b Raises} what [make], [validate] or [f] raises, after the resource was
-      given back or disposed of, and otherwise what [dispose] raises. A resource
-      whose [validate] raises is disposed of.
+      [f] and [dispose]. If [f] uses the same pool, it may wait forever.
+    - {b Cancelled} while it waits for a resource, it has changed nothing, and
+      no other waiter loses its turn. If it is cancelled in [make], [validate]
+      or [f], that function has failed.
+    - {b Order}: waiting tasks are served in the order in which they arrived,
+      and newcomers never overtake them. If [make] fails, the first waiting task
+      calls [make].
+    - {b Cost}: O(1). Cancelling a wait takes amortised O(1) time.
+    - {b Raises} the exception of [make], [validate] or [f], after the resource
+      was returned or disposed of. Otherwise it raises the exception of
+      [dispose]. If [validate] raises, its resource is disposed of.
 
-    @raise Closed if [t] is closed before it has a resource for the task. *)
+    @raise Closed if [t] is closed before the task gets a resource. *)
 
 val use_evt : 'a t -> ('a -> 'b) -> 'b Event.t
-(** The event of {!use}. An alternative that isn't chosen takes no resource.
-    [make], [validate] and [f] run after the choice. If a signal handler raises
-    just after the choice, the resource stays in use forever. *)
+(** [use_evt t f] is the event of {!use}. An alternative that isn't chosen takes
+    no resource. [make], [validate] and [f] run after the choice. If a signal
+    handler raises just after the choice, the resource stays in use forever. *)
 
-(** {2 The end} *)
+(** {1 Closing} *)
 
 val close : 'a t -> unit
-(** [close t] ends [t]: {!use} raises {!Closed}, also in tasks that wait. Idle
-    resources are disposed of now, and those in use when they are given back. If
-    a [dispose] raises, the others are disposed of all the same. To close again
-    does nothing. O(n).
+(** [close t] closes [t]. From then on, {!use} raises {!Closed}, also in waiting
+    tasks. Idle resources are disposed of now, and the others when they are
+    returned. If a call of [dispose] raises, the other resources are disposed of
+    all the same. A second call does nothing.
 
     - {b Suspends} in [dispose] only. It doesn't wait for tasks that use
-      resources: that is {!await_closed}. *)
+      resources. For that, call {!await_closed}.
+    - {b Cost}: O(n). *)
 
 val await_closed : 'a t -> unit
-(** [await_closed t] returns once [t] is closed and all its resources were
-    disposed of. Use {!Concord.Event.sync_before} to wait for a limited time:
+(** [await_closed t] waits until [t] is closed and all its resources were
+    disposed of. To wait for a limited time, use {!Concord.Event.sync_before}:
 
     {[
       # let close_within seconds pool =
@@ -119,42 +122,47 @@ val await_closed : 'a t -> unit
       - : bool = true
     ]}
 
-    - {b Suspends} until then: forever, if nobody closes [t].
-    - {b Cancelled} while suspended: nothing has changed.
-    - {b Order}: all continue, first come first.
-    - {b Cost}: O(1), also to withdraw (amortised). *)
+    - {b Suspends} until then. If [close] is never called, it waits forever.
+    - {b Cancelled} while suspended, it has changed nothing.
+    - {b Cost}: O(1). Cancelling a wait takes amortised O(1) time. *)
 
 val await_closed_evt : 'a t -> unit Event.t
-(** The event of {!await_closed}. *)
+(** [await_closed_evt t] is the event of {!await_closed}. *)
 
 val is_closed : 'a t -> bool
-(** Was {!close} called? *)
+(** [is_closed t] is [true] once {!close} was called. *)
 
-(** {2 Looking at it} *)
+(** {1 Inspecting} *)
 
 val capacity : 'a t -> int
-(** The [n] given to {!create}. *)
+(** [capacity t] is the number given to {!create}. *)
 
 val size : 'a t -> int
-(** How many resources exist: idle, in use, being made or disposed of. *)
+(** [size t] is the number of resources that exist. It includes those that are
+    idle, in use, being created or being disposed of. *)
 
 val idle : 'a t -> int
-(** How many of them no task has. O(n). *)
+(** [idle t] is the number of resources that no task uses.
+
+    - {b Cost}: O(n). *)
 
 val in_use : 'a t -> int
-(** How many of them a task has: [size t - idle t]. O(n). *)
+(** [in_use t] is [size t - idle t].
+
+    - {b Cost}: O(n). *)
 
 val waiters : 'a t -> int
-(** How many tasks wait for a resource or for the end, for diagnosis. One that
-    was cancelled counts until it is unwound. *)
+(** [waiters t] is the number of tasks that wait for a resource or for the end,
+    for diagnosis. A cancelled task counts until it is unwound. *)
 
 (**/**)
 
 val obtain : 'a t -> 'a
-(** The first part of {!use}, for other styles. Then the caller has to call one
-    of the two functions below, once. *)
+(** [obtain t] is the first part of {!use}, for other styles. The caller has to
+    call one of the following two functions once. *)
 
 val give_back : 'a t -> 'a -> unit
 
 val give_back_after : 'a t -> 'a -> exn -> unit
-(** After a failure with this exception. It never raises. *)
+(** [give_back_after t v e] returns [v] after the caller's function raised [e].
+    It never raises. *)

@@ -1,18 +1,11 @@
-(** Promise: a value that will be there later; tasks of any host can wait for
-    it.
+(** A value that is available later, and that tasks of any host can wait for.
 
     {b Stability}: stable.
 
-    Also called an IVar. A promise is filled, or fails, at most once, and stays
-    so. (Section 3.3 of "Effectively Composing Concurrency Libraries".)
-
-    An operation without a {b Suspends} line never suspends and needs no running
-    scheduler: without a {b Cost} line it is O(1). It can be called from a
-    signal handler, a finaliser or any callback, and is safe from any domain and
-    thread. (OCaml runs no signal handler while all threads of a domain are
-    parked, as in {!await} in a plain thread: a handler can resume tasks of Eio,
-    not the thread it must run in. {!Concord.Signal.once} gives a promise of a
-    signal that works there too.)
+    Use a promise to pass one value, or one failure, from the task that computes
+    it to all tasks that need it. Other libraries call it an IVar. A promise is
+    filled or failed at most once, and then stays so. For example, a thread
+    waits here for a value that the main thread gives:
 
     {[
       # let p : int Promise.t = Promise.create ()
@@ -22,116 +15,146 @@
       # Promise.fill p 42; Thread.join waiter
       42
       - : unit = ()
-    ]} *)
+    ]}
+
+    Operations without a {b Suspends} line never suspend and need no running
+    scheduler. You can call them from any domain and thread, and also from a
+    signal handler, a finaliser or a callback. Operations without a {b Cost}
+    line take O(1) time.
+
+    (But OCaml runs no signal handler while all threads of a domain are blocked,
+    for example in {!await} in a plain thread. So a handler can resume an Eio
+    fiber, but not the thread in which the handler itself would have to run. To
+    wait for a signal, use {!Concord.Signal.once}, which works in both cases.)
+
+    Promises are described in section 3.3 of "Effectively Composing Concurrency
+    Libraries". See also the pages on {{!/concord/eio}Eio} and
+    {{!/concord/lwt}Lwt} if you know the promises of these libraries. *)
 
 type 'a t
 (** A promise of a value of type ['a]. *)
 
 exception Already_filled
-(** The promise was filled or had failed before. Its printer names the promise
-    that raised it last in the thread that prints, if that has a name or was
-    made while waits are kept. *)
+(** The promise was already filled or failed. When printed, the exception names
+    the promise that raised it most recently in the printing thread. That
+    promise has to have a name, or to be created while waits are kept
+    ({!Concord.Tools.Debug.keep_waits}). *)
+
+(** {1 Creating and resolving} *)
 
 val create : ?name:string -> unit -> 'a t
-(** A promise that is neither filled nor failed. [name] is for reports and for
-    the printer of {!Already_filled}. *)
+(** [create ()] returns a promise that is neither filled nor failed. Reports and
+    the printer of {!Already_filled} call it by its [name]. *)
 
 val of_value : 'a -> 'a t
-(** A promise that is filled from the start. *)
+(** [of_value v] returns a promise that is already filled with [v]. *)
 
 val fill : 'a t -> 'a -> unit
-(** [fill t v] fills [t] with [v] and resumes the tasks that wait for it.
+(** [fill t v] fills [t] with [v] and resumes all waiting tasks, in the order in
+    which they arrived.
 
-    - {b Order}: waiters are resumed in the order of their arrival.
-    - {b Cost}: O(number of waiters).
+    - {b Cost}: O(n) for [n] waiting tasks.
 
     @raise Already_filled if [t] is filled or failed. *)
 
 val try_fill : 'a t -> 'a -> bool
-(** As {!fill}, but [false] if [t] is filled or failed. *)
+(** [try_fill t v] does the same as {!fill}, but returns [false] if [t] is
+    already filled or failed. *)
 
 val fail : ?backtrace:Printexc.raw_backtrace -> 'a t -> exn -> unit
-(** [fail t e] makes every {!await} of [t] raise [e], with [backtrace] (by
-    default that of the exception that was raised last, as in a [with] branch).
+(** [fail t e] makes every {!await} of [t] raise [e] with [backtrace], and
+    resumes all waiting tasks, in the order in which they arrived. By default,
+    the backtrace is that of the most recently raised exception. So in a [with]
+    branch you don't need to pass it.
 
-    - {b Order}, {b Cost}: as {!fill}.
+    - {b Cost}: O(n) for [n] waiting tasks.
 
     @raise Already_filled if [t] is filled or failed. *)
 
 val try_fail : ?backtrace:Printexc.raw_backtrace -> 'a t -> exn -> bool
-(** As {!fail}, but [false] if [t] is filled or failed. *)
+(** [try_fail t e] does the same as {!fail}, but returns [false] if [t] is
+    already filled or failed. *)
 
 val resolve :
   ?backtrace:Printexc.raw_backtrace -> 'a t -> ('a, exn) result -> unit
-(** [resolve t (Ok v)] is {!fill}, [resolve t (Error e)] is {!fail}.
+(** [resolve t (Ok v)] is [fill t v], and [resolve t (Error e)] is [fail t e].
 
     @raise Already_filled if [t] is filled or failed. *)
 
 val try_resolve :
   ?backtrace:Printexc.raw_backtrace -> 'a t -> ('a, exn) result -> bool
-(** As {!resolve}, but [false] if [t] is filled or failed. *)
+(** [try_resolve t result] does the same as {!resolve}, but returns [false] if
+    [t] is already filled or failed. *)
+
+(** {1 Waiting} *)
 
 val await : 'a t -> 'a
-(** [await t] is the value of [t].
+(** [await t] waits until [t] is resolved, and returns its value. Waiting tasks
+    are resumed in the order in which they arrived.
 
     - {b Suspends} while [t] is neither filled nor failed.
-    - {b Cancelled} while suspended: the waiter is withdrawn from [t] and the
-      host's exception is raised.
-    - {b Order}: waiters are resumed in the order of their arrival.
-    - {b Cost}: O(1), also to withdraw (amortised); allocates only to suspend.
-    - {b Raises} [e] if [t] failed with [e], with the backtrace given there. *)
+    - {b Cancelled} while suspended, it raises the host's exception, and [t] no
+      longer refers to the task.
+    - {b Cost}: O(1), and it allocates only if it suspends. Cancelling the wait
+      takes amortised O(1) time.
+    - {b Raises} [e] if [t] failed with [e], with the backtrace given to
+      {!fail}. *)
 
 val await_evt : 'a t -> 'a Event.t
-(** The event of {!await}. Performing it raises [e] if [t] failed with [e]. *)
+(** [await_evt t] is the event of {!await}. Performing it raises [e] if [t]
+    failed with [e]. *)
 
 val await_result : 'a t -> ('a, exn) result
-(** [await_result t] is the outcome of [t]: a failure is a value here. As
-    {!await} in all else; a cancellation raises the host's exception. *)
+(** [await_result t] does the same as {!await}, but returns [Error e] instead of
+    raising [e] if [t] failed with [e].
+
+    - {b Suspends} while [t] is neither filled nor failed.
+    - {b Cancelled} while suspended, it still raises the host's exception. *)
 
 val await_result_evt : 'a t -> ('a, exn) result Event.t
-(** The event of {!await_result}. *)
+(** [await_result_evt t] is the event of {!await_result}. *)
 
 val peek : 'a t -> ('a, exn) result option
-(** [peek t] is the outcome of [t], or [None] as long as [t] is neither filled
-    nor failed. *)
+(** [peek t] returns the outcome of [t], or [None] if [t] is neither filled nor
+    failed yet. *)
 
 val is_resolved : 'a t -> bool
-(** [is_resolved t] is [peek t <> None], without allocation. *)
+(** [is_resolved t] is [peek t <> None], but it allocates nothing. *)
 
 val waiters : 'a t -> int
-(** How many wait, tasks and functions of {!on_resolve}, for tests and
-    diagnosis. A task that was cancelled counts until it is unwound. *)
+(** [waiters t] counts the waiting tasks and the functions of {!on_resolve}, for
+    tests and diagnosis. A cancelled task counts until it is unwound. *)
 
-(** {1 Functions that are called when a promise is resolved}
+(** {1 Calling a function when a promise is resolved}
 
-    Such a function runs in whatever resolves the promise: in that task, thread
-    or signal handler, inside its call of {!fill}, {!fail} and the like. If the
-    promise is resolved already, the function runs at once, in the caller.
+    {!on_resolve} and its variants register a function. The function runs in the
+    task, thread or signal handler that resolves the promise, inside its call of
+    {!fill} or {!fail}. If the promise is already resolved, the function runs at
+    once, in the caller.
 
-    - It {b may not suspend}: an operation of this library that has to wait
-      raises [Invalid_argument] in it. It should be short, as it delays those
-      who wait behind it.
-    - It performs {b no effects}, as nobody can say whose handlers would be
-      around it: no effect leaves the function, which runs as if in a thread
-      without a scheduler. So what forks, yields or asks for the calling task
-      ([Concord_fifo.fork], [Eio.Fiber.yield]) raises [Invalid_argument] too, on
-      whatever host, and a handler of yours is not reached. To do such a thing,
-      fork a task that awaits the promise.
-    - {b If it raises}, all others are resumed and called nevertheless; then the
-      call that resolved the promise raises the exception, although the promise
-      is resolved. Of several exceptions one is raised.
-    - {b Order}: such functions and the tasks that wait have their turn in the
-      order of their arrival.
-    - {b Memory}: the promise keeps the function until it is resolved, and no
-      longer. *)
+    - {b It must not suspend.} If an operation of this library has to wait
+      there, it raises [Invalid_argument]. Keep the function short, because it
+      delays the tasks that wait behind it.
+    - {b It must perform no effects}, because the handlers around it would
+      depend on the code that resolves the promise. So no effect leaves the
+      function. It runs as if in a thread without a scheduler, and doesn't reach
+      your own handlers either. On every host, operations that fork, yield or
+      ask for the calling task raise [Invalid_argument]. Examples are
+      [Concord_fifo.fork] and [Eio.Fiber.yield]. Instead, fork a task that
+      awaits the promise.
+    - {b If it raises}, the other tasks are still resumed, and the other
+      functions are still called. Then the call that resolved the promise raises
+      the exception, but the promise stays resolved. If several functions raise,
+      one of their exceptions is raised.
+    - {b Order}: functions and waiting tasks share one queue, and run in the
+      order in which they arrived.
+    - {b Memory}: the promise refers to the function only until it is resolved.
+*)
 
 val on_resolve : 'a t -> (('a, exn) result -> unit) -> unit
-(** [on_resolve t f] calls [f] once, with the outcome of [t], when [t] is
-    resolved: never, if that never happens. In [f], {!await} of [t] does not
-    wait, and raises a failure with its backtrace.
-
-    A chain in which each function resolves the next promise, by {!map} or by
-    hand, takes O(n{^ 2}) time for [n] promises. The page "Limits" has figures.
+(** [on_resolve t f] calls [f] once with the outcome of [t], when [t] is
+    resolved. If [t] is never resolved, [f] is never called. In [f], {!await} of
+    [t] doesn't wait, and it raises a failure with its backtrace.
 
     {[
       # let p = Promise.create () in
@@ -141,13 +164,20 @@ val on_resolve : 'a t -> (('a, exn) result -> unit) -> unit
         Promise.fill p 42
       42
       - : unit = ()
-    ]} *)
+    ]}
+
+    A chain of [n] promises takes O(n{^ 2}) time if each function resolves the
+    next promise, by {!map} or by hand. {{!/concord/limits}Limits} has figures.
+*)
 
 val on_resolve_cancellable : 'a t -> (('a, exn) result -> unit) -> unit -> bool
-(** [on_resolve_cancellable t f] is as {!on_resolve}, and gives a function that
-    withdraws [f]: [true] if [f] was not called; it then never is, and [t] does
-    not keep it. [false] if [f] was called, is being called, or was withdrawn
-    before. The function can be called anywhere; O(1), amortised.
+(** [on_resolve_cancellable t f] does the same as {!on_resolve}, and returns a
+    function that withdraws [f].
+
+    That function returns [true] if it withdrew [f] in time. Then [f] is never
+    called, and [t] no longer refers to it. It returns [false] if [f] was
+    called, is being called, or was withdrawn before. You can call it anywhere,
+    and it takes amortised O(1) time.
 
     {[
       # let p = Promise.create () in
@@ -158,28 +188,29 @@ val on_resolve_cancellable : 'a t -> (('a, exn) result -> unit) -> unit -> bool
       - : bool * bool = (true, false)
     ]} *)
 
-(** {1 Promises of promises}
+(** {1 Combining promises}
 
-    Each of these gives a new promise, which is resolved where and when the
-    others are: see above. No task is needed. None of these functions suspends.
+    Each of these functions returns a new promise. It is resolved inside the
+    call of {!fill} or {!fail} that decides its outcome, so no task is needed.
+    None of these functions suspends.
 
-    A failure keeps its backtrace. A source that is never resolved does no harm
-    but that the new promise may never be resolved either. As soon as this one
-    is resolved, the other sources keep nothing of it; so a promise that lives
-    long can be a source again and again.
+    {b Nothing is cancelled}, because a promise doesn't know which task will
+    resolve it. The promises that turned out not to be needed are resolved later
+    all the same. If you want to run functions, and to cancel those that are no
+    longer needed, use [both], [all] or [any] of {!Concord.Tasks}. If you want
+    the first promise that is resolved, even if it failed, use
+    {!Concord.Event.select} with {!await_evt}.
 
-    {b Nothing is cancelled}: a promise does not know who is going to resolve
-    it, and the sources that were not waited for are resolved later all the
-    same. To run functions and cancel those that are not needed any more, use
-    {!Concord.Tasks.both}, [all], [any]. To wait for the first promise that is
-    resolved, whether filled or failed, use {!Concord.Event.select} with
-    {!await_evt}. *)
+    A failure keeps its backtrace. If one source is never resolved, the only
+    harm is that the new promise may never be resolved either. Once the new
+    promise is resolved, the other sources no longer refer to it. So you can use
+    a long-lived promise as a source again and again. *)
 
 val map : ('a -> 'b) -> 'a t -> 'b t
-(** [map f t] is a promise of [f v], for the value [v] of [t]. It fails as [t]
-    does, or with what [f v] raises. [f] is called once, may neither suspend nor
-    perform effects, as above, and is called also if nobody waits for the new
-    promise.
+(** [map f t] is a promise of [f v], where [v] is the value of [t]. It fails if
+    [t] fails, or if [f v] raises. [f] is called once, even if no task waits for
+    the new promise. It must neither suspend nor perform effects, as the
+    functions above.
 
     {[
       # Promise.await (Promise.map String.length (Promise.of_value "seven"))
@@ -187,13 +218,15 @@ val map : ('a -> 'b) -> 'a t -> 'b t
     ]} *)
 
 val both : 'a t -> 'b t -> ('a * 'b) t
-(** [both a b] is a promise of both values. It fails as soon as one of them
-    does, with the failure that comes first. *)
+(** [both a b] is a promise of both values. It fails as soon as [a] or [b]
+    fails, with the failure that comes first. *)
 
 val all : 'a t list -> 'a list t
 (** [all ts] is a promise of all values, in the order of the list. It fails as
-    soon as one of them does, with the failure that comes first. [all []] is
-    filled. O(n) for [n] promises.
+    soon as one promise fails, with the failure that comes first. [all []] is
+    filled.
+
+    - {b Cost}: O(n) for [n] promises.
 
     {[
       # let ps = List.init 3 (fun _ -> Promise.create ()) in
@@ -204,10 +237,12 @@ val all : 'a t list -> 'a list t
     ]} *)
 
 val any : 'a t list -> 'a t
-(** [any ts] is a promise of the value of the first that is {e filled}. It fails
-    only when all of them have failed, with the failure that came first. Of
-    those that are filled from the start, the first in the list counts. O(n) for
-    [n] promises.
+(** [any ts] is a promise of the value of the first promise that is {e filled}.
+    It fails only if all of them fail, with the failure that came first. If
+    several are already filled, the first one in the list counts.
+
+    - {b Cost}: O(n) for [n] promises.
+    - {b Raises} [Invalid_argument] if [ts] is empty.
 
     {[
       # let replicas = List.init 3 (fun _ -> Promise.create ()) in
@@ -216,21 +251,21 @@ val any : 'a t list -> 'a t
         Promise.fill (List.nth replicas 2) "third";
         Promise.await answer
       - : string = "third"
-    ]}
-    - {b Raises} [Invalid_argument] if [ts] is empty. *)
+    ]} *)
 
 val to_result : 'a t -> ('a, exn) result t
-(** [to_result t] is a promise of the outcome of [t], which does not fail. *)
+(** [to_result t] is a promise of the outcome of [t]. It never fails. *)
 
 (** {1 Threads and domains} *)
 
 val in_thread : (unit -> 'a) -> 'a t
-(** [in_thread f] runs [f] in a new system thread of the calling domain. The
-    promise is filled with its result, or fails with the exception that it
-    raised, with its backtrace. The end of the program does not wait for the
-    thread.
+(** [in_thread f] runs [f] in a new system thread of the calling domain, and
+    returns a promise of its result. If [f] raises, the promise fails with that
+    exception and its backtrace. The program doesn't wait for the thread when it
+    exits.
 
-    It is for what blocks a thread, and would stop the host of the caller:
+    Use it for calls that block a thread, because they would otherwise block the
+    caller's scheduler:
 
     {[
       # let domain = Domain.spawn (fun () -> 6 * 7) in
@@ -239,28 +274,33 @@ val in_thread : (unit -> 'a) -> 'a t
       - : int = 42
     ]}
 
-    So the end of a domain or thread that others have started takes a thread
-    that waits for it: the runtime can tell it in no other way. To start them by
-    these functions takes none.
+    As the example shows, waiting for the end of a domain or thread that other
+    code started costs a thread, because the runtime reports the end in no other
+    way. If you start it by [in_thread] or {!in_domain}, no further thread is
+    needed.
 
-    - {b Signals}: [f] runs with the signal mask of the caller. A handler that
-      raises in the new thread interrupts [f], and the promise fails with what
-      it raised, also if [f] had not begun or had just returned. If one raises
-      in the caller, so does [in_thread], and [f] may run nevertheless.
+    - {b Signals}: [f] runs with the caller's signal mask. If a handler raises
+      in the new thread, it interrupts [f], and the promise fails with that
+      exception. This holds even if [f] had not begun or had just returned. If a
+      handler raises in the caller, so does [in_thread], but [f] may run
+      nevertheless.
     - {b Cost}: that of a thread.
-    - {b Raises} [Failure] or [Sys_error], if no thread can be started. *)
+    - {b Raises} [Failure] or [Sys_error] if no thread can be started. *)
 
 val in_domain : (unit -> 'a) -> 'a t
-(** As {!in_thread}, in a new domain: [f] runs in parallel. The domain need not
-    be joined. A domain is expensive, there can be 128 of them, and more than
-    there are cores slow all of them down: for many short functions use a pool
-    ([Concord_domainslib.submit]). What a function of {!on_resolve} raises in it
-    is dropped.
+(** [in_domain f] does the same as {!in_thread} in a new domain, so that [f]
+    runs in parallel. You don't need to join the domain. If a function of
+    {!on_resolve} raises in it, the exception is dropped.
+
+    Domains are expensive. There can be at most 128 of them, and if there are
+    more domains than cores, all of them slow down. For many short functions,
+    use a pool ([Concord_domainslib.submit]).
 
     {[
       # Promise.await (Promise.in_domain (fun () -> 6 * 7))
       - : int = 42
     ]}
+
     - {b Raises} [Failure] if no domain can be started. *)
 
 (**/**)
@@ -268,9 +308,9 @@ val in_domain : (unit -> 'a) -> 'a t
 (** For [Concord_fifo] only. *)
 
 val fail_waiters : ?backtrace:Printexc.raw_backtrace -> 'a t -> exn -> int
-(** As {!fail}, and returns how many waited: tasks, and functions of
-    {!on_resolve}. All of them have the exception now, but for tasks that were
-    cancelled and not yet unwound: these find it by {!peek}. A task that chose
-    another alternative did not wait.
+(** [fail_waiters t e] does the same as {!fail}, and returns how many tasks and
+    functions of {!on_resolve} waited. All of them get the exception now, except
+    for tasks that were cancelled and are not yet unwound. These tasks find it
+    by {!peek}. A task that chose another alternative did not wait.
 
     @raise Already_filled if [t] is filled or failed. *)

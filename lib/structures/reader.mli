@@ -1,12 +1,12 @@
-(** Reading a queue to its end: what {!Stream}, {!Mailbox}, {!Channel} and the
-    subscriptions of {!Broadcast} have in common. *)
+(** Reading a queue to its end, for {!Stream}, {!Work_queue}, {!Mailbox},
+    {!Channel} and the subscriptions of {!Broadcast}. *)
 
 (** A queue that can be closed. *)
 module type Queue = sig
   type 'a t
 
   val take : 'a t -> 'a
-  (** @raise Errors.Closed once it is closed and has no more items. *)
+  (** @raise Errors.Closed if the queue is closed and empty. *)
 
   val take_evt : 'a t -> 'a Event.t
 end
@@ -14,9 +14,9 @@ end
 module type S = sig
   type 'a t
 
-  (** {2 To the end}
+  (** {2 Reading to the end}
 
-      The end is a value here, not {!Closed}.
+      These functions return normally at the end, instead of raising {!Closed}.
 
       {[
         # let words = Mailbox.create ()
@@ -33,38 +33,43 @@ module type S = sig
       ]} *)
 
   val next : 'a t -> 'a option
-  (** [next t] is [Some v] with the next item [v], which it removes; or [None]
-      once [t] is closed and has no more. It never raises {!Closed}.
+  (** [next t] removes the next item [v] and returns [Some v], or returns [None]
+      if [t] is closed and empty. It never raises {!Closed}. Tasks that read
+      from [t] are served in the order in which they arrived.
 
-      - {b Suspends} while there is neither.
-      - {b Cancelled} while suspended: nothing was removed.
-      - {b Order}: that of arrival, among all that take from [t].
-      - {b Cost}: O(1), also to withdraw (amortised). *)
+      - {b Suspends} while [t] is empty and not closed.
+      - {b Cancelled} while suspended, it has removed nothing.
+      - {b Cost}: that of one removal. Cancelling a wait takes amortised O(1)
+        time. *)
 
   val next_evt : 'a t -> 'a option Event.t
-  (** The event of {!next}. In a choice its [None] is the end of [t] and of
-      nothing else. *)
+  (** [next_evt t] is the event of {!next}. In a choice, its [None] can only
+      mean the end of [t]. *)
 
   val iter : ('a -> unit) -> 'a t -> unit
-  (** [iter f t] is [f v] for each [v] that {!next} gives, until [None]. Each
-      item is removed before [f] is called: if [f] raises, so does [iter], and
-      the items behind this one stay in [t]. Several tasks may do this with one
-      [t]: each item goes to one of them.
+  (** [iter f t] calls [f v] for each item [v], until [t] is closed and empty.
+
+      Each item is removed before [f] is called. So if [f] raises, [iter] raises
+      too, and the items behind this one stay in [t]. Several tasks may iterate
+      over the same [t]. Then each item goes to one of them.
 
       - {b Suspends} where {!next} and [f] do.
-      - {b Cancelled} while suspended in {!next}: nothing was removed. *)
+      - {b Cancelled} while suspended in {!next}, it has removed nothing. *)
 
   val fold : ('acc -> 'a -> 'acc) -> 'acc -> 'a t -> 'acc
   (** [fold f acc t] is [f (... (f (f acc v1) v2) ...) vn], where [v1] to [vn]
-      are what {!next} gives until [None]. Suspends, and is cancelled, as
-      {!iter}. *)
+      are the items until [t] is closed and empty.
+
+      - {b Suspends} where {!next} and [f] do.
+      - {b Cancelled} while suspended in {!next}, it has removed nothing. *)
 
   val to_seq : 'a t -> 'a Seq.t
-  (** [to_seq t] is the items of [t] until its end. It is ephemeral: to force
-      any part of it is {!next}, and suspends as that. So nothing is removed
-      before it is wanted; forced a second time, the same part removes and gives
-      another item. ([Seq.once] makes that an error, and [Seq.memoize] keeps the
-      items, for one task alone.) *)
+  (** [to_seq t] is the sequence of the items of [t] until its end.
+
+      The sequence is ephemeral, because forcing any part of it calls {!next}.
+      So an item is only removed when it is needed. If you force the same part
+      twice, the second time removes and returns another item. ([Seq.once] makes
+      that an error. [Seq.memoize] keeps the items, but only for one task.) *)
 end
 
 module Make (Queue : Queue) : S with type 'a t := 'a Queue.t

@@ -1,85 +1,122 @@
-(** A lock that many tasks may hold to read, or one to write.
+(** A lock that either many tasks hold to read, or one task holds to write.
 
     {b Stability}: stable.
 
-    Tasks of any hosts may use it. Like a {!Mutex}, it does not know which task
-    holds it: it cannot be locked twice by one task, nor turned from reading
-    into writing (but see {!downgrade}). While waits are kept
-    ({!Concord.Tools.Debug.keep_waits}) it remembers the tasks that lock it, for
-    reports, as far as their hosts tell tasks apart, and those that are in
-    {!read} or {!write} in any case. If a task ends what another one began,
-    nobody is known to hold the lock from then on but those who lock it later.
+    Use it if many tasks read some data, and few change it. Tasks of any hosts
+    may share the lock.
 
-    An operation without a {b Suspends} line never suspends and performs no
-    effect. Without a {b Cost} line it is O(1). *)
+    {[
+      # let lock = Rwlock.create () and prices = Hashtbl.create 8
+      val lock : Rwlock.t = <abstr>
+      val prices : ('_weak1, '_weak2) Hashtbl.t = <abstr>
+      # let set item price =
+          Rwlock.write lock (fun () -> Hashtbl.replace prices item price)
+      val set : '_weak1 -> '_weak2 -> unit = <fun>
+      # let price item = Rwlock.read lock (fun () -> Hashtbl.find_opt prices item)
+      val price : '_weak1 -> '_weak2 option = <fun>
+      # set "tea" 3; price "tea"
+      - : int option = Some 3
+    ]}
+
+    Like a {!Mutex}, the lock doesn't know which tasks hold it. So a task can't
+    lock it twice, and a reader can't become a writer. (A writer can become a
+    reader by {!downgrade}.)
+
+    While waits are kept ({!Concord.Tools.Debug.keep_waits}), the lock remembers
+    the tasks that lock it, so that reports can name them. This works on hosts
+    that can tell their tasks apart, and in {!read} and {!write} on every host.
+    If one task unlocks for another, the lock knows only the tasks that lock it
+    later.
+
+    Operations without a {b Suspends} line never suspend and perform no effect.
+    Operations without a {b Cost} line take O(1) time, and cancelling a wait
+    takes amortised O(1) time. *)
 
 type t
+(** A lock. *)
 
 val create :
   ?name:string -> ?in_order:bool -> ?prefer:[ `Nobody | `Writers ] -> unit -> t
-(** [create ()] is fair: readers and writers are served in the order of their
-    arrival, and neither can starve. A task in a thread that sleeps may be
-    overtaken for a moment (see {!Mutex}), unless the lock is [~in_order:true]
-    ([false] by default): then threads may be slower by a factor of ten and
-    more. With [~prefer:`Writers] writers go before all readers that wait, and
-    among themselves in the order of their arrival: readers wait as long as
-    there are writers. [name] is for reports. *)
+(** [create ()] returns an unlocked lock.
+
+    By default, readers and writers are served in the order in which they
+    arrived, so neither can starve. With [~prefer:`Writers], writers go before
+    all waiting readers, so readers wait as long as there are writers. Writers
+    are served in the order in which they arrived.
+
+    Newcomers may briefly overtake a task whose thread is asleep ({!Mutex} has
+    the details). With [~in_order:true] ([false] by default) they never do, but
+    then threads may be ten times slower or more. Reports call the lock by its
+    [name]. *)
+
+(** {1 Locking during a function} *)
+
+val read : t -> (unit -> 'a) -> 'a
+(** [read t f] locks [t] to read, calls [f ()], and unlocks [t] when [f]
+    returns, raises or is cancelled.
+
+    - {b Suspends} where {!read_lock} and [f] do.
+    - {b Raises} [e] if [f] raises [e], after it has unlocked [t]. *)
+
+val write : t -> (unit -> 'a) -> 'a
+(** [write t f] locks [t] to write, calls [f ()], and unlocks [t] when [f]
+    returns, raises or is cancelled.
+
+    - {b Suspends} where {!write_lock} and [f] do.
+    - {b Raises} [e] if [f] raises [e], after it has unlocked [t]. *)
+
+(** {1 Locking and unlocking} *)
 
 val read_lock : t -> unit
-(** [read_lock t] holds [t] to read.
+(** [read_lock t] locks [t] to read.
 
-    - {b Suspends} while a task holds [t] to write, and while others that go
-      first wait.
-    - {b Cancelled} while suspended: [t] was not locked by this call, and the
-      tasks that could not be served because of this one are served. From the
-      moment of cancelling the task is given nothing: an unlock passes it over.
-      But [t] learns that the task does not wait any more only when the task is
-      unwound: until then a cancelled writer keeps out the readers behind it,
-      also {!try_read_lock}. Its host decides when that is: Eio and an eager
-      [Concord_fifo] in the task's next turn, a lazy one later.
-    - {b Order}: see {!create}.
-    - {b Cost}: O(1), also to withdraw (amortised). *)
+    - {b Suspends} while a task holds [t] to write, and while tasks wait that go
+      first.
+    - {b Cancelled} while suspended, it has not locked [t], and tasks that had
+      to wait only for this one are served.
+
+    A cancelled task is never given the lock. But [t] notices the cancellation
+    only when the task is unwound. Until then, a cancelled writer keeps out the
+    readers behind it, and also makes {!try_read_lock} return [false]. The host
+    decides how soon that is. In Eio and in an eager [Concord_fifo] it is the
+    task's next turn, and in a lazy one it is later. *)
 
 val write_lock : t -> unit
-(** [write_lock t] holds [t] to write, alone.
+(** [write_lock t] locks [t] to write, so that no other task holds it.
 
-    - {b Suspends} while a task holds [t], and while others that go first wait.
-    - {b Cancelled}, {b Order}, {b Cost}: as {!read_lock}. If the tasks behind
-      it can hold [t] without it, a withdrawal serves them: O(n) for [n]. *)
+    - {b Suspends} while a task holds [t], and while tasks wait that go first.
+    - {b Cancelled} while suspended, it does the same as {!read_lock}.
+    - {b Cost}: O(1). Cancelling a wait takes O(n) time if it serves [n] tasks
+      behind it. *)
 
 val try_read_lock : t -> bool
-(** [try_read_lock t] holds [t] to read if that needs no waiting. Returns [true]
-    if it does. It is [false] while a writer waits that goes first, also one
-    that was cancelled and is not unwound yet. *)
+(** [try_read_lock t] locks [t] to read and returns [true], or returns [false]
+    if {!read_lock} would wait. This includes a writer that goes first, even if
+    it was cancelled and is not unwound yet. *)
 
 val try_write_lock : t -> bool
-(** [try_write_lock t] is the same for {!write_lock}. *)
+(** [try_write_lock t] locks [t] to write and returns [true], or returns [false]
+    if {!write_lock} would wait. *)
 
 val read_unlock : t -> unit
-(** Ends one {!read_lock}, and serves the tasks that can hold [t] then. O(n) for
-    [n] tasks that are served.
+(** [read_unlock t] ends one {!read_lock}, and serves the tasks that can lock
+    [t] now.
 
-    - {b Raises} [Sys_error] if nobody holds [t] to read. *)
+    - {b Cost}: O(n) for [n] tasks that are served.
+    - {b Raises} [Sys_error] if no task holds [t] to read. *)
 
 val write_unlock : t -> unit
-(** Ends a {!write_lock}, and serves the tasks that can hold [t] then. O(n) for
-    [n] tasks that are served.
+(** [write_unlock t] ends a {!write_lock}, and serves the tasks that can lock
+    [t] now.
 
-    - {b Raises} [Sys_error] if nobody holds [t] to write. *)
+    - {b Cost}: O(n) for [n] tasks that are served.
+    - {b Raises} [Sys_error] if no task holds [t] to write. *)
 
 val downgrade : t -> unit
-(** [downgrade t] turns a {!write_lock} into a {!read_lock}. The caller ends it
-    by {!read_unlock}. No writer has [t] in between, so what the caller has
-    written is still there. Readers that wait come in now, as far as no writer
-    goes first (see {!create}). O(n) for [n] tasks that are served.
-
-    There is no function that turns a reader into a writer. It would have to
-    wait until it is the only reader, and two readers that do so would wait for
-    each other, forever. Instead, unlock, lock to write, and look again at what
-    you have read.
-
-    Don't call it in the function of {!write}, which unlocks a writer. It is for
-    {!write_lock}:
+(** [downgrade t] turns a {!write_lock} into a {!read_lock}. End it by
+    {!read_unlock}. No other writer gets [t] in between, so the data is still as
+    you left it. Waiting readers get the lock now, unless a writer goes first
+    (see {!create}).
 
     {[
       # let lock = Rwlock.create () and price = ref 1
@@ -94,32 +131,31 @@ val downgrade : t -> unit
       - : int = 2
     ]}
 
-    - {b Raises} [Sys_error] if nobody holds [t] to write. *)
+    Don't call it in the function of {!write}, because [write] unlocks a writer.
 
-val read : t -> (unit -> 'a) -> 'a
-(** [read t f] is [f ()] while [t] is held to read, and unlocks it however [f]
-    ends.
+    No function turns a reader into a writer. It would have to wait until it is
+    the only reader. If two readers tried that, they would wait for each other
+    forever. Instead, unlock, lock to write, and check again what you have read.
 
-    - {b Suspends}, {b Cancelled}: as {!read_lock}, and as [f].
-    - {b Raises} [e] if [f] raises [e], after [t] was unlocked. *)
+    - {b Cost}: O(n) for [n] tasks that are served.
+    - {b Raises} [Sys_error] if no task holds [t] to write. *)
 
-val write : t -> (unit -> 'a) -> 'a
-(** The same with {!write_lock}.
-
-    - {b Suspends}, {b Cancelled}: as {!write_lock}, and as [f].
-    - {b Raises} [e] if [f] raises [e], after [t] was unlocked. *)
+(** {1 Events} *)
 
 val read_lock_evt : t -> unit Event.t
-(** The event of {!read_lock}. *)
+(** [read_lock_evt t] is the event of {!read_lock}. *)
 
 val write_lock_evt : t -> unit Event.t
-(** The event of {!write_lock}. *)
+(** [write_lock_evt t] is the event of {!write_lock}. *)
+
+(** {1 Inspecting} *)
 
 val waiters : t -> int
-(** How many tasks wait, for diagnosis. One that was cancelled counts until it
-    is unwound. *)
+(** [waiters t] is the number of waiting tasks, for diagnosis. A cancelled task
+    counts until it is unwound. *)
 
 (**/**)
 
 val holders : t -> Waits.holder list
-(** Those that are noted, and others as unknown tasks. *)
+(** [holders t] are the tasks that hold [t], with unknown tasks for those that
+    were not noted. *)

@@ -1,71 +1,86 @@
-(** Semaphores for tasks of any hosts.
+(** Counting and binary semaphores for tasks of any hosts.
 
     {b Stability}: stable.
 
-    Drop-ins for Stdlib's [Semaphore.Counting] and [Semaphore.Binary] that block
-    the task only. A permit that is released while others wait passes to the
-    first of them, and no task overtakes, but for threads that sleep (see
-    {!Mutex}).
+    Use a semaphore to limit how many tasks do something at once. These are
+    drop-ins for Stdlib's [Semaphore.Counting] and [Semaphore.Binary], but a
+    task that has to wait blocks only itself, and not its thread. For example,
+    at most two tasks download at once:
 
-    An operation without a {b Suspends} line never suspends and performs no
-    effect: signal handlers, finalisers and callbacks may use it. Without a
-    {b Cost} line it is O(1). *)
+    {[
+      # let slots = Semaphore.Counting.make 2
+      val slots : Concord.Semaphore.Counting.t = <abstr>
+      # let download url =
+          Semaphore.Counting.with_permit slots (fun () -> String.length url)
+      val download : string -> int = <fun>
+      # Tasks.map download [ "a"; "bb"; "ccc" ]
+      - : int list = [1; 2; 3]
+    ]}
+
+    Operations without a {b Suspends} line never suspend and perform no effect,
+    so you can call them from signal handlers, finalisers and callbacks.
+    Operations without a {b Cost} line take O(1) time, and cancelling a wait
+    takes amortised O(1) time. A released permit goes to the first waiting task.
+    Newcomers overtake it only if its thread is asleep ({!Mutex} has the
+    details).
+
+    See also the pages on {{!/concord/stdlib}Stdlib} and {{!/concord/eio}Eio}.
+*)
 
 (** A number of permits. *)
 module Counting : sig
   type t
+  (** A semaphore. *)
+
+  (** {1 Creating} *)
 
   val make : int -> t
-  (** [make n] has [n] permits. It gets a name by
-      {!Concord.Tools.Debug.val-name}, as this is Stdlib's signature. Reports do
-      not say who has the permits: any task may release one, so that no single
-      task is waited for.
+  (** [make n] returns a semaphore with [n] permits. Because this is Stdlib's
+      signature, you name it by {!Concord.Tools.Debug.val-name}. Reports don't
+      say which tasks have the permits, because any task may release one.
 
       - {b Raises} [Invalid_argument] if [n] is negative. *)
 
   val make_in_order : int -> t
-  (** As {!Concord.Mutex.create_in_order}. *)
+  (** [make_in_order n] does the same as {!make}, but newcomers never overtake,
+      even if a thread is asleep. See {!Concord.Mutex.create_in_order} for what
+      that costs. *)
+
+  (** {1 One permit} *)
 
   val acquire : t -> unit
   (** [acquire t] takes a permit.
 
-      - {b Suspends} while there is none.
-      - {b Cancelled} while suspended: no permit was taken. A task that was
-        given a permit returns with it, even if it is cancelled right after.
-      - {b Order}: that of arrival, but for threads that sleep.
-      - {b Cost}: O(1), also to withdraw (amortised). *)
+      - {b Suspends} while there is no permit.
+      - {b Cancelled} while suspended, it has taken no permit. Once a task was
+        given a permit, it returns with the permit, even if it is cancelled
+        immediately afterwards. *)
 
   val try_acquire : t -> bool
-  (** [try_acquire t] takes a permit if there is one. Returns [true] if it did.
-  *)
+  (** [try_acquire t] takes a permit and returns [true], or returns [false] if
+      there is none. *)
 
   val release : t -> unit
-  (** [release t] passes a permit to the first task that waits, or returns it if
-      nobody waits or the first one wants more ({!acquire_n}).
+  (** [release t] gives a permit to the first waiting task. If no task waits, or
+      the first one wants more permits ({!acquire_n}), the permit goes back to
+      [t].
 
       - {b Raises} [Sys_error] if there are already [max_int] permits. *)
 
-  val get_value : t -> int
-  (** How many permits there are. *)
-
-  val acquire_evt : t -> unit Event.t
-  (** The event of {!acquire}. *)
-
-  val waiters : t -> int
-  (** How many tasks wait, for diagnosis. One that was cancelled counts until it
-      is unwound. *)
-
   val with_permit : t -> (unit -> 'a) -> 'a
-  (** [with_permit t f] is [f ()] with a permit of [t], which is released
-      however [f] ends.
+  (** [with_permit t f] takes a permit, calls [f ()], and releases the permit
+      when [f] returns, raises or is cancelled.
 
-      - {b Suspends}, {b Cancelled}: as {!acquire}, and as [f].
+      - {b Suspends} where {!acquire} and [f] do.
       - {b Raises} [e] if [f] raises [e], after the release. *)
 
-  (** {2 Several permits at once}
+  val acquire_evt : t -> unit Event.t
+  (** [acquire_evt t] is the event of {!acquire}. *)
 
-      For example, a service that may hold 1 MB of requests has a semaphore of
-      1,000,000 permits, and each request takes as many as it has bytes.
+  (** {1 Several permits at once}
+
+      For example, a service may hold 1 MB of requests. So it has a semaphore
+      with 1,000,000 permits, and each request takes a permit for each byte.
 
       {[
         # let bytes = Semaphore.Counting.make 1_000_000
@@ -75,83 +90,103 @@ module Counting : sig
         - : bool = false
       ]}
 
-      All permits of a call are taken together, or none. So two tasks that need
-      two permits each don't end up with one each, waiting for the other. The
-      permits may be released together, one by one, or by several tasks.
+      A call takes all of its permits together, or none. So two tasks that need
+      two permits each don't end up with one each, waiting for each other. You
+      may release the permits together, one by one, or from several tasks.
 
       Each function raises [Invalid_argument] if [n] is negative. If [n] is 0,
-      the task waits for its turn, as others do, and takes nothing. *)
+      the task waits for its turn as others do, and takes nothing. *)
 
   val acquire_n : t -> int -> unit
   (** [acquire_n t n] takes [n] permits.
 
-      - {b Suspends} while there are fewer, and while tasks wait that came
-        before. It waits for ever if there will never be as many: [t] doesn't
-        know how many permits will be released.
-      - {b Cancelled} while suspended: no permit was taken, and the tasks behind
-        are served that had to wait only for this one. A task that was given the
-        permits returns with them, even if it is cancelled right after.
-      - {b Order}: that of arrival, but for threads that sleep. Tasks that want
-        fewer permits don't overtake, nor does {!acquire}. So a large request
-        doesn't starve, and permits may lie idle while it waits.
-      - {b Cost}: O(1), also to withdraw (amortised). A withdrawal serves the
-        tasks behind: O(m) for [m] of them. *)
+      - {b Suspends} while there are fewer than [n] permits, and while tasks
+        wait that came before. It waits forever if there are never enough
+        permits, because [t] doesn't know how many will be released.
+      - {b Cancelled} while suspended, it has taken no permit, and tasks that
+        had to wait only for this one are served. Once a task was given its
+        permits, it returns with them, even if it is cancelled immediately
+        afterwards.
+      - {b Order}: tasks that want fewer permits don't overtake, and neither
+        does {!acquire}. So a large request doesn't starve, but permits may lie
+        idle while it waits.
+      - {b Cost}: O(1). Cancelling a wait takes O(m) time if it serves [m] tasks
+        behind it. *)
 
   val try_acquire_n : t -> int -> bool
-  (** [try_acquire_n t n] takes [n] permits if that needs no waiting. Returns
-      [true] if it did. *)
+  (** [try_acquire_n t n] takes [n] permits and returns [true], or returns
+      [false] if {!acquire_n} would wait. *)
 
   val release_n : t -> int -> unit
-  (** [release_n t n] returns [n] permits, and passes them to the tasks that
-      wait, in their order. O(m) for [m] tasks that are served.
+  (** [release_n t n] releases [n] permits, and gives them to the waiting tasks
+      in their order.
 
-      - {b Raises} [Sys_error] if there would be more than [max_int] permits.
-        Then none was returned. *)
-
-  val acquire_n_evt : t -> int -> unit Event.t
-  (** The event of {!acquire_n}. *)
+      - {b Cost}: O(m) for [m] tasks that are served.
+      - {b Raises} [Sys_error] if there would be more than [max_int] permits. In
+        that case, it releases none. *)
 
   val with_permits : t -> int -> (unit -> 'a) -> 'a
-  (** [with_permits t n f] is [f ()] with [n] permits of [t], which are released
-      however [f] ends.
+  (** [with_permits t n f] takes [n] permits, calls [f ()], and releases them
+      when [f] returns, raises or is cancelled.
 
-      - {b Suspends}, {b Cancelled}: as {!acquire_n}, and as [f].
+      - {b Suspends} where {!acquire_n} and [f] do.
       - {b Raises} [e] if [f] raises [e], after the release. *)
+
+  val acquire_n_evt : t -> int -> unit Event.t
+  (** [acquire_n_evt t n] is the event of {!acquire_n}. *)
+
+  (** {1 Inspecting} *)
+
+  val get_value : t -> int
+  (** [get_value t] is the number of permits that are available. *)
+
+  val waiters : t -> int
+  (** [waiters t] is the number of waiting tasks, for diagnosis. A cancelled
+      task counts until it is unwound. *)
 end
 
 (** One permit or none. *)
 module Binary : sig
   type t
+  (** A semaphore. *)
 
   val make : bool -> t
-  (** [make available] has a permit if [available]. Of the name and of reports
-      the same is true as of {!Counting.make}: a binary semaphore is often
-      released by another task than the one that acquired it. *)
+  (** [make available] returns a semaphore with one permit if [available] is
+      [true], and with none otherwise. It is named as in {!Counting.make}.
+      Reports don't say which task has the permit, because another task often
+      releases it. *)
 
   val make_in_order : bool -> t
-  (** As {!Concord.Mutex.create_in_order}. *)
+  (** [make_in_order available] does the same as {!make}, but newcomers never
+      overtake, as in {!Counting.make_in_order}. *)
 
   val acquire : t -> unit
-  (** As {!Counting.acquire}.
+  (** [acquire t] takes the permit.
 
-      - {b Suspends} while there is no permit. *)
+      - {b Suspends} while there is no permit.
+      - {b Cancelled} while suspended, it has taken no permit. Once a task was
+        given the permit, it returns with the permit, even if it is cancelled
+        immediately afterwards. *)
 
   val try_acquire : t -> bool
-  (** As {!Counting.try_acquire}. *)
+  (** [try_acquire t] takes the permit and returns [true], or returns [false] if
+      there is none. *)
 
   val release : t -> unit
-  (** As {!Counting.release}; but if there is a permit already, nothing changes.
-  *)
+  (** [release t] gives the permit to the first waiting task, or back to [t]. If
+      there is a permit already, nothing changes. *)
 
   val acquire_evt : t -> unit Event.t
-  (** The event of {!acquire}. *)
+  (** [acquire_evt t] is the event of {!acquire}. *)
 
   val waiters : t -> int
-  (** How many tasks wait, for diagnosis. One that was cancelled counts until it
-      is unwound. *)
+  (** [waiters t] is the number of waiting tasks, for diagnosis. A cancelled
+      task counts until it is unwound. *)
 
   val with_permit : t -> (unit -> 'a) -> 'a
-  (** As {!Counting.with_permit}.
+  (** [with_permit t f] takes the permit, calls [f ()], and releases the permit
+      when [f] returns, raises or is cancelled.
 
-      - {b Suspends}, {b Cancelled}: as {!acquire}, and as [f]. *)
+      - {b Suspends} where {!acquire} and [f] do.
+      - {b Raises} [e] if [f] raises [e], after the release. *)
 end

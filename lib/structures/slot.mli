@@ -1,44 +1,52 @@
-(** A slot in the queue of a condition, which a task takes before it looks at
-    what it waits for: a wake-up that comes while it looks is not missed.
+(** A slot in the queue of a condition.
 
-    One task owns a slot, and calls the functions below. None of them suspends
-    or performs an effect. *)
+    A task takes a slot before it checks the state that it waits for. So it
+    doesn't miss a wake-up that comes during the check. One task owns a slot,
+    and calls the following functions. None of them suspends or performs an
+    effect. *)
 
 type t
 
 val make : Wakes.t -> t
-(** A slot that is not in the queue yet. *)
+(** [make wakes] returns a slot that is not in the queue yet. *)
 
 val make_again : Wakes.t -> t
-(** As {!make}, from what the last {!give_back} of this domain has left. *)
+(** [make_again wakes] does the same as {!make}, but reuses the memory of the
+    last {!give_back} on this domain. *)
 
 val give_back : t -> unit
-(** The task has found a [Signal] in the slot without having waited in it, and
-    does not use the slot any more. *)
+(** [give_back t] makes [t] available to {!make_again}. Call it if the task has
+    found a [Signal] in the slot without having waited in it, and doesn't use
+    the slot any more. *)
 
 val enter : t -> unit
-(** Puts the slot at the end of the queue. From then on it is to be left, or to
-    be forgotten by a task that was woken in it and needs that.
+(** [enter t] puts [t] at the end of the queue. Afterwards, the task has to
+    leave the slot. If the task was woken in the slot and needs the wake-up, it
+    forgets the slot instead.
 
-    - {b Raises} what a signal handler raises, and then is not in the queue. *)
+    - {b Raises} [e] if a signal handler raises [e]. In that case, [t] isn't in
+      the queue. *)
 
 val nowhere : t
-(** For a task that has no slot. It may be left. *)
+(** The slot of a task that has none. You can leave it. *)
 
 val is_unwoken : t -> bool
-(** Is it in the queue, and was it never waited in? Then the task may look from
-    it once more. *)
+(** [is_unwoken t] is [true] if [t] is in the queue and the task has never
+    waited in it. In that case, the task may check its state from this slot once
+    more. *)
 
 val check : t -> Wakes.wake option
-(** The wake-up that has come to the slot. *)
+(** [check t] is the wake-up that has come to the slot. *)
 
 val wait : t -> (unit, Wakes.wake) Waiter.t -> bool
-(** From now on a wake-up resumes the waiter: for the [enlist] of an operation.
-    [false] if one has come already, or the task waits or has left. *)
+(** [wait t waiter] lets a wake-up resume the waiter from now on. It is the
+    [enlist] of an operation. It returns [false] if a wake-up has already come,
+    or if the task waits or has left. *)
 
 val leave : t -> unit
-(** The task needs no wake-up, or none any more. A signal that it has got is
-    passed on; one that comes later does not come to it. It has no effect if it
-    is called again.
+(** [leave t] says that the task needs no wake-up, or no longer needs one. If
+    the task has got a signal, the signal is passed on. Later signals don't come
+    to this slot. A second call does nothing.
 
-    - {b Raises} what a signal handler raises. Then it is to be called again. *)
+    - {b Raises} [e] if a signal handler raises [e]. In that case, call it
+      again. *)

@@ -5,10 +5,11 @@ exception Being_forced
 type 'a forced =
   | Forced of 'a
   | Elsewhere of (unit -> unit)
-      (** Another owner forces the same value: its [await]. *)
+      (** Another owner is forcing the same value. This is its [await]. *)
 
 val force :
   'a Stdlib.Lazy.t -> owner:Forcing.any -> await:(unit -> unit) -> 'a forced
-(** Forces the value, protected, on behalf of the lazy value [owner], unless
-    another owner does so.
-    @raise Being_forced if somebody who is no owner forces it. *)
+(** [force l ~owner ~await] forces [l], protected, on behalf of the lazy value
+    [owner], unless another owner is forcing it.
+
+    @raise Being_forced if code without an owner is forcing [l]. *)

@@ -1,16 +1,11 @@
-(** Bounded FIFO stream for any number of producers and consumers.
+(** A bounded first-in, first-out queue for any number of producers and
+    consumers.
 
     {b Stability}: stable.
 
-    A drop-in for [Eio.Stream] between tasks of any hosts, which can be closed.
-    (It has no capacity 0: that is a {!Channel}; and no [dump].)
-
-    An operation without a {b Suspends} line never suspends and performs no
-    effect: signal handlers, finalisers and callbacks may use it. Without a
-    {b Cost} line it is O(1). While other code just moves the items of tasks
-    that waited to add, such an operation may not see them yet: {!try_take} may
-    be [None], {!try_add} [false], and {!Closed} come a moment later. Operations
-    that suspend wait for the items.
+    Use a stream if producers should wait while consumers are behind. It is a
+    drop-in for [Eio.Stream] between tasks of any hosts, and it can be closed.
+    (A stream of capacity 0 is a {!Channel} here, and there is no [dump].)
 
     {[
       # let stream = Stream.create 2
@@ -19,117 +14,144 @@
       - : bool list = [true; true; false]
       # Stream.close stream; Stream.drain stream
       - : char list = ['a'; 'b']
-    ]} *)
+    ]}
+
+    Operations without a {b Suspends} line never suspend and perform no effect,
+    so you can call them from signal handlers, finalisers and callbacks.
+    Operations without a {b Cost} line take O(1) time, and cancelling a wait
+    takes amortised O(1) time. Waiting tasks are served in the order in which
+    they arrived, and newcomers never overtake them.
+
+    An item of a waiting producer goes into the stream as soon as there is room,
+    even before that task runs again. While another task is moving such items,
+    non-blocking operations may miss them briefly. For example, {!try_take} may
+    return [None], {!try_add} may return [false], and {!Closed} may come a
+    moment later. Blocking operations wait for these items.
+
+    See also the page on {{!/concord/eio}Eio}. *)
 
 type 'a t
-(** A queue of items of type ['a]. *)
+(** A stream of items of type ['a]. *)
 
 exception Closed
-(** The same exception for all structures that can be closed. In a choice
-    {!next_evt} and {!Concord.Event.to_result} tell whose it is.
+(** The structure is closed. All structures that can be closed raise the same
+    exception. If a choice has several of them, use {!next_evt} or
+    {!Concord.Event.to_result} to find out which one was closed.
 
-    Its printer ([Printexc.to_string]) says [Concord.Stream.Closed] where it
-    does not know the structure, and that the others' is the same. It adds the
-    structure that raised it last in the thread that prints, if that structure
-    has a name or was made while waits are kept: which is the right one if it is
-    printed before another one raises. Nothing is added for a choice that was
-    closed while it waited. *)
+    [Printexc.to_string] names the structure that raised it most recently in the
+    printing thread. So print the exception before another structure raises it.
+    The structure has to have a name, or to be created while waits are kept
+    ({!Concord.Tools.Debug.keep_waits}). Otherwise the text is
+    [Concord.Stream.Closed], and says that the other structures raise the same
+    exception. If a choice was closed while it waited, no structure is named. *)
 
 val create : int -> 'a t
-(** [create capacity] is empty, and holds at most [capacity] items. It takes
-    memory only for the items that are there. It gets a name by
-    {!Concord.Tools.Debug.val-name}, as this is Eio's signature.
+(** [create capacity] returns an empty stream that holds at most [capacity]
+    items. It uses memory only for the items that are in it. Because this is
+    Eio's signature, you name a stream by {!Concord.Tools.Debug.val-name}.
 
     - {b Raises} [Invalid_argument] if [capacity] is less than 1. *)
 
+(** {1 Adding} *)
+
 val add : 'a t -> 'a -> unit
-(** [add t x] appends [x] to [t].
+(** [add t x] adds [x] at the end of [t].
 
     - {b Suspends} while [t] is full.
-    - {b Cancelled} while suspended: [x] is not in [t], no other waiter loses
-      its turn, and the host's exception is raised. After the append, [add]
-      returns even if cancelled.
-    - {b Order}: waiters are served in the order of arrival, and no task
-      overtakes them; the item of a waiter goes into [t] as soon as there is
-      room, not when its task runs.
-    - {b Cost}: O(1), also to withdraw (amortised).
+    - {b Cancelled} while suspended, it raises the host's exception and has
+      added nothing, and no other waiter loses its turn. Once [x] was added, it
+      returns normally, even if the task is cancelled.
 
-    @raise Closed if [t] is closed before the append. *)
-
-val take : 'a t -> 'a
-(** [take t] removes the first item of [t].
-
-    - {b Suspends} while [t] is empty.
-    - {b Cancelled} while suspended: nothing was removed.
-    - {b Order}: that of arrival.
-    - {b Cost}: O(1), also to withdraw (amortised): what was added is taken to
-      the front by one take, 10 to 50 ns for each item that is there.
-
-    @raise Closed if [t] is closed and empty. *)
+    @raise Closed if [t] is closed before [x] was added. *)
 
 val try_add : 'a t -> 'a -> bool
-(** [try_add t x] appends [x] if there is room, and no task waits for it.
-    Returns [true] if it did.
+(** [try_add t x] adds [x] and returns [true], unless [t] is full or other tasks
+    wait to add. Then it returns [false].
 
     @raise Closed if [t] is closed. *)
 
+val add_evt : 'a t -> 'a -> unit Event.t
+(** [add_evt t x] is the event of {!add}. Performing it raises {!Closed} as
+    {!add} does. *)
+
+val add_seq : 'a t -> 'a Seq.t -> unit
+(** [add_seq t seq] adds each item of [seq]. It forces the sequence only as far
+    as there is room. For example, [add_seq t (to_seq u)] moves all present and
+    future items of [u] into [t].
+
+    - {b Suspends} where {!add} and [seq] do.
+    - {b Cancelled} while suspended, the items that were added stay in [t]. If
+      [seq] removes its items from another structure, the item that waits to be
+      added is lost, but no other.
+
+    @raise Closed if [t] is closed before the end of [seq]. *)
+
+(** {1 Taking} *)
+
+val take : 'a t -> 'a
+(** [take t] removes the first item of [t] and returns it.
+
+    - {b Suspends} while [t] is empty.
+    - {b Cancelled} while suspended, it has removed nothing.
+    - {b Cost}: amortised O(1). From time to time, one call moves all items that
+      were added to the front, at 10 to 50 ns each.
+
+    @raise Closed if [t] is closed and empty. *)
+
 val try_take : 'a t -> 'a option
-(** [try_take t] removes the first item, if there is one.
+(** [try_take t] removes the first item and returns it, or returns [None] if [t]
+    is empty.
 
     @raise Closed if [t] is closed and empty. *)
 
 val take_nonblocking : 'a t -> 'a option
-(** As {!try_take}, but [None] also if [t] is closed and empty. *)
-
-val add_evt : 'a t -> 'a -> unit Event.t
-(** The event of {!add}. Performing it raises {!Closed} as {!add} does. *)
+(** [take_nonblocking t] does the same as {!try_take}, but also returns [None]
+    if [t] is closed and empty. *)
 
 val take_evt : 'a t -> 'a Event.t
-(** The event of {!take}. Performing it raises {!Closed} as {!take} does. *)
+(** [take_evt t] is the event of {!take}. Performing it raises {!Closed} as
+    {!take} does. *)
+
+val drain : 'a t -> 'a list
+(** [drain t] removes all items at once and returns them, the first one first.
+    It returns [[]] if [t] is empty, even if [t] is closed. If another task adds
+    an item during the call, the item may stay.
+
+    - {b Cost}: O(n) for [n] items. *)
+
+include Reader.S with type 'a t := 'a t
+(** @inline *)
+
+(** {1 Closing} *)
 
 val close : 'a t -> unit
-(** [close t] ends [t]: to add raises {!Closed}, also in tasks that wait to add;
-    what is there can still be taken, and then to take raises {!Closed} as well,
-    also in tasks that wait to take. To close again does nothing. O(n) for the
-    [n] tasks that wait. *)
+(** [close t] marks the end of [t]. From then on, adding raises {!Closed}, also
+    in tasks that wait to add. The items in [t] can still be taken. After the
+    last one, taking raises {!Closed} too, also in tasks that wait to take. A
+    second call does nothing.
+
+    - {b Cost}: O(n) for [n] waiting tasks. *)
 
 val is_closed : 'a t -> bool
-(** Was {!close} called? *)
+(** [is_closed t] is [true] once {!close} was called. *)
+
+(** {1 Inspecting} *)
 
 val length : 'a t -> int
-(** How many items are there. *)
+(** [length t] is the number of items in [t]. *)
 
 val is_empty : 'a t -> bool
 (** [is_empty t] is [length t = 0]. *)
 
 val capacity : 'a t -> int
-(** The capacity given to {!create}. *)
+(** [capacity t] is the capacity given to {!create}. *)
 
 val waiters : 'a t -> int
-(** How many tasks wait to add or to take, for diagnosis. One that was cancelled
-    counts until it is unwound. *)
-
-include Reader.S with type 'a t := 'a t
-(** @inline *)
-
-val add_seq : 'a t -> 'a Seq.t -> unit
-(** [add_seq t seq] is {!add} of each item of [seq], which is forced as there is
-    room: [add_seq t (to_seq u)] moves what is in [u], and comes to it, into
-    [t].
-
-    - {b Suspends} where {!add} and [seq] do.
-    - {b Cancelled} while suspended: the items that were added stay in [t]. No
-      item is lost but the one that waits, if it was removed from elsewhere.
-
-    @raise Closed if [t] is closed before the end of [seq]. *)
-
-val drain : 'a t -> 'a list
-(** [drain t] removes all items that are there when it looks, at once, the first
-    one first. [[]] if there are none, also if [t] is closed. What another task
-    adds between the look and the removal stays. O(n). *)
+(** [waiters t] is the number of tasks that wait to add or to take, for
+    diagnosis. A cancelled task counts until it is unwound. *)
 
 (**/**)
 
 val create_mailbox : ?name:string -> unit -> 'a t
-(** A stream that is never full. Reports call it a mailbox, and its operation
-    ["Mailbox.take"]. *)
+(** [create_mailbox ()] returns a stream that is never full. Reports call it a
+    mailbox, and its operation ["Mailbox.take"]. *)

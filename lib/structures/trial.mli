@@ -1,42 +1,46 @@
-(** Resuming several waiters as one, although each may refuse. Whether the
-    resumptions count is known only when enough waiters have accepted. A task
-    that was resumed asks {!has_passed}. *)
+(** Resuming several waiters together, although each of them may refuse.
+
+    The resumptions count only if enough waiters accept. A resumed task asks
+    {!has_passed}. *)
 
 type state
 type t = state Atomic.t
 
 val create : unit -> t
-(** An open trial: the task that makes it now resumes waiters. *)
+(** [create ()] returns an open trial. The task that creates it then resumes the
+    waiters. *)
 
 val passed : t
-(** For a single waiter, whose acceptance decides. *)
+(** A trial that has passed, for a single waiter whose acceptance decides. *)
 
 val failed : t
-(** One that is over. *)
+(** A trial that is over. *)
 
 (** {2 Steps}
 
-    The result is whether the trial has passed. *)
+    The result is [true] if the trial has passed. *)
 
 val pass : state -> (state, bool) Step.t
-(** Enough have accepted. [false] if a task that had accepted was cancelled
-    since. *)
+(** [pass] says that enough waiters have accepted. It returns [false] if a task
+    that had accepted was cancelled since. *)
 
 val over : state -> (state, bool) Step.t
-(** The trial has failed, and all is as if there had been no trial. Now the
-    tasks that wait for the outcome learn it. *)
+(** [over] says that the trial has failed, and everything is as if there had
+    been no trial. The tasks that wait for the outcome are told now. *)
 
 val doubt : state -> (state, bool) Step.t
-(** A task that was resumed doesn't wait any more. The trial can't pass after
-    this, but may have passed before. *)
+(** [doubt] says that a resumed task doesn't wait any more. After this, the
+    trial can't pass, but it may have passed before. *)
 
-(** {2 For the tasks that were resumed} *)
+(** {2 For the resumed tasks} *)
 
 val is_passed : t -> bool
-(** Has it passed by now? *)
+(** [is_passed t] is [true] if the trial has passed by now. *)
 
 val has_passed : t -> bool
-(** Suspends until the trial has passed or is {!over}. If the task is cancelled
-    meanwhile, the trial fails, unless it has passed: then the result is [true].
+(** [has_passed t] suspends until the trial has passed or is {!over}. If the
+    task is cancelled meanwhile, the trial fails, unless it has passed. In the
+    latter case, the result is [true].
 
-    - {b Raises} [e] the host's exception, if the trial fails so. *)
+    - {b Raises} [e], the host's exception, if the trial fails because of the
+      cancellation. *)

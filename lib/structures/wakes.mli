@@ -1,5 +1,5 @@
-(** The tasks that wait for a condition, and what wakes them. None of these
-    functions suspends or performs an effect. *)
+(** The queue of tasks that wait for a condition, and the wake-ups for them.
+    None of these functions suspends or performs an effect. *)
 
 type wake = Signal | Broadcast
 type t = (unit, wake) Waiters.t Atomic.t
@@ -9,8 +9,9 @@ val signal : t -> unit
 val broadcast : t -> unit
 
 val push : t -> (unit, wake) Waiter.t -> unit
-(** Adds a waiter at the end.
+(** [push t waiter] adds a waiter at the end.
 
-    - {b Raises} what a signal handler raises, and then has added none. *)
+    - {b Raises} [e] if a signal handler raises [e]. In that case, it has added
+      no waiter. *)
 
 val waiters : t -> int

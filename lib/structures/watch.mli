@@ -1,14 +1,13 @@
-(** A value that changes, and tasks that follow it.
+(** A value that changes, and tasks that wait for the next change.
 
     {b Stability}: stable.
 
-    Readers see the latest value, and wait for the next change. They may miss
-    values in between: a slow reader finds the last one, and nothing is kept for
-    it. So a watch suits a configuration, a state, or a progress, where a
-    {!Broadcast} suits messages.
+    Use a watch for a configuration, a state or a progress. Readers see the
+    latest value, and may miss the values in between. So nothing is kept for a
+    slow reader. If readers must see all values, use a {!Broadcast}.
 
-    A reader remembers the {!version} that it saw last, and passes it to
-    {!changed}. So no change is missed that comes between two calls.
+    A reader remembers the {!version} that it saw last and passes it to
+    {!changed}. So it doesn't miss a change that comes between two calls.
 
     {[
       # let limit = Watch.create 10
@@ -25,62 +24,65 @@
       - : (int * Watch.version) option = None
     ]}
 
-    An operation without a {b Suspends} line never suspends and performs no
-    effect: signal handlers, finalisers and callbacks may use it. Without a
-    {b Cost} line it is O(1). *)
+    Operations without a {b Suspends} line never suspend and perform no effect,
+    so you can call them from signal handlers, finalisers and callbacks.
+    Operations without a {b Cost} line take O(1) time, and cancelling a wait
+    takes amortised O(1) time. *)
 
 type 'a t
 (** A watched value of type ['a]. *)
 
 type version
-(** Which value of a watch somebody has seen. It means nothing for another
-    watch. *)
+(** The version of a watched value. Don't use it with another watch, because it
+    means nothing there. *)
 
 exception Closed
-(** {!Stream.Closed}. *)
+(** The same exception as {!Stream.Closed}. *)
 
 val create : ?name:string -> 'a -> 'a t
-(** [create v] has the value [v]. [name] is for reports and for the printer of
-    {!Closed}. *)
+(** [create v] returns a watch whose value is [v]. Reports and the printer of
+    {!Closed} call it by its [name]. *)
 
 val get : 'a t -> 'a
-(** The latest value, also if [t] is closed. *)
+(** [get t] returns the latest value, even if [t] is closed. *)
 
 val read : 'a t -> 'a * version
-(** The latest value, and its version. *)
+(** [read t] returns the latest value and its version. *)
 
 val set : 'a t -> 'a -> unit
-(** [set t v] replaces the value by [v], and resumes all tasks that wait. It
-    counts as a change even if [v] equals the old value.
+(** [set t v] replaces the value by [v] and resumes all waiting tasks, in the
+    order in which they arrived. This counts as a change even if [v] equals the
+    old value.
 
-    - {b Cost}: O(1), and O(n) if [n] tasks wait.
+    - {b Cost}: O(n) for [n] waiting tasks.
 
     @raise Closed if [t] is closed. *)
 
 val changed : 'a t -> since:version -> 'a * version
-(** [changed t ~since] is the latest value and its version, once that isn't
-    [since] any more.
+(** [changed t ~since] waits until the version is no longer [since], and returns
+    the latest value and its version. A task that had to wait gets the value of
+    the {!set} that resumed it, even if the value is replaced before the task
+    continues.
 
-    - {b Suspends} until then.
-    - {b Cancelled} while suspended: nothing has changed. The next call with the
-      same [since] finds every change that came meanwhile.
-    - {b Order}: that of arrival. A task that waits gets the value of the {!set}
-      that resumed it, which may be replaced before the task continues.
-    - {b Cost}: O(1), also to withdraw (amortised).
+    - {b Suspends} while the version is [since].
+    - {b Cancelled} while suspended, it has changed nothing. If you call it
+      again with the same [since], you don't miss a change.
 
-    @raise Closed if [t] is closed, and its last value was seen. *)
+    @raise Closed if [t] is closed and the version is [since]. *)
 
 val changed_evt : 'a t -> since:version -> ('a * version) Event.t
-(** The event of {!changed}. *)
+(** [changed_evt t ~since] is the event of {!changed}. *)
 
 val close : 'a t -> unit
-(** [close t] says that the value won't change any more. A task that has not
-    seen the last value still gets it from {!changed}. All others get {!Closed}.
-    To close again does nothing. O(n) for the [n] tasks that wait. *)
+(** [close t] announces that the value won't change any more. If a task has not
+    seen the last value, {!changed} still returns it. Otherwise {!changed}
+    raises {!Closed}. A second call does nothing.
+
+    - {b Cost}: O(n) for [n] waiting tasks. *)
 
 val is_closed : 'a t -> bool
-(** Was {!close} called? *)
+(** [is_closed t] is [true] once {!close} was called. *)
 
 val waiters : 'a t -> int
-(** How many tasks wait, for diagnosis. One that was cancelled counts until it
-    is unwound. *)
+(** [waiters t] is the number of waiting tasks, for diagnosis. A cancelled task
+    counts until it is unwound. *)

@@ -1,12 +1,12 @@
-(** Bounded FIFO queue whose items can be withdrawn.
+(** A bounded first-in, first-out queue whose items can be withdrawn.
 
     {b Stability}: experimental, may change in any release.
 
-    It is a {!Stream} in which [add] returns a ticket. Whoever has the ticket
-    can withdraw the item, as long as no task has taken it. The room of the item
-    is free at once. For example, a server queues jobs for slow workers. If a
-    client disconnects, its job is withdrawn instead of being computed for
-    nobody.
+    It is a {!Stream} in which [add] returns a ticket. With the ticket you can
+    withdraw the item, as long as no task has taken it. That frees the item's
+    slot at once. For example, a server queues jobs for slow workers. If a
+    client disconnects, the server withdraws the client's job, because its
+    result is no longer needed.
 
     {[
       # let jobs = Work_queue.create 2
@@ -22,127 +22,136 @@
       - : bool = false
     ]}
 
-    If no item is ever withdrawn use {!Stream}, which is faster.
+    If you never withdraw an item, use {!Stream}, because it is faster.
 
-    An operation without a {b Suspends} line never suspends and performs no
-    effect: signal handlers, finalisers and callbacks may use it. Without a
-    {b Cost} line it is O(1). In O(log n), [n] is the number of items. While
-    another task just moves the item of a task that waited to add, such an
-    operation may not see it yet: then {!try_take} may be [None], {!try_add} may
-    be [None], and {!Closed} comes a moment later. Operations that suspend wait
-    for the item. *)
+    Operations without a {b Suspends} line never suspend and perform no effect,
+    so you can call them from signal handlers, finalisers and callbacks. Adding,
+    taking and withdrawing an item take O(log n) time for [n] items in the
+    queue. Other operations without a {b Cost} line take O(1) time, and
+    cancelling a wait takes amortised O(1) time. Waiting tasks are served in the
+    order in which they arrived, and newcomers never overtake them.
+
+    An item of a waiting producer goes into the queue as soon as there is room,
+    even before that task runs again. While another task is moving such an item,
+    non-blocking operations may miss it briefly. For example, {!try_take} and
+    {!try_add} may return [None], and {!Closed} may come a moment later.
+    Blocking operations wait for the item. *)
 
 type 'a t
 (** A queue of items of type ['a]. *)
 
 type 'a ticket
-(** Stands for one item that was added. It doesn't keep the item alive. *)
+(** A ticket for one item that was added. It doesn't keep the item alive. *)
 
 exception Closed
 (** The same exception as {!Stream.Closed}. *)
 
 val create : ?name:string -> int -> 'a t
-(** [create capacity] is empty, and holds at most [capacity] items. Reports call
-    it by its [name].
+(** [create capacity] returns an empty queue that holds at most [capacity]
+    items. Reports call it by its [name].
 
     - {b Raises} [Invalid_argument] if [capacity] is less than 1. *)
 
-(** {2 Adding and withdrawing} *)
+(** {1 Adding and withdrawing} *)
 
 val add : 'a t -> 'a -> 'a ticket
-(** [add t x] appends [x] to [t].
+(** [add t x] adds [x] at the end of [t], and returns a ticket for it.
 
     - {b Suspends} while [t] is full.
-    - {b Cancelled} while suspended: [x] is not in [t], no other waiter loses
-      its turn, and the host's exception is raised. After the append, [add]
-      returns even if cancelled.
-    - {b Order}: waiters are served in the order of arrival, and no task
-      overtakes them. The item of a waiter goes into [t] as soon as there is
-      room, not when its task runs.
-    - {b Cost}: O(log n); O(1) to stop waiting (amortised).
+    - {b Cancelled} while suspended, it raises the host's exception and has
+      added nothing, and no other waiter loses its turn. Once [x] was added, it
+      returns normally, even if the task is cancelled.
 
-    @raise Closed if [t] is closed before the append. *)
+    @raise Closed if [t] is closed before [x] was added. *)
 
 val try_add : 'a t -> 'a -> 'a ticket option
-(** [try_add t x] appends [x] if there is room. Otherwise it is [None]. O(log
-    n).
+(** [try_add t x] adds [x] and returns a ticket for it, or returns [None] if
+    there is no room.
 
     @raise Closed if [t] is closed. *)
 
 val add_evt : 'a t -> 'a -> 'a ticket Event.t
-(** The event of {!add}. An alternative that isn't chosen adds nothing. *)
+(** [add_evt t x] is the event of {!add}. If a choice performs another
+    alternative, nothing is added. *)
 
 val withdraw : 'a ticket -> bool
-(** [withdraw ticket] removes the item from the queue: no task will take it, and
-    a task that waits to add gets its place. The result is [false] if the item
-    isn't there any more, because a task has taken it or is just being given it,
-    or it was withdrawn or drained before. Items can be withdrawn from a closed
-    queue as well. O(log n).
+(** [withdraw ticket] removes the item from the queue and returns [true]. Then
+    no task will take the item, and a task that waits to add gets its slot. You
+    can withdraw items from a closed queue as well.
 
-    (If a task that is just being given the item has been cancelled, and no
-    other one waits to take, the item stays in the queue. Only then [withdraw]
-    may be [false] for an item that is taken later.) *)
+    It returns [false] if the item is no longer in the queue. For example, a
+    task has taken it or is just being given it, or the item was already
+    withdrawn or drained. (In one rare case it returns [false] for an item that
+    is taken later. The task that is just being given the item has been
+    cancelled, and no other task waits to take. Then the item stays in the
+    queue.) *)
 
 val add_seq : 'a t -> 'a Seq.t -> unit
-(** As {!Stream.add_seq}, for items that won't be withdrawn.
+(** [add_seq t seq] adds each item of [seq], as {!Stream.add_seq} does. You get
+    no tickets.
 
     - {b Suspends} where {!add} and [seq] do.
-    - {b Cancelled} while suspended: the items that were added stay in [t].
+    - {b Cancelled} while suspended, the items that were added stay in [t].
 
     @raise Closed if [t] is closed before the end of [seq]. *)
 
-(** {2 Taking} *)
+(** {1 Taking} *)
 
 val take : 'a t -> 'a
-(** [take t] removes the first item of [t].
+(** [take t] removes the first item of [t] and returns it.
 
     - {b Suspends} while [t] is empty.
-    - {b Cancelled} while suspended: nothing was removed.
-    - {b Order}: that of arrival.
-    - {b Cost}: O(log n); O(1) to stop waiting (amortised).
+    - {b Cancelled} while suspended, it has removed nothing.
 
     @raise Closed if [t] is closed and empty. *)
 
 val try_take : 'a t -> 'a option
-(** [try_take t] removes the first item, if there is one. O(log n).
+(** [try_take t] removes the first item and returns it, or returns [None] if [t]
+    is empty.
 
     @raise Closed if [t] is closed and empty. *)
 
 val take_nonblocking : 'a t -> 'a option
-(** As {!try_take}, but [None] also if [t] is closed and empty. *)
+(** [take_nonblocking t] does the same as {!try_take}, but also returns [None]
+    if [t] is closed and empty. *)
 
 val take_evt : 'a t -> 'a Event.t
-(** The event of {!take}. Performing it raises {!Closed} as {!take} does. *)
+(** [take_evt t] is the event of {!take}. Performing it raises {!Closed} as
+    {!take} does. *)
 
 val drain : 'a t -> 'a list
-(** [drain t] removes all items of [t] in one step. The first one is the first
-    of the list. O(n). *)
+(** [drain t] removes all items of [t] in one step and returns them, the first
+    one first.
+
+    - {b Cost}: O(n). *)
 
 include Reader.S with type 'a t := 'a t
 (** @inline *)
 
-(** {2 The end} *)
+(** {1 Closing} *)
 
 val close : 'a t -> unit
-(** [close t] ends [t]: adding raises {!Closed}, also in tasks that wait to add.
-    The items that are there can still be taken. Then taking raises {!Closed} as
-    well, also in tasks that wait to take. To close again does nothing. O(m) for
-    the [m] tasks that wait. *)
+(** [close t] marks the end of [t]. From then on, adding raises {!Closed}, also
+    in tasks that wait to add. The items in [t] can still be taken. After the
+    last one, taking raises {!Closed} too, also in tasks that wait to take. A
+    second call does nothing.
+
+    - {b Cost}: O(m) for [m] waiting tasks. *)
 
 val is_closed : 'a t -> bool
-(** Was {!close} called? *)
+(** [is_closed t] is [true] once {!close} was called. *)
 
-(** {2 Looking at it} *)
+(** {1 Inspecting} *)
 
 val length : 'a t -> int
-(** How many items are there. *)
+(** [length t] is the number of items in [t]. *)
 
 val is_empty : 'a t -> bool
 (** [is_empty t] is [length t = 0]. *)
 
 val capacity : 'a t -> int
-(** The capacity given to {!create}. *)
+(** [capacity t] is the capacity given to {!create}. *)
 
 val waiters : 'a t -> int
-(** How many tasks wait to add or to take, for diagnosis. One that was cancelled
-    counts until it is unwound. *)
+(** [waiters t] is the number of tasks that wait to add or to take, for
+    diagnosis. A cancelled task counts until it is unwound. *)

@@ -1,27 +1,28 @@
-(** How a scope comes to its end: what decides what its [run] raises. *)
+(** The end of a scope, which decides the exception that its [run] raises. *)
 
 type state =
   | Running
-  | Stopped  (** It was cancelled by one of its tasks. *)
+  | Stopped  (** One of its tasks cancelled the scope. *)
   | Unwound of exn * Printexc.raw_backtrace
-      (** A task, or the body, raised what its host raises in cancelled tasks.
-          If the host cancelled the whole scope, then it says why, and that
-          counts; else it cancelled this one task. *)
+      (** A task or the body raised the exception that its host raises in
+          cancelled tasks. If the host cancelled the whole scope, the host says
+          so, and that counts. Otherwise, it cancelled only this task. *)
   | Failed of exn * Printexc.raw_backtrace
       (** The first failure of a task or of the body. *)
-  | Ended  (** All of its tasks have. *)
+  | Ended  (** All of its tasks have ended. *)
 
 type t
 
 val create : unit -> t
-(** It is [Running]. *)
+(** [create ()] is [Running]. *)
 
 val change : t -> state -> bool
-(** [change t state] makes [state] the state, unless what it was before counts
-    for more. [true]: the caller must now cancel the tasks of the scope, all of
-    which it may do twice. Tasks on several domains may call it at once. *)
+(** [change t state] makes [state] the new state, unless the old one has
+    priority. If it returns [true], the caller has to cancel the tasks of the
+    scope now, and may do so twice. Tasks on several domains may call it at
+    once. *)
 
 val close : t -> state
-(** The last state. From then on it is [Ended]. *)
+(** [close t] returns the last state. From then on, [t] is [Ended]. *)
 
 val is_closed : t -> bool

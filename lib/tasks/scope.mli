@@ -1,17 +1,11 @@
-(** Tasks that end together, on whatever host calls.
+(** A scope for tasks that end together, on any host.
 
     {b Stability}: stable.
 
-    A library uses a scope to do several things at once, and need not know which
-    scheduler it runs on. The tasks of a scope are tasks of the caller's host,
-    if the host says how it starts tasks: {!Concord_fifo} does, and Eio if
-    [concord-eio] is linked. On every other host (a system thread, a domain, a
-    pool of Domainslib, Lwt, Eio without [concord-eio]) the scope runs a
-    {!Concord_fifo} inside the calling task, and its tasks are tasks of that.
-    They wait in all structures, beside one another, and take turns: they do not
-    run in parallel, and an operation of the host itself holds up all of them.
-    While they always have something to do, the host's other tasks have a turn
-    every 10 ms.
+    Use a scope if a function needs several tasks, but should not leave a task
+    behind. {!run} returns only after all tasks of the scope have ended. Your
+    code doesn't need to know its {e host}, which is the scheduler or thread
+    that runs it.
 
     {[
       # Scope.run (fun scope ->
@@ -21,62 +15,65 @@
       - : string = "hello"
     ]}
 
-    {2 How a scope ends}
+    If you know the functions in advance, {!Tasks} is shorter.
 
-    {!run} returns or raises when its body and all tasks of the scope have
-    ended, and never before. So no task is left behind.
+    {1 Which tasks these are}
 
-    - {b Failure}. A task that raises has failed, and so has the body. The first
-      failure cancels the body and all tasks of the scope. {!run} raises it,
-      with its backtrace. What others raise after it is dropped.
-    - {b Cancelled} from outside: if the host cancels the task that called
-      {!run}, then it cancels the tasks of the scope, and {!run} raises the
-      host's exception. If a task fails while it is unwound, {!run} raises that
-      failure instead.
-    - {b Hosts without cancellation} (threads, Domainslib) never cancel the
-      caller. A failure cancels the tasks of the scope there too, as they are
-      tasks of {!Concord_fifo}. On a host that answers for itself and cannot
-      cancel, the tasks run to their end after a failure.
-    - {b Signal handlers} that raise: if a task or the body is interrupted, that
-      is a failure, also where it was cancelled before. If {!run} itself is
-      interrupted, while it waits for the tasks, then they are cancelled, and
-      {!run} raises the exception when they have ended. *)
+    If the caller's host says how it starts tasks, the scope uses the host's
+    tasks. {!Concord_fifo} does that, and so does Eio with [concord-eio].
+
+    On every other host, the scope runs a {!Concord_fifo} inside the calling
+    task. (Examples are a thread, a domain, a Domainslib pool, Lwt, and Eio
+    without [concord-eio].) Its tasks can wait in all structures, but they take
+    turns, and don't run in parallel. So if one of them calls a blocking
+    operation of the host itself, it delays all of them. While they always have
+    something to do, the host's other tasks run every 10 ms.
+
+    {1 How a scope ends}
+
+    - {b Failure}. A task or the body fails if it raises. The first failure
+      cancels the body and all tasks of the scope. {!run} raises that exception
+      with its backtrace, and drops later ones.
+    - {b Cancelled} from outside. If the host cancels the task that called
+      {!run}, all tasks of the scope are cancelled, and {!run} raises the host's
+      exception. If a task fails while it is unwound, {!run} raises that failure
+      instead.
+    - {b Hosts without cancellation}, such as threads and Domainslib, never
+      cancel the caller. But after a failure, the tasks of the scope are
+      cancelled there too, because they are tasks of {!Concord_fifo}. If a host
+      starts tasks itself but can't cancel them, they run to their end after a
+      failure.
+    - {b Signal handlers}. If a handler raises in a task or in the body, that is
+      a failure, even if the task was already cancelled. If it raises while
+      {!run} waits for the tasks, they are cancelled, and {!run} raises the
+      exception after they have ended.
+
+    See also the pages on {{!/concord/eio}Eio} and {{!/concord/picos}Picos}. *)
 
 type t
-(** A scope: a body and tasks. *)
+(** A scope, which has a body and tasks. *)
 
 exception Cancelled
-(** {!run} raises it if {!cancel} has cancelled the scope and its body; a
+(** {!run} raises it if {!cancel} has cancelled the scope and its body. A
     promise of {!fork_promise} fails with it if its task was cancelled. *)
 
 val run : (t -> 'a) -> 'a
-(** [run body] calls [body] with a new scope, in the calling task, and returns
-    its value after every task of the scope has ended.
+(** [run body] calls [body] with a new scope, in the calling task. It returns
+    the value of [body] after all tasks of the scope have ended.
 
-    - {b Suspends} the calling task until the tasks have ended.
-    - {b Cancelled}: see above. The tasks are cancelled, and [run] raises after
-      they have ended.
-    - {b Cost}: on {!Concord_fifo} and Eio that of asking the host, and of a
-      scope or switch there; on other hosts that of a {!Concord_fifo.run}, some
-      microseconds.
-    - {b Raises} [e] if [body] or a task of the scope raised [e]; see above.
+    - {b Suspends} until all tasks have ended.
+    - {b Cancelled} meanwhile, it cancels the tasks, and raises after they have
+      ended.
+    - {b Cost}: on {!Concord_fifo} and Eio, that of asking the host, and of a
+      scope or switch there. On other hosts, that of {!Concord_fifo.run}, which
+      is some microseconds.
+    - {b Raises} [e] if [body] or a task of the scope raises [e].
 
     @raise Cancelled if {!cancel} was called, and then [body] was cancelled. *)
 
 val fork : t -> (unit -> unit) -> unit
 (** [fork t f] runs [f] in a new task of [t]. The task may begin before [fork]
     returns.
-
-    It is called by the body of [t], by a task of [t], or by one in a scope
-    within. No other task can keep [t] from ending meanwhile. The tasks of a
-    loop that a task of [t] runs (an [Eio_main.run], say) are tasks of another
-    host.
-
-    - {b Suspends} as the host's own function: {!Concord_fifo} lets the other
-      ready tasks have their turn.
-    - {b Cancelled}: raises the host's exception before [f] is called. If [fork]
-      returns, [f] is called, also in a scope that is cancelled.
-    - {b Order}: tasks begin in the order in which one task forks them.
 
     {[
       # let square_all numbers =
@@ -90,16 +87,23 @@ val fork : t -> (unit -> unit) -> unit
       - : int list = [1; 4; 9]
     ]}
 
+    Call it in the body of [t], in a task of [t], or in a scope inside one of
+    them. Other tasks must not call it, because [t] might end meanwhile. If a
+    task of [t] runs a loop of its own, such as [Eio_main.run], the tasks of
+    that loop belong to another host.
+
+    - {b Suspends} as the host's own function. {!Concord_fifo} lets the other
+      ready tasks run.
+    - {b Cancelled} meanwhile, it raises the host's exception before [f] is
+      called. If [fork] returns, [f] is called, even in a cancelled scope.
+    - {b Order}: tasks begin in the order in which one task forks them.
     - {b Cost}: that of a task of the host.
     - {b Raises} [Invalid_argument] if [t] has ended, or if the caller may not
       fork. *)
 
 val fork_promise : t -> (unit -> 'a) -> 'a Promise.t
-(** [fork_promise t f] forks a task that fills the promise with [f ()]. If [f]
-    raises [e], then the promise fails with [e], with its backtrace; this is not
-    a failure of [t]. If the task was cancelled, then the promise fails with
-    {!Cancelled}, which tasks of any host understand. The promise is always
-    resolved. Nothing happens if you resolved it before. Otherwise as {!fork}.
+(** [fork_promise t f] runs [f] in a new task of [t], and returns a promise of
+    its value.
 
     {[
       # Scope.run (fun scope ->
@@ -107,12 +111,20 @@ val fork_promise : t -> (unit -> 'a) -> 'a Promise.t
           let born = Scope.fork_promise scope (fun () -> 1815) in
           Printf.sprintf "%s, %d" (Promise.await name) (Promise.await born))
       - : string = "Ada, 1815"
-    ]} *)
+    ]}
+
+    If [f] raises [e], the promise fails with [e] and its backtrace, but that is
+    not a failure of [t]. If the task is cancelled, the promise fails with
+    {!Cancelled}, which tasks of any host understand. So the promise is always
+    resolved. If you resolve it yourself before, the task's outcome is dropped.
+
+    - {b Suspends}, and is cancelled, as {!fork}. Order, cost and exceptions are
+      those of {!fork} too. *)
 
 val cancel : t -> unit
-(** [cancel t] cancels the tasks and the body of [t]: the host's exception is
-    raised where they wait. That is no failure: {!run} returns if [body] does.
-    So a body can end what runs beside it:
+(** [cancel t] cancels the tasks and the body of [t]. The host's exception is
+    raised where they wait. This isn't a failure, so {!run} returns normally if
+    the body does. For example, a body can stop the tasks beside it:
 
     {[
       # Scope.run (fun scope ->
@@ -124,18 +136,18 @@ val cancel : t -> unit
       - : string = "done"
     ]}
 
-    It is called by those that may call {!fork}. Eio raises [Invalid_argument]
-    in another domain, and does nothing. Nothing happens if [t] was cancelled,
-    has failed, or has ended.
+    The tasks that may call {!fork} may also call it. In another domain, Eio
+    raises [Invalid_argument] and does nothing. If [t] was already cancelled,
+    has failed or has ended, nothing happens.
 
-    - {b Cost}: O(n), for [n] tasks and scopes in [t]. *)
+    - {b Cost}: O(n) for [n] tasks and scopes in [t]. *)
 
 (**/**)
 
 (** For {!Tasks} only. *)
 
 type 'a outcome =
-  | Returned of 'a  (** The body did. *)
+  | Returned of 'a  (** The body returned. *)
   | Stopped  (** {!cancel} was called, and then the body was cancelled. *)
   | Unwound of exn * Printexc.raw_backtrace
       (** The host has cancelled a task of the scope, and only that one. *)
@@ -144,17 +156,18 @@ type 'a outcome =
   | Failed of exn * Printexc.raw_backtrace
 
 val run_to_end : (t -> 'a) -> 'a outcome
-(** {!run}, which raises what the outcome says. *)
+(** [run_to_end body] does the same as {!run}, but returns the outcome. *)
 
 val check_cancelled : unit -> unit
-(** Raises what the host of the calling task raises, if that was cancelled. *)
+(** [check_cancelled ()] raises the host's exception if the calling task was
+    cancelled. *)
 
 type cause =
   | Cancellation of exn * Printexc.raw_backtrace  (** of the host *)
   | Failure of exn * Printexc.raw_backtrace
-      (** of the task, or what a signal handler raised *)
+      (** of the task, or of a signal handler *)
 
 val cause : exn -> Printexc.raw_backtrace -> cause
 (** [cause e backtrace] says what ends the calling task, which has raised [e].
-    It is another exception if the task was cancelled, and a signal handler
-    raised after that. *)
+    It is another exception if the task was cancelled and then a signal handler
+    raised. *)

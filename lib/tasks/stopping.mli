@@ -1,4 +1,4 @@
-(** Waiting for work of another library that can be told to stop. *)
+(** Waiting for work of another library, which can be told to stop. *)
 
 val await :
   ?start:(unit -> unit) ->
@@ -6,11 +6,15 @@ val await :
   stop:(unit -> unit) ->
   is_answer:(('a, exn) result -> bool) ->
   'a
-(** [await ~start promise ~stop ~is_answer] calls [start ()], and is then
-    {!Promise.await}. If the caller is cancelled, it calls [stop ()] and then
-    waits, protected, until [promise] is resolved. If its outcome is an answer
-    of the work itself, [await] returns or raises that, and the host raises its
-    exception where the task waits next. Otherwise [await] raises the host's
-    exception. An exception of a signal handler is raised in any case, after the
-    same wait, also if it is raised in [start]. So [stop] has to resolve
-    [promise] even if [start] has done nothing. *)
+(** [await ~start promise ~stop ~is_answer] calls [start ()], and then waits for
+    [promise].
+
+    If the caller is cancelled, it calls [stop ()], and then waits, protected,
+    until [promise] is resolved. If [is_answer outcome] is [true], the outcome
+    is an answer of the work itself. In that case, [await] returns or raises it,
+    and the task's next wait raises the host's exception. Otherwise [await]
+    raises the host's exception.
+
+    If a signal handler raises, even in [start], [await] raises that exception
+    in any case, after the same wait. So [stop] has to resolve [promise] even if
+    [start] has done nothing. *)

@@ -1,200 +1,120 @@
-(** Several things at once, on whatever host calls.
+(** Running several functions at once, on any host.
 
     {b Stability}: stable.
 
-    {!Scope} says which tasks these are, and how they end.
-
-    {2 What can be cancelled}
-
-    A function returns when its tasks have ended, and never before. So how soon
-    depends on what can be cancelled:
-
-    - Tasks of {!Concord_fifo}, and fibers of Eio if [concord-eio] is linked,
-      are cancelled where they wait, whatever for.
-    - On all other hosts (a thread, a domain, a pool of Domainslib,
-      [Lwt_direct], [direct] of Lwt and Async, Eio without [concord-eio]) the
-      tasks are those of a {!Concord_fifo} inside the calling task: operations
-      of this library are cancelled there too. Those of the host itself
-      ([Unix.sleep], [Task.await], [Lwt_direct.await]) are not, and hold up the
-      others, and timeouts too, until they return.
-    - A host that starts tasks itself and cannot cancel them lets them run to
-      their end.
-    - A task that computes, or is in {!Concord.Tasks.protect}, goes on until it
-      waits outside of it. *)
-
-val both : (unit -> 'a) -> (unit -> 'b) -> 'a * 'b
-(** [both f g] runs [f ()] and [g ()] at once, and returns the values of both.
-    [f] begins first, in a task of its own; the calling task runs [g].
-
-    - {b Suspends} until both have ended.
-    - {b Cancelled}: so are both; then the host's exception is raised.
-    - {b Cost}: that of {!Scope.run}, and of one task.
+    Your code doesn't need to know its {e host}, which is the scheduler or
+    thread that runs it. Each of these functions returns only after its tasks
+    have ended, so no task is left behind.
 
     {[
       # let box = Mvar.create_empty () in
         Tasks.both (fun () -> Mvar.take box) (fun () -> Mvar.put box "hello")
       - : string * unit = ("hello", ())
     ]}
-    - {b Raises} [e] if one of them raised [e], after the other was cancelled
-      and has ended; if both raised, then what the first one did. *)
+
+    {!Scope} describes which tasks these are, and how they end. Use a scope
+    directly if you don't know in advance how many tasks you need.
+
+    See also the pages on {{!/concord/eio}Eio}, {{!/concord/lwt}Lwt} and
+    {{!/concord/domainslib}Domainslib}.
+
+    {1 What can be cancelled}
+
+    If a task fails, the others are cancelled, and the function waits for their
+    end. How long that takes depends on the host.
+
+    - On {!Concord_fifo}, and on Eio with [concord-eio], a task is cancelled
+      wherever it waits.
+    - On other hosts, the tasks are those of a {!Concord_fifo} inside the
+      calling task. (Examples are threads, domains, pools of Domainslib,
+      [Lwt_direct], [direct] of Lwt and Async, and Eio without [concord-eio].)
+      Operations of this library are cancelled there too. But the host's own
+      blocking calls, such as [Unix.sleep], [Task.await] and [Lwt_direct.await],
+      can't be cancelled. They also delay the other tasks and timeouts until
+      they return.
+    - A host that starts tasks itself but can't cancel them lets them run to
+      their end.
+    - A task that computes, or that is in {!protect}, continues until it next
+      waits outside {!protect}. *)
+
+(** {1 Several functions} *)
+
+val both : (unit -> 'a) -> (unit -> 'b) -> 'a * 'b
+(** [both f g] runs [f ()] and [g ()] at once, and returns both values. [f]
+    begins first, in a new task, and the calling task runs [g].
+
+    - {b Suspends} until both have ended.
+    - {b Cancelled} meanwhile, it cancels both, and then raises the host's
+      exception.
+    - {b Cost}: that of {!Scope.run} and of one task.
+    - {b Raises} [e] if [f] or [g] raises [e], after the other one was cancelled
+      and has ended. If both raise, the first exception counts. *)
 
 val all : (unit -> 'a) list -> 'a list
-(** [all fs] runs the functions of the list at once, and returns their values in
-    the order of the list. They begin in that order; the calling task runs the
-    last one, the others have tasks of their own.
-
-    - {b Suspends} until all have ended.
-    - {b Cancelled}: so are all; then the host's exception is raised.
-    - {b Cost}: that of {!Scope.run}, and of a task for each function.
+(** [all fs] runs all functions of the list at once, and returns their values in
+    the order of the list. They begin in that order. The calling task runs the
+    last one, and the others run in new tasks.
 
     {[
       # let double n () = 2 * n in
         Tasks.all (List.map double [ 1; 2; 3 ])
       - : int list = [2; 4; 6]
     ]}
-    - {b Raises} [e] if one of them raised [e], after the others were cancelled
-      and have ended; if several raised, then what the first one did. *)
+
+    - {b Suspends} until all have ended.
+    - {b Cancelled} meanwhile, it cancels all of them, and then raises the
+      host's exception.
+    - {b Cost}: that of {!Scope.run} and of one task for each function.
+    - {b Raises} [e] if one of them raises [e], after the others were cancelled
+      and have ended. If several raise, the first exception counts. *)
 
 val first : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) -> (unit -> 'a) -> 'a
 (** [first f g] runs [f ()] and [g ()] at once, and returns the value of the one
-    that returns first. The other one is cancelled, and unwound before [first]
-    returns. [f] begins first, in a task of its own; [g] does not begin if [f]
-    has returned by then.
-
-    The other one may have been resumed before, and return as well: then the
-    result is [combine v w], where [v] came first; by default [v], and [w] is
-    lost. To wait for the first of several {e operations}, of which exactly one
-    is to happen, use {!Event.select}, which loses nothing and needs no tasks.
-
-    - {b Suspends} until both have ended.
-    - {b Cancelled}: so are both; then the host's exception is raised. But if a
-      value is there, it is returned; the next suspension raises.
-    - {b Cost}: as {!both}.
+    that returns first. The other one is cancelled, and [first] waits until it
+    is unwound.
 
     {[
       # let box = Mvar.create_empty () in
         Tasks.first (fun () -> Mvar.take box) (fun () -> "nobody was faster")
       - : string = "nobody was faster"
     ]}
-    - {b Raises} [e] if one of them raised [e]: the first one to raise, also if
-      the other one has returned before. *)
+
+    Sometimes both return, because the second one was already resumed when it
+    was cancelled. In that case, the result is [combine v w], where [v] came
+    first. By default it is [v], and [w] is lost. If you wait for the first of
+    several {e operations}, use {!Event.select} instead. It performs exactly one
+    of them, loses nothing and needs no tasks.
+
+    [f] begins first, in a new task. If [f] returns before [g] begins, [g] isn't
+    called.
+
+    - {b Suspends} until both have ended.
+    - {b Cancelled} meanwhile, it cancels both, and then raises the host's
+      exception. But if one of them has returned a value, [first] returns the
+      value, and the next suspension raises.
+    - {b Cost}: that of {!Scope.run} and of one task.
+    - {b Raises} [e] if [f] or [g] raises [e], even if the other one has already
+      returned. If both raise, the first exception counts. *)
 
 val any : ?combine:('a -> 'a -> 'a) -> (unit -> 'a) list -> 'a
-(** [any fs] is {!first} of any number of functions. They begin in the order of
-    the list; once one has returned, no other begins.
+(** [any fs] does the same as {!first} for any number of functions. They begin
+    in the order of the list. Once one of them has returned, no other begins.
 
     {[
       # let after seconds v () = Tasks.sleep seconds; v in
         Tasks.any [ after 60. "slow"; after 0.001 "fast"; after 60. "slow" ]
       - : string = "fast"
     ]}
-    - {b Raises} [Invalid_argument] if [fs] is empty. *)
-
-val with_timeout : float -> (unit -> 'a) -> 'a option
-(** [with_timeout seconds f] is [Some (f ())], unless that takes longer than
-    [seconds]: then [f] is cancelled, and the result is [None] when it has been
-    unwound. [f] runs in the calling task.
-
-    If [f] returns, its value is the result, however late that is: nothing is
-    lost if [f] ends at the same time, or takes no notice of its cancellation.
-    [seconds] are counted from the call; if that is not positive then [f] is
-    given up where it waits first; if it is [infinity], never. Tasks that [f]
-    has left behind in the scope, by {!Concord_fifo.fork}, are waited for
-    without a limit if [f] has returned in time.
-
-    For one operation use {!Event.sync_before}, which needs no task.
-
-    - {b Suspends} until [f] has ended.
-    - {b Cancelled}: so is [f]; then the host's exception is raised. But if [f]
-      has returned, then so does [with_timeout]; the next suspension raises.
-    - {b Cost}: that of {!Scope.run}, of one task, and of a timeout.
-
-    {[
-      # let box : int Mvar.t = Mvar.create_empty () in
-        Tasks.with_timeout 0.001 (fun () ->
-          Fun.protect ~finally:(fun () -> print_endline "unwound") (fun () -> Mvar.take box))
-      unwound
-      - : int option = None
-      # Tasks.with_timeout 60. (fun () -> 6 * 7)
-      - : int option = Some 42
-    ]}
-    - {b Raises} [e] if [f] raised [e], also while it was unwound.
-    - {b Raises} [Invalid_argument] if [seconds] is not a number. *)
-
-val sleep : float -> unit
-(** [sleep seconds] is [Event.sync (Event.timeout seconds)]: it suspends the
-    calling task for so long, and not its thread.
-
-    - {b Raises} [Invalid_argument] if [seconds] is not a number. *)
-
-val yield : unit -> unit
-(** Lets other ready tasks of the caller's host have their turn; in a thread
-    without scheduler, other threads of its domain.
-
-    - {b Cancelled}: raises the host's exception.
-    - {b Order}: on {!Concord_fifo} and Eio the caller goes on after all tasks
-      that are ready.
-    - {b Cost}: that of a suspension; in a Domainslib pool that
-      [concord-domainslib] knows (it was attached, or got a job), that of a job.
-      In other pools, and in Eio without [concord-eio], the thread of the
-      timeouts wakes the task: some 0.1 ms, but up to 50 ms on the domain that
-      is in [Domainslib.Task.run], which keeps that thread waiting. If that
-      thread is faster than the task, the others have no turn this time: yield
-      until something has happened, but don't count the turns.
-
-    {[
-      # Concord_fifo.run (fun () ->
-          Tasks.both
-            (fun () -> print_endline "a"; Tasks.yield (); print_endline "c")
-            (fun () -> print_endline "b"))
-      a
-      b
-      c
-      - : unit * unit = ((), ())
-    ]} *)
-
-(** {2 Cancellation} *)
-
-val protect : (unit -> 'a) -> 'a
-(** [protect f] is [f ()], in which the innermost host that has cancellation
-    does not deliver it: a cancellation that arrives meanwhile raises at the
-    first suspension after [protect] returned. For a thread without scheduler,
-    what a signal handler raises while the thread waits is a cancellation. A
-    Domainslib task just calls [f], and so does an Eio fiber if [concord-eio] is
-    not linked.
-
-    - {b Suspends} only where [f] does.
-    - {b Cost}: one effect. On a host that does not know
-      {!Concord.Tools.Suspend.extension-Protect} it comes back as an exception,
-      and then the host is looked for as in {!Concord.Tools.Suspend.suspend}.
-    - {b Raises} [e] if [f] raises [e]. *)
-
-val is_cancelled : unit -> bool
-(** Would a suspension of the calling task raise its host's cancellation?
-    [false] for hosts without cancellation, and in {!protect}.
-
-    - {b Suspends} no task, but a host may let others take their turn.
-    - {b Cost}: that of a suspension which goes on at once. *)
-
-(** {2 Lists} *)
-
-val iter : ?max_tasks:int -> ('a -> unit) -> 'a list -> unit
-(** [iter ~max_tasks f xs] calls [f x] for each [x] of the list, for up to
-    [max_tasks] of them at once (by default for all): in so many tasks, the
-    calling task among them. They begin in the order of the list.
-
-    Once one has failed, or the whole was cancelled, no other one begins: also
-    if [f] computes, or takes no notice of its cancellation. (A {!Concord_fifo}
-    inside a task of another host is cancelled when it next waits, or gives that
-    host a turn.) If all have begun by then, and each returns, then [iter] may
-    return.
 
     - {b Suspends} until all have ended.
-    - {b Cancelled}: so are all; then the host's exception is raised.
-    - {b Cost}: that of {!Scope.run} and of the tasks. While tasks are started,
-      other tasks of the host have a turn after each millisecond. If [max_tasks]
-      is less than the length of the list, each [x] also costs an effect, and on
-      Eio it waits for a turn.
+    - {b Raises} [Invalid_argument] if [fs] is empty. *)
+
+(** {1 Lists} *)
+
+val iter : ?max_tasks:int -> ('a -> unit) -> 'a list -> unit
+(** [iter f xs] calls [f x] for each [x] of the list at once, in a task each.
+    With [~max_tasks:n], at most [n] tasks run at a time. The calling task is
+    one of them. The calls begin in the order of the list.
 
     {[
       # let at_once = ref 0 and most = ref 0 in
@@ -208,13 +128,128 @@ val iter : ?max_tasks:int -> ('a -> unit) -> 'a list -> unit
         !most
       - : int = 3
     ]}
+
+    Once a call has failed, or the caller was cancelled, no other call begins.
+    This holds even if [f] computes or ignores its cancellation. (A
+    {!Concord_fifo} inside a task of another host is cancelled when it next
+    waits or lets that host run.) If all calls had begun by then, and each of
+    them returns, [iter] may return normally.
+
+    - {b Suspends} until all have ended.
+    - {b Cancelled} meanwhile, it cancels all of them, and then raises the
+      host's exception.
+    - {b Cost}: that of {!Scope.run} and of the tasks. While tasks are started,
+      other tasks of the host run after each millisecond. If [max_tasks] is less
+      than the length of the list, each call also costs an effect, and on Eio it
+      waits for a turn.
     - {b Raises} [e] as {!all}.
     - {b Raises} [Invalid_argument] if [max_tasks < 1]. *)
 
 val map : ?max_tasks:int -> ('a -> 'b) -> 'a list -> 'b list
-(** As {!iter}, and gives the values in the order of the list.
+(** [map f xs] does the same as {!iter}, and returns the values of [f] in the
+    order of the list.
 
     {[
       # Tasks.map ~max_tasks:2 String.uppercase_ascii [ "a"; "b"; "c" ]
       - : string list = ["A"; "B"; "C"]
-    ]} *)
+    ]}
+
+    - {b Suspends} until all have ended. *)
+
+(** {1 Time} *)
+
+val with_timeout : float -> (unit -> 'a) -> 'a option
+(** [with_timeout seconds f] calls [f ()] and returns [Some v]. If that takes
+    longer than [seconds], it cancels [f], waits until [f] is unwound, and
+    returns [None]. [f] runs in the calling task.
+
+    {[
+      # let box : int Mvar.t = Mvar.create_empty () in
+        Tasks.with_timeout 0.001 (fun () ->
+          Fun.protect ~finally:(fun () -> print_endline "unwound") (fun () -> Mvar.take box))
+      unwound
+      - : int option = None
+      # Tasks.with_timeout 60. (fun () -> 6 * 7)
+      - : int option = Some 42
+    ]}
+
+    If you wait for a single operation, use {!Event.sync_before}, because it
+    needs no task.
+
+    If [f] returns, its value is always the result, however late. So nothing is
+    lost if [f] ends at the same moment, or ignores its cancellation. The time
+    counts from the call. If [seconds] is not positive, [f] is cancelled where
+    it first waits. If it is [infinity], [f] is never cancelled. If [f] has
+    returned in time, [with_timeout] waits without a limit for tasks that [f]
+    forked in the scope by {!Concord_fifo.fork}.
+
+    - {b Suspends} until [f] has ended.
+    - {b Cancelled} meanwhile, it cancels [f], and then raises the host's
+      exception. But if [f] has returned, so does [with_timeout], and the next
+      suspension raises.
+    - {b Cost}: that of {!Scope.run}, of one task and of a timeout.
+    - {b Raises} [e] if [f] raises [e], even while it is unwound.
+    - {b Raises} [Invalid_argument] if [seconds] is not a number. *)
+
+val sleep : float -> unit
+(** [sleep seconds] is [Event.sync (Event.timeout seconds)].
+
+    - {b Suspends} the calling task for [seconds], but not its thread.
+
+    - {b Raises} [Invalid_argument] if [seconds] is not a number. *)
+
+val yield : unit -> unit
+(** [yield ()] lets other ready tasks of the caller's host run. In a thread
+    without a scheduler, it lets other threads of its domain run.
+
+    {[
+      # Concord_fifo.run (fun () ->
+          Tasks.both
+            (fun () -> print_endline "a"; Tasks.yield (); print_endline "c")
+            (fun () -> print_endline "b"))
+      a
+      b
+      c
+      - : unit * unit = ((), ())
+    ]}
+
+    - {b Suspends} the calling task until it runs again.
+    - {b Cancelled} meanwhile, it raises the host's exception.
+    - {b Order}: on {!Concord_fifo} and Eio, the caller continues after all
+      tasks that are ready.
+    - {b Cost}: that of a suspension. In a Domainslib pool that
+      [concord-domainslib] knows (it was attached, or got a job), that of a job.
+
+    In other pools, and in Eio without [concord-eio], the thread of the timeouts
+    wakes the task. That takes about 0.1 ms. On the domain that is in
+    [Domainslib.Task.run] it can take 50 ms, because this domain delays that
+    thread. If that thread is faster than the task, the other tasks don't run
+    this time. So yield until something has happened, but don't count the turns.
+*)
+
+(** {1 Cancellation} *)
+
+val protect : (unit -> 'a) -> 'a
+(** [protect f] calls [f ()] and delays cancellation until [f] has returned. If
+    the task is cancelled meanwhile, the first suspension after [protect]
+    raises.
+
+    Only the innermost host that supports cancellation delays it. In a thread
+    without a scheduler, an exception that a signal handler raises while the
+    thread waits counts as a cancellation. In a Domainslib task, and in an Eio
+    fiber if [concord-eio] isn't linked, [protect] just calls [f].
+
+    - {b Suspends} only where [f] does.
+    - {b Cost}: one effect. If the host doesn't know
+      {!Concord.Tools.Suspend.extension-Protect}, the effect comes back as an
+      exception, and the host is searched for as in
+      {!Concord.Tools.Suspend.suspend}.
+    - {b Raises} [e] if [f] raises [e]. *)
+
+val is_cancelled : unit -> bool
+(** [is_cancelled ()] is [true] if the next suspension of the calling task would
+    raise its host's cancellation. It is [false] in {!protect}, and on hosts
+    without cancellation.
+
+    - {b Suspends} no task, but the host may let other tasks run.
+    - {b Cost}: that of a suspension that continues at once. *)

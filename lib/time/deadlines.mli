@@ -1,14 +1,15 @@
 (** Actions with deadlines.
 
     One thread, the {e sleeper}, sleeps until the first deadline, and then calls
-    what is due. This module decides which thread has to start or to wake the
-    sleeper; {!Timer} has the thread and the clock. Times are in nanoseconds.
+    the actions that are due. This module decides which thread has to start or
+    wake the sleeper. {!Timer} has the thread and the clock. Times are in
+    nanoseconds.
 
-    Any thread may call these functions, unless said otherwise. None of them
-    waits for another thread. *)
+    Any thread may call these functions, unless their comments say otherwise.
+    None of them waits for another thread. *)
 
 type 'wake t
-(** ['wake] is what it takes to wake the sleeper. *)
+(** A set of actions. A value of type ['wake] is used to wake the sleeper. *)
 
 val create : unit -> 'wake t
 
@@ -19,19 +20,19 @@ type 'wake asleep = private {
 }
 (** One sleep of the sleeper. *)
 
-(** What the caller of {!add} owes. *)
+(** The duty of the caller of {!add}. *)
 type 'wake sleeper =
-  | Nobody  (** There was no sleeper: the caller starts one. *)
-  | Awake  (** The sleeper will look in time: the caller owes nothing. *)
+  | Nobody  (** There was no sleeper, so the caller has to start one. *)
+  | Awake  (** The sleeper will look in time, so the caller has no duty. *)
   | Asleep of 'wake asleep
-      (** The sleeper would look too late: the caller wakes it, and calls
-          {!woken} then. *)
+      (** The sleeper would look too late, so the caller has to wake it and then
+          call {!woken}. *)
 
 type key
 (** One action that was added. *)
 
 val never : int
-(** After all deadlines. *)
+(** A time after all deadlines. *)
 
 val add :
   'wake t ->
@@ -39,51 +40,56 @@ val add :
   deadline:int ->
   (unit -> unit) ->
   key * 'wake sleeper
-(** Adds an action. The caller owes what the second part says. [process] is the
-    calling process, which may be a child without its parent's sleeper. O(log
-    n). *)
+(** [add t ~process ~deadline action] adds an action. The second component of
+    the result is the caller's duty. [process] is the calling process, because
+    it may be a child that doesn't have its parent's sleeper. O(log n). *)
 
 val woken : 'wake asleep -> unit
-(** The caller has woken the sleeper. Until then each other caller of {!add}
-    owes that too, as the first may never do it. *)
+(** [woken asleep] says that the caller has woken the sleeper. Until then, each
+    other caller of {!add} has the same duty, because the first one may never do
+    it. *)
 
 val cancel : 'wake t -> key -> unit
-(** Removes an action, unless a thread has removed it already: that thread calls
-    it, or has called it. O(log n). *)
+(** [cancel t key] removes an action. If a thread has already removed the action
+    to call it, nothing happens. O(log n). *)
 
 val run_due : 'wake t -> now:(unit -> int) -> unit
-(** Removes the actions that are due, one after the other in the order of their
-    deadlines, and calls each.
+(** [run_due t ~now] removes the actions that are due, one after the other in
+    the order of their deadlines, and calls each of them.
 
-    - {b Raises} [e] if an action raises [e], or a signal handler meanwhile:
-      then the action is called once more; the later ones are left. *)
+    - {b Raises} [e] if an action or a signal handler raises [e]. In that case,
+      the action is called once more, but later actions stay in [t]. *)
 
 val may_be_due : 'wake t -> now:int -> bool
-(** Whether {!run_due} may find something. One read. *)
+(** [may_be_due t ~now] is [false] if {!run_due} has nothing to do. It costs one
+    read. *)
 
 val fall_asleep : 'wake t -> now:int -> 'wake -> int option
-(** Announces that the sleeper goes to sleep. Only the sleeper calls it, after
-    {!run_due}. [Some until]: it sleeps until then, or until it is woken.
-    [None]: it looks again. *)
+(** [fall_asleep t ~now wake] announces that the sleeper goes to sleep. Only the
+    sleeper calls it, after {!run_due}. If the result is [Some until], it sleeps
+    until then, or until it is woken. If it is [None], it looks again. *)
 
 val lacks_sleeper : 'wake t -> process:int -> bool
-(** Would {!start_sleeper} be [true]? One read. *)
+(** [lacks_sleeper t ~process] is [true] if {!start_sleeper} would be [true]. It
+    costs one read. *)
 
 val start_sleeper : 'wake t -> process:int -> bool
-(** As {!add}, without an action. [true]: there was no sleeper, and the caller
-    starts one. *)
+(** [start_sleeper t ~process] does the same as {!add}, but without an action.
+    It returns [true] if there was no sleeper. In that case, the caller has to
+    start one. *)
 
 val start_failed : 'wake t -> key option -> unit
-(** The caller could not start the sleeper that it owed. Removes the action that
-    it had added, if there is one; the next {!add} owes the start again. *)
+(** [start_failed t key] says that the caller could not start the sleeper. It
+    removes the action that the caller had added, if any. The next caller of
+    {!add} has to start the sleeper instead. *)
 
 val length : 'wake t -> int
-(** How many actions there are. O(n). *)
+(** [length t] is the number of actions. O(n). *)
 
 val is_empty : 'wake t -> bool
-(** Whether there are no actions. O(1). *)
+(** [is_empty t] is [true] if there are no actions. O(1). *)
 
 val check : 'wake t -> unit
-(** For tests.
+(** [check t] checks the invariants, for tests.
 
     - {b Raises} [Failure] if an invariant does not hold. *)

@@ -1,61 +1,70 @@
 (** Timeouts, with one thread for the whole process.
 
-    That thread belongs to the main domain, which outlives the others. It is
-    started by the first timeout, or when the first domain is spawned, and
-    sleeps until the first deadline; without one it sleeps for ever. It does not
-    delay the end of the process, nor of any domain. *)
+    That thread belongs to the main domain, because the main domain outlives the
+    others. It starts with the first timeout, or when the first domain is
+    spawned. It sleeps until the first deadline, or forever if there is none. It
+    delays neither the end of the process nor that of a domain. *)
 
 val after : float -> (unit -> unit) -> unit -> unit
-(** [let cancel = after seconds action]: [action ()] is called, once, when
-    [seconds] have passed on the monotonic clock, unless [cancel ()] came
-    before. Never earlier. It is called by the thread of this module, or by one
-    that calls {!run_due} or sets another timeout; each calls what it calls in
-    the order of the deadlines. [action] does not raise, perform or block.
+(** [let cancel = after seconds action] calls [action ()] once, when [seconds]
+    have passed on the monotonic clock, but never earlier. If [cancel ()] is
+    called before, [action] isn't called.
 
-    [cancel] is idempotent, may be called anywhere, and leaves nothing of
-    [action] in memory. If [cancel] comes too late it does nothing, and does not
-    wait: [action] may be called just after.
+    [action] is called by the thread of this module, or by a thread that calls
+    {!run_due} or sets another timeout. Each of these threads calls its actions
+    in the order of their deadlines. [action] must not raise, perform an effect
+    or block.
 
-    More than [1e9] seconds, [infinity] and [nan] are never.
+    You can call [cancel] anywhere and several times. It keeps nothing of
+    [action] in memory. If it comes too late, it does nothing and doesn't wait.
+    In that case, [action] may be called just after. Neither function waits for
+    another thread.
 
-    Neither function waits for another thread.
-    - {b Late}: by some 0.1 ms. While the main domain computes, and no thread
-      calls {!run_due} or sets another timeout, by some 50 ms (a thread's turn,
-      or two). By the time that the main domain spends in C without releasing
-      OCaml's lock, or that the machine is suspended.
-    - {b Cost}: O(log n), for [n] that are pending; a system call only if this
-      timeout is to be the first. To cancel is O(log n).
-    - {b Fork}: in a child process, the next [after] starts a thread again. What
-      was pending is then pending in both processes.
-    - {b Raises} [Unix.Unix_error] or [Sys_error] if the thread cannot be
-      started (no file descriptor, or no thread, is left): then the timeout is
-      not set. *)
+    If [seconds] is more than [1e9], [infinity] or [nan], [action] is never
+    called.
+
+    - {b Late} by about 0.1 ms. While the main domain computes, and no thread
+      calls {!run_due} or sets another timeout, it is late by about 50 ms (one
+      or two turns of a thread). It is also late by the time that the main
+      domain spends in C code that holds OCaml's lock, or that the machine is
+      suspended.
+    - {b Cost}: O(log n) for [n] pending timeouts, also to cancel. It makes a
+      system call only if the new timeout is the first one.
+    - {b Fork}: in a child process, the next [after] starts a thread again.
+      Pending timeouts are then pending in both processes.
+    - {b Raises} [Unix.Unix_error] or [Sys_error] if the thread can't be
+      started, because no file descriptor or no thread is left. In that case,
+      the timeout is not set. *)
 
 (** {2 The same in two steps} *)
 
 val deadline : float -> int
-(** When so many seconds will have passed, on this module's clock. *)
+(** [deadline seconds] is the time on this module's clock when [seconds] will
+    have passed. *)
 
 val has_passed : int -> bool
-(** Has that deadline come? One look at the clock. *)
+(** [has_passed deadline] is [true] if the deadline has come. It reads the clock
+    once. *)
 
 val seconds_until : int -> float
-(** How long it is until that deadline; 0 once it has passed. *)
+(** [seconds_until deadline] is the time until the deadline, or 0 if it has
+    passed. *)
 
 val at : int -> (unit -> unit) -> unit -> unit
 (** [at (deadline seconds) action] is [after seconds action]. *)
 
 val run_due : unit -> unit
-(** Calls the actions that are due, in the order of their deadlines. A loop that
-    keeps the main domain busy may call it now and then.
+(** [run_due ()] calls the actions that are due, in the order of their
+    deadlines. A loop that keeps the main domain busy may call it now and then.
+
     - {b Cost}: that of reading the clock, if none is due. *)
 
 val pending : unit -> int
-(** How many timeouts are pending. For tests; O(n). *)
+(** [pending ()] is the number of pending timeouts, for tests. O(n). *)
 
 val is_idle : unit -> bool
-(** Whether no timeout is pending, and the thread of this module calls no
-    action. O(1). *)
+(** [is_idle ()] is [true] if no timeout is pending and the thread of this
+    module is calling no action. O(1). *)
 
 val has_thread : unit -> bool
-(** Whether the thread was started. *)
+(** [has_thread ()] is [true] if the thread was started. *)

@@ -1,34 +1,35 @@
-(** What is to be run if none of the alternatives inside was performed.
+(** The functions given to [wrap_abort], which run if their event was not
+    performed.
 
-    All are run, also if some raise, or a signal handler does, at any moment;
-    then the first exception is raised. Each suspends where its function does.
-*)
+    All of them run, even if some raise or a signal handler does. Then the first
+    exception is raised. Running them suspends where these functions do. *)
 
 type t = {
   run : unit -> unit;
-  first : bool;  (** Before the functions that are wrapped around others. *)
+  first : bool;  (** It runs before the functions given to [wrap]. *)
 }
 
 type due
-(** Those that are still to be run. Only one task touches it. *)
+(** The aborts that still have to run. Only one task uses it. *)
 
 val nothing_due : due
 
 val with_due : t list -> (due -> 'a) -> 'a
-(** [with_due aborts f] is [f due]. If that raises, the aborts that are left are
-    run. *)
+(** [with_due aborts f] calls [f due]. If [f] raises, the remaining aborts run.
+*)
 
 val is_empty : due -> bool
 
 val not_first : t list -> t list
-(** Those of them that are not [first]. *)
+(** [not_first aborts] are the aborts that are not [first]. *)
 
 val leave_out : t list -> due -> unit
-(** They are not to be run: what is inside them was performed. Those that are
-    [first] come before the others from now on. *)
+(** [leave_out aborts due] removes these aborts, because the event inside them
+    was performed. It also moves those that are [first] before the others. *)
 
 val run_first : due -> unit
-(** Runs those that are left and [first]. After {!leave_out}. *)
+(** [run_first due] runs the remaining aborts that are [first]. Call
+    {!leave_out} before. *)
 
 val run_due : due -> unit
-(** Runs all that are left. *)
+(** [run_due due] runs all remaining aborts. *)

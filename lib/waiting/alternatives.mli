@@ -1,8 +1,8 @@
-(** Which alternatives does an event consist of? *)
+(** The alternatives that an event consists of. *)
 
 open Choice
 
-(** An event, as it was made. *)
+(** An event, as it was built. *)
 type +_ t =
   | One : 'a alternative -> 'a t
   | Wrap : 'b t * ('b -> 'a) -> 'a t
@@ -13,10 +13,12 @@ type +_ t =
   | Prefer : 'a t list -> 'a t
 
 val flatten : 'a t -> 'a alternative array * Aborts.t list
-(** Its alternatives, in an order of their own, and all the [wrap_abort]s in it,
-    latest first. Calls the functions of [Guard]. Does not suspend; O(n).
+(** [flatten t] returns the alternatives of [t], in an order of its own, and all
+    its [wrap_abort]s, the latest first. It calls the functions of [Guard]. It
+    doesn't suspend. O(n).
 
-    - {b Raises} what these functions raise. *)
+    - {b Raises} [e] if one of these functions raises [e]. *)
 
 val is_fixed : 'a t -> bool
-(** It consists of the same alternatives each time. *)
+(** [is_fixed t] is [true] if [t] consists of the same alternatives each time.
+*)

@@ -1,38 +1,39 @@
-(** Choosing one of several operations: the others have not happened.
+(** Choosing one of several operations, so that the others don't happen.
 
     {!Concord.Event} makes the alternatives of events. *)
 
-(** {2 What an event consists of} *)
+(** {2 The parts of an event} *)
 
 type 'b kind =
-  | Plain  (** Performed once a waiter is resumed. *)
-  | Last  (** To be enlisted after the others. *)
+  | Plain  (** The operation is performed once a waiter is resumed. *)
+  | Last  (** The operation is enlisted after the others. *)
   | Tentative of { confirm : 'b -> bool; once : bool }
-      (** A resumption may be in vain. [confirm]: was the operation performed?
-          To be asked in the task that was resumed. [once]: a choice enlists it
-          once for each structure, however often it has the operation. *)
+      (** A waiter may be resumed in vain. The resumed task calls [confirm],
+          which returns [true] if the operation was performed. If [once] is
+          [true], a choice enlists the operation once for each structure,
+          however often it has the operation. *)
 
-(** What is wrapped around an operation. *)
+(** The functions that are wrapped around an operation. *)
 type (-'c, +'a) post =
   | Then of ('c -> 'a)
   | Handled of ((unit -> 'c) -> 'a)
-      (** For functions that look at exceptions too: the argument gives the
-          result of the operation, or raises what that raised. *)
+      (** It also handles exceptions. The argument returns the result of the
+          operation, or raises its exception. *)
 
 type +'a alternative =
   | Alternative : {
       operation : ('t, 'x, 'b) Operation.t;
       structure : 't;
       arg : 'x;
-      finish : 'b -> 'c;  (** What is left of the operation itself. *)
+      finish : 'b -> 'c;  (** The last part of the operation itself. *)
       post : ('c, 'a) post;
       within : Aborts.t list;  (** The [wrap_abort]s around it. *)
       kind : 'b kind;
     }
       -> 'a alternative  (** One operation that can be chosen. *)
   | In_order of 'a alternative list
-      (** Tried in this order, as if they were one. *)
-  | In_any_order of 'a alternative list  (** For one in an order. *)
+      (** They are tried in this order, as if they were one. *)
+  | In_any_order of 'a alternative list  (** A choice inside an [In_order]. *)
 
 (** {2 Choosing} *)
 
@@ -40,27 +41,29 @@ type 'a chosen
 (** An alternative that was performed, with its result. *)
 
 val attempt_any : 'a alternative array -> 'a chosen option
-(** Tries all, in an order in which each is equally likely before each other;
-    the array is permuted. *)
+(** [attempt_any alternatives] tries all of them in a random order, in which
+    each is equally likely to come before each other. It permutes the array. *)
 
 val reversed : 'a alternative array -> 'a alternative array
-(** A copy in the other order. *)
+(** [reversed alternatives] is a copy in reverse order. *)
 
 val perform_any : 'a alternative array -> 'a chosen
-(** As {!attempt_any}; if none can be performed now, the task waits for all. The
-    last one is the first one in the program's source: so reports show them.
+(** [perform_any alternatives] does the same as {!attempt_any}, but if none can
+    be performed now, the task waits for all of them. The last alternative is
+    the first one in the program's source, so that reports show it first.
 
     - {b Suspends} while none can be performed.
-    - {b Cancelled} while suspended: none was performed, all are withdrawn, and
-      the host's exception is raised.
-    - {b Order}: that of arrival at each structure.
-    - {b Cost}: O(1) for each alternative (amortised). *)
+    - {b Cancelled} while suspended, it has performed none. All are withdrawn,
+      and the host's exception is raised.
+    - {b Order}: at each structure, the order in which tasks arrived.
+    - {b Cost}: amortised O(1) for each alternative. *)
 
 val conclude : Aborts.due -> 'a chosen -> 'a
-(** Finishes the operation, runs those of the aborts that are not around it, and
-    what is wrapped around it. Suspends where these do.
+(** [conclude due chosen] finishes the operation, and runs the aborts that are
+    not around it and the functions that are wrapped around it. It suspends
+    where these do.
 
-    - {b Raises} [e] if the operation or one of these functions raised [e]. *)
+    - {b Raises} [e] if the operation or one of these functions raises [e]. *)
 
 (** {2 For {!Rounds}} *)
 
@@ -68,8 +71,10 @@ val attempt : 'a alternative -> 'a chosen option
 
 val wait_for_any :
   in_order:'a alternative array -> 'a alternative array -> 'a chosen
-(** As {!perform_any} waits; but it may have been resumed in vain. Reports show
-    the alternatives as they are [in_order]. *)
+(** [wait_for_any ~in_order alternatives] waits as {!perform_any} does, but the
+    task may have been resumed in vain. Reports show the alternatives as they
+    are [in_order]. *)
 
 val is_confirmed : 'a chosen -> bool
-(** Was it not? To be asked once, in the task. *)
+(** [is_confirmed chosen] is [false] if the task was resumed in vain. Call it
+    once, in the task. *)

@@ -1,10 +1,12 @@
-(** The exceptions of the structures. Their printers name the structure that
-    raised them last in the calling thread, if that has a name or was made while
-    waits are kept. So does that of [Stdlib.Lazy.Undefined]. *)
+(** The exceptions of the structures.
+
+    Their printers name the structure that raised them most recently in the
+    calling thread. The structure has to have a name, or to be created while
+    waits are kept. The printer of [Stdlib.Lazy.Undefined] does the same. *)
 
 exception Closed
-(** What {!Channel}, {!Stream}, {!Work_queue}, {!Mailbox}, {!Broadcast},
-    {!Watch} and {!Pool} raise, under their own names, after [close]. *)
+(** {!Channel}, {!Stream}, {!Work_queue}, {!Mailbox}, {!Broadcast}, {!Watch} and
+    {!Pool} raise it after [close], under their own names. *)
 
 exception Lagged of int
 (** {!Broadcast.Lagged}. *)
@@ -16,8 +18,8 @@ exception Being_forced
 (** {!Lazy.Being_forced}. *)
 
 val closed : ('a, exn) result
-(** What tasks that wait are resumed with: [Error Closed]. *)
+(** [closed] is [Error Closed], with which waiting tasks are resumed. *)
 
 val raised_by : 'structure -> exn -> unit
-(** To be called before the structure raises the exception, where that is not an
-    operation that has a step. *)
+(** [raised_by structure e] records that [structure] raises [e]. Call it before
+    the exception is raised, unless an operation with a step raises it. *)

@@ -1,167 +1,200 @@
-(** A blocking operation as a value, and choice among several.
+(** A blocking operation as a value, so that a task can wait for one of several.
 
     {b Stability}: stable, but for {!section-authors} ({!make}, {!make_by}),
     which may change in any release.
 
-    An event can be performed later, by tasks of any host, any number of times:
-    {!sync} waits for it, {!poll} tries it now, {!select} waits for one of
-    several. Every blocking operation [x] of every structure has its event
-    [x_evt]. All names of Stdlib's [Event] are here. (The idea is Reppy's.)
+    Every blocking operation [x] of every structure has an event [x_evt]. An
+    event does nothing by itself. {!sync} performs it, {!poll} tries it without
+    waiting, and {!select} performs one of several. Tasks of any host can
+    perform an event, any number of times. For example, a task waits for an item
+    here, but for at most 10 ms:
 
     {[
       # let box = Mvar.create 6
       val box : int Mvar.t = <abstr>
-      # let answer = Event.wrap (Mvar.take_evt box) (fun n -> 7 * n)
-      val answer : int Event.t = <abstr>
-      # Event.sync answer
-      - : int = 42
-      # Event.poll answer
-      - : int option = None
+      # let next () =
+          Event.select
+            [
+              Event.wrap (Mvar.take_evt box) (fun n -> Some (7 * n));
+              Event.wrap (Event.timeout 0.01) (fun () -> None);
+            ]
+      val next : unit -> int option = <fun>
+      # let first = next () in let second = next () in (first, second)
+      - : int option * int option = (Some 42, None)
     ]}
 
-    {2 What a choice promises}
+    All names of Stdlib's [Event] are here too. The idea is from John Reppy's
+    Concurrent ML. See also the pages on {{!/concord/stdlib}Stdlib},
+    {{!/concord/lwt}Lwt} and {{!/concord/async}Async}.
 
-    - {b One}. Exactly one alternative is performed, also where both sides of a
-      rendezvous are choices, of tasks on different domains. The others consume
-      nothing and give nothing.
-    - {b No bias}. Of the alternatives that are ready when it begins, each is as
-      likely as any other ({!prefer} and {!loop} have an order).
+    {1 Guarantees of a choice}
+
+    - {b Exactly one} alternative is performed. The others consume nothing and
+      give nothing. This holds even if two choices on different domains meet in
+      a rendezvous.
+    - {b No bias}. If several alternatives are ready when the choice begins,
+      each of them is equally likely. Use {!prefer} for a fixed priority, or
+      {!loop} to take turns.
     - {b Order}. A choice that waits takes its turn in the queue of each
-      alternative, as others there. (A {!Barrier} or
-      {!Condition.loop_no_mutex_evt} that wakes it in vain gives it new places.)
-    - {b Cancelled} while suspended: no alternative was or will be performed.
-    - {b Cost}: O(1) for each alternative, also to withdraw (amortised). But in
-      one choice of [n] of them, it is O(n) for each event of a {!Barrier}, for
-      each event of a channel that the choice both sends to and receives from,
-      and for each {!wrap_abort} in a nest of these. *)
+      alternative, as other tasks do. (If a {!Barrier} or
+      {!Condition.loop_no_mutex_evt} wakes it in vain, it goes to the end of its
+      queues.)
+    - {b Cancelled} while suspended, a choice performs no alternative.
+    - {b Cost}: O(1) for each alternative, and amortised O(1) to withdraw it.
+      But in a choice of [n] alternatives, the cost is O(n) for each event of a
+      {!Barrier}, for each event of a channel that the choice both sends to and
+      receives from, and for each {!wrap_abort} inside another one. *)
 
 type +'a t
-(** An operation that gives a value of type ['a] once it is performed. *)
+(** An operation that returns a value of type ['a] when it is performed. *)
 
 type 'a event = 'a t
-(** Its name in Stdlib's [Event]. *)
+(** The name of the type in Stdlib's [Event]. *)
+
+(** {1 Performing events} *)
 
 val sync : 'a t -> 'a
-(** [sync t] performs [t].
+(** [sync t] performs [t] and returns its value.
 
-    - {b Suspends} while [t] must wait; cancellation, order and cost are those
-      of the operation.
+    - {b Suspends} while [t] has to wait. Its cancellation, order and cost are
+      those of the operation.
     - {b Raises} [e] if the operation, or a function given to {!wrap}, raises
       [e]. *)
 
 val select : 'a t list -> 'a
-(** [select ts] is [sync (choose ts)]: it waits until one of [ts] can be
-    performed, and performs exactly that one. Suspends and raises as {!sync}. *)
+(** [select ts] waits until one of [ts] can be performed, and performs exactly
+    that one. It is [sync (choose ts)].
+
+    - {b Suspends} while all of [ts] have to wait.
+    - {b Raises} [e] as {!sync}. *)
 
 val poll : 'a t -> 'a option
-(** [poll t] performs [t] if that needs no waiting; else it does nothing and is
-    [None]. Suspends only where a function given to {!wrap}, {!wrap_abort} or
-    {!guard} does.
+(** [poll t] performs [t] if it doesn't have to wait. Otherwise it does nothing
+    and returns [None].
 
+    - {b Suspends} only where a function given to {!wrap}, {!wrap_abort} or
+      {!guard} does.
     - {b Raises} [e] as {!sync}. *)
 
 val sync_before : float -> 'a t -> 'a option
-(** [sync_before seconds t] is [Some (sync t)], unless [t] must wait for longer
-    than [seconds]: then [t] was not performed and the result is [None].
+(** [sync_before seconds t] performs [t] and returns [Some v], or returns [None]
+    if [t] has to wait for longer than [seconds]. In the second case, [t] was
+    not performed. If [seconds] is not positive, it is {!poll}.
 
-    - {b Suspends} for no longer than that, apart from what runs after the
-      choice: functions given to {!wrap} and {!wrap_abort}, and locking the
-      mutex of {!Condition.wait_evt}. {!poll} if [seconds] is not positive.
-    - {b Cancelled} while suspended: [t] was not performed.
-    - {b Cost}: that of a choice, and of a timeout.
+    {[
+      # let mutex = Mutex.create () in
+        Mutex.lock mutex;
+        Event.sync_before 0.01 (Mutex.lock_evt mutex)
+      - : unit option = None
+    ]}
+
+    - {b Suspends} for at most [seconds]. It may take longer if the functions
+      given to {!wrap} and {!wrap_abort} suspend, or if {!Condition.wait_evt}
+      has to lock its mutex again.
+    - {b Cancelled} while suspended, it has not performed [t].
+    - {b Cost}: that of a choice and of a timeout.
     - {b Raises} [Invalid_argument] if [seconds] is not a number. *)
 
-(** {2 Building events} *)
+(** {1 Building events} *)
 
 val always : 'a -> 'a t
-(** [always v] is ready at once, with [v]. *)
+(** [always v] is always ready, and its value is [v]. *)
 
 val never : 'a t
-(** An event that is never ready: [sync never] and [select []] wait until the
-    host cancels the task. Threads, domains, and the tasks of Domainslib and
-    Async are never cancelled, and wait for ever, as does a fiber or promise
-    that nobody cancels. Only where the whole program has nothing else is the
-    task told, by {!Concord.Tools.Suspend.Never_resumed}. *)
+(** [never] is never ready. So [sync never] waits until the host cancels the
+    task.
+
+    Threads, domains, and the tasks of Domainslib and Async can't be cancelled,
+    so there it waits forever. Only if the whole program has nothing else to do,
+    the task gets {!Concord.Tools.Suspend.Never_resumed}. *)
 
 val choose : 'a t list -> 'a t
-(** [choose ts] performs exactly one of [ts]; [choose []] is {!never}. A
-    structure that is closed, or a promise that failed, counts as ready: the
-    choice may raise that exception ({!to_result} tells whose it was). O(1), and
-    O(n) for [n] alternatives to perform it. *)
+(** [choose ts] performs exactly one of [ts]. [choose []] is {!never}.
+
+    A closed structure and a failed promise count as ready. So the choice may
+    raise that exception. {!to_result} tells you which alternative raised it.
+
+    - {b Cost}: O(1), and O(n) to perform a choice of [n] alternatives. *)
 
 val wrap : 'a t -> ('a -> 'b) -> 'b t
-(** [wrap t f] performs [t], then gives [f v] for its value [v]. [f] runs in the
-    task that performs the event. The task may suspend in [f], and be cancelled
-    there; [t] has been performed then. *)
+(** [wrap t f] performs [t], and then returns [f v] for its value [v]. [f] runs
+    in the task that performs the event. If the task suspends in [f] and is
+    cancelled there, [t] has already been performed. *)
 
 val wrap_abort : 'a t -> (unit -> unit) -> 'a t
-(** [wrap_abort t f] is [t]; but when an alternative that is not in [t] was
-    performed instead, or the task was cancelled while it waited, or {!poll} is
-    [None], [f ()] runs in the task: after the functions given to {!wrap}, also
-    if one of these raises. If one of several such functions raises, or a signal
-    handler does meanwhile, the others run all the same, and then the first
-    exception is raised. *)
+(** [wrap_abort t f] is [t], but it calls [f ()] if [t] is not performed. That
+    is the case if another alternative is performed, if the task is cancelled
+    while it waits, or if {!poll} returns [None].
+
+    [f] runs in the same task, after the functions given to {!wrap}, even if one
+    of them raises. If several such functions raise, or a signal handler does,
+    the others still run, and then the first exception is raised. *)
 
 val guard : (unit -> 'a t) -> 'a t
-(** [guard f] is the event [f ()], made anew for each {!sync}, {!select} and
-    {!poll}, in the task that calls these. If [f] raises, so do they, and no
-    alternative was performed. *)
+(** [guard f] is the event [f ()], which is created anew for each {!sync},
+    {!select} and {!poll}, in the task that calls them. If [f] raises, they
+    raise too, and no alternative is performed. *)
 
-(** {2 Time}
+(** {1 Time}
 
-    Timers run on the monotonic clock, and never fire early. They cost no thread
-    each, and one that is not needed any more is forgotten at once. To set and
-    to forget one is O(log n), for [n] that are pending.
+    Timers use the monotonic clock and never fire early. They need no thread
+    each. If a timer is no longer needed, it is forgotten at once. Setting and
+    cancelling one takes O(log n) time for [n] pending timers.
 
-    One thread of the main domain serves them all. It is started by the first
-    timeout, or when the program spawns its first domain, and does not delay the
-    end of the program. While the main domain computes, and no task of
-    [Concord_fifo] takes turns there, a timeout may be late by 50 ms or two
-    times that. If the thread cannot be started, because no thread or no
-    descriptor is left (it needs two), whatever sets that timeout raises
-    [Sys_error] or [Unix.Unix_error] and nothing has changed. The next timeout
-    tries again. *)
+    One thread of the main domain serves all timers. It starts with the first
+    timeout, or when the program spawns its first domain, and it doesn't delay
+    the end of the program. If the main domain computes, and no task of
+    [Concord_fifo] takes turns there, a timeout may be 50 ms or even 100 ms
+    late.
+
+    The thread needs two descriptors. If the system has no thread or no
+    descriptor left, setting the timeout raises [Sys_error] or
+    [Unix.Unix_error], and nothing has changed. The next timeout tries again. *)
 
 val timeout : float -> unit t
-(** [timeout seconds] is ready when [seconds] have passed since the task began
-    to wait for it: at once if that is not positive, never if it is [infinity].
-    A timeout that is due competes like any other alternative that is ready: to
-    prefer the others use {!sync_before}, {!prefer} or {!poll}.
+(** [timeout seconds] is ready when the task has waited for it for [seconds]. It
+    is ready at once if [seconds] is not positive, and never if it is
+    [infinity].
+
+    A timeout that is due competes like any other ready alternative. If you
+    prefer the others, use {!sync_before}, {!prefer} or {!poll}.
     [sync (timeout seconds)] sleeps.
 
     - {b Raises} [Invalid_argument] if [seconds] is not a number. *)
 
 val at : float -> unit t
-(** [at time] is ready from [time] on, in seconds as [Unix.gettimeofday] gives
-    them. A task that waits for it does not notice if the clock is set.
+(** [at time] is ready at [time], in seconds as [Unix.gettimeofday] returns
+    them. If the clock is set while a task waits, the task doesn't notice.
 
     - {b Raises} [Invalid_argument] if [time] is not a number. *)
 
-(** {2 Rendezvous channels}
+(** {1 Rendezvous channels}
 
-    As in Stdlib's [Event]; {!Channel} has the same channels with everyday
-    functions. *)
+    These functions have the names of Stdlib's [Event]. {!Channel} has more
+    functions on the same channels. *)
 
 type 'a channel = 'a Rendezvous.t
+(** A channel for values of type ['a]. *)
 
 val new_channel : unit -> 'a channel
-(** {!Channel.create}. *)
+(** [new_channel] is {!Channel.create}. *)
 
 val send : 'a channel -> 'a -> unit t
-(** [send channel v] is performed together with a {!receive} of another task.
-    Performing it raises {!Channel.Closed} if the channel is closed. Waiters are
-    served in the order of their arrival. *)
+(** [send channel v] gives [v] to a task that performs {!receive}. Both are
+    performed together. Performing it raises {!Channel.Closed} if the channel is
+    closed. Waiting tasks are served in the order in which they arrived. *)
 
 val receive : 'a channel -> 'a t
-(** [receive channel] is performed together with a {!send} of another task, and
-    gives what that sends. Performing it raises {!Channel.Closed} likewise. *)
+(** [receive channel] returns the value of a task that performs {!send}. Both
+    are performed together. Performing it raises {!Channel.Closed} if the
+    channel is closed. *)
 
-(** {2 Several at once} *)
+(** {1 Priorities, stopping and loops} *)
 
 val prefer : 'a t list -> 'a t
-(** [prefer ts] performs the first of [ts] that needs no waiting. If all must
-    wait, it waits as {!choose} does, for the one that comes first. In a choice
-    with others, [prefer ts] is as likely as each of them.
+(** [prefer ts] performs the first of [ts] that is ready. If none is ready, it
+    waits as {!choose} does, for the one that comes first. In a choice with
+    others, [prefer ts] is as likely as each of them.
 
     {[
       # let urgent = Mailbox.create () and others = Mailbox.create () in
@@ -175,11 +208,12 @@ val prefer : 'a t list -> 'a t
     ]} *)
 
 val unless : 'stop t -> 'a t -> 'a option t
-(** [unless stop t] is [Some v] if [t] is performed with the value [v], and
-    [None] if [stop] is performed instead. If both are ready when the task
-    looks, [stop] is performed, and [t] is not. If the task has to wait, it is
-    the one that comes first. For example, a service takes jobs until it is told
-    to stop. Jobs that are left stay in the queue:
+(** [unless stop t] returns [Some v] if [t] is performed with the value [v], and
+    [None] if [stop] is performed instead. If both are ready, it performs [stop]
+    and not [t]. If none is ready, it waits for the one that comes first.
+
+    For example, a service takes jobs until it is told to stop. The remaining
+    jobs stay in the queue:
 
     {[
       # let jobs : (unit -> unit) Mailbox.t = Mailbox.create ()
@@ -203,31 +237,16 @@ val unless : 'stop t -> 'a t -> 'a option t
       - : int = 1
     ]}
 
-    [stop] is most often the event of a {!Promise} or a {!Latch}, because these
-    stay ready.
+    Most often, [stop] is the event of a {!Promise} or a {!Latch}, because these
+    stay ready. In a choice with others, [unless stop t] is as likely as each of
+    them.
 
-    - {b Raises} what [stop] or [t] raises: a promise that failed raises. In a
-      choice with others, the event is as likely as each of them ({!prefer}). *)
+    - {b Raises} [e] if [stop] or [t] raises [e], for example if [stop] is the
+      event of a failed promise. *)
 
 val loop : 'a t list -> ('a -> 'b option) -> 'b
-(** [loop ts f] performs one of [ts] in each round, and calls [f v] for its
-    value [v], until that is [Some w]: then it returns [w].
-
-    It differs from a {!select} in each round in two ways. It keeps its place in
-    [ts]: a round looks at the alternatives in turn, beginning behind the one
-    that an earlier round has found ready. So an alternative that is ready all
-    the time is performed at least once in as many rounds as there are
-    alternatives, where the draws of {!select} promise nothing. And what [ts]
-    consist of is found out once, so that a round costs no memory for its
-    alternatives before it has to wait. (Except for a {!guard}, and so for
-    {!timeout} and {!at}, which are made anew for each round. The others are
-    looked at first.)
-
-    - {b Suspends} in each round where {!select} does, and in [f].
-    - {b Cancelled} while suspended: that round has performed nothing.
-    - {b Order}: between rounds the task waits nowhere. It comes to the end of
-      each queue in each round that waits.
-    - {b Cost}: that of a choice in each round.
+(** [loop ts f] performs one of [ts] in each round and calls [f v] for its value
+    [v], until [f v] is [Some w]. Then it returns [w].
 
     {[
       # let numbers = Mailbox.create () and sum = ref 0 in
@@ -236,14 +255,32 @@ val loop : 'a t list -> ('a -> 'b option) -> 'b
             sum := !sum + n;
             if n = 9 then Some !sum else None)
       - : int = 45
-    ]} *)
+    ]}
 
-(** {2 Exceptions}
+    It differs from calling {!select} in each round in two ways:
 
-    A choice raises what the alternative that it performed raises; but the
-    exception does not say which one that was: {!Stream.Closed} is the same for
-    all. So each alternative turns its own exceptions into values. (For the end
-    of a queue alone there is [next_evt], which gives [None].)
+    - {b It takes turns.} Each round tries the alternatives in their order,
+      beginning behind the one that was last found ready. So if there are [n]
+      alternatives, one that is always ready is performed at least once in [n]
+      rounds. The random choices of {!select} don't guarantee that.
+    - {b It allocates less.} It examines [ts] once, so a round allocates nothing
+      for its alternatives until it has to wait. (A {!guard}, {!timeout} or
+      {!at} is created anew for each round. In this case, the others are tried
+      first.)
+
+    - {b Suspends} in each round where {!select} does, and in [f].
+    - {b Cancelled} while suspended, that round has performed nothing.
+    - {b Order}: between rounds, the task is in no queue. If a round has to
+      wait, the task goes to the end of each queue.
+    - {b Cost}: that of a choice in each round. *)
+
+(** {1 Exceptions}
+
+    A choice raises the exception of the alternative that it performed. But the
+    exception doesn't say which alternative that was. For example,
+    {!Stream.Closed} is the same for all queues. So let each alternative turn
+    its own exceptions into values. (If you only need the end of a queue, use
+    [next_evt], which returns [None].)
 
     {[
       # let jobs : string Stream.t = Stream.create 1
@@ -262,68 +299,78 @@ val loop : 'a t list -> ('a -> 'b option) -> 'b
     ]} *)
 
 val wrap_handler : 'a t -> (exn -> 'a) -> 'a t
-(** [wrap_handler t f] is [t]; but if an operation in [t], or a function given
-    to {!wrap} in it, raises [e], the value is that of [f e], which runs in the
-    task that performs the event, and may raise. [f] is not called for what
-    raises while nothing is performed: the cancellation of a task that waits,
-    and the function of a {!guard}; nor for the functions of {!wrap_abort}. It
-    is called for a cancellation in a function given to {!wrap} in [t]: after
-    that use {!Concord.Tasks.is_cancelled}, or put the handler around the
-    operation alone. O(1). *)
+(** [wrap_handler t f] is [t], but it returns [f e] if performing [t] raises
+    [e]. [f] runs in the task that performs the event, and may raise.
+
+    - [f] handles the exceptions of the operations in [t], and of the functions
+      given to {!wrap} in [t].
+    - [f] doesn't handle the functions given to {!wrap_abort}, nor anything that
+      is raised before an operation is performed. That is the cancellation of a
+      waiting task, or an exception of {!guard}.
+    - If a function given to {!wrap} in [t] is cancelled, [f] is called. Check
+      {!Concord.Tasks.is_cancelled} there, or put the handler around the
+      operation alone.
+    - {b Cost}: O(1). *)
 
 val to_result : 'a t -> ('a, exn) result t
-(** [to_result t] gives [Ok v] where [t] gives [v], and [Error e] where the
-    function of {!wrap_handler} would be called with [e]. *)
+(** [to_result t] returns [Ok v] if [t] returns [v]. It returns [Error e] where
+    the function of {!wrap_handler} would be called with [e]. *)
 
-(** {2:authors For authors of structures} *)
+(** {1:authors For authors of structures} *)
 
 val make : ('t, 'x, 'a) Structure_kit.operation -> 't -> 'x -> 'a t
 (** [make operation t arg] is the event of an operation with its argument, as
     {!Concord.Tools.Structure_kit.wait} performs it.
 
-    A choice may find an alternative ready while it enlists the others. Then it
-    withdraws these; and if another task was faster at the ready one, the choice
-    begins again, with the same [arg]. What a waiter refused meanwhile must not
-    be lost: it is still there for the next attempt, or went to the next waiter,
-    or else [arg] must remember it. *)
+    While a choice enlists its alternatives, it may find one of them ready. In
+    that case, it withdraws the others. If another task was faster at the ready
+    one, the choice begins again with the same [arg]. A value that a waiter has
+    refused meanwhile must not be lost. So it has to be there for the next
+    attempt, or go to the next waiter, or be remembered in [arg]. *)
 
-(** What an operation needs besides, whose step gives a ['b] and whose event an
-    ['a]. *)
+(** How {!make_by} treats an operation whose step returns a ['b] and whose event
+    returns an ['a]. *)
 type ('b, 'a) policy =
   | Last : ('a, 'a) policy
-      (** A choice enlists it after the others, so that it never withdraws it
-          because another one is ready. *)
+      (** A choice enlists the operation after the others. So it never withdraws
+          it because another one is ready. *)
   | Finish : ('b -> 'a) -> ('b, 'a) policy
-      (** The last part, which the resumed task has to do: it runs in the task,
-          before any function of the user. It may suspend, and raise. *)
+      (** The resumed task calls this function to finish the operation, before
+          any function of the user. The function may suspend and raise. *)
   | Last_and_finish : ('b -> 'a) -> ('b, 'a) policy
+      (** {!Last} and {!Finish} together. *)
   | Tentative : ('a -> bool) -> ('a, 'a) policy
-      (** For a structure that has to resume a waiter before it knows whether
-          the operation will be performed, and so may resume it in vain. The
-          resumed task calls the function before anything else. [false]: the
-          operation was not performed, and the event begins again, with the same
-          [arg]. A choice takes new places in the other structures then, and its
-          timeouts keep their deadlines. The function may suspend. If it raises,
-          the operation was not performed, and the event ends as if it was
-          cancelled. *)
+      (** This is for a structure that has to resume a waiter before it knows
+          whether the operation will be performed. So it may resume the waiter
+          in vain.
+
+          The resumed task calls the function before anything else. If it
+          returns [false], the operation was not performed, and the event begins
+          again with the same [arg]. A choice then enters its other structures
+          anew, but its timeouts keep their deadlines. The function may suspend.
+          If it raises, the operation was not performed, and the event ends as
+          if it was cancelled. *)
   | Tentative_once : ('a -> bool) -> ('a, 'a) policy
-      (** The same, for a structure that counts its waiters, as {!Barrier}. A
-          choice that has the operation several times for one structure enlists
-          it once, with one of its [arg]s. O(n) for [n] alternatives. *)
+      (** {!Tentative}, for a structure that counts its waiters, as {!Barrier}
+          does. If a choice has the operation several times for one structure,
+          it enlists the operation once, with one of its [arg]s. This takes O(n)
+          time for [n] alternatives. *)
 
 val make_by :
   ('b, 'a) policy -> ('t, 'x, 'b) Structure_kit.operation -> 't -> 'x -> 'a t
-(** As {!make}, by a policy. *)
+(** [make_by policy operation t arg] does the same as {!make}, but follows
+    [policy]. *)
 
 (**/**)
 
 (** For {!Condition} only. *)
 
 val wrap_withdraw : 'a t -> (unit -> unit) -> 'a t
-(** {!wrap_abort}, but the function runs before those given to {!wrap}: for an
-    operation that has to undo something before the user's functions look. It
-    also runs if an attempt of an operation inside raises: that one is chosen,
-    but was not performed. *)
+(** [wrap_withdraw t f] does the same as {!wrap_abort}, but [f] runs before the
+    functions given to {!wrap}. It is for an operation that has to undo
+    something before the user's functions run. [f] also runs if an attempt of an
+    operation inside raises, because that operation was chosen but not
+    performed. *)
 
 (** For {!Concord.Tools.Monadic} and [concord-schedulers] only. *)
 
@@ -332,16 +379,17 @@ type 'a simple =
       operation : ('t, 'x, 'b) Structure_kit.operation;
       structure : 't;
       arg : 'x;
-      result : 'b -> 'a;  (** Does not suspend. *)
+      result : 'b -> 'a;  (** It does not suspend. *)
     }
       -> 'a simple
   | Then : 'b t * ('b -> 'a) -> 'a simple
-      (** {!sync} of the event, then the function, which may suspend. *)
+      (** {!sync} of the event, and then the function, which may suspend. *)
 
 val simple : 'a t -> 'a simple option
-(** The one operation to wait for, and what to do then; [None] for a choice and
-    other events, which {!sync} performs. See {!Concord.Tools.Monadic}. *)
+(** [simple t] returns the one operation that [t] waits for, and its
+    continuation. It returns [None] for a choice and for other events that only
+    {!sync} can perform. See {!Concord.Tools.Monadic}. *)
 
 val rounds : 'a t list -> unit -> 'a
-(** [rounds ts] is a function that performs a round of {!loop}. One task at a
-    time may call it. *)
+(** [rounds ts] returns a function that performs one round of {!loop}. Only one
+    task at a time may call it. *)

@@ -1,71 +1,78 @@
-(** Overtaking a task that waits in a thread that sleeps.
+(** Overtaking a task that waits in a sleeping thread.
 
-    A thread that sleeps takes so long to continue that what is handed to it
-    keeps all others waiting, who fall asleep in turn: a convoy, which does not
-    dissolve. So a structure does not hand over to a task of such a thread. It
-    {e nudges} the task: the structure stays free, and the task tries again.
-    Others may overtake it until then, {!most} times. If it comes in vain it
-    goes to the front of its queue. After {!patience_ns} the structure is handed
-    to it as to any other task.
+    A sleeping thread takes so long to wake up that all other tasks would have
+    to wait for it. Then they would fall asleep too, and such a convoy doesn't
+    dissolve. So a structure isn't handed over to a task in a sleeping thread.
+    Instead, the structure {e nudges} the task. This means that the structure
+    stays free, and the task tries again. Until then, at most {!most} other
+    tasks may overtake it. If it comes in vain, it goes to the front of its
+    queue. After {!patience_ns}, the structure is handed to it as to any other
+    task.
 
-    The structure's state says that a nudged task is on its way, and how many
-    have overtaken it. This module has the task's part.
-
-    No function but {!wait} suspends. *)
+    The structure's state records that a nudged task is on its way, and how many
+    tasks have overtaken it. This module does the task's part. Only {!wait}
+    suspends. *)
 
 type t
-(** Part of what a task waits with. *)
+(** Part of the argument with which a task waits. *)
 
 val never : t
-(** The task is not nudged. *)
+(** The task is never nudged. *)
 
 val is_due : t -> bool
-(** Is the task to be nudged, because its thread sleeps? *)
+(** [is_due t] is [true] if the task should be nudged, because its thread
+    sleeps. *)
 
 val is_over : t -> bool
-(** Was the task nudged before? Then it is on its way, or has come in vain. *)
+(** [is_over t] is [true] if the task was nudged before. It is on its way, or
+    has come in vain. *)
 
 val outcome : ('a, exn) result
-(** That of a waiter that is nudged. It is out of its queue then. *)
+(** The outcome with which a nudged waiter is resumed, after it was taken out of
+    its queue. *)
 
 val most : int
-(** How many tasks overtake at most. *)
+(** The number of tasks that may overtake. *)
 
 val patience_ns : int
+(** The time after which the structure is handed over, in nanoseconds. *)
 
 type ('t, 'x, 'a) waiting = {
-  operation : ('t, 'x, 'a) Operation.t;  (** Also that of the event. *)
+  operation : ('t, 'x, 'a) Operation.t;  (** Also the operation of the event. *)
   how_again : ('t, 'x, 'a) Operation.how;
-      (** That of a nudged task: it goes to the front, and is not on its way any
-          more. *)
+      (** The operation of a nudged task. The task goes to the front, and is no
+          longer on its way. *)
   of_arg : 'x -> t;
   with_arg : 'x -> t -> 'x;
   give_up : 't -> 'x -> unit;
-      (** The nudged task does not come. Made by [Step.surely], which is not its
-          last call: the compiler would put a poll before it, where a signal
-          handler may raise. It may be called for one that was not nudged,
-          beside one that was: so a state may say that nobody is on his way
-          while somebody is, and never the other way round. *)
+      (** The nudged task doesn't come. This function uses [Step.surely], but
+          must not end in that call, because the compiler would put a polling
+          point before it, where a signal handler may raise.
+
+          If two tasks wait, it may be called for the one that was not nudged.
+          So the state may say that no task is on its way while one is, but
+          never the reverse. *)
 }
 (** How a task waits in a structure of type ['t], with an ['x] for an ['a]. *)
 
 val wait : ('t, 'x, 'a) waiting -> 't -> 'x -> 'a
-(** {!Operation.wait} with the operation, and again each time that the task is
-    nudged. *)
+(** [wait waiting t arg] is {!Operation.wait}, which is repeated each time that
+    the task is nudged. *)
 
 (** {2 For tests} *)
 
 val operation_again : ('t, 'x, 'a) waiting -> ('t, 'x, 'a) Operation.t
-(** That of a nudged task. *)
+(** [operation_again waiting] is the operation of a nudged task. *)
 
 val of_thread : Sleeper.t -> t
+(** A task in this thread that was not nudged. *)
 
 val of_nudged : Sleeper.t -> t
-(** It was nudged just now. *)
+(** A task in this thread that was nudged just now. *)
 
 val of_impatient : Sleeper.t -> t
-(** It was nudged {!patience_ns} ago. *)
+(** A task in this thread that was nudged {!patience_ns} ago. *)
 
 val again : t -> t
-(** When it was nudged, or has come in vain: {!is_due} until {!patience_ns} have
-    passed since the first time. *)
+(** [again t] is the same task, when it is nudged or has come in vain. It
+    {!is_due} until {!patience_ns} have passed since the first time. *)

@@ -1,7 +1,7 @@
 (** A blocking operation of a structure, and waiting for it.
 
-    {!Structure_kit} is the public face of this module, and says what the types
-    and {!attempt}, {!wait}, {!block} and {!withdraw} mean. *)
+    {!Structure_kit} is the public interface of this module. It describes the
+    types, {!attempt}, {!wait}, {!block} and {!withdraw}. *)
 
 type spin = Never | Before | Enlisted | Enlisted_or_before | Indifferent
 
@@ -42,35 +42,39 @@ val block :
 val withdraw : ('t, 'x, 'a) t -> 't -> ('x, 'a) Waiter.t -> unit
 
 val enlist : ('t, 'x, 'a) t -> 't -> ('x, 'a) Waiter.t -> bool
-(** Puts the waiter, whose resumer is set, into the queue; or is [false], and
-    does nothing, if the operation can be attempted. A waiter whose only
-    partners are alternatives of its own choice has to wait too. *)
+(** [enlist operation t waiter] puts the waiter into the queue and returns
+    [true]. Its resumer has to be set. If the operation can be attempted, it
+    does nothing and returns [false]. If the only partners of the waiter are
+    alternatives of its own choice, it has to wait too. *)
 
-(** {2 Parts of it, for structures that spin in their own way} *)
+(** {2 For structures that spin in their own way} *)
 
 val suspend : ('t, 'x, 'a) t -> 't -> 'x -> 'a
-(** {!wait}, without spinning. *)
+(** [suspend operation t arg] does the same as {!wait}, without spinning. *)
 
 exception Nudged
-(** A waiter that is resumed with this is out of its queue, and was given
-    nothing: its task tries again. *)
+(** If a waiter is resumed with this exception, it is out of its queue and was
+    given nothing, so its task tries again. *)
 
 val may_spin : unit -> bool
-(** Whether the caller's task should spin: mostly not, which costs little. *)
+(** [may_spin ()] is [true] if the caller's task should spin. Mostly it is
+    [false], and then it costs little. *)
 
 val spin :
   Spin.pace -> ('x -> 'y -> 'z -> 'a option) -> 'x -> 'y -> 'z -> 'a option
-(** {!Spin.attempt}, by what the tasks of this domain have learned. *)
+(** [spin pace attempt] is {!Spin.attempt}. It uses the experience of the tasks
+    of this domain. *)
 
 (** {2 For choices, and for diagnosis} *)
 
 val leave : 's Atomic.t -> (_, _) Waiter.t -> ('s -> 's) -> unit
-(** For the [withdraw] of an operation by hand: [Atomically.update], after which
-    the waiter is withdrawn, and not counted again. *)
+(** [leave word waiter f] is [Atomically.update word f]. Afterwards, the waiter
+    is withdrawn and isn't counted again. It is for the [withdraw] of an
+    operation that is written by hand. *)
 
 val target : ('t, 'x, 'a) t -> 't -> Waits.target
-(** For {!Reach.suspend_slowly}. *)
+(** [target operation t] is the target for {!Reach.suspend_slowly}. *)
 
 val refused : string option Atomic.t
 (** The name of the operation that a host refused last ({!Reach.refuse}), in any
-    thread: for messages. *)
+    thread. It is used in messages. *)

@@ -1,5 +1,5 @@
-(** What {!Channel} and the channels of {!Concord.Event} have in common;
-    {!Channel} says what each function does. *)
+(** The common part of {!Channel} and the channels of {!Concord.Event}.
+    {!Channel} describes the functions. *)
 
 type 'a t
 

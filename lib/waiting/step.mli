@@ -1,15 +1,15 @@
-(** Steps: what an operation does to a structure, as a pure function of the
-    structure's state.
+(** A step describes what an operation does to a structure, as a pure function
+    of the structure's state.
 
     {b Stability}: experimental, may change in any release.
 
     A structure is an [Atomic] word that holds an immutable state. Each
-    operation has a {e step}: a function from the operation's argument and the
-    current state to what has to be done. A step changes nothing, resumes no
-    task and looks at nothing but its arguments, so it can be called again at
-    any time. The driver in this module does the rest, once for all structures.
-    It commits the new state, calls the step again if another task was faster,
-    resumes waiters, and follows the chain of what comes next.
+    operation has a {e step}, which is a function of the operation's argument
+    and the current state. Its result says what has to be done. A step changes
+    nothing, resumes no task and reads only its arguments, so it can be called
+    again at any time. The driver in this module does the rest for all
+    structures. It commits the new state, calls the step again if another task
+    was faster, resumes waiters, and performs the steps that follow.
 
     For example, a box holds at most one value, and tasks wait to take it. [put]
     fills the box, or hands the value to the first taker. If that taker was
@@ -43,30 +43,30 @@
     {2:rules Rules for steps}
 
     + {b A step doesn't raise.} It returns [Raise e] instead. After the first
-      change the driver takes an exception for one of a signal handler, and
-      calls the step again. So a step calls a function of the user, such as a
-      comparison, only if that function doesn't raise.
+      change, the driver would mistake an exception for one of a signal handler,
+      and call the step again. So a step may call a function of the user, such
+      as a comparison, only if that function doesn't raise.
     + {b Wait and Raise come before the first change.} Once something was
-      changed, the steps that follow must not be {!Wait} or {!Raise}, because
-      the operation could no longer be undone. A refusal is not a change. After
-      it [Again] may lead to {!Wait} if nothing else was done.
+      changed, the steps that follow must not return {!Wait} or {!Raise},
+      because the operation could no longer be undone. A refusal is not a
+      change. So after a refusal, [Again] may lead to {!Wait} if nothing else
+      was done.
     + {b A queue may hold waiters that are withdrawn.} A cancelled waiter stays
       in its queue for a while ({!Waiters}). Handing over to it is safe because
-      it refuses. But a step that finds a first waiter which can't be served
-      yet, and stops there, has to skip the waiters that are withdrawn first
-      ({!Waiter.is_live}). Otherwise a cancelled waiter would block those behind
-      it. For example, readers wait behind a writer that was cancelled.
+      it refuses. But if a step stops at a first waiter that can't be served
+      yet, it has to skip withdrawn waiters first ({!Waiter.is_live}). Otherwise
+      a cancelled waiter would block those behind it. For example, readers would
+      wait behind a cancelled writer.
     + {b Take a waiter out before you resume it.} In {!Hand_over} and before
-      {!resume_all} the new state no longer contains the waiter.
-    + {b The value that a waiter gives isn't seen} before the waiter has
-      accepted. Put [waiter.arg] into the state in the step that follows
-      [accepted].
+      {!resume_all}, the new state must no longer contain the waiter.
+    + {b Use a waiter's value only after it has accepted.} Put [waiter.arg] into
+      the state in the step that follows [accepted].
 
     {2 Interruption}
 
-    A signal handler may raise almost anywhere. Whatever is raised, an operation
-    has happened completely or not at all. Once the first change is committed,
-    the driver completes everything that follows from it, and only then raises.
+    A signal handler may raise almost anywhere. But an operation always happens
+    completely or not at all. Once the first change is committed, the driver
+    completes everything that follows from it, and only then raises.
 
     No function here suspends or performs an effect. All can be called from any
     domain and thread, and in signal handlers.
@@ -75,8 +75,7 @@
 
 (** {2 The answer of a step} *)
 
-(** The answer of a step, in the state that it was given: it says what has to be
-    done. *)
+(** The answer of a step, which says what has to be done in the given state. *)
 type ('s, 'r) t =
   | Wait
       (** The operation can't be performed now, so the task has to wait. Nothing
@@ -97,27 +96,27 @@ type ('s, 'r) t =
     }
       -> ('s, 'r) t
       (** The state becomes this one, and then the waiter is resumed with
-          [outcome]. After that [accepted] or [refused] follows. A waiter
+          [outcome]. After that, [accepted] or [refused] follows. A waiter
           refuses if it was cancelled, or if its choice took another
-          alternative. It has consumed nothing then. If its resumer raises, the
-          waiter has accepted. *)
+          alternative. In that case, it has consumed nothing. If its resumer
+          raises, the waiter has accepted. *)
 
 (** The part of an operation that follows a change. *)
 and ('s, 'r) next =
   | Done of 'r  (** The operation is complete, and this is its result. *)
   | Again
-      (** The driver calls the step that it called last once more, with the
-          state as it is then. That is the operation's own step until {!Then}
-          has named another one, and that one afterwards. *)
+      (** The driver calls its last step again, with the current state. This is
+          the operation's own step, unless {!Then} has named another one since.
+      *)
   | Then of ('s -> ('s, 'r) t)
-      (** The driver calls this step of the same word. It must not be {!Wait} or
-          {!Raise}. *)
+      (** The driver calls this step of the same word. It must not return
+          {!Wait} or {!Raise}. *)
   | At :
       'u Atomic.t * ('u -> ('u, 'v) t) * ('v -> ('s, 'r) next)
       -> ('s, 'r) next
       (** [At (word, step, k)] performs a step of another word, with everything
           that follows from it. If its result is [v], [k v] follows here. The
-          step must not be {!Wait} or {!Raise}. *)
+          step must not return {!Wait} or {!Raise}. *)
   | Resume :
       ('x, 'a) Waiter.t * ('a, exn) result * (bool -> ('s, 'r) next)
       -> ('s, 'r) next
@@ -131,8 +130,9 @@ val finished : ('s, unit) next
 val resume_all :
   ('x, 'a) Waiters.t -> ('a, exn) result -> ('s, 'r) next -> ('s, 'r) next
 (** [resume_all waiters outcome next] resumes all waiters of the queue in their
-    order, whatever they answer. Then [next] follows. O(n). For example, all
-    takers of the box above are told that nothing will come:
+    order, whether they accept or refuse. Then [next] follows. It takes O(n)
+    time. For example, this makes all takers of the box above raise an
+    exception:
 
     {[
     # let fail e : _ box -> _ Step.t = function
@@ -149,9 +149,10 @@ val resume_and_count :
   ('a, exn) result ->
   (int -> ('s, 'r) next) ->
   ('s, 'r) next
-(** As {!resume_all}, but what follows depends on how many waiters were resumed.
-    A task that was cancelled and is not unwound yet counts. An alternative
-    counts only if its choice took it. *)
+(** [resume_and_count waiters outcome k] does the same as {!resume_all}, but
+    [k n] follows, where [n] is the number of waiters that were resumed. A
+    cancelled task that is not unwound yet counts. An alternative counts only if
+    its choice took it. *)
 
 (** {2 Performing a step}
 
@@ -164,33 +165,34 @@ val resume_and_count :
     failed compare-and-set costs a short pause and another try. *)
 
 val attempt : 's Atomic.t -> ('x -> 's -> ('s, 'r) t) -> 'x -> 'r option
-(** [attempt word step x] performs the step. The result is [None] if the step is
-    {!Wait}. Then nothing was done, except that waiters which refused are out of
-    their queue.
+(** [attempt word step x] performs the step. If the step returns {!Wait}, the
+    result is [None], and nothing was done, except that waiters which refused
+    were removed from their queue.
 
-    - {b Raises} [e] if the step is [Raise e]. If a signal handler or a resumer
-      raises, [attempt] raises that, and the operation has happened completely
-      or not at all. *)
+    - {b Raises} [e] if the step returns [Raise e].
+    - {b Raises} [e] if a signal handler or a resumer raises [e]. The operation
+      has then happened completely or not at all. *)
 
 val perform : 's Atomic.t -> ('x -> 's -> ('s, 'r) t) -> 'x -> 'r
-(** As {!attempt}, for a step that is never {!Wait}.
+(** [perform word step x] does the same as {!attempt}, for a step that never
+    returns {!Wait}.
 
-    - {b Raises} [Invalid_argument] if it is. *)
+    - {b Raises} [Invalid_argument] if the step returns {!Wait}. *)
 
 val surely : 's Atomic.t -> ('x -> 's -> ('s, 'r) t) -> 'x -> 'r
-(** As {!perform}, but when [surely] returns or raises, the operation has
-    happened. {!perform} may raise before anything was done.
+(** [surely word step x] does the same as {!perform}, but when it returns or
+    raises, the operation has happened. ({!perform} may raise before anything
+    was done.)
 
     [step] should be a function that exists already. If the caller allocated a
     closure for it here, a signal handler could raise before the call. *)
 
 (** {2 Giving back what was taken}
 
-    A structure calls these right after it has taken something. No signal
-    handler runs between the change that took it and [f]. [fast word x] is a
-    fast path of the step: one compare-and-set with the same effect where no
-    task waits. If that is not possible, [fast] does nothing and returns
-    [false]. *)
+    Call these functions right after you have taken something. No signal handler
+    runs between the change that took it and [f]. [fast word x] is a fast path
+    of the step, usually one compare-and-set. It has the same effect as the step
+    if no task waits. Otherwise it does nothing and returns [false]. *)
 
 val give_back :
   fast:('s Atomic.t -> 'x -> bool) ->
@@ -198,8 +200,8 @@ val give_back :
   ('x -> 's -> ('s, unit) t) ->
   'x ->
   unit
-(** [give_back ~fast word step x] calls [fast word x], and performs the step
-    {!surely} if that is [false]. *)
+(** [give_back ~fast word step x] calls [fast word x]. If that returns [false],
+    it performs the step {!surely}. *)
 
 val within :
   fast:('s Atomic.t -> 'x -> bool) ->
@@ -208,13 +210,14 @@ val within :
   'x ->
   (unit -> 'b) ->
   'b
-(** [within ~fast word step x f] is [f ()]. Whatever ends [f], [step] is
-    performed {!surely} before [within] returns the result, or raises the
-    exception with its backtrace. Here [fast] must not allocate, nor end in a
+(** [within ~fast word step x f] calls [f ()]. When [f] returns or raises, it
+    performs [step] {!surely}. Then it returns the result, or raises the
+    exception with its backtrace. Here [fast] must neither allocate nor end in a
     call, because a signal handler that raises in it would leave the structure
     held.
 
-    - {b Raises} [e] if [f ()] raises [e]. Otherwise what [surely] raises. *)
+    - {b Raises} [e] if [f ()] raises [e]. Otherwise it raises the exception of
+      [surely]. *)
 
 val replacing :
   fast:('s Atomic.t -> 'a -> bool) ->
@@ -223,9 +226,9 @@ val replacing :
   ('a -> 'a * 'b) ->
   'a ->
   'b
-(** [replacing ~fast word step f old] gives back the value that [f old] puts in
-    the place of [old], or [old] if [f old] raises. Otherwise it is as
-    {!within}. *)
+(** [replacing ~fast word step f old] does the same as {!within}, for a
+    structure that holds a value. If [f old] returns [(v, result)], it gives
+    back [v] and returns [result]. If [f old] raises, it gives back [old]. *)
 
 (** {2 Waiting} *)
 
@@ -234,9 +237,10 @@ type ('s, 'x, 'a) queue =
   ('x, 'a) Waiter.t ->
   's ->
   's
-(** Where an operation's waiters are in the state: [queue change w state] is
-    [state] with [change waiters w] in place of [waiters], the queue in which
-    [w] waits. For [take] above it is this:
+(** A function that finds an operation's waiters in the state.
+    [queue change w state] is [state] with [change waiters w] in place of
+    [waiters], the queue in which [w] waits. For the operation [take] above, it
+    is:
 
     {[
     # let takers change w = function
@@ -248,13 +252,13 @@ type ('s, 'x, 'a) queue =
     ]}
 
     The driver calls it to add a waiter, and to count a waiter that is
-    withdrawn. In each state in which the operation's step is {!Wait}, [queue]
-    has to apply [change]. Otherwise the task would wait in no queue, forever.
-    In other states there may no longer be a queue. Then the result is [state]
+    withdrawn. If the operation's step returns {!Wait} in a state, [queue] has
+    to apply [change] in that state. Otherwise the task would wait in no queue,
+    forever. In other states there may be no queue. In that case, return [state]
     itself. *)
 
-(** The two that follow are for [Operation], and for a structure whose tasks
-    wait in another word than the one that the operation changes. *)
+(** The following two functions are for [Operation], and for a structure whose
+    tasks wait in another word than the one that the operation changes. *)
 
 val enlist :
   's Atomic.t ->
@@ -262,11 +266,13 @@ val enlist :
   ('s, 'x, 'a) queue ->
   ('x, 'a) Waiter.t ->
   bool
-(** Puts the waiter into its queue if its step is {!Wait}, or would be {!Wait}
-    after the waiters that refuse it: those that are withdrawn, and alternatives
-    of its own choice. Otherwise it does nothing and is [false].
+(** [enlist word step queue waiter] puts the waiter into its queue and returns
+    [true], if its step returns {!Wait}. It also does so if the step would
+    return {!Wait} after some waiters have refused. These are withdrawn waiters,
+    and alternatives of the waiter's own choice. Otherwise it does nothing and
+    returns [false].
 
-    The step shows that others refuse it by [refused = Again] in its first
+    The step shows that others may refuse by [refused = Again] in its first
     {!Hand_over}. *)
 
 val withdraw :
@@ -275,8 +281,8 @@ val withdraw :
   ('s, unit) next ->
   ('x, 'a) Waiter.t ->
   unit
-(** Counts an enlisted waiter as withdrawn, once. Then [next] follows, which
-    doesn't begin with {!Again}. *)
+(** [withdraw word queue next waiter] counts an enlisted waiter as withdrawn,
+    once. Then [next] follows, which must not begin with {!Again}. *)
 
 (**/**)
 
@@ -288,8 +294,9 @@ val withdraw_by :
   ('x, 'a) Waiter.t ->
   unit
 (** [withdraw_by word step w] performs the step {!surely}, which counts [w] as
-    withdrawn in the state. Then [w] is withdrawn, and not counted again,
-    whatever is raised. For structures where more than a queue changes. *)
+    withdrawn in the state. From then on [w] is withdrawn and is not counted
+    again, even if a signal handler raises. It is for structures where more than
+    a queue changes. *)
 
 val leave : 's Atomic.t -> _ Waiter.t -> ('s -> 's) -> unit
 (** [leave word w f] replaces the state by [f] of it. From then on [w] is
@@ -302,9 +309,9 @@ val leave : 's Atomic.t -> _ Waiter.t -> ('s -> 's) -> unit
 type 'r owed
 
 val owing : 's Atomic.t -> ('s, 'r) next -> 'r owed
-(** [owing word next] is what follows the change. Make it before the change,
-    because a signal handler may raise where something is allocated. [next]
-    doesn't begin with {!Again}. *)
+(** [owing word next] returns the chain that has to follow the change. Call it
+    before the change, because a signal handler may raise where something is
+    allocated. [next] must not begin with {!Again}. *)
 
 val pay : 'r owed -> 'r
-(** [pay owed] does it. Call it right after the change. *)
+(** [pay owed] performs the chain. Call it right after the change. *)

@@ -1,17 +1,17 @@
-(** For authors of structures: the parts of which all structures of the library
-    are made.
+(** The parts of which all structures of the library are made, for authors of
+    structures.
 
     {b Stability}: experimental, may change in any release.
 
     A structure is an [Atomic] with an immutable state, in which tasks wait in
     {{!Waiters}queues}. For each blocking operation you write a {{!Step}step},
     which is a pure function of the state, and say where in the state its
-    waiters are. The library makes everything else of that: direct style,
-    cancellation that loses nothing, choice, timeouts ({!Concord.Event.make})
-    and monadic style ({!Concord.Tools.Monadic}). The manual is the page
-    "Writing a structure".
+    waiters are. The library derives everything else from that. You get direct
+    style, cancellation that loses nothing, choice and timeouts
+    ({!Concord.Event.make}), and monadic style ({!Concord.Tools.Monadic}). The
+    manual is the page {{!/concord/structure}Writing a structure}.
 
-    For example, this is a gate that stays open once it was opened:
+    For example, this gate stays open once it was opened:
 
     {@ocaml version>=5.4[
     # open Concord
@@ -66,13 +66,14 @@
 (** {1 Waiters} *)
 
 module Waiter = Waiter
-(** A waiter: one wait of one task, or one alternative of a choice. *)
+(** A waiter is one wait of one task, or one alternative of a choice. *)
 
 module Waiters = Waiters
-(** A queue of them. *)
+(** A queue of waiters. *)
 
 type ('x, 'a) waiter = ('x, 'a) Waiter.t = private {
-  arg : 'x;  (** What it waits with: a value to give, a purpose, or [()]. *)
+  arg : 'x;
+      (** The argument of the operation, such as a value to give, or [()]. *)
   choice : Waiter.choice;
       (** The alternatives of one choice have this in common. *)
   mutable resumer : ('a, exn) result -> bool;
@@ -80,45 +81,46 @@ type ('x, 'a) waiter = ('x, 'a) Waiter.t = private {
           waiter was cancelled or withdrawn, or that its choice took another
           alternative. The waiter has consumed nothing then (S2). *)
 }
-(** One wait in a structure. *)
+(** One wait in a structure. S1, S2 and S3 are the rules of the contract
+    ({!Concord.Tools.Suspend}). *)
 
 (** {1 Steps} *)
 
 module Step = Step
-(** Pure functions that say what an operation does to the state. *)
+(** Steps are pure functions that say what an operation does to the state. *)
 
 (** {1 Operations} *)
 
-(** Whether and how a task spins for a microsecond before it suspends. Choose
+(** How a task spins for a microsecond before it suspends, if at all. Choose
     {!Before} unless the operation needs a partner.
 
-    A task spins only in programs of several domains, and only if the last waits
-    of the domain's tasks ended so soon because of other domains. After 32 waits
-    in a row that spinning ended, the next one suspends, so that the other tasks
-    of the loop run. *)
+    A task spins only in programs with several domains, and only if other
+    domains have recently ended the waits of this domain's tasks that quickly.
+    After spinning has ended 32 waits in a row, the next wait suspends, so that
+    the other tasks of the loop run. *)
 type spin = Operation.spin =
   | Never
   | Before
-      (** The task tries the operation again and again before it enlists. This
-          is for operations that other tasks make possible even if no waiter is
-          in the queue. For example, filling a box never depends on a taker. The
+      (** The task tries the operation again and again before it enlists. Use it
+          if other tasks make the operation possible even while no waiter is in
+          the queue. For example, filling a box never depends on a taker. The
           operation has to be cheap to try. A choice spins if all of its
           alternatives have this policy. *)
   | Enlisted
-      (** The task enlists, and spins until it is resumed. This is for
-          operations that need a waiting partner, such as a rendezvous. If
-          spinning was in vain, the waiter is withdrawn, and the task enlists
-          anew and suspends. It counts as having come only then. A task that was
-          cancelled before may be resumed all the same, as if it had come
-          sooner. *)
+      (** The task enlists, and spins until it is resumed. Use it if the
+          operation needs a waiting partner, as in a rendezvous. If spinning was
+          in vain, the waiter is withdrawn, and the task enlists anew and
+          suspends. Its position in the queue counts from then on. A task that
+          was cancelled before may still be resumed, as if it had come sooner.
+      *)
   | Enlisted_or_before
-      (** {!Enlisted} alone, and {!Before} in a choice. At most one of two
-          partners may have this policy, because otherwise two choices would
-          both try, and neither would be in the queue. For example, the
-          receivers of a channel have it, and the senders don't. *)
+      (** The task does as in {!Enlisted}, but as in {!Before} in a choice. At
+          most one of two partners may have this policy, because otherwise two
+          choices would both try, and neither would be in the queue. For
+          example, the receivers of a channel have it, but not the senders. *)
   | Indifferent
-      (** {!Never} alone, but it doesn't keep a choice from spinning. A timeout
-          has this policy. *)
+      (** The task does as in {!Never}, but a choice with such an alternative
+          may spin. A timeout has this policy. *)
 
 (** How an operation on a structure of type ['t] is performed, with an argument
     of type ['x] and a result of type ['a]. *)
@@ -126,10 +128,11 @@ type ('t, 'x, 'a) how = ('t, 'x, 'a) Operation.how =
   | By_steps : {
       word : 't -> 's Atomic.t;
       step : 'x -> 's -> ('s, 'a) Step.t;
-          (** If it is {!Step.Wait}, the task has to wait in [queue]. *)
+          (** If it returns {!Step.Wait}, the task has to wait in [queue]. *)
       queue : ('s, 'x, 'a) Step.queue;
-          (** Where the waiters are. In each state in which [step] is
-              {!Step.Wait}, [queue] has to change the queue: {!Step.queue}. *)
+          (** This function finds the waiters in the state. If [step] returns
+              {!Step.Wait} in a state, [queue] has to change the queue in that
+              state. See {!Step.queue}. *)
       left : ('s, unit) Step.next;
           (** The part that follows after a waiter was withdrawn. It is
               {!Step.finished} unless a waiter can block others that wait behind
@@ -145,21 +148,22 @@ type ('t, 'x, 'a) how = ('t, 'x, 'a) Operation.how =
           try to meet itself, again and again. *)
   | By_hand of {
       attempt : 't -> 'x -> 'a option;
-          (** Performs the operation if it need not wait. Otherwise it does
-              nothing and is [None]. If it raises, the operation raises that. *)
+          (** Performs the operation if it doesn't have to wait. Otherwise it
+              does nothing and returns [None]. If it raises, so does the
+              operation. *)
       enlist : 't -> ('x, 'a) waiter -> bool;
-          (** Puts the waiter into the structure's queue and is [true]. If
-              [attempt] would not be [None], it does nothing and is [false]. It
-              does not raise. *)
+          (** Puts the waiter into the structure's queue and returns [true]. If
+              [attempt] would return [Some], it does nothing and returns
+              [false]. It does not raise. *)
       withdraw : 't -> ('x, 'a) waiter -> unit;
           (** Counts the waiter as withdrawn ({!Waiters.count_withdrawn}). It
               was enlisted, but the structure may have taken it out of its queue
               already. It does not raise. If a signal handler does meanwhile,
               [withdraw] is called again. *)
     }
-      (** The operation is three functions. This is for operations that can't be
-          a step, such as a timeout, which asks the clock. None of the three
-          functions suspends or performs an effect. *)
+      (** The operation consists of three functions. Use it if the operation
+          can't be a step. For example, a timeout reads the clock. None of the
+          three functions may suspend or perform an effect. *)
 
 type holder = Waits.holder
 (** A task that holds a structure, such as the owner of a mutex. *)
@@ -170,33 +174,33 @@ type ('t, 'x, 'a) operation = ('t, 'x, 'a) Operation.t = {
           ["Mvar.take"]. *)
   spin : spin;
   holders : 't -> holder list;
-      (** Reports name those who can end a wait. Leave the {!default}, which
-          names nobody. *)
+      (** The tasks that hold the structure, for reports. Leave the {!default},
+          which is the empty list. *)
   state : 't -> string;
-      (** What reports say of the structure behind the operation's name, such as
-          ["0 permits left"]. It is called in any thread, while others use the
-          structure. The {!default} is [""], which is not shown. *)
+      (** The text that reports add to the operation's name, such as
+          ["0 permits left"]. It is called in any thread, while other tasks use
+          the structure. The {!default} returns [""], which is not shown. *)
   from_outside : bool;
-      (** Does the operating system end the wait, as of a descriptor? A program
-          in which a task waits so is idle, and not stalled
-          ({!Concord.Tools.Debug}). The {!default} is [false]. *)
+      (** Set it to [true] if the operating system ends the wait, for example on
+          a descriptor. If a task waits this way, {!Concord.Tools.Debug} reports
+          the program as idle, and not as stalled. The {!default} is [false]. *)
   how : ('t, 'x, 'a) how;
 }
 (** A blocking operation. *)
 
 val default : ('t, 'x, 'a) operation
-(** The start of every definition: [{ default with name; spin; how }]. Its
-    [spin] is {!Never}. *)
+(** Begin every definition with it, as in [{ default with name; spin; how }].
+    Its [spin] is {!Never}. *)
 
 val attempt : ('t, 'x, 'a) operation -> 't -> 'x -> 'a option
-(** [attempt operation t arg] performs the operation if it need not wait.
-    Otherwise the result is [None]. *)
+(** [attempt operation t arg] performs the operation if it doesn't have to wait.
+    Otherwise it returns [None]. *)
 
 val wait : ('t, 'x, 'a) operation -> 't -> 'x -> 'a
 (** [wait operation t arg] performs the operation. If it has to wait, the task
-    suspends as a waiter of [t]. It keeps S1 and S3. A structure may call
-    {!attempt} first, or a fast path of its own: that saves a suspension where
-    the operation need not wait.
+    suspends as a waiter of [t]. It keeps S1 and S3. A structure may first call
+    {!attempt} or a fast path of its own, because that saves a suspension if the
+    operation doesn't have to wait.
 
     - {b Suspends} while the operation must wait. Before that it may spin.
     - {b Cancelled} while suspended: the waiter is withdrawn, and the host's
@@ -212,9 +216,9 @@ val block :
   ('x, 'a) waiter ->
   (('a, exn) result -> bool) ->
   'a option
-(** [block operation t waiter] is what {!wait} suspends with, and keeps S1. The
-    waiter is a fresh one. This is for a style that suspends by other means than
-    the effect. *)
+(** [block operation t waiter] is the function that {!wait} suspends with. It
+    keeps S1, and the waiter has to be a fresh one. Use it in a style that
+    doesn't suspend by the effect. *)
 
 val withdraw : ('t, 'x, 'a) operation -> 't -> ('x, 'a) waiter -> unit
 (** [withdraw operation t waiter] marks the waiter as withdrawn, and withdraws
@@ -223,7 +227,6 @@ val withdraw : ('t, 'x, 'a) operation -> 't -> ('x, 'a) waiter -> unit
 
 val update : 's Atomic.t -> ('s -> 's) -> unit
 (** [update t f] replaces the state [s] of [t] by [f s], in one step, unless
-    [f s] is [s] itself. [f] is called again each time that another task was
-    faster. If it raises, [t] stays as it is. It serves for the [withdraw] of an
-    operation {!By_hand}, which replaces the queue by what
-    {!Waiters.count_withdrawn} makes of it. *)
+    [f s] is [s] itself. If another task was faster, it calls [f] again. If [f]
+    raises, [t] stays as it is. Use it in the [withdraw] of an operation
+    {!By_hand}, together with {!Waiters.count_withdrawn}. *)

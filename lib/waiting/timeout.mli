@@ -1,12 +1,14 @@
-(** Waiting until a time: an operation like that of any structure. *)
+(** Waiting for some time, as an operation like that of any structure. *)
 
 type t
-(** One wait. A choice may enlist it again: the deadline stays as it was. *)
+(** One wait. If a choice enlists it again, the deadline stays as it was. *)
 
 val create : unit -> t
-(** A wait that has not begun, and so has no deadline yet. *)
+(** [create ()] returns a wait that has not begun, so that it has no deadline
+    yet. *)
 
 val passing : (t, float, unit) Operation.t
-(** Performed when so many seconds have passed since the operation was first
-    enlisted; at once if they are not positive. O(log n) for [n] pending
-    timeouts. Enlisting raises what {!Timer.at} does. *)
+(** [passing] is performed when the given number of seconds has passed since it
+    was first enlisted. If the number is not positive, it is performed at once.
+    It takes O(log n) time for [n] pending timeouts. Enlisting raises the
+    exceptions of {!Timer.at}. *)

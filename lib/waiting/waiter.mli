@@ -1,79 +1,87 @@
-(** One task, or one alternative of a choice, that waits in a structure.
+(** One wait of a task in a structure, or one alternative of a choice.
 
     {b Stability}: experimental, may change in any release.
 
-    A waiter is {e live} from when its resumer is set until it is {e withdrawn}:
-    it was withdrawn, has refused, or is an alternative of a choice that took
-    it. A waiter that is withdrawn may still be in its queue.
+    A waiter is {e live} once its resumer is set, until it is {e withdrawn}. It
+    is withdrawn if its task was cancelled, if it has refused, or if its choice
+    took an alternative. A withdrawn waiter may still be in its queue.
 
     @canonical Concord.Tools.Structure_kit.Waiter *)
 
 type choice = bool Atomic.t
-(** What the alternatives of one attempt to choose share: [true] once one of
-    them is chosen. *)
+(** All alternatives of one attempt to choose share this word. It becomes [true]
+    when one of them is chosen. *)
 
 type ('x, 'a) t = {
-  arg : 'x;  (** What it waits with: a value to give, a purpose, or [()]. *)
+  arg : 'x;
+      (** The argument of the operation, such as a value to give, or [()]. *)
   choice : choice;  (** {!no_choice} if the task waits for nothing else. *)
   mutable resumer : ('a, exn) result -> bool;
-      (** Set before a compare-and-set publishes the waiter, and replaced by a
-          function that refuses once the waiter is withdrawn. A reader that
-          still sees the old resumer is safe: either that resumer refuses too,
-          or the waiter merely stays in the queue until the next rebuild. *)
+      (** It is set before a compare-and-set publishes the waiter. When the
+          waiter is withdrawn, it is replaced by a function that refuses. If a
+          reader still sees the old resumer, that is safe. Either the old
+          resumer refuses too, or the waiter merely stays in the queue until the
+          next rebuild. *)
 }
+(** A waiter. *)
 
 val no_choice : choice
-(** Shared by all waiters that are in no choice. *)
+(** The word that all waiters outside a choice share. *)
 
 val make : 'x -> ('x, 'a) t
-(** A waiter in no choice, which is not live yet: [resumer] is to be set. *)
+(** [make arg] returns a waiter outside a choice. It isn't live until you set
+    its [resumer]. *)
 
 val is_live : _ t -> bool
-(** Is it not withdrawn? A live waiter may still refuse: its task may just have
-    been cancelled. *)
+(** [is_live w] is [true] if [w] isn't withdrawn. A live waiter may still
+    refuse, because its task may just have been cancelled. *)
 
 val is_withdrawn : _ t -> bool
-(** Is it withdrawn? *)
+(** [is_withdrawn w] is [true] if [w] is withdrawn. *)
 
 val mark_withdrawn : _ t -> unit
-(** From now on the waiter is withdrawn. Its queue learns of it by
+(** [mark_withdrawn w] makes [w] withdrawn. Tell its queue by
     {!Waiters.count_withdrawn}. *)
 
 val resume : (_, 'a) t -> ('a, exn) result -> bool
-(** Resumes a waiter that was taken out of its queue. [false]: it was cancelled,
-    or its task chose otherwise; it has consumed nothing, and is withdrawn.
+(** [resume w outcome] resumes a waiter that was taken out of its queue, and
+    returns [true]. It returns [false] if the waiter refuses, because it was
+    cancelled or its task took another alternative. In that case, the waiter has
+    consumed nothing and is withdrawn.
 
-    Call it only in an operation that is written by hand. A step lets the driver
-    resume the waiter ({!Step.Hand_over}), and the driver does the rest of the
-    operation even if a signal handler raises.
+    Call it only in operations that you write by hand. In a step, let the driver
+    resume the waiter ({!Step.Hand_over}), because it completes the operation
+    even if a signal handler raises.
 
-    A signal handler raises at a polling point. So make the outcome before the
-    compare-and-set that takes the waiter out of its queue. Then there is no
-    polling point between that and the resumer's decision, and an exception out
-    of [resume] means that the waiter was resumed.
+    Signal handlers run, and may raise, at polling points. So allocate the
+    outcome before the compare-and-set that takes the waiter out of its queue.
+    Then there is no polling point before the resumer's decision. If [resume]
+    raises, the waiter was resumed.
 
-    - {b Raises} what a signal handler raises, after the decision. *)
+    - {b Raises} [e] if a signal handler raises [e], after the decision. *)
 
 val will_refuse : _ t -> to_:_ t -> bool
-(** Is the first one withdrawn, or of the same choice as the second, which it
-    can't meet? *)
+(** [will_refuse w ~to_] is [true] if [w] is withdrawn, or can't meet [to_]
+    because both are alternatives of the same choice. *)
 
 (**/**)
 
 (** For the library only. *)
 
 val make_live : (('a, exn) result -> bool) -> (unit, 'a) t
-(** A waiter in no choice, with its resumer. *)
+(** [make_live resumer] returns a live waiter outside a choice. *)
 
 val make_alternative : choice -> 'x -> ('x, 'a) t
-(** As {!make}, for an alternative of the choice. *)
+(** [make_alternative choice arg] does the same as {!make}, for an alternative
+    of the choice. *)
 
 val mark_leaving : _ t -> unit
-(** It is not live any more, and not counted yet. *)
+(** [mark_leaving w] makes [w] no longer live, but it isn't counted as withdrawn
+    yet. *)
 
 val is_alternative : _ t -> bool
-(** Is it one of a choice's? *)
+(** [is_alternative w] is [true] if [w] is an alternative of a choice. *)
 
 val of_same_choice : _ t -> _ t -> bool
-(** Are these two alternatives of one choice? Then they cannot meet each other.
-*)
+(** [of_same_choice a b] is [true] if both are alternatives of one choice, so
+    that they can't meet each other. *)
