@@ -17,15 +17,13 @@ val gen : 'a t -> unit -> 'a option
 val to_generator : 'a t -> 'a Generator.t
 
 val same_fringe : ('a -> 'b -> bool) -> 'a t -> 'b t -> bool
-(** [same_fringe eq a b] is [true] if [a] and [b] have equal values, from left to right, whatever their shapes. Neither is traversed beyond the first difference.
+(** [same_fringe eq a b] is [true] if [a] and [b] have equal values, from left
+    to right, whatever their shapes. Neither is traversed beyond the first
+    difference.
 
-
-
-{[
-  # Tree.same_fringe Int.equal
-      (Node (Leaf, 1, Node (Leaf, 2, Leaf)))
-      (Node (Node (Leaf, 1, Leaf), 2, Leaf))
-  - : bool = true
-]}
-
- *)
+    {[
+      # Tree.same_fringe Int.equal
+          (Node (Leaf, 1, Node (Leaf, 2, Leaf)))
+          (Node (Node (Leaf, 1, Leaf), 2, Leaf))
+      - : bool = true
+    ]} *)
