@@ -5,6 +5,16 @@
     Write [[%lazy e]] and [let%lazy] for single values. For a whole file, keep
     the keyword and the patterns as they are, and add [[@@@concord.lazy]].
 
+    {@ocaml skip[
+    let%lazy answer = 6 * 7
+    let () = print_int (Concord.Lazy.force answer)
+
+    [@@@concord.lazy]
+
+    let double = function (lazy n) -> 2 * n
+    let () = print_int (double (lazy 21))
+    ]}
+
     {1 One value}
 
     - [[%lazy e]] is [Concord.Lazy.from_fun (fun () -> e)]. If [e] is a literal,

@@ -4,8 +4,32 @@
     {b Stability}: experimental, may change in any release.
 
     Describe your scheduler in a module of type {!HOST}. Then {!main} is the
-    whole program. {{!/concord/schedulers}For authors of schedulers} has a
-    complete example. *)
+    whole program. For example, this tests a scheduler [Rounds]:
+
+    {@ocaml skip[
+    module Host = struct
+      include Rounds (* with a type [t] of schedulers, and [task] *)
+
+      let name = "Rounds"
+
+      let run f =
+        let result = ref None in
+        Rounds.run (fun t -> result := Some (f t));
+        Option.get !result
+
+      let spawn = fork
+      let yield = Concord.Tasks.yield
+      let cancel = Some cancel
+      let is_cancellation = function Cancelled -> true | _ -> false
+      let protects = true
+      let domains = true
+    end
+
+    let () = Concord_testkit.Host.main (module Host)
+    ]}
+
+    {{!/concord/schedulers}For authors of schedulers} has the scheduler, and the
+    report. *)
 
 (** {1 What is tested} *)
 

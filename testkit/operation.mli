@@ -6,8 +6,28 @@
     continue ({!module-type-OPERATION}). This takes a dozen lines. {!check} then
     tests the clauses S1 to S5 of [Concord_suspend], and their consequences. The
     structure may be made of [Concord.Tools.Structure_kit], or use the effect
-    directly. {{!/concord/structure}Writing a structure} ends with an example.
-*)
+    directly. For example, this tests [Concord.Mvar.take], which waits until
+    [Concord.Mvar.try_put] puts a number into the box:
+
+    {@ocaml skip[
+    module Take = struct
+      include Concord_testkit.Operation.Defaults
+
+      type t = int Concord.Mvar.t
+
+      let name = "Mvar.take"
+      let service = Concord_testkit.Operation.Takes
+      let create _ = Concord.Mvar.create_empty ()
+      let wait box _ = Concord.Mvar.take box
+      let release box x = if Concord.Mvar.try_put box x then 0 else x
+      let event = Some (fun box _ -> Concord.Mvar.take_evt box)
+    end
+
+    let () = Concord_testkit.Operation.main (module Take)
+    ]}
+
+    {{!/concord/structure}Writing a structure} ends with another example, and
+    its report. *)
 
 (** The effect of a release on the tasks that wait. *)
 type service = Operation_signature.service =

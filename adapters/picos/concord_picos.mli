@@ -10,6 +10,16 @@
     Fibers of every scheduler that handles Picos's effects can wait, for example
     those of [picos_mux], and pools of Moonpool.
 
+    {@ocaml skip[
+    let box = Concord.Mvar.create_empty ()
+    let put () = Concord.Mvar.put box "another scheduler"
+
+    let () =
+      let domain = Domain.spawn (fun () -> Concord_fifo.run put) in
+      print_endline (Picos_mux_fifo.run (fun () -> Concord.Mvar.take box));
+      Domain.join domain
+    ]}
+
     {b Tasks of other hosts} can wait in the structures of [picos_std], and in
     any other structure that is written for Picos, inside {!as_fiber}.
 
@@ -66,9 +76,8 @@ open Picos
 val using : (unit -> 'a) -> 'a
 (** [using loop] is [loop ()], in which a scheduler of Picos runs on the calling
     thread. It tells Concord that this scheduler is the thread's innermost one.
-    You need it if a scheduler of Picos runs inside a task of another scheduler,
-    for example in an Eio fiber, or in a task of Domainslib, of Lwt or of
-    [Concord_fifo].
+    You need it if a scheduler of Picos runs inside a task of another scheduler.
+    This may be an Eio fiber, or a task of Domainslib, Lwt or [Concord_fifo].
 
     {@ocaml skip[
     Eio_main.run @@ fun _ ->
