@@ -2,6 +2,8 @@
 
 open Unix
 
+(** {2 Reading and writing} *)
+
 val read : file_descr -> bytes -> int -> int -> int
 (** [read] is [Unix.read]. *)
 
@@ -11,7 +13,10 @@ val write : file_descr -> bytes -> int -> int -> int
 
 val single_write : file_descr -> bytes -> int -> int -> int
 val write_substring : file_descr -> string -> int -> int -> int
+
 val single_write_substring : file_descr -> string -> int -> int -> int
+(** {2 Sockets} *)
+
 val recv : file_descr -> bytes -> int -> int -> msg_flag list -> int
 val send : file_descr -> bytes -> int -> int -> msg_flag list -> int
 val send_substring : file_descr -> string -> int -> int -> msg_flag list -> int
@@ -39,6 +44,8 @@ val connect : file_descr -> sockaddr -> unit
 (** [connect] is [Unix.connect]. If it is {b cancelled}, the connection may be
     made nevertheless, so close the socket. *)
 
+(** {2 Opening and closing} *)
+
 val close : file_descr -> unit
 (** [close] is [Unix.close], and wakes the tasks that wait for the descriptor.
     They get [Unix_error (EBADF, _, _)], whatever their host, and so do the
@@ -62,6 +69,8 @@ val with_file :
   string -> open_flag list -> file_perm -> (file_descr -> 'a) -> 'a
 (** [with_file name flags perm f] is [f (openfile name flags perm)]. It closes
     the descriptor afterwards, even if [f] raised. [f] must not close it. *)
+
+(** {2 Names of hosts, and time} *)
 
 val getaddrinfo : string -> string -> getaddrinfo_option list -> addr_info list
 (** [getaddrinfo] is [Unix.getaddrinfo], in a system thread. If it is

@@ -1,6 +1,8 @@
 (** Channels to read from. A buffer has the data that was read and not yet
     taken. *)
 
+(** {2 Channels to read from} *)
+
 type in_channel
 
 val stdin : in_channel
@@ -39,6 +41,8 @@ val read_file : string -> string
     - {b Cost}: that of Stdlib's, and some ten microseconds more if a thread
       does it. *)
 
+(** {2 Reading} *)
+
 val input_char : in_channel -> char
 val input_byte : in_channel -> int
 val input_line : in_channel -> string
@@ -49,6 +53,8 @@ val input_binary_int : in_channel -> int
 
 val input_value : in_channel -> 'a
 (** [input_value channel] reads a value of [output_value], or of Stdlib's. *)
+
+(** {2 Position and mode} *)
 
 val pos_in : in_channel -> int
 (** [pos_in] is that of Stdlib, which counts from -1 for a pipe. Never suspends.
@@ -64,6 +70,8 @@ val in_channel_length : in_channel -> int
 
 val set_binary_mode_in : in_channel -> bool -> unit
 (** Does nothing, as on any Unix. *)
+
+(** {2 Closing} *)
 
 val close_in : in_channel -> unit
 (** [close_in channel] closes the channel. If it is the last one of its

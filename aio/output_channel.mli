@@ -1,5 +1,7 @@
 (** Channels to write to. A buffer has the data that was not yet written. *)
 
+(** {2 Channels to write to} *)
+
 type out_channel
 
 val stdout : out_channel
@@ -21,6 +23,8 @@ val with_open_out : string -> (out_channel -> 'a) -> 'a
 (** [with_open_out] is {!Concord_aio.with_open_in}, for writing. If {!close_out}
     raises, that exception is raised, unless [f] raised. *)
 
+(** {2 Writing} *)
+
 val output_char : out_channel -> char -> unit
 (** [output_char channel c] writes [c]. All functions whose names begin with
     [output] suspend and are cancelled in this way:
@@ -39,6 +43,8 @@ val output_value : out_channel -> 'a -> unit
 (** [output_value channel v] writes [v]. It is first written by [Marshal] to a
     string. *)
 
+(** {2 Position and mode} *)
+
 val pos_out : out_channel -> int
 (** [pos_out] is that of Stdlib. Never suspends. *)
 
@@ -51,6 +57,8 @@ val out_channel_length : out_channel -> int
 
 val set_binary_mode_out : out_channel -> bool -> unit
 (** Does nothing. *)
+
+(** {2 Flushing and closing} *)
 
 val flush : out_channel -> unit
 (** [flush channel] writes the buffer. If the channel is closed, it does

@@ -85,6 +85,8 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
     count it. So a structure keeps the live waiters, and those whose tasks were
     cancelled in the last 256 turns. *)
 
+(** {2 Tasks} *)
+
 val fork : (unit -> unit) -> handle
 (** [fork f] runs [f] in a new task of the caller's scope. The new task runs at
     once, and the caller continues after the other ready tasks have run.
@@ -135,6 +137,8 @@ val self : unit -> handle
 (** [self ()] is the calling task. It never suspends, and takes O(1).
 
     - {b Raises} [Invalid_argument] outside {!run}. *)
+
+(** {2 Cancelling and joining} *)
 
 val cancel : handle -> unit
 (** [cancel h] asks the task [h] to stop. The task gets {!Cancelled} where it
