@@ -5,9 +5,9 @@
     Run your program with [CONCORD_DEBUG=sigquit]. When it hangs, type [Ctrl-\ ]
     in its terminal, or call [kill -QUIT] with its process. The program then
     writes a report to the standard error. The report lists the tasks that wait,
-    of all hosts, with the place where they wait, for how long, and which task
-    holds the lock or box that they wait for.
-    {{!page-diagnosis}Five programs that hang} shows such reports.
+    of all hosts. For each task it says where it waits, for how long, and which
+    task holds the lock or box. {{!page-diagnosis}Five programs that hang} shows
+    such reports.
 
     No function of this module suspends. While waits are not kept, nothing here
     has a cost. While they are, each wait costs some microseconds, for its call
@@ -63,10 +63,10 @@
     With [strict] some operations suspend the calling task for a moment even if
     they need not wait. They are {!Mutex.lock}, {!Mutex.protect}, the operations
     of {!Rwlock} that wait, {!Mvar.modify}, and {!Lazy.force} of a value that is
-    not forced. So a lock that is taken where no task can wait, in a callback of
-    Lwt ([Concord_lwt.In_callback]) or a job of Async ([Concord_async.In_job]),
-    is refused in each test, and not only when another task happens to have the
-    lock.
+    not forced. No task can wait in a callback of Lwt
+    ([Concord_lwt.In_callback]) or a job of Async ([Concord_async.In_job]). So a
+    lock that is taken there is refused in each test, and not only when another
+    task happens to have the lock.
 
     Events of these operations, and operations that wait for something else,
     such as {!Mvar.take}, are refused only when they have to wait. Each
@@ -103,9 +103,9 @@
 
 val keep_waits : unit -> unit
 (** [keep_waits ()] makes the library keep waits. From now on it notes the tasks
-    that begin to wait, the tasks that take a lock or a box, and the names of
-    structures that are created, with the place where they were created. It
-    doesn't know waits, holders and structures from before. *)
+    that begin to wait, and the tasks that take a lock or a box. It also notes
+    the names of structures, and where they are created. It doesn't know waits,
+    holders and structures from before. *)
 
 (** {2 Names} *)
 

@@ -161,8 +161,9 @@ val weakly : 'a Concord_suspend.resumer -> 'a Concord_suspend.resumer
 (** [weakly resumer] is [resumer]. But while the program looks for leaks (see
     {!Concord.Tools.Suspend.Never_resumed}) it does not keep [resumer] alive,
     and answers [false] once [resumer] has been collected. Use it for the
-    function that your host keeps in order to cancel a waiting task, because
-    only the resumer that [block] was given may keep the continuation alive. *)
+    function that your host keeps in order to cancel a waiting task. The reason
+    is that only the resumer that [block] was given may keep the continuation
+    alive. *)
 
 val suspend_thread : ('a Concord_suspend.resumer -> 'a option) -> 'a
 (** [suspend_thread block] is {!Concord.Tools.Suspend.suspend}, except that it
@@ -229,9 +230,9 @@ val using :
   'a
 (** [using t loop] is [loop ()], with [t] registered as this thread's innermost
     scheduler, also for the users of [Domain_local_await]. Leave [using] before
-    the loop sleeps (by {!Concord.Tools.Suspend.suspend}, outside your handler),
-    and enter it again after that, because the task that runs the loop may
-    continue on another domain.
+    the loop sleeps (by {!Concord.Tools.Suspend.suspend}, outside your handler).
+    Enter it again after that, because the task that runs the loop may continue
+    on another domain.
 
     [outside block] handles a wait by code that runs in the loop but in none of
     its tasks, such as a callback from C. [outside] does the same as a host, or

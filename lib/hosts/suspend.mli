@@ -99,27 +99,26 @@ exception Never_resumed
     Async do not. These are found:
 
     - tasks of {!Concord_fifo} and threads of the styles, but for
-      [Concord_styles.Threads];
-    - fibers of Eio if [concord-eio] is linked, and tasks of Domainslib;
+      [Concord_styles.Threads].
+    - fibers of Eio if [concord-eio] is linked, and tasks of Domainslib.
     - on Lwt and Async, code in direct style, and the operations that return a
-      promise or a deferred, which fail with the exception;
+      promise or a deferred, which fail with the exception.
     - the last system thread of a program, and the tasks of {!Concord_fifo} in
-      it, as above, even if there were others before that have ended when it
-      begins to wait. (The system may list a thread for a moment after it was
+      it, as above. There may have been others before, if they have ended when
+      it begins to wait. (The system may list a thread for a moment after it was
       joined. A thread of C's is overlooked as by {!In_handler}. In the child of
       a fork they may not be found once the child has had a second thread.)
 
     These are not found:
 
-    - the wait of the main promise of Lwt's loop by [Lwt.bind], because the
-      result of a bind refers to the promise that it waits for, in order to
-      cancel it;
+    - the wait of the main promise of Lwt's loop by [Lwt.bind]. The result of a
+      bind refers to the promise that it waits for, in order to cancel it.
     - the last job that a domain of a pool ran before it fell idle, because the
-      domain may refer to it until it runs the next one;
+      domain may refer to it until it runs the next one.
     - other system threads, if anything that their stack refers to has the
       resumer. So they are not found in a structure of this library, because the
       stack of an operation, and that of its caller, refers to the structure.
-      The runtime takes the stack of a thread for alive;
+      The runtime considers the stack of a thread alive.
     - fibers of Eio without the plug-in, for the same reason, because Eio keeps
       them in order to cancel them.
 
@@ -144,7 +143,7 @@ exception In_handler
     that thread resumes the operation.
 
     - A thread that C code has started before OCaml had a second thread is
-      overlooked as long as there is no other, although it might call OCaml, and
+      overlooked as long as there is no other. But it might call OCaml, and
       resume the operation. The library can't tell it from the thread that OCaml
       has for itself as soon as it has two. ({!Never_resumed} is more careful if
       you haven't asked for it by [leaks], because there such a thread counts.)
