@@ -67,9 +67,9 @@ val run : (unit -> 'a Lwt.t) -> 'a
 
     In both, direct-style operations suspend tasks of [Lwt_direct], and an
     operation that has to wait in a plain callback of Lwt raises {!In_callback}.
-    Instead of raising, it blocks the thread in a function that
-    [Lwt_main.at_exit] calls after a plain loop. So it does in functions of
-    Stdlib's [at_exit] if a callback has called [exit].
+    In functions of [Lwt_main.at_exit], after a plain loop, it blocks the thread
+    instead. So it does in functions of Stdlib's [at_exit] if a callback has
+    called [exit].
 
     If an operation still waits when [run] returns, it keeps its position in the
     structures, and may be given an item that other tasks wait for too. It

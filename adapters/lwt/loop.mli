@@ -74,7 +74,7 @@ val at_once : int ref
 
 val turn : unit -> unit Lwt.t option
 (** [turn ()] is the loop's next turn, if this one has been long enough. That is
-    some 10 ms, spent in operations that did not wait. It is [None] also if
+    some 10 ms, spent in operations that did not wait. It is also [None] if
     another thread runs the loop.
 
     - {b Raises} [Invalid_argument] in a task of another scheduler, if

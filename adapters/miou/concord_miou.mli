@@ -95,8 +95,8 @@ val of_computation : 'a Miou.Computation.t -> 'a Concord.Promise.t
     cancelled, the promise fails with the same exception and backtrace. Tasks of
     every host can wait for the promise, and use it in choices.
 
-    Of Miou's own structures only this one can be shared with other hosts. Its
-    mutexes, conditions and lazy values suspend its own tasks only, and
+    This is the only structure of Miou's that can be shared with other hosts.
+    Its mutexes, conditions and lazy values suspend its own tasks only, and
     [Miou.await] is for a task's parent.
 
     - {b Suspends} never, so you can call it anywhere.

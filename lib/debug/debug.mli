@@ -33,8 +33,7 @@
       nothing.
     - [stall=SECONDS] implies [waits], and makes the program write a report by
       itself in two cases, {{!stall}below}.
-    - [leaks] raises {!Suspend.Never_resumed} in tasks that nothing can resume
-      any more.
+    - [leaks] raises {!Suspend.Never_resumed} in tasks that nothing can resume.
     - [strict] implies [waits], and refuses a lock that is taken where no task
       can wait, {{!strict}below}.
     - [trace] calls {!Trace.start} at the start of the program.
@@ -262,7 +261,7 @@ val to_string : report -> string
 
     Waits that differ only in the task and the time are shown as one. If more
     than ten others wait alike, but in structures with other names or other
-    holders, they are shown as one too. Of the holders of one structure ten are
+    holders, they are shown as one too. For each structure, ten holders are
     shown. Frames are those of the program, without the frames of this library
     and of the schedulers. *)
 

@@ -57,11 +57,11 @@ val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
       a task is about to suspend, the exception is raised there, and the
       operation has done nothing. If it is the scheduler, or the scheduler waits
       in its host, all tasks are cancelled, and [run] raises the exception when
-      they have ended. Of several such exceptions [run] raises one. No task is
-      abandoned. (The bytecode interpreter runs handlers at more places, and so
-      does code of OCaml 5.1 and 5.2. There a task that is interrupted just as
-      it suspends or continues may end without being unwound, and an item that
-      it was given is lost.)
+      they have ended. If there are several such exceptions, [run] raises one.
+      No task is abandoned. (The bytecode interpreter runs handlers at more
+      places, and so does code of OCaml 5.1 and 5.2. There a task that is
+      interrupted just as it suspends or continues may end without being
+      unwound, and an item that it was given is lost.)
     - {b Raises} [e] if [f] raised [e], after the other tasks were cancelled and
       have ended.
     - {b Raises} [e] if a task raised [e] and no task called {!join} on it. The
@@ -196,7 +196,7 @@ val protect : (unit -> 'a) -> 'a
 (** Groups of tasks that end together. *)
 module Scope : sig
   type t
-  (** A scope: the tasks forked in it, and the body of {!run}. *)
+  (** A scope, with the tasks forked in it, and the body of {!run}. *)
 
   val run : (t -> 'a) -> 'a
   (** [run body] calls [body] with a new scope, in the calling task, and returns

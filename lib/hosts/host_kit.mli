@@ -282,11 +282,11 @@ type plugin = Plugin.t = {
       *)
   suspend : 'a. ('a Concord_suspend.resumer -> 'a option) -> 'a;
       (** [suspend block] suspends as a handler of
-          {!Concord.Tools.Suspend.extension-Suspend} would, by H1 to H4.
-          Whatever [block] returns, [suspend] performs an effect of the
-          scheduler, because the effect shows where the task ends. The last
-          effect that lets other tasks continue before it returns is made for
-          this call, and is not a constant.
+          {!Concord.Tools.Suspend.extension-Suspend} would, by H1 to H4. In any
+          case, [suspend] performs an effect of the scheduler, because the
+          effect shows where the task ends. The last effect that lets other
+          tasks continue before it returns is made for this call, and is not a
+          constant.
 
           - {b Raises} {!Elsewhere} without having called [block], if the
             calling task is not one of the scheduler's. *)
@@ -313,11 +313,12 @@ type plugin = Plugin.t = {
 
     {b Effects.} [Suspend] is performed first, so that any handler is found,
     even if it is not registered. It is not performed if the innermost handler
-    is known to be Eio's, because Eio doesn't handle it. Nor is it performed in
-    the tasks of a scheduler that takes every effect. Such a scheduler is found
-    because it is registered, or by asking its plug-in in a thread in which
-    nothing is registered. A scheduler that runs inside one of its tasks is
-    found only if it is registered by itself, by {!using} or by {!using_plugin}.
+    is known to be Eio's, because Eio doesn't handle it. It is not performed in
+    the tasks of a scheduler that takes every effect either. Such a scheduler is
+    found because it is registered, or by asking its plug-in in a thread in
+    which nothing is registered. A scheduler that runs inside one of its tasks
+    is found only if it is registered by itself, by {!using} or by
+    {!using_plugin}.
 
     {b Cost} of a scheduler that takes every effect: a read for each suspension
     if no such plug-in is linked. If one is, each suspension in the program, on
@@ -339,8 +340,8 @@ val using_plugin : plugin -> (unit -> 'a) -> 'a
     this thread's innermost one, also for the users of [Domain_local_await].
     [loop] runs the scheduler's loop on the calling thread, and nothing else. It
     does not suspend the task that called it, except by blocking the thread. If
-    the scheduler takes every effect, the domains that [loop] spawns inherit the
-    registration.
+    the scheduler takes every effect, the domains that [loop] spawns know of it
+    too.
 
     - {b Suspends} and is {b cancelled} like {!using}, before [loop] begins. *)
 

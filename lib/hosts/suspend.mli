@@ -59,17 +59,17 @@ val suspend : ('a resumer -> 'a option) -> 'a
       [e]. *)
 
 exception Never_resumed
-(** A task waits that nothing can resume any more. The exception is raised where
-    it waits.
+(** Nothing can resume the waiting task. The exception is raised where the task
+    waits.
 
     {b Always.} On Linux a thread that runs no scheduler, or {!Concord_fifo},
     gets the exception if the program has nothing else. This means no other
     thread or domain, now or before, no pending timeout, and no signal handler.
     Such a task would wait forever. For example, it locks its own mutex, reads a
-    promise that no other code has, or waits for [Event.select []]. Of the tasks
-    of {!Concord_fifo} one gets the exception at a time, the innermost scope's
-    and latest first. The tasks that wait for it, or for a lock that it holds,
-    continue when it unwinds.
+    promise that no other code has, or waits for [Event.select []]. In
+    {!Concord_fifo} one task gets the exception at a time, that of the innermost
+    scope and the latest first. The tasks that wait for it, or for a lock that
+    it holds, continue when it unwinds.
 
     {v
     let mutex = Mutex.create ()
@@ -81,16 +81,16 @@ exception Never_resumed
     thread, a domain or a signal handler was seen. After that it costs one read.
     A thread that C code has started counts as any other. Signal handlers count
     for the signals 1 to 31. A handler of a real-time signal is not seen,
-    because the C library may have some for itself. Nor is a handler of
-    [SIGSEGV] if it is the only one, because OCaml has one to notice that the
-    stack is used up.
+    because the C library may have some for itself. A handler of [SIGSEGV] is
+    not seen either if it is the only one, because OCaml has one to notice that
+    the stack is used up.
 
     {b To find lost tasks} elsewhere, set the environment variable
     [CONCORD_DEBUG] to [leaks] before the program starts. Otherwise such a task
     is lost in silence, and never gives back what it holds. With [leaks], a task
-    gets the exception if nothing refers to its resumer any more. The frames of
-    the task are written to the standard error too. So is a report of a host
-    that breaks H3, because its resumer answers [true] twice. (A resumer that is
+    gets the exception once nothing refers to its resumer. The frames of the
+    task are written to the standard error too. So is a report of a host that
+    breaks H3, because its resumer answers [true] twice. (A resumer that is
     called again, and answers [false], is not at fault, by H2.) A suspension
     costs some microseconds.
 

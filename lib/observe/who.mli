@@ -39,7 +39,8 @@ val here : ?domain:int -> t -> t
 (** The same task, in this domain. *)
 
 val same : t -> t -> bool
-(** [true] if both are one task. [false] also if that is not known. *)
+(** [true] if both are one task. [false] if they aren't, or that is not known.
+*)
 
 val of_thread : unit -> t
 (** The calling system thread. *)

@@ -73,8 +73,8 @@
       other for something that could resume it.) *)
 
 exception Deadlock of int
-(** {!Deadlock}[ n] is raised by [start] if [n] threads were left, and nothing
-    could resume them (see {!Concord.Tools.Host_kit.may_be_woken}). *)
+(** [start] raises [Deadlock n] if [n] threads were left, and nothing could
+    resume them (see {!Concord.Tools.Host_kit.may_be_woken}). *)
 
 exception Ended
 (** [Ended] ends a thread in direct style. [halt] and [stop] raise it. Once the

@@ -37,7 +37,7 @@ val case :
   'b
 (** [case handle] is [handle], for one case of a handler that does not keep the
     continuation. If [handle k] returns or raises without having resumed [k],
-    [case handle k] calls {!drop}[ k] before it returns or raises the same.
+    [case handle k] calls {!drop} before it returns or raises the same.
 
     A handler that keeps continuations to resume them later, as a scheduler
     does, must not use it, because the continuations that it kept have ended. If

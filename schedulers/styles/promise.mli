@@ -11,7 +11,7 @@ include Signatures.Monadic
     A promise belongs to the system thread that made it. *)
 
 val ready : 'a -> 'a t
-(** [ready v] is {!return}[ v]. *)
+(** [ready v] is {!return} of [v]. *)
 
 val blocked : unit -> 'a t
 (** [blocked ()] is a promise that is not fulfilled yet. *)

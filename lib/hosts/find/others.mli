@@ -2,12 +2,12 @@
 
 val may_wake : asleep:int -> bool
 (** [true] if a timeout is pending, or there is another thread besides [asleep]
-    threads that are known to wait themselves. [true] also if that is not known.
-*)
+    threads that are known to wait themselves. It is [true] too if that is not
+    known. *)
 
 val handle_signals : unit -> bool
-(** [true] if the program has a signal handler, which might wake a task. [true]
-    also if that is not known. *)
+(** [true] if the program has a signal handler, which might wake a task. It is
+    [true] too if that is not known. *)
 
 (** {2 A program with nothing else} *)
 
