@@ -1,12 +1,11 @@
-(** What the environment variable [CONCORD_AIO] asks for: words between commas.
-*)
+(** The words of the environment variable [CONCORD_AIO], between commas. *)
 
 type multiplexer = Poll | Io_uring
 
 type t = {
   multiplexer : multiplexer option;
-      (** [poll] or [io_uring]; [None] if it has neither. *)
-  domain : bool;  (** [domain]: the shared poller has a domain of its own. *)
+      (** [poll] or [io_uring], or [None] if it has neither. *)
+  domain : bool;  (** [domain] gives the shared poller a domain of its own. *)
 }
 
 val read : unit -> t

@@ -1,6 +1,6 @@
-(** What channels of both directions have: a descriptor whose owner one or more
-    channels share, and which is closed with the last of them; a lock; Stdlib's
-    flags and exceptions.
+(** The part that channels of both directions have in common. It has a
+    descriptor, a lock, and Stdlib's flags and exceptions. One or more channels
+    share the owner of the descriptor, which is closed with the last of them.
 
     The channels of the standard descriptors stay with the number, whatever
     [dup2] or other channels do to it. *)
@@ -8,16 +8,16 @@
 type t
 
 val create : ?standard:bool -> Unix.file_descr -> t
-(** With [~standard:true], for one of the three standard descriptors: it need
-    not be open. *)
+(** With [~standard:true] it is for one of the three standard descriptors, which
+    need not be open. *)
 
 val open_ : open_flag list -> int -> string -> (Unix.file_descr -> 'a) -> 'a
 (** [open_ flags perm name of_descr] is the channel that [of_descr] makes of the
     file. {b Suspends} while a worker opens it. *)
 
 val close : t -> unit
-(** Does nothing if it was closed before. The operations of this channel that
-    wait raise [EBADF]; if it is the last channel, see {!Io.close}. *)
+(** If it was closed before, it does nothing. The operations of this channel
+    that wait raise [EBADF]. If it is the last channel, see {!Io.close}. *)
 
 val descr : t -> Unix.file_descr
 val is_file : t -> bool
@@ -26,9 +26,10 @@ val is_closed : t -> bool
 (** {2 Operations} *)
 
 val locked : t -> (unit -> 'a) -> 'a
-(** An operation: the others of this channel wait until it has ended.
+(** [locked t f] is [f ()], as an operation. The others of this channel wait
+    until it has ended.
 
-    - {b Raises} [Sys_error] with Stdlib's text where it raises
+    - {b Raises} [Sys_error] with Stdlib's text where [f] raises
       [Unix.Unix_error], or if the channel is closed. *)
 
 val read : t -> bytes -> int -> int -> int
@@ -38,13 +39,13 @@ val write : t -> bytes -> int -> int -> int
 (** {!Io.write}. *)
 
 val length : t -> int
-(** Of the file or disk. Never suspends.
+(** The length of the file or disk. Never suspends.
 
     - {b Raises} [Unix.Unix_error] if there is none, as Stdlib does. *)
 
 val first_position : t -> int option -> int
-(** Where in the file a channel begins that is made at that position; as in
-    Stdlib 0, or -1 by no position, if that is no file. *)
+(** The first position of a channel that is made at that position of the file.
+    If it is not a file, it is 0 as in Stdlib, or -1 if there is no position. *)
 
 val seek : t -> int -> unit
-(** As [Unix.lseek], from the beginning. Never suspends. *)
+(** [seek] is [Unix.lseek], from the beginning. Never suspends. *)

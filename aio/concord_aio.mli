@@ -2,12 +2,10 @@
 
     {b Stability}: experimental, may change in any release.
 
-    After [open Concord_aio] code that reads and writes channels, descriptors
-    and sockets under the names of Stdlib and [Unix] suspends the calling task
-    only, whatever its host: of [Concord_fifo], of Eio, of a pool, a thread, a
-    domain, a thread of [Concord_styles]. End of file and errors arrive as
-    exceptions, as before, with a backtrace; so code that closes what it opened
-    on any exception goes on doing so, also when the task is cancelled.
+    The functions of Stdlib and [Unix] block the whole thread, with all of its
+    tasks. After [open Concord_aio] the same code suspends the calling task
+    only, whatever its host. The host may be [Concord_fifo], Eio, a pool,
+    [Concord_styles], or a plain thread or domain.
 
     {[
       # open Concord_aio
@@ -34,99 +32,105 @@
       - : unit = ()
     ]}
 
-    {2 What holds for all operations}
+    End of file and errors arrive as exceptions, as before, with a backtrace. So
+    code that closes its files on any exception still does so, even if the task
+    is cancelled.
 
-    - {b Suspends}: an operation that must wait suspends the calling task, until
-      the descriptor is ready. One that need not wait does not suspend, but
-      after 128 of these in a domain the next one is {!Concord.Tasks.yield}
-      first, so that a task which always has something to read lets the others
+    {{!/concord/aio}Asynchronous I/O} is a guide, with the reasons, the limits
+    of the threads, and figures.
+
+    {2 Rules for all operations}
+
+    - {b Suspends}. An operation that has to wait suspends the calling task
+      until the descriptor is ready. Otherwise it doesn't suspend. But after 128
+      such operations in a domain the next one calls {!Concord.Tasks.yield}
+      first, so that a task that always has something to read lets other tasks
       run.
-    - {b Cancelled} while suspended: the host's exception is raised, and nothing
-      was read or written, unless it says otherwise below. Not so for regular
-      files, of which the operation in progress is completed first.
-    - {b Order}: those that wait for one descriptor are all resumed when it is
+    - {b Cancelled} while suspended, an operation raises the host's exception,
+      and nothing was read or written, unless its documentation says so.
+      However, if it is an operation on a regular file, it is completed first.
+    - {b Order}. All tasks that wait for one descriptor are resumed when it is
       ready, in the order of their arrival, and try again. A channel has a lock,
-      which serves them in the order of their arrival.
-    - {b Signals}: an operation that a signal interrupts goes on ([EINTR] is
-      never raised). What its handler raises is raised as the host says. A peer
-      that is gone sends the process [SIGPIPE] when it is written to, as ever:
-      ignore that signal to get [EPIPE].
-    - {b Closing}: after {!close} no operation reads or writes another file that
+      which serves tasks in the order of their arrival.
+    - {b Signals}. If a signal interrupts an operation, the operation continues
+      ([EINTR] is never raised). If its handler raises, the host decides where
+      the exception is raised. If you write to a connection that the peer has
+      closed, the process gets [SIGPIPE], as always. Ignore that signal to get
+      [EPIPE] instead.
+    - {b Closing}. After {!close} no operation reads or writes another file that
       has got the number since.
-    - {b Non-blocking}: operations on a descriptor that the system can wait for
-      set [O_NONBLOCK], and leave it. The flag is shared with the other
-      processes that have the same file open. The descriptors 0, 1 and 2 are
-      spared by [read] and [write], and by {!stdin}, {!stdout} and {!stderr}:
-      they wait until the descriptor is ready and then block, should another
-      process have been faster.
-    - {b Cost}: that of the system call, while nothing must wait. On a
-      descriptor each operation needs two more, which ask what it is and whether
-      it is non-blocking. A channel does this once. To wait is O(log n) for [n]
-      that are waited for, and a system call if another thread polls.
-    - {b Regular files}, disks, and what else the system cannot wait for: what
-      is in memory is opened, read and written at once, where Linux says so. All
-      else is done by system threads, and so are {!getaddrinfo} and
-      {!getnameinfo}.
+    - {b Non-blocking}. Operations set [O_NONBLOCK] on a descriptor that the
+      system can wait for, and leave it set. Other processes that have the same
+      file open share the flag. [read] and [write], and {!stdin}, {!stdout} and
+      {!stderr}, don't set it on the descriptors 0, 1 and 2. Instead, they wait
+      until the descriptor is ready. Then they block if another process was
+      faster.
+    - {b Cost} is that of the system call, if nothing has to wait. An operation
+      on a descriptor needs two more system calls, which ask for the kind of the
+      descriptor and whether it is non-blocking. A channel does this once.
+      Waiting takes O(log n) for [n] descriptors that tasks wait for, and a
+      system call if another thread polls.
+    - {b Regular files}, disks, and other files that the system cannot wait for
+      are opened, read and written at once if their data is in memory, and Linux
+      says so. Otherwise system threads do the work. They also do that of
+      {!getaddrinfo} and {!getnameinfo}.
 
-    {2 Who polls}
+    {2 Which thread polls}
 
-    In {!run}, the loop that runs the tasks, and no other thread. For all other
-    tasks one thread of the main domain, which is started by the first wait or
-    when the program spawns its first domain, blocks all signals, and does not
-    delay the end of the program. Two or three descriptors belong to it and to
-    each [run].
+    In {!run}, the loop that runs the tasks polls, and no other thread. For all
+    other tasks one thread of the main domain polls. It starts at the first
+    wait, or when the program spawns its first domain. It blocks all signals,
+    and does not delay the end of the program. Two or three descriptors belong
+    to it and to each [run].
 
-    {b Unix.close}: use {!close} for a descriptor for which a task waits. After
-    [Unix.close] the task may wait forever.
-
-    {b Settings}: the environment variable [CONCORD_AIO] has words between
-    commas: [poll] or [io_uring], by which all of them wait, and [domain], which
-    gives the thread a domain of its own. If a word is unknown, or the system
-    lacks what it asks for, the first wait raises [Failure].
-
-    {b Fork}: in a child process a thread is started again by the first wait; a
-    {!run} that goes on there polls for itself. What waited for the parent's
-    thread when it forked is not resumed in the child.
-
-    {{!/concord/aio}Asynchronous I/O} has the reasons, the limits of the
-    threads, and figures. *)
+    - {b Unix.close}. If a task waits for a descriptor, close the descriptor by
+      {!close}. After [Unix.close] the task may wait forever.
+    - {b Settings}. The environment variable [CONCORD_AIO] has words between
+      commas. [poll] and [io_uring] choose how all of them wait. [domain] gives
+      the thread a domain of its own. If a word is unknown, or the system
+      doesn't support it, the first wait raises [Failure].
+    - {b Fork}. In a child process the first wait starts a thread again, and a
+      {!run} that continues there polls for itself. Tasks that waited for the
+      parent's thread at the fork are not resumed in the child. *)
 
 open Unix
 
 val run : (unit -> 'a) -> 'a
-(** [run f] is [Concord_fifo.run f], whose tasks wait for descriptors in the
-    loop: it polls when all of them wait, and while it is busy after every 64
-    turns. Several domains may have a [run] each; each polls for its own tasks.
-    At the end {!stdout} and {!stderr} are flushed.
+(** [run f] is [Concord_fifo.run f], except that its loop polls for the tasks
+    that wait for descriptors. It polls when all tasks wait, and after every 64
+    turns while it is busy. Each of several domains may have a [run], which
+    polls for its own tasks. At the end {!stdout} and {!stderr} are flushed.
 
-    In a task of another scheduler, and in another [run], the loop cannot poll
-    without stopping that scheduler: then it suspends its task, and the thread
-    polls. So it does for a scheduler that runs in a task of [run], if that is
-    registered, as [Host_kit.using] does it; one that is not, and that blocks
-    the thread of the loop, waits for ever for a descriptor.
+    In a task of another scheduler, and in another [run], the loop can't poll
+    without stopping that scheduler. So it suspends its task, and the thread
+    polls instead. The thread also polls for a scheduler that runs in a task of
+    [run], if that scheduler is registered, for example by [Host_kit.using]. If
+    it is not, and it blocks the thread of the loop, it waits forever for a
+    descriptor.
 
-    Otherwise as [Concord_fifo.run].
-
-    - {b Raises} [Unix.Unix_error] if no descriptor is left for the loop to be
-      woken by. *)
+    - {b Raises} [Unix.Unix_error] if no descriptor is left to wake the loop. *)
 
 (** {1 Events} *)
 
 val readable_evt : file_descr -> unit Concord.Event.t
 (** [readable_evt fd] is ready while [fd] has something to read, is at its end,
-    or has failed. A choice among a message, a descriptor and a timeout is
+    or has failed. For example, this is a choice among a message, a descriptor
+    and a timeout:
     [Event.select [ Mvar.take_evt box; readable_evt fd; Event.timeout 1. ]].
 
-    - {b Suspends} until then. {b Cancelled}: nothing has happened.
-    - {b Order}: all that wait are resumed. {b Cost}: O(log n) for [n]
-      descriptors that are waited for, and a system call; to withdraw is the
-      same, amortised.
+    - {b Suspends} until then.
+    - {b Cancelled}, it has changed nothing.
+    - {b Order}. All tasks that wait are resumed.
+    - {b Cost}: O(log n) for [n] descriptors that tasks wait for, and a system
+      call. Cancelling costs the same, amortised.
     - {b Raises} [Unix.Unix_error] with [EBADF] if [fd] is not open, or is
-      closed by {!close} meanwhile; with [EMFILE] or the like if the thread that
+      closed by {!close} meanwhile.
+    - {b Raises} [Unix.Unix_error] with [EMFILE] or the like if the thread that
       polls cannot be started. *)
 
 val writable_evt : file_descr -> unit Concord.Event.t
-(** As {!readable_evt}, for a descriptor that can be written to. *)
+(** [writable_evt fd] is {!readable_evt}, for a descriptor that can be written
+    to. *)
 
 (** {1 Descriptors and sockets} *)
 
@@ -134,26 +138,30 @@ include module type of Descriptor
 
 (** {1 Channels}
 
-    They are other types than Stdlib's, with the same operations under the same
-    names. What fails raises [Sys_error] with the text that Stdlib's channels
-    give, and the end of the input raises [End_of_file].
+    These channels have other types than Stdlib's, but the same operations under
+    the same names. If an operation fails, it raises [Sys_error] with the text
+    of Stdlib's channels. At the end of the input it raises [End_of_file].
 
-    {b Differences.} An input operation that is cancelled has taken nothing from
-    the channel: a line of which a part has come is still there. (So a line, or
-    the [n] bytes of {!really_input_string}, must fit in memory twice.) A
-    channel may be closed while other tasks use it: these get [Sys_error].
-    Channels of one descriptor, an [in_channel] and an [out_channel] of a socket
-    say, share it: the last one that is closed closes it, once. {!close_out}
-    closes the channel also if it cannot write the rest. What is not written
-    when the program ends is lost, but for what {!run} flushes.
+    {b Differences from Stdlib's channels.}
+
+    - If an input operation is cancelled, it has taken nothing from the channel.
+      Even part of a line is still there. (So a line, or the [n] bytes of
+      {!really_input_string}, must fit in memory twice.)
+    - You may close a channel while other tasks use it. They get [Sys_error].
+    - Several channels of one descriptor share it, for example an [in_channel]
+      and an [out_channel] of a socket. When the last of them is closed, the
+      descriptor is closed, once.
+    - {!close_out} closes the channel even if it cannot write the rest.
+    - Data that is not written when the program ends is lost, except for the
+      channels that {!run} flushes.
 
     {b Not here.} Stdlib's [print_string] and the like, [Printf.printf] and
-    [Format.printf] go on writing to Stdlib's own buffers, at once and in one
-    order with each other; [flush_all] flushes those. Stdlib's functions that
-    take a channel and have no namesake here refuse these channels, by their
-    types: [Printf.fprintf] (use [sprintf] and {!output_string}),
-    [Scanf.Scanning.from_channel], [Marshal.to_channel], [LargeFile], and the
-    modules [In_channel] and [Out_channel]. *)
+    [Format.printf] still write to Stdlib's own buffers, at once and in one
+    order with each other. [flush_all] flushes those. Some of Stdlib's functions
+    take a channel and have no namesake here. They are [Printf.fprintf] (use
+    [sprintf] and {!output_string}), [Scanf.Scanning.from_channel],
+    [Marshal.to_channel], [LargeFile], and the modules [In_channel] and
+    [Out_channel]. The type checker rejects these channels there. *)
 
 include module type of Input_channel
 include module type of Output_channel
@@ -161,8 +169,8 @@ include module type of Output_channel
 (** {2 Standard input} *)
 
 val read_line : unit -> string
-(** As Stdlib's: flushes {!stdout}, and Stdlib's, and then is
-    [input_line stdin]. *)
+(** [read_line ()] flushes {!stdout}, and Stdlib's, and then is
+    [input_line stdin], like Stdlib's function. *)
 
 val read_int : unit -> int
 val read_int_opt : unit -> int option

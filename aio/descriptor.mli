@@ -2,16 +2,21 @@
 
 open Unix
 
+(** {2 Reading and writing} *)
+
 val read : file_descr -> bytes -> int -> int -> int
-(** As [Unix.read]. *)
+(** [read] is [Unix.read]. *)
 
 val write : file_descr -> bytes -> int -> int -> int
-(** As [Unix.write]: all of it. {b Cancelled}, or on an error, the first part
-    may have been written. *)
+(** [write] is [Unix.write], and writes everything. If it is {b cancelled}, or
+    fails, the first part may have been written. *)
 
 val single_write : file_descr -> bytes -> int -> int -> int
 val write_substring : file_descr -> string -> int -> int -> int
+
 val single_write_substring : file_descr -> string -> int -> int -> int
+(** {2 Sockets} *)
+
 val recv : file_descr -> bytes -> int -> int -> msg_flag list -> int
 val send : file_descr -> bytes -> int -> int -> msg_flag list -> int
 val send_substring : file_descr -> string -> int -> int -> msg_flag list -> int
@@ -23,52 +28,59 @@ val sendto :
   file_descr -> bytes -> int -> int -> msg_flag list -> sockaddr -> int
 
 val accept : ?cloexec:bool -> file_descr -> file_descr * sockaddr
-(** As [Unix.accept], but close-on-exec unless told otherwise. A connection
-    whose peer is gone before it was accepted is passed over.
+(** [accept] is [Unix.accept], but close-on-exec unless you ask for something
+    else. If a peer has gone before its connection was accepted, the connection
+    is skipped.
 
-    - {b Raises} [Unix.Unix_error] with [EMFILE] if no descriptor is left: the
+    - {b Raises} [Unix.Unix_error] with [EMFILE] if no descriptor is left. The
       connection still waits. *)
 
 val accept_evt :
   ?cloexec:bool -> file_descr -> (file_descr * sockaddr) Concord.Event.t
-(** {!accept} as an event: if another alternative is taken, or the task is
-    cancelled, no connection was accepted. *)
+(** [accept_evt] is {!accept} as an event. If another alternative is taken, or
+    the task is cancelled, no connection was accepted. *)
 
 val connect : file_descr -> sockaddr -> unit
-(** As [Unix.connect]. {b Cancelled}: the connection may be made nevertheless;
-    close the socket. *)
+(** [connect] is [Unix.connect]. If it is {b cancelled}, the connection may be
+    made nevertheless, so close the socket. *)
+
+(** {2 Opening and closing} *)
 
 val close : file_descr -> unit
-(** As [Unix.close]. A task that waits for the descriptor gets
-    [Unix_error (EBADF, _, _)], whatever its host, and so do the channels of the
-    descriptor. ([Unix.close] would let them wait, perhaps for ever.) When
-    [close] returns, the system has closed it, and a port, say, is free; but if
-    a thread is reading or writing a file it is closed when that has ended.
+(** [close] is [Unix.close], and wakes the tasks that wait for the descriptor.
+    They get [Unix_error (EBADF, _, _)], whatever their host, and so do the
+    channels of the descriptor. ([Unix.close] would let them wait, perhaps
+    forever.) When [close] returns, the system has closed the descriptor, so for
+    example its port is free. However, if a thread is reading or writing a file,
+    the file is closed when that has ended.
 
-    - {b Suspends} while a loop that polls in another thread lets go of the
-      descriptor, some microseconds. Not cancelled. In a signal handler that has
-      interrupted the loop, or in a callback in which nothing can be suspended,
-      it returns at once, and the loop closes it.
+    - {b Suspends} for some microseconds, while a loop that polls in another
+      thread releases the descriptor. If nothing can be suspended, it returns at
+      once, and the loop closes the descriptor. This is so in a callback, and in
+      a signal handler that has interrupted the loop.
+    - {b Cancelled} never.
     - {b Raises} [Unix_error] with [EBADF] if it is closed, or being closed. *)
 
 val openfile : string -> open_flag list -> file_perm -> file_descr
-(** As [Unix.openfile], and close-on-exec. {b Cancelled}: at once; what is
-    opened nevertheless is closed. *)
+(** [openfile] is [Unix.openfile], and close-on-exec. If it is {b cancelled}, it
+    raises at once. If the file is opened nevertheless, it is closed. *)
 
 val with_file :
   string -> open_flag list -> file_perm -> (file_descr -> 'a) -> 'a
-(** [with_file name flags perm f] is [f (openfile name flags perm)]; then, also
-    if [f] raised, the descriptor is closed. [f] does not close it. *)
+(** [with_file name flags perm f] is [f (openfile name flags perm)]. It closes
+    the descriptor afterwards, even if [f] raised. [f] must not close it. *)
+
+(** {2 Names of hosts, and time} *)
 
 val getaddrinfo : string -> string -> getaddrinfo_option list -> addr_info list
-(** As [Unix.getaddrinfo], by a system thread. {b Cancelled}: at once; its
-    answer is dropped. *)
+(** [getaddrinfo] is [Unix.getaddrinfo], in a system thread. If it is
+    {b cancelled}, it raises at once, and its answer is dropped. *)
 
 val getnameinfo : sockaddr -> getnameinfo_option list -> name_info
-(** As {!getaddrinfo}. *)
+(** [getnameinfo] is [Unix.getnameinfo], like {!getaddrinfo}. *)
 
 val sleep : int -> unit
-(** As [Unix.sleep]; see [Concord.Event.timeout]. *)
+(** [sleep] is [Unix.sleep] (see [Concord.Event.timeout]). *)
 
 val sleepf : float -> unit
-(** As [Unix.sleepf]. *)
+(** [sleepf] is [Unix.sleepf]. *)

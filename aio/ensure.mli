@@ -15,4 +15,5 @@ val completed : ('t -> unit) -> 't -> unit
     it, and then raises what the handler raised. So [f t] must do no harm the
     second time.
 
-    - {b Raises} [Unix.Unix_error] and [Sys_error] at once: they are [f]'s. *)
+    - {b Raises} [Unix.Unix_error] and [Sys_error] at once, because they are
+      [f]'s. *)

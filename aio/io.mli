@@ -1,24 +1,24 @@
-(** Operations on a descriptor: how its owner is found and closed, and what
-    waits until a system call need not. *)
+(** Operations on a descriptor. This module finds and closes the descriptor's
+    owner, and waits until a system call doesn't have to. *)
 
 type kind =
-  | File  (** For which the system does not wait: a worker does. *)
-  | Stream  (** Which is non-blocking. *)
+  | File  (** The system does not wait for it, so a worker does. *)
+  | Stream  (** It is non-blocking. *)
   | Shared
-      (** Which other processes have too, so that it is not made non-blocking:
-          an operation waits until it is ready, and then may block. The three
-          that the process began with are. *)
+      (** Other processes have it too, so it is not made non-blocking. An
+          operation waits until it is ready, and then may block. The three
+          descriptors that the process began with are shared. *)
 
 type t = {
   owner : Owner.t;  (** With a reference to it. *)
   kind : kind;
   shut : unit Concord.Promise.t option;
-      (** Once it is filled all operations raise [EBADF], also those that wait:
-          for one channel of several that share the owner. *)
+      (** Once it is filled all operations raise [EBADF], even those that wait.
+          It is for one channel of several that share the owner. *)
 }
 
 val find : ?shut:unit Concord.Promise.t -> string -> Unix.file_descr -> t
-(** {!Owner.find}, and of which kind its object is.
+(** {!Owner.find}, and the kind of its object.
 
     - {b Suspends} only while another thread closes it. *)
 
@@ -27,10 +27,11 @@ val with_ :
 (** With a reference from {!find}. *)
 
 val with_now : string -> Unix.file_descr -> (t -> 'a) -> 'a
-(** The same for what cannot suspend. Non-blocking, also if it is standard. *)
+(** {!with_}, for code that cannot suspend. The descriptor is non-blocking, even
+    if it is standard. *)
 
 val close_owner : Owner.t -> bool
-(** As {!close}; [false] if it was closing. *)
+(** {!close}, except that it is [false] if the owner was closing. *)
 
 val close : Unix.file_descr -> unit
 (** {!Concord_aio.close}. *)
@@ -38,13 +39,14 @@ val close : Unix.file_descr -> unit
 (** {2 Operations} *)
 
 val check : string -> int -> int -> int -> unit
-(** [check name length pos len]: are the [len] bytes from [pos] within [length]?
+(** [check name length pos len] checks that the [len] bytes from [pos] are
+    within [length].
 
-    - {b Raises} [Invalid_argument name] if not. *)
+    - {b Raises} [Invalid_argument name] if they are not. *)
 
 val give_turn : unit -> unit
-(** To be called before each operation that may not have to wait: every 128th
-    time it is {!Concord.Tasks.yield}, if the host can do that. *)
+(** Call it before each operation that may not have to wait. Every 128th time it
+    is {!Concord.Tasks.yield}, if the host can do that. *)
 
 val using : string -> t -> (unit -> 'a) -> 'a
 (** {!Owner.using}. *)
@@ -55,15 +57,15 @@ val wait : t -> Poller.direction -> unit
     - {b Raises} [Unix.Unix_error] with [EBADF] if its owner is closing. *)
 
 val retry : string -> t -> wait:(unit -> unit) -> (unit -> 'a) -> 'a
-(** [retry name t ~wait f] calls the system call [f] until it does not fail with
-    [EAGAIN], after which it calls [wait], or [EINTR]. {!give_turn} comes first.
-*)
+(** [retry name t ~wait f] calls the system call [f] again while it fails with
+    [EAGAIN] or [EINTR]. After [EAGAIN] it calls [wait] first. {!give_turn}
+    comes before all. *)
 
 val perform : string -> t -> Poller.direction -> (unit -> 'a) -> 'a
-(** [perform name t direction f] calls the system call [f] once that need not
+(** [perform name t direction f] calls the system call [f] once it need not
     wait.
 
-    - {b Suspends}, {b Cancelled} as {!read}. *)
+    - {b Suspends} and is {b cancelled} like {!read}. *)
 
 val read : t -> bytes -> int -> int -> int
 (** {!Concord_aio.read}. *)

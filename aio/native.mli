@@ -1,7 +1,7 @@
-(** What [Unix] cannot ask the system. *)
+(** System calls that [Unix] doesn't have. *)
 
 type nature = int
-(** What a descriptor is, and of which object of the kernel. *)
+(** The kind of a descriptor, and its object of the kernel. *)
 
 val nature : nonblock:bool -> Unix.file_descr -> nature
 (** With [~nonblock:true] the descriptor, unless {!is_file}, is non-blocking
@@ -10,19 +10,20 @@ val nature : nonblock:bool -> Unix.file_descr -> nature
     - {b Raises} [Unix.Unix_error] if it is not open. *)
 
 val is_file : nature -> bool
-(** The system cannot wait for it, or it is a regular file or a disk, for which
-    the system never waits, although reading takes time. *)
+(** [true] if the system cannot wait for it, or if it is a regular file or a
+    disk. For the latter the system never waits, although reading takes time. *)
 
 val read_now : Unix.file_descr -> bytes -> int -> int -> int
-(** As [Unix.read], if what is asked for is in memory; else -1, or if it cannot
-    be known. The part must be one of the bytes'. *)
+(** [Unix.read], if the data is in memory. Otherwise, or if that cannot be
+    known, it is -1. The part must be within the bytes. *)
 
 val write_now : Unix.file_descr -> bytes -> int -> int -> int
-(** As [Unix.single_write], if that need not wait; else as {!read_now}. *)
+(** [Unix.single_write], if that need not wait. Otherwise it is like
+    {!read_now}. *)
 
 val open_now : string -> Unix.open_flag list -> Unix.file_descr option
 (** [openfile], close-on-exec, of a regular file that exists, if the system has
-    all names in memory; else [None], as on an error. *)
+    all names in memory. Otherwise, and on an error, it is [None]. *)
 
 val generation : unit -> int
-(** Another number in each process that this one forks. *)
+(** A number that is different in each process that this one forks. *)

@@ -1,29 +1,36 @@
-(** Channels to write to: what was not yet written is in a buffer. *)
+(** Channels to write to. A buffer has the data that was not yet written. *)
+
+(** {2 Channels to write to} *)
 
 type out_channel
 
 val stdout : out_channel
 
 val stderr : out_channel
-(** Buffers of their own, beside those of Stdlib: do not mix the two. *)
+(** [stdout] and [stderr] have buffers of their own, beside those of Stdlib. Do
+    not mix the two. *)
 
 val out_channel_of_descr : Unix.file_descr -> out_channel
 val descr_of_out_channel : out_channel -> Unix.file_descr
 
 val open_out : string -> out_channel
-(** As {!Concord_aio.open_in}. *)
+(** [open_out] is {!Concord_aio.open_in}, for writing. *)
 
 val open_out_bin : string -> out_channel
 val open_out_gen : open_flag list -> int -> string -> out_channel
 
 val with_open_out : string -> (out_channel -> 'a) -> 'a
-(** As {!Concord_aio.with_open_in}. What {!close_out} raises is raised, unless
-    [f] raised. *)
+(** [with_open_out] is {!Concord_aio.with_open_in}, for writing. If {!close_out}
+    raises, that exception is raised, unless [f] raised. *)
+
+(** {2 Writing} *)
 
 val output_char : out_channel -> char -> unit
-(** {b Suspends} only while the buffer is full and cannot be written.
-    {b Cancelled} there: the first part is in the buffer, or written. So do the
-    other functions called output. *)
+(** [output_char channel c] writes [c]. All functions whose names begin with
+    [output] suspend and are cancelled in this way:
+
+    - {b Suspends} only while the buffer is full and cannot be written.
+    - {b Cancelled} there, the first part is in the buffer, or written. *)
 
 val output_byte : out_channel -> int -> unit
 val output_string : out_channel -> string -> unit
@@ -33,28 +40,36 @@ val output_substring : out_channel -> string -> int -> int -> unit
 val output_binary_int : out_channel -> int -> unit
 
 val output_value : out_channel -> 'a -> unit
-(** The value is written by [Marshal] to a string first. *)
+(** [output_value channel v] writes [v]. It is first written by [Marshal] to a
+    string. *)
+
+(** {2 Position and mode} *)
 
 val pos_out : out_channel -> int
-(** Never suspends. *)
+(** [pos_out] is that of Stdlib. Never suspends. *)
 
 val seek_out : out_channel -> int -> unit
-(** {!flush}, and then goes to that position. *)
+(** [seek_out channel pos] calls {!flush}, and then moves to that position. *)
 
 val out_channel_length : out_channel -> int
-(** Of the file, without what is in the buffer, as Stdlib's. {b Suspends} only
-    while another task writes. *)
+(** The length of the file, without the data in the buffer, as in Stdlib.
+    {b Suspends} only while another task writes. *)
 
 val set_binary_mode_out : out_channel -> bool -> unit
 (** Does nothing. *)
 
+(** {2 Flushing and closing} *)
+
 val flush : out_channel -> unit
-(** {b Suspends} until the buffer is written. {b Cancelled}: the rest is still
-    in the buffer. Does nothing if the channel is closed. *)
+(** [flush channel] writes the buffer. If the channel is closed, it does
+    nothing.
+
+    - {b Suspends} until the buffer is written.
+    - {b Cancelled}, it leaves the rest in the buffer. *)
 
 val close_out : out_channel -> unit
-(** {!flush}, and then, also if that raises, closes the descriptor. Does nothing
-    if the channel is closed. *)
+(** [close_out channel] calls {!flush}, and then closes the descriptor, even if
+    that raises. If the channel is closed, it does nothing. *)
 
 val close_out_noerr : out_channel -> unit
-(** {!close_out}, and raises nothing. *)
+(** [close_out_noerr channel] is {!close_out}, but raises nothing. *)

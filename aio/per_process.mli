@@ -1,11 +1,11 @@
-(** A value of each process: a child process makes its own, because it has none
+(** A value of each process. A child process makes its own, because it has none
     of the parent's other threads. *)
 
 type 'a t
 
 val create : (unit -> 'a) -> 'a t
-(** [create make]: [make] is called by the first {!get} of a process, and what
-    threads that are in it at once make besides is dropped. *)
+(** [create make] is such a value. The first {!get} of a process calls [make].
+    If several threads call it at once, the other values are dropped. *)
 
 val get : 'a t -> 'a
 (** The same for all threads of a process. *)

@@ -1,5 +1,5 @@
-(** [poll(2)], by way of [iomux]: what every system has. *)
+(** A multiplexer by [poll(2)], by way of [iomux], which every system has. *)
 
 val create : ?size:int -> unit -> Multiplexer.t
-(** At first for so many. [wait] is O(n) for the [n] descriptors that are waited
-    for. *)
+(** [create ~size ()] has room for [size] at first. [wait] is O(n) for the [n]
+    descriptors that are waited for. *)

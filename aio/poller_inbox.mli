@@ -1,9 +1,10 @@
-(** How other threads, and tasks of the loop's own, reach a loop that polls:
-    messages, of which the first one wakes a loop that sleeps. *)
+(** How other threads, and tasks of the loop's own, reach a loop that polls.
+    They send messages, and the first message wakes a loop that sleeps. *)
 
 type 'a state =
-  | Awake of 'a list  (** These messages are not served; latest first. *)
-  | Asleep of int  (** So many wait for the loop, and there is no message. *)
+  | Awake of 'a list  (** The messages that are not served, latest first. *)
+  | Asleep of int
+      (** The number that wait for the loop. There is no message. *)
 
 type 'a t
 
@@ -18,18 +19,18 @@ val state : 'a t -> 'a state
 
 val post : 'a t -> 'a -> unit
 (** Makes {!bell} readable if the loop has announced that it sleeps, which takes
-    a system call. Never waits. A message that is posted twice in a row stands
-    once for both. A signal handler may call it. *)
+    a system call. Never waits. If a message is posted twice in a row, it is
+    served once. A signal handler may call it. *)
 
 (** {2 For the loop} *)
 
 val take : 'a t -> 'a list
-(** The loop is awake, and has these messages; latest first. It takes one step,
+(** The loop is awake, and has these messages, latest first. It takes one step,
     however many other threads post meanwhile, and has no polling point. *)
 
 val announce : 'a t -> waiting:int -> bool
-(** The loop is about to sleep, and so many wait for it. [false], and nothing
-    has changed, if there is a message. *)
+(** The loop is about to sleep, and [waiting] tasks wait for it. If there is a
+    message, it is [false], and nothing has changed. *)
 
 val bell : 'a t -> Unix.file_descr
 (** It wakes the loop by becoming readable, until {!listen}. *)

@@ -1,4 +1,5 @@
-(** Descriptors that become ready, as events, and who polls for them. *)
+(** Descriptors that become ready, as events, with the pollers that serve them.
+*)
 
 val wait : ?unless:unit Concord.Promise.t -> Owner.t -> Poller.direction -> unit
 (** Suspends the calling task until the descriptor may be ready, or the promise
@@ -13,18 +14,20 @@ val tentative_evt :
   Poller.direction ->
   (unit -> 'a option) ->
   'a Concord.Event.t
-(** [tentative_evt fd direction f] waits for [fd] as often as [f ()] is [None],
-    and gives what [f] gives. [f] does not wait. *)
+(** [tentative_evt fd direction f] waits for [fd] as long as [f ()] is [None],
+    and returns the value of [f]. [f] does not wait. *)
 
 val await_closed : exn option Concord.Promise.t -> unit
-(** Waits until what {!Owner.close} gave is filled; not so in a signal handler
-    that interrupts a poll. {b Suspends} without being cancelled. *)
+(** Waits until the promise of {!Owner.close} is filled, unless it is called in
+    a signal handler that interrupts a poll. It {b suspends} without being
+    cancelled. *)
 
 val run : (unit -> 'a) -> 'a
 (** {!Concord_aio.run}. *)
 
 val has_thread : unit -> bool
-(** Whether a thread was started to poll, in this process. *)
+(** [true] if a thread was started to poll, in this process. *)
 
 val waiting : unit -> int
-(** {!Poller.waiting}, of all pollers. For tests: it has the thread look. *)
+(** {!Poller.waiting}, of all pollers. For tests, because it makes the thread
+    check. *)

@@ -1,19 +1,24 @@
-(** Turning round who is in command: generators from iterators, and consumers
-    that are driven by pushes. It needs OCaml's effects alone, and works in
-    tasks of any host.
+(** Generators from iterators, and consumers from parsers.
 
-    {b Stability}: stable, but for the example {!Tree}. *)
+    {b Stability}: stable, but for the example {!Tree}.
+
+    An iterator calls your function for each element. A {!Generator} gives you
+    the elements one by one instead, when you ask. A parser asks for its input.
+    As a {!Consumer}, it gets its input when you have some. Both need OCaml's
+    effects alone, and work in tasks of any host. *)
 
 module Generator = Generator
-(** Values one by one, from whatever can be iterated over. *)
+(** Elements one by one, from any iterator. *)
 
 module Consumer = Consumer
-(** Code that reads, driven by those who have the data. *)
+(** Code that reads, which gets its input by pushes. *)
 
 module Tree = Tree
 (** Binary trees, as an example. *)
 
-(** {2 Under the names of the slides} *)
+(** {2 Under the names of the slides}
+
+    The slides are those of "Retrofitting Effect Handlers onto OCaml". *)
 
 module type ITERABLE = Generator.ITERABLE
 

@@ -1,12 +1,13 @@
-(** The inverse of a generator: code that reads in direct style, driven by those
-    who have the data.
+(** Code that reads in direct style, and gets its input by pushes. It is the
+    inverse of a generator.
 
     {b Stability}: stable.
 
-    A parser calls [read ()] for its next character, and is in command. A
-    consumer turns this round: {!push} gives it one, whenever there is one, and
-    it runs up to where it reads again. So it stands still in the middle of its
-    input, and many of them can be served by one loop.
+    A parser calls [read ()] for its next character. If your program gets
+    characters at its own pace, for example from many connections in one loop,
+    make a consumer of the parser. Each call of {!push} gives it one character,
+    and runs it up to the next [read]. So the parser stands still in the middle
+    of its input, and one loop can serve many of them:
 
     {[
       # let sum read =
@@ -24,12 +25,12 @@
     ]}
 
     The code runs in the task that calls {!push} or {!finish}, on a stack of its
-    own; its effects are handled there. It may be pushed to by several tasks,
-    also of different domains, but not at the same time. One that is dropped
-    leaks no memory, but its finalisers do not run: {!close} runs them. *)
+    own, and its effects are handled there. Several tasks may push, even on
+    different domains, but not at the same time. If you drop a consumer, no
+    memory leaks, but its finalisers do not run. {!close} runs them. *)
 
 type ('a, 'r) t
-(** Code that reads values of type ['a], and gives an ['r]. *)
+(** Code that reads values of type ['a], and returns an ['r]. *)
 
 val create : ((unit -> 'a option) -> 'r) -> ('a, 'r) t
 (** [create f] is a consumer that computes [f read]. Nothing runs before the
@@ -37,31 +38,31 @@ val create : ((unit -> 'a option) -> 'r) -> ('a, 'r) t
 
 val push : ('a, 'r) t -> 'a -> unit
 (** [push t v] gives [v] to the code, which runs up to its next read, or to its
-    end. If it has ended, [v] is dropped: see {!result}.
+    end. If the code has ended, [v] is dropped, and {!result} has the result.
 
     - {b Suspends} only where the code does.
-    - {b Raises} [e] if the code raises [e]; and again by {!finish}.
+    - {b Raises} [e] if the code raises [e]. {!finish} raises it again.
     - {b Raises} [Invalid_argument] if the code is running. *)
 
 val finish : ('a, 'r) t -> 'r
-(** [finish t] tells the code that there is no more: [read ()] is [None] from
-    now on. The result is that of the code.
+(** [finish t] ends the input, so that [read ()] is [None] from now on, and
+    returns the result of the code.
 
     - {b Raises} [e] if the code raises [e], or has raised it.
     - {b Raises} [Invalid_argument] if the code is running. *)
 
 val result : ('a, 'r) t -> 'r option
-(** What the code has given, if it has ended.
+(** [result t] is the result of the code, if it has ended.
 
-    - {b Raises} [e] if it has raised [e]. *)
+    - {b Raises} [e] if the code has raised [e]. *)
 
 exception Closed
-(** Raised by {!close} where the code reads, and by {!finish} and {!result}
-    after that. *)
+(** {!close} raises [Closed] where the code reads. After that {!finish} and
+    {!result} raise it too. *)
 
 val close : ('a, 'r) t -> unit
-(** [close t] ends the code, by raising {!Closed} where it reads: its finalisers
-    run. Nothing happens if it has ended.
+(** [close t] ends the code by raising {!Closed} where it reads, so that its
+    finalisers run. If the code has ended, nothing happens.
 
     - {b Raises} [e] if the code raises [e] instead of {!Closed}.
     - {b Raises} [Invalid_argument] if the code is running. *)

@@ -1,12 +1,11 @@
-(** Values one by one, from whatever can be iterated over.
+(** Elements one by one, from any iterator.
 
     {b Stability}: stable.
 
-    An iterator calls a function for each element, and is in command until it
-    has called it for the last one. A generator turns this round: the consumer
-    asks for the next element, and the traversal runs up to there. One effect
-    makes a generator of any iterator ("Retrofitting Effect Handlers onto
-    OCaml", the slides on generators).
+    An iterator calls a function for each element, and returns after the last
+    one. If you need the next element at a time of your choice, make a generator
+    of the iterator. Each call of {!next} runs the traversal up to the next
+    element:
 
     {[
       # let letters = Generator.of_iter (fun yield -> String.iter yield "ab")
@@ -21,19 +20,24 @@
       - : char option = None
     ]}
 
+    One effect makes a generator of any iterator ("Retrofitting Effect Handlers
+    onto OCaml", the slides on generators).
+
     {2 The traversal}
 
-    runs on a stack of its own, in the task that calls {!next}, up to the next
-    element. Its effects are handled there: it may wait in any structure, and
-    then the task that has called {!next} waits. Several tasks may call {!next},
-    also of different domains, but not at the same time: a call that comes while
-    the traversal runs is refused. So is one from inside the traversal.
+    The traversal runs on a stack of its own, in the task that calls {!next}, up
+    to the next element. The effects of the traversal are handled in that task.
+    So if the traversal waits in a structure, the task that has called {!next}
+    waits. Several tasks may call {!next}, even on different domains, but not at
+    the same time. If a call comes while the traversal runs, or from inside the
+    traversal, it is refused.
 
     {2 The end}
 
-    {!close} ends a traversal half-way, and runs its finalisers. One that is
-    dropped half-way leaks no memory: the collector frees its stack. But nothing
-    runs its finalisers then, so that a file which it reads stays open. *)
+    {!close} ends a traversal half-way, and runs its finalisers. If you drop a
+    generator half-way instead, no memory leaks, because the collector frees the
+    stack of the traversal. But its finalisers don't run, so a file that it
+    reads stays open. *)
 
 type 'a t
 (** A generator of elements of type ['a]. *)
@@ -43,40 +47,41 @@ val of_iter : ?ahead:int -> (('a -> unit) -> unit) -> 'a t
     that order. Nothing runs before the first {!next}.
 
     With [~ahead:n] the traversal runs up to [n] elements ahead of the consumer
-    (by default not at all). This saves most of the time where the traversal has
-    no effects that the consumer could notice, as in a list or a tree that does
-    not change. Two calls of {!next} at the same time are then noticed only if
-    the traversal runs: elements may be given twice, or lost.
+    (by default not at all). This saves most of the time if the consumer can't
+    notice the effects of the traversal, as in a list or a tree that does not
+    change. Two calls of {!next} at the same time are then noticed only if the
+    traversal runs. Otherwise elements may be given twice, or lost.
 
-    - {b Cost}: an effect for each element, some 40 ns; with [~ahead:n] for each
-      [n] of them.
+    - {b Cost}: an effect for each element, some 40 ns. With [~ahead:n] it is
+      one effect for [n] elements.
     - {b Raises} [Invalid_argument] if [ahead < 0]. *)
 
 val next : 'a t -> 'a option
-(** [next t] is the next element; [None] after the last one, and from then on.
+(** [next t] is the next element. After the last element it is always [None].
 
-    - {b Suspends} only where the traversal does. {b Cancelled} there: the
-      host's exception is raised in the traversal, and by [next] if that does
-      not catch it.
-    - {b Cost}: that of the traversal up to the element, and see {!of_iter}.
+    - {b Suspends} only where the traversal does.
+    - {b Cancelled} there, the traversal gets the host's exception. If it
+      doesn't catch the exception, [next] raises it.
+    - {b Cost}: that of the traversal up to the element (see also {!of_iter}).
     - {b Raises} [e] if the traversal raises [e], with its backtrace. Then it
       has ended.
-    - {b Raises} [Invalid_argument] if the traversal is running: [next] was
-      called in it, or by another task at the same time. *)
+    - {b Raises} [Invalid_argument] if the traversal is running, because [next]
+      was called in it, or by another task at the same time. *)
 
 exception Closed
-(** Raised by {!close} where the traversal stands. *)
+(** {!close} raises [Closed] where the traversal stands. *)
 
 val close : 'a t -> unit
-(** [close t] ends the traversal, by raising {!Closed} where it stands: its
-    finalisers run. From then on {!next} is [None]. Nothing runs if the
-    traversal has ended, or has not begun.
+(** [close t] ends the traversal by raising {!Closed} where it stands, so that
+    its finalisers run. From then on {!next} is [None]. If the traversal has
+    ended, or has not begun, nothing runs.
 
     - {b Suspends} only where the finalisers do.
     - {b Raises} [e] if the traversal raises [e] instead of {!Closed}.
-    - {b Raises} [Invalid_argument] if the traversal is running; or if it goes
-      on to another element, although it was closed. That element is dropped,
-      and [t] is not closed. *)
+    - {b Raises} [Invalid_argument] if the traversal is running.
+    - {b Raises} [Invalid_argument] if the traversal continues to another
+      element, although it was closed. That element is dropped, and [t] is not
+      closed. *)
 
 val with_iter : ?ahead:int -> (('a -> unit) -> unit) -> ('a t -> 'b) -> 'b
 (** [with_iter iter f] is [f (of_iter iter)], and closes the generator when [f]
@@ -90,7 +95,7 @@ val with_iter : ?ahead:int -> (('a -> unit) -> unit) -> ('a t -> 'b) -> 'b
 
 (** {2 Under the names of the slides} *)
 
-(** What can be iterated over. *)
+(** A type with an iterator. *)
 module type ITERABLE = sig
   type 'a t
 
@@ -119,11 +124,12 @@ end
 val of_list : 'a list -> 'a t
 
 val of_seq : 'a Seq.t -> 'a t
-(** [of_seq seq] forces a node of [seq] for each {!next}. A node that raises
-    ends the generator. *)
+(** [of_seq seq] forces a node of [seq] for each {!next}. If a node raises, the
+    generator ends. *)
 
 val to_seq : 'a t -> 'a Seq.t
-(** The elements that are still to come, each when it is forced.
+(** [to_seq t] is the sequence of the elements that are still to come. Each one
+    is generated when its node is forced.
 
     - {b Raises} [Seq.Forced_twice] if a node is forced twice. *)
 
@@ -132,16 +138,17 @@ val iter : ('a -> unit) -> 'a t -> unit
     it closes [t]. *)
 
 val to_list : 'a t -> 'a list
-(** The elements that are still to come. *)
+(** [to_list t] is the list of the elements that are still to come. *)
 
 (** {2 Two at once} *)
 
 val zip : 'a t -> 'b t -> ('a * 'b) t
 (** [zip a b] generates pairs of an element of [a] and one of [b], until one of
-    them has ended, and then closes the other. To close the pairs closes both.
-    An element of [a] for which [b] has none is lost. *)
+    them has ended, and then closes the other. If you close the pairs, both are
+    closed. If [b] has no element for an element of [a], that element is lost.
+*)
 
 val equal : ('a -> 'b -> bool) -> 'a t -> 'b t -> bool
-(** [equal eq a b]: do [a] and [b] generate as many elements, each pair of which
-    is equal? Traverses both at once, up to the first difference, and closes
-    both in the end. *)
+(** [equal eq a b] is [true] if [a] and [b] generate the same number of
+    elements, and [eq] is [true] for each pair. It traverses both at once, up to
+    the first difference, and closes both in the end. *)

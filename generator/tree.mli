@@ -9,16 +9,17 @@ val make : int -> int t
     Its two halves are shared, so that it takes O(n) space. *)
 
 val iter : ('a -> unit) -> 'a t -> unit
-(** From left to right. *)
+(** [iter f t] calls [f] for the values from left to right. *)
 
 val gen : 'a t -> unit -> 'a option
-(** [MkGen] of {!iter}. *)
+(** [gen t] is [MkGen] of {!iter}. *)
 
 val to_generator : 'a t -> 'a Generator.t
 
 val same_fringe : ('a -> 'b -> bool) -> 'a t -> 'b t -> bool
-(** [same_fringe eq a b]: have [a] and [b] equal values, from left to right,
-    whatever their shapes? Neither is traversed beyond the first difference.
+(** [same_fringe eq a b] is [true] if [a] and [b] have equal values, from left
+    to right, whatever their shapes. Neither is traversed beyond the first
+    difference.
 
     {[
       # Tree.same_fringe Int.equal

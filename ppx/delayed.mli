@@ -6,7 +6,7 @@ val ghost : Location.t -> Location.t
 (** The same location, for code that the user has not written. *)
 
 val is_value : expression -> bool
-(** Does the expression compute nothing? *)
+(** [true] if the expression computes nothing. *)
 
 val delay : loc:Location.t -> expression -> expression
 (** A lazy value that computes the expression when it is forced. *)
@@ -15,7 +15,7 @@ val from_val : loc:Location.t -> expression -> expression
 (** A lazy value that is forced already. *)
 
 val make : loc:Location.t -> expression -> expression
-(** {!from_val} if the expression is a value, else {!delay}. *)
+(** {!from_val} if the expression is a value, and otherwise {!delay}. *)
 
 val error : loc:Location.t -> string -> expression
 (** An expression that the compiler reports as an error, with that text. *)

@@ -3,10 +3,10 @@
 open Ppxlib
 
 type visible = {
-  binding : value_binding;  (** It uses what is hidden. *)
+  binding : value_binding;  (** It uses the hidden definitions. *)
   used : bool;
-      (** What is hidden defines and uses the same variable: so the compiler is
-          not to report that it is unused. *)
+      (** [true] if the hidden definitions define and use the same variable, so
+          that the compiler must not report it as unused. *)
 }
 
 type t = {
@@ -21,7 +21,7 @@ val in_structure : loc:location -> t -> structure
 (** As a [let] of a structure. *)
 
 val about_names : attributes -> attributes
-(** Those attributes of a definition that a part of it has to have, too:
+(** The attributes of a definition that a part of it has to have, too, for
     warnings, alerts and documentation. *)
 
 val visible : used:bool -> attributes -> string loc -> expression -> visible

@@ -3,7 +3,7 @@
 open Ppxlib
 
 val mentions : string list -> expression -> bool
-(** Does the expression mention one of the variables? Yes, if it contains an
+(** [true] if the expression mentions one of the variables, or contains an
     extension. *)
 
 val tie : value_binding list -> Hidden.t option

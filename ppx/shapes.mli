@@ -1,33 +1,34 @@
-(** What patterns with [lazy p] in them look like. *)
+(** Properties of patterns with [lazy p] in them. *)
 
 open Ppxlib
 
 val has_lazy : pattern -> bool
-(** Is there a [lazy p] in it? *)
+(** [true] if there is a [lazy p] in it. *)
 
 exception Wrong of location * string
-(** What the compiler says of a variable, and where. *)
+(** The compiler's message about a variable, and its location. *)
 
 val variables : pattern list -> string loc list
-(** In the order in which they are written.
+(** The variables in the order in which they are written.
 
-    @raise Wrong
-      if a variable is bound twice, or in one side of an or-pattern only. *)
+    - {b Raises} {!Wrong} if a variable is bound twice, or in one side of an
+      or-pattern only. *)
 
 val module_in : pattern -> location option
 (** A module that the pattern binds. *)
 
 val is_total : pattern -> bool
-(** Does it match each value, as far as the pattern itself tells? *)
+(** [true] if it matches each value, to the extent that the pattern itself
+    shows. *)
 
 val is_plain : pattern -> bool
-(** Is it a variable, or nothing? *)
+(** [true] if it is a variable, or nothing. *)
 
 val may_refine : pattern -> bool
-(** Does it contain a constructor, which may be one of a GADT? *)
+(** [true] if it contains a constructor, which may be one of a GADT. *)
 
 val ghosts : pattern -> pattern
-(** The same pattern, of whose variables the compiler does not say that they are
+(** The same pattern, without the compiler's warnings that its variables are
     unused. *)
 
 val rename : (string -> string) -> pattern -> pattern

@@ -3,5 +3,6 @@
 open Ppxlib
 
 val translate : structure -> structure
-(** From [[@@@concord.lazy]] on, to the end of the structure in which it stands;
-    or all of it, if the rewriter was called with [-concord-lazy]. *)
+(** Translates from [[@@@concord.lazy]] on, to the end of the structure that
+    contains the attribute. If the rewriter was called with [-concord-lazy], it
+    translates all of it. *)

@@ -1,17 +1,17 @@
-(** Does your scheduler, or your structure, keep the contract?
+(** Tests whether your scheduler, or your structure, keeps the contract.
 
     {b Stability}: experimental, may change in any release.
 
-    One call tests it, and reports one line for each clause: kept, broken with
-    what was seen, or not offered. It needs no test framework. {!Host} is for
-    authors of schedulers. *)
+    One call runs the tests, and reports one line for each clause. The clause is
+    kept, broken (with the run that broke it), or not offered. You don't need a
+    test framework. If you have written a scheduler or a plug-in, start with
+    {!Host}. If you have written a structure, start with {!Operation}. *)
 
 module Host = Host
-(** Schedulers, and plug-ins for schedulers: does their tasks' waiting compose
-    with that of all others? *)
+(** Tests of schedulers, and of plug-ins for schedulers. *)
 
 module Operation = Operation
-(** Operations that may wait: do they keep the promises of a structure? *)
+(** Tests of operations that may wait. *)
 
 module Report = Report
-(** What a suite of checks has found. *)
+(** The results of a suite of checks. *)

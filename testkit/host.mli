@@ -1,10 +1,35 @@
-(** Does a scheduler keep its side of the contract of {!Concord.Tools.Suspend},
-    and what else can it do?
+(** Tests whether a scheduler keeps its side of the contract of
+    {!Concord.Tools.Suspend}, and finds its optional features.
 
     {b Stability}: experimental, may change in any release.
 
-    Say what the scheduler is, in a module of type {!HOST}; then {!main} is the
-    whole program. *)
+    Describe your scheduler in a module of type {!HOST}. Then {!main} is the
+    whole program. For example, this tests a scheduler [Rounds]:
+
+    {@ocaml skip[
+    module Host = struct
+      include Rounds (* with a type [t] of schedulers, and [task] *)
+
+      let name = "Rounds"
+
+      let run f =
+        let result = ref None in
+        Rounds.run (fun t -> result := Some (f t));
+        Option.get !result
+
+      let spawn = fork
+      let yield = Concord.Tasks.yield
+      let cancel = Some cancel
+      let is_cancellation = function Cancelled -> true | _ -> false
+      let protects = true
+      let domains = true
+    end
+
+    let () = Concord_testkit.Host.main (module Host)
+    ]}
+
+    {{!/concord/schedulers}For authors of schedulers} has the scheduler, and the
+    report. *)
 
 (** {1 What is tested} *)
 
@@ -12,89 +37,95 @@ module type HOST = Host_signature.HOST
 
 (** {1 The checks}
 
-    - {b reach}, {b turns}: a task that waits lets other tasks run, and each
-      task that is ready runs. If one of these two is broken, the report says
-      why, and all other clauses are skipped, because they would hang.
-    - {b H1} to {b H4}: what {!Concord.Tools.Suspend} says of a host.
-    - {b S1} to {b S5}: what it says of structures, on this host: a structure
-      keeps them only if its tasks' host lets it.
-    - {b backtraces}: those of what [block], or the first task, raises.
-    - {b inside}, {b around}, {b foreign}: [run] in a task of another host; a
-      loop that handles [Suspend] in a task of this host; a loop that does not,
-      as Eio's or that of a Domainslib pool.
-    - {b domains}: two loops, each on a domain of its own.
-    - {b protect}: {!Concord.Tasks.protect}, also one in another.
-    - {b fair}: tasks that are always ready leave others their turn.
-    - {b failures}: what a task raises is not forgotten, even if the first task
-      has ended before.
-    - {b end}: what is left of a loop that has ended does no harm.
+    - {b reach}, {b turns}. While a task waits, other tasks run, and each task
+      that is ready runs. If one of these two is broken, the report says why,
+      and all other clauses are skipped, because they would hang.
+    - {b H1} to {b H4}. The clauses of {!Concord.Tools.Suspend} for a host.
+    - {b S1} to {b S5}. Its clauses for structures, on this host, because a
+      structure can keep them only if its tasks' host lets it.
+    - {b backtraces}. An exception that [block] or the first task raises keeps
+      its backtrace.
+    - {b inside}, {b around}, {b foreign}. Loops run inside one another.
+      [inside] calls [run] in a task of another host. [around] runs a loop that
+      handles [Suspend] in a task of this host. [foreign] runs a loop that does
+      not, for example Eio's or that of a Domainslib pool.
+    - {b domains}. Two loops run, each on a domain of its own.
+    - {b protect}. {!Concord.Tasks.protect} works, even inside another one.
+    - {b fair}. Tasks that are always ready let other tasks run.
+    - {b failures}. An exception of a task is not forgotten, even if the first
+      task has ended before.
+    - {b end}. The remains of a loop that has ended do no harm.
 
-    Cases that need cancellation are left out if the host has none. Where
-    something is no fault but an ability that the host has not, the line says
-    that it is not offered: [run] blocks the thread of the task that calls it,
-    for example.
+    If the host has no cancellation, cases that need it are left out. If the
+    host lacks an optional feature, the line says that it is not offered. For
+    example, [run] may block the thread of the task that calls it.
 
-    What is not tested: signal handlers that raise, memory, speed, and scopes. A
-    race that is not seen may be there all the same: run the checks several
-    times, with other seeds. *)
+    The checks don't cover signal handlers that raise, memory, speed, and
+    scopes. A race may exist even if the checks don't find it, so run them
+    several times, with other seeds. *)
 
 type t
 (** A host that was declared. *)
 
 val declare : (module HOST) -> t
-(** [declare (module My_host)] is to be called when the program begins, for all
-    hosts that it checks, always in the same order. For each clause a process is
-    started that executes the program anew, with the same arguments, up to this
-    call; there it does not return. So let nothing come before it that is not to
-    be done again. What is printed before goes to the standard error there, and
-    the standard input cannot be read.
+(** [declare (module My_host)] declares a host. Call it when the program begins,
+    for all hosts that it checks, always in the same order. It can't be used in
+    a toplevel.
 
-    It cannot be used in a toplevel.
+    For each clause a process is started that executes the program again, with
+    the same arguments, up to this call. In that process the call does not
+    return. So don't put code before it that must not run again. In that
+    process, output from before the call goes to the standard error, and the
+    standard input cannot be read.
 
     - {b Raises} [Invalid_argument] after {!check}. *)
 
 val check : ?seed:int -> ?seconds:float -> ?only:string list -> t -> Report.t
 (** [check host] runs the checks, or those of the clauses [only]. They take some
-    seconds; if the host hangs, up to [seconds] more for each clause. If "reach"
-    or "turns" is among them and is broken, the clauses after it are not
-    offered.
+    seconds. If the host hangs, they take up to [seconds] more for each clause.
+    If "reach" or "turns" is among them and is broken, the clauses after it are
+    not offered.
 
-    In the process of its clause the host may do what it likes: hang, raise,
-    print, or end the process. It may have started domains and threads when the
-    program was initialised. The process is killed if nothing goes on in it for
-    [seconds], by default 10. [seed] determines how long the partners of a race
-    wait: the same seed begins the same race, which may still end otherwise. By
-    default it is the environment variable [CONCORD_SEED], or the time.
+    In the process of its clause the host may hang, raise, print, or end the
+    process. It may have started domains and threads when the program was
+    initialised. The process is killed if nothing happens in it for [seconds],
+    by default 10.
 
-    It blocks the calling thread. The checks use the signal [SIGUSR1] in their
-    processes.
+    [seed] determines how long the partners of a race wait. The same seed begins
+    the same race, which may still end otherwise. By default it is the
+    environment variable [CONCORD_SEED], or the time.
 
+    - {b Suspends} nothing, but blocks the calling thread.
+    - {b Signals}. The checks use the signal [SIGUSR1] in their processes.
     - {b Raises} [Invalid_argument] if there is no such clause, if [seconds] is
-      not positive, or if [CONCORD_SEED] is no number. *)
+      not positive, or if [CONCORD_SEED] is not a number. *)
 
 val main :
   ?seed:int -> ?seconds:float -> ?only:string list -> (module HOST) -> unit
-(** {!declare}, then {!check}, which prints each line of the report as soon as
-    it is known; then the program ends: with code 0 if no clause is broken, else
-    with 1. Without [only], the arguments of the program, if there are any, name
-    the clauses to check, as in [dune exec ./tested.exe H3 S2]. Where {!check}
-    raises, the program ends with code 2, and says why.
+(** [main (module My_host)] is {!declare}, then {!check}. It prints each line of
+    the report as soon as it is known, and then ends the program. The exit code
+    is 0 if no clause is broken, and otherwise 1. If {!check} raises, the
+    program prints why, and its exit code is 2.
+
+    Without [only], the arguments of the program, if there are any, name the
+    clauses to check. For example, run [dune exec ./tested.exe H3 S2].
 
     - {b Raises} [Invalid_argument] after {!check}. *)
 
-(** {1 What a host can do} *)
+(** {1 Features of a host} *)
 
 type abilities = {
   composes : bool;  (** No clause is broken. *)
   cancels : bool;
   protects : bool;
   inside : bool;
-      (** Its loop, run in a task of another host, suspends that task only. *)
+      (** Its loop, run in a task of another host, suspends only that task. *)
   around : bool;  (** Any other loop may run in its tasks. *)
   domains : bool;  (** Its loop may run on several domains at once. *)
 }
 
 val abilities : Report.t -> abilities
-(** What a report on all clauses says of them.
+(** [abilities report] are the features that a report on all clauses has found.
+
     - {b Raises} [Invalid_argument] if the report has only some of the clauses.
 *)

@@ -1,4 +1,4 @@
-(** One decision for each wait: H3. *)
+(** One decision for each wait (H3). *)
 
 val h3 :
   (module Host_signature.HOST) -> (int -> Random.State.t) -> Host_tasks.clause

@@ -1,3 +1,3 @@
-(** Loops within loops, and beside one another. *)
+(** Clauses for loops inside loops, and beside one another. *)
 
 val clauses : (module Host_signature.HOST) -> Host_tasks.clause list

@@ -1,12 +1,12 @@
-(** In which process a clause of a host is checked: one that executes the
-    program anew, with the same arguments.
+(** The process in which a clause of a host is checked. It executes the program
+    again, with the same arguments.
 
-    A forked process would not do: OCaml has no fork once there was a second
+    A forked process would not do. OCaml has no fork once there was a second
     domain, and the threads that a library starts when it is initialised are
     missing in the child. *)
 
 type t
-(** What was declared. *)
+(** A declared host. *)
 
 val declare : (seed:int -> clause:string -> Trial.case list) -> t
 (** The function gives the cases of a clause. In the process that was started

@@ -1,36 +1,38 @@
-(** What the suite for hosts has to know of a scheduler. *)
+(** The description of a scheduler for the suite of host tests. *)
 module type HOST = sig
   val name : string
-  (** For the report. *)
+  (** The name in the report. *)
 
   type t
-  (** What it takes to start a task: a pool, a switch, or [unit] if a task needs
-      nothing. *)
+  (** The value that you need to start a task, for example a pool or a switch.
+      Use [unit] if a task needs nothing. *)
 
   type task
-  (** What {!spawn} has started. *)
+  (** A task that {!spawn} has started. *)
 
   val run : (t -> 'a) -> 'a
   (** [run f] runs the scheduler's loop on the calling thread, and calls [f] in
-      a task of it. It returns or raises what [f] did. It may wait for the other
-      tasks, or leave them. *)
+      a task of it. It returns or raises the outcome of [f]. It may wait for the
+      other tasks, or leave them. *)
 
   val spawn : t -> (unit -> unit) -> task
-  (** Runs the function in another task, at once or later. Called in tasks. *)
+  (** [spawn t f] runs [f] in another task, at once or later. The suite calls it
+      in tasks. *)
 
   val yield : unit -> unit
-  (** Lets the other ready tasks have their turn. Called in tasks. *)
+  (** [yield ()] lets the other ready tasks run. The suite calls it in tasks. *)
 
   val cancel : (t -> task -> unit) option
-  (** Asks a task to stop: it is unwound where it waits, by an exception. Called
-      in another task. [None] if the scheduler cannot cancel. *)
+  (** [cancel t task] asks a task to stop, so that it is unwound where it waits,
+      by an exception. The suite calls it in another task. Use [None] if the
+      scheduler cannot cancel. *)
 
   val is_cancellation : exn -> bool
-  (** Is this what a task is cancelled with? *)
+  (** [is_cancellation e] is [true] if a cancelled task gets [e]. *)
 
   val protects : bool
-  (** Does {!Concord.Tasks.protect} defer a cancellation? *)
+  (** [true] if {!Concord.Tasks.protect} defers a cancellation. *)
 
   val domains : bool
-  (** May several domains call {!run} at the same time? *)
+  (** [true] if several domains may call {!run} at the same time. *)
 end

@@ -1,4 +1,4 @@
-(** What the checks of hosts are made of. *)
+(** The building blocks of the checks of hosts. *)
 
 open Host_signature
 
@@ -8,29 +8,30 @@ type running
 (** A loop, in which the caller is a task. *)
 
 val in_task : (module HOST) -> (running -> 'a) -> 'a
-(** [run], for a host of which nothing is known: what the function raises is
-    raised here, even if the host swallows it. *)
+(** [run], for a host about which nothing is known. If the function raises, the
+    exception is raised here, even if the host swallows it. *)
 
 type 'a forked = {
-  ended : 'a Concord.Promise.t;  (** Its value, or what it raised. *)
-  cancel : unit -> unit;  (** For hosts that can. *)
+  ended : 'a Concord.Promise.t;  (** Its value, or its exception. *)
+  cancel : unit -> unit;  (** For hosts that can cancel. *)
 }
 
 val fork : running -> (unit -> 'a) -> 'a forked
 (** A new task. *)
 
 val needs_cancellation : (module HOST) -> unit
-(** @raise Trial.Not_offered if the host cannot cancel. *)
+(** - {b Raises} {!Trial.Not_offered} if the host cannot cancel. *)
 
 val until : running -> (unit -> bool) -> unit
-(** Lets the other tasks, threads and domains go on until the condition is true.
+(** Lets the other tasks, threads and domains run until the condition is true.
     For tasks that are not cancelled. *)
 
 val poll : (unit -> bool) -> unit
 (** The same for a thread that runs no task. *)
 
 val soon : (unit -> bool) -> unit
-(** As {!poll}, and sees within a microsecond what becomes true soon. *)
+(** {!poll}, except that it notices within a microsecond if the condition
+    becomes true soon. *)
 
 val spin : int -> unit
 (** Computes for a time in proportion to the number: [1000] are microseconds. *)
@@ -49,10 +50,10 @@ val self : unit -> int
 (** {2 Resumers that are passed on} *)
 
 type 'a post
-(** A place for one resumer, with which no task waits. *)
+(** A slot for one resumer, with which no task waits. *)
 
 val post : unit -> 'a post
-(** An empty place. *)
+(** An empty slot. *)
 
 val is_empty : 'a post -> bool
 val put : 'a post -> 'a Concord.Tools.Suspend.resumer -> unit
@@ -65,7 +66,7 @@ val take : 'a post -> 'a Concord.Tools.Suspend.resumer option
 (** Takes the resumer out, if there is one. *)
 
 val wait_in : 'a post -> 'a
-(** Suspends, with the resumer in the place. *)
+(** Suspends, with the resumer in the slot. *)
 
 val collect : 'a post -> 'a Concord.Tools.Suspend.resumer
 (** Polls for the resumer, takes it out, and blocks the thread meanwhile. *)

@@ -1,40 +1,61 @@
-(** Does a structure keep its side of the contract?
+(** Tests whether a structure keeps its side of the contract.
 
     {b Stability}: experimental, may change in any release.
 
-    Describe one operation that may wait, and the one that lets its tasks go on
-    ({!module-type-OPERATION}): a dozen lines. {!check} then looks at the
-    clauses S1 to S5 of [Concord_suspend], and at what follows from them. The
-    structure may be made of [Concord.Tools.Structure_kit], or of nothing but
-    the effect. An example ends the page "Writing a structure". *)
+    Describe one operation that may wait, and the operation that lets its tasks
+    continue ({!module-type-OPERATION}). This takes a dozen lines. {!check} then
+    tests the clauses S1 to S5 of [Concord_suspend], and their consequences. The
+    structure may be made of [Concord.Tools.Structure_kit], or use the effect
+    directly. For example, this tests [Concord.Mvar.take], which waits until
+    [Concord.Mvar.try_put] puts a number into the box:
 
-(** What a release does for those who wait. *)
+    {@ocaml skip[
+    module Take = struct
+      include Concord_testkit.Operation.Defaults
+
+      type t = int Concord.Mvar.t
+
+      let name = "Mvar.take"
+      let service = Concord_testkit.Operation.Takes
+      let create _ = Concord.Mvar.create_empty ()
+      let wait box _ = Concord.Mvar.take box
+      let release box x = if Concord.Mvar.try_put box x then 0 else x
+      let event = Some (fun box _ -> Concord.Mvar.take_evt box)
+    end
+
+    let () = Concord_testkit.Operation.main (module Take)
+    ]}
+
+    {{!/concord/structure}Writing a structure} ends with another example, and
+    its report. *)
+
+(** The effect of a release on the tasks that wait. *)
 type service = Operation_signature.service =
   | Signals
-      (** It lets one task go on, and nothing is handed over: a lock, a permit.
-      *)
-  | Takes  (** One task goes on with the number that is released. *)
-  | Gives  (** One task goes on, and its number comes out. *)
-  | Trades  (** Both: the two numbers are exchanged. *)
+      (** It lets one task continue, and hands nothing over, as a lock or a
+          permit does. *)
+  | Takes  (** One task continues with the number that is released. *)
+  | Gives  (** One task continues, and its number comes out. *)
+  | Trades  (** One task continues, and the two numbers are exchanged. *)
   | Shares
-      (** All who wait go on, each with the number that is released, or with 0.
-      *)
+      (** All waiting tasks continue, each with the number that is released, or
+          with 0. *)
   | Passes
-      (** The first task goes on with the number that is released, the next one
-          with the number of the first, and so on. *)
+      (** The first task continues with the number that is released, the next
+          one with the number of the first, and so on. *)
   | Meets
-      (** Nobody goes on before all parties are there; those who release are
-          parties too. *)
+      (** No task continues before all parties are there. The tasks that release
+          are parties too. *)
 
 module type OPERATION = Operation_signature.OPERATION
-(** One operation that may wait. The suite calls its functions in many tasks;
-    the numbers tell whether anything is lost. *)
+(** One operation that may wait. The suite calls its functions in many tasks.
+    The numbers show whether an item is lost. *)
 
-(** What an operation has unless it says otherwise: it keeps what is released
-    for the next who comes, serves in the order of arrival, does not promise to
-    be [interruptible], and has no events, no count, no end, and no exceptions.
-    To be included first: what comes before it, of the same name, is hidden by
-    it. *)
+(** Default values of an operation. It keeps an item that is released for the
+    next task that comes, and serves tasks in the order of arrival. It doesn't
+    promise to be [interruptible], and has no events, no count, no end, and no
+    exceptions. Include this module first, because it hides values of the same
+    names that come before it. *)
 module Defaults : sig
   val keeps : bool
   val in_order : bool
@@ -47,33 +68,38 @@ module Defaults : sig
 end
 
 val check : ?seed:int -> ?seconds:float -> (module OPERATION) -> Report.t
-(** [check operation] looks at each clause: first at all that can be told in an
-    exact order, on a scheduler that is driven by hand, for the operation, for
-    its event, and for a choice of its event. If nothing is broken there, the
-    clause "between" lets another thread release, wait, or be cancelled between
-    any two steps of an operation; it uses the signal [SIGUSR1] to stop the
-    operation there, and is not offered in bytecode. If that is kept, random
-    waits, releases and cancellations follow: in tasks of one scheduler, between
-    two domains, in system threads; for [seconds] together (1 by default), from
-    [seed] (by default [CONCORD_SEED] of the environment, or a new one).
+(** [check operation] tests each clause, in three steps.
 
-    A clause in which nothing goes on for 10 seconds (30 in "between"), and its
-    share of [seconds], hangs; those after it are not looked at. Each runs in a
-    process of its own, which is killed if it hangs: the operation may also
-    raise, print, or end the process. In a program that has or had a second
-    domain, and on Windows, OCaml cannot fork: there it is a thread, which then
-    remains.
+    + It tests everything that can be tested in an exact order, on a scheduler
+      that is driven by hand. It does so for the operation, for its event, and
+      for a choice of its event.
+    + If nothing is broken there, the clause "between" lets another thread
+      release, wait, or be cancelled between any two steps of an operation. It
+      uses the signal [SIGUSR1] to stop the operation there, and is not offered
+      in bytecode.
+    + If that is kept, random waits, releases and cancellations follow, in tasks
+      of one scheduler, between two domains, and in system threads. They take
+      [seconds] together (1 by default), from [seed] (by default [CONCORD_SEED]
+      of the environment, or a new one).
 
-    - {b Suspends}: blocks the calling thread.
-    - {b Raises} nothing of the operation's; [Invalid_argument] if [seconds] is
-      not positive, or if [CONCORD_SEED] is no number. *)
+    A clause hangs if nothing happens in it for 10 seconds (30 in "between"),
+    and its share of [seconds]. Then the clauses after it are not tested. Each
+    clause runs in a process of its own, which is killed if it hangs. So the
+    operation may also raise, print, or end the process. In a program that has
+    or had a second domain, and on Windows, OCaml cannot fork. So the clause
+    runs in a thread there, which then remains.
+
+    - {b Suspends} nothing, but blocks the calling thread.
+    - {b Raises} [Invalid_argument] if [seconds] is not positive, or if
+      [CONCORD_SEED] is not a number. It raises no exception of the operation.
+*)
 
 val main : ?seed:int -> ?seconds:float -> (module OPERATION) -> unit
-(** {!check}, then {!Report.print}; then the program ends: with code 0 if no
-    clause is broken, else with 1, and with 2 where {!check} raises
-    [Invalid_argument]. *)
+(** [main operation] is {!check}, then {!Report.print}, and then ends the
+    program. The exit code is 0 if no clause is broken, and otherwise 1. If
+    {!check} raises [Invalid_argument], it is 2. *)
 
 val cases : (module OPERATION) -> (string * (unit -> unit)) list
-(** The parts of the clauses that are looked at in an exact order, each with its
-    name, for your test framework: each raises if it is broken. One that the
-    operation does not offer returns. *)
+(** [cases operation] are the parts of the clauses that are tested in an exact
+    order, each with its name, for your test framework. A part raises if it is
+    broken. It returns if the operation does not offer it. *)

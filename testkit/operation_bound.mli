@@ -1,3 +1,3 @@
-(** Those who wait to give, and a bound that does not change. *)
+(** Cases for tasks that wait to give, and a bound that does not change. *)
 
 val cases : Operation_scene.case list

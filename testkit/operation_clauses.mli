@@ -5,5 +5,5 @@ type clause = { name : string; about : string; cases : Trial.case list }
 val all : (module Operation_signature.OPERATION) -> clause list
 
 val between : (module Operation_signature.OPERATION) -> clause
-(** The one that is looked at if none of these is broken: what breaks them would
-    break it, too. *)
+(** The clause that is tested if none of these is broken, because their faults
+    would break it, too. *)

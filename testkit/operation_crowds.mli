@@ -3,7 +3,7 @@
 open Operation_scene
 
 val many : int
-(** So many wait at the same time in {!memory}. *)
+(** The number of tasks that wait at the same time in {!memory}. *)
 
 val memory : case list
 (** Waits that are cancelled. *)

@@ -1,4 +1,4 @@
-(** Those who wait go on with an exception. *)
+(** Cases in which waiting tasks continue with an exception. *)
 
 open Operation_scene
 

@@ -1,4 +1,4 @@
-(** Those who wait are let go. *)
+(** Cases in which waiting tasks are resumed. *)
 
 open Operation_scene
 
@@ -9,16 +9,16 @@ val look : case list
 (** A release comes just before the wait. *)
 
 val how_many : case list
-(** A release lets as many go on as it should. *)
+(** A release lets the right number of tasks continue. *)
 
 val order : case list
 (** S4. *)
 
 val once_only : case list
-(** Nobody is resumed twice. *)
+(** No task is resumed twice. *)
 
 val signal : case list
-(** A signal handler raises while one is resumed. *)
+(** A signal handler raises while a task is resumed. *)
 
 val count : case list
-(** Those who wait are counted. *)
+(** Waiting tasks are counted. *)

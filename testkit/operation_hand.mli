@@ -1,9 +1,10 @@
-(** Tasks that are driven by hand: the suite decides when a resumed task goes
-    on, when one is cancelled, and what happens between the two. It keeps the
-    contract of a host, and notes what breaks that of a structure. *)
+(** Tasks that are driven by hand. The suite decides when a resumed task
+    continues, when a task is cancelled, and what happens between the two. The
+    scheduler keeps the contract of a host, and notes the faults of a structure.
+*)
 
 type t
-(** A scheduler. One thread drives it; any may resume its tasks. *)
+(** A scheduler. One thread drives it, and any thread may resume its tasks. *)
 
 val create : unit -> t
 
@@ -11,19 +12,22 @@ exception Cancelled
 (** Raised in a cancelled task. *)
 
 exception Interrupt
-(** For what is raised by others than the host: a signal handler, say. *)
+(** For exceptions that others than the host raise, for example a signal
+    handler. *)
 
 (** {1 Tasks} *)
 
 type 'a task
 
 type hooks = {
-  performs : unit -> unit;  (** The effect was performed: before [block]. *)
+  performs : unit -> unit;
+      (** The effect was performed, and [block] comes next. *)
   waits : unit -> unit;  (** After [block], if it has registered. *)
   resumes : unit -> unit;  (** A resumer was called, and has not decided. *)
-  resumed : unit -> unit;  (** It has, and will answer [true]. *)
+  resumed : unit -> unit;
+      (** The resumer has decided, and will return [true]. *)
 }
-(** What is called in each wait of a task. *)
+(** Functions that are called in each wait of a task. *)
 
 val no_hooks : hooks
 
@@ -33,17 +37,18 @@ val start :
   t ->
   (unit -> 'a) ->
   'a task
-(** [start t f] runs [f] until it waits, or ends. A task that is [cancelled]
-    from the start raises {!Cancelled} at each suspension, and [block] is not
-    called; or it is, and finds that the task refuses. *)
+(** [start t f] runs [f] until it waits, or ends. If a task is [cancelled] from
+    the start, it raises {!Cancelled} at each suspension. By [`Before_block],
+    [block] is not called. By [`At_block], it is called, and the resumer
+    refuses. *)
 
 val settle : t -> unit
-(** Lets the resumed and the cancelled tasks go on, in the order in which they
-    became ready, until all wait. *)
+(** Lets the resumed and the cancelled tasks continue, in the order in which
+    they became ready, until all wait. *)
 
 val cancel : ?by:exn -> _ task -> bool
-(** A task that waits is to raise {!Cancelled}, or [by], in {!settle}. [false]
-    if it was resumed or cancelled before, or is protected. *)
+(** Makes a waiting task raise {!Cancelled}, or [by], in {!settle}. It is
+    [false] if the task was resumed or cancelled before, or is protected. *)
 
 type 'a outcome =
   | Waits
@@ -55,8 +60,8 @@ val outcome : 'a task -> 'a outcome
 (** {1 Faults} *)
 
 type fault =
-  | Block  (** Of [block], S1. *)
-  | Again  (** A resumer that had answered [true] was called again. *)
+  | Block  (** A fault of [block] (S1). *)
+  | Again  (** A resumer that had returned [true] was called again. *)
 
 val faults : t -> fault -> string list
-(** What was seen. *)
+(** The faults that were seen. *)

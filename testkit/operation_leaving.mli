@@ -1,9 +1,9 @@
-(** Those who wait leave. *)
+(** Cases in which waiting tasks leave. *)
 
 open Operation_scene
 
 val refusing : case list
-(** S2: a resumer answers [false]. *)
+(** S2, a resumer returns [false]. *)
 
 val raising : case list
-(** S3: the wait raises. *)
+(** S3, the wait raises. *)

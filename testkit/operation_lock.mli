@@ -1,3 +1,4 @@
-(** Does an operation hold a lock while its task waits, or is resumed? *)
+(** Cases that find an operation that holds a lock while its task waits, or is
+    resumed. *)
 
 val cases : Operation_scene.case list

@@ -1,9 +1,9 @@
 (** Runs the cases of a clause, which may hang. *)
 
 val text : exn -> string
-(** What a case that raised this exception has seen. *)
+(** The text for a case that raised this exception. *)
 
 val verdict : seconds:float -> Trial.case list -> Report.verdict
-(** As {!Trial.run}; but where OCaml has no fork, as there is or was a second
-    domain, or as the system is Windows, in a thread of this process. Such a
-    thread cannot be ended if it hangs. *)
+(** {!Trial.run}. However, if OCaml can't fork, because there is or was a second
+    domain, or because the system is Windows, the cases run in a thread of this
+    process. Such a thread cannot be ended if it hangs. *)

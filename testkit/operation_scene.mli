@@ -1,26 +1,26 @@
-(** A structure, those who wait in it, and what has come of them. *)
+(** A structure, the tasks that wait in it, and their outcomes. *)
 
 open Operation_signature
 
-(** {1 What is tested} *)
+(** {1 The structure} *)
 
 type way = {
-  title : string;  (** [""]: the operation itself. *)
+  title : string;  (** [""] for the operation itself. *)
   through : (int -> int) -> (int -> int Concord.Event.t) option -> int -> int;
-      (** How to wait: the operation, or its event. *)
+      (** The way to wait, by the operation or by its event. *)
 }
 
 val direct : way
 
 val ways : (module OPERATION) -> way list
-(** The operation; if it has an event, that too, and a choice of it. *)
+(** The operation. If it has an event, that too, and a choice of it. *)
 
 type t = {
   service : service;
   keeps : bool;
   in_order : bool;
   interruptible : bool;
-  most : int;  (** So many may wait. *)
+  most : int;  (** The number of tasks that may wait. *)
   hand : Operation_hand.t;
   wait : int -> int;
   event : (int -> int Concord.Event.t) option;
@@ -29,21 +29,23 @@ type t = {
   fail : (exn -> Printexc.raw_backtrace -> unit) option;
   count : (unit -> int) option;
   release_with : int -> int;
-  waiters : int Atomic.t;  (** So many have come. *)
-  releases : int Atomic.t;  (** So many were begun. *)
-  released : int Atomic.t;  (** So many have let somebody go on, or will. *)
-  served : int list Atomic.t;  (** Who went on, the last one first. *)
+  waiters : int Atomic.t;  (** The number of tasks that have come. *)
+  releases : int Atomic.t;  (** The number of releases that were begun. *)
+  released : int Atomic.t;
+      (** The number of releases that have let a task continue, or will. *)
+  served : int list Atomic.t;
+      (** The tasks that continued, the last one first. *)
   brought : int list Atomic.t;  (** The numbers that went in. *)
-  got : int list Atomic.t;  (** Those that came out. *)
+  got : int list Atomic.t;  (** The numbers that came out. *)
   mutable pending : unit Operation_hand.task list;  (** Releases. *)
-  fresh : unit -> t;  (** The same once more, as it was at first. *)
+  fresh : unit -> t;  (** A new scene like this one, as it was at first. *)
 }
 
 val create : ?most:int -> (module OPERATION) -> way -> t
 (** A new structure. [most] is 10. *)
 
 val one_by_one : t -> bool
-(** A release lets one go on. *)
+(** [true] if a release lets one task continue. *)
 
 (** {1 On any host} *)
 
@@ -51,20 +53,22 @@ val wait : ?wait:(int -> int) -> t -> unit
 (** Waits, with a number of its own, and notes what it gets. *)
 
 val other : int
-(** What [wait] gives if something else was chosen: nothing is noted. *)
+(** The result of [wait] if something else was chosen. Nothing is noted then. *)
 
 val release : t -> unit
 (** May wait. *)
 
 val either : t -> (int -> int Concord.Event.t -> int) -> int -> int
-(** [either s choose number] waits for both sides at once, as one of those who
-    wait and as a release: [choose number release] is a choice of the event of
-    {!t.wait} with [number], and of [release]. If it is the release that is
-    performed, it is noted as by {!release}, and the result is {!other}.
+(** [either s choose number] waits for both sides at once, as a waiting task and
+    as a release. [choose number release] is a choice of the event of {!t.wait}
+    with [number], and of [release]. If the release is performed, it is noted as
+    by {!release}, and the result is {!other}.
+
     - {b Raises} [Invalid_argument] if the operation has no event for both. *)
 
 val number_of_release : int -> int
-(** The number that the [n]th release gives; not one of those who wait. *)
+(** The number that the [n]th release gives, which is not one of the waiting
+    tasks. *)
 
 (** {1 By hand} *)
 
@@ -98,16 +102,16 @@ val cancel : ?by:exn -> waiter -> unit
 (** Fails if it cannot be cancelled. *)
 
 val settle : t -> unit
-(** Lets all go on that are ready. Releases that wait all the same are
+(** Lets all ready tasks continue. If releases wait all the same, they are
     cancelled. *)
 
 val release_by_hand : t -> unit
 (** Begins a release. *)
 
 val let_go : ?settled:bool -> t -> int -> unit
-(** Lets [n] go on, who are all that wait or, if one goes on at a time, the
-    first ones; with [~settled:false] all are resumed before the first one goes
-    on. *)
+(** Lets [n] tasks continue. These are all that wait or, if one continues at a
+    time, the first ones. With [~settled:false] all are resumed before the first
+    one continues. *)
 
 (** {1 For cases} *)
 
@@ -115,7 +119,7 @@ type case = string * (t -> unit)
 (** With its title. *)
 
 val only_if : bool -> string -> unit
-(** [only_if condition why]: unless [condition], the case is not offered. *)
+(** [only_if condition why] makes the case not offered unless [condition]. *)
 
 val once : (unit -> unit) -> unit -> unit
 (** The function, whose second call does nothing. *)

@@ -1,4 +1,4 @@
-(** What the suite for structures has to know of an operation. *)
+(** The description of an operation for the suite of structure tests. *)
 
 open Concord
 
@@ -10,57 +10,61 @@ module type OPERATION = sig
   (** The structure. *)
 
   val name : string
-  (** For the report. *)
+  (** The name in the report. *)
 
   val service : service
 
   val create : int -> t
-  (** A new structure, in the state in which {!wait} has to wait: a lock is
-      held, a bounded queue is full if one waits to add. At most so many tasks
-      will wait at the same time; for [Meets], the parties are one more. What
-      the structure holds from the start is the number 0. *)
+  (** [create n] is a new structure, in the state in which {!wait} has to wait.
+      For example, a lock is held, or a bounded queue is full if the operation
+      is to add. At most [n] tasks will wait at the same time. For [Meets], the
+      parties are one more. An item that the structure holds from the start is
+      the number 0. *)
 
   val wait : t -> int -> int
   (** [wait t x] performs the operation that may wait. The task gives the number
-      [x], unless it gives nothing, and the result is what it gets, or 0. *)
+      [x], unless it gives nothing. The result is the number that it gets, or 0.
+  *)
 
   val release : t -> int -> int
-  (** [release t x] lets a task go on that waits. It gives the number [x],
-      unless it gives nothing. The result is what it gets, or 0; it is [x]
-      itself if nobody was there to take it.
+  (** [release t x] lets a waiting task continue. It gives the number [x],
+      unless it gives nothing. The result is the number that it gets, or 0. If
+      no task was there to take [x], the result is [x] itself.
 
-      It may wait, for somebody to come: it is cancelled if nobody does. For
-      [Meets] it waits as {!wait} does. If the operation {!keeps}, it is called
-      only when all earlier releases were used up, by whoever waited: so it may
-      be what unlocks a lock. For [Shares] and [Passes] it is called once then.
-  *)
+      It may wait for a task to come, and is cancelled if none does. For [Meets]
+      it waits as {!wait} does. If the operation {!keeps}, it is called only
+      when all earlier releases were used up, so it may be the function that
+      unlocks a lock. For [Shares] and [Passes] it is called once then. *)
 
   val keeps : bool
-  (** A release for which nobody waits lets the next one who comes go on. *)
+  (** [true] if a release with no waiting task lets the next task that comes
+      continue. *)
 
   val in_order : bool
-  (** Who came first goes on first (S4). The suite's tasks do not wait in
-      threads that sleep: so a structure passes that lets others overtake these.
-  *)
+  (** [true] if the task that came first continues first (S4). The suite's tasks
+      do not wait in threads that sleep, so a structure passes that lets others
+      overtake these. *)
 
   val interruptible : bool
-  (** If a resumer raises what a signal handler has raised, after its decision,
-      then the release has resumed that task and no other, and leaves the
-      structure as usual. *)
+  (** [true] if a release keeps this rule. If a resumer raises the exception of
+      a signal handler, after its decision, the release has resumed that task
+      and no other, and leaves the structure as usual. *)
 
   val event : (t -> int -> int Event.t) option
   (** {!wait}, as an event. *)
 
   val release_event : (t -> int -> int Event.t) option
-  (** {!release}, as an event. With it, the two sides of the structure are
-      offered in one choice, which must not meet itself. *)
+  (** {!release}, as an event. With it, the suite offers the two sides of the
+      structure in one choice, which must not meet itself. *)
 
   val close : (exn * (t -> unit)) option
-  (** Ends it, for ever: all who wait, and all who come, get this exception. *)
+  (** Ends the structure, forever. All tasks that wait, and all that come, get
+      this exception. *)
 
   val waiters : (t -> int) option
-  (** How many tasks wait. *)
+  (** The number of tasks that wait. *)
 
   val fail : (t -> exn -> Printexc.raw_backtrace -> unit) option
-  (** Lets all who wait go on with this exception, and with its backtrace. *)
+  (** Lets all waiting tasks continue with this exception, and with its
+      backtrace. *)
 end

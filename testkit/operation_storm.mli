@@ -11,5 +11,5 @@ val run :
   (module Operation_signature.OPERATION) ->
   spread ->
   unit
-(** Repeats it with new structures for so long. Raises if somebody is never let
-    go, or if anything is lost. *)
+(** Repeats it with new structures for [seconds]. It raises if a task is never
+    resumed, or if an item is lost. *)

@@ -1,39 +1,42 @@
-(** What a suite of checks has found, clause by clause.
+(** The results of a suite of checks, clause by clause.
 
     {b Stability}: experimental, may change in any release. *)
 
 type verdict =
   | Kept
-  | Broken of string  (** What was seen. *)
+  | Broken of string  (** The fault that was seen. *)
   | Not_offered of string
-      (** What was tested has not what the clause is about: why. *)
+      (** The scheduler or operation lacks the feature that the clause is about.
+          The text says why. *)
 
 type line = {
-  clause : string;  (** Its short name: ["H1"]. *)
-  about : string;  (** What the clause asks for, in one line. *)
+  clause : string;  (** Its short name, for example ["H1"]. *)
+  about : string;  (** The demand of the clause, in one line. *)
   verdict : verdict;
 }
 
 type t = {
-  subject : string;  (** What was tested. *)
-  seed : int;  (** With it the random choices are the same. *)
+  subject : string;  (** The name of the scheduler or operation. *)
+  seed : int;  (** With the same seed the random choices are the same. *)
   lines : line list;  (** In the order of the checks. *)
 }
 
 val passed : t -> bool
-(** No clause is broken. Those that are not offered do not count. *)
+(** [passed report] is [true] if no clause is broken. Clauses that are not
+    offered do not count. *)
 
 val broken : t -> string list
 (** The clauses that are broken. *)
 
 val verdict : t -> string -> verdict
-(** [verdict report clause] is that of the line of this clause.
+(** [verdict report clause] is the verdict on this clause.
+
     - {b Raises} [Invalid_argument] if there is none. *)
 
 val to_string : t -> string
-(** The subject, a line for each clause, and a last one that counts them. Below
-    a clause that is broken stands what it asks for. Each line ends with a
-    newline, also the last one. *)
+(** [to_string report] has the subject, a line for each clause, and a last line
+    that counts them. Below a broken clause is its demand. Each line ends with a
+    newline, even the last one. *)
 
 val print : t -> unit
 (** [print report] writes [to_string report] to the standard output. *)
@@ -49,5 +52,5 @@ val printing :
   ((line -> line) -> line list) ->
   t
 (** [printing ~subject ~seed ~clauses look] is the report of the lines that
-    [look show] returns; it is printed as by {!print}, each line as soon as
+    [look show] returns. It is printed like {!print}, each line as soon as
     [look] has called [show] with it. [clauses] are their names. *)

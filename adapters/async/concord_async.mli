@@ -1,9 +1,12 @@
-(** Concord's structures for Async: an operation that waits gives a deferred,
-    and is woken by tasks of any host, in any domain.
+(** Concord's structures for Async. Blocking operations return a deferred, which
+    tasks of any host can determine, from any domain.
 
     {b Stability}: experimental, because it uses private parts of Async
     ([Scheduler.Private]). The structures are stable as those of [Concord], but
     a new release of Async may need a new release of this library.
+
+    A deferred of Async belongs to one thread, so that another domain can't
+    determine it. With this library it can:
 
     {v
     open Core
@@ -21,94 +24,100 @@
       never_returns (Concord_async.go ())
     v}
 
-    Async is not patched, and only its own thread touches its state: other
-    threads put what they want done into an inbox, and wake the scheduler if it
-    sleeps. Only code of Async can call the functions below that give a
+    Async is not patched, and only its own thread touches its state. Other
+    threads put their requests into an inbox, and wake the scheduler if it
+    sleeps. Only code of Async can call the functions below that return a
     deferred. (Section 5 of "Effectively Composing Concurrency Libraries".)
 
-    {2 What holds for all}
+    See also {{!/concord/async}Concord for those who know Async}.
 
-    - {b Failure}: an exception is sent to the monitor of the caller, with its
-      backtrace, whether the operation waited or not; it is never raised by the
-      call. The deferred is then never determined. [Monitor.try_with] turns it
-      into a value.
-    - {b Cancelled}: never. An operation that [Deferred.choose] or
-      [Clock.with_timeout] has dropped still waits, and will be performed: what
-      it takes is lost. {!select}, with {!determined} for deferreds, and
-      {!Clock.with_timeout} lose nothing.
-    - {b Order, cost}: those of the operation.
-    - {b Execution context} (monitor, priority, locals): the same before and
+    {2 Rules for all operations}
+
+    - {b Failure}. An exception is sent to the monitor of the caller, with its
+      backtrace, whether the operation waited or not. The call itself never
+      raises it, and the deferred is never determined. Use [Monitor.try_with] to
+      turn the exception into a value.
+    - {b Cancelled} never. If [Deferred.choose] or [Clock.with_timeout] drops an
+      operation, the operation still waits and will be performed, so the item
+      that it takes is lost. Use {!select} (with {!determined} for deferreds) or
+      {!Clock.with_timeout} instead, because they lose nothing.
+    - {b Order} and {b cost} are those of Concord's operation.
+    - {b Execution context} (monitor, priority, locals) is the same before and
       after a wait, and for the caller of {!direct}.
-    - {b Handlers} of a deferred are run as Async's jobs, never by the thread
-      that resumes the operation.
-    - {b Sleeping}: while operations wait, Async looks for some ten microseconds
-      whether one was resumed, if there is a second domain and more than one
-      core, and it has nothing else to do. It learns where that is in vain. A
-      timer, or input, may be served so much later; if other domains go on
-      sending, up to 64 times as much.
-    - {b In other threads} (of [In_thread.run], of another domain) an operation
-      that has to wait raises [Invalid_argument].
+    - {b Handlers} of a deferred run as Async's jobs, never in the thread that
+      resumes the operation.
+    - {b Spinning} may delay timers and input by some ten microseconds. While
+      operations wait, and Async has nothing else to do, it spins for that long
+      before it sleeps. It spins only if there are a second domain and more than
+      one core, and it learns where spinning is in vain. If other domains go on
+      sending, the delay can be up to 64 times as long.
+    - {b In other threads} (of [In_thread.run], or of another domain) an
+      operation that has to wait raises [Invalid_argument].
     - {b Direct-style operations} that have to wait in a job raise {!In_job},
       also in the function of [Thread_safe.run_in_async], and however Async was
-      started. Linking this library is enough for that: the linker keeps all of
-      it, even if your program doesn't name it. Once a job has called [exit], as
-      [Async.shutdown] does, they block the thread, in functions of [at_exit],
-      until another thread, a domain or a timeout wakes it; if there is none
+      started. You only have to link this library for that, because the linker
+      keeps all of it even if your program doesn't name it. There is one
+      exception, for functions of [at_exit] after a job has called [exit], as
+      [Async.shutdown] does. There, such operations block the thread until
+      another thread, a domain or a timeout wakes it. If nothing can wake it,
       they raise {!In_job}.
-    - {b Signal handlers} that raise, anywhere: a task that was resumed, or was
-      to be woken, still is. *)
+    - {b Signal handlers} may raise anywhere. A task that was resumed, or was
+      about to be woken, still is. *)
 
 val go : ?raise_unhandled_exn:bool -> unit -> Core.never_returns
-(** [go ()] is [Scheduler.go ()]. It differs for other libraries that wait by
-    [Domain_local_await], as Kcas does: in a job they raise {!In_job} too, where
-    otherwise they would freeze Async. *)
+(** [go ()] is [Scheduler.go ()], except for other libraries that wait by
+    [Domain_local_await], as Kcas does. In a job they raise {!In_job} too,
+    instead of freezing Async. *)
 
 exception In_job
-(** A direct-style operation had to wait in a job of Async, which cannot; or in
-    a signal handler or a finaliser that ran in the scheduler's thread. Use the
-    operation of that name in this module, or {!direct}. A lazy value whose
-    computation got this exception has not failed: it is computed again where it
-    is forced next. *)
+(** A direct-style operation had to wait in a job of Async, or in a signal
+    handler or a finaliser that ran in the scheduler's thread. These can't wait.
+    Use the operation of the same name in this module, or {!direct}. If the
+    computation of a lazy value gets this exception, the value has not failed.
+    It is computed again where it is forced next. *)
 
 val to_deferred : 'a Concord.Promise.t -> 'a Async.Deferred.t
-(** {!Promise.await}, as a conversion. Suspends, orders and costs as that.
+(** [to_deferred promise] is {!Promise.await}, as a conversion. It suspends,
+    orders and costs the same.
 
     - {b Raises} [Invalid_argument] in a thread that does not run Async, if it
       has to wait. *)
 
 val of_deferred : 'a Async.Deferred.t -> 'a Concord.Promise.t
-(** A promise that is filled when the deferred is determined. A deferred does
-    not fail: [of_deferred (Monitor.try_with f)] promises a result.
+(** [of_deferred deferred] is a promise that is filled when [deferred] is
+    determined. A deferred does not fail, so use
+    [of_deferred (Monitor.try_with f)] to get a promise of a result.
 
     - {b Raises} [Invalid_argument] in a thread that does not run Async. *)
 
 val post : (unit -> 'a Async.Deferred.t) -> 'a Concord.Promise.t
-(** [post f] has Async call [f ()] as a job, in its main monitor, and is a
-    promise of what that gives. From any thread of any domain, and in Async as
-    well.
+(** [post f] makes Async call [f ()] as a job in its main monitor, and returns a
+    promise of the result. You can call [post] from any thread of any domain,
+    and in Async too.
 
-    Async has one scheduler. What is posted before it runs is called when it
-    does, by {!go}, or after code of Async has called a function of this module
-    that gives a deferred. While it does not run, between two calls of
-    [Thread_safe.block_on_async], a job waits for the next one. A program whose
-    Async does not run at all waits for ever.
+    If Async isn't running yet, [f] is called once it is. Async starts by {!go},
+    or after code of Async has called a function of this module that returns a
+    deferred. Between two calls of [Thread_safe.block_on_async] Async doesn't
+    run, so a job waits for the next call. If Async never runs, the job waits
+    forever.
 
-    - {b Suspends} no task; signal handlers, finalisers and callbacks may call
+    The promise fails with the exception that [f] raises or sends to its monitor
+    first. Later exceptions go to the main monitor.
+
+    - {b Suspends} never, so signal handlers, finalisers and callbacks may call
       it.
-    - {b Cancelled}: the task that awaits the promise is; [f] goes on.
-    - {b Order}: that of the calls.
-    - {b Cost}: O(1). A system call only if no cycle is on.
+    - {b Cancelled}. Only the task that awaits the promise is cancelled, and [f]
+      continues.
+    - {b Order} is that of the calls.
+    - {b Cost}: O(1). It needs a system call only if no cycle is on. *)
 
-    The promise fails with what [f] raises, or sends to its monitor first; what
-    comes later goes to the main monitor. *)
-
-(** {2 Instead of giving up a deferred} *)
+(** {2 Instead of dropping a deferred} *)
 
 val determined : 'a Async.Deferred.t -> 'a Concord.Event.t
-(** The event that the deferred is determined, with its value: for {!select}.
-    Either an operation is performed or the deferred is chosen; what was not
-    chosen has been withdrawn, and nothing of it is left, neither in the
-    structure nor in the deferred.
+(** [determined deferred] is the event that [deferred] is determined, with its
+    value. Use it in {!select}, together with operations. Either one operation
+    is performed or the deferred is chosen. The others are withdrawn and leave
+    nothing behind, neither in a structure nor in the deferred.
 
     {v
     match%bind
@@ -119,11 +128,11 @@ val determined : 'a Async.Deferred.t -> 'a Concord.Event.t
         ]
     v}
 
-    - {b Order}: as for [Deferred.choose], if both are ready: either.
+    - {b Order}. If both are ready, either may be chosen, as in
+      [Deferred.choose].
     - {b Cost}: one [Deferred.choose].
-
-    Performing it raises [Invalid_argument] in a thread that does not run Async.
-*)
+    - {b Raises} [Invalid_argument] if it is performed in a thread that does not
+      run Async. *)
 
 (** Timeouts in seconds as a float. *)
 module Clock : sig
@@ -134,8 +143,9 @@ module Clock : sig
     Core.Time_float.Span.t ->
     'a Concord.Event.t ->
     [ `Timeout | `Result of 'a ] Async.Deferred.t
-  (** [with_timeout span event] performs [event]; or has the value [`Timeout],
-      and has not performed it, as {!sync_before}. *)
+  (** [with_timeout span event] performs [event] and returns [`Result v], or
+      returns [`Timeout] if [span] passes first. After [`Timeout], [event] has
+      not been performed, as for {!sync_before}. *)
 end
 
 (** Timeouts in nanoseconds. *)
@@ -153,19 +163,20 @@ end
 (** {2 Pipes} *)
 
 val to_pipe : 'a Concord.Event.t -> 'a Async.Pipe.Reader.t
-(** [to_pipe event] performs [event], such as [Mailbox.take_evt mailbox], again
-    and again, and writes what it gives into the pipe, with the pipe's pushback:
-    it is one item ahead of the reader. It closes the pipe when [event] raises
-    [Concord.Mailbox.Closed]. When the reader closes the pipe, [event] is
-    withdrawn. (What is in the pipe then, or was taken for it just before, is
-    lost, as with any pipe.) *)
+(** [to_pipe event] is a pipe that receives the results of [event], for example
+    of [Mailbox.take_evt mailbox], performed again and again. It respects the
+    pipe's pushback, and is one item ahead of the reader. If [event] raises
+    [Concord.Mailbox.Closed], the pipe is closed. If the reader closes the pipe,
+    [event] is withdrawn. The items that are in the pipe by then, or were taken
+    just before, are lost, as with any pipe. *)
 
 val feed :
   'a Concord.Stream.t -> 'a Async.Pipe.Reader.t -> unit Async.Deferred.t
-(** [feed stream reader] adds the items of the pipe to [stream], and waits while
-    that is full. It closes [stream] when the pipe has ended. If [stream] is
-    closed by others, it closes the pipe, with the item that found [stream]
-    closed. Nobody else may read the pipe meanwhile. *)
+(** [feed stream reader] adds the items of the pipe [reader] to [stream], and
+    waits while [stream] is full. It closes [stream] when the pipe has ended. If
+    another task closes [stream], [feed] closes the pipe. The item that found
+    [stream] closed is dropped with it. Don't read the pipe while [feed] runs.
+*)
 
 include Concord.Tools.Monadic.S with type 'a promise := 'a Async.Deferred.t
 (** @inline *)

@@ -1,13 +1,13 @@
-(** Work for an unmodified Domainslib pool, submitted from anywhere.
+(** Jobs for a Domainslib pool, submitted from anywhere.
 
     {b Stability}: stable, but for {{!stop}jobs that can be told to stop}, which
     are experimental and may change in any release.
 
     [Domainslib.Task.async] must be called from a domain that the pool knows,
-    and [Domainslib.Task.run] blocks its caller's whole domain. {!submit} may be
-    called from any Eio fiber, thread, domain or task, returns at once, and
-    gives a promise for which any task can wait. (Section 3.5 of "Effectively
-    Composing Concurrency Libraries".)
+    and [Domainslib.Task.run] blocks its caller's whole domain. Instead, any Eio
+    fiber, thread, domain or task may call {!submit}. It returns at once, with a
+    promise that any task can wait for. (Section 3.5 of "Effectively Composing
+    Concurrency Libraries".)
 
     {[
       # Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
@@ -16,8 +16,11 @@
       - : int = 42
     ]}
 
-    Linking this library has no effect until you call one of its functions.
-    Tasks of Domainslib's pools wait in Concord's structures without it. *)
+    Domainslib is not patched. Linking this library has no effect until you call
+    one of its functions. Tasks of Domainslib's pools can wait in Concord's
+    structures without it.
+
+    See also {{!/concord/domainslib}Concord for those who know Domainslib}. *)
 
 (** {1 Pools} *)
 
@@ -34,36 +37,37 @@ val with_pool :
     {b The end.} When [f] has returned or raised, [with_pool] waits up to
     [grace] seconds (by default 10) for all jobs, as {!drain} does. If there are
     jobs left, they are {{!stop}told to stop}, and have [grace] seconds again.
-    Usually none is left then, and the pool is torn down. But OCaml can't end a
-    job that computes and never {{!check}checks}, nor one that waits for what
-    only [f] would have done. The promises of such jobs fail with {!Torn_down},
-    also those that have not started, and [with_pool] returns. A job that
-    computes keeps its domain until it ends; the thread of [with_pool] tears the
-    pool down then. With [~grace:infinity] no job is lost and none outlives the
-    call, however long that takes.
+    Usually none is left then, and the pool is torn down.
+
+    However, OCaml can't end a job that computes and never {{!check}checks}, nor
+    a job that waits for something that only [f] would have done. The promises
+    of such jobs, and of jobs that have not started, fail with {!Torn_down}, and
+    [with_pool] returns. A job that computes keeps its domain until it ends.
+    Then the thread of [with_pool] tears the pool down. With [~grace:infinity]
+    no job is lost and no job outlives the call, however long that takes.
 
     [f] may also use [Domainslib.Task.run], [async] and so on, as long as it is
-    on the domain that called [with_pool]; a task of [async] that is not awaited
-    is not waited for.
+    on the domain that called [with_pool]. [with_pool] doesn't wait for a task
+    of [async] that was not awaited.
 
-    - {b Suspends} the calling task only, whatever its host: while the pool is
-      set up, where [f] does, until the jobs have ended (up to twice [grace]),
-      and while the pool is torn down. A thread of the calling domain does this
-      work.
-    - {b Cancelled}: [f] gets the host's exception where it waits. If the pool
+    - {b Suspends} the calling task only, whatever its host. It suspends while
+      the pool is set up, where [f] suspends, until the jobs have ended (up to
+      twice [grace]), and while the pool is torn down. A thread of the calling
+      domain does this work.
+    - {b Cancelled}. [f] gets the host's exception where it waits. If the pool
       is still being set up, [f] isn't called. The end of [with_pool] is
-      {{!Concord.Tasks.protect}protected}: it still waits for the jobs. Where a
-      host cannot defer a cancellation (Eio without [concord-eio]) the exception
-      is raised at once, and the thread waits for the jobs and tears the pool
-      down.
-    - {b Signals}: what runs in the pool has the caller's signal mask. If a
-      handler raises in the caller, then [with_pool] raises that, after it has
-      waited for the jobs (but for a second one that raises while it does). The
-      thread runs no handlers. A handler that raises in a job makes it fail; in
-      a domain of the pool that runs no job it ends the domain, as in every pool
-      of Domainslib, and [with_pool] may wait for ever. So it may if a handler
-      raises in {!submit} while that wakes the pool: what Domainslib does there
-      cannot be interrupted.
+      {{!Concord.Tasks.protect}protected}, so it still waits for the jobs. If a
+      host cannot defer a cancellation (Eio without [concord-eio]), the
+      exception is raised at once, and the thread waits for the jobs and tears
+      the pool down.
+    - {b Signals}. Code that runs in the pool has the caller's signal mask. If a
+      handler raises in the caller, [with_pool] first waits for the jobs and
+      then raises that exception. (A second handler that raises during this wait
+      interrupts it.) The thread runs no handlers. If a handler raises in a job,
+      the job fails. If it raises in a domain of the pool that runs no job, it
+      ends that domain, as in every pool of Domainslib. Then [with_pool] may
+      wait forever. The same may happen if a handler raises in {!submit} while
+      that wakes the pool, because Domainslib can't be interrupted there.
     - {b Cost}: a thread and [num_domains] domains, some milliseconds.
     - {b Raises} [e] if [f] raised [e].
     - {b Raises} [Invalid_argument] if [num_domains < 1], or if [grace] is
@@ -71,80 +75,87 @@ val with_pool :
     - {b Raises} [Sys_error] if the thread cannot be started. *)
 
 val drain : Domainslib.Task.pool -> unit
-(** [drain pool] waits until no job of [pool] waits, runs or is suspended: it
-    returns after a moment at which all jobs that had been submitted, by
-    whatever function of this module, had ended. A job that submits another one
-    has not ended before. In a job of [pool] itself, [drain] waits for ever.
+(** [drain pool] waits until [pool] has no job that waits, runs or is suspended.
+    It returns after a moment at which all jobs that had been submitted, by any
+    function of this module, had ended. So it also waits for the jobs that other
+    jobs submit. If a job of [pool] itself calls [drain], it waits forever.
 
     - {b Suspends} while there are such jobs.
-    - {b Cancelled} while suspended: raises the host's exception; the jobs go
-      on.
+    - {b Cancelled} while suspended, it raises the host's exception. The jobs
+      continue.
     - {b Cost}: O(1). *)
 
 val teardown : Domainslib.Task.pool -> unit
 (** [teardown pool] is {!drain}, then [Domainslib.Task.teardown_pool], which
-    blocks the calling thread until the pool's domains have ended. Jobs that
-    others submit meanwhile fail with {!Torn_down}.
+    blocks the calling thread until the pool's domains have ended. If other
+    tasks submit jobs meanwhile, these fail with {!Torn_down}.
 
-    - {b Suspends}, {b Cancelled}: as {!drain}; the pool is not torn down then.
+    - {b Suspends} like {!drain}.
+    - {b Cancelled} like {!drain}. Then the pool is not torn down.
     - {b Raises} [Invalid_argument] if [pool] was torn down, or was attached by
       another domain. *)
 
 exception Torn_down
-(** What the promise of a job fails with if the job has not ended when
-    {!with_pool} returns, or when the pool has been torn down by
-    [Domainslib.Task.teardown_pool], which waits for no job that is suspended,
-    nor for those that have not started. Such a job never goes on; where it
-    waits in a structure it stays in the queue, and what it is given there is
-    lost.
+(** The promise of a job fails with [Torn_down] if the job has not ended in one
+    of two cases:
+
+    - {!with_pool} returns.
+    - [Domainslib.Task.teardown_pool] has torn the pool down. It doesn't wait
+      for suspended jobs, nor for jobs that have not started.
+
+    Such a job never continues. If it waits in a structure, it stays in the
+    queue, and an item that it is given there is lost.
 
     In the second case the promise fails some milliseconds after
-    [teardown_pool]: Domainslib tells nobody, but its domains end, and from then
-    on the thread of the timeouts looks, at first after 1 ms, then ever more
-    rarely, until the pool is torn down (at the latest, it fails after twice the
-    time that this has taken, or 1 s after it). *)
+    [teardown_pool], because Domainslib doesn't report the end of a pool.
+    Instead, the thread of the timeouts notices that the pool's domains end.
+    From then on it checks whether the pool is torn down, at first after 1 ms,
+    then ever more rarely. The promise fails at the latest after twice the time
+    that the teardown has taken, or 1 s after it. *)
 
 (** {1 Jobs} *)
 
 exception Cancelled
-(** What a promise of {!submit_stoppable} fails with, and what {!check} raises.
-*)
+(** The exception that a promise of {!submit_stoppable} fails with, and that
+    {!check} raises. *)
 
 val submit : Domainslib.Task.pool -> (unit -> 'a) -> 'a Concord.Promise.t
 (** [submit pool f] runs [f] as a task of [pool]. The promise is filled with its
-    result, or fails with the exception that it raised and its backtrace. [f]
-    may use [Domainslib.Task.async], [await] and so on, and Concord's
-    operations.
+    result, or fails with its exception and backtrace. [f] may use
+    [Domainslib.Task.async], [await] and so on, and Concord's operations. One
+    job waits for no other.
 
-    A pool has places for its own domains and for {e one} more. The first
-    [submit] to a pool takes that place for the calling domain, unless {!attach}
-    did so before. A program that also calls [Domainslib.Task.run], [async] or
-    [teardown_pool] from outside the pool must call {!attach} first, from the
-    domain that does: otherwise that call fails an assertion of Domainslib's;
-    or, while the pool is still starting, one of its own domains does.
+    {b Call {!attach} first} if your program also calls [Domainslib.Task.run],
+    [async] or [teardown_pool] from outside the pool, from the domain that does.
+    A pool has slots for its own domains and for {e one} more. If {!attach}
+    hasn't given that slot to a domain, the first [submit] gives it to the
+    calling domain. Without {!attach}, a later call from another domain fails an
+    assertion of Domainslib's. While the pool is still starting, one of the
+    pool's own domains fails it instead.
 
-    A job that waits or is suspended when the pool is torn down is lost: its
-    promise fails with {!Torn_down}. {!drain} and {!teardown} wait for all jobs,
-    and {!with_pool} as long as it is asked to.
+    {b The pool must have a domain of its own} ([num_domains >= 1]). In a pool
+    without one, jobs run only while [Domainslib.Task.run] does, and only its
+    tasks may submit.
 
-    Once a pool is attached, or has got a job, a signal handler may call
-    [submit], except on a domain of the pool. An exception that a signal handler
-    raises in [submit] loses no job that was submitted before.
+    {b The end.} A job that waits or is suspended when the pool is torn down is
+    lost, and its promise fails with {!Torn_down}. {!drain} and {!teardown} wait
+    for all jobs, and {!with_pool} as long as you ask for.
 
-    The pool must have at least one domain of its own ([num_domains >= 1]): in a
-    pool without one, jobs run only while [Domainslib.Task.run] does, and only
-    its tasks may submit. One job waits for no other.
-
-    - {b Order}: jobs are started in the order of submission from one domain.
-    - {b Cost}: O(1); the first [submit] to a pool also starts a task there.
-    - {b Raises} [Invalid_argument] if [pool] was torn down; if its place is
-      taken by another domain and {!attach} was never called; or if [pool] has
-      no domain of its own, and the caller is in no task of a pool. *)
+    - {b Suspends} never.
+    - {b Signals}. Once a pool is attached, or has got a job, a signal handler
+      may call [submit], except on a domain of the pool. If a signal handler
+      raises in [submit], no job that was submitted before is lost.
+    - {b Order}. Jobs from one domain are started in the order of submission.
+    - {b Cost}: O(1). The first [submit] to a pool also starts a task there.
+    - {b Raises} [Invalid_argument] if [pool] was torn down, or if its slot is
+      taken by another domain and {!attach} was never called. So it does if
+      [pool] has no domain of its own, and the caller is not in a task of a
+      pool. *)
 
 val run : Domainslib.Task.pool -> (unit -> 'a) -> 'a
-(** [run pool f] is the result of [f ()], a job of [pool]. [Domainslib.Task.run]
-    works for the pool on the calling domain; this leaves the domain to the
-    other tasks of the caller's host.
+(** [run pool f] runs [f] as a job of [pool], and returns its result. Unlike
+    [Domainslib.Task.run], which works for the pool on the calling domain, it
+    leaves the domain to the other tasks of the caller's host.
 
     {[
       # Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
@@ -153,53 +164,49 @@ val run : Domainslib.Task.pool -> (unit -> 'a) -> 'a
     ]}
 
     - {b Suspends} until the job has ended.
-    - {b Cancelled} while suspended: raises the host's exception at once. If the
-      job has not started, it never will. If it has, it runs to its end, since
-      Domainslib cancels nothing, and its result is dropped (as by
-      [Eio.Executor_pool.submit]); {!drain} waits for it. For a caller that has
-      to wait for the end of its job, there is {!Concord.Tasks.protect}.
-    - {b Order}, {b Cost}: as {!submit}; one suspension.
+    - {b Cancelled} while suspended, it raises the host's exception at once. If
+      the job has not started, it never will. If it has, it runs to its end,
+      because Domainslib cancels nothing, and its result is dropped (as by
+      [Eio.Executor_pool.submit]). {!drain} waits for it. If the caller has to
+      wait for the end of its job, use {!Concord.Tasks.protect}.
+    - {b Order} is that of {!submit}.
+    - {b Cost}: that of {!submit}, and one suspension.
     - {b Raises} [e] if [f] raised [e], with its backtrace.
     - {b Raises} [Invalid_argument] as {!submit}. *)
 
 (** {1:stop Jobs that can be told to stop}
 
-    Nobody can end a computation from outside. So a job that may take long has a
-    token, and checks now and then whether it should stop. *)
+    OCaml can't end a computation from outside. So a job that may take long has
+    a token, and checks now and then whether it should stop. *)
 
 type token
-(** Tells a job to stop. Everything that the job starts can have it as well: the
-    body of [Domainslib.Task.parallel_for], tasks of [Domainslib.Task.async]. *)
+(** A token tells a job to stop. You can pass it to everything that the job
+    starts, for example to the body of [Domainslib.Task.parallel_for], or to
+    tasks of [Domainslib.Task.async]. *)
 
 val check : token -> unit
-(** [check token] does nothing until the job is told to stop. It doesn't let
-    other jobs run. If long jobs hold all domains of the pool, a job that would
-    tell one of them to stop doesn't start either. Where that can happen, call
-    {!Concord.Tasks.yield} now and then as well.
+(** [check token] raises {!Cancelled} if the job was told to stop, and otherwise
+    does nothing. It doesn't let other jobs run. If long jobs hold all domains
+    of the pool, a job that would tell one of them to stop doesn't start either.
+    If that can happen, call {!Concord.Tasks.yield} now and then as well.
 
-    - {b Suspends} never; call it anywhere.
-    - {b Cost}: two reads. Once in 10 microseconds of computation costs nothing
-      that can be measured.
-
-    @raise Cancelled if the job was told to stop. *)
+    - {b Suspends} never, so you can call it anywhere.
+    - {b Cost}: two reads. One [check] in 10 microseconds of computation has no
+      measurable cost.
+    - {b Raises} {!Cancelled} if the job was told to stop. *)
 
 val is_stopped : token -> bool
-(** Would {!check} raise? *)
+(** [is_stopped token] is [true] if {!check} would raise. *)
 
 val stopped_evt : token -> unit Concord.Event.t
-(** An event that can be performed once the job is told to stop, for jobs that
-    wait: [Event.select [ Stream.take_evt jobs; ...; stopped_evt token ]]. *)
+(** [stopped_evt token] is an event that can be performed once the job is told
+    to stop. Use it in jobs that wait, for example
+    [Event.select [ Stream.take_evt jobs; ...; stopped_evt token ]]. *)
 
 val submit_stoppable :
   Domainslib.Task.pool -> (token -> 'a) -> 'a Concord.Promise.t * (unit -> bool)
-(** As {!submit}, with a function that cancels the job. If the job has not
-    started, it never will, the promise fails with {!Cancelled}, and the result
-    is [true]. Otherwise the result is [false], and a job that runs is told to
-    stop, as it is at the end of {!with_pool}. The promise gets what the job
-    gives, or raises, in spite of that: {!Cancelled} if it was {!check} that
-    ended it. The function never suspends; O(1), and O(n) if [n] tasks wait for
-    {!stopped_evt}. A job that never checks is withdrawn in the same way, if it
-    has not started:
+(** [submit_stoppable pool f] is {!submit}, with a function that cancels the
+    job.
 
     {[
       # Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
@@ -213,11 +220,22 @@ val submit_stoppable :
       - : bool = true
     ]}
 
+    - If the job has not started, the function returns [true]. The job never
+      starts, and the promise fails with {!Cancelled}. This works for a job that
+      never checks, too.
+    - Otherwise the function returns [false]. A job that runs is told to stop,
+      as it is at the end of {!with_pool}. The promise still gets the result or
+      exception of the job. That is {!Cancelled} if {!check} ended the job.
+
+    The function never suspends. It takes O(1), or O(n) if [n] tasks wait for
+    {!stopped_evt}.
+
     - {b Raises} [Invalid_argument] as {!submit}. *)
 
 val run_stoppable : Domainslib.Task.pool -> (token -> 'a) -> 'a
-(** [run_stoppable pool f] is the result of [f token], a job of [pool] that is
-    told to stop if the caller is cancelled or runs out of time.
+(** [run_stoppable pool f] runs [f token] as a job of [pool], and returns its
+    result. The job is told to stop if the caller is cancelled or runs out of
+    time.
 
     {[
       # Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
@@ -232,17 +250,17 @@ val run_stoppable : Domainslib.Task.pool -> (token -> 'a) -> 'a
     ]}
 
     - {b Suspends} until the job has ended.
-    - {b Cancelled} while suspended: if the job has not started, it never will,
+    - {b Cancelled} while suspended. If the job has not started, it never will,
       and the host's exception is raised at once. Otherwise the job is told to
-      stop, and [run_stoppable] waits until it has ended, so that nothing of it
-      goes on. Then the host's exception is raised. However, if the job returned
-      nevertheless, or raised another exception than {!Cancelled}, then that is
-      the result of [run_stoppable], and the host's exception is raised where
+      stop, and [run_stoppable] waits until it has ended, so that no part of it
+      continues. Then the host's exception is raised. However, if the job
+      returned nevertheless, or raised another exception than {!Cancelled}, that
+      is the result of [run_stoppable], and the host's exception is raised where
       the task waits next. (An exception of a signal handler, in a thread, is
       raised in any case.) A job that never checks keeps a cancelled caller
-      waiting: for such a job there is {!run}. On Eio without [concord-eio] the
+      waiting, so use {!run} for such a job. On Eio without [concord-eio] the
       host's exception is raised at once.
-    - {b Order}, {b Cost}: as {!run}.
+    - {b Order} and {b cost} are those of {!run}.
     - {b Raises} [e] if [f] raised [e], with its backtrace.
     - {b Raises} [Invalid_argument] as {!submit}. *)
 
@@ -250,16 +268,9 @@ val run_stoppable : Domainslib.Task.pool -> (token -> 'a) -> 'a
 
 val submit_all :
   Domainslib.Task.pool -> (unit -> 'a) list -> 'a list Concord.Promise.t
-(** [submit_all pool fs] runs the functions as tasks of [pool], at once. The
-    promise is resolved when all of them have ended: with the results, in the
-    order of [fs].
-
-    If one raises, those that have not started never will, and the promise fails
-    with the first exception, and its backtrace, when the others have ended.
-
-    - {b Order}: the functions are started in no particular order; all of them
-      together are one job of {!submit}.
-    - {b Cost}: O(1) now; for [n] functions, O(n) on the pool.
+(** [submit_all pool fs] runs the functions as tasks of [pool], all at once. The
+    promise is filled when all of them have ended, with the results in the order
+    of [fs].
 
     {[
       # Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
@@ -268,6 +279,14 @@ val submit_all :
           Concord.Promise.await (Concord_domainslib.submit_all pool jobs))
       - : int list = [2; 4; 6]
     ]}
+
+    If one of them raises, those that have not started never will. When the
+    others have ended, the promise fails with the first exception, and its
+    backtrace.
+
+    - {b Order}. The functions are started in no particular order. All of them
+      together are one job of {!submit}.
+    - {b Cost}: O(1) now, and O(n) on the pool for [n] functions.
     - {b Raises} [Invalid_argument] as {!submit}. *)
 
 val parallel_for :
@@ -278,14 +297,8 @@ val parallel_for :
   (int -> unit) ->
   unit Concord.Promise.t
 (** [parallel_for pool ~start ~finish body] is a job that calls [body start],
-    [body (start + 1)], ..., [body finish] by [Domainslib.Task.parallel_for],
-    and so in chunks of [chunk_size]. The promise is resolved when all calls
-    have ended.
-
-    If one raises, no further call is begun, and the promise fails with the
-    first exception, and its backtrace, when those in progress have ended.
-
-    - {b Order}, {b Cost}: as {!submit_all}, for a chunk.
+    [body (start + 1)], ..., [body finish] by [Domainslib.Task.parallel_for], in
+    chunks of [chunk_size]. The promise is resolved when all calls have ended.
 
     {[
       # Concord_domainslib.with_pool ~num_domains:1 (fun pool ->
@@ -296,28 +309,34 @@ val parallel_for :
           squares)
       - : int array = [|0; 1; 4; 9; 16|]
     ]}
+
+    If one call raises, no further call begins. When the calls in progress have
+    ended, the promise fails with the first exception, and its backtrace.
+
+    - {b Order} and {b cost} are those of {!submit_all}, for a chunk.
     - {b Raises} [Invalid_argument] as {!submit}. *)
 
-(** {1 Pools that others made} *)
+(** {1 Pools that you did not make by [with_pool]} *)
 
 val attach : Domainslib.Task.pool -> unit
 (** [attach pool] makes [pool] ready for {!submit} from anywhere, and for fast
-    calls of {!Concord.Tasks.yield} in its tasks, and takes the pool's place for
-    an outside domain, if that is free, for the calling domain. Calling it again
-    does nothing. It does not suspend.
+    calls of {!Concord.Tasks.yield} in its tasks. If the pool's slot for an
+    outside domain is free, the calling domain takes it. A second call does
+    nothing.
 
+    - {b Suspends} never.
     - {b Raises} [Invalid_argument] if [pool] was torn down, or if another
-      domain has the place. *)
+      domain has the slot. *)
 
 (** {2 Promises} *)
 
 val of_task :
   Domainslib.Task.pool -> 'a Domainslib.Task.promise -> 'a Concord.Promise.t
-(** [of_task pool task] is a promise of the result of [task], which is one of
-    [pool]: tasks of any host can wait for it, and it can be called anywhere. It
-    fails with the exception that the task raised, with its backtrace. Only a
-    task of the pool can wait for one of Domainslib's promises: so this is
-    {!submit} of such a wait.
+(** [of_task pool task] is a promise of the result of [task], which is a task of
+    [pool]. Tasks of any host can wait for it, and you can call [of_task]
+    anywhere. The promise fails with the exception of the task, and its
+    backtrace. Only a task of the pool can wait for one of Domainslib's
+    promises, so [of_task] is {!submit} of such a wait.
 
     {[
       # let pool = Domainslib.Task.setup_pool ~num_domains:1 () in
@@ -330,7 +349,6 @@ val of_task :
 
 val to_task :
   Domainslib.Task.pool -> 'a Concord.Promise.t -> 'a Domainslib.Task.promise
-(** [to_task pool t] is a task of [pool] that awaits [t], for [Task.await]: it
-    returns or raises as {!Concord.Promise.await}. To be called where
-    [Domainslib.Task.async] may be. (A task of a pool can also await [t]
-    itself.) *)
+(** [to_task pool t] is a task of [pool] that awaits [t], for [Task.await]. It
+    returns or raises like {!Concord.Promise.await}. Call it where you may call
+    [Domainslib.Task.async]. (A task of a pool can also await [t] itself.) *)

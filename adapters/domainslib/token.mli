@@ -3,7 +3,7 @@
 type t
 
 val create : pool:unit Concord.Promise.t -> t
-(** [pool] is filled when all jobs of a pool are told. *)
+(** [pool] is filled when all jobs of a pool are told to stop. *)
 
 val stop : t -> unit
 val is_stopped : t -> bool

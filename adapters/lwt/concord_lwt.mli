@@ -1,8 +1,11 @@
-(** Concord's structures for Lwt: an operation that waits gives a promise of
-    Lwt, and is woken by tasks of any host, in any domain.
+(** Concord's structures for Lwt. Blocking operations return a promise of Lwt,
+    which tasks of any host can resolve, from any domain.
 
     {b Stability}: stable, but for {!call} and {!with_domain}, which are
     experimental and may change in any release.
+
+    A promise of Lwt belongs to one thread, so that another domain can't resolve
+    it. With this library it can:
 
     {[
       # let box : string Concord_lwt.Mvar.t = Concord_lwt.Mvar.create_empty ()
@@ -16,89 +19,96 @@
     ]}
 
     Lwt is not patched, and only the thread that runs its loop touches its
-    state: other threads put what they want done into a queue, and wake the loop
-    if it sleeps. Only the loop's thread can call the functions below that give
-    a promise of Lwt; while a loop of Lwt runs, another thread gets
+    state. Other threads put their requests into a queue, and wake the loop if
+    it sleeps. Therefore, only the loop's thread can call the functions below
+    that return a promise of Lwt. While a loop of Lwt runs, another thread gets
     [Invalid_argument] from a function that has to wait. Lwt has one loop at a
-    time. The next one may run in another thread. (Section 5 of "Effectively
+    time, but the next one may run in another thread. (Section 5 of "Effectively
     Composing Concurrency Libraries".)
 
-    Linking this library adds a notification and hooks to Lwt's loop. It is
-    enough for programs that use direct-style operations of [Concord] only: they
-    suspend tasks of [Lwt_direct], and raise {!In_callback} in callbacks, once
-    [concord-lwt] is among the [libraries] in your dune file. You don't need to
-    call or open anything, because the linker keeps all of the library.
+    If your program uses direct-style operations of [Concord] only, add
+    [concord-lwt] to [libraries] in your dune file. You don't need to call or
+    open anything, because the linker keeps all of the library. Linking it adds
+    a notification and hooks to Lwt's loop. Then direct-style operations suspend
+    tasks of [Lwt_direct], and raise {!In_callback} in callbacks.
 
-    {2 What holds for all}
+    See also {{!/concord/lwt}Concord for those who know Lwt}.
 
-    - {b Cancelled} by [Lwt.cancel] while it waits: the operation has changed
-      nothing, no other task loses its turn, and the promise fails with
-      [Lwt.Canceled]. If it was resumed just before, it has its value. So the
-      promise has its value when [Lwt.cancel] returns, or it will fail. Code in
-      direct style may return all the same ({!direct}, a computation, a function
-      of [Event.wrap]), and so may a choice that was signalled and waits for the
-      mutex of its [Condition.wait_evt].
-    - {b Order, cost}: those of the operation.
-    - {b Turns}: an operation that need not wait gives a resolved promise. But
-      if Lwt's loop had no turn for 10 ms, and a hundred operations did not wait
-      since, then an operation is begun in the next turn. So a task whose
-      operations never wait stops neither the loop nor its own cancellation.
-    - {b Storage}: that of the sequence ([Lwt.key]) is the same before and after
-      a wait.
+    {2 Rules for all operations}
+
+    - {b Cancelled} by [Lwt.cancel] while it waits, an operation has changed
+      nothing, and no other task loses its turn. The promise fails with
+      [Lwt.Canceled]. If the operation was resumed just before, the promise has
+      its value when [Lwt.cancel] returns. There are two exceptions. Code in
+      direct style may return in spite of the cancellation ({!direct}, a
+      computation, a function of [Event.wrap]). So may a choice that was
+      signalled and waits for the mutex of its [Condition.wait_evt].
+    - {b Order} and {b cost} are those of Concord's operation.
+    - {b Turns}. An operation that need not wait returns a resolved promise.
+      However, if Lwt's loop had no turn for 10 ms, and a hundred operations did
+      not wait since, the operation begins in the next turn. So a task whose
+      operations never wait doesn't stop the loop, and can be cancelled.
+    - {b Storage} of the sequence ([Lwt.key]) is the same before and after a
+      wait.
     - {b Callbacks} of a promise are called by Lwt's loop, never by the thread
       that resumes the operation.
-    - {b Signal handlers} that raise, anywhere: a task that was resumed, or was
-      to be woken, still is. *)
+    - {b Signal handlers} may raise anywhere. A task that was resumed, or was
+      about to be woken, still is. *)
 
 val run : (unit -> 'a Lwt.t) -> 'a
-(** [run f] is [Lwt_main.run (f ())], and registers Lwt as the scheduler of its
-    thread: so other libraries that wait by [Domain_local_await], as Kcas,
-    suspend a task of [Lwt_direct], where in [Lwt_main.run] they freeze the
-    loop; a loop of Eio may run in a task of {!direct}; and two of these loops
-    at once are refused. All else is the same in [Lwt_main.run], which every
-    existing program has:
+(** [run f] is [Lwt_main.run (f ())], and also registers Lwt as the scheduler of
+    its thread. Existing programs can keep [Lwt_main.run], because [run] differs
+    in three points only:
 
-    - direct-style operations in tasks of [Lwt_direct] suspend the task;
-    - one that has to wait in a plain callback of Lwt raises {!In_callback}. (In
-      what [Lwt_main.at_exit] calls, after a plain loop, it parks the thread. So
-      it does in functions of Stdlib's [at_exit] if a callback has called
-      [exit].)
+    - Other libraries that wait by [Domain_local_await], such as Kcas, suspend a
+      task of [Lwt_direct]. In [Lwt_main.run] they freeze the loop.
+    - A loop of Eio may run in a task of {!direct}.
+    - Two of these loops at once are refused.
 
-    An operation that still waits when [run] returns keeps its place in the
-    structures, and may be given what others wait for too. It goes on in the
-    next loop.
+    In both, direct-style operations suspend tasks of [Lwt_direct], and an
+    operation that has to wait in a plain callback of Lwt raises {!In_callback}.
+    In functions of [Lwt_main.at_exit], after a plain loop, it blocks the thread
+    instead. So it does in functions of Stdlib's [at_exit] if a callback has
+    called [exit].
+
+    If an operation still waits when [run] returns, it keeps its position in the
+    structures, and may be given an item that other tasks wait for too. It
+    continues in the next loop.
 
     - {b Raises} [e] if the promise of [f ()] fails with [e], or [f] raises [e].
     - {b Raises} [Failure] if a [run] is running already. *)
 
 exception In_callback
-(** A direct-style operation had to wait in a callback of Lwt, which cannot; or
-    in a signal handler or a finaliser that ran in Lwt's loop. Use the operation
-    of that name in this module, {!direct}, or a task of [Lwt_direct]. A lazy
-    value whose computation got this exception has not failed: it is computed
-    again where it is forced next. *)
+(** A direct-style operation had to wait in a callback of Lwt, or in a signal
+    handler or a finaliser that ran in Lwt's loop. These can't wait. Use the
+    operation of the same name in this module, {!direct}, or a task of
+    [Lwt_direct]. If the computation of a lazy value gets this exception, the
+    value has not failed. It is computed again where it is forced next. *)
 
 val to_lwt : 'a Concord.Promise.t -> 'a Lwt.t
-(** {!Promise.await}, as a conversion. Suspends, orders and costs as that.
+(** [to_lwt promise] is {!Promise.await}, as a conversion. It suspends, orders
+    and costs the same.
 
     - {b Raises} [Invalid_argument] if another thread runs Lwt's loop, and it
       has to wait. *)
 
 val of_lwt : 'a Lwt.t -> 'a Concord.Promise.t
-(** A promise that is filled, or fails, when Lwt's does.
+(** [of_lwt promise] is a promise of Concord that is filled, or fails, when the
+    promise of Lwt does.
 
     - {b Raises} [Invalid_argument] if another thread runs Lwt's loop. *)
 
 val to_lwt_stream : 'a Concord.Event.t -> 'a Lwt_stream.t
-(** [to_lwt_stream event] performs [event] for each item that is asked of it,
-    such as [Mailbox.take_evt mailbox], and ends when that raises
-    [Concord.Mailbox.Closed]. No item is taken before it is asked for. Who
-    asked, and was cancelled, leaves the item for who asks next; but a stream
-    that nobody reads any more keeps the item that it was asked for. *)
+(** [to_lwt_stream event] is a stream that performs [event], for example
+    [Mailbox.take_evt mailbox], for each item that is read. It ends when [event]
+    raises [Concord.Mailbox.Closed]. No item is taken before it is asked for. If
+    a read is cancelled, its item goes to the next reader. If nothing reads the
+    stream afterwards, the stream keeps that item. *)
 
 val feed : 'a Concord.Stream.t -> 'a Lwt_stream.t -> unit Lwt.t
 (** [feed stream lwt_stream] adds the items of [lwt_stream] to [stream], and
-    waits while that is full. At the end it closes [stream].
+    waits while [stream] is full. At the end it closes [stream]. Don't read
+    [lwt_stream] while [feed] runs.
 
     {[
       # Concord_lwt.run (fun () ->
@@ -118,17 +128,18 @@ val feed : 'a Concord.Stream.t -> 'a Lwt_stream.t -> unit Lwt.t
     ]}
 
     - {b Suspends} while [stream] is full, or [lwt_stream] has nothing.
-    - {b Cancelled}: it closes [stream]. Only the item that it had added just
-      before may still be in [lwt_stream]; others are in one of the two.
-    - {b Closed} by others, [stream] is fed no more, and [feed] ends. The item
-      that found it closed is still in [lwt_stream].
-
-    If [lwt_stream] fails, [feed] closes [stream] and fails with that. Nobody
-    else may read [lwt_stream] meanwhile. *)
+    - {b Cancelled}. It closes [stream]. Each item is in one of the two, except
+      that the item that [feed] has added just before may still be in
+      [lwt_stream] as well.
+    - {b Closed}. If another task closes [stream], [feed] ends. The item that
+      found [stream] closed is still in [lwt_stream].
+    - {b Failure}. If [lwt_stream] fails, [feed] closes [stream] and fails with
+      the same exception. *)
 
 val post : (unit -> 'a Lwt.t) -> 'a Concord.Promise.t
-(** [post f] has Lwt's loop call [f ()], in its next turn, and is a promise of
-    what that gives. From any thread of any domain, and in the loop as well.
+(** [post f] makes Lwt's loop call [f ()] in its next turn, and returns a
+    promise of the result. You can call [post] from any thread of any domain,
+    and in the loop too.
 
     {[
       # Concord_lwt.run (fun () ->
@@ -145,36 +156,38 @@ val post : (unit -> 'a Lwt.t) -> 'a Concord.Promise.t
       - : string = "by Lwt's timer"
     ]}
 
-    Which loop: Lwt has one at a time. If none has run yet, the first one calls
-    [f]. When a {!run} ends, and what was posted has not, the promises fail with
-    {!No_loop}; so do those of later calls, until another loop has begun its
-    first turn. Nobody can see a plain [Lwt_main.run] end: what is posted after
-    it is called by the next one.
+    Lwt has one loop at a time. If none has run yet, the first one calls [f].
+    When a {!run} ends, the promises of the jobs that have not ended fail with
+    {!No_loop}. So do those of later calls, until another loop has begun its
+    first turn. The end of a plain [Lwt_main.run] can't be noticed, so a
+    function that is posted after it is called by the next loop.
 
-    - {b Suspends} no task; signal handlers, finalisers and callbacks may call
+    The promise fails with the exception that [f] raises, or that its promise
+    fails with.
+
+    - {b Suspends} never, so signal handlers, finalisers and callbacks may call
       it.
-    - {b Cancelled}: the task that awaits the promise is; [f] goes on. {!call}
-      cancels [f] as well.
-    - {b Order}: that of the calls.
-    - {b Cost}: O(1). A system call only if the loop may sleep.
-
-    The promise fails with what [f] raises, or its promise fails with. *)
+    - {b Cancelled}. Only the task that awaits the promise is cancelled, and [f]
+      continues. Use {!call} to cancel [f] as well.
+    - {b Order} is that of the calls.
+    - {b Cost}: O(1). It needs a system call only if the loop may sleep. *)
 
 exception No_loop
 (** A job of {!post} or {!call} had not ended when {!run} or {!with_domain} did.
-    Whether it had begun is not said: what it did until then is done. *)
+    The exception doesn't say whether the job had begun. The effects that it had
+    until then remain. *)
 
 type 'r loop
-(** A loop of Lwt, and a value of type ['r] that belongs to it. *)
+(** A loop of Lwt, with a value of type ['r] that belongs to it. *)
 
 val the_loop : unit loop
 (** The loop that runs, whichever that is, as for {!post}. *)
 
 val call : 'r loop -> ('r -> 'a Lwt.t) -> 'a
-(** [call loop f] has [loop] call [f r], where [r] is its value, and returns
-    what the promise [f r] is resolved with. Any task, thread or domain can call
-    it. Whatever the program has for Lwt only, such as the client of a database,
-    is used by this from tasks of other hosts:
+(** [call loop f] makes [loop] call [f r], where [r] is its value, and returns
+    the value that the promise [f r] is resolved with. Any task, thread or
+    domain can call it. By this, tasks of other hosts can use code that is
+    written for Lwt only, such as the client of a database:
 
     {[
       # let slow_search () = Lwt.map (fun () -> "found") (Lwt_unix.sleep 60.) in
@@ -185,30 +198,31 @@ val call : 'r loop -> ('r -> 'a Lwt.t) -> 'a
     ]}
 
     - {b Suspends} until the promise is resolved.
-    - {b Cancelled} while suspended, for example by a timeout: if [f] was not
-      called yet, it never is. Otherwise the promise [f r] is cancelled by
-      [Lwt.cancel]. Then [call] waits until the promise is resolved, because
-      functions of [Lwt.finalize] may still use what the caller gave to [f].
-      Afterwards [call] raises the host's exception. However, if the promise has
-      a value by then, or failed with another exception than [Lwt.Canceled],
-      then nothing is dropped: that is the result of [call], and the host's
-      exception is raised where the task waits next. (An exception of a signal
-      handler, in a thread, is raised in any case.)
-    - {b Order}: functions are called in the order of the calls, together with
+    - {b Cancelled} while suspended, for example by a timeout, [call] makes sure
+      that [f] is never called, if it was not called yet. Otherwise [Lwt.cancel]
+      cancels the promise [f r]. Then [call] waits until the promise is
+      resolved, because functions of [Lwt.finalize] may still use the arguments
+      that the caller gave to [f]. Afterwards [call] raises the host's
+      exception. However, if the promise has a value by then, or failed with
+      another exception than [Lwt.Canceled], nothing is dropped. That is the
+      result of [call], and the host's exception is raised where the task waits
+      next. (An exception of a signal handler, in a thread, is raised in any
+      case.)
+    - {b Order}. Functions are called in the order of the calls, together with
       those of {!post}.
     - {b Cost}: that of {!post}, and one suspension.
-    - {b Raises} [e] if [f r] raises [e] or fails with [e], with the backtrace
-      of the exception that was raised last in the loop. That is the right one
-      unless the promise was rejected by hand.
+    - {b Raises} [e] if [f r] raises [e] or fails with [e]. The backtrace is
+      that of the exception that was raised last in the loop. It is the right
+      one unless the promise was rejected by hand.
     - {b Raises} {!No_loop} as the promise of {!post} fails, and if the
       {!with_domain} of [loop] has ended.
 
     A promise that can't be cancelled (of [Lwt.wait], or
-    [Lwt_preemptive.detach]) keeps a cancelled caller waiting. If it need not
-    wait, let [f] return [Lwt.protected promise]. Then [call] raises at once,
-    and what the promise stands for goes on and is dropped. Eio without
-    [concord-eio] can't defer a cancellation, so that [call] never waits after
-    one there. *)
+    [Lwt_preemptive.detach]) keeps a cancelled caller waiting. If the caller
+    need not wait, let [f] return [Lwt.protected promise]. Then [call] raises at
+    once, the work of the promise continues, and its result is dropped. Eio
+    without [concord-eio] can't defer a cancellation, so that [call] never waits
+    after one there. *)
 
 val with_domain :
   ?grace:float ->
@@ -217,10 +231,9 @@ val with_domain :
   ('r loop -> 'a) ->
   'a
 (** [with_domain ~close create f] starts a domain that runs Lwt's loop, calls
-    [create ()] there, and is [f loop], where the value of [loop] is what
-    [create] gave. When [f] has returned or raised, the value is closed by
-    [close] (by default nothing is done), the loop ends, and the domain is
-    joined. So a program on another host uses a library that is written for Lwt:
+    [create ()] there, and returns [f loop], where the value of [loop] is the
+    result of [create]. By this, a program on another host uses a library that
+    is written for Lwt:
 
     {[
       # let connect () = Lwt.return (ref 0)
@@ -235,41 +248,51 @@ val with_domain :
       - : unit = ()
     ]}
 
-    {b The end.} Once [f] has ended, [with_domain] waits up to [grace] seconds
-    (by default 10) until no job of {!call} or {!post} is left, where jobs may
-    still call and post. After that, {!call} of this loop raises {!No_loop}. The
-    jobs that are left are cancelled by [Lwt.cancel], and have [grace] seconds
-    again to unwind. Then [close] is called. What has not ended when its promise
-    is resolved fails with {!No_loop}. At last the threads of [Lwt_preemptive]
-    end, because a domain can't end before its threads. One that is busy has
-    [grace] seconds too. After that [with_domain] returns, and the domain ends
-    when the thread does. So no promise stays unresolved, and [with_domain]
-    waits no longer than three times [grace] and the time that [close] takes.
-    [~grace:infinity] waits for all jobs and threads.
+    When [f] has returned or raised, [close] closes the value (by default it
+    does nothing), the loop ends, and the domain is joined.
 
-    - {b Suspends} the calling task only, whatever its host: until [create] has
-      given its value, where [f] does, and until the domain is joined. A thread
-      of the calling domain waits for the domain.
-    - {b Cancelled} while [create] runs: its promise is cancelled by
-      [Lwt.cancel]. If it gives a value nevertheless, that is closed. [f] is not
-      called, and the host's exception is raised. Later: [f] gets the host's
-      exception where it waits. The end is {{!Concord.Tasks.protect}protected}.
-      Where a host can't defer a cancellation (Eio without [concord-eio]) the
-      exception is raised at once, and the thread waits for the domain.
-    - {b Signals}: the domain has the caller's signal mask. What a handler
-      raises in the loop ends the loop, as in [Lwt_main.run].
+    {b The end} takes four steps. None of them waits forever, so no promise
+    stays unresolved.
+
+    + [with_domain] waits up to [grace] seconds (by default 10) until no job of
+      {!call} or {!post} is left. Jobs may still call and post. After that,
+      {!call} of this loop raises {!No_loop}.
+    + [Lwt.cancel] cancels the jobs that are left, and they have [grace] seconds
+      again to unwind.
+    + [close] is called. A job that has not ended when the promise of [close] is
+      resolved fails with {!No_loop}.
+    + The threads of [Lwt_preemptive] end, because a domain can't end before its
+      threads. A busy thread has [grace] seconds too. After that [with_domain]
+      returns, and the domain ends when the thread does.
+
+    So [with_domain] waits no longer than three times [grace] and the time that
+    [close] takes. With [~grace:infinity] it waits for all jobs and threads.
+
+    - {b Suspends} the calling task only, whatever its host. It suspends until
+      [create] has given its value, where [f] suspends, and until the domain is
+      joined. A thread of the calling domain waits for the domain.
+    - {b Cancelled} while [create] runs, it cancels the promise of [create] by
+      [Lwt.cancel]. If [create] gives a value nevertheless, that is closed. [f]
+      is not called, and the host's exception is raised. If the task is
+      cancelled later, [f] gets the host's exception where it waits. The end is
+      {{!Concord.Tasks.protect}protected}. If a host can't defer a cancellation
+      (Eio without [concord-eio]), the exception is raised at once, and the
+      thread waits for the domain.
+    - {b Signals}. The domain has the caller's signal mask. If a handler raises
+      in the loop, the loop ends, as in [Lwt_main.run].
     - {b Cost}: a thread and a domain, which take about a millisecond.
-    - {b Raises} [e] if [create] failed with [e], or [f] raised [e]. If [f]
-      returned: what [close] failed with, or what has ended the loop. The latter
-      also if [f] raised {!No_loop}, because it is the reason.
+    - {b Raises} [e] if [create] failed with [e], or [f] raised [e].
+    - {b Raises} the failure of [close], or the exception that has ended the
+      loop, if [f] returned. The latter also replaces a {!No_loop} that [f]
+      raised, because it is the reason.
     - {b Raises} [Failure] if a loop of Lwt runs already, because Lwt has one at
       a time.
     - {b Raises} [Invalid_argument] if [grace] is negative, or not a number. *)
 
 (** {2 Each structure, by an example}
 
-    What waits gives a promise, and is used with [let*]; what cannot wait is as
-    in [Concord].
+    Operations that may block return a promise, so use them with [let*].
+    Operations that never block are those of [Concord].
 
     {[
       # open Lwt.Syntax

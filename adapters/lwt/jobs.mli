@@ -1,4 +1,4 @@
-(** What other threads want to have run in Lwt's loop. *)
+(** Jobs of other threads for Lwt's loop. *)
 
 exception No_loop
 
@@ -7,27 +7,28 @@ type job = {
       (** Begins the job, and calls [finally] in the loop's thread when it has
           ended. Raises nothing. *)
   cancel : unit -> unit;
-      (** Called in the loop's thread: asks the job to end. Does nothing if it
+      (** Called in the loop's thread, to ask the job to end. Does nothing if it
           has. *)
   refuse : unit -> unit;
       (** Called if the loop ends first. Does nothing if the job has ended. *)
 }
 
 val post : ring:(unit -> unit) -> job -> unit
-(** From any thread, also in a signal handler. [ring] wakes the loop, if that
-    sleeps. If the loop has ended, the job is refused. Before the first loop it
-    waits for that. O(1). *)
+(** [post ~ring job] adds the job. Any thread may call it, also in a signal
+    handler. [ring] wakes the loop, if that sleeps. If the loop has ended, the
+    job is refused. Before the first loop it waits for that. O(1). *)
 
 (** {2 For the loop} *)
 
 val serve : unit -> bool
-(** Begins what was posted, in that order. [false] if there was nothing. *)
+(** Begins the jobs that were posted, in that order. It is [false] if there were
+    none. *)
 
 val close : unit -> unit
-(** The loop has ended: refuses the jobs that have not. *)
+(** The loop has ended. Refuses the jobs that have not. *)
 
 val reopen : unit -> unit
-(** A loop goes on after all. *)
+(** A loop continues after all. *)
 
 val when_idle : (unit -> unit) -> unit
 (** [when_idle f] calls [f ()] once, at the first moment from now on at which

@@ -1,14 +1,14 @@
 (** Lwt's loop, and how other threads wake it.
 
     Lwt has one loop in a process, and its state belongs to the thread that runs
-    the loop. What other threads want done there goes through a queue of wakes,
-    a {!Concord.Tools.Host_kit.Inbox}, which hooks of Lwt's loop serve. The
-    hooks are installed when this module is initialised. *)
+    the loop. Requests of other threads go through a queue of wakes, a
+    {!Concord.Tools.Host_kit.Inbox}, which hooks of Lwt's loop serve. The hooks
+    are installed when this module is initialised. *)
 
-(** {2 Whose it is} *)
+(** {2 The thread that runs it} *)
 
 val name : string
-(** Of Lwt as a host: ["lwt"]. *)
+(** The name of Lwt as a host, which is ["lwt"]. *)
 
 val run : (unit -> 'a) -> 'a
 (** [run f] is [f ()], in which the calling thread runs Lwt's loop.
@@ -16,16 +16,18 @@ val run : (unit -> 'a) -> 'a
     - {b Raises} [Failure] in another [run], of whatever thread. *)
 
 val is_running : unit -> bool
-(** Is the calling thread in {!run}? *)
+(** [true] if the calling thread is in {!run}. *)
 
 val is_in_turn : unit -> bool
-(** Was the calling thread called by Lwt's loop, {!run} or [Lwt_main.run], which
-    goes on when it returns? (Not known of what [Lwt_main.at_exit] calls.)
+(** [true] if Lwt's loop, {!run} or [Lwt_main.run], has called the calling
+    thread, and continues when it returns. (This is not known in functions that
+    [Lwt_main.at_exit] calls.)
+
     - {b Cost}: a few nanoseconds, if the answer is [false]. *)
 
 val is_over : unit -> bool
-(** Has the calling thread called [exit] in a turn? Then it runs a function of
-    [at_exit], and the loop that called it never continues. *)
+(** [true] if the calling thread has called [exit] in a turn. Then it runs a
+    function of [at_exit], and the loop that called it never continues. *)
 
 val enter : unit -> unit
 (** The calling thread is going to touch Lwt's state.
@@ -40,21 +42,23 @@ val resumer :
   'b Lwt.u ->
   (('a, exn) result -> ('b, exn) result) ->
   'a Concord.Tools.Suspend.resumer
-(** [resumer decision promise waker result] decides; [false] if it had been
-    decided. Then [promise], which belongs to [waker], is resolved with
+(** [resumer decision promise waker result] decides. It is [false] if the wait
+    had been decided. Then [promise], which belongs to [waker], is resolved with
     [result outcome] in Lwt's loop, soon, in the order of the calls, unless the
-    promise is cancelled before. From any thread. Also does {!end_wait}.
+    promise is cancelled before. Any thread may call it. It also calls
+    {!end_wait}.
 
-    If it raises what a signal handler raises, then all of it has happened.
-    - {b Cost}: O(1). A system call only if the loop may sleep. *)
+    If it raises the exception of a signal handler, all of it has happened.
+
+    - {b Cost}: O(1). It needs a system call only if the loop may sleep. *)
 
 val post : Jobs.job -> unit
 (** {!Jobs.post}, for this loop. *)
 
-(** {2 How many tasks wait for others to wake them}
+(** {2 The number of tasks that wait for others to wake them}
 
-    If there is one, the loop spins for a moment before it sleeps. So it does
-    after a posted job. *)
+    If there is one, the loop spins for a moment before it sleeps. It does so
+    after a posted job, too. *)
 
 val begin_wait : unit -> unit
 (** One task more waits. *)
@@ -65,12 +69,13 @@ val end_wait : unit -> unit
 (** {2 Turns} *)
 
 val at_once : int ref
-(** How many operations may still be done at once before {!turn} is to be asked.
-*)
+(** The number of operations that may still be performed at once before {!turn}
+    has to be asked. *)
 
 val turn : unit -> unit Lwt.t option
-(** The loop's next turn, if this one has been long enough: some 10 ms, spent in
-    operations that did not wait. [None] also if another thread runs the loop.
+(** [turn ()] is the loop's next turn, if this one has been long enough. That is
+    some 10 ms, spent in operations that did not wait. It is also [None] if
+    another thread runs the loop.
 
     - {b Raises} [Invalid_argument] in a task of another scheduler, if
       [CONCORD_DEBUG] is [strict]. *)

@@ -1,23 +1,23 @@
 (** The task of a domain that was cancelled, while it is unwound.
 
     Miou cancels a task by an exception at the effect at which the task is, and
-    drops the task at the next effect that it performs. From the one to the
-    other no other task of the domain goes on, and no time passes in which the
-    task could wait. *)
+    drops the task at the next effect that it performs. Between the two no other
+    task of the domain continues, and no time passes in which the task could
+    wait. *)
 
 type t
-(** Of one loop of Miou's; for its thread. *)
+(** The state of one loop of Miou's, for its thread. *)
 
 val create : unit -> t
 
 val next_turn : t -> unit
-(** The loop goes on with another task. *)
+(** The loop continues with another task. *)
 
 val turn : t -> int
-(** How many there were. *)
+(** The number of such turns. *)
 
 val is_on : t -> bool
-(** Was the calling task cancelled? *)
+(** [true] if the calling task was cancelled. *)
 
 val start : t -> exn -> Printexc.raw_backtrace -> unit
 (** The calling task has just got this exception from {!performing}. *)
@@ -36,4 +36,4 @@ val shielded : t -> (unit -> 'a) -> 'a
 (** [shielded t f] is [f ()], in a shield. *)
 
 val is_shielded : t -> bool
-(** Is the calling task, which was cancelled, in a shield? *)
+(** [true] if the calling task, which was cancelled, is in a shield. *)

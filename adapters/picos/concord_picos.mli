@@ -2,25 +2,37 @@
 
     {b Stability}: experimental, may change in any release.
 
-    {b Fibers of Picos} wait in Concord's structures, with tasks of any other
-    host, once this library is linked: there is nothing to call, except for
-    {!using} where a scheduler of Picos and one of others run inside one
-    another. (For the linker to keep the library, its dune stanza asks for all
-    of it; no [open] is needed.) These are fibers of whatever scheduler handles
-    Picos's effects: those of [picos_mux], and pools of Moonpool.
+    {b Fibers of Picos} can wait in Concord's structures, with tasks of any
+    other host, once this library is linked. Add [concord-picos] to [libraries]
+    in your dune file. You don't need to open or call anything, because the
+    linker keeps all of the library. The exception is {!using}, for programs
+    that run a scheduler of Picos inside another scheduler, or the reverse.
+    Fibers of every scheduler that handles Picos's effects can wait, for example
+    those of [picos_mux], and pools of Moonpool.
 
-    {b Tasks of other hosts} wait in the structures of [picos_std], and in any
-    other that is written for Picos, inside of {!as_fiber}.
+    {@ocaml skip[
+    let box = Concord.Mvar.create_empty ()
+    let put () = Concord.Mvar.put box "another scheduler"
 
-    Picos and Moonpool are not patched.
+    let () =
+      let domain = Domain.spawn (fun () -> Concord_fifo.run put) in
+      print_endline (Picos_mux_fifo.run (fun () -> Concord.Mvar.take box));
+      Domain.join domain
+    ]}
+
+    {b Tasks of other hosts} can wait in the structures of [picos_std], and in
+    any other structure that is written for Picos, inside {!as_fiber}.
+
+    Picos and Moonpool are not patched. See also
+    {{!/concord/picos}Concord for those who know Picos}.
 
     {2:configure Configure Picos first}
 
-    Where [picos_io] is installed, the schedulers of [picos_mux] use signals and
+    If [picos_io] is installed, the schedulers of [picos_mux] use signals and
     have to be configured. The first scheduler does so if it runs in the main
     thread of the main domain. In any other thread or domain it raises
-    [Invalid_argument] instead, and runs nothing. If a domain is ended by that,
-    you see the exception only when you join it, so a task that waits for the
+    [Invalid_argument] instead, and runs nothing. If that ends a domain, you see
+    the exception only when you join the domain, so a task that waits for the
     domain's fibers waits forever. Therefore, call
     [Picos_io_select.configure ()] in the main thread before you start other
     threads or domains.
@@ -30,62 +42,66 @@
     then wait forever for processes that they started. If your program starts
     such processes, call [Picos_io_select.configure ~handle_sigchld:false ()].
 
-    {2 What holds for fibers of Picos}
+    {2 Rules for fibers of Picos}
 
-    - {b Cancelled} when the fiber's computation is: the wait raises the
-      exception of the computation, with its backtrace, and has taken nothing.
-      Not where the fiber forbids it: {!Concord.Tasks.protect} is
-      [Fiber.forbid].
+    - {b Cancelled} with its computation, the fiber's wait raises the exception
+      of the computation, with its backtrace, and has taken nothing. If the
+      fiber forbids cancellation, the wait isn't cancelled.
+      {!Concord.Tasks.protect} is [Fiber.forbid].
     - {b Scopes} ({!Concord.Scope}, {!Concord.Tasks.both} and the like) start
-      fibers, whose computation is the scope's. A fiber that forks has the new
-      one begin before it goes on. What [Picos_std_structured] remembers for a
-      fiber, the flock in which it is, is not passed on.
-    - {b Order}: fibers that were resumed wait for their turn as the scheduler
-      has it.
-    - {b Cost} of a wait: that of Picos's own, and of asking for the fiber. In a
-      program with several domains a fiber may look first, for up to a hundred
-      turns, whether another domain resumes it: then nobody has to wake the
-      scheduler, which takes a hundred times as long.
+      fibers, whose computation is the scope's. If a fiber forks, the new fiber
+      begins before the forking fiber continues. The new fiber doesn't inherit
+      the flock of [Picos_std_structured] that its parent is in.
+    - {b Order}. The scheduler of Picos decides when a resumed fiber runs.
+    - {b Cost} of a wait is that of Picos's own, and of asking for the fiber. In
+      a program with several domains a fiber may first spin, for up to a hundred
+      turns. If another domain resumes it meanwhile, the scheduler need not be
+      woken, which takes a hundred times as long.
 
-    What Picos itself does not promise, this library cannot:
+    {2 Limits}
 
-    - A signal handler that raises while a scheduler of Picos puts a fiber into
-      its queue loses that fiber. One that raises while the scheduler sleeps
-      ends the scheduler's loop, with all fibers in it; in that of threads,
-      which sleep in the fiber, the fiber is lost, with what it is given.
-    - A pool of Moonpool that was shut down refuses the fibers that still wait:
-      whoever resumes one of them gets Moonpool's [Shutdown] from the operation,
-      and what the fiber was to have is lost. *)
+    Picos itself does not promise the following, so this library cannot.
+
+    - If a signal handler raises while a scheduler of Picos puts a fiber into
+      its queue, that fiber is lost. If it raises while the scheduler sleeps, it
+      ends the scheduler's loop, with all fibers in it. In the scheduler of
+      threads, which sleep in the fiber, the fiber is lost with the item that it
+      is given.
+    - A pool of Moonpool that was shut down refuses the fibers that still wait.
+      A task that resumes one of them gets Moonpool's [Shutdown] from the
+      operation, and the item for the fiber is lost. *)
 
 open Picos
 
 val using : (unit -> 'a) -> 'a
 (** [using loop] is [loop ()], in which a scheduler of Picos runs on the calling
-    thread. It says that this scheduler is the thread's innermost one, and is
-    needed if a scheduler of Picos runs inside a task of another scheduler: in
-    an Eio fiber, in a task of Domainslib, of Lwt or of [Concord_fifo]. Without
-    it a fiber that waits suspends that task, and with it the scheduler of
-    Picos. It is harmless elsewhere; users of [Domain_local_await] (Kcas, say)
-    then wait in the fibers on this thread too.
+    thread. It tells Concord that this scheduler is the thread's innermost one.
+    You need it if a scheduler of Picos runs inside a task of another scheduler.
+    This may be an Eio fiber, or a task of Domainslib, Lwt or [Concord_fifo].
 
     {@ocaml skip[
     Eio_main.run @@ fun _ ->
     Concord_picos.using @@ fun () -> Picos_mux_fifo.run main
     ]}
 
+    Without it, a fiber that waits suspends that task, and with it the scheduler
+    of Picos. Elsewhere [using] is harmless, and lets users of
+    [Domain_local_await] (Kcas, for example) wait in the fibers on this thread
+    too.
+
     The other way round, the loops of Eio, Domainslib and [Concord_fifo] need
-    nothing inside a fiber of Picos; that of Lwt is run by [Concord_lwt.run].
+    nothing inside a fiber of Picos. Run Lwt's loop by [Concord_lwt.run] there.
 
     - {b Suspends} the calling task only as
-      {!Concord.Tools.Host_kit.using_plugin}: the scheduler blocks the thread
-      while it has nothing to do, as Picos's do. *)
+      {!Concord.Tools.Host_kit.using_plugin}. The scheduler blocks the thread
+      while it has nothing to do, as Picos's schedulers do. *)
 
 val as_fiber : (unit -> 'a) -> 'a
 (** [as_fiber f] is [f ()], in which the calling task, of whatever host, is a
-    fiber of Picos: it handles Picos's effects. So a task of Eio or Domainslib,
-    of [Concord_fifo], in [Lwt_direct], or a thread, can wait for fibers of
-    Picos in Picos's structures, select Picos's events, and run flocks and
-    bundles. In Concord's structures it waits as before.
+    fiber of Picos, because [as_fiber] handles Picos's effects. So a thread, or
+    a task of Eio, Domainslib, [Concord_fifo] or [Lwt_direct], can wait for
+    fibers of Picos in Picos's structures. It can also select Picos's events,
+    and run flocks and bundles. In Concord's structures it waits as before.
 
     {@ocaml skip[
     let answer = Picos_std_sync.Ivar.create ()
@@ -101,28 +117,27 @@ val as_fiber : (unit -> 'a) -> 'a
     ]}
 
     The first line is needed because the scheduler of Picos runs in another
-    domain; see {!section-configure}.
+    domain (see {!section-configure}).
 
-    Fibers that [f] starts are tasks of one {!Concord.Scope}: the host's own,
-    or, where the host does not say how it starts tasks, tasks of a
-    [Concord_fifo] inside of this one. [as_fiber] returns when all of them have
-    ended.
+    Fibers that [f] starts are tasks of one {!Concord.Scope}, and [as_fiber]
+    returns when all of them have ended. The scope is the host's own. If the
+    host doesn't offer scopes, the fibers are tasks of a [Concord_fifo] inside
+    this task.
 
-    - {b Suspends} where [f] does, and until those fibers have ended.
-    - {b Cancelled}: if the host cancels the task while it waits, all these
-      fibers are cancelled with [Control.Terminate], and [as_fiber] raises the
-      host's exception. If a computation is cancelled, by [Bundle.terminate]
-      say, then what its fibers wait for ends, also in Concord's structures.
-      [Fiber.forbid] and {!Concord.Tasks.protect} defer both; in Eio if
-      [concord-eio] is linked.
-    - {b Cost}: that of a scope; for each wait, that of a suspension on the host
-      and of {!Concord.Tools.Host_kit.using}.
-    - {b Raises} [e] if [f] raised [e], or one of its fibers: the others are
-      cancelled then.
+    - {b Suspends} where [f] suspends, and until those fibers have ended.
+    - {b Cancelled} by the host while it waits, it cancels all these fibers with
+      [Control.Terminate], and raises the host's exception. If a computation is
+      cancelled, for example by [Bundle.terminate], the waits of its fibers end,
+      in Concord's structures too. [Fiber.forbid] and {!Concord.Tasks.protect}
+      defer both, in Eio only if [concord-eio] is linked.
+    - {b Cost}: that of a scope. Each wait costs a suspension on the host and a
+      {!Concord.Tools.Host_kit.using}.
+    - {b Raises} [e] if [f] or one of its fibers raised [e]. Then the others are
+      cancelled.
 
-    A scheduler that runs inside [f] has tasks of its own: they need an
-    [as_fiber] of their own. Without one, Picos's effects are refused there, as
-    they would suspend that scheduler as a whole. *)
+    A scheduler that runs inside [f] has tasks of its own, so they need an
+    [as_fiber] of their own. Without one, Picos's effects are refused there,
+    because they would suspend that scheduler as a whole. *)
 
 (** {2 Promises}
 
@@ -130,13 +145,18 @@ val as_fiber : (unit -> 'a) -> 'a
     ([Moonpool.Fut.t]). *)
 
 val of_computation : 'a Computation.t -> 'a Concord.Promise.t
-(** [of_computation c] is a promise that is filled with what [c] returns, or
-    fails with the exception and the backtrace with which [c] is cancelled.
-    Tasks of any host can wait for it. Anyone may call it, and it does not
-    suspend; O(1). As long as [c] is running it keeps the promise. *)
+(** [of_computation c] is a promise that is filled with the value that [c]
+    returns. If [c] is cancelled, the promise fails with the same exception and
+    backtrace. Tasks of any host can wait for it.
+
+    - {b Suspends} never, so you can call it anywhere.
+    - {b Cost}: O(1). As long as [c] is running it keeps the promise alive. *)
 
 val to_computation : 'a Concord.Promise.t -> 'a Computation.t
 (** [to_computation p] is a computation that returns the value of [p], or is
-    cancelled with its failure. If it is cancelled before, that remains so, and
-    does nothing to [p]. Anyone may call it, and it does not suspend; O(1). As
-    long as [p] is not resolved it keeps the computation. *)
+    cancelled with its failure. If you cancel the computation before that, it
+    remains cancelled, and [p] is not affected.
+
+    - {b Suspends} never, so you can call it anywhere.
+    - {b Cost}: O(1). As long as [p] is not resolved it keeps the computation
+      alive. *)

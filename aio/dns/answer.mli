@@ -1,4 +1,4 @@
-(** What a message says about a name. *)
+(** The answer of a message about a name. *)
 
 type t =
   | Addresses of Unix.inet_addr list
@@ -8,8 +8,9 @@ type t =
 
 val of_message :
   name:string -> Message.kind -> Message.t -> (t * int, string) result
-(** The answer, with the seconds for which it may be kept: 0 if the message does
-    not say. The aliases that lead to it are followed within the message. If it
-    ends with one of which it says no more, this is the answer.
+(** The answer, with the seconds for which it may be kept, which are 0 if the
+    message does not say. Aliases that lead to it are followed within the
+    message. If it ends with an alias about which it says no more, the answer is
+    this alias.
 
-    An error is what the server could not do. *)
+    The error is the reason why the server could not answer. *)

@@ -1,13 +1,13 @@
 (** One question to one server. *)
 
 val ask : Unix.sockaddr -> string -> Message.kind -> Message.t
-(** Asks by UDP, and again by TCP if the answer is truncated. Of each question
-    the socket is new, so its port is the system's choice; the id is one of
-    [/dev/urandom]. What comes from elsewhere, or does not answer this question,
-    is passed over.
+(** Asks by UDP, and again by TCP if the answer is truncated. The socket of each
+    question is new, so the system chooses its port. The id is from
+    [/dev/urandom]. Messages from elsewhere, and messages that do not answer
+    this question, are skipped.
 
-    - {b Suspends} until there is an answer, without a limit. {b Cancelled}: the
-      socket is closed.
+    - {b Suspends} until there is an answer, without a limit.
+    - {b Cancelled}, it closes the socket.
     - {b Raises} [Unix.Unix_error], [End_of_file].
-
-    @raise Message.Malformed if what came by TCP is no answer. *)
+    - {b Raises} {!Message.Malformed} if the message that came by TCP is not an
+      answer. *)

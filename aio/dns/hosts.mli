@@ -3,7 +3,7 @@
 type t
 
 val of_lines : string list -> t
-(** A line that begins with no address is passed over. *)
+(** If a line does not begin with an address, it is skipped. *)
 
 val find : t -> string -> Unix.inet_addr list
 (** The addresses of a name in lower case, in the order of the lines. *)

@@ -1,4 +1,4 @@
-(** The file [/etc/resolv.conf]: which servers to ask, and how. *)
+(** The servers to ask, and how, from the file [/etc/resolv.conf]. *)
 
 type t = {
   servers : Unix.inet_addr list;  (** Three at most, as in the C library. *)
@@ -9,7 +9,7 @@ type t = {
 }
 
 val of_lines : string list -> t
-(** What the lines say, as [resolv.conf(5)]: the last [search] or [domain]
-    counts, numbers have its limits, and a line or an option that is not
-    understood is passed over. Without a server it is the one of this machine,
-    127.0.0.1. *)
+(** [of_lines lines] reads the lines by the rules of [resolv.conf(5)]. The last
+    [search] or [domain] counts, numbers have its limits, and a line or an
+    option that is not understood is skipped. If there is no server, it is that
+    of this machine, 127.0.0.1. *)

@@ -4,119 +4,138 @@
     frozen, because schedulers and structures of different authors have to agree
     on them.
 
-    A {e task} is a unit of work that can be suspended: an Eio fiber, a
-    Domainslib task, a task of a scheduler of yours, a system thread. What runs
-    tasks is a {e scheduler}; the {e host} of a task is the innermost scheduler
-    that it runs in. A {e structure} is what tasks wait in: a lock, a queue, a
-    promise.
+    You have written a scheduler, and its tasks should wait in the same locks,
+    queues and promises as the tasks of every other scheduler. Or you have
+    written a lock, and tasks of every scheduler should be able to wait for it.
+    Both sides need to agree on one effect only, {!extension-Suspend}. (It is
+    the effect of sections 3.2, 4.2 and 6.3 of "Effectively Composing
+    Concurrency Libraries", made precise.)
 
-    The two sides meet in one effect, {!extension-Suspend} (sections 3.2, 4.2
-    and 6.3 of "Effectively Composing Concurrency Libraries", made precise). A
-    scheduler that handles it is a host: its tasks can wait in every structure
-    together with the tasks of every other host. This library holds the contract
-    and no code, so that a scheduler can keep it without any dependency. Tools
-    to build a host with are in [Concord.Tools.Host_kit], and to build a
-    structure with in [Concord.Tools.Structure_kit]. *)
+    Four words are used throughout.
+
+    - A {e task} is a unit of work that can be suspended, for example an Eio
+      fiber, a Domainslib task, a system thread or a task of your own scheduler.
+    - A {e scheduler} runs tasks.
+    - The {e host} of a task is the innermost scheduler that the task runs in.
+    - A {e structure} is an object that tasks wait in, for example a lock, a
+      queue or a promise.
+
+    If a scheduler handles {!extension-Suspend}, it is a host. Its tasks can
+    wait in every structure, together with the tasks of every other host. This
+    library contains the contract and no code, so that a scheduler can keep the
+    contract without depending on Concord. [Concord.Tools.Host_kit] has tools
+    for building a host, and [Concord.Tools.Structure_kit] has tools for
+    building a structure. *)
 
 type 'a resumer = ('a, exn) result -> bool
-(** A function that makes one suspended task ready to continue with a value, or
-    with an exception. It returns [true] if the task will. *)
+(** A resumer is a function that makes one suspended task ready to continue,
+    with a value or with an exception. It returns [true] if the task will
+    continue with this outcome. *)
 
 (** {1 The effect} *)
 
 type _ Effect.t +=
   | Suspend : ('a resumer -> 'a option) -> 'a Effect.t
         (** [Suspend block] suspends the calling task until the resumer that
-            [block] was given is called, unless [block] returns a value. *)
+            [block] was given is called. If [block] returns a value, the task
+            isn't suspended. *)
 
 (** {2 What a host promises when it handles [Suspend block]}
 
     - {b H1}. The host calls [block] exactly once, with a resumer that belongs
-      to this one wait. (A task that is already cancelled may get the host's
-      exception instead, and [block] is not called.) If [block] raises, the task
-      continues with that exception. [Some v]: the task continues with [v].
-      [None]: the task is suspended. Whatever its resumer was told meanwhile,
-      the task does not continue before [block] has returned.
-    - {b H2}. A resumer may be called from any domain or thread, also in a
-      signal handler, at any moment from inside [block] on, any number of times.
-      It never blocks, suspends or runs user code: it makes its task ready and
-      wakes the host's loop. It raises nothing of its own. If a signal handler
-      raises while a resumer runs, the resumer completes what it does before it
-      raises that: its decision has been made, and its task is ready.
+      to this one wait. (If the task is already cancelled, the host may raise
+      its cancellation exception instead of calling [block].) If [block] raises,
+      the task continues with that exception. If [block] returns [Some v], the
+      task continues with [v]. If [block] returns [None], the task is suspended.
+      In every case the task continues only after [block] has returned, even if
+      the resumer was called before that.
+    - {b H2}. A resumer may be called from any domain or thread, and in a signal
+      handler. It may be called at any moment once [block] has started, and any
+      number of times. The resumer never blocks, suspends or runs user code,
+      because all it does is to make its task ready and wake the host's loop. It
+      raises nothing of its own. If a signal handler raises while a resumer
+      runs, the resumer first completes its work and then raises that exception.
+      By then the decision has been made, and the task is ready.
     - {b H3}. [true] is a promise. Resuming and cancelling race for one atomic
-      decision, and exactly one wins. [true]: the task {e will} continue with
-      exactly this outcome, even if it is cancelled right after. [false]: it
-      never will, because it had been resumed or cancelled before.
-    - {b H4}. A wake-up is never lost: a host that goes to sleep looks at its
-      queue again after it announced that it sleeps.
+      decision, and exactly one of them wins. If the resumer returns [true], the
+      task {e will} continue with exactly this outcome, even if it is cancelled
+      immediately afterwards. If the resumer returns [false], the task never
+      will, because it had been resumed or cancelled before.
+    - {b H4}. A wake-up is never lost. A host that goes to sleep checks its
+      queue once more after it has announced that it sleeps.
 
     {2 What a structure promises when it performs [Suspend block]}
 
-    - {b S1}. [block] registers the resumer and returns [None], or registers
-      nothing and returns [Some v]. It does not suspend, and holds no lock while
-      it calls a resumer.
-    - {b S2}. A resumer that returns [false] has consumed nothing: the value,
+    - {b S1}. Either [block] registers the resumer and returns [None], or it
+      registers nothing and returns [Some v]. It does not suspend, and holds no
+      lock while it calls a resumer.
+    - {b S2}. A resumer that returns [false] has consumed nothing. The value,
       lock or permit goes to the next waiter, or back into the structure.
-    - {b S3}. When performing [Suspend] raises, the operation withdraws its own
+    - {b S3}. If performing [Suspend] raises, the operation withdraws its own
       waiter before it re-raises.
-    - {b S4}. Waiters are served in the order of their arrival. A structure may
-      let others overtake a waiter whose thread has to be woken first, if it
-      bounds for how long, and how often.
-    - {b S5}. An exception that travels with a value keeps its backtrace: resume
-      with [Ok ()], then raise in the resumed task. *)
+    - {b S4}. Waiters are served in the order of their arrival. However, a
+      structure may let other tasks overtake a waiter whose thread has to be
+      woken first, if it bounds for how long, and how often.
+    - {b S5}. An exception that travels with a value keeps its backtrace. For
+      this, resume with [Ok ()], then raise the exception in the resumed task.
+*)
 
 (** {1 Optional effects}
 
-    A host handles those of the following that it has an answer for. A structure
-    that performs one of them goes on without it if nobody handles it. *)
+    A host handles those of the following effects that it has an answer for. If
+    an effect has no handler, the structure that performed it carries on without
+    it. *)
 
 type scope = {
   fork : (unit -> unit) -> unit;
-      (** [fork f] runs [f] in a new task of the scope. If it returns, [f] is
-          called, once, even if the scope is cancelled; if it raises, [f] is not
-          called. A cancelled caller may get the host's cancellation.
+      (** [fork f] runs [f] in a new task of the scope. If [fork] returns, [f]
+          is called exactly once, even if the scope is cancelled. If [fork]
+          raises, [f] is not called. If the caller is cancelled, [fork] may
+          raise the host's cancellation.
 
-          It is called by a task of the scope, or of a scope within. A host that
-          can tell raises [Invalid_argument] in other tasks: they do not keep
-          the scope from ending. [f] raises nothing. *)
+          [fork] has to be called by a task of the scope, or of a scope inside
+          it, because other tasks don't keep the scope from ending. If a host
+          can tell, it raises [Invalid_argument] in other tasks. [f] must not
+          raise. *)
   cancel : unit -> unit;
-      (** Cancels the tasks of the scope, [body] among them, by raising the
-          host's cancellation where they wait. It is called by those that may
-          call [fork], perhaps more than once. A host that cannot cancel does
-          nothing. *)
+      (** [cancel ()] cancels the tasks of the scope, including [body], by
+          raising the host's cancellation where they wait. The tasks that may
+          call [fork] may call it, perhaps more than once. If a host cannot
+          cancel, [cancel] does nothing. *)
 }
 
 type scopes = { scope : 'a. (scope -> 'a) -> 'a }
-(** [scope body] calls [body] in the calling task, with a new scope. It returns
-    or raises what [body] did, after all tasks of the scope have ended; also if
-    the scope was cancelled. If the host cancels the calling task, then it
-    cancels the tasks of the scope, and [scope] may raise the cancellation when
-    they have ended. *)
+(** [scope body] calls [body] in the calling task, with a new scope. It waits
+    until all tasks of the scope have ended, even if the scope was cancelled,
+    and then returns or raises what [body] did. If the host cancels the calling
+    task, it cancels the tasks of the scope too. Then [scope] may raise the
+    cancellation after they have ended. *)
 
 type _ Effect.t +=
   | Protect : (unit -> unit) Effect.t
-        (** For hosts that cancel their tasks. The handler defers the
-            cancellation of the calling task, and continues the task at once
-            with a function that ends the deferral. The task calls this function
-            once; the function does not raise. Deferrals nest: the end of an
-            inner one leaves the outer one as it is. A cancellation that came
-            meanwhile is raised by the task's first suspension after all of them
-            have ended. *)
+        (** [Protect] defers the cancellation of the calling task, for hosts
+            that cancel their tasks. The handler continues the task at once with
+            a function that ends the deferral. The task calls this function
+            once, and the function does not raise. Deferrals nest, so the end of
+            an inner deferral doesn't end the outer one. If a cancellation came
+            meanwhile, it is raised by the task's first suspension after all
+            deferrals have ended. *)
   | Scopes : scopes Effect.t
-        (** For hosts that fork tasks. The handler continues the task at once.
-        *)
+        (** [Scopes] asks for the host's scopes, for hosts that fork tasks. The
+            handler continues the task at once. *)
   | Ask : { question : 'a Effect.t; otherwise : 'a } -> 'a Effect.t
-        (** Asks the handlers between the calling task and its host. A handler
-            that knows [question] may answer it; a host answers [otherwise]. So
-            a question goes no further than to the host. *)
+        (** [Ask] asks the handlers between the calling task and its host. A
+            handler that knows [question] may answer it, and a host answers
+            [otherwise]. So a question never goes beyond the host. *)
 
 (** {1:alone Without a host}
 
-    In a thread that runs no host nobody handles [Suspend], and performing it
-    raises [Effect.Unhandled]. A structure, or a scheduler that sleeps, then
-    blocks the thread. [Concord.Tools.Suspend.suspend] does so, after it has
-    asked for schedulers that do not handle the effect (Eio, Domainslib, and
-    those with a plug-in). What has this library alone needs the following:
+    In a thread that runs no host, [Suspend] has no handler, and performing it
+    raises [Effect.Unhandled]. The structure then has to block the thread. So
+    does a scheduler that wants to sleep. [Concord.Tools.Suspend.suspend] does
+    this for you. Before that, it looks for schedulers that do not handle the
+    effect (Eio, Domainslib, and schedulers with a plug-in). If you depend on
+    this library alone, you need the following code:
 
     {[
       # open Concord_suspend
@@ -156,10 +175,11 @@ type _ Effect.t +=
       val suspend : ('a resumer -> 'a option) -> 'a = <fun>
     ]}
 
-    The first of [block]'s value or exception, the resumer, and what a signal
-    handler raises while the thread waits is the outcome (H3). An [Unhandled]
-    that comes after [block] was called is an outcome too, of this wait or of
-    what [block] did, and not the answer that nobody handles the effect.
+    The outcome of the wait (H3) is the first of three things: the value or
+    exception of [block], a call of the resumer, or an exception of a signal
+    handler while the thread waits. If [Unhandled] comes after [block] was
+    called, it is an outcome too, because it belongs to this wait or to [block].
+    It doesn't mean that the effect has no handler.
 
     {[
       # suspend (fun resumer ->
@@ -170,11 +190,12 @@ type _ Effect.t +=
       - : int = 42
     ]}
 
-    What it does not do:
+    This code has two limits, which [concord] doesn't have.
 
-    - It does not find a host that does not handle [Suspend]: in a fiber of Eio
-      or a task of Domainslib it blocks the whole domain. Depend on
-      [domain-local-await], or on [concord], to suspend these too.
+    - It doesn't find a host that does not handle [Suspend]. In a fiber of Eio
+      or a task of Domainslib it blocks the whole domain. To suspend these too,
+      depend on [domain-local-await] or on [concord].
     - A signal handler that raises between the decision of a resumer and the end
-      of [wake] loses the wake-up, against H2; one that raises while the thread
-      waits, but after it was resumed, is not heard of. [concord] keeps both. *)
+      of [wake] loses the wake-up, against H2. If a signal handler raises while
+      the thread waits, but after the thread was resumed, the exception is
+      dropped. *)

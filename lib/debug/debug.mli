@@ -1,101 +1,123 @@
-(** Who waits for whom: for programs that hang, or are slow.
+(** Reports which task waits for which, for programs that hang, or are slow.
 
     {b Stability}: experimental, may change in any release.
 
-    Run the program with [CONCORD_DEBUG=sigquit] and, when it hangs, type
-    [Ctrl-\ ] in its terminal, or call [kill -QUIT] with its process: it writes
-    to the standard error which tasks wait, of whatever host, where, for how
-    long, and who holds what they wait for.
-    {{!page-diagnosis}Five programs that hang} shows what that looks like.
+    Run your program with [CONCORD_DEBUG=sigquit]. When it hangs, type [Ctrl-\ ]
+    in its terminal, or call [kill -QUIT] with its process. The program then
+    writes a report to the standard error. The report lists the tasks that wait,
+    of all hosts. For each task it says where it waits, for how long, and which
+    task holds the lock or box. {{!page-diagnosis}Five programs that hang} shows
+    such reports.
 
-    Nothing here suspends. While waits are not kept none of it costs anything:
-    operations look at nothing that they do not look at anyway. While they are,
-    each wait costs some microseconds, for its call stack. Operations that need
-    not wait cost the same, but for those of structures that know their holders.
+    No function of this module suspends. While waits are not kept, nothing here
+    has a cost. While they are, each wait costs some microseconds, for its call
+    stack. Operations that need not wait cost the same as before, except for
+    structures that know their holders.
 
-    What is kept does not keep structures alive: it points to them weakly. Up to
-    OCaml 5.4 at least, a program in which domains end, and that has many such
-    pointers, may crash or hang in the collector (OCaml's issue 14349). So let
-    domains live as long as the program, as those of a pool, while waits are
-    kept.
-
-    {2 What else changes}
-
-    A program does the same as without, but for the following.
-
-    - {!Mutex.lock} raises [Sys_error] if the task has locked the mutex before,
-      where it would wait for itself. Other misuse is told on the standard
-      error: {!Mutex.unlock} by another task, a holder that has ended.
-    - [Printexc.to_string] of [Closed] and the like tells which structure raised
-      it, while a structure has a name, or waits are kept.
-    - While waits are kept, and while the program is traced, [Suspend] is
-      performed once more before a wait, or when a mutex, an rwlock, a lazy
-      value or {!Mvar.modify} notes its holder: the host answers at once (H1),
-      and the task's identity is known by it. A scheduler that lets others run
-      even then does so there. Where some scheduler takes every effect, no task
-      is known.
-    - Handlers around a task are asked each time: lazy values that force one
-      another, n deep, take time in the square of n.
-    - What a signal handler raises when a wait has just ended, and that is told
-      to who traces the program, comes in the thread's next wait.
-    - With [leaks] a task that waits for what nobody can bring about is not left
-      to wait; and each sleep is preceded by a collection.
+    Keeping waits doesn't keep structures alive, because the library points to
+    them weakly. But up to OCaml 5.4 at least, a program with many such pointers
+    may crash or hang in the collector when domains end (OCaml's issue 14349).
+    So while waits are kept, let domains live as long as the program, as those
+    of a pool do.
 
     {2 The variable CONCORD_DEBUG}
 
-    Words between commas, read when the program starts. Nothing needs to be
-    called, and the program need not name this module. What is no such word is
-    told on the standard error.
+    The variable has words between commas, which are read when the program
+    starts. You don't need to call anything, and the program need not name this
+    module. If a word is unknown, the program warns on the standard error.
 
-    - [waits]: as {!keep_waits}.
-    - [sigquit]: as {!dump_on_signal} of [Sys.sigquit], and [waits].
-    - [sigusr2]: as {!Trace.on_signal} of [Sys.sigusr2], so that
+    - [waits] calls {!keep_waits}.
+    - [sigquit] calls {!dump_on_signal} of [Sys.sigquit], and implies [waits].
+    - [sigusr2] calls {!Trace.on_signal} of [Sys.sigusr2], so that
       [concord-trace --pid] can trace the process. Until it does, this costs
       nothing.
-    - [stall=SECONDS]: as [waits]; and the program writes a report by itself in
-      two cases. A new cycle is reported within a quarter of that time, and a
-      second at most, however busy the other tasks are; with many thousands of
-      waits the program looks less often, so that this takes 1 % of its time.
-      And a stall is reported when no wait began or ended for so long, although
-      some task waits, or was woken; once, until a task continues. The report
-      says whether anything is left that may wake these tasks, as far as that is
-      known on Linux. While a thread waits outside of the library
-      ([Thread.join], a system call, Eio's loop), it may. A program in which a
-      task waits for a descriptor by [Concord_aio] is idle, and not stalled. But
-      the library can't see what a fiber of Eio or a promise of Lwt waits for in
-      its own library, so a server that waits in [Eio.Net.accept] and in one of
-      our structures is reported when it is idle for so long.
-    - [leaks]: tasks that nobody can resume any more are told so
-      ({!Suspend.Never_resumed}).
-    - [strict]: as [waits]; and {!Mutex.lock}, {!Mutex.protect}, the operations
-      of {!Rwlock} that wait, {!Mvar.modify} and {!Lazy.force} of what is not
-      forced suspend the calling task for a moment even if they need not wait.
-      So a lock that is taken where no task can wait, in a callback of Lwt
-      ([Concord_lwt.In_callback]) or a job of Async ([Concord_async.In_job]), is
-      refused in each test, and not only when another task happens to have the
-      lock. Events of these operations, and operations that wait for something
-      else, such as {!Mvar.take}, are refused only when they have to wait. Each
-      operation of [Concord_lwt] raises [Invalid_argument] in a task of another
-      scheduler, such as a fiber of Eio, unless Lwt's loop runs there.
-    - [trace]: as {!Trace.start}, from the start of the program.
+    - [stall=SECONDS] implies [waits], and makes the program write a report by
+      itself in two cases, {{!stall}below}.
+    - [leaks] raises {!Suspend.Never_resumed} in tasks that nothing can resume.
+    - [strict] implies [waits], and refuses a lock that is taken where no task
+      can wait, {{!strict}below}.
+    - [trace] calls {!Trace.start} at the start of the program.
+
+    {3:stall Stalls and cycles}
+
+    With [stall=SECONDS] a new cycle is reported within a quarter of that time,
+    and a second at most, however busy the other tasks are. With many thousands
+    of waits the program checks less often, so that the checks take 1 % of its
+    time.
+
+    A stall is reported if no wait began or ended for so long, although some
+    task waits, or was woken. It is reported once, until a task continues. The
+    report says whether anything is left that may wake these tasks, as far as
+    that is known on Linux. While a thread waits outside the library
+    ([Thread.join], a system call, Eio's loop), something may.
+
+    If a task waits for a descriptor by [Concord_aio], the program is idle, and
+    not stalled. However, the library can't see the waits of Eio's fibers or
+    Lwt's promises in their own libraries. So a server that waits in
+    [Eio.Net.accept] and in one of Concord's structures is reported when it is
+    idle for so long.
+
+    {3:strict Locks where no task can wait}
+
+    With [strict] some operations suspend the calling task for a moment even if
+    they need not wait. They are {!Mutex.lock}, {!Mutex.protect}, the operations
+    of {!Rwlock} that wait, {!Mvar.modify}, and {!Lazy.force} of a value that is
+    not forced. No task can wait in a callback of Lwt
+    ([Concord_lwt.In_callback]) or a job of Async ([Concord_async.In_job]). So a
+    lock that is taken there is refused in each test, and not only when another
+    task happens to have the lock.
+
+    Events of these operations, and operations that wait for something else,
+    such as {!Mvar.take}, are refused only when they have to wait. Each
+    operation of [Concord_lwt] raises [Invalid_argument] in a task of another
+    scheduler, such as a fiber of Eio, unless Lwt's loop runs there.
+
+    {2 What else changes}
+
+    While waits are kept, a program does the same as before, with these
+    exceptions.
+
+    - {!Mutex.lock} raises [Sys_error] if the task has locked the mutex before,
+      where it would wait for itself. Other misuse is reported on the standard
+      error, for example {!Mutex.unlock} by another task, or a holder that has
+      ended.
+    - [Printexc.to_string] of [Closed] and the like names the structure that
+      raised it. It does so too if waits are not kept but the structure has a
+      name.
+    - [Suspend] is performed once more before a wait, because the host's answer
+      gives the task's identity. It is also performed when a mutex, an rwlock, a
+      lazy value or {!Mvar.modify} notes its holder, and while the program is
+      traced. The host answers at once (H1). A scheduler that lets other tasks
+      run even then does so there. If some scheduler takes every effect, no task
+      is known.
+    - Handlers around a task are asked each time. So lazy values that force one
+      another, n deep, take time in the square of n.
+    - If a signal handler raises when a wait has just ended, while that is
+      reported to a program that traces, the exception comes in the thread's
+      next wait.
+    - With [leaks] a task that waits for something that can't happen is not left
+      to wait. Each sleep is preceded by a collection.
 
     @canonical Concord.Tools.Debug *)
 
 val keep_waits : unit -> unit
-(** From now on the library notes the tasks that begin to wait, the tasks that
-    take a lock or a box, and the makers and the names of structures that are
-    created. Waits, holders and makers from before are unknown. *)
+(** [keep_waits ()] makes the library keep waits. From now on it notes the tasks
+    that begin to wait, and the tasks that take a lock or a box. It also notes
+    the names of structures, and where they are created. It doesn't know waits,
+    holders and structures from before. *)
 
 (** {2 Names} *)
 
 val name : 'structure -> string -> unit
-(** [name t text]: reports call [t] so. The last name counts.
-    - {b Cost}: O(1) amortised; a report looks through all names.
+(** [name t text] gives the structure [t] the name [text] in reports. The last
+    name counts.
+
+    - {b Cost}: O(1) amortised. A report looks through all names.
     - {b Raises} [Invalid_argument] if the value is an integer or the like,
-      which nothing tells from others. *)
+      because it can't be told from other values. *)
 
 val named : string -> 'structure -> 'structure
-(** [named text t] is [t], which was given the name.
+(** [named text t] gives [t] the name [text], and returns [t].
 
     {[
       # let accounts = Tools.Debug.named "accounts" (Mutex.create ()) in
@@ -106,32 +128,34 @@ val named : string -> 'structure -> 'structure
     - {b Raises} [Invalid_argument] as {!val-name}. *)
 
 val name_task : string -> unit
-(** [name_task text]: from now on reports and traces have [text] behind the name
-    of the calling task, as in [fifo, task 12 "reader"]. The last one counts. If
-    the task's scheduler does not tell its tasks apart, nothing happens.
-    - {b Cost}: some microseconds; O(1) amortised. *)
+(** [name_task text] adds [text] to the name of the calling task, as in
+    [fifo, task 12 "reader"], in reports and traces from now on. The last text
+    counts. If the task's scheduler does not tell its tasks apart, nothing
+    happens.
+
+    - {b Cost}: some microseconds, and O(1) amortised. *)
 
 (** {2 Reports} *)
 
 type task = {
   id : int;
-      (** No other task of the process has it, and the task has the same in all
-          reports and in the trace ({!Trace.task}). 0 if the task is not known,
-          or has ended. *)
-  host : string;  (** As ["fifo"]; [""] for a system thread. *)
+      (** A number that no other task of the process has. The task has the same
+          number in all reports and in the trace ({!Trace.task}). It is 0 if the
+          task is not known, or has ended. *)
+  host : string;  (** For example ["fifo"], or [""] for a system thread. *)
   name : string;
-      (** As ["task 12"], ["thread 0"]. The tasks of two schedulers may have the
-          same name. *)
+      (** For example ["task 12"] or ["thread 0"]. The tasks of two schedulers
+          may have the same name. *)
 }
 
 type holder = {
   by : task;
-  domain : int;  (** Where [by] was when it took it. *)
+  domain : int;  (** The domain of [by] when it took the structure. *)
   held_for : float;  (** In seconds. *)
   held_at : Printexc.raw_backtrace;
-      (** Where the task took it; empty if that is not known. *)
+      (** Where the task took it. It is empty if that is not known. *)
 }
-(** Who can end a wait, as by unlocking a mutex. *)
+(** A task that can end a wait, for example by unlocking a mutex. *)
 
 type origin = {
   parent : task;  (** The task that forked it. *)
@@ -140,30 +164,37 @@ type origin = {
 
 type target = {
   operation : string;
-      (** As ["Mvar.take"]; [""] if the operation has no name, as one of another
-          library. *)
+      (** For example ["Mvar.take"]. It is [""] if the operation has no name,
+          for example because it is that of another library. *)
   structure : string option;  (** Its name. *)
   state : string;
-      (** What it has, where that says why the task waits: as
-          ["2 to count down"] of a latch; [""] of most. *)
+      (** The state of the structure, if it explains why the task waits. For
+          example, a latch has ["2 to count down"]. Most structures have [""].
+      *)
   made_at : Printexc.raw_backtrace option;
-  holders : holder list;  (** Those that are known. *)
+  holders : holder list;  (** The holders that are known. *)
 }
 
 type wait = {
   number : int;  (** Waits are numbered as they begin. *)
   task : task;
-  domain : int;  (** On which the wait began. *)
+  domain : int;  (** The domain on which the wait began. *)
   origin : origin option;
-      (** Where the task was forked, if that is known: of tasks that
-          {!Scope.fork} and the functions of {!Tasks} fork on any host, tasks of
-          {!Concord_fifo}, jobs of [Concord_domainslib], code in direct style,
-          and the threads and domains of {!Promise.in_thread} and
-          {!Promise.in_domain}. Each only if it was forked while waits were kept
-          (in {!Concord_fifo}, in a scheduler that began then). With [parent.id]
-          a program can rebuild the tree of tasks. *)
+      (** Where the task was forked, if that is known. With [parent.id] a
+          program can rebuild the tree of tasks. It is known for these tasks, if
+          they were forked while waits were kept:
+
+          - tasks that {!Scope.fork} and the functions of {!Tasks} fork on any
+            host;
+          - tasks of {!Concord_fifo}, if their scheduler began while waits were
+            kept;
+          - jobs of [Concord_domainslib];
+          - code in direct style;
+          - the threads and domains of {!Promise.in_thread} and
+            {!Promise.in_domain}. *)
   targets : target list;
-      (** Several for a choice: one is enough for the task to go on. *)
+      (** A choice has several targets. One of them is enough for the task to
+          continue. *)
   waits_for : float;  (** In seconds. *)
   waits_at : Printexc.raw_backtrace;
 }
@@ -177,80 +208,100 @@ type running = {
 
 type report = {
   cycles : wait list list;
-      (** In each of these, each task waits only for what others hold that wait
-          themselves, among them the next one, the last one for the first one:
-          none goes on, unless one is cancelled, as by
-          {!Concord.Tasks.with_timeout}, or signalled, or another task does what
-          is theirs to do: unlocks a mutex for its holder, fills the promise of
-          a task that has not ended. Each of these tasks waited all the while.
-      *)
+      (** Cycles of tasks that can't continue. In each cycle, each task waits
+          only for structures that are held by tasks that wait themselves. The
+          next task of the cycle is among these holders, and the first task is
+          among the holders of the last one. No task of the cycle continues
+          unless one of these happens:
+
+          - One of them is cancelled, for example by
+            {!Concord.Tasks.with_timeout}, or signalled.
+          - Another task does the work of a holder. For example, it unlocks a
+            mutex for its holder, or fills the promise of a task that has not
+            ended.
+
+          Each of these tasks waited all the while. *)
   behind : wait list;
-      (** Those that wait for tasks of cycles, or for one another of these. *)
+      (** Tasks that wait for tasks of cycles, or for one another of these. *)
   waits : wait list;
-      (** All, also those above, in the order in which they began. A task that
-          its scheduler has dropped, against H3, stays here for good. *)
+      (** All waits, including those above, in the order in which they began. If
+          a scheduler has dropped a task, against H3, its wait stays here for
+          good. *)
   woken : wait list;
-      (** Those that were woken, and that their schedulers have not let go on.
-          [waits_for] says how long ago that was: if it is long, what runs in
-          the scheduler blocks, or computes. *)
+      (** Tasks that were woken, but that their schedulers have not continued
+          yet. [waits_for] says how long ago they were woken. If that is long,
+          the code that runs in the scheduler blocks, or computes. *)
   running : running list;
-      (** The task that each thread resumed last, unless a task has begun to
-          wait in that thread since. If a loop stands still, this is the task
-          that blocks it, or one that ran just before that task. At most 256
-          threads are remembered. *)
+      (** For each thread, the task that it resumed last, unless a task has
+          begun to wait in that thread since. If a loop stands still, this is
+          the task that blocks it, or one that ran just before that task. At
+          most 256 threads are remembered. *)
 }
 
 val report : unit -> report
-(** Who waits now. It may be called in any thread, in signal handlers, and while
-    others begin and end waits: a task that waits all the while is in it. What
-    is no wait of this library is not: [Domain.join], [Thread.join],
-    [Eio.Promise.await], a system call.
+(** [report ()] lists the tasks that wait now. You can call it in any thread, in
+    signal handlers, and while other tasks begin and end waits. If a task waits
+    all the while, the report has it. The report doesn't have waits outside this
+    library, such as [Domain.join], [Thread.join], [Eio.Promise.await] or a
+    system call.
+
     - {b Cost}: O(n), for n waits, structures, and tasks of [Concord_fifo], and
-      a minor collection: 2 s for 100,000 tasks. *)
+      a minor collection. For 100,000 tasks it takes 2 s. *)
 
 val to_string : report -> string
-(** For people: cycles first; then the other waits, and as one those that have
-    all but the task and the time in common. If these are still more than ten
-    that wait alike, but in structures with other names, or with other holders,
-    they are one too. Of the holders of one structure ten are shown. Frames are
-    those of the program, without this library's and the schedulers'.
+(** [to_string report] is the text for people. Cycles come first, then the other
+    waits.
 
     {[
       # print_string (Tools.Debug.to_string { cycles = []; behind = []; waits = []; woken = []; running = [] })
       concord: 0 tasks wait
 
       - : unit = ()
-    ]} *)
+    ]}
+
+    Waits that differ only in the task and the time are shown as one. If more
+    than ten others wait alike, but in structures with other names or other
+    holders, they are shown as one too. For each structure, ten holders are
+    shown. Frames are those of the program, without the frames of this library
+    and of the schedulers. *)
 
 val to_json : report -> string
-(** For programs, in UTF-8: an object with the fields of {!type-report}.
-    [cycles] and [behind] have the numbers of the waits, [waits] and [woken] the
-    waits. Times are in seconds, in the field [seconds]. Each different call
-    stack is in [stacks] once, and elsewhere its position there. A call stack is
-    a list of objects, the innermost first, with [function], [file], [line], and
-    in [program] whether {!to_string} shows the frame. *)
+(** [to_json report] is the report for programs, in UTF-8. It is an object with
+    the fields of {!type-report}. [cycles] and [behind] have the numbers of the
+    waits, and [waits] and [woken] have the waits themselves. Times are in
+    seconds, in the field [seconds].
+
+    Each different call stack is in [stacks] once, and other fields refer to it
+    by its position there. A call stack is a list of objects, the innermost
+    first. Each has the fields [function], [file] and [line], and in [program]
+    whether {!to_string} shows the frame. *)
 
 val dump : out_channel -> unit
-(** [dump channel] writes {!to_string} of the {!val-report} there, and flushes
-    it. *)
+(** [dump channel] writes {!to_string} of the {!val-report} to [channel], and
+    flushes it. *)
 
 val dump_on_signal : int -> unit
-(** [dump_on_signal signal] (as [Sys.sigusr1]): from now on the process writes
-    {!to_string} of the {!val-report} to the standard error whenever it is sent
-    the signal, also while all threads wait, in which OCaml would call no signal
-    handler. It calls {!keep_waits}. Only a function in C that keeps OCaml's
-    lock, or a domain that reaches no polling point, can put the report off.
+(** [dump_on_signal signal], for example of [Sys.sigusr1], makes the process
+    write a report whenever it is sent the signal. It writes {!to_string} of the
+    {!val-report} to the standard error. This works even if all threads wait,
+    when OCaml would call no signal handler. It calls {!keep_waits}. The report
+    can be delayed only by a function in C that keeps OCaml's lock, or a domain
+    that reaches no polling point.
 
-    A thread of the library's own waits for the signal, which all others have to
-    block, lest it comes to them: the calling thread does so from now on, and
-    with it the threads and domains that it starts. So call it first, in the
-    main thread. (Called in another domain than the first it spawns one for that
-    thread, as a thread would keep the caller's from ending.) A handler that the
-    program has for the signal is not called any more; a thread that unblocks
-    the signal may get it instead. A program that is started by this one, or
-    forked, may block the signal too; the child of a fork reports nothing.
+    {b Call it first, in the main thread}, because a thread of the library's own
+    waits for the signal. All other threads have to block the signal, so that it
+    doesn't come to them. From now on the calling thread blocks it, and so do
+    the threads and domains that it starts. (If you call it in another domain
+    than the first, it spawns a domain for that thread, because a thread would
+    keep the caller's domain from ending.)
 
-    - {b Raises} [Invalid_argument] if another thread does not block the signal
-      (which is noticed on Linux only, and not of one that has not begun), if
-      there is no such signal or it cannot be blocked ([SIGKILL], [SIGSTOP]), or
-      if the system has no such signals (Windows). *)
+    If the program has a handler for the signal, it is not called any more. A
+    thread that unblocks the signal may get it instead. A program that is
+    started by this one, or forked, may block the signal too. The child of a
+    fork reports nothing.
+
+    - {b Raises} [Invalid_argument] if another thread does not block the signal.
+      (This is noticed on Linux only, and not for a thread that has not begun.)
+    - {b Raises} [Invalid_argument] if there is no such signal, if it cannot be
+      blocked ([SIGKILL], [SIGSTOP]), or if the system has no such signals
+      (Windows). *)

@@ -1,17 +1,18 @@
-(** Threads that report what others do. They resume nobody: so a program that
-    has nothing but them and one thread is alone ({!Others.is_alone}). *)
+(** Threads that only report. They resume no task, so a program that has only
+    them and one thread is alone ({!Others.is_alone}). *)
 
 val start : (unit -> unit) -> unit
-(** [start serve] calls [serve ()], which does not return and raises nothing, in
-    a thread that blocks all signals. In another domain than the main one, whose
-    end a thread would put off, it is a domain.
+(** [start serve] calls [serve ()] in a thread that blocks all signals. [serve]
+    must not return or raise. In another domain than the main one it is a
+    domain, because a thread would delay the end of the caller's domain.
 
-    @raise Unix.Unix_error
-      or [Sys_error] or [Failure] if the system has no thread to give. *)
+    - {b Raises} [Unix.Unix_error] or [Sys_error] or [Failure] if the system has
+      no thread to give. *)
 
 val write : string -> unit
-(** To the standard error, and not through the channel, which a thread that is
-    frozen may have locked. What cannot be written is lost. *)
+(** [write text] writes to the standard error, and not through the channel,
+    because a frozen thread may have locked that. If [text] can't be written, it
+    is lost. *)
 
 val count : unit -> int
-(** How many this process has. *)
+(** The number of these threads in this process. *)

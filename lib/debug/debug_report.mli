@@ -1,4 +1,4 @@
-(** Who waits for whom, as values: see {!Concord.Tools.Debug}. *)
+(** Reports as values (see {!Concord.Tools.Debug}). *)
 
 type task = Task_id.t = { id : int; host : string; name : string }
 
@@ -45,5 +45,6 @@ type t = {
 }
 
 val now : unit -> t
-(** Does not suspend. It may be called in any thread, and in a signal handler.
-    {b Cost}: O(n * s) for n waits in s structures. *)
+(** [now ()] is the report of this moment. It does not suspend, and may be
+    called in any thread, and in a signal handler. {b Cost}: O(n * s) for n
+    waits in s structures. *)

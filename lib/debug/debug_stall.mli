@@ -1,16 +1,16 @@
-(** Reports when nothing goes on, and when tasks wait in a cycle:
-    [CONCORD_DEBUG=stall=SECONDS]. *)
+(** Reports for [CONCORD_DEBUG=stall=SECONDS], when no task continues, or when
+    tasks wait in a cycle. *)
 
 val watch : float -> unit
-(** From now on, from a thread of its own. *)
+(** [watch seconds] watches from now on, in a thread of its own. *)
 
 (** {2 For tests} *)
 
 type progress = {
-  begun : int;  (** How many waits have begun. *)
+  begun : int;  (** The number of waits that have begun. *)
   waiting : int list;
-      (** The numbers of those that are there, or were woken and have not gone
-          on. *)
+      (** The numbers of the waits that have not ended, including tasks that
+          were woken and have not continued. *)
 }
 
 type state
@@ -19,8 +19,9 @@ val start : now:float -> progress:progress -> state
 
 val step :
   limit:float -> now:float -> progress:progress -> state -> state * bool
-(** What is known now, and whether it is time for a report. *)
+(** [step ~limit ~now ~progress state] is the next state, and whether it is time
+    for a report. *)
 
 val is_idle : unit -> bool
-(** Does a task wait for what the operating system brings, while none is ready?
-    Then no stall is reported. *)
+(** [is_idle ()] is [true] if a task waits for an event of the operating system,
+    while no task is ready. Then no stall is reported. *)

@@ -1,4 +1,4 @@
-(** Who waits for whom, for people: see {!Concord.Tools.Debug}. *)
+(** Reports as text for people (see {!Concord.Tools.Debug}). *)
 
 val of_report : Debug_report.t -> string
 (** Its length grows with the number of different waits, not with that of tasks.

@@ -1,11 +1,13 @@
-(** What is known of many structures, looked up at once. *)
+(** Names, makers and holders of many structures, looked up at once. *)
 
 type t = {
-  number : int;  (** The same for the same structure; -1 if it was collected. *)
+  number : int;
+      (** The same for the same structure, or -1 if it was collected. *)
   kind : string option;
   name : string option;  (** The last name that was given. *)
   made_at : Printexc.raw_backtrace option;
-  holders : Waits.holder list;  (** One that has ended is said to have. *)
+  holders : Waits.holder list;
+      (** A holder that has ended has a name that says so. *)
 }
 
 val look_up : Identity.pointer array -> t array
@@ -13,11 +15,11 @@ val look_up : Identity.pointer array -> t array
     minor collection. *)
 
 val who_hold : (unit -> Waits.holder list) -> Waits.holder list
-(** Those that the function gives. The names of tasks that have ended say so,
-    and the function is called again to see whether these still hold. *)
+(** [who_hold f] is the holders that [f] returns. If some have ended, their
+    names say so, and [f] is called again to see whether these still hold. *)
 
 val with_holders : t -> Waits.holder list -> t
-(** With what the structure says of itself. *)
+(** Adds the holders that the structure itself reports. *)
 
 val holders : Identity.pointer -> Waits.holder list
-(** Of one structure, likewise. *)
+(** The holders of one structure, likewise. *)

@@ -1,28 +1,12 @@
-(** What tasks do, as events of OCaml's runtime, which another process can read
-    while the program runs: who waits, in which operation, and who wakes it.
+(** Events of OCaml's runtime that say what tasks do. Another process can read
+    them while the program runs, to see which task waits, in which operation,
+    and which task wakes it.
 
     {b Stability}: experimental, may change in any release.
 
-    The command [concord-trace] of the package of that name shows them, and
-    draws a timeline: {{!page-trace}that page} shows how to read them. Here is
-    how a program does so itself.
-
-    A program is traced from its start if [trace] is one of the words in the
-    environment variable [CONCORD_DEBUG], or from {!start} on. While it is not,
-    nothing is emitted, and an operation costs what it costs without this
-    module. While it is, each wait costs some microseconds.
-
-    The events are custom ones of [Runtime_events] ([User]), all named
-    ["concord"]: they lie in the rings of the runtime, one for each domain, and
-    the oldest are lost when nobody reads for long. [OCAMLRUNPARAM=e=18] makes
-    the rings larger, [OCAML_RUNTIME_EVENTS_DIR] names the folder of their file.
-    The [lost_events] of a reader is told how many words it lost.
-
-    {b Signals}: what a handler raises while a wait is told comes where the
-    operation is called, which then has not been performed. If it has been, as
-    the wait has just ended, the thread's next wait raises the exception.
-
-    None of these functions suspends. All are safe from any domain and thread.
+    The command [concord-trace], of the package of that name, shows these
+    events, and draws a timeline. {{!page-trace}Its page} explains how to read
+    them. This module is for programs that read the events themselves:
 
     {[
       # let seen = Queue.create ()
@@ -56,110 +40,140 @@
       ["Mvar.take"; "woken"; "Promise.await"; "resumed"; "woken"; "resumed"]
     ]}
 
+    A program is traced from its start if [trace] is one of the words in the
+    environment variable [CONCORD_DEBUG], or from {!start} on. While it is not
+    traced, it emits nothing, and an operation has the same cost as without this
+    module. While it is traced, each wait costs some microseconds.
+
+    The events are custom ones of [Runtime_events] ([User]), all named
+    ["concord"]. They are in the rings of the runtime, one for each domain, and
+    the oldest are lost if no process reads for long. [OCAMLRUNPARAM=e=18] makes
+    the rings larger, and [OCAML_RUNTIME_EVENTS_DIR] names the folder of their
+    file. The [lost_events] callback of a reader gets the number of words that
+    it lost.
+
+    If a signal handler raises while a wait is reported, the exception comes
+    where the operation is called, and the operation has not been performed.
+    However, if the operation has been performed, because the wait has just
+    ended, the thread's next wait raises the exception.
+
+    None of these functions suspends. All are safe from any domain and thread.
+
     @canonical Concord.Tools.Trace *)
 
 type task = {
   id : int;
-      (** Another one for each task, and the same in all its events; a task that
-          its host does not tell from others has a new one for each wait. *)
-  host : string;  (** As ["eio"]; [""] for a system thread. *)
+      (** A number that no other task has. It is the same in all events of the
+          task. If a host does not tell its tasks apart, a task has a new number
+          for each wait. *)
+  host : string;  (** For example ["eio"], or [""] for a system thread. *)
   name : string;
-      (** As ["task 12"], and as {!Concord.Tools.Debug} calls it; ["a task"] if
-          its host does not tell it from others. ["an operation"] of promises,
-          or of a monadic style, is no task: it waits by itself, and what called
-          it has returned. *)
+      (** The name that {!Concord.Tools.Debug} has too, for example ["task 12"].
+          It is ["a task"] if the host does not tell its tasks apart. It is
+          ["an operation"] for an operation of promises, or of a monadic style.
+          This is not a task, because it waits by itself, and its caller has
+          returned. *)
 }
 
 type outcome =
   | Returned
   | Raised  (** The waker gave an exception, or the operation raised it. *)
   | Cancelled
-      (** The host raised, as it has cancelled the task, or a signal handler
-          did. *)
+      (** The host raised an exception, because it has cancelled the task, or a
+          signal handler did. *)
 
 (** Domains are numbered as by [Domain.self]. *)
 type event =
-  | Began of { program : string }  (** From here on, the program is traced. *)
+  | Began of { program : string }  (** The program is traced from here on. *)
   | Suspended of {
-      wait : int;  (** Its number: the next two have the same. *)
+      wait : int;
+          (** The number of the wait. The next two events have the same. *)
       task : task;
       domain : int;
       operation : string;
-          (** As ["Mvar.take"], or several between commas; [""] if it is not an
-              operation of the library. *)
+          (** For example ["Mvar.take"], or several between commas. It is [""]
+              if it is not an operation of the library. *)
       structure : string;
-          (** The structure's name, or several between commas; [""] if it has
-              none. *)
+          (** The structure's name, or several between commas. It is [""] if the
+              structure has none. *)
       at : string;
-          (** The line of the program, as ["server.ml:12"]; [""] if it was
-              compiled without [-g]. *)
+          (** The line of the program, for example ["server.ml:12"]. It is [""]
+              if the program was compiled without [-g]. *)
     }
   | Woken of {
       wait : int;
       by : task;
-          (** Who called the resumer, of the nearest host that tells its tasks
-              apart: a scheduler that does not, in a task of one that does, is
-              in that task. A timeout is a thread, and so is what the operating
-              system brings. *)
-      domain : int;  (** The waker's. *)
+          (** The task that called the resumer. If its scheduler does not tell
+              its tasks apart, it is the task that the scheduler runs in, of the
+              nearest host that does. A timeout is a thread, and so is an event
+              of the operating system. *)
+      domain : int;  (** The waker's domain. *)
       suspended_on : int;
-          (** The domain on which the task suspended; if it is another one, the
-              task was handed over. *)
+          (** The domain on which the task suspended. If the waker's domain is
+              another one, the task was handed over. *)
       ago_ns : int;
-          (** It was told so many nanoseconds after the resumer was called. *)
+          (** The nanoseconds between the call of the resumer and this event. *)
     }
-      (** Only a resumer that resumed is told: so there is at most one for each
-          wait. There is none if the host cancelled it. *)
+      (** A resumer has resumed a task. Only the resumer that resumed it emits
+          this event, so there is at most one for each wait. There is none if
+          the host cancelled the wait. *)
   | Resumed of { wait : int; task : task; domain : int; outcome : outcome }
-      (** The task goes on. *)
+      (** The task continues. *)
   | Forked of { task : task; parent : task; domain : int; at : string }
-      (** The new task begins, which the line [at] forked: by
-          {!Concord_fifo.fork} or {!Concord.Scope.fork}, if the scheduler or the
-          scope began while the program was traced; as a job of
-          [Concord_domainslib]; or as code in direct style of [Concord_lwt] or
-          {!Concord.Tools.Monadic}. Other hosts fork by themselves: the first
-          event of such a task is that it waits, or wakes. *)
-  | Ended of { task : task; domain : int }  (** A task that was forked so. *)
+      (** The new task begins, which the line [at] forked. The event is emitted
+          for these tasks:
+
+          - tasks of {!Concord_fifo.fork} or {!Concord.Scope.fork}, if the
+            scheduler or the scope began while the program was traced;
+          - jobs of [Concord_domainslib];
+          - code in direct style of [Concord_lwt] or {!Concord.Tools.Monadic}.
+
+          Other hosts fork by themselves, so the first event of such a task is
+          that it waits, or wakes. *)
+  | Ended of { task : task; domain : int }
+      (** A task of a [Forked] event has ended. *)
   | Queue of { name : string; domain : int; length : int }
-      (** How many tasks are ready in a scheduler, when one of them suspends:
-          only of [Concord_fifo]. *)
+      (** The number of tasks that are ready in a scheduler, when one of them
+          suspends. Only [Concord_fifo] emits it. *)
   | Mark of { task : task; domain : int; text : string }
       (** The program called {!mark}. *)
 
 val mark : string -> unit
-(** [mark text] is an event of the calling task, as in
-    [mark "request 12 parsed"]: {!page-trace} says where it is seen.
+(** [mark text] emits an event of the calling task, for example
+    [mark "request 12 parsed"]. {!page-trace} shows where you see it. The event
+    keeps the first 180 bytes of [text], and characters below a space become
+    spaces.
 
-    - {b Kept} of [text] are the first 180 bytes; characters below a space
-      become spaces.
     - {b Cost}: one read while the program is not traced, but [text] is computed
       before. A microsecond or two while it is.
-    - {b Raises} what a signal handler raises there. *)
+    - {b Raises} the exception of a signal handler that raises there. *)
 
 val start : unit -> unit
-(** From now on. It starts the runtime's events if they are not started, which
-    makes their file. *)
+(** [start ()] traces the program from now on. It starts the runtime's events if
+    they are not started, which makes their file. *)
 
 val stop : unit -> unit
-(** Nothing more is emitted, but for the ends of waits that have begun. *)
+(** [stop ()] ends the trace. Only the ends of waits that have begun are still
+    emitted. *)
 
 val is_on : unit -> bool
-(** Is the program traced? O(1). *)
+(** [is_on ()] is [true] if the program is traced. O(1). *)
 
 val on_signal : int -> unit
-(** [on_signal Sys.sigusr2]: from now on that signal starts the trace, and the
-    next one stops it, as [concord-trace --pid] asks for. It installs a signal
-    handler, which OCaml calls when a thread next runs OCaml code.
+(** [on_signal Sys.sigusr2] makes that signal start the trace, and the next one
+    stop it, as [concord-trace --pid] needs. It installs a signal handler, which
+    OCaml calls when a thread next runs OCaml code. The trace doesn't have the
+    ends of waits that began before it, nor the forks and ends of tasks whose
+    schedulers and scopes did.
 
     - {b Cost}: nothing until the first signal.
-    - {b Not told} are the ends of waits that began before the trace, and the
-      forks and ends of tasks of schedulers and scopes that did.
     - {b Raises} [Invalid_argument] or [Sys_error] as [Sys.set_signal] does. *)
 
 val add_to :
   Runtime_events.Callbacks.t ->
   (int -> Runtime_events.Timestamp.t -> event -> unit) ->
   Runtime_events.Callbacks.t
-(** [add_to callbacks f] has [f ring time event] called for each event of the
-    library that a cursor reads. Rings are numbered by the runtime, and are read
-    one after the other: so events are in order within a ring only. *)
+(** [add_to callbacks f] adds [f] to [callbacks], so that [f ring time event] is
+    called for each event of the library that a cursor reads. The runtime
+    numbers the rings, and they are read one after the other. So events are in
+    order within a ring only. *)

@@ -1,11 +1,12 @@
 (** Cancelling tasks and scopes.
 
     If a signal handler raises in one of these functions, the function has done
-    its work nevertheless; or, called by another thread, it has done nothing. *)
+    its work nevertheless. If another thread has called it, it has done nothing.
+*)
 
 val task : Task.t -> unit
-(** Any thread may call it. To cancel the first task is to cancel the outermost
-    scope. *)
+(** Any thread may call it. If the task is the first one, this cancels the
+    outermost scope. *)
 
 val scope : Task.scope -> unit
 (** Cancels the members of the scope, its body, and the scopes inside. Any
@@ -26,7 +27,8 @@ val daemons : Task.scheduler -> Task.scope -> unit
 (** If the scope is over ({!Members.is_over}), cancels what is left of it. *)
 
 val is_inside : Task.scope -> Task.scope -> bool
-(** [is_inside outer scope]: is [scope] the same, or a scope within? *)
+(** [is_inside outer scope] is [true] if [scope] is [outer], or a scope inside
+    it. *)
 
 val stop_all : Task.scheduler -> Task.scope -> unit
 (** As {!scope_here}, even if the scope was stopped before. *)

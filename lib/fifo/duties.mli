@@ -1,23 +1,24 @@
-(** What a loop does beside continuing tasks.
+(** The work of a loop besides continuing tasks.
 
-    Each of these may be interrupted by an exception of a signal handler, and is
-    then called again: nothing is lost by it, nor done twice. *)
+    An exception of a signal handler may interrupt each of these functions. Then
+    it is called again, and nothing is lost or done twice. *)
 
 val empty_inbox : Task.scheduler -> unit
-(** Does what other threads asked for, in the order in which they did. *)
+(** Handles the requests of other threads, in their order. *)
 
 val periodic : Task.scheduler -> bool
-(** Sees to what is not urgent: timers that are due, and tasks that were
-    cancelled lazily. If the loop was interrupted, first stops the outermost
-    scope. To be called when {!Task.scheduler.poll_at} is reached, which it puts
-    off. [false] if the loop is to be left: see {!is_native}. *)
+(** Does the work that is not urgent, for timers that are due and for tasks that
+    were cancelled lazily. If the loop was interrupted, it first stops the
+    outermost scope. Call it when {!Task.scheduler.poll_at} is reached, which it
+    moves on. It is [false] if the loop has to be left (see {!is_native}). *)
 
 val is_native : Task.scheduler -> bool
-(** Has the loop nothing to do outside of {!Host_kit.using}? *)
+(** [true] if the loop has nothing to do outside {!Host_kit.using}. *)
 
 val last_resort : Task.scheduler -> unit
-(** Nothing is ready: unwinds what was cancelled lazily; else stops the scopes
-    in which a task failed for which nobody waits. *)
+(** For a loop with no ready task. Unwinds the tasks that were cancelled lazily.
+    If there are none, it stops the scopes in which a task failed that no task
+    joins. *)
 
 val is_unobserved : Task.failure -> bool
-(** Has no task observed the exception? *)
+(** [true] if no task has observed the exception. *)

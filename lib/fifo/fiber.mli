@@ -2,11 +2,11 @@
 
 val run : Task.scheduler -> unit
 (** [run s] runs the current task on a new stack, on top of the loop's, until it
-    ends or {!Handler.performed} returns. To be called last.
+    ends or {!Handler.performed} returns. Call it last.
 
     OCaml begins a handler with a polling point. If a signal handler raises
-    there, nobody has the continuation any more: the task neither goes on nor is
-    unwound. With OCaml 5.3 or later {!Handler.failed} gets what it raises.
-    Before, handlers are made by [Effect.Deep.match_with] only, and the loop
-    gets it. (The bytecode interpreter runs signal handlers earlier, with any
-    OCaml.) *)
+    there, the continuation is lost, so the task neither continues nor is
+    unwound. With OCaml 5.3 or later {!Handler.failed} gets the exception.
+    Before that, handlers are made by [Effect.Deep.match_with] only, and the
+    loop gets it. (The bytecode interpreter runs signal handlers earlier, with
+    any OCaml.) *)

@@ -2,14 +2,9 @@
 
     {b Stability}: stable.
 
-    It is the scheduler of "Effectively Composing Concurrency Libraries"
-    (sections 3.1, 3.4 and 4), made right: its tasks wait on Concord's
-    structures together with those of any other library, are resumed from any
-    domain or thread, and can be cancelled without losing anything.
-
-    {!run} may be called anywhere: in a plain thread or domain, in an Eio fiber,
-    in a Domainslib task, in a task of another [run]. When all of its tasks wait
-    it suspends the task that called it, and only that.
+    Its tasks wait in Concord's structures together with those of any other
+    library. They can be resumed from any domain or thread, and cancelled
+    without losing anything.
 
     {[
       # Concord_fifo.run (fun () ->
@@ -19,89 +14,101 @@
           Concord_fifo.join producer;
           v)
       - : string = "hello"
-    ]} *)
+    ]}
+
+    You can call {!run} anywhere, for example in a plain thread or domain, in an
+    Eio fiber, in a Domainslib task, or in a task of another [run]. When all of
+    its tasks wait it suspends only the task that called it.
+
+    (The scheduler is that of "Effectively Composing Concurrency Libraries",
+    sections 3.1, 3.4 and 4, with cancellation. The page
+    {{!page-fifo}The FIFO scheduler} explains it.) *)
 
 exception Cancelled
-(** Raised in a cancelled task, by every operation that suspends. *)
+(** In a cancelled task, every operation that suspends raises [Cancelled]. *)
 
 type handle
-(** A task. A handle can be kept after the task has ended; it is small. *)
+(** A task. You can keep a handle after the task has ended, because it is small.
+*)
 
 val run : ?cancellation:[ `Eager | `Lazy ] -> (unit -> 'a) -> 'a
-(** [run f] calls [f] in a new task and returns its result after it and all the
-    tasks that it forked, directly or not, have ended. ({!fork_daemon} forks
-    tasks that are cancelled then.)
+(** [run f] calls [f] in a new task. It waits until this task and all the tasks
+    that it forked, directly or not, have ended, and then returns the result of
+    [f]. (Tasks of {!fork_daemon} are cancelled at that time.)
 
-    With [`Eager] cancellation (the default) a suspended task that is cancelled
-    is unwound in its next turn: it becomes the last of the ready tasks. With
-    [`Lazy] (section 4.3 of the paper) cancelling only marks it. It becomes
-    ready when an operation that would have resumed it arrives, or when no other
-    task is ready, and at the latest after 256 turns of other tasks.
-
-    Either way the task gets nothing from the moment of cancelling: a value, a
-    lock or a permit goes to another task. Until the task is unwound, its waiter
-    is still in the queue, and counts wherever mere presence does: a cancelled
-    writer keeps the readers behind it out of a [Rwlock], and functions like
-    [Mvar.waiters] count it. So the waiters that a structure keeps are the live
-    ones, and those whose tasks were cancelled in the last 256 turns.
-
-    - {b Suspends} the calling task, whatever its host, while all tasks wait.
-      Before it puts a thread or domain to sleep it looks for some ten
-      microseconds, if there is a second domain, and that was worth it before.
-      If the program has nothing else that could resume a task, one of them is
-      told ({!Concord.Tools.Suspend.Never_resumed}). An effect that a handler
-      around [run] handles, an operation of Eio in a fiber that called [run] for
-      example, suspends all of its tasks; and to Eio they are one fiber, so that
+    - {b Suspends} the calling task, whatever its host, while all tasks wait. If
+      there is a second domain, [run] spins for some ten microseconds before it
+      puts a thread or domain to sleep, unless spinning wasn't worth it before.
+      If nothing else in the program could resume a task, one of the tasks gets
+      {!Concord.Tools.Suspend.Never_resumed}. An effect that a handler around
+      [run] handles suspends all of the tasks. For example, an operation of Eio
+      does so if a fiber called [run]. To Eio all tasks are one fiber, so
       switches or [Eio.Fiber.first] of two of them must not overlap.
-    - {b Cost}: if [run] is called in a task of another [run], and so on, then
-      while no task of the innermost is ready, each of these loops waits as a
-      task of the one around it. So its next task to be resumed costs one more
-      suspension for each level, as does an effect that a handler around all of
-      them handles.
-    - {b Cancelled} by the host of the calling task while suspended: cancels all
-      tasks, waits for them, and re-raises the host's exception. (In an Eio
-      fiber this needs [concord-eio]; without it [run] can no more suspend the
-      cancelled fiber, and blocks its domain while the tasks unwind.)
-    - {b Signals}: a handler that raises ([Sys.catch_break]), or a finaliser,
-      interrupts whatever runs. If that is a task, or an operation in which a
-      task is about to suspend, it is raised there, and the operation has done
-      nothing. If it is the scheduler, or the scheduler waits in its host, then
-      all tasks are cancelled and [run] raises the exception when they have
-      ended. Of several such exceptions one is raised. No task is abandoned.
-      (The bytecode interpreter runs handlers at more places, and so does code
-      of OCaml 5.1 and 5.2. There a task that is interrupted just as it suspends
-      or goes on may end without being unwound, and what it was given is lost.)
+    - {b Cancelled} by the host of the calling task while suspended, [run]
+      cancels all tasks, waits for them, and re-raises the host's exception. (In
+      an Eio fiber this needs [concord-eio]. Without it [run] can't suspend the
+      cancelled fiber again, so it blocks the domain while the tasks unwind.)
+    - {b Cost} grows with nesting. Each [run] that is called in a task of
+      another [run] waits as a task of the loop around it. So while no task of
+      the innermost loop is ready, resuming one costs one more suspension for
+      each level. So does an effect that a handler around all of them handles.
+    - {b Signals}. If a handler raises ([Sys.catch_break]), or a finaliser, it
+      interrupts the code that runs. If that is a task, or an operation in which
+      a task is about to suspend, the exception is raised there, and the
+      operation has done nothing. If it is the scheduler, or the scheduler waits
+      in its host, all tasks are cancelled, and [run] raises the exception when
+      they have ended. If there are several such exceptions, [run] raises one.
+      No task is abandoned. (The bytecode interpreter runs handlers at more
+      places, and so does code of OCaml 5.1 and 5.2. There a task that is
+      interrupted just as it suspends or continues may end without being
+      unwound, and an item that it was given is lost.)
     - {b Raises} [e] if [f] raised [e], after the other tasks were cancelled and
-      have ended; or if a task raised [e] and no task called {!join} on it. The
-      backtrace is that of the task. A task whose exception nobody has observed
-      by a join also cancels the others, as soon as no task is ready to run: so
-      a failure is seen even if all others wait for the task that failed.
+      have ended.
+    - {b Raises} [e] if a task raised [e] and no task called {!join} on it. The
+      backtrace is that of the task. Such an exception also cancels the other
+      tasks, as soon as no task is ready to run. So you see a failure even if
+      all others wait for the task that failed.
+    - {b Raises} {!Cancelled} if the first task was cancelled, even if [f]
+      returned.
 
-    @raise Cancelled if the first task was cancelled, whatever [f] returned. *)
+    {b Cancellation} is [`Eager] by default. Then a suspended task that is
+    cancelled becomes the last of the ready tasks, and is unwound in its next
+    turn. With [`Lazy] (section 4.3 of the paper) cancelling only marks the
+    task. It becomes ready when an operation that would have resumed it arrives,
+    or when no other task is ready, and at the latest after 256 turns of other
+    tasks.
+
+    Either way, a value, a lock or a permit goes to another task from the moment
+    of cancelling. Until the task is unwound, its waiter stays in the queue, and
+    counts wherever mere presence does. For example, a cancelled writer keeps
+    the readers behind it out of a [Rwlock], and functions like [Mvar.waiters]
+    count it. So a structure keeps the live waiters, and those whose tasks were
+    cancelled in the last 256 turns. *)
+
+(** {2 Tasks} *)
 
 val fork : (unit -> unit) -> handle
 (** [fork f] runs [f] in a new task of the caller's scope. The new task runs at
-    once, and the caller goes on after the other ready tasks have had their
-    turn.
+    once, and the caller continues after the other ready tasks have run.
 
-    - {b Suspends} the caller as {!yield} does.
-    - {b Cancelled}: raises {!Cancelled} before [f] is called, or not at all.
+    - {b Suspends} the caller like {!yield}.
+    - {b Cancelled}, it raises {!Cancelled} before [f] is called, or not at all.
     - {b Cost}: O(1), and a stack for the task.
-    - {b Raises} [Invalid_argument] outside of {!run}. *)
+    - {b Raises} [Invalid_argument] outside {!run}. *)
 
 val fork_promise : (unit -> 'a) -> 'a Promise.t
-(** [fork_promise f] forks a task that fills the promise with [f ()], or makes
-    it fail with the exception that [f] raised, {!Cancelled} included; such an
-    exception counts as observed. Nothing happens if you resolved the promise
-    before. Otherwise as {!fork}. *)
+(** [fork_promise f] forks a task that fills the promise with [f ()]. If [f]
+    raises, the promise fails with that exception, even if it is {!Cancelled},
+    and the exception counts as observed. If you have resolved the promise
+    before, the result is dropped. Otherwise [fork_promise] is like {!fork}. *)
 
 val fork_daemon : (unit -> unit) -> handle
-(** As {!fork}, for a task that does not keep its scope from ending: it is
-    cancelled when the body of the scope, or the first task of {!run}, and all
-    other tasks that were forked there have ended. They include those that a
-    daemon has forked by {!fork}. {!run}, and {!Scope.run}, return when it has
-    been unwound. A daemon may end by itself; if it raises, it has failed like
-    any other task.
+(** [fork_daemon f] is {!fork} for a task that does not keep its scope from
+    ending. The daemon is cancelled when the body of the scope, or the first
+    task of {!run}, and all other tasks that were forked there have ended. These
+    include tasks that a daemon has forked by {!fork}. {!run}, and {!Scope.run},
+    return when the daemon has been unwound. A daemon may also end by itself. If
+    it raises, it has failed like any other task.
 
     {[
       # Concord_fifo.run (fun () ->
@@ -112,55 +119,58 @@ val fork_daemon : (unit -> unit) -> handle
       - : int list = [1; 2; 3]
     ]}
 
-    On other hosts {!Concord.Scope.cancel}, called at the end of the body, ends
-    what runs beside it.
+    On other hosts, call {!Concord.Scope.cancel} at the end of the body to end
+    the tasks that run beside it.
 
-    - {b Raises} [Invalid_argument] outside of {!run}. *)
+    - {b Raises} [Invalid_argument] outside {!run}. *)
 
 val yield : unit -> unit
-(** Lets the other ready tasks have their turn.
+(** [yield ()] lets the other ready tasks run.
 
     - {b Suspends} the caller until then.
-    - {b Cancelled}: raises {!Cancelled}.
-    - {b Order}: the caller goes on after the tasks that are ready now.
+    - {b Cancelled}, it raises {!Cancelled}.
+    - {b Order}. The caller continues after the tasks that are ready now.
     - {b Cost}: O(1).
-    - {b Raises} [Invalid_argument] outside of {!run}. *)
+    - {b Raises} [Invalid_argument] outside {!run}. *)
 
 val self : unit -> handle
-(** The calling task. Never suspends; O(1).
+(** [self ()] is the calling task. It never suspends, and takes O(1).
 
-    - {b Raises} [Invalid_argument] outside of {!run}. *)
+    - {b Raises} [Invalid_argument] outside {!run}. *)
+
+(** {2 Cancelling and joining} *)
 
 val cancel : handle -> unit
-(** [cancel h] asks the task [h] to stop: {!Cancelled} is raised where it waits,
-    and again by every operation in which it suspends later, until it ends. A
-    task that was already resumed keeps the outcome of that operation. Nothing
-    happens if the task has ended.
+(** [cancel h] asks the task [h] to stop. The task gets {!Cancelled} where it
+    waits, and again in every operation in which it suspends later, until it
+    ends. A task that was already resumed keeps the outcome of that operation.
+    If the task has ended, [cancel] does nothing.
 
-    Cancelling the first task of a {!run} cancels all of its tasks, and {!run}
-    raises {!Cancelled} when they have ended. This holds also if the first task
-    does not suspend again, and if it has ended before the others.
+    If you cancel the first task of a {!run}, all of its tasks are cancelled,
+    and {!run} raises {!Cancelled} when they have ended. This holds even if the
+    first task does not suspend again, and if it has ended before the others.
 
-    Any task, thread, domain or signal handler may call it; it never suspends.
-    From another thread the request is passed to the scheduler, and a resumption
-    that comes earlier wins.
-    - {b Cost}: O(1); for the first task, O(n) for [n] tasks and scopes. *)
+    - {b Suspends} never. Any task, thread, domain or signal handler may call
+      it. From another thread the request is passed to the scheduler, and a
+      resumption that comes earlier wins.
+    - {b Cost}: O(1), or O(n) for the first task of [n] tasks and scopes. *)
 
 val join : handle -> unit
-(** [join h] waits until [h] has ended. It returns if [h] returned or was
-    cancelled. Tasks of any host may call it.
+(** [join h] waits until the task [h] has ended. It returns if [h] returned or
+    was cancelled. Tasks of any host may call it.
 
     - {b Suspends} until [h] has ended.
-    - {b Cancelled} while suspended: raises the host's exception; [h] goes on.
-    - {b Order}: tasks that wait for [h] go on in the order of their arrival.
-    - {b Cost}: O(1), also to withdraw (amortised).
+    - {b Cancelled} while suspended, it raises the host's exception. [h]
+      continues.
+    - {b Order}. Tasks that wait for [h] continue in the order of their arrival.
+    - {b Cost}: O(1). Cancelling takes amortised O(1).
     - {b Raises} [e] if [h] raised [e], with its backtrace.
     - {b Raises} [Invalid_argument] if [h] is the calling task. *)
 
 val join_evt : handle -> unit Event.t
-(** The event of {!join}: to choose among the ends of several tasks, or an end
-    and something else. A task counts as joined only if its end was the
-    alternative that was chosen.
+(** [join_evt h] is the event of {!join}. Use it to choose among the ends of
+    several tasks, or between an end and another event. A task counts as joined
+    only if its end was the alternative that was chosen.
 
     {[
       # Concord_fifo.run (fun () ->
@@ -174,10 +184,10 @@ val join_evt : handle -> unit Event.t
     ]} *)
 
 val protect : (unit -> 'a) -> 'a
-(** {!Concord.Tasks.protect}: [protect f] is [f ()], during which no
-    cancellation is delivered to the calling task. Scopes that are made inside
-    are protected with it. A cancellation that comes meanwhile is raised by the
-    first suspension after [protect].
+(** [protect f] is [f ()], during which no cancellation is delivered to the
+    calling task, as in {!Concord.Tasks.protect}. Scopes that are made inside
+    are protected with it. If a cancellation comes meanwhile, the first
+    suspension after [protect] raises it.
 
     - {b Suspends} only where [f] does.
     - {b Cost}: that of one effect.
@@ -186,7 +196,7 @@ val protect : (unit -> 'a) -> 'a
 (** Groups of tasks that end together. *)
 module Scope : sig
   type t
-  (** A scope: the tasks forked in it, and the body of {!run}. *)
+  (** A scope, with the tasks forked in it, and the body of {!run}. *)
 
   val run : (t -> 'a) -> 'a
   (** [run body] calls [body] with a new scope, in the calling task, and returns
@@ -194,42 +204,45 @@ module Scope : sig
       caller and the tasks of the scope fork into this scope.
 
       - {b Suspends} the caller until the tasks of the scope have ended.
-      - {b Cancelled}: the tasks of the scope are cancelled, and [run] raises
+      - {b Cancelled}, it cancels the tasks of the scope, and raises
         {!Cancelled} after they have ended.
       - {b Raises} [e] if [body] raised [e], after the scope's tasks were
-        cancelled and have ended; or if a task of the scope raised [e] and no
-        task joined it, as in {!val:run}.
-      - {b Raises} [Invalid_argument] outside of {!val:run}.
-
-      @raise Cancelled if {!cancel} was called on the scope. *)
+        cancelled and have ended.
+      - {b Raises} [e] if a task of the scope raised [e] and no task joined it,
+        as in {!val:run}.
+      - {b Raises} [Invalid_argument] outside {!val:run}.
+      - {b Raises} {!Cancelled} if {!cancel} was called on the scope. *)
 
   val cancel : t -> unit
-  (** Cancels the tasks and the body of the scope, as {!val:cancel} does a task;
-      nothing else is cancelled. Any task, thread, domain or signal handler may
-      call it; it never suspends.
+  (** [cancel scope] cancels the tasks and the body of [scope], as {!val:cancel}
+      does a task. Nothing else is cancelled.
 
+      - {b Suspends} never. Any task, thread, domain or signal handler may call
+        it.
       - {b Cost}: O(n), for [n] tasks and scopes in it. *)
 end
 
 (** {2 Values of a task}
 
-    A task can bind values to keys. The tasks that it forks meanwhile inherit
-    them: those of {!fork}, {!fork_promise}, {!fork_daemon}, and of
-    {!Concord.Scope} and {!Concord.Tasks} in a task of {!run}. Not those of a
-    {!run} inside it, of other hosts, or of threads. A program that binds
-    nothing pays nothing for it.
+    A task can bind values to keys, for example the number of a request. The
+    tasks that it forks meanwhile inherit these values. These are the tasks of
+    {!fork}, {!fork_promise} and {!fork_daemon}, and those of {!Concord.Scope}
+    and {!Concord.Tasks} in a task of {!run}. Tasks of a {!run} inside it, tasks
+    of other hosts, and threads don't inherit them. A program that binds nothing
+    pays nothing.
 
     These functions do not suspend, but need a running scheduler. *)
 
 type 'a key
-(** What values of type ['a] are bound to. *)
+(** A key, to which values of type ['a] are bound. *)
 
 val create_key : unit -> 'a key
-(** A new key, for all schedulers. It can be called anywhere. *)
+(** [create_key ()] is a new key, for all schedulers. You can call it anywhere.
+*)
 
 val get : 'a key -> 'a option
-(** What the calling task has bound to the key, or inherited; else [None].
-    - {b Cost}: that of one effect, and O(n) for [n] keys that are bound.
+(** [get key] is the value that the calling task has bound to [key], or
+    inherited. If there is none, it is [None].
 
     {[
       # let user : string Concord_fifo.key = Concord_fifo.create_key ()
@@ -240,38 +253,42 @@ val get : 'a key -> 'a option
             Promise.await seen))
       - : string option = Some "Ada"
     ]}
-    - {b Raises} [Invalid_argument] outside of {!run}. *)
+
+    - {b Cost}: that of one effect, and O(n) for [n] keys that are bound.
+    - {b Raises} [Invalid_argument] outside {!run}. *)
 
 val with_binding : 'a key -> 'a -> (unit -> 'b) -> 'b
 (** [with_binding key v f] is [f ()], in which [key] is bound to [v], for the
-    calling task and those that it forks there. These keep the binding for as
-    long as they run. Cost as {!get}.
+    calling task and for the tasks that it forks there. These keep the binding
+    for as long as they run.
 
-    - {b Raises} [Invalid_argument] outside of {!run}.
+    - {b Cost}: that of {!get}.
+    - {b Raises} [Invalid_argument] outside {!run}.
     - {b Raises} [e] if [f] raises [e]. *)
 
 val without_binding : 'a key -> (unit -> 'b) -> 'b
-(** [without_binding key f] is [f ()], in which nothing is bound to [key].
-    Otherwise as {!with_binding}. *)
+(** [without_binding key f] is [f ()], in which [key] has no value. Otherwise it
+    is like {!with_binding}. *)
 
 (**/**)
 
 val run_as_guest : (unit -> 'a) -> 'a
-(** For {!Concord.Scope} only: {!run} that, while it always has something to do,
-    lets the other tasks of its host have a turn every 10 ms. *)
+(** For {!Concord.Scope} only. This is {!run}, except that it lets the other
+    tasks of its host run every 10 ms while it always has something to do. *)
 
 type poller = {
   wait : (unit Suspend.resumer -> unit option) -> unit;
-      (** As {!Concord.Tools.Suspend.suspend}, but may return too early, and
-          blocks the thread. What it raises stops all tasks. *)
+      (** [wait] is like {!Concord.Tools.Suspend.suspend}, but may return too
+          early, and blocks the thread. If it raises, all tasks are stopped. *)
   poll : unit -> unit;
-      (** Called by a loop that is busy. Neither waits nor raises. *)
-  every : int;  (** Turns between two polls. *)
+      (** A busy loop calls [poll]. It neither waits nor raises. *)
+  every : int;  (** The number of turns between two polls. *)
   spins : bool;  (** May the loop spin before it waits? *)
 }
-(** For [Concord_aio] only: what a loop does when all of its tasks wait. *)
+(** For [Concord_aio] only. A poller does the loop's work when all of its tasks
+    wait. *)
 
 val run_polled : (is_innermost:(unit -> bool) -> poller) -> (unit -> 'a) -> 'a
-(** For [Concord_aio] only: {!run} with a poller. [is_innermost ()], called by
-    the thread of this loop: is no other scheduler's loop running in one of its
-    tasks? *)
+(** For [Concord_aio] only. This is {!run} with a poller. The thread of this
+    loop calls [is_innermost ()], which is [true] if no other scheduler's loop
+    runs in one of its tasks. *)

@@ -1,5 +1,4 @@
-(** Which task is waited for by which, while the program keeps waits ({!Waits}).
-*)
+(** Which task waits for which, while the program keeps waits ({!Waits}). *)
 
 open Task
 
@@ -7,19 +6,19 @@ val who_is : Task.t -> Who.t
 
 val who : Task.t -> Who.t
 (** The same. From now on, the tasks of its scheduler are known to be the
-    holders of what ends with them: of their [ended], and of the scopes that
-    wait for them. *)
+    holders of the promises that their ends fill. These are their [ended], and
+    the scopes that wait for them. *)
 
 val target : scope -> Waits.target
-(** Where the task waits that has opened the scope. *)
+(** The target in which the task waits that has opened the scope. *)
 
 val sleep :
   scheduler ->
   ((unit Suspend.resumer -> unit option) -> unit) ->
   (unit Suspend.resumer -> unit option) ->
   unit
-(** [sleep s suspend block] is [suspend block], by which the loop sleeps: so the
-    task waits that called {!Concord_fifo.run}, for the tasks of the loop. *)
+(** [sleep s suspend block] is [suspend block], by which the loop sleeps. So the
+    task that called {!Concord_fifo.run} waits, for the tasks of the loop. *)
 
 val fills : Task.t -> 'a Promise.t -> unit
-(** The task is to resolve the promise. *)
+(** Notes that the task will resolve the promise. *)

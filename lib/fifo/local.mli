@@ -1,11 +1,11 @@
-(** Values that a task has bound, and the tasks that it forks inherit. *)
+(** Values that a task has bound, which the tasks that it forks inherit. *)
 
 type 'a key
 
 val create_key : unit -> 'a key
 
 type t
-(** The bindings of a task; immutable. *)
+(** The bindings of a task. They are immutable. *)
 
 val none : t
 

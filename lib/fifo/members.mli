@@ -1,8 +1,7 @@
-(** Which tasks are there? The members of scopes, and the numbers that they
-    have.
+(** The tasks that exist. They are the members of scopes, and have numbers.
 
     A task that was forked is a member of one scope, its home, until it has
-    ended; so long it has a number. Daemons are members too. *)
+    ended. Until then it has a number. Daemons are members too. *)
 
 val prepare : Task.scope -> Task.t
 (** A task that can become a member of the scope. *)
@@ -19,11 +18,12 @@ val remove : Task.t -> Task.scope -> unit
     it raises. *)
 
 val release : Task.scheduler -> unit
-(** The scheduler has ended, and handles of its tasks may be kept: gives up what
-    grew with the number of tasks. *)
+(** Frees the memory that grew with the number of tasks. The scheduler has
+    ended, but handles of its tasks may be kept. *)
 
 val iter : (Task.t -> unit) -> Task.scope -> unit
 (** In the order of forking. The function removes no member. *)
 
 val is_over : Task.scope -> bool
-(** Are no members left but daemons, and does its owner wait for the end? *)
+(** [true] if no members are left except daemons, and its owner waits for the
+    end. *)

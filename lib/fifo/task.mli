@@ -1,12 +1,12 @@
-(** What a scheduler knows of its tasks, its scopes and itself.
+(** The records of a scheduler, of its tasks and of its scopes.
 
     Except where it says otherwise, only the thread that runs the scheduler's
-    loop touches these records.
+    loop reads and writes these records.
 
     Storing a pointer into an old record costs as much as suspending a task
-    should. Hence tasks have numbers: the ready queue, the running task and the
-    lists of members are made of integers, and what a task will continue with is
-    stored by the same atomic operation that decides it. *)
+    should. Hence tasks have numbers. The ready queue, the running task and the
+    lists of members are made of integers. The outcome with which a task
+    continues is stored by the same atomic operation that decides it. *)
 
 module Numbers : Map.S with type key = int
 
@@ -14,13 +14,15 @@ type t = {
   ended : unit Promise.t;
       (** Resolved when the task ends. Any thread may use it. *)
   number : int;
-      (** Its place in the scheduler's [tasks], until it has ended. *)
+      (** Its index in the scheduler's [tasks], until it has ended. *)
   mutable scope : scope;
-      (** The innermost scope that the task is in: its home ({!Members.home}),
-          the scope that waits for it, or one that the task owns. *)
+      (** The innermost scope that the task is in. This is its home
+          ({!Members.home}), which waits for it, or a scope that the task owns.
+      *)
   mutable marks : int;
-      (** See {!shields}, {!was_cancelled}, {!is_daemon} and {!is_observed}: a
-          word of memory for each task. *)
+      (** The bits of {!shields}, {!was_cancelled}, {!is_daemon} and
+          {!is_observed}, because each further field costs a word of memory for
+          each task. *)
   mutable previous : int;
   mutable next : int;
       (** The members of its home before and after it, or -1, in the order of
@@ -36,25 +38,28 @@ and wait =
     }
       -> wait
   | Turn of (t, unit) Effect.Deep.continuation
-      (** Waits for its turn only, to continue with itself. *)
+      (** Waits only to be scheduled, and continues with itself. *)
   | Parent of { continuation : (t, unit) Effect.Deep.continuation; child : t }
-      (** Waits for its turn only, to continue with the child. *)
+      (** Waits only to be scheduled, and continues with the child. *)
   | Start of (unit -> unit)  (** Has not begun. *)
   | Answer : {
       continuation : ('a, unit) Effect.Deep.continuation;
       value : 'a;
     }
       -> wait
-      (** Its foreign effect returned; it is about to be continued with that. *)
+      (** Its foreign effect returned. It is about to be continued with that
+          value. *)
   | Failing : {
       continuation : ('a, unit) Effect.Deep.continuation;
       exn : exn;
       backtrace : Printexc.raw_backtrace;
     }
-      -> wait  (** What it did raised; it is about to be continued with that. *)
+      -> wait
+      (** Its foreign effect raised. It is about to be continued with that
+          exception. *)
   | Ended  (** It has returned. *)
   | Raised of { exn : exn; backtrace : Printexc.raw_backtrace }
-      (** It has ended with that. *)
+      (** It has ended with that exception. *)
   | Guarded of guarded
       (** Instead of [Wait], while the program looks for leaks. *)
 
@@ -95,15 +100,15 @@ and scope = {
   scheduler : scheduler;
   parent : scope;  (** Itself for the scheduler's outermost scope. *)
   owner : t;  (** The task that runs the scope's body. *)
-  depth : int;  (** The owner's {!shields} when it was made. *)
+  depth : int;  (** The owner's {!shields} when the scope was made. *)
   mutable stopped : bool;  (** It was cancelled. *)
   mutable first : int;
   mutable last : int;  (** The first and the last member, or -1. *)
-  mutable live : int;  (** How many members there are that are no daemons. *)
+  mutable live : int;  (** The number of members that are not daemons. *)
   mutable on_empty : unit Suspend.resumer option;
-      (** Called when no member is left: the owner waits for that. *)
+      (** Called when no member is left, because the owner waits for that. *)
   mutable failures : failure list;
-      (** Of members for which nobody waited, latest first. *)
+      (** Failures of members that no task joined, latest first. *)
   mutable has_failed : bool;  (** It is in the scheduler's [failed]. *)
 }
 
@@ -112,7 +117,7 @@ and failure = { task : t; exn : exn; backtrace : Printexc.raw_backtrace }
 and scheduler = {
   root : scope;  (** The outermost scope; its owner is the first task. *)
   mutable domain : int;
-      (** The domain whose threads may push to [ring]; -1 while none may.
+      (** The domain whose threads may push to [ring], or -1 while none may.
           Threads of that domain read it too. *)
   mutable thread : int;  (** The thread that runs the loop, while it does. *)
   inbox : inbox Atomic.t;  (** Any thread may use it. *)
@@ -120,63 +125,73 @@ and scheduler = {
   is_lazy : bool;
   host : Host_kit.t;
   spin : Spin.t;
-  known : Who.tasks;  (** Its tasks that were asked while waits were kept. *)
+  known : Who.tasks;
+      (** Its tasks whose identity was asked for while waits were kept. *)
   mutable origins : Who.origin Numbers.t;
-      (** By the numbers of tasks: where they were forked, while that is
-          observed. *)
+      (** Where the tasks were forked, by their numbers, while that is observed.
+      *)
   mutable start : scheduler -> unit;
       (** Runs the current task on a stack of its own, with the handler. *)
   mutable scopes : Suspend.scopes;
-      (** The answer to [Scopes]. The library tells schedulers apart by it. *)
+      (** The answer to [Scopes]. By this record the library tells schedulers
+          apart. *)
   is_watched : bool;
-      (** Are waits kept, is the program traced, or does it look for leaks? *)
+      (** [true] if waits are kept, the program is traced, or it looks for
+          leaks. *)
   mutable poller : poller;
   mutable tasks : t array;
-      (** The tasks that have not ended, by number; the first task elsewhere. *)
+      (** The tasks that have not ended, by number. The first task is elsewhere.
+      *)
   mutable waits : wait array;
       (** Where the tasks are suspended, if they are, by number. *)
   mutable locals : Local.t array;
-      (** What the tasks have bound, by number; empty as long as none has. *)
+      (** The bindings of the tasks, by number. Empty as long as no task has
+          bindings. *)
   mutable used : int;  (** Numbers from here on were never in use. *)
   mutable free : int array;
       (** The first [n_free] of these are the other numbers not in use. *)
   mutable n_free : int;
-  mutable ring : int array;  (** Ready tasks; its size is a power of two. *)
+  mutable ring : int array;  (** Ready tasks. Its size is a power of two. *)
   mutable mask : int;  (** That size, less one. *)
   mutable interruption : exn;
-      (** What escaped from the loop, or from its host, if anything did. *)
+      (** The exception that escaped from the loop, or from its host, if any. *)
   mutable interruption_backtrace : Printexc.raw_backtrace;
-  mutable first_failure : failure option;  (** What the first task raised. *)
+  mutable first_failure : failure option;
+      (** The exception of the first task. *)
   mutable foreign : foreign;
   mutable guest_until : int;
-      (** When the loop, if it always has something to do, is to let its host
-          have a turn: on the clock of {!Timer}; 0 if that is not known yet, and
-          [max_int] for never. *)
-  mutable taken : inbox;  (** What the loop took out, latest first. *)
-  mutable due : inbox;  (** What is to be handled next, oldest first. *)
+      (** When the loop has to let the tasks of its host run, if it always has
+          something to do. It is a time of the clock of {!Timer}, 0 if that is
+          not known yet, and [max_int] for never. *)
+  mutable taken : inbox;
+      (** The messages that the loop took out, latest first. *)
+  mutable due : inbox;
+      (** The messages that the loop handles next, oldest first. *)
   mutable doomed : doomed_wait list;
       (** Lazily cancelled, latest first. A signal handler may add to it. *)
   mutable unwinding : doomed_wait list;
       (** Those that the loop is about to unwind, oldest first. *)
   mutable failed : scope list;
-      (** Those in which a task failed since the last look, latest first. *)
+      (** Scopes in which a task failed since the last check, latest first. *)
   mutable last : int;
-      (** Which task suspended last, or -1. It may have ended since. *)
+      (** The task that suspended last, or -1. It may have ended since. *)
   mutable spins_on : int;
       (** The task on whose decision the loop spins, or -1. *)
   mutable poll_at : int;
-      (** The position in [ring] at which the loop sees to what is not urgent:
-          the doomed, and the timers; [min_int] if it was interrupted. *)
+      (** The position in [ring] at which the loop does the work that is not
+          urgent, for the doomed tasks and the timers. It is [min_int] if the
+          loop was interrupted. *)
   mutable current : int;
-      (** The task that runs, or -1. A task runs until it is suspended (all that
-          is needed to continue it is in [waits]) or has left its scope. *)
+      (** The task that runs, or -1. A task runs until it is suspended or has
+          left its scope. When it is suspended, [waits] has everything that is
+          needed to continue it. *)
   mutable first_ready : int;
   mutable next_free : int;
       (** [ring] holds the positions from [first_ready] to before [next_free],
           modulo its size. Threads of [domain] push too. *)
 }
-(** Other domains read what comes first, down to [sleep]; what the loop keeps
-    writing comes last, so that it is in another cache line. *)
+(** Other domains read the first fields, down to [sleep]. The loop keeps writing
+    the last ones, so they come last, in another cache line. *)
 
 and poller = {
   wait : (unit Suspend.resumer -> unit option) -> unit;
@@ -185,11 +200,11 @@ and poller = {
   every : int;  (** Turns between two polls. *)
   spins : bool;  (** May the loop spin before it waits? *)
 }
-(** How a loop without anything to do waits, and what it looks at now and then.
-    By default it suspends the task that it runs in, and looks at nothing. *)
+(** How a loop without work waits, and what it polls now and then. By default it
+    suspends the task that it runs in, and polls nothing. *)
 
-(** What the loop is to do outside of {!Host_kit.using}: to perform an effect
-    that the scheduler does not handle. *)
+(** Work that the loop does outside {!Host_kit.using}, because it performs an
+    effect that the scheduler does not handle. *)
 and foreign =
   | Native
   | Foreign : {
@@ -198,9 +213,9 @@ and foreign =
       continuation : ('a, unit) Effect.Deep.continuation;
     }
       -> foreign
-  | Turn_of_host  (** For the loop to let its host have a turn. *)
+  | Turn_of_host  (** The loop lets the tasks of its host run. *)
 
-(** What other threads ask for, latest first. *)
+(** Requests of other threads, latest first. *)
 and inbox =
   | Nothing
   | Wake of t * inbox
@@ -229,28 +244,27 @@ val current : scheduler -> t
 
 (** {2 Exceptions of signal handlers}
 
-    A signal handler, a finaliser and the like run wherever the loop allocates
-    or polls, and may raise. Hence the loop changes these records in steps
-    without such a point ([[@poll error]] makes the compiler check the longer
-    ones); and before each such point all that is still to be done is in the
-    records, or it will be done by an exception handler. What escapes then is
-    noted. *)
+    A signal handler or a finaliser runs wherever the loop allocates or polls,
+    and may raise. So the loop changes these records in steps without such a
+    point ([[@poll error]] makes the compiler check the longer ones). Before
+    each such point, all remaining work is in the records, or an exception
+    handler will do it. If an exception escapes, it is noted. *)
 
 val note : scheduler -> exn -> unit
-(** Notes the exception that was just caught, in place of what was noted before.
-    The loop will stop the outermost scope, and [run] will raise the exception.
-    Never raises. *)
+(** Notes the exception that was just caught, and replaces an exception that was
+    noted before. The loop will stop the outermost scope, and [run] will raise
+    the exception. Never raises. *)
 
 val is_interrupted : scheduler -> bool
 
 (** {2 Tasks} *)
 
 val shields : t -> int
-(** How many [protect]s of its own the task is in. *)
+(** The number of [protect]s of its own that the task is in. *)
 
 val depth_in : t -> scope -> int
-(** The task's {!shields} when it came to be in the scope: if it is not in a
-    further [protect], the scope can cancel it. *)
+(** The task's {!shields} when it entered the scope. If it is not in a further
+    [protect], the scope can cancel it. *)
 
 val shield : t -> unit
 val unshield : t -> unit
@@ -265,21 +279,21 @@ val leave_scope : t -> unit
 (** The task is in the parent of its scope again. *)
 
 val mark_observed : t -> unit
-(** The exception with which the task ended was observed, by a task that joined
-    it. Any thread may call this. *)
+(** Notes that a task that joined it has observed the exception with which the
+    task ended. Any thread may call this. *)
 
 val is_observed : t -> bool
-(** Was {!mark_observed} called? Only for a task that ended with an exception.
-*)
+(** [true] if {!mark_observed} was called. Only for a task that ended with an
+    exception. *)
 
 val is_cancelled : t -> bool
-(** Must the task raise [Cancelled] when it suspends? *)
+(** [true] if the task must raise [Cancelled] when it suspends. *)
 
 (** {2 Daemons} *)
 
 val become_daemon : t -> unit
-(** The calling task, which has opened no scope, does not keep its home from
-    ending any more. *)
+(** From now on the calling task does not keep its home from ending. It must not
+    have opened a scope. *)
 
 val is_daemon : t -> bool
 

@@ -1,14 +1,16 @@
-(** The end of a task: who learns of it, and what becomes of a failure.
+(** The end of a task, which resumes the tasks that wait for it, and records its
+    failure.
 
-    If a signal handler raises in one of these functions, it is noted, and the
-    function does its work nevertheless. *)
+    If a signal handler raises in one of these functions, the exception is
+    noted, and the function does its work nevertheless. *)
 
 val returned : Task.scheduler -> unit
-(** The current task has returned: it is no member of its home any more; those
-    that joined it are ready; and so is the owner of its home, if that is empty
-    and the owner waits for it. *)
+(** The current task has returned. It leaves its home, and the tasks that joined
+    it become ready. If its home is empty and the owner of the home waits for
+    that, the owner becomes ready too. *)
 
 val raised : Task.scheduler -> exn -> Printexc.raw_backtrace -> unit
-(** The current task has raised the exception. The same; and unless the
-    exception was observed, or is that of a cancellation, it is recorded for the
-    loop, which stops the task's home when it has nothing else to do. *)
+(** The current task has raised the exception. This does the same as
+    {!returned}. Unless the exception was observed, or is that of a
+    cancellation, it is recorded for the loop, which stops the task's home when
+    it has no other work. *)

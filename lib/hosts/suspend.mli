@@ -3,15 +3,16 @@
 
     {b Stability}: stable.
 
-    Users of Concord's structures need nothing of this module. Authors of
-    schedulers ({!Concord.Tools.Host_kit}) and of structures
-    ({!Concord.Tools.Structure_kit}) read the contract first.
+    If you use Concord's structures, you don't need this module. If you write a
+    scheduler ({!Concord.Tools.Host_kit}) or a structure
+    ({!Concord.Tools.Structure_kit}), read the contract first.
 
     @canonical Concord.Tools.Suspend *)
 
 (** {1 The contract}
 
-    It is the package [concord-suspend], which depends on OCaml alone. *)
+    The contract is the package [concord-suspend], which depends on OCaml alone.
+*)
 
 include module type of struct
   include Concord_suspend
@@ -21,8 +22,8 @@ end
 
 val suspend : ('a resumer -> 'a option) -> 'a
 (** [suspend block] suspends the calling task until the resumer that [block] was
-    given is called, unless [block] returns a value. For example, a task waits
-    for a function that takes a callback:
+    given is called. If [block] returns a value, the task isn't suspended. For
+    example, a task waits for a function that takes a callback:
 
     {[
       # let await_callback call =
@@ -37,33 +38,38 @@ val suspend : ('a resumer -> 'a option) -> 'a
       - : int = 42
     ]}
 
-    The host is found with nothing to set up: the innermost handler of
-    {!extension-Suspend}; else the innermost scheduler that is registered with
-    [Domain_local_await] (Eio and Domainslib are), through its plug-in if there
-    is one; else the scheduler of the first plug-in that finds itself in one of
-    its tasks; else the system thread is parked on a condition variable of its
-    own. See {!Concord.Tools.Host_kit}, also for schedulers that are asked
-    before the effect is performed.
+    You don't need to set up anything. [suspend] uses the first of these that
+    exists:
+
+    + The innermost handler of {!extension-Suspend}.
+    + The innermost scheduler that is registered with [Domain_local_await], as
+      Eio and Domainslib are, through its plug-in if there is one.
+    + The scheduler of the first plug-in that finds itself in one of its tasks.
+    + A condition variable of the thread's own, on which it blocks the system
+      thread.
+
+    See {!Concord.Tools.Host_kit}, also for schedulers that are asked before the
+    effect is performed.
 
     - {b Suspends} the task only, whatever its host.
-    - {b Cancelled} while suspended: raises the host's exception; see H3.
-    - {b Cost}: on {!Concord_fifo} three to four times that of performing an
-      effect.
+    - {b Cancelled} while suspended, it raises the host's exception (see H3).
+    - {b Cost}: three to four times that of performing an effect, on
+      {!Concord_fifo}.
     - {b Raises} [e] if the resumer was called with [Error e], or [block] raised
       [e]. *)
 
 exception Never_resumed
-(** Raised where a task waits that nobody can resume any more.
+(** Nothing can resume the waiting task. The exception is raised where the task
+    waits.
 
-    {b Always}: on Linux a thread that runs no scheduler, or {!Concord_fifo}, is
-    told where the program has nothing else: no other thread or domain, now or
-    before, no pending timeout, no signal handler. What waits there would wait
-    for ever: a task that locks its own mutex, the reader of a promise that
-    nobody has, [Event.select []]. Of the tasks of {!Concord_fifo} one is told
-    at a time, the innermost scope's and latest first: those that wait for it,
-    or for what it holds, go on when it unwinds. It costs a thread that waits a
-    few microseconds until a second thread, a domain or a signal handler was
-    seen; then one read.
+    {b Always.} On Linux a thread that runs no scheduler, or {!Concord_fifo},
+    gets the exception if the program has nothing else. This means no other
+    thread or domain, now or before, no pending timeout, and no signal handler.
+    Such a task would wait forever. For example, it locks its own mutex, reads a
+    promise that no other code has, or waits for [Event.select []]. In
+    {!Concord_fifo} one task gets the exception at a time, that of the innermost
+    scope and the latest first. The tasks that wait for it, or for a lock that
+    it holds, continue when it unwinds.
 
     {v
     let mutex = Mutex.create ()
@@ -71,74 +77,87 @@ exception Never_resumed
     Fatal error: exception Concord.Tools.Suspend.Never_resumed: ...
     v}
 
+    The check costs a thread that waits a few microseconds until a second
+    thread, a domain or a signal handler was seen. After that it costs one read.
     A thread that C code has started counts as any other. Signal handlers count
-    for the signals 1 to 31: one of a real-time signal is not seen, as the C
-    library may have some for itself, nor is one of [SIGSEGV] if it is the only
-    one, as OCaml has one to notice that the stack is used up.
+    for the signals 1 to 31. A handler of a real-time signal is not seen,
+    because the C library may have some for itself. A handler of [SIGSEGV] is
+    not seen either if it is the only one, because OCaml has one to notice that
+    the stack is used up.
 
-    {b To look for lost tasks}: elsewhere such a task is lost in silence, and
-    what it holds is never given back, unless the environment variable
-    [CONCORD_DEBUG] is [leaks] when the program starts. Then a task is told
-    whose resumer nothing refers to any more, and the frames of the task are
-    written to the standard error too. Also reported there is a host that breaks
-    H3: one whose resumer answers [true] twice. That a resumer is called again,
-    and answers [false], is no fault (H2). A suspension costs some microseconds.
+    {b To find lost tasks} elsewhere, set the environment variable
+    [CONCORD_DEBUG] to [leaks] before the program starts. Otherwise such a task
+    is lost in silence, and never gives back what it holds. With [leaks], a task
+    gets the exception once nothing refers to its resumer. The frames of the
+    task are written to the standard error too. So is a report of a host that
+    breaks H3, because its resumer answers [true] twice. (A resumer that is
+    called again, and answers [false], is not at fault, by H2.) A suspension
+    costs some microseconds.
 
-    What is found, when the garbage collector has finished a cycle (a thread
-    that is about to sleep starts one; the loops of Eio, Lwt and Async do not):
+    Lost tasks are found when the garbage collector has finished a cycle. A
+    thread that is about to sleep starts a cycle, but the loops of Eio, Lwt and
+    Async do not. These are found:
 
     - tasks of {!Concord_fifo} and threads of the styles, but for
-      [Concord_styles.Threads];
-    - fibers of Eio if [concord-eio] is linked, and tasks of Domainslib;
-    - on Lwt and Async, code in direct style, and the operations that give a
-      promise or a deferred: those fail with the exception. But not what the
-      main promise of Lwt's loop waits for by [Lwt.bind], as the result of a
-      bind leads to what it waits for, to cancel it;
+      [Concord_styles.Threads].
+    - fibers of Eio if [concord-eio] is linked, and tasks of Domainslib.
+    - on Lwt and Async, code in direct style, and the operations that return a
+      promise or a deferred, which fail with the exception.
     - the last system thread of a program, and the tasks of {!Concord_fifo} in
-      it, as above, also if there were others before, and have ended when it
-      begins to wait: the system may list one for a moment after it was joined;
-      but a thread of C's is overlooked as by {!In_handler}; in the child of a
-      fork they may not be told once the child has had a second thread;
-    - not the last job that a domain of a pool ran before it fell idle: the
-      domain may refer to it until it runs the next one;
-    - other system threads only if nothing that their stack refers to has the
-      resumer: not in a structure of this library, since the stack of an
-      operation, and that of its caller, refers to it. The runtime takes the
-      stack of a thread for alive. So it is with fibers of Eio without the
-      plug-in, as Eio keeps them in order to cancel them.
+      it, as above. There may have been others before, if they have ended when
+      it begins to wait. (The system may list a thread for a moment after it was
+      joined. A thread of C's is overlooked as by {!In_handler}. In the child of
+      a fork they may not be found once the child has had a second thread.)
 
-    An operation that has no stack while it waits (of the indirect styles, Lwt,
-    Async) is reported with the frames that called it; in
-    [Concord_styles.Continuation], where operations are values, with those of
-    the scheduler only.
+    These are not found:
 
-    If several tasks wait for one another in a circle, each of them is told. *)
+    - the wait of the main promise of Lwt's loop by [Lwt.bind]. The result of a
+      bind refers to the promise that it waits for, in order to cancel it.
+    - the last job that a domain of a pool ran before it fell idle, because the
+      domain may refer to it until it runs the next one.
+    - other system threads, if anything that their stack refers to has the
+      resumer. So they are not found in a structure of this library, because the
+      stack of an operation, and that of its caller, refers to the structure.
+      The runtime considers the stack of a thread alive.
+    - fibers of Eio without the plug-in, for the same reason, because Eio keeps
+      them in order to cancel them.
+
+    Some operations have no stack while they wait (of the indirect styles, Lwt,
+    Async). They are reported with the frames that called them. In
+    [Concord_styles.Continuation], where operations are values, only the frames
+    of the scheduler are reported.
+
+    If several tasks wait for one another in a circle, each of them gets the
+    exception. *)
 
 exception In_handler
 (** An operation had to wait in code that a scheduler's loop runs outside of its
-    tasks: a signal handler, a finaliser, a callback from C. No task can be
-    suspended there, so that the thread waits, and the loop with it; and nothing
-    was left that could have resumed it: no other thread or domain, and no
-    timeout. The operation has changed nothing.
+    tasks, such as a signal handler, a finaliser, or a callback from C. No task
+    can be suspended there, so the thread would wait, and the loop with it. No
+    other thread, domain or timeout was left that could have resumed the
+    operation. The operation has changed nothing.
 
-    Told by {!Concord_fifo}, and by what runs in
-    {!Concord.Tools.Host_kit.using}, on Linux. If there is another thread, it is
-    not known that this does not help: the loop stands still until that resumes
-    the operation. A thread that C code has started before OCaml had a second
-    thread is overlooked as long as there is no other, although it might call
-    OCaml, and resume the operation: it cannot be told from the thread that
-    OCaml has for itself as soon as it has two. ({!Never_resumed} is more
-    careful where nobody has asked for it: there such a thread counts.) Signal
-    handlers do not count. OCaml runs a signal handler in whichever domain polls
-    first, which may be the one that it waits for: block the signal there,
-    before [Domain.spawn], as a handler in a domain that is beginning may also
-    end OCaml 5.4 in a segmentation fault. Lwt and Async refuse to wait in any
-    case ([Concord_lwt.In_callback], [Concord_async.In_job]). In Eio's loop the
-    thread waits, for ever if only a fiber of that loop could resume it. *)
+    {!Concord_fifo} raises this exception, and so do loops that run in
+    {!Concord.Tools.Host_kit.using}, on Linux only. If there is another thread,
+    the library can't know that it doesn't help, so the loop stands still until
+    that thread resumes the operation.
+
+    - A thread that C code has started before OCaml had a second thread is
+      overlooked as long as there is no other. But it might call OCaml, and
+      resume the operation. The library can't tell it from the thread that OCaml
+      has for itself as soon as it has two. ({!Never_resumed} is more careful if
+      you haven't asked for it by [leaks], because there such a thread counts.)
+    - Signal handlers do not count. OCaml runs a signal handler in whichever
+      domain polls first, which may be the domain that the handler waits for. So
+      block the signal there, before [Domain.spawn], because a handler in a
+      domain that is beginning may also end OCaml 5.4 in a segmentation fault.
+    - Lwt and Async refuse to wait in any case ([Concord_lwt.In_callback],
+      [Concord_async.In_job]). In Eio's loop the thread waits, forever if only a
+      fiber of that loop could resume it. *)
 
 (**/**)
 
-(** {!Concord.Tasks} has them for users. *)
+(** {!Concord.Tasks} has these functions for users. *)
 
 val protect : (unit -> 'a) -> 'a
 val yield : unit -> unit

@@ -1,4 +1,4 @@
-(** Choices among events in monadic style: once, and again and again. *)
+(** Choices among events in monadic style, performed once or again and again. *)
 
 module Make (Style : Queues.Style) : sig
   (** See {!Style.S}. *)
@@ -7,5 +7,5 @@ module Make (Style : Queues.Style) : sig
   val sync_before : float -> 'a Event.t -> 'a option Style.t
 
   val loop : 'a Event.t list -> ('a -> 'b option Style.t) -> 'b Style.t
-  (** The function may wait. *)
+  (** [loop events f] may wait in [f]. *)
 end

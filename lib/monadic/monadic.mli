@@ -1,15 +1,15 @@
-(** The structures in monadic style: what waits gives a promise of the style's
-    own library, as [Lwt.t] or [Deferred.t].
+(** The structures in monadic style, for your own library of promises.
 
     {b Stability}: experimental, may change in any release.
 
     [Concord_lwt] is {!Make_with_wait} of Lwt, and [Concord_async] is {!Make} of
-    Async. You need this module for another one. The structures are the same
-    ones: what one side puts, in whatever style, the other side takes. (Section
-    5 of "Effectively Composing Concurrency Libraries".)
+    Async. Use this module for another library. The structures are the same
+    ones. For example, a task of one style puts an item into an MVar, and a task
+    of another style takes it. (Section 5 of "Effectively Composing Concurrency
+    Libraries".)
 
     A style need not be one of promises. In this one an operation returns a
-    [result], where the direct one returns a value or raises:
+    [result], where the direct operation returns a value or raises:
 
     {[
     module Results = struct
@@ -53,10 +53,10 @@
     callbacks, which can't suspend a task, that gets all structures in 20 lines.
 
     No operation is written twice. A single operation waits as
-    {!Structure_kit.wait} does, but by the style's means; any other code runs in
-    direct style under a handler, which makes a promise of the rest of it when
-    it suspends. So order, cancellation and cost are those of the direct
-    operation.
+    {!Structure_kit.wait} does, but by the style's means. Other code runs in
+    direct style under a handler. When it suspends, the handler makes a promise
+    of the rest of the code. So order, cancellation and cost are those of the
+    direct operation.
 
     @canonical Concord.Tools.Monadic *)
 
@@ -77,11 +77,11 @@ module Make_with_wait (Style : Style_with_wait) :
 
 (** {1 With a name}
 
-    The same, for {!Debug}'s reports: without one the tasks are those of "a
-    library of promises". *)
+    These functors are the same, with a name for {!Debug}'s reports. Without a
+    name, tasks are those of "a library of promises". *)
 
 module type Host = Promises.Host
-(** How its tasks are called in reports. *)
+(** The name of its tasks in reports. *)
 
 module Make_plain_named (_ : Host) (Style : Style) :
   S with type 'a promise := 'a Style.t

@@ -1,42 +1,42 @@
 (** The functions of {!Reader} in monadic style. *)
 
-(** What each queue has. *)
+(** The functions that each queue has. *)
 module type S = sig
   type 'a promise
   type 'a t
 
   type 'a sink
-  (** Where items are added. *)
+  (** The end where items are added. *)
 
   val add_seq : 'a sink -> 'a Seq.t -> unit promise
-  (** Adds each item of the sequence, which is forced as in [direct]; waits
-      where adding waits. *)
+  (** [add_seq sink seq] adds each item of [seq], and waits where adding waits.
+      [seq] is forced as in [direct]. *)
 
   (** {2 To the end}
 
-      A task can read a queue in this way as long as it likes: others have their
-      turns. [to_seq] is for code in [direct], as to force it suspends in direct
-      style. *)
+      A task can read a queue by these functions as long as it likes, because
+      other tasks run meanwhile. [to_seq] is for code in [direct], because
+      forcing it suspends in direct style. *)
 
   val next : 'a t -> 'a option promise
-  (** The next item; [None] once the queue is closed and has no more: it never
-      fails with [Closed]. *)
+  (** [next t] returns the next item, or [None] once the queue is closed and has
+      no more. It never fails with [Closed]. *)
 
   val iter : ('a -> unit) -> 'a t -> unit promise
   (** [iter f t] calls [f] for each item, until the end. [f] does not wait. If
-      it raises, the promise fails with that, and the items behind this one
-      stay. *)
+      [f] raises, the promise fails with the same exception, and the items after
+      this one stay in the queue. *)
 
   val iter_s : ('a -> unit promise) -> 'a t -> unit promise
-  (** As {!iter}, for a function that may wait: the next item is removed when
-      the promise of the one before has its value. *)
+  (** [iter_s f t] is {!iter}, except that [f] may wait. The next item is
+      removed when the promise of the one before has its value. *)
 
   val fold : ('acc -> 'a -> 'acc) -> 'acc -> 'a t -> 'acc promise
   (** [fold f acc t] is [f (... (f (f acc v1) v2) ...) vn] for the items [v1] to
       [vn] until the end. [f] does not wait. *)
 
   val fold_s : ('acc -> 'a -> 'acc promise) -> 'acc -> 'a t -> 'acc promise
-  (** As {!fold}, for a function that may wait. *)
+  (** [fold_s f acc t] is {!fold}, except that [f] may wait. *)
 end
 
 (** A queue whose two ends are one value. *)
@@ -47,7 +47,7 @@ module type Both = sig
   include S with type 'a t := 'a t and type 'a sink := 'a t
 end
 
-(** What is needed of a {!Style.Style}. *)
+(** The functions that a {!Style.Style} has to provide. *)
 module type Style = sig
   type 'a t
 

@@ -1,62 +1,66 @@
-(** The two sides of {!Monadic}: here the side of the structures. *)
+(** The signature of the structures in monadic style, for {!Monadic}. *)
 
-(** All structures, in that style. *)
+(** All structures, in monadic style. *)
 module type S = sig
   type 'a promise
-  (** Of the style's library. *)
+  (** A promise of the style's library. *)
 
   val direct : (unit -> 'a) -> 'a promise
-  (** [direct f] runs [f ()] up to where it suspends, if it does. The rest is
-      done when the operation has been resumed; meanwhile others run. If [f]
-      raises, the promise fails with that.
+  (** [direct f] runs [f ()] in direct style, and returns a promise of its
+      result. If [f] suspends, [direct] returns at once, and the rest of [f]
+      runs when the operation has been resumed. Other tasks run meanwhile. If
+      [f] raises, the promise fails with that exception.
 
-      - {b Cancelled} while it waits: the host's exception is raised in [f], and
-        again by each operation in [f] that has to wait from then on, except in
-        {!Concord.Tasks.protect}. A cancellation that comes in there, or after
-        the operation was resumed, is raised by the next operation that has to
-        wait. If there is none, the promise has the value of [f ()]. (With
-        [Make] it is lost, if the style's library does not repeat it.) *)
+      - {b Cancelled} while it waits, [f] gets the host's exception. It gets it
+        again in each operation that has to wait from then on, except in
+        {!Concord.Tasks.protect}. If the cancellation comes in there, or after
+        the operation was resumed, the next operation that has to wait raises
+        it. If there is none, the promise has the value of [f ()]. (With [Make]
+        that cancellation is lost, unless the style's library repeats it.) *)
 
   val sync : 'a Event.t -> 'a promise
-  (** [sync event] performs [event]: {!Concord.Event.sync}. Functions of
+  (** [sync event] performs [event], like {!Concord.Event.sync}. Functions of
       {!Concord.Event.wrap} run as in {!direct}. *)
 
   val select : 'a Event.t list -> 'a promise
-  (** [select events] performs exactly one of [events], the first that can be;
-      nothing is lost of the others: {!Concord.Event.select}. *)
+  (** [select events] performs exactly one of [events], the first that can be
+      performed, like {!Concord.Event.select}. The others lose nothing. *)
 
   val sync_before : float -> 'a Event.t -> 'a option promise
-  (** [sync_before seconds event] performs [event], or has the value [None] and
-      has not performed it: {!Concord.Event.sync_before}. *)
+  (** [sync_before seconds event] performs [event] and returns [Some] of its
+      value, like {!Concord.Event.sync_before}. If it takes too long, the result
+      is [None], and [event] has not been performed. *)
 
   val loop : 'a Event.t list -> ('a -> 'b option promise) -> 'b promise
-  (** {!Concord.Event.loop}, where the function may wait. *)
+  (** [loop events f] performs [events] again and again, like
+      {!Concord.Event.loop}, except that [f] may wait. *)
 
   (** {2 The structures}
 
-      All functions of each structure. Those that may have to wait give a
-      promise here. It is resolved at once if they need not. Who is
-      {b cancelled} while waiting has changed nothing, unless it is said below;
-      {b order} and {b cost} are those of the direct functions. A function
-      argument whose result is a promise may wait. *)
+      Each structure has all of its functions. Functions that may have to wait
+      return a promise here, which is resolved at once if they need not wait. If
+      a promise is {b cancelled} while it waits, the operation has changed
+      nothing, unless its documentation says so. {b Order} and {b cost} are
+      those of the direct functions. A function argument whose result is a
+      promise may wait. *)
 
   (** A value that will be there later. *)
   module Promise : sig
-    (** @closed *)
+    (** @open *)
     include module type of struct
       include Promise
     end
 
     val await : 'a t -> 'a promise
-    (** [await t] has the value of [t] as soon as [t] is filled, or fails with
-        what [t] failed with. *)
+    (** [await t] returns the value of [t] as soon as [t] is filled, or fails
+        with the exception of [t]. *)
 
     val await_result : 'a t -> ('a, exn) result promise
   end
 
   (** A box for one value. *)
   module Mvar : sig
-    (** @closed *)
+    (** @open *)
     include module type of struct
       include Mvar
     end
@@ -71,26 +75,26 @@ module type S = sig
     (** [read t] leaves the value in [t], and waits while [t] is empty. *)
 
     val swap : 'a t -> 'a -> 'a promise
-    (** [swap t v] replaces the value of [t] by [v], and has the old one. It
+    (** [swap t v] replaces the value of [t] by [v], and returns the old one. It
         waits while [t] is empty. *)
 
     val modify : 'a t -> ('a -> 'a * 'b) -> 'b promise
-    (** [modify t f] replaces the value [v] by the first part of [f v], and has
-        the second. It waits while [t] is empty. [f] runs as in {!direct}; if it
-        fails, [v] is put back. *)
+    (** [modify t f] replaces the value [v] by the first part of [f v], and
+        returns the second. It waits while [t] is empty. [f] runs as in
+        {!direct}. If [f] fails, [v] is put back. *)
   end
 
   (** A value that is computed when it is first wanted. *)
   module Lazy : sig
-    (** @closed *)
+    (** @open *)
     include module type of struct
       include Lazy
     end
 
     val force : 'a t -> 'a promise
-    (** [force t] has the value of [t], or fails with what its computation
-        raised. It waits while another task computes. The computation runs as in
-        {!direct}. *)
+    (** [force t] returns the value of [t], or fails with the exception of its
+        computation. It waits while another task computes. The computation runs
+        as in {!direct}. *)
 
     val force_val : 'a t -> 'a promise
     (** {!force}. *)
@@ -98,16 +102,18 @@ module type S = sig
 
   (** Sender and receiver meet. *)
   module Channel : sig
-    (** @closed *)
+    (** @open *)
     include module type of struct
       include Channel
     end
 
     val send : 'a t -> 'a -> unit promise
-    (** [send t v] waits for a receiver. Fails with {!Closed}. *)
+    (** [send t v] waits for a receiver, and gives it [v]. Fails with {!Closed}.
+    *)
 
     val receive : 'a t -> 'a promise
-    (** [receive t] waits for a sender. Fails with {!Closed}. *)
+    (** [receive t] waits for a sender, and returns its value. Fails with
+        {!Closed}. *)
 
     (** @inline *)
     include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
@@ -115,17 +121,18 @@ module type S = sig
 
   (** A bounded queue. *)
   module Stream : sig
-    (** @closed *)
+    (** @open *)
     include module type of struct
       include Stream
     end
 
     val add : 'a t -> 'a -> unit promise
-    (** [add t v] waits while [t] is full. Fails with {!Closed}. *)
+    (** [add t v] adds [v], and waits while [t] is full. Fails with {!Closed}.
+    *)
 
     val take : 'a t -> 'a promise
-    (** [take t] waits while [t] is empty. Fails with {!Closed} if [t] is closed
-        as well. *)
+    (** [take t] removes the first item, and waits while [t] is empty. Fails
+        with {!Closed} if [t] is closed as well. *)
 
     (** @inline *)
     include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
@@ -133,17 +140,18 @@ module type S = sig
 
   (** A bounded queue whose items can be withdrawn. *)
   module Work_queue : sig
-    (** @closed *)
+    (** @open *)
     include module type of struct
       include Work_queue
     end
 
     val add : 'a t -> 'a -> 'a ticket promise
-    (** [add t v] waits while [t] is full. Fails with {!Closed}. *)
+    (** [add t v] adds [v], and waits while [t] is full. Fails with {!Closed}.
+    *)
 
     val take : 'a t -> 'a promise
-    (** [take t] waits while [t] is empty. Fails with {!Closed} if [t] is closed
-        as well. *)
+    (** [take t] removes the first item, and waits while [t] is empty. Fails
+        with {!Closed} if [t] is closed as well. *)
 
     (** @inline *)
     include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
@@ -151,14 +159,14 @@ module type S = sig
 
   (** An unbounded queue. *)
   module Mailbox : sig
-    (** @closed *)
+    (** @open *)
     include module type of struct
       include Mailbox
     end
 
     val take : 'a t -> 'a promise
-    (** [take t] waits while [t] is empty. Fails with {!Closed} if [t] is closed
-        as well. *)
+    (** [take t] removes the first item, and waits while [t] is empty. Fails
+        with {!Closed} if [t] is closed as well. *)
 
     (** @inline *)
     include Queues.Both with type 'a promise := 'a promise and type 'a t := 'a t
@@ -166,7 +174,7 @@ module type S = sig
 
   (** Every subscriber sees every value. *)
   module Broadcast : sig
-    (** @closed *)
+    (** @open *)
     include module type of struct
       include Broadcast
     end
@@ -182,9 +190,9 @@ module type S = sig
         ended as soon as the promise of [f s] is resolved. *)
 
     val receive : 'a subscription -> 'a promise
-    (** [receive s] has the next value that [s] has not seen, and waits for it.
-        Fails with {!Closed} after the last one, and with {!Lagged} if values
-        were dropped before. *)
+    (** [receive s] returns the next value that [s] has not seen, and waits for
+        it. Fails with {!Closed} after the last one, and with {!Lagged} if
+        values were dropped before. *)
 
     (** @inline *)
     include
@@ -196,43 +204,43 @@ module type S = sig
 
   (** The latest value. *)
   module Watch : sig
-    (** @closed *)
+    (** @open *)
     include module type of struct
       include Watch
     end
 
     val changed : 'a t -> since:version -> ('a * version) promise
-    (** [changed t ~since] has the latest value, and waits until its version is
-        not [since]. Fails with {!Closed} after the last one. *)
+    (** [changed t ~since] returns the latest value, and waits until its version
+        is not [since]. Fails with {!Closed} after the last one. *)
   end
 
   (** A condition that carries a value. *)
   module Bvar : sig
-    (** @closed *)
+    (** @open *)
     include module type of struct
       include Bvar
     end
 
     val wait : 'a t -> 'a promise
-    (** [wait t] has the next value that is given to those who wait. *)
+    (** [wait t] returns the next value that is broadcast. *)
   end
 
   (** Mutual exclusion. *)
   module Mutex : sig
-    (** @closed *)
+    (** @open *)
     include module type of struct
       include Mutex
     end
 
     val lock : t -> unit promise
-    (** [lock t] waits while [t] is locked. *)
+    (** [lock t] locks [t], and waits while it is locked. *)
 
     val with_lock : t -> (unit -> 'a promise) -> 'a promise
-    (** [with_lock t f] locks [t], and unlocks it when [f ()] has its value or
-        has failed.
+    (** [with_lock t f] locks [t], calls [f ()], and unlocks [t] when the
+        promise of [f ()] has its value or has failed.
 
-        - {b Cancelled} after it was given the lock: [f] is called, and what it
-          waits for is cancelled. *)
+        - {b Cancelled} after it was given the lock, it calls [f], and the wait
+          of [f] is cancelled. *)
 
     val protect : t -> (unit -> 'a promise) -> 'a promise
     (** {!with_lock}, under the name of Stdlib's function. *)
@@ -240,32 +248,33 @@ module type S = sig
 
   (** Condition variables. *)
   module Condition : sig
-    (** @closed *)
+    (** @open *)
     include module type of struct
       include Condition
     end
 
     val wait : t -> Mutex.t -> unit promise
-    (** [wait t mutex] unlocks [mutex], waits for a signal, and has [mutex]
-        locked again when it is resolved.
+    (** [wait t mutex] unlocks [mutex] and waits for a signal. When the promise
+        is resolved, it has locked [mutex] again.
 
-        - {b Cancelled}: it fails when it has locked the mutex again. If it had
+        - {b Cancelled}, it fails when it has locked the mutex again. If it had
           been signalled, it passes the signal on, to the task that has waited
-          longest then. In that it differs from {!Condition.wait}, as the
-          promise may have no other wait that could raise the cancellation.
-          (After a broadcast too: that may wake a task that began to wait
+          longest then. This differs from {!Condition.wait}, because the promise
+          may have no other wait that could raise the cancellation. (It does so
+          after a broadcast too, which may wake a task that began to wait
           later.) *)
 
     val wait_no_mutex : t -> unit promise
 
     val loop_no_mutex : t -> (unit -> 'a option) -> 'a promise
-    (** The function runs as in {!direct}. *)
+    (** [loop_no_mutex t f] is {!Condition.loop_no_mutex}. [f] runs as in
+        {!direct}. *)
   end
 
   (** Permits. *)
   module Semaphore : sig
     module Counting : sig
-      (** @closed *)
+      (** @open *)
       include module type of struct
         include Semaphore.Counting
       end
@@ -274,8 +283,8 @@ module type S = sig
       (** [acquire t] takes a permit, and waits while there is none. *)
 
       val with_permit : t -> (unit -> 'a promise) -> 'a promise
-      (** [with_permit t f] has a permit until [f ()] has its value or has
-          failed. Cancelled as {!Mutex.with_lock}. *)
+      (** [with_permit t f] holds a permit until [f ()] has its value or has
+          failed. It is cancelled like {!Mutex.with_lock}. *)
 
       val acquire_n : t -> int -> unit promise
       (** [acquire_n t n] takes [n] permits together, and waits while there are
@@ -286,7 +295,7 @@ module type S = sig
     end
 
     module Binary : sig
-      (** @closed *)
+      (** @open *)
       include module type of struct
         include Semaphore.Binary
       end
@@ -295,34 +304,35 @@ module type S = sig
       (** [acquire t] takes the permit, and waits while there is none. *)
 
       val with_permit : t -> (unit -> 'a promise) -> 'a promise
-      (** As {!Counting.with_permit}. *)
+      (** [with_permit t f] is {!Counting.with_permit}. *)
     end
   end
 
   (** Many readers, or one writer. *)
   module Rwlock : sig
-    (** @closed *)
+    (** @open *)
     include module type of struct
       include Rwlock
     end
 
     val read_lock : t -> unit promise
-    (** [read_lock t] waits while there is a writer. *)
+    (** [read_lock t] becomes a reader, and waits while there is a writer. *)
 
     val write_lock : t -> unit promise
-    (** [write_lock t] waits while there are others. *)
+    (** [write_lock t] becomes the writer, and waits while there are others. *)
 
     val read : t -> (unit -> 'a promise) -> 'a promise
-    (** [read t f] is a reader until [f ()] has its value or has failed.
-        Cancelled as {!Mutex.with_lock}. *)
+    (** [read t f] is a reader until [f ()] has its value or has failed. It is
+        cancelled like {!Mutex.with_lock}. *)
 
     val write : t -> (unit -> 'a promise) -> 'a promise
-    (** [write t f] is the writer, as {!read}. *)
+    (** [write t f] is the writer until [f ()] has its value or has failed, like
+        {!read}. *)
   end
 
   (** Tasks wait for each other, again and again. *)
   module Barrier : sig
-    (** @closed *)
+    (** @open *)
     include module type of struct
       include Barrier
     end
@@ -333,7 +343,7 @@ module type S = sig
 
   (** A gate that opens once. *)
   module Latch : sig
-    (** @closed *)
+    (** @open *)
     include module type of struct
       include Latch
     end
@@ -345,20 +355,21 @@ module type S = sig
   (** A pool of resources. The functions given to {!Concord.Pool.create} run as
       in {!direct}. *)
   module Pool : sig
-    (** @closed *)
+    (** @open *)
     include module type of struct
       include Pool
     end
 
     val use : 'a t -> ('a -> 'b promise) -> 'b promise
-    (** [use t f] has a resource until [f v] has its value or has failed, and
+    (** [use t f] uses a resource until [f v] has its value or has failed, and
         waits while all are in use. Fails with {!Closed}.
 
-        - {b Cancelled} after it was given the resource: [f] is called, and what
-          it waits for is cancelled. *)
+        - {b Cancelled} after it was given the resource, it calls [f], and the
+          wait of [f] is cancelled. *)
 
     val close : 'a t -> unit promise
-    (** [close t] waits where the disposal of an idle resource does. *)
+    (** [close t] closes [t], and waits where the disposal of an idle resource
+        does. *)
 
     val await_closed : 'a t -> unit promise
     (** [await_closed t] waits until [t] is closed and all its resources were

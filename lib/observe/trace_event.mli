@@ -27,8 +27,8 @@ type event =
   | Mark of { task : task; domain : int; text : string }
 
 val to_string : event -> string
-(** At most 1000 bytes: longer texts are cut, a mark to {!max_length} bytes at
-    its end, others at their beginning. *)
+(** The text has at most 1000 bytes. Longer texts are cut. A mark is cut to
+    {!max_length} bytes at its end, and other events at their beginning. *)
 
 val max_length : int
 

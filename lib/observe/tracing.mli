@@ -1,5 +1,5 @@
-(** What is told of each wait, while the program is traced: see
-    {!Concord.Tools.Trace}.
+(** Events of each wait, while the program is traced (see
+    {!Concord.Tools.Trace}).
 
     None of these functions suspends. All are safe from any domain and thread,
     and in signal handlers. *)
@@ -9,21 +9,21 @@ include module type of struct
 end
 
 val is_on : unit -> bool
-(** Is [trace] one of the words in [CONCORD_DEBUG], or was {!start} called?
-    {b Cost}: one read. *)
+(** [true] if [trace] is one of the words in [CONCORD_DEBUG], or {!start} was
+    called. {b Cost}: one read. *)
 
 val start : unit -> unit
-(** Starts the runtime's events, too. Only {!Plugin.trace} calls it, which has
-    suspensions look. *)
+(** Starts the runtime's events, too. Only {!Plugin.trace} calls it, because it
+    also makes suspensions check {!is_on}. *)
 
 val stop : unit -> unit
 
 (** {2 Emitting}
 
-    Only while {!is_on}. *)
+    Call these only while {!is_on}. *)
 
 exception Nudged
-(** Of a wait that ends so that the task tries again: it has returned. *)
+(** For a wait that ends so that the task tries again. It counts as returned. *)
 
 val during :
   who:Who.t ->
@@ -32,8 +32,8 @@ val during :
   (('a Concord_suspend.resumer -> 'a option) -> 'a) ->
   ('a Concord_suspend.resumer -> 'a option) ->
   'a
-(** [during ~who ~ask targets suspend block] is [suspend block], told. [ask ()]
-    is the caller of a resumer; it must not suspend. *)
+(** [during ~who ~ask targets suspend block] is [suspend block], with events.
+    [ask ()] is the caller of a resumer. It must not suspend. *)
 
 val operation :
   host:string ->
@@ -41,13 +41,13 @@ val operation :
   Waits.target ->
   ('a Concord_suspend.resumer -> 'a option) ->
   ('a Concord_suspend.resumer -> 'a option) * (exn option -> unit)
-(** As {!Waits.operation}, told. The second function is called with what the
-    operation failed with. *)
+(** {!Waits.operation}, with events. The second function is called with the
+    exception of the operation, if it failed. *)
 
 val forked :
   parent:Who.t -> at:string -> ask:(unit -> Who.t) -> (unit -> 'a) -> 'a
 (** [forked ~parent ~at ~ask f] is [f ()], in a new task that the line [at]
-    forked: it and its end are told. *)
+    forked. The task and its end have events. *)
 
 val queue : string -> int -> unit
 val mark : ask:(unit -> Who.t) -> string -> unit
@@ -55,8 +55,8 @@ val mark : ask:(unit -> Who.t) -> string -> unit
 (** {2 Reading} *)
 
 val register : unit -> unit
-(** To be called by a reader: the runtime gives it only events of types that it
-    knows. *)
+(** A reader has to call it, because the runtime gives it only events of types
+    that it knows. *)
 
 val tag_name : string
 val payload : string Runtime_events.Type.t

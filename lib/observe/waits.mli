@@ -4,23 +4,23 @@
     and in signal handlers. *)
 
 val are_kept : unit -> bool
-(** Is [waits] one of the words in [CONCORD_DEBUG], or was {!keep} called?
-    {b Cost}: one read. *)
+(** [true] if [waits] is one of the words in [CONCORD_DEBUG], or {!keep} was
+    called. {b Cost}: one read. *)
 
 val keep : unit -> unit
-(** From now on. *)
+(** Keeps waits from now on. *)
 
 type holder = {
   by : Who.t;
   mutable since_ns : int;
-  held_at : Printexc.raw_backtrace;  (** Where it took what it holds. *)
+  held_at : Printexc.raw_backtrace;  (** Where it took the structure. *)
 }
 
 val held : Who.t -> holder
-(** From now on, at the caller's frames. *)
+(** A holder from now on, at the caller's frames. *)
 
 val held_from_now : holder -> unit
-(** It had to wait, and goes on now. *)
+(** It had to wait, and continues now. *)
 
 val not_held_yet : holder -> unit
 (** It has to wait, until {!held_from_now}. *)
@@ -29,21 +29,21 @@ val is_held : holder -> bool
 (** [false] from {!not_held_yet} to {!held_from_now}. *)
 
 val not_ended : Who.t -> holder
-(** A task that is waited for: it does so by not having ended. When it began is
-    not known, and there are no frames. *)
+(** A task that others wait for to end. It is a holder by not having ended. The
+    time when it began is not known, and there are no frames. *)
 
 type target = private {
-  operation : string;  (** As ["Mvar.take"]. *)
+  operation : string;  (** For example ["Mvar.take"]. *)
   structure : Identity.pointer;
   holders : unit -> holder list;
-      (** Those who can end a wait, if they are known: none once the structure
-          was collected. *)
+      (** The tasks that can end a wait, if they are known. There are none once
+          the structure was collected. *)
   state : unit -> string;
-      (** What the structure has, as ["0 permits left"]; [""] if that says
-          nothing, or the structure was collected. *)
-  from_outside : bool;  (** Does the operating system end the wait? *)
+      (** The state of the structure, for example ["0 permits left"]. It is [""]
+          if the state explains nothing, or the structure was collected. *)
+  from_outside : bool;  (** [true] if the operating system ends the wait. *)
 }
-(** Where a task waits. One that chooses waits in several targets. *)
+(** Where a task waits. A choice waits in several targets. *)
 
 val target :
   ?state:('structure -> string) ->
@@ -52,24 +52,26 @@ val target :
   'structure ->
   ('structure -> holder list) ->
   target
-(** [target ~state operation structure holders]. The structure is not kept
-    alive. *)
+(** [target ~state operation structure holders] is such a target. It doesn't
+    keep the structure alive. *)
 
 type state =
-  | Not_yet  (** It looks whether it must wait. *)
+  | Not_yet  (** The task checks whether it must wait. *)
   | Waiting
-  | Resumed  (** Its host has not let it go on yet. *)
+  | Resumed  (** Its host has not continued it yet. *)
   | Over
 
 type t = {
   number : int;  (** In the order in which they began. *)
   who : Who.t;
   begun_ns : int64;
-  mutable resumed_ns : int64;  (** Of one that is {!constructor-Resumed}. *)
+  mutable resumed_ns : int64;
+      (** The time when it was {!constructor-Resumed}. *)
   waits_at : Printexc.raw_backtrace;
   targets : target list;
   state : state Atomic.t;
-  process : int;  (** In which a thread began it; 0 of other tasks. *)
+  process : int;
+      (** The process in which a thread began it. It is 0 for other tasks. *)
 }
 
 val during :
@@ -78,24 +80,24 @@ val during :
   (('a Concord_suspend.resumer -> 'a option) -> 'a) ->
   ('a Concord_suspend.resumer -> 'a option) ->
   'a
-(** [during ~who targets suspend block] is [suspend block], and is a wait from
-    when [block] has returned [None] until the resumer answers [true], or
-    [suspend] raises. It keeps nothing alive that the suspension does not. First
-    it raises what a signal handler raised when the thread's last wait ended. *)
+(** [during ~who targets suspend block] is [suspend block]. It is a wait from
+    the moment when [block] has returned [None] until the resumer returns
+    [true], or [suspend] raises. It keeps nothing alive that the suspension does
+    not. If a signal handler raised when the thread's last wait ended, it first
+    raises that exception. *)
 
 val all : unit -> t list
-(** Those that wait now, in the order of their numbers. In the child of a fork
-    the threads of the parent are not among them. *)
+(** The tasks that wait now, in the order of their numbers. In the child of a
+    fork the threads of the parent are not among them. *)
 
 val resumed : unit -> t list
-(** Those that were resumed, and have not gone on: tasks that are ready, of
-    which some may be of a loop that stands still. In the order of their
-    numbers. *)
+(** The tasks that were resumed, and have not continued, in the order of their
+    numbers. They are ready, but the loop of some of them may stand still. *)
 
 val begun : unit -> int
-(** How many have ever begun. *)
+(** The number of waits that have ever begun. *)
 
-(** {2 Who runs} *)
+(** {2 Running tasks} *)
 
 type running = {
   thread : int;  (** Of the system, as [Thread.id]. *)
@@ -112,14 +114,15 @@ val running : unit -> running list
 
 (** {2 Operations that have no stack while they wait}
 
-    Those of the indirect styles. Who waits there is not known: each is a task
-    of its own. *)
+    These are the operations of the indirect styles. The task that waits there
+    is not known, so each operation is a task of its own. *)
 
 val operation :
   host:string ->
   target ->
   ('a Concord_suspend.resumer -> 'a option) ->
   ('a Concord_suspend.resumer -> 'a option) * (unit -> unit)
-(** [operation ~host target block] is [(block', ended)]. By [block'] it is a
-    wait as above, at the caller's frames, until [ended ()]: it has been
-    performed, has failed, or was cancelled. *)
+(** [operation ~host target block] is [(block', ended)]. If you suspend by
+    [block'], it is a wait as above, at the caller's frames, until [ended ()] is
+    called. Call [ended] when the operation has been performed, has failed, or
+    was cancelled. *)

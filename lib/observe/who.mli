@@ -1,10 +1,12 @@
-(** Tasks, told apart: who waits, and who holds a lock. *)
+(** The identity of tasks, for reports of which task waits, and which task holds
+    a lock. *)
 
 type t = {
-  host : string;  (** As ["fifo"]; [""] for a system thread. *)
-  name : string;  (** As ["task 12"]. *)
-  domain : int;  (** In which it was when this was made. *)
-  identity : Identity.pointer;  (** To something that only this task has. *)
+  host : string;  (** For example ["fifo"], or [""] for a system thread. *)
+  name : string;  (** For example ["task 12"]. *)
+  domain : int;  (** The domain of the task when this was made. *)
+  identity : Identity.pointer;
+      (** A pointer to a value that only this task has. *)
   origin : origin option;  (** If that was noted. *)
 }
 
@@ -15,11 +17,12 @@ and origin = {
 
 type _ Effect.t +=
   | Who : t option Effect.t
-        (** A question ({!Concord_suspend.Ask}): which task is this? A host
-            answers it, or whatever lies between the task and its host. *)
+        (** A question ({!Concord_suspend.Ask}) for the identity of the calling
+            task. A host answers it, or a handler between the task and its host.
+        *)
   | Forked : origin -> bool Effect.t
-        (** A question of a task that begins: does the host keep the origin, to
-            give it to {!make}? *)
+        (** A question of a task that begins. The answer is [true] if the host
+            keeps the origin, to give it to {!make}. *)
 
 val make :
   ?domain:int -> ?origin:origin -> host:string -> name:string -> 'identity -> t
@@ -28,21 +31,22 @@ val make :
     whenever it takes a lock, so use {!here} or {!once} for the next time. *)
 
 val make_strong : ?domain:int -> host:string -> name:string -> 'identity -> t
-(** As {!make}, but without a weak pointer: it keeps the identity alive. For
-    what nobody keeps, as in a report, or for longer than the task lives
-    ({!Identity.release}). *)
+(** {!make} without a weak pointer, so it keeps the identity alive. Use it for a
+    result that is not kept, as in a report, or that is needed for longer than
+    the task lives ({!Identity.release}). *)
 
 val here : ?domain:int -> t -> t
 (** The same task, in this domain. *)
 
 val same : t -> t -> bool
-(** Are they one task? [false] also where that is not known. *)
+(** [true] if both are one task. [false] if they aren't, or that is not known.
+*)
 
 val of_thread : unit -> t
 (** The calling system thread. *)
 
 val unknown : string -> t
-(** [unknown host] is a task of that host, the same as no other. *)
+(** [unknown host] is a task of that host, which is equal to no other task. *)
 
 val is_known : t -> bool
 (** [false] for {!unknown} ones. *)
@@ -51,14 +55,15 @@ val to_string : t -> string
 (** The host and the name. *)
 
 val has_ended : t -> bool
-(** Was what only that task had collected? Then it has ended. *)
+(** [true] if the value that only that task had was collected, because then the
+    task has ended. *)
 
 (** {2 Made once}
 
-    For hosts whose tasks have no room for what {!make} has made. *)
+    For hosts whose tasks have no room for the result of {!make}. *)
 
 type tasks
-(** Of one scheduler, or one domain: its threads share it. *)
+(** The tasks of one scheduler, or of one domain, whose threads share it. *)
 
 val tasks : unit -> tasks
 
@@ -71,32 +76,32 @@ val once :
   name:(unit -> string) ->
   'identity ->
   t
-(** [once tasks number ~host ~name identity] is {!make} of these, or what that
-    has given before. No other task that lives has the number. {b Cost}: O(1),
-    and a weak pointer only if the task asks for the first time. But if more
-    than 16,384 tasks ask in turns, they may be made again. *)
+(** [once tasks number ~host ~name identity] is {!make} of these, or the result
+    of an earlier call. No other live task has the number. {b Cost}: O(1), and a
+    weak pointer only if the task asks for the first time. But if more than
+    16,384 tasks ask in turns, they may be made again. *)
 
 (** {2 Asking}
 
-    Only where the effect of the question may be performed. *)
+    Ask only where the effect of the question may be performed. *)
 
 val asked : unit -> t option
 (** The nearest answer, which may be that of a host around the task's own. *)
 
 val asked_or : (unit -> t) -> t
 
-(** {2 For those who answer} *)
+(** {2 For hosts and handlers that answer} *)
 
 val answer : 'a Effect.t -> otherwise:'a -> (unit -> t) -> 'a
-(** What a host answers that knows no other question: [Who] by [Some (who ())],
-    the others by [otherwise]. *)
+(** The answer of a host that knows no other question. To [Who] it is
+    [Some (who ())], and to others [otherwise]. *)
 
 val answering : (unit -> t) -> (unit -> 'a) -> 'a
-(** [answering who f] is [f ()], in which [who ()] is the answer: for a task
-    whose host does not tell its tasks apart. *)
+(** [answering who f] is [f ()], in which [who ()] is the answer. Use it for a
+    task whose host does not tell its tasks apart. *)
 
 val new_number : unit -> int
-(** From 1 on, for the tasks of hosts that do not number them. *)
+(** A number from 1 on, for the tasks of hosts that do not number them. *)
 
 val numbered : string -> int -> string
 (** [numbered "task" 12] is ["task 12"]. *)

@@ -1,7 +1,6 @@
-(** Who waits for something that one thread reads, and when is there such a
-    thread?
+(** Waiters for signals that one thread reads, and the life of that thread.
 
-    The reader exists while somebody waits. This module decides, and touches
+    The reader exists while there are waiters. This module decides, and uses
     neither threads nor descriptors. *)
 
 type 'w t
@@ -10,11 +9,11 @@ type 'w t
 val create : unit -> 'w t
 
 val waiters : 'w t -> 'w list
-(** For the reader: it looks at them, in no order. *)
+(** For the reader, which checks them, in no order. *)
 
 type added =
   | Start  (** The caller must start the reader, or else {!abandon}. *)
-  | Wake  (** The caller must wake the reader, which looks at all waiters. *)
+  | Wake  (** The caller must wake the reader, which checks all waiters. *)
 
 val add : 'w t -> 'w -> added
 
@@ -27,9 +26,9 @@ val remove : 'w t -> 'w -> removed
 (** The waiter is found by physical equality. *)
 
 val ends : 'w t -> bool
-(** For the reader, after it has looked at all waiters. If nobody waits any
-    more, the reader must end, and the next {!add} starts another one. *)
+(** For the reader, after it has checked all waiters. If no waiter is left, the
+    reader must end, and the next {!add} starts another one. *)
 
 val abandon : 'w t -> 'w list
-(** The reader could not be started: nobody waits any more. Those who did are
-    the caller's to tell. *)
+(** The reader could not be started, so no waiters are left. The result is the
+    waiters of before, and the caller has to inform them. *)

@@ -1,10 +1,12 @@
-(** An orderly end of a service: close in order, wait a while, then cancel.
+(** An orderly end of a service. It closes in order, waits a while, then
+    cancels.
 
     {b Stability}: experimental, may change in any release.
 
-    The main function of a service runs until somebody closes what it listens
-    to. {!run} does so when a promise is resolved, which may be that of a signal
-    ({!Signal.once}), and bounds the time that the rest may take.
+    The main function of a service runs until another task closes the structures
+    that it reads from. {!run} closes them when a promise is resolved, for
+    example that of a signal ({!Signal.once}), and bounds the time that the rest
+    may take.
 
     {[
       # let jobs = Mailbox.create ()
@@ -24,13 +26,13 @@
 
 type 'a ended = {
   value : 'a option;
-      (** What the main function returned. [None] if it was cancelled because
-          the time was over. *)
+      (** The result of the main function. It is [None] if the main function was
+          cancelled because the time was over. *)
   cut_short : bool;
-      (** The time was over before the main function and all of [close] had
-          ended. *)
+      (** [true] if the time was over before the main function and all functions
+          of [close] had ended. *)
   failures : (exn * Printexc.raw_backtrace) list;
-      (** What functions of [close] raised, in their order. *)
+      (** The exceptions of the functions of [close], in their order. *)
 }
 
 val run :
@@ -40,28 +42,29 @@ val run :
   (unit -> 'a) ->
   'a ended
 (** [run ~close ~stop ~grace main] runs [main ()] in a task of a {!Scope}. When
-    [stop] is resolved or [main] has ended, it calls the functions of [close],
+    [stop] is resolved or [main] has ended, it calls the functions of [close]
     one after the other, in the calling task. It returns when they and [main]
-    have ended. What has not ended after [grace] seconds is cancelled. The time
-    begins when [stop] is resolved or [main] has ended.
+    have ended. If one of them has not ended after [grace] seconds, it is
+    cancelled. The time begins when [stop] is resolved or [main] has ended.
 
-    Each function of [close] is called once, whatever happens. If one raises,
-    the others are called nevertheless. When the time is over, the one that
-    waits is cancelled. Those after it are still called, and are cancelled where
-    they wait. So put those that need not wait, such as {!Stream.close}, first.
+    Each function of [close] is called once in any case. If one raises, the
+    others are called nevertheless. When the time is over, the function that
+    waits is cancelled. The functions after it are still called, and are
+    cancelled where they wait. So put functions that need not wait, such as
+    {!Stream.close}, first.
 
-    {!Tasks} says what can be cancelled. What can't be cancelled, or is in
-    {!Tasks.protect}, makes [run] wait longer than [grace].
+    If [main] or a function of [close] can't be cancelled (see {!Tasks}), or is
+    in {!Tasks.protect}, [run] waits longer than [grace].
 
     - {b Suspends} until all have ended.
-    - {b Cancelled}: [main] is cancelled. The functions of [close] that were not
+    - {b Cancelled}, it cancels [main]. The functions of [close] that were not
       called yet are called, and are cancelled where they wait. Then the host's
       exception is raised.
-    - {b Order}: [main] begins first.
+    - {b Order}. [main] begins first.
     - {b Cost}: that of {!Scope.run}, of a task, and of {!Tasks.with_timeout}.
-    - {b Raises} what [main] raised, unless it was cancelled because the time
-      was over. It is raised after the functions of [close] have been called,
-      and what they raised is lost then.
+    - {b Raises} the exception of [main], unless [main] was cancelled because
+      the time was over. It is raised after the functions of [close] have been
+      called, and their exceptions are lost then.
     - {b Raises} [Invalid_argument] if [grace] is negative or not a number. It
-      may be [0.], which cancels whatever waits, or [infinity], which cancels
+      may be [0.], which cancels all that wait, or [infinity], which cancels
       nothing. *)

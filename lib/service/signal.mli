@@ -3,9 +3,9 @@
     {b Stability}: experimental, may change in any release.
 
     OCaml runs the handlers of [Sys.signal] in a thread that runs OCaml code. If
-    all threads sleep, each of them waiting for something, then no handler runs,
-    and a service does not hear that it should stop. The functions of this
-    module work there too, and nothing is raised in the program's code.
+    all threads sleep, no handler runs, so a service does not notice that it
+    should stop. The functions of this module work there too, and raise nothing
+    in the program's code.
 
     {[
       # let stop = Signal.once [ Sys.sigterm; Sys.sigint ]
@@ -16,41 +16,42 @@
     ]}
 
     A handler in C counts the signal and wakes a thread, which resolves the
-    promise, and calls the functions of {!Promise.on_resolve}. (What they raise
-    is printed, as what ends a thread.) This thread exists while a promise or a
-    watch of this module is pending. It blocks all signals, and does not keep
-    the program from ending. Outside of the main domain, it is a domain.
+    promise, and calls the functions of {!Promise.on_resolve}. (If they raise,
+    the exception is printed, like an exception that ends a thread.) This thread
+    exists while a promise or a watch of this module is pending. It blocks all
+    signals, and does not keep the program from ending. Outside of the main
+    domain, it is a domain.
 
     - {b Masks} are not changed. If all threads block a signal, it stays pending
       in the system, and no promise is resolved.
-    - {b Other handlers}: if the program calls [Sys.signal],
+    - {b Other handlers}. If the program calls [Sys.signal],
       [Lwt_unix.on_signal] or the like for a signal that is caught here, that
       handler replaces the one of this module. Then the promise stays pending,
       and the new handler stays when this module has finished.
     - {b Handlers from before} are not called while a signal is caught. So don't
-      catch [SIGCHLD] where Eio or Lwt waits for child processes.
-    - {b Fork}: a child process passes on all signals to the dispositions that
+      catch [SIGCHLD] if Eio or Lwt waits for child processes.
+    - {b Fork}. A child process passes on all signals to the dispositions that
       its parent had before. Promises of the parent are not resolved in the
       child, which can call these functions itself.
-    - {b System calls} of the program that sleep are restarted where the system
-      can do so. Others fail with [EINTR], as with every handler.
+    - {b System calls} of the program that sleep are restarted if the system can
+      do so. Others fail with [EINTR], as with every handler.
     - {b Signals} are given as in [Sys], or as the system's numbers. [SIGKILL]
       and [SIGSTOP] cannot be caught. [SIGSEGV], [SIGBUS], [SIGFPE] and [SIGILL]
       are for faults of the program, and are refused.
 
-    No function of this module suspends the caller. They may be called in any
+    No function of this module suspends the caller. You can call them in any
     thread or domain, but not in a signal handler. *)
 
 val once : int list -> int Promise.t
-(** [once signals] is a promise of the first of these signals that comes, which
-    is one of [Sys] if that has it.
+(** [once signals] is a promise of the first of these signals that comes. The
+    number is that of [Sys] if the signal has one there.
 
-    When a signal comes, it has its previous disposition at once. So a second
-    [SIGTERM] ends a program that does not end by itself, even if the program is
-    stuck in C code. The other signals of the list have their previous
+    When a signal comes, its previous disposition is restored at once. So a
+    second [SIGTERM] ends a program that does not end by itself, even if the
+    program is stuck in C code. The other signals of the list get their previous
     dispositions when the promise is resolved.
 
-    {b To give up}, resolve the promise. Then the signals have their previous
+    {b To cancel}, resolve the promise. Then the signals have their previous
     dispositions when that call returns. So another part of the program can ask
     for the same end as a signal:
 
@@ -89,10 +90,10 @@ val with_watch : int -> (int Watch.t -> 'a) -> 'a
       - : int = 1
     ]}
 
-    A loop of {!once} is no substitute. Between two calls the signal has its
-    previous disposition, which for [SIGHUP] mostly ends the program.
+    Don't use a loop of {!once} instead, because the signal has its previous
+    disposition between two calls. For [SIGHUP] that mostly ends the program.
 
-    When [f] returns or raises, the signal has its previous disposition, and the
-    watch is closed.
+    When [f] returns or raises, the signal gets its previous disposition, and
+    the watch is closed.
 
-    - {b Cost}, {b Raises}: as {!once}. *)
+    - {b Cost} and {b raises}: those of {!once}. *)

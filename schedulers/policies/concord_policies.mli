@@ -1,11 +1,11 @@
-(** A scheduler whose order you choose: first come first served, the latest
-    first, priorities, deadlines, or an order of your own.
+(** A scheduler whose order you choose. Its tasks run first come first served,
+    the latest first, by priorities, by deadlines, or in an order of your own.
 
     {b Stability}: experimental, may change in any release.
 
-    The tasks of a scheduler take turns on one thread. When a task waits, the
-    policy says which of the ready ones is next.
-    {{!/concord/policies}Which scheduler for which work} has figures.
+    If some tasks are more urgent than others, [Concord_fifo] can't help,
+    because all of its tasks take turns. Here, a policy chooses the next task
+    whenever the running task waits:
 
     {[
       # open Concord
@@ -26,31 +26,35 @@
       - : unit = ()
     ]}
 
-    Tasks are forked by {!Concord.Scope} and {!Concord.Tasks}. They wait in
-    Concord's structures, with tasks of any other scheduler, and are cancelled
-    as {!Concord.Scope} and {!Concord.Tasks} say. A forked task is ready; the
-    one that forked it keeps its turn.
+    All tasks of a scheduler run on one thread. Fork them by {!Concord.Scope}
+    and {!Concord.Tasks}. They wait in Concord's structures, with tasks of any
+    other scheduler, and are cancelled as {!Concord.Scope} and {!Concord.Tasks}
+    say. A forked task is ready, and the task that forked it continues.
 
-    A task keeps its turn until it waits or yields. So no policy takes the turn
-    from a task that computes. And no lock knows of priorities: a task that
-    holds one may be behind others while an urgent task waits for it. *)
+    {{!/concord/policies}Which scheduler for which work} has figures.
+
+    A policy has two limits. First, a task runs until it waits or yields, so no
+    policy interrupts a task that computes. Second, no lock knows about
+    priorities. While an urgent task waits for a lock, the task that holds the
+    lock may be behind others. *)
 
 module Policy : sig
   type reason = Policy.reason =
-    | Forked  (** It has not begun. *)
-    | Resumed  (** What it waited for has come. *)
+    | Forked  (** The task has not begun. *)
+    | Resumed  (** The operation that it waited for has completed. *)
     | Yielded
-        (** It lets others go first; or another thread resumed it while it was
-            about to wait. *)
+        (** It lets other tasks run first, or another thread resumed it while it
+            was about to wait. *)
 
-  (** To write one: which of the ready tasks is next? A policy need not be safe
-      for several threads. Its functions raise nothing and do not suspend. *)
+  (** The signature of a policy, which chooses among the ready tasks. It need
+      not be safe for several threads. Its functions must not raise or suspend.
+  *)
   module type S = sig
     val name : string
-    (** For reports and messages. *)
+    (** The name, for reports and messages. *)
 
     type priority
-    (** What is known of a task. *)
+    (** The data by which the policy orders tasks. *)
 
     val default : priority
 
@@ -58,17 +62,19 @@ module Policy : sig
     (** The ready tasks of one run. *)
 
     val create : unit -> 'a t
-    (** There are none. *)
+    (** [create ()] has no ready tasks. *)
 
     val add : 'a t -> priority -> reason -> 'a -> unit
-    (** A task has become ready, for this reason. Put one that [Yielded] behind
-        others: that is what {!Concord.Tasks.yield} is for. *)
+    (** [add t priority reason task] adds a task that has become ready, for this
+        reason. If the task has [Yielded], put it behind others, because that is
+        the purpose of {!Concord.Tasks.yield}. *)
 
     val take : 'a t -> 'a option
-    (** Removes the task that is next. [None] only if there is none. *)
+    (** [take t] removes the task that runs next. It is [None] only if there is
+        none. *)
 
     val is_empty : 'a t -> bool
-    (** Are there no ready tasks? *)
+    (** [is_empty t] is [true] if there are no ready tasks. *)
   end
 
   module Fifo : S with type priority = unit
@@ -82,64 +88,68 @@ module type S = sig
   type priority
 
   val run : ?priority:priority -> (unit -> 'a) -> 'a
-  (** [run main] calls [main ()] in a task. It returns or raises what that did,
-      after all tasks have ended. [priority] is that of the first task, by
-      default the policy's default.
+  (** [run main] calls [main ()] in a task. It returns or raises the outcome of
+      [main] after all tasks have ended. [priority] is that of the first task,
+      by default the policy's default.
 
-      Each run has its own tasks. It may be inside of a task of another
-      scheduler, also of this one.
+      Each run has its own tasks. You can call [run] inside a task of another
+      scheduler, or of this one.
 
       - {b Suspends} the calling task, whatever its host, while no task is
-        ready. While one is, other tasks of that host have no turn.
-      - {b Cancelled} while suspended: the tasks are cancelled. When they have
-        ended, the host's exception is raised.
-      - {b Signal handlers}: what one raises cancels the tasks, and [run] raises
-        it when they have ended. If it comes while the scheduler handles what a
-        task performs, this task is not unwound.
+        ready. While a task is ready, other tasks of that host don't run.
+      - {b Cancelled} while suspended, it cancels its tasks. When they have
+        ended, it raises the host's exception.
+      - {b Signal handlers}. If a handler raises, all tasks are cancelled, and
+        [run] raises the exception when they have ended. If it raises while the
+        scheduler handles an effect of a task, this task is not unwound.
       - {b Raises} {!Concord.Tools.Suspend.Never_resumed} if nothing is left
         that could resume a task, after all tasks have been cancelled. *)
 
   val with_priority : priority -> (unit -> 'a) -> 'a
   (** [with_priority p f] is [f ()], with [p] as the priority of the calling
-      task until [f] ends. A task that is forked meanwhile has it too, for its
-      whole life. It counts from the next time when the task becomes ready: the
-      calling task goes on.
+      task until [f] ends. Tasks that are forked meanwhile inherit [p] for their
+      whole life. The priority counts from the next time when the task becomes
+      ready, because the calling task continues at once.
 
-      - {b Raises} [Invalid_argument] if the caller is no task of this
+      - {b Raises} [Invalid_argument] if the caller is not a task of this
         scheduler. *)
 end
 
 exception Cancelled
-(** Raised in a cancelled task where it waits. *)
+(** A cancelled task gets [Cancelled] where it waits. *)
 
 (** {1 The policies} *)
 
 module Fifo : S with type priority = unit
-(** The first that became ready. Fair: each ready task has its turn.
-    [Concord_fifo] has the same order, and is faster. O(1). *)
+(** The task that became ready first runs first. This is fair, because each
+    ready task runs in its turn. [Concord_fifo] has the same order, and is
+    faster. O(1). *)
 
 module Lifo : S with type priority = unit
-(** The last that became ready, forked or resumed. Those that yielded come last,
-    in their order. So a program that forks a tree of tasks goes through it in
-    depth, and keeps few of them alive. Not fair: a task waits as long as others
-    keep becoming ready. O(1). *)
+(** The task that became ready last runs first, whether it was forked or
+    resumed. Tasks that yielded come last, in their order. So a program that
+    forks a tree of tasks goes through the tree in depth, and keeps few tasks
+    alive. This is not fair, because a task waits as long as others keep
+    becoming ready. O(1). *)
 
 module Levels : S with type priority = int
-(** The lowest number, and the first that became ready among equals. The default
-    is 0. Not fair: a task waits as long as those of lower numbers keep becoming
-    ready. O(log n) for [n] numbers that are in use. *)
+(** The task with the lowest number runs first. Among equals, it is the task
+    that became ready first. The default is 0. This is not fair, because a task
+    waits as long as tasks of lower numbers keep becoming ready. O(log n) for
+    [n] numbers that are in use. *)
 
 module Deadline : S with type priority = float
-(** The earliest deadline, and the first that became ready among equals. The
-    deadlines are times of any clock, the same for all: [Unix.gettimeofday],
-    say. The default is [infinity]. Nothing happens when a deadline is over; for
-    that there is {!Concord.Tasks.with_timeout}. A task whose deadline is the
-    same for its whole life has its turn at last. O(log n) for [n] deadlines of
-    ready tasks. *)
+(** The task with the earliest deadline runs first. Among equals, it is the task
+    that became ready first. Deadlines are times of any clock, the same for all,
+    for example [Unix.gettimeofday]. The default is [infinity]. Nothing happens
+    when a deadline is over, so use {!Concord.Tasks.with_timeout} for that. A
+    task whose deadline stays the same for its whole life runs in the end. O(log
+    n) for [n] deadlines of ready tasks. *)
 
 (** {1 A policy of your own} *)
 
-(** In this example the task with the fewest bytes left to send is next.
+(** [Make (P)] is a scheduler with the policy [P]. In this example the task with
+    the fewest bytes left to send runs next.
 
     {[
       # module Shortest = struct

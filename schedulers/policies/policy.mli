@@ -1,16 +1,16 @@
-(** What decides which ready task is next. *)
+(** The choice of the ready task that runs next. *)
 
 type reason =
   | Forked  (** It has not begun. *)
-  | Resumed  (** What it waited for has come. *)
-  | Yielded  (** It lets others go first. *)
+  | Resumed  (** The operation that it waited for has completed. *)
+  | Yielded  (** It lets other tasks run first. *)
 
 module type S = sig
   val name : string
   (** For reports. *)
 
   type priority
-  (** What is known of a task. *)
+  (** The data by which the policy orders tasks. *)
 
   val default : priority
 
@@ -23,7 +23,7 @@ module type S = sig
   (** A task has become ready, for this reason. *)
 
   val take : 'a t -> 'a option
-  (** Removes the task that is next. [None] only if there is none. *)
+  (** Removes the task that runs next. [None] only if there is none. *)
 
   val is_empty : 'a t -> bool
 end

@@ -1,14 +1,13 @@
-(** Lightweight threads in seven styles, all of which wait for tasks of any
-    host.
+(** Lightweight threads in seven styles, which can wait for tasks of any host.
 
     {b Stability}: experimental, may change in any release.
 
-    This is the system of "Light Weight Concurrency in OCaml: Continuations,
-    Monads, Promises, Events" (Christophe Deleuze, 2010; here "the paper"). Each
-    style is a module of about 100 lines, to be read side by side with the
-    others. What they wait in are the structures of {!Concord}: so a thread of
-    one style exchanges values with threads of the others, and with tasks of
-    Eio, Domainslib, Lwt and all other hosts, on any domain.
+    You can write a thread as an ordinary function, as functions that take a
+    continuation, or in a monad. This library has threads in all of these
+    styles, so that you can compare them. It is the system of "Light Weight
+    Concurrency in OCaml: Continuations, Monads, Promises, Events" (Christophe
+    Deleuze, 2010, called "the paper" below). Each style is a module of about
+    100 lines, so that you can read it side by side with the others.
 
     {[
       # open Concord_styles
@@ -27,50 +26,60 @@
       - : unit = ()
     ]}
 
+    The threads wait in the structures of {!Concord}. So a thread of one style
+    can exchange values with threads of the others, and with tasks of Eio,
+    Domainslib, Lwt and all other hosts, on any domain.
+    {{!/concord/styles}Threads in seven styles} compares the styles.
+
     {2 Semantics}
 
-    That of section 2.1 of the paper, and what it leaves open:
+    The threads behave as section 2.1 of the paper says. These rules settle the
+    points that the paper leaves open.
 
-    - No thread runs before [start]. Threads begin in the order in which they
-      were spawned. (A system thread is created before the next one begins; what
-      they do first may be interleaved.) [start] returns when the last thread
-      has ended, or was ended by [stop]. Then there is no thread left, and
-      [spawn] begins a new set.
-    - Each system thread has a set of its own for each style: [spawn] adds to
-      the set of the caller's system thread, and [start] runs that. A task that
-      its host may move to another system thread does not wait between the two;
-      once started, a set goes with the task.
-    - [halt] ends the calling thread: in direct style at once, and in a monad
-      where it is bound, so that what follows is not run. In trampolined style a
-      thread ends by calling no operation any more, and [halt] says so.
-    - [stop] ends all threads of the set, the calling one first. A thread that
-      has not begun never does. A thread that waits has waited in vain: it has
-      taken and given nothing. One that was already resumed, by a task that gave
-      it something, goes on up to where it has to wait again. A thread in direct
-      style ends by an exception, so that its finalisers run;
-      {!Concord.Tasks.protect} puts that off. Called by code that is in no
-      thread of the style, [stop] forgets what that has spawned and not started;
-      to end a set from outside, cancel the task that called [start].
-    - An exception that a thread raises ends all threads as [stop] does. Then
-      [start] raises it, with its backtrace. What a signal handler raises does
-      so too; a thread that was just being resumed may then not be unwound.
-    - If the task that called [start] is cancelled while all threads wait, they
-      are ended likewise, and [start] raises the host's exception.
-    - [start] suspends the calling task, whatever its host, while all threads
-      wait. As long as one is ready, the calling task does not give way to
-      others of its host. If nothing is left that could resume a thread, all are
-      ended, and [start] raises {!Deadlock}. (Not where [Threads] run in a
-      thread of a light style: each set takes the other for what could resume
-      it.) *)
+    - {b start}. No thread runs before [start]. Threads begin in the order in
+      which they were spawned. (A system thread is created before the next one
+      begins, but their first steps may be interleaved.) [start] returns when
+      the last thread has ended, or was ended by [stop]. Then there is no thread
+      left, and [spawn] begins a new set.
+    - {b Sets}. Each system thread has a set of its own for each style. [spawn]
+      adds to the set of the caller's system thread, and [start] runs that set.
+      A task must not wait between [spawn] and [start] if its host may move it
+      to another system thread. Once started, a set goes with the task.
+    - {b halt} ends the calling thread. In direct style it ends at once. In a
+      monad it ends where [halt] is bound, so that the code after it is not run.
+      In trampolined style a thread ends when it doesn't call any operation, and
+      [halt] does just that.
+    - {b stop} ends all threads of the set, the calling one first. A thread that
+      has not begun never does. A thread that waits has waited in vain, and has
+      taken and given nothing. If a task has already resumed a thread with an
+      item, the thread continues until it has to wait again. A thread in direct
+      style ends by an exception, so that its finalisers run.
+      {!Concord.Tasks.protect} defers that. If code that is in no thread of the
+      style calls [stop], it forgets the threads that it has spawned and not
+      started. To end a set from outside, cancel the task that called [start].
+    - {b Exceptions}. If a thread raises, all threads end as by [stop]. Then
+      [start] raises the exception, with its backtrace. If a signal handler
+      raises, the same happens, but a thread that was just being resumed may
+      then not be unwound.
+    - {b Cancelled}. If the task that called [start] is cancelled while all
+      threads wait, they are ended likewise, and [start] raises the host's
+      exception.
+    - {b Suspends}. [start] suspends the calling task, whatever its host, while
+      all threads wait. As long as a thread is ready, the calling task does not
+      give way to other tasks of its host.
+    - {b Deadlock}. If nothing is left that could resume a thread, all threads
+      are ended, and [start] raises {!Deadlock}. (This isn't noticed if
+      [Threads] run in a thread of a light style, because each set takes the
+      other for something that could resume it.) *)
 
 exception Deadlock of int
-(** So many threads were left, and nothing could resume them: see
-    {!Concord.Tools.Host_kit.may_be_woken}. Raised by [start]. *)
+(** [start] raises [Deadlock n] if [n] threads were left, and nothing could
+    resume them (see {!Concord.Tools.Host_kit.may_be_woken}). *)
 
 exception Ended
-(** What ends a thread in direct style: raised by [halt] and [stop], and, once
-    the set was stopped, where the thread waits. Code that catches all
-    exceptions raises it again. *)
+(** [Ended] ends a thread in direct style. [halt] and [stop] raise it. Once the
+    set was stopped, it is also raised where the thread waits. If your code
+    catches all exceptions, raise it again. *)
 
 (** {2 Signatures} *)
 
@@ -96,7 +105,7 @@ module Continuation = Continuation
 module Promise = Promise
 module Events = Events
 
-(** {2 What they are built on} *)
+(** {2 Building blocks of the styles} *)
 
 module Cont = Cont
 module Prompt = Prompt

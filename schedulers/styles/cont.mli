@@ -2,9 +2,9 @@
 
     {b Stability}: experimental, may change in any release.
 
-    [callcc f] calls [f] with what remains to be done: a function that never
-    returns, as to call it is to go on from where {!callcc} was called. (Section
-    4.1 of the paper.)
+    [callcc f] calls [f] with the rest of the computation, as a function that
+    never returns. If you call this function, the program continues where
+    {!callcc} was called. (Section 4.1 of the paper.)
 
     {[
       # Cont.run (fun () ->
@@ -13,42 +13,43 @@
       - : unit = ()
     ]}
 
-    A continuation is used at most once ([Effect.Continuation_already_resumed]
-    is raised the second time), by {!throw}, or by the return of [f]. One that
-    is never used is not unwound: its finalisers do not run. *)
+    You can use a continuation at most once, by {!throw}, or by the return of
+    [f]. The second time raises [Effect.Continuation_already_resumed]. If you
+    never use a continuation, it is not unwound, so its finalisers do not run.
+*)
 
 type 'a t
 (** A continuation that waits for an ['a]. *)
 
 val run : (unit -> unit) -> unit
-(** [run f] is [f ()]. A continuation reaches as far as the end of [run]: it
-    stands for what remains to be done up to there.
+(** [run f] is [f ()]. A continuation reaches as far as the end of [run],
+    because it stands for the rest of the computation up to there.
 
     - {b Raises} [e] if [f], or the continuation to which it has thrown, raises
       [e]. *)
 
 val callcc : ('a t -> 'a) -> 'a
-(** [callcc f] is [f k], where [k] is the continuation of this call; and to
-    {!throw} a value to [k] lets this call return it.
+(** [callcc f] is [f k], where [k] is the continuation of this call. If you
+    {!throw} a value to [k], this call returns it.
 
-    - {b Raises} [Invalid_argument] outside of {!run}. *)
+    - {b Raises} [Invalid_argument] outside {!run}. *)
 
 val throw : 'a t -> 'a -> 'b
-(** [throw k v] goes on with [k], with the value [v]. What would have come after
-    [throw] is given up: its finalisers run. ([throw] is an exception that no
-    code should catch on its way to {!run} or to {!callcc}.) *)
+(** [throw k v] continues with [k], with the value [v]. The code that would have
+    come after [throw] is dropped, and its finalisers run. ([throw] raises an
+    exception. Don't catch it on its way to {!run} or to {!callcc}.) *)
 
 val throw_exn : 'a t -> exn -> 'b
-(** [throw_exn k e] goes on with [k], in which {!callcc} raises [e]. *)
+(** [throw_exn k e] continues with [k], in which {!callcc} raises [e]. *)
 
 (** {2 For schedulers} *)
 
 val leave : ('a t -> unit) -> 'a
 (** [leave f] is {!callcc}, for a function that ends by {!throw}, or ends
-    {!run}, and calls no {!callcc}. It needs no stack of its own, and so costs
-    less. *)
+    {!run}, and calls no {!callcc}. It costs less, because it needs no stack of
+    its own. *)
 
 val fresh : ?meaning:unit Prompt.meaning -> (unit -> unit) -> unit t
-(** A continuation that calls the function and reaches no further. An effect
-    that is performed in there and has a {{!Prompt.type-meaning}meaning} is a
-    {!leave}. *)
+(** [fresh f] is a continuation that calls [f] and reaches no further. If an
+    effect is performed in there and has a {{!Prompt.type-meaning}meaning}, it
+    is a {!leave}. *)

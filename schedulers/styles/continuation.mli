@@ -1,7 +1,7 @@
-(** The continuation monad: trampolined style with types. A value of type ['a t]
-    is what can be done with the rest of a thread that waits for an ['a]; [>>=]
-    makes that rest. It does something each time it is bound. (Section 5.2 of
-    the paper.)
+(** The continuation monad, which is trampolined style with types. A value of
+    type ['a t] is a function that takes the rest of a thread, which waits for
+    an ['a]. [>>=] makes that rest. Its work is done each time it is bound.
+    (Section 5.2 of the paper.)
 
     {b Stability}: experimental, may change in any release. *)
 

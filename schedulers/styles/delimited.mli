@@ -1,6 +1,7 @@
-(** Delimited continuations: a scheduler calls each thread above a prompt. To
-    wait is to take the stack down to the prompt, keep it elsewhere, and so
-    return to the scheduler. (Section 4.2 of the paper, by {!Prompt}.)
+(** Delimited continuations. A scheduler calls each thread above a prompt. A
+    thread waits by taking the stack down to the prompt and keeping it
+    elsewhere, which returns to the scheduler. (Section 4.2 of the paper, by
+    {!Prompt}.)
 
     {b Stability}: experimental, may change in any release. *)
 

@@ -1,11 +1,11 @@
-(** What the styles in direct style share: how a thread ends, and what the
-    effects of the contract mean in it. *)
+(** The common part of the styles in direct style. It ends threads, and handles
+    the effects of the contract. *)
 
 val halt : unit -> unit
 (** Ends the calling thread, whose finalisers run. *)
 
 val body : (unit -> unit) -> unit -> unit
-(** What a thread runs: the function, until it returns or is ended. *)
+(** The function of a thread, which runs until it returns or is ended. *)
 
 type wait = {
   wait :
@@ -20,8 +20,8 @@ type wait = {
 
 val meaning :
   name:string -> Concord.Tools.Host_kit.t -> wait -> unit Prompt.meaning
-(** What the effects of the contract mean, for one thread of that host, whose
-    style has this name. *)
+(** The meanings of the effects of the contract, for one thread of that host,
+    whose style has this name. *)
 
 val in_group : 'd Group.style -> 'd Group.t -> unit Prompt.meaning
-(** That, for a thread of the group. *)
+(** {!meaning}, for a thread of the group. *)

@@ -1,8 +1,8 @@
-(** What all the light styles share: threads that are started together, the
-    turns that they take, and how they wait.
+(** The common part of the light styles. It has threads that are started
+    together, their turns, and their waits.
 
-    Each system thread has a group of its own for each style. It comes to be
-    with the first {!spawn}, and is gone when {!Loop.start} returns. *)
+    Each system thread has a group of its own for each style. The first {!spawn}
+    creates it, and it ends when {!Loop.start} returns. *)
 
 open Concord.Tools
 
@@ -11,12 +11,13 @@ exception Ended
 
 (** {2 The records}
 
-    Only the thread that started a group touches it; but any thread posts to
+    Only the thread that started a group uses it. However, any thread posts to
     [turns], and reads [bell], which is written before the loop announces that
     it sleeps. *)
 
-(** Once the group is stopped, a [Call] is dropped. The others are not: a stack
-    is to be unwound, and an outcome that was promised (H3) is delivered. *)
+(** Once the group is stopped, a [Call] is dropped. The other turns are not,
+    because a stack has to be unwound, and an outcome that was promised (H3) is
+    delivered. *)
 type turn =
   | Call of { f : unit -> unit; mutable has_begun : bool }
   | Go_on of { f : unit -> unit; mutable has_begun : bool }
@@ -26,20 +27,21 @@ and 'a wait = {
   decision : 'a Host_kit.Decision.t;
   go_on : ('a, exn) result -> unit;
   protected : bool;
-  mutable index : int;  (** In [waits]; -1 once it is delivered. *)
+  mutable index : int;  (** The index in [waits], or -1 once it is delivered. *)
 }
 
 type any_wait = Wait : 'a wait -> any_wait [@@unboxed]
 
-(** Where a group is found: in its thread before it is started, and while its
-    loop runs. *)
+(** Where a group is found. Before it is started, and while its loop runs, that
+    is in its thread. *)
 type phase = Before_start | Running | Away
 
 type ending = Not_yet | Stopping | Failing of exn * Printexc.raw_backtrace
 
 type 'd t = {
   data : 'd;
-  mutable thread : int;  (** That runs it: a host may go on in another one. *)
+  mutable thread : int;
+      (** The thread that runs it. A host may continue in another one. *)
   host : Host_kit.t;
   turns : turn Host_kit.Inbox.t;
   mutable has_performed : bool;  (** Since {!val-turn} was called. *)
@@ -49,8 +51,8 @@ type 'd t = {
   mutable waits : any_wait array;  (** The first [n_waits] of them. *)
   mutable n_waits : int;
   mutable in_host : bool option;
-      (** Is the task that started it one of several of a host? Once it is
-          known. *)
+      (** [true] if the task that started it is one of several of a host, once
+          that is known. *)
   spin : Host_kit.Spin.t;
 }
 (** A group. *)
@@ -60,11 +62,11 @@ type 'd style = {
   create : unit -> 'd;
   clear : 'd -> unit;
   groups : 'd t list Atomic.t Domain.DLS.key;
-      (** The groups of the domain's threads, but for those whose loops sleep.
-          Each thread adds and removes its own, and may be switched at any time.
-      *)
+      (** The groups of the domain's threads, except for those whose loops
+          sleep. Each thread adds and removes its own, and may be switched at
+          any time. *)
 }
-(** A style; its groups each have a ['d] of their own. *)
+(** A style. Each of its groups has a ['d] of its own. *)
 
 val style : ?clear:('d -> unit) -> name:string -> (unit -> 'd) -> 'd style
 (** [clear d] is called when the group with [d] is stopped. *)
@@ -75,7 +77,7 @@ val name : 'd style -> string
 
 val spawn : 'd style -> (unit -> unit) -> unit
 (** The function is called in a turn of its own, once the group is started. A
-    thread of the group may call it too. *)
+    thread of the group may call [spawn] too. *)
 
 (** {2 For threads} *)
 
@@ -87,20 +89,21 @@ val running : 'd style -> 'd t
 val host : 'd t -> Host_kit.t
 
 val host_of_caller : 'd style -> Host_kit.t option
-(** That of the calling thread's group, if there is one that was started. *)
+(** The host of the calling thread's group, if there is one that was started. *)
 
 val data : 'd t -> 'd
 
 val turn : 'd t -> bool
-(** Performs the next turn; [false] if nobody is ready. *)
+(** Performs the next turn. It is [false] if no thread is ready. *)
 
 val enqueue : 'd t -> (unit -> unit) -> unit
-(** The function is called in a turn; or never, if the group is stopped before.
+(** The function is called in a turn, or never if the group is stopped before.
 *)
 
 val enqueue_stack : 'd t -> (unit -> unit) -> unit
-(** As {!enqueue}, but it is called in any case: it continues a stack, which is
-    to be unwound. The thread then calls {!raise_if_stopped}. *)
+(** {!enqueue}, except that the function is called in any case, because it
+    continues a stack that has to be unwound. The thread then calls
+    {!raise_if_stopped}. *)
 
 val raise_if_stopped : 'd t -> unit
 (** @raise Ended if the group was stopped. *)
@@ -111,9 +114,10 @@ val wait :
   ('a Suspend.resumer -> 'a option) ->
   (('a, exn) result -> unit) ->
   unit
-(** [wait t ~protected block go_on] does what a host does with [Suspend block]:
-    [go_on] is called with the outcome, at once or in a turn. If the group is
-    stopped first, that is [Error Ended], unless the wait is [protected]. *)
+(** [wait t ~protected block go_on] does the same as a host does with
+    [Suspend block]. It calls [go_on] with the outcome, at once or in a turn. If
+    the group is stopped first, the outcome is [Error Ended], unless the wait is
+    [protected]. *)
 
 (** {2 For the loop} *)
 
@@ -127,7 +131,8 @@ val leave : 'd style -> 'd t -> unit
 val is_ready : 'd t -> bool
 
 val is_ending : 'd t -> bool
-(** Was it stopped? *)
+(** [true] if it was stopped. *)
 
 val resume_all : 'd t -> even_protected:bool -> unit
-(** Whoever waits goes on with [Ended], unless it was resumed before. *)
+(** All threads that wait continue with [Ended], unless they were resumed
+    before. *)

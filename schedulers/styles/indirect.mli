@@ -1,8 +1,9 @@
-(** The operations of the light styles that are not direct: each calls a
+(** The operations of the light styles that are not direct. Each calls a
     function when it has been performed.
 
     They are those of {!Concord.Tools.Monadic}, with a function in place of a
-    promise. So whatever waits in a structure is written once, there. *)
+    promise. So each operation that waits in a structure is written once, there.
+*)
 
 module Make (Style : sig
   type data

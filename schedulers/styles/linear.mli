@@ -2,10 +2,10 @@
 
     {b Stability}: experimental, may change in any release.
 
-    Code that holds a file, a lock or a permit counts on it that whatever it
-    calls returns or raises. A handler that drops its continuation breaks that:
-    the computation stays where it is, and what it holds is never given back.
-    {!case} makes such a handler end the computation instead.
+    Code that holds a file, a lock or a permit expects that each function that
+    it calls returns or raises. If a handler drops its continuation instead, the
+    computation never ends, and never gives back what it holds. {!case} makes
+    such a handler end the computation:
 
     {[
       # type _ Effect.t += E : unit Effect.t
@@ -25,36 +25,40 @@
     ]} *)
 
 type dropped
-(** Which continuation was dropped. *)
+(** Identifies the continuation that was dropped. *)
 
 exception Dropped of dropped
-(** Raised in a computation whose handler dropped its continuation, where the
-    computation performed the effect. *)
+(** The computation gets [Dropped _] where it performed the effect, if its
+    handler dropped its continuation. *)
 
 val case :
   (('a, 'b) Effect.Deep.continuation -> 'b) ->
   ('a, 'b) Effect.Deep.continuation ->
   'b
 (** [case handle] is [handle], for one case of a handler that does not keep the
-    continuation: if [handle k] has returned or raised and [k] was not resumed,
-    then [case handle k] is {!drop}[ k] before it returns or raises that.
+    continuation. If [handle k] returns or raises without having resumed [k],
+    [case handle k] calls {!drop} before it returns or raises the same.
 
     A handler that keeps continuations to resume them later, as a scheduler
-    does, must not use it: what it kept has ended, and to resume it raises
-    [Effect.Continuation_already_resumed]. If it drops some and keeps others, it
-    calls {!drop} itself. Handlers further out may keep what they like: [handle]
-    and the computation may be suspended.
+    does, must not use it, because the continuations that it kept have ended. If
+    it resumes one, that raises [Effect.Continuation_already_resumed]. If it
+    drops some and keeps others, let it call {!drop} itself. Handlers further
+    out may keep any continuations, so [handle] and the computation may be
+    suspended.
 
     - {b Suspends} only where [handle], or the computation as it unwinds, does.
-    - {b Cost}: one more stack frame: [continue] as the last thing in [handle]
-      is no tail call. So use it for the cases that may drop.
+    - {b Cost}: one more stack frame, because [continue] at the end of [handle]
+      is not a tail call. So use it only for the cases that may drop.
     - {b Raises} [e] if [handle k] raises [e], whatever the computation raises
-      while it unwinds; else as {!drop}. *)
+      while it unwinds. Otherwise it raises the same as {!drop}. *)
 
 val drop : ('a, 'b) Effect.Deep.continuation -> unit
-(** [drop k] discontinues [k] with {!Dropped}, so that the computation unwinds;
-    nothing, if [k] was resumed before. What the computation returns, or what
-    the handler makes of {!Dropped}, is dropped; it may perform further effects.
+(** [drop k] discontinues [k] with {!Dropped}, so that the computation unwinds.
+    If [k] was resumed before, it does nothing. The result of the computation,
+    or of the handler for {!Dropped}, is dropped. The computation may perform
+    further effects.
+
     - {b Suspends} only where the computation does.
-    - {b Raises} [e] if the computation raises [e], other than its {!Dropped},
-      also as wrapped by [Fun.protect] where a finaliser was dropped. *)
+    - {b Raises} [e] if the computation raises [e], other than its {!Dropped}.
+      If [Fun.protect] wraps this [Dropped], because a finaliser was dropped, it
+      is not raised either. *)

@@ -1,6 +1,6 @@
-(** The promise monad: an operation that must wait returns at once, with a
-    promise of its result; [>>=] adds what is to be done to those who wait for
-    the promise. (Section 5.3 and Figure 7 of the paper, after Lwt.)
+(** The promise monad. An operation that must wait returns at once, with a
+    promise of its result. [>>=] adds a function to those that wait for the
+    promise. (Section 5.3 and Figure 7 of the paper, after Lwt.)
 
     {b Stability}: experimental, may change in any release. *)
 
@@ -11,28 +11,30 @@ include Signatures.Monadic
     A promise belongs to the system thread that made it. *)
 
 val ready : 'a -> 'a t
-(** {!return}. *)
+(** [ready v] is {!return} of [v]. *)
 
 val blocked : unit -> 'a t
-(** A promise that is to be fulfilled. *)
+(** [blocked ()] is a promise that is not fulfilled yet. *)
 
 val fulfill : 'a t -> 'a -> unit
-(** [fulfill t v] makes [t] ready, and goes on with those who wait for it, in
-    the order in which they came.
+(** [fulfill t v] makes [t] ready with [v], and continues those that wait for
+    it, in the order of their arrival.
 
     - {b Raises} [Invalid_argument] if [t] is ready. *)
 
 val connect : 'a t -> 'a t -> unit
-(** [connect t t'] makes [t] the same promise as [t']: at once if [t'] is
-    blocked, whose state is a link from then on; else by fulfilling [t].
+(** [connect t t'] makes [t] the same promise as [t']. If [t'] is blocked, this
+    is so at once, and the state of [t'] is a link from then on. Otherwise [t]
+    is fulfilled.
 
     - {b Raises} [Invalid_argument] if [t] is ready. *)
 
 val claim : 'a t -> 'a
-(** The value of the promise, for code in direct style that is in no thread of
-    this style: the main program, a fiber on the same system thread.
+(** [claim t] is the value of [t], for code in direct style that is in no thread
+    of this style. This may be the main program, or a fiber on the same system
+    thread.
 
     - {b Suspends} the calling task until the promise is fulfilled.
-    - {b Raises} [Invalid_argument] in a thread of this style: use {!val-(>>=)}.
-
-    @raise Concord_styles.Deadlock if nothing could fulfil it. *)
+    - {b Raises} [Invalid_argument] in a thread of this style. Use {!val-(>>=)}
+      there.
+    - {b Raises} {!Concord_styles.Deadlock} if nothing could fulfil it. *)

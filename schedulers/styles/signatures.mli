@@ -1,206 +1,235 @@
-(** The three signatures of the paper, and what they have in common.
+(** The three signatures of the paper, and the operations that they have in
+    common.
 
-    What the operations do to the threads of a set is said in {!Concord_styles}.
-    Those that wait are {!Concord.Mvar.put}, {!Concord.Mvar.take},
-    {!Concord.Mailbox.take} and {!Concord.Event.sync}: order, cost and
-    exceptions are those of these. A thread that is ended while it waits has put
-    and taken nothing. *)
+    {!Concord_styles} says how the operations affect the threads of a set. The
+    operations that wait are {!Concord.Mvar.put}, {!Concord.Mvar.take},
+    {!Concord.Mailbox.take} and {!Concord.Event.sync}, with the same order, cost
+    and exceptions. If a thread is ended while it waits, it has put and taken
+    nothing. *)
 
-(** What threads exchange values in: the boxes and queues of {!Concord}, in
-    which threads of other styles and tasks of all hosts wait too. *)
+(** Boxes and queues, in which threads exchange values. They are those of
+    {!Concord}, so threads of other styles and tasks of all hosts can wait in
+    them too. *)
 module type Boxes = sig
   type 'a mvar = 'a Concord.Mvar.t
 
   val make_mvar : unit -> 'a mvar
-  (** An empty box: {!Concord.Mvar.create_empty}. *)
+  (** [make_mvar ()] is an empty box, by {!Concord.Mvar.create_empty}. *)
 
   type 'a fifo = 'a Concord.Mailbox.t
 
   val make_fifo : unit -> 'a fifo
-  (** An empty queue: {!Concord.Mailbox.create}. *)
+  (** [make_fifo ()] is an empty queue, by {!Concord.Mailbox.create}. *)
 
   val put_fifo : 'a fifo -> 'a -> unit
-  (** {!Concord.Mailbox.put}. It never waits, so that it is the same in all
-      styles; the caller may be anywhere. *)
+  (** [put_fifo] is {!Concord.Mailbox.put}. It never waits, so it is the same in
+      all styles, and you can call it anywhere. *)
 end
 
-(** Direct style (Figure 4): a thread is an ordinary function. It may use
-    whatever suspends, all of {!Concord}, and what is built on that.
+(** Direct style (Figure 4). A thread is an ordinary function. It may use all
+    operations that suspend, those of {!Concord} and those that are built on
+    them.
 
-    The operations that wait may also be called outside of threads. *)
+    You can also call the operations that wait outside threads. *)
 module type Direct = sig
   include Boxes
 
   val spawn : (unit -> unit) -> unit
-  (** [spawn f] adds a thread that calls [f ()]. Never waits; O(1). *)
+  (** [spawn f] adds a thread that calls [f ()]. Never waits, O(1). *)
 
   val yield : unit -> unit
-  (** Goes on after the threads that are ready now. O(1).
+  (** [yield ()] lets the threads run that are ready now, and then continues.
+      O(1).
 
-      - {b Raises} [Invalid_argument] outside of threads ([Threads.yield] lets
-        other system threads run).
-
-      @raise Concord_styles.Ended if the set was stopped meanwhile. *)
+      - {b Raises} [Invalid_argument] outside threads. ([Threads.yield] lets
+        other system threads run instead.)
+      - {b Raises} {!Concord_styles.Ended} if the set was stopped meanwhile. *)
 
   val skip : unit
-  (** Nothing. *)
+  (** [skip] does nothing. *)
 
   val halt : unit -> unit
-  (** Ends the calling thread, by an exception: does not return.
-      @raise Concord_styles.Ended always. *)
+  (** [halt ()] ends the calling thread, by an exception, so it doesn't return.
+
+      - {b Raises} {!Concord_styles.Ended} always. *)
 
   val start : unit -> unit
-  (** Runs the threads that were spawned, until none is left.
+  (** [start ()] runs the threads that were spawned, until none is left.
 
       - {b Suspends} the calling task while all threads wait.
-      - {b Cancelled} then: the threads are ended, and the host's exception is
-        raised.
+      - {b Cancelled} then, it ends the threads, and raises the host's
+        exception.
       - {b Raises} [e] if a thread raised [e].
       - {b Raises} [Invalid_argument] if a thread of this style calls it.
-
-      @raise Concord_styles.Deadlock
-        if threads are left that nothing could resume. *)
+      - {b Raises} {!Concord_styles.Deadlock} if threads are left that nothing
+        could resume. *)
 
   val stop : unit -> unit
-  (** Ends all threads of the set, the calling one by an exception.
-      @raise Concord_styles.Ended if a thread calls it. *)
+  (** [stop ()] ends all threads of the set, the calling one by an exception.
+
+      - {b Raises} {!Concord_styles.Ended} if a thread calls it. *)
 
   val put_mvar : 'a mvar -> 'a -> unit
-  (** - {b Suspends} while the box is full. *)
+  (** [put_mvar box v] puts [v] into [box].
+
+      - {b Suspends} while the box is full. *)
 
   val take_mvar : 'a mvar -> 'a
-  (** - {b Suspends} while the box is empty. *)
+  (** [take_mvar box] removes the value of [box].
+
+      - {b Suspends} while the box is empty. *)
 
   val take_fifo : 'a fifo -> 'a
-  (** - {b Suspends} while the queue is empty.
+  (** [take_fifo queue] removes the first item of [queue].
 
-      @raise Concord.Mailbox.Closed if it is closed, and empty. *)
+      - {b Suspends} while the queue is empty.
+      - {b Raises} {!Concord.Mailbox.Closed} if the queue is closed, and empty.
+  *)
 
   val sync : 'a Concord.Event.t -> 'a
-  (** - {b Suspends} while the event must wait.
+  (** [sync event] performs [event].
+
+      - {b Suspends} while the event must wait.
       - {b Raises} [e] if the event raises [e]. *)
 end
 
-(** Trampolined style (Figure 5): a thread says what is to be done next. Each
-    operation that may wait takes the function that is called when it has been
-    performed: at once, or later by the scheduler. What such an operation raises
-    ends the set; no [try] of the thread is around it any more.
+(** Trampolined style (Figure 5). A thread passes the rest of its work as a
+    function to each operation that may wait. The function is called when the
+    operation has been performed, either at once, or later by the scheduler. If
+    such an operation raises, the set ends, because no [try] of the thread is
+    around it any more.
 
-    An operation that has to wait may be called by threads only.
+    Only threads may call an operation that has to wait.
 
     - {b Raises} [Invalid_argument] elsewhere. *)
 module type Trampolined = sig
   include Boxes
 
   val ( >>= ) : (('a -> unit) -> unit) -> ('a -> unit) -> unit
-  (** Application: [operation >>= k] is [operation k]. *)
+  (** [operation >>= k] is [operation k], an application. *)
 
   val spawn : (unit -> unit) -> unit
-  (** [spawn f] adds a thread that begins by [f ()]. Never waits; O(1). *)
+  (** [spawn f] adds a thread that begins by [f ()]. Never waits, O(1). *)
 
   val close : ((unit -> unit) -> unit) -> unit -> unit
-  (** [spawn (close f)] is a thread that does [f], which takes what is to be
-      done next: here nothing. *)
+  (** [close f] is a function for {!spawn}. [spawn (close f)] is a thread that
+      does [f], whose argument is the rest of the work, which is nothing here.
+  *)
 
   val yield : (unit -> unit) -> unit
-  (** [yield k]: [k ()] is called after the threads that are ready now. O(1). *)
+  (** [yield k] calls [k ()] after the threads that are ready now. O(1). *)
 
   val skip : (unit -> unit) -> unit
   (** [skip k] is [k ()]. *)
 
   val halt : unit -> unit
-  (** Nothing: a thread that calls no operation any more has ended. *)
+  (** [halt ()] does nothing, because a thread has ended once it calls no
+      operation. *)
 
   val start : unit -> unit
   (** As in {!Direct}. *)
 
   val stop : unit -> unit
-  (** Ends all threads of the set.
-      @raise Concord_styles.Ended if a thread calls it. *)
+  (** [stop ()] ends all threads of the set.
+
+      - {b Raises} {!Concord_styles.Ended} if a thread calls it. *)
 
   val put_mvar : 'a mvar -> 'a -> (unit -> unit) -> unit
-  (** Waits while the box is full. *)
+  (** [put_mvar box v k] puts [v] into [box], then calls [k]. It waits while the
+      box is full. *)
 
   val take_mvar : 'a mvar -> ('a -> unit) -> unit
-  (** Waits while the box is empty. *)
+  (** [take_mvar box k] removes the value of [box], then calls [k] with it. It
+      waits while the box is empty. *)
 
   val take_fifo : 'a fifo -> ('a -> unit) -> unit
-  (** Waits while the queue is empty.
-      @raise Concord.Mailbox.Closed if it is closed, and empty. *)
+  (** [take_fifo queue k] removes the first item of [queue], then calls [k] with
+      it. It waits while the queue is empty.
+
+      - {b Raises} {!Concord.Mailbox.Closed} if the queue is closed, and empty.
+  *)
 
   val sync : 'a Concord.Event.t -> ('a -> unit) -> unit
-  (** Waits while the event must wait.
+  (** [sync event k] performs [event], then calls [k] with its value. It waits
+      while the event must wait.
 
       - {b Raises} [e] if the event raises [e]. *)
 
   val direct : (unit -> 'a) -> ('a -> unit) -> unit
   (** [direct f k] calls [f], which is written in direct style and may wait in
-      any structure: the thread waits, on a small stack. Then [k] is called. If
-      the set is stopped meanwhile, [Concord_styles.Ended] is raised in [f].
+      any structure, and then calls [k]. If [f] waits, the thread waits, on a
+      small stack. If the set is stopped meanwhile, [f] gets
+      [Concord_styles.Ended].
 
       - {b Raises} [e] if [f] raises [e]. *)
 end
 
-(** Monadic style (Figure 6): what a thread does is a value. *)
+(** Monadic style (Figure 6). The work of a thread is a value. *)
 module type Monadic = sig
   include Boxes
 
   type 'a t
-  (** What gives an ['a], perhaps after waiting. *)
+  (** A computation that returns an ['a], perhaps after waiting. *)
 
   val return : 'a -> 'a t
-  (** Gives the value, at once. *)
+  (** [return v] returns [v] at once. *)
 
   val ( >>= ) : 'a t -> ('a -> 'b t) -> 'b t
-  (** [t >>= f] does [t], and then what [f] makes of its value. What [f] raises
-      after [t] has waited ends the set; no [try] of the thread is around it any
+  (** [t >>= f] runs [t], and then [f] with its value. If [f] raises after [t]
+      has waited, the set ends, because no [try] of the thread is around it any
       more. *)
 
   val ( let* ) : 'a t -> ('a -> 'b t) -> 'b t
-  (** {!val-(>>=)}. *)
+  (** [let*] is {!val-(>>=)}. *)
 
   val ( let+ ) : 'a t -> ('a -> 'b) -> 'b t
   (** [let+ v = t in e] is [t >>= fun v -> return e]. *)
 
   val spawn : (unit -> unit t) -> unit
-  (** [spawn f] adds a thread that does [f ()]. Never waits; O(1). *)
+  (** [spawn f] adds a thread that runs [f ()]. Never waits, O(1). *)
 
   val yield : unit -> unit t
-  (** Goes on after the threads that are ready now. O(1). *)
+  (** [yield ()] lets the threads run that are ready now, and then continues.
+      O(1). *)
 
   val skip : unit t
-  (** Nothing. *)
+  (** [skip] does nothing. *)
 
   val halt : unit -> unit t
-  (** Never goes on. *)
+  (** [halt ()] never continues. *)
 
   val start : unit -> unit
   (** As in {!Direct}. *)
 
   val stop : unit -> unit t
-  (** Ends all threads of the set, when it is called. Outside of threads the
-      result never goes on.
-      @raise Concord_styles.Ended if a thread calls it. *)
+  (** [stop ()] ends all threads of the set, when it is called. Outside threads
+      the result never continues.
+
+      - {b Raises} {!Concord_styles.Ended} if a thread calls it. *)
 
   val put_mvar : 'a mvar -> 'a -> unit t
-  (** Waits while the box is full. *)
+  (** [put_mvar box v] puts [v] into [box], and waits while the box is full. *)
 
   val take_mvar : 'a mvar -> 'a t
-  (** Waits while the box is empty. *)
+  (** [take_mvar box] removes the value of [box], and waits while the box is
+      empty. *)
 
   val take_fifo : 'a fifo -> 'a t
-  (** Waits while the queue is empty.
-      @raise Concord.Mailbox.Closed if it is closed, and empty. *)
+  (** [take_fifo queue] removes the first item of [queue], and waits while the
+      queue is empty.
+
+      - {b Raises} {!Concord.Mailbox.Closed} if the queue is closed, and empty.
+  *)
 
   val sync : 'a Concord.Event.t -> 'a t
-  (** Waits while the event must wait.
+  (** [sync event] performs [event], and waits while the event must wait.
 
       - {b Raises} [e] if the event raises [e]. *)
 
   val direct : (unit -> 'a) -> 'a t
   (** [direct f] calls [f], which is written in direct style and may wait in any
-      structure: the thread waits, on a small stack. If the set is stopped
-      meanwhile, [Concord_styles.Ended] is raised in [f].
+      structure. If [f] waits, the thread waits, on a small stack. If the set is
+      stopped meanwhile, [f] gets [Concord_styles.Ended].
 
       - {b Raises} [e] if [f] raises [e]. *)
 end

@@ -1,5 +1,5 @@
-(** What is shown while a program runs, on the standard output: a table at the
-    bottom of a terminal, or else a line each second. *)
+(** The output while a program runs, on the standard output. It is a table at
+    the bottom of a terminal, or else a line each second. *)
 
 type t
 
@@ -10,14 +10,14 @@ val add : t -> Recorder.item -> unit
 val profile : t -> Profile.t
 
 val show : t -> unit
-(** Shows what there is, if it is time to. *)
+(** Shows the current state, if it is time to. *)
 
 val show_all : t -> unit
-(** The last table, which stays and counts all of the run, and where tasks spent
-    their waiting time. *)
+(** The last table, which stays and counts all of the run, with the waiting time
+    of tasks by operation. *)
 
 val leave : t -> unit
-(** The terminal is as it was. *)
+(** Restores the terminal. *)
 
 val amount : int -> string
-(** Of bytes, for people. *)
+(** An amount of bytes, for people. *)

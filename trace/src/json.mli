@@ -1,4 +1,4 @@
-(** Values of JSON, as far as they are written here. *)
+(** Values of JSON, to the extent that they are written here. *)
 
 type t =
   | Int of int

@@ -1,5 +1,5 @@
-(** The items of a trace that its files are made of: all of them, or those of
-    the last seconds. *)
+(** The items of a trace that its files are made of. They are all items, or
+    those of the last seconds. *)
 
 type t
 
@@ -10,8 +10,8 @@ val add : t -> Recorder.item -> unit
     nanoseconds and an eighth more, and for the tasks that have not ended. *)
 
 val items : t -> Recorder.item list
-(** In the order of their times. What began before the last seconds and goes on
-    in them is among them. *)
+(** The items in the order of their times. If something began before the last
+    seconds and continues in them, it is among them. *)
 
 val from_ns : t -> int option
 (** When the last seconds began. *)

@@ -1,5 +1,5 @@
-(** Where tasks spent their waiting time: sums over a whole run, which take the
-    same room however long it is. *)
+(** The waiting time of tasks by operation. It has sums over a whole run, which
+    take the same room however long the run is. *)
 
 type t
 
@@ -22,20 +22,20 @@ type pauses = {
 val create : unit -> t
 
 val add : t -> operation:string -> structure:string -> at:string -> int -> unit
-(** A wait that has ended, and how long it was. Of more than 10,000 operations,
-    structures and lines the others are summed as [others]. *)
+(** A wait that has ended, and its time. If there are more than 10,000
+    operations, structures and lines, the others are summed as [others]. *)
 
 val pause : t -> Recorder.pause -> int -> unit
 val mark : t -> string -> unit
 
 val waits : t -> row list
-(** Those with the longest sum first. *)
+(** The rows with the longest sum first. *)
 
 val pauses : t -> pauses list
 
 val marks : t -> (string * int) list
-(** How often each text was marked, the most frequent first: of more than 1,000
-    the others are counted as [others]. *)
+(** The count of each marked text, the most frequent first. If there are more
+    than 1,000 texts, the others are counted as [others]. *)
 
 val name_of_pause : Recorder.pause -> string
 

@@ -5,13 +5,14 @@ type t
 
 val open_ : unit -> t option
 (** Takes the lower half of the terminal, or less. [None] if the standard output
-    is no terminal, or its size is not known, or too small. *)
+    is not a terminal, or its size is not known, or too small. *)
 
 val height : t -> int
-(** How many lines there are for the table. *)
+(** The number of lines for the table. *)
 
 val show : t -> string list -> unit
-(** Shows these lines, as far as there is room, in place of those before. *)
+(** Shows these lines, to the extent that there is room, in place of those
+    before. *)
 
 val close : t -> unit
 (** Gives the lines back. *)

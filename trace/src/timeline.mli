@@ -1,4 +1,5 @@
-(** Events as what can be drawn: waits, who woke whom, and which task ran. *)
+(** Events as objects that can be drawn. These are waits, wake-ups with their
+    wakers, and runs of tasks. *)
 
 type actor = { pid : int; task : Concord.Tools.Trace.task; domain : int }
 type wake = { by : actor; wake_ns : int; handed_over : bool }
@@ -11,11 +12,11 @@ type wait = {
   at : string;
   begun_ns : int;
   ended_ns : int;
-      (** If it was not seen to end, when its task did something later, or the
-          end of the trace. *)
+      (** If the end was not seen, it is the time when its task did something
+          later, or the end of the trace. *)
   is_sure : bool;
-      (** Is that when it ended, or does it go on? [false] if its end was lost,
-          or may have been. *)
+      (** [true] if it ended then, or still continues. [false] if its end was
+          lost, or may have been. *)
   outcome : Concord.Tools.Trace.outcome option;
       (** [None] if it was not seen to end. *)
   resumed_on : int;  (** The domain. *)
@@ -23,8 +24,8 @@ type wait = {
 }
 
 type run = { by_ : actor; from_ns : int; until_ns : int }
-(** The last task on its domain that was seen to go on, until it waits, another
-    one goes on there, or the trace ends. *)
+(** The last task on its domain that was seen to continue, until it waits,
+    another task continues there, or the trace ends. *)
 
 type span = { pid : int; domain : int; from_ns : int; until_ns : int }
 
@@ -42,22 +43,24 @@ type t = {
   pauses : (span * Recorder.pause) list;
   losses : (span * int) list;  (** With their bytes. *)
   marks : (actor * int * string) list;  (** With their times. *)
-  from_ns : int;  (** What is before is there only because it goes on here. *)
+  from_ns : int;
+      (** Earlier events are there only because they continue here. *)
   begun_ns : int;
   finished_ns : int;
   rows : (int * int, int) Hashtbl.t;
-      (** The row of each task (process, identity), from 1 on for each process:
-          the tasks of one fold share rows while they do not overlap. *)
+      (** The row of each task (process, identity), from 1 on for each process.
+          The tasks of one fold share rows while they do not overlap. *)
   lanes : (int, lane list) Hashtbl.t;
   folds : string array;
-      (** The title of each fold: the tasks of one host and kind that the same
-          line forked. Where that is not known, the line is that of their first
-          wait. Tasks that are not told apart are one fold for each host. *)
+      (** The title of each fold. A fold has the tasks of one host and kind that
+          the same line forked. If that is not known, the line is that of their
+          first wait. Tasks that are not told apart are one fold for each host.
+      *)
   processes : int list;  (** Their numbers. *)
 }
 
 val is_known : Concord.Tools.Trace.task -> bool
-(** Does its host tell it from others, and is it a task? *)
+(** [true] if its host tells it from others, and it is a task. *)
 
 val label : Concord.Tools.Trace.task -> string
 
@@ -70,4 +73,4 @@ val domains : t -> int -> int list
 (** Of a process. *)
 
 val lanes : t -> int -> lane list
-(** Of a process, by rows: those of a fold lie together. *)
+(** The lanes of a process, by rows. Those of a fold are next to each other. *)

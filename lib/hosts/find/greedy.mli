@@ -4,15 +4,15 @@
     does not know. So no effect of the library may reach such a {e greedy}
     scheduler. Wherever one could be the innermost scheduler, or the one around
     it, the library asks plug-ins and triggers instead of performing effects.
-    All that this takes is here. A program without such a scheduler pays one
-    read, {!exist}. *)
+    This module has the code for that. A program without such a scheduler pays
+    one read, {!exist}. *)
 
 val exist : unit -> bool
-(** Is there a plug-in for such a scheduler? {b Cost}: one read. *)
+(** [true] if there is a plug-in for such a scheduler. {b Cost}: one read. *)
 
 val may_be_around : unit -> bool
-(** May an effect that is performed on the calling domain arrive at one? A loop
-    runs here, or the domain was spawned from one. *)
+(** [true] if an effect that is performed on the calling domain may reach one,
+    because a loop runs here, or the domain was spawned from one. *)
 
 val running : Plugin.t -> (unit -> 'a) -> 'a
 (** [running plugin loop] is [loop ()], in which that scheduler, if it is
@@ -31,7 +31,8 @@ type way =
   | Trigger of Domain_local_await.t  (** Wait by this trigger. *)
 
 val way : unit -> way
-(** How is the innermost scheduler to be asked? To be called if they {!exist}.
+(** [way ()] is how to ask the innermost scheduler. Call it if such plug-ins
+    {!exist}.
 
     - {b Raises} [e] if the innermost scheduler's [prepare_for_await] does. *)
 
@@ -40,10 +41,11 @@ val handling : Innermost.flag -> (unit -> 'a) -> 'a
     and has that flag. While the flag is up, effects are performed in its tasks.
 *)
 
-(** {2 Who asks, without an effect} *)
+(** {2 Asking without an effect} *)
 
 val who : unit -> Who.t
 (** The calling task. *)
 
 val may_take_questions : unit -> bool
-(** Could a question that the caller performs arrive at a greedy scheduler? *)
+(** [true] if a question that the caller performs could reach a greedy
+    scheduler. *)

@@ -1,5 +1,5 @@
-(** Which scheduler registered itself last with [Domain_local_await], of those
-    that run in the calling thread.
+(** The scheduler that registered itself last with [Domain_local_await], among
+    those that run in the calling thread.
 
     {2 Asking} *)
 
@@ -10,8 +10,8 @@ type found =
           registered since, but this one may have ended. *)
   | Found of Plugin.t  (** The plug-in recognises the scheduler. *)
   | Trigger of Domain_local_await.t
-      (** There is no plug-in for the scheduler: a trigger of it, for one use.
-      *)
+      (** There is no plug-in for the scheduler. This is a trigger of it, for
+          one use. *)
 
 val find : unit -> found
 (** - {b Cost}: one question to [Domain_local_await], or a few reads if the
@@ -19,8 +19,8 @@ val find : unit -> found
     - {b Raises} [e] if the scheduler's [prepare_for_await] raises [e]. *)
 
 val no_scheduler : Domain_local_await.t -> bool
-(** Is the trigger the one that [Domain_local_await] gives where no scheduler is
-    registered? *)
+(** [true] if the trigger is the one that [Domain_local_await] gives if no
+    scheduler is registered. *)
 
 type note =
   | No_scheduler
@@ -28,10 +28,10 @@ type note =
       (** [here] suspends the tasks of the calling domain. *)
 
 val noted : unit -> note option
-(** Would {!find} give {!Nobody} or {!Noted} without asking? *)
+(** The note, if {!find} would return {!Nobody} or {!Noted} without asking. *)
 
 val forget : unit -> unit
-(** Drops the note: the calling thread asks again. *)
+(** Drops the note, so that the calling thread asks again. *)
 
 (** {2 Schedulers that handle the effect}
 
@@ -40,18 +40,21 @@ val forget : unit -> unit
     not call back when a scheduler ends. *)
 
 val prepare_domain : is_inside:(Domain_local_await.t -> bool) -> unit
-(** To be called before a scheduler of ours registers itself in the calling
-    thread: then [Domain_local_await] keeps one for each thread of the domain
-    from now on, unless there is but one thread and it is in a scheduler that
-    was registered before. [is_inside trigger]: does the calling task run in the
-    scheduler of that fresh trigger? It may suspend, and raise the cancellation
-    of the task's host, which [prepare_domain] lets out. *)
+(** Call it before a scheduler of this library registers itself in the calling
+    thread. From then on [Domain_local_await] keeps one scheduler for each
+    thread of the domain. It doesn't if there is only one thread, and that is in
+    a scheduler that was registered before.
+
+    [is_inside trigger] is [true] if the calling task runs in the scheduler of
+    that fresh trigger. It may suspend, and raise the cancellation of the task's
+    host. Then [prepare_domain] raises it too. *)
 
 type flag = {
-  mutable up : bool;  (** Put up here only; anybody may put it down. *)
+  mutable up : bool;
+      (** Only this module puts it up, but any code may put it down. *)
   mutable asked : bool;  (** For the scheduler that has the flag. *)
 }
-(** For one scheduler that runs in a thread; down at first. *)
+(** A flag of one scheduler that runs in a thread. It is down at first. *)
 
 val raise_flag : flag -> unit
 (** Puts the flag up. It goes down when a scheduler is registered on the calling

@@ -1,4 +1,4 @@
-(** Waits that are kept for reports, told to those who trace the program, or
+(** Waits that are kept for reports, or reported to a program that traces, or
     both. *)
 
 open Concord_suspend
@@ -16,7 +16,7 @@ val operation :
   Waits.target ->
   ('a resumer -> 'a option) ->
   ('a resumer -> 'a option) * (exn option -> unit)
-(** {!Waits.operation}, also told to those who trace the program: for operations
-    of indirect styles, only while {!Reach.takes_slow_path}. The second function
-    is called with what the operation failed with, be it by its host's
-    cancellation. *)
+(** {!Waits.operation}, also for a program that traces. It is for operations of
+    indirect styles, only while {!Reach.takes_slow_path}. The second function is
+    called with the exception of the operation, if it failed. That may be its
+    host's cancellation. *)

@@ -1,5 +1,4 @@
-(** The plug-ins of the program. {!Concord.Tools.Host_kit} says what they are.
-*)
+(** The plug-ins of the program. {!Concord.Tools.Host_kit} describes them. *)
 
 open Concord_suspend
 
@@ -25,24 +24,25 @@ val on_this_domain : t -> suspending
 (** Suspends the tasks of the calling domain as the plug-in does. *)
 
 val who : t -> Who.t option
-(** The calling task, which is one of that plug-in's scheduler; [None] if the
+(** The calling task, which is one of that plug-in's scheduler. [None] if the
     plug-in does not tell its tasks apart.
-    @raise Elsewhere if it is in none of them. *)
+
+    - {b Raises} {!Elsewhere} if the caller is in none of its tasks. *)
 
 val add_who_of_trigger : (Domain_local_await.t -> Who.t option) -> unit
-(** For a scheduler that is reached by its trigger alone, in whose task the
-    function is called. *)
+(** For a scheduler that is reached by its trigger alone. The function is called
+    in a task of it. *)
 
 val who_of_trigger : Domain_local_await.t -> Who.t
 
 val add_waker_of_trigger : (Domain_local_await.t -> bool) -> unit
 (** [add_waker_of_trigger waker], for a scheduler that is reached by its trigger
-    alone. If the trigger is one of its own, [waker trigger] may have it release
-    the trigger, once the tasks that are ready have had their turn; and says
-    whether it does. *)
+    alone. If the trigger is one of its own, [waker trigger] may make it release
+    the trigger, once the tasks that are ready have run. It returns whether it
+    does. *)
 
 val wake_later : Domain_local_await.t -> bool
-(** Does any scheduler do so? *)
+(** [true] if any scheduler does so. *)
 
 val all : unit -> t array
 (** All plug-ins, in the order in which they were added. A plug-in keeps its
@@ -53,35 +53,35 @@ val takes_slow_path : unit -> bool
 *)
 
 val keep_waits : unit -> unit
-(** From now on. *)
+(** Keeps waits from now on. *)
 
 val trace : unit -> unit
-(** Has {!Tracing} told of each suspension, from now on. *)
+(** Makes {!Tracing} report each suspension, from now on. *)
 
 val stop_tracing : unit -> unit
-(** Suspensions take the short way again, unless something else needs them not
-    to. *)
+(** Suspensions take the short way again, unless something else prevents that.
+*)
 
-(** {2 Where the effect of a suspension comes back unhandled} *)
+(** {2 Threads where the effect of a suspension has no handler} *)
 
 val passes_suspend : Concord_stub.Innermost_handler.t -> unit
 (** {!Concord.Private.Plugin.passes_suspend}. *)
 
 val knows_handler : unit -> bool
-(** Was there one? *)
+(** [true] if there was one. *)
 
 val threads_park : unit -> unit
-(** The program has a thread that waits without any handler, and may wait again.
-*)
+(** Notes that the program has a thread that waits without any handler, and may
+    wait again. *)
 
 val comes_back : unit -> bool
-(** Is the innermost handler of the caller that one, or is there none at all?
-    [false] as long as neither was told of. {b Cost}: a read then, else some
-    more. *)
+(** [true] if the innermost handler of the caller is that one, or there is none
+    at all. It is [false] as long as neither was noted. {b Cost}: a read then,
+    and otherwise some more. *)
 
 val nobody_answers : unit -> bool
-(** {!comes_back}, and there is no other handler further out: so all effects of
-    the library come back. *)
+(** {!comes_back}, and there is no other handler further out, so that all
+    effects of the library have no handler. *)
 
 (** {2 Schedulers that take every effect} *)
 
@@ -92,25 +92,26 @@ val takers : unit -> t list
 (** The plug-ins that take every effect. *)
 
 val unregistered : unit -> t list
-(** Those of the other plug-ins whose schedulers do not register themselves. *)
+(** The other plug-ins whose schedulers do not register themselves. *)
 
 val recognise : Domain_local_await.t -> int option
-(** The index of the plug-in to whose scheduler the trigger belongs. The calling
-    thread was given the trigger. *)
+(** The index of the plug-in to whose scheduler the trigger belongs. It must be
+    a trigger that the calling thread was given. *)
 
 (** {2 Exceptions that end a task} *)
 
 val add_end_of_task : (unit -> exn -> bool) -> unit
-(** [add_end_of_task watch], for a scheduler that cancels a task by an
-    exception, and drops it at the next effect that it performs, whatever it has
-    caught. [watch () e], both called by one task, tells whether the task may
-    have got [e] so in between. They perform no effect. *)
+(** [add_end_of_task watch] is for a scheduler that cancels a task by an
+    exception, and drops it at the next effect that it performs, even if the
+    task has caught the exception. [watch () e] is [true] if the task may have
+    got [e] between the two calls, which one task makes. They perform no effect.
+*)
 
 val some_end_tasks : unit -> bool
-(** Is there such a scheduler? {b Cost}: one read. *)
+(** [true] if there is such a scheduler. {b Cost}: one read. *)
 
 val watch_end : unit -> exn -> bool
-(** [watch_end () e]: of any of these schedulers. *)
+(** [watch_end () e] asks all of these schedulers. *)
 
 (** {2 Loops of schedulers that do not register themselves} *)
 

@@ -1,10 +1,10 @@
-(** Which scheduler is the innermost one around the calling task, and how does
-    it suspend the task? This is the entry point. The search goes so:
+(** Finds the innermost scheduler around the calling task, and suspends the task
+    by it. This is the entry point. The search has these steps:
 
     + [Suspend] is performed. This reaches every host that handles it. If the
       innermost handler is known not to handle it, this step is left out
       ({!Innermost_handler}, {!Plugin.comes_back}).
-    + If nobody has handled it, {!Innermost} asks [Domain_local_await] which
+    + If no handler has handled it, {!Innermost} asks [Domain_local_await] which
       scheduler was registered last in the calling thread, and notes the answer.
     + If that scheduler has a {!Plugin}, the plug-in suspends the task. If it
       has none, the task waits by the scheduler's own trigger ([Park]).
@@ -13,11 +13,11 @@
       the task is one of its scheduler's.
     + If all are elsewhere, the thread is parked.
 
-    {!Request} lists all that is asked of a host, and has steps 2 to 5 for each
-    request. {!Greedy} has what is different in programs with a scheduler that
-    takes every effect. {!Identify} tells which task asks, {!Probe} whether a
-    trigger suspends at all, and {!Others} whether anybody could wake the task.
-*)
+    {!Request} lists all requests to a host, and has steps 2 to 5 for each of
+    them. {!Greedy} has the differences in programs with a scheduler that takes
+    every effect. {!Identify} finds the identity of the calling task, {!Probe}
+    whether a trigger suspends at all, and {!Others} whether other code could
+    wake the task. *)
 
 open Concord_suspend
 
@@ -25,18 +25,17 @@ val suspend : ('a resumer -> 'a option) -> 'a
 (** {!Concord.Tools.Suspend.suspend}. *)
 
 val takes_slow_path : unit -> bool
-(** If not, {!suspend_at_once} does what {!suspend_slowly} does. {b Cost}: one
-    read. *)
+(** If it is [false], {!suspend_at_once} does the same as {!suspend_slowly}.
+    {b Cost}: one read. *)
 
 val suspend_at_once : ('a resumer -> 'a option) -> 'a
 
 val comes_back : unit -> bool
-(** Is it known that nobody would handle the effect? {b Cost}: one read, in a
-    program without such a host. *)
+(** [true] if it is known that the effect has no handler. {b Cost}: one read, in
+    a program without such a host. *)
 
 val suspend_unhandled : ('a resumer -> 'a option) -> 'a
-(** What {!suspend_at_once} does when nobody has handled the effect, or would.
-*)
+(** The part of {!suspend_at_once} for an effect that has no handler. *)
 
 exception Elsewhere
 (** {!Plugin.Elsewhere}. *)
@@ -46,7 +45,7 @@ type noted = Plugin.suspending = {
 }
 
 val noted : unit -> noted
-(** [(noted ()).suspend] does what {!suspend_unhandled} does, with less on the
+(** [(noted ()).suspend] does the same as {!suspend_unhandled}, with less on the
     stack of a task that waits. If it raises {!Elsewhere}, the task has not
     waited, and has to continue with {!suspend_elsewhere}. *)
 
@@ -55,14 +54,14 @@ val suspend_elsewhere : ('a resumer -> 'a option) -> 'a
 val suspend_slowly :
   (unit -> Waits.target list) -> ('a resumer -> 'a option) -> 'a
 (** The targets are those in which the task waits. They are asked for if waits
-    are kept or traced: each makes a weak pointer. *)
+    are kept or traced, because each makes a weak pointer. *)
 
 val suspend_loop : (unit resumer -> unit option) -> unit
-(** As {!suspend}, for a loop that sleeps: see {!Leaks.of_loop}. It is not kept
-    as a wait: its tasks are. *)
+(** {!suspend} for a loop that sleeps (see {!Leaks.of_loop}). It is not kept as
+    a wait, because its tasks are. *)
 
 val suspend_unlisted : ('a resumer -> 'a option) -> 'a
-(** As {!suspend}, for one that waits for work: it is not kept as a wait. *)
+(** {!suspend} for a task that waits for work. It is not kept as a wait. *)
 
 val protect : (unit -> 'a) -> 'a
 (** {!Concord.Tasks.protect}. *)
@@ -74,39 +73,40 @@ val scopes : unit -> scopes option
 (** {!Concord.Tools.Host_kit.scopes}. *)
 
 val who : unit -> Who.t
-(** The calling task. The host that suspends it is asked, and whatever lies
-    between: a host that does not answer is unknown, although one around it
-    does. Cancellation is deferred as by {!protect}. Suspends no task, but a
-    host may let others take their turn. *)
+(** The calling task. It asks the host that suspends it, and the handlers
+    between. If the host does not answer, the task is unknown, even if a host
+    around that one does. Cancellation is deferred as by {!protect}. It suspends
+    no task, but a host may let other tasks run. *)
 
 val some_end_tasks : unit -> bool
-(** Is there a host that cancels a task by an exception, after which the task
-    must perform no effect? *)
+(** [true] if there is a host that cancels a task by an exception, after which
+    the task must perform no effect. *)
 
 val watch_end : unit -> exn -> bool
-(** [watch_end () e], both called by one task: may it have got [e] so in
-    between? *)
+(** [watch_end () e] is [true] if the task may have got [e] between the two
+    calls, which one task makes. *)
 
 val question : 'a Effect.t -> otherwise:'a -> 'a option
 (** [question q ~otherwise] performs {!Concord_suspend.extension-Ask}, and is
-    [otherwise] if nobody answers. It is [None], and nobody was asked, if the
-    calling task's scheduler may be one that takes every effect. Suspends no
+    [otherwise] if there is no answer. It is [None], without having asked, if
+    the calling task's scheduler may be one that takes every effect. Suspends no
     task.
 
-    - {b Raises} what a handler answers by raising [e]. *)
+    - {b Raises} the exception that a handler raises as its answer. *)
 
 val nobody_answers : unit -> bool
-(** Is it certain that no handler answers a question? {b Cost}: a few reads,
-    where to perform it takes as long as a short wait. *)
+(** [true] if it is certain that no handler answers a question. {b Cost}: a few
+    reads. Performing the question takes as long as a short wait. *)
 
 type _ Effect.t +=
   | Refusing : unit Effect.t  (** A question of {!refuse}. *)
   | Refused_effects : exn option Effect.t
-        (** A question of {!misused}. Is the caller a function in which no
-            effect is handled, and what is then to be raised? *)
+        (** A question of {!misused}. The answer is the exception that the
+            caller has to raise, if it is in a function in which no effect is
+            handled. *)
 
 val refuse : exn -> 'a
-(** {!Concord.Tools.Host_kit.refuse}. It asks {!Refusing} of whatever lies
+(** {!Concord.Tools.Host_kit.refuse}. It asks {!Refusing} of the handlers
     between the caller and its host. *)
 
 val park_or_refuse : exn -> ('a resumer -> 'a option) -> 'a
@@ -115,18 +115,19 @@ val park_or_refuse : exn -> ('a resumer -> 'a option) -> 'a
     continues, because it has called [exit]. *)
 
 val is_refusal : exn -> bool
-(** Was the exception given to {!refuse} last? By address. *)
+(** [true] if the exception was given to {!refuse} last. It compares addresses.
+*)
 
 val misused : string -> 'a
-(** [misused message], called where the effect of an operation was unhandled:
-    raises what a function around the caller that refuses all effects says of
-    itself, else [Invalid_argument message]. *)
+(** [misused message] is called where the effect of an operation had no handler.
+    If a function around the caller refuses all effects, it raises that
+    function's exception. Otherwise it raises [Invalid_argument message]. *)
 
-(** {2 What lies between a task and its host} *)
+(** {2 Handlers between a task and its host} *)
 
 type host =
   | Suspends  (** A scheduler, which the effect has reached. *)
-  | Parks  (** There is none: the system thread would be parked. *)
+  | Parks  (** There is no scheduler, so the system thread would be blocked. *)
 
 val probe : Probe.passing -> host
 (** {!Concord.Tools.Host_kit.probe}. *)

@@ -1,6 +1,6 @@
-(** What became ready elsewhere, and how a loop that sleeps learns of it: a
-    queue to which any thread posts and which one thread, the loop's, serves (H2
-    to H4).
+(** A queue of tasks that became ready elsewhere, which can wake a loop that
+    sleeps. Any thread posts to it, and one thread, the loop's, serves it (H2 to
+    H4).
 
     {b Stability}: experimental, may change in any release.
 
@@ -18,12 +18,13 @@ val create : unit -> 'a t
 type posted =
   | Refused  (** The wait had been decided. Nothing has happened. *)
   | Posted  (** The loop is awake, and will see the message. *)
-  | Posted_to_sleeper  (** The loop sleeps: the caller wakes it. *)
+  | Posted_to_sleeper  (** The loop sleeps, so the caller has to wake it. *)
 
 val post : 'a t -> 'a -> posted
-(** [post t message] puts [message] behind what was posted before. The result is
-    never {!Refused}. If it raises what a signal handler raises, nothing has
-    happened.
+(** [post t message] puts [message] behind the messages that were posted before.
+    The result is never {!Refused}. If it raises the exception of a signal
+    handler, nothing has happened.
+
     - {b Cost}: O(1), two atomic operations. It never waits for another thread.
 *)
 
@@ -31,8 +32,9 @@ val decide_and_post : 'a t -> 'b Decision.t -> ('b, exn) result -> 'a -> posted
 (** [decide_and_post t decision outcome message] decides and, if that succeeds,
     posts [message].
 
-    If it raises what a signal handler raises, nothing has happened. Once it has
-    decided, there is no polling point until it has returned.
+    If it raises the exception of a signal handler, nothing has happened. Once
+    it has decided, there is no polling point until it has returned.
+
     - {b Cost}: O(1), three atomic operations. It never waits for another
       thread. *)
 
@@ -45,38 +47,39 @@ val resumer :
   bool
 (** [resumer t ~wake decision message] is the resumer of a task (H2). With an
     [outcome] it decides, posts [message outcome], calls [wake ()] if the loop
-    sleeps, and answers whether it has decided. Make it before [block] is
-    called: an allocation in the call of the resumer is one that a signal
-    handler could interrupt.
+    sleeps, and returns whether it has decided. Make it before [block] is
+    called, because a signal handler could interrupt an allocation in the call
+    of the resumer.
 
     A signal handler may raise meanwhile. Before the decision, the resumer
-    begins again; after it, [wake ()] is called until it returns. Then the
+    begins again. After it, [wake ()] is called until it returns. Then the
     exception is raised, which means that the task was resumed. But if the wait
-    was decided by others meanwhile, the answer is [false], and the exception is
-    raised where the thread waits next.
+    was decided by another thread meanwhile, the result is [false], and the
+    exception is raised where the thread waits next.
 
-    - {b Cost}: as {!decide_and_post}, and that of [wake]. *)
+    - {b Cost}: that of {!decide_and_post}, and that of [wake]. *)
 
 (** {2 For the loop} *)
 
 val is_empty : 'a t -> bool
-(** Is there nothing to be served? A message does not count while it is behind
-    one that another thread is just posting. *)
+(** [is_empty t] is [true] if there is no message to serve. A message does not
+    count while it is behind one that another thread is just posting. *)
 
 val serve : 'a t -> ('a -> unit) -> bool
-(** [serve t f] calls [f] for the message that came first; [false] if there is
-    none. The message leaves the queue when [f] has returned. If [f] raises, or
-    does not return, the next [serve] calls [f] for the same message again, also
-    a [serve] in [f] itself: so [f] has to do nothing the second time.
+(** [serve t f] calls [f] for the message that came first. It is [false] if
+    there is none. The message leaves the queue when [f] has returned. If [f]
+    raises, or does not return, the next [serve] calls [f] for the same message
+    again. So does a [serve] in [f] itself. So [f] has to do nothing the second
+    time.
 
     - {b Raises} [e] if [f] raises [e]. *)
 
 val served : 'a t -> int
-(** How many messages have left the queue. *)
+(** The number of messages that have left the queue. *)
 
 val fall_asleep : 'a t -> bool
-(** Announces that the loop is going to sleep. [false] if there is something to
-    be served: then the loop must not sleep. *)
+(** Announces that the loop is going to sleep. If it is [false], there is a
+    message to serve, and the loop must not sleep. *)
 
 val wake_up : 'a t -> unit
-(** The loop is awake: nobody needs to wake it. *)
+(** The loop is awake, so posting doesn't have to wake it. *)

@@ -2,23 +2,22 @@
 
 val suspend :
   Domain_local_await.t -> ((('a, exn) result -> bool) -> 'a option) -> 'a
-(** [suspend trigger block] does for [block] what a host does (H1 to H3 of
-    {!Concord.Tools.Suspend}), waiting by [trigger], which must not have been
+(** [suspend trigger block] treats [block] as a host does (H1 to H3 of
+    {!Concord.Tools.Suspend}), and waits by [trigger], which must not have been
     used. If the trigger belongs to a scheduler in which the calling thread does
-    not run, the thread is parked instead. *)
+    not run, the thread is blocked instead. *)
 
 val release : Domain_local_await.t -> unit
-(** Calls the trigger's [release]. A signal handler may do so too, also if
-    [release] needs a lock that the interrupted thread has: then another thread
-    calls it. *)
+(** Calls the trigger's [release]. A signal handler may do so too. If [release]
+    needs a lock that the interrupted thread has, another thread calls it. *)
 
 val suspend_thread : ((('a, exn) result -> bool) -> 'a option) -> 'a
-(** As {!suspend}, but parks the thread, whatever runs in it, on a condition
-    variable of its own, so that no other waiting thread is woken.
+(** {!suspend}, except that it blocks the thread, whatever runs in it, on a
+    condition variable of its own, so that no other waiting thread is woken.
 
-    - {b Raises} [e] what a signal handler raises meanwhile. If the thread has
+    - {b Raises} [e] if a signal handler raises [e] meanwhile. If the thread has
       been resumed, or is in {!Late.protect}, the exception is kept, and the
-      thread's next wait outside of {!Late.protect} raises it. *)
+      thread's next wait outside {!Late.protect} raises it. *)
 
 exception In_handler
 (** {!Concord.Tools.Suspend.In_handler}. *)

@@ -1,4 +1,4 @@
-(** What one thread waits on, once.
+(** A one-shot event on which one thread waits.
 
     Each parker has a condition variable of its own, so that waking one thread
     wakes no other. *)
@@ -11,9 +11,9 @@ val create : unit -> t
 val await : t -> unit
 (** Blocks the calling thread until {!release} was called, and no longer.
 
-    - {b Raises} [e] what a signal handler raises meanwhile. *)
+    - {b Raises} [e] if a signal handler raises [e] meanwhile. *)
 
 val release : t -> unit
-(** Lets {!await} return, now or later. Any thread may call it, several times;
-    so may a signal handler or finaliser that interrupts {!await}. If it raises
-    what a signal handler raises meanwhile, it has released nevertheless. *)
+(** Lets {!await} return, now or later. Any thread may call it, several times.
+    So may a signal handler or finaliser that interrupts {!await}. If it raises
+    the exception of a signal handler, it has released nevertheless. *)

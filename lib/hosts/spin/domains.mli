@@ -1,8 +1,8 @@
-(** Is the main domain the only one? *)
+(** Whether the main domain is the only one. *)
 
 val were_spawned : unit -> bool
-(** Was a domain ever spawned? Once it is true it stays so. One read. *)
+(** [true] if a domain was ever spawned. It stays so. One read. *)
 
 val may_be_spawning : unit -> bool
-(** Did the first spawn begin less than 0.2 s ago? Then the threads that it
-    brings may not be there yet: OCaml doesn't say when they are. *)
+(** [true] if the first spawn began less than 0.2 s ago. Then the threads that
+    it brings may not be there yet, and OCaml doesn't say when they are. *)

@@ -1,27 +1,27 @@
-(** Whether to spin before sleeping, and how long.
+(** Decides whether to spin before sleeping, and for how long.
 
-    Between two domains most of the time goes into waking a thread that sleeps.
-    So a loop, a thread or a task spins for a while before it sleeps, unless
-    there is no other core that could make something ready meanwhile. It learns
-    from its last waits: after it has spun in vain [n] times in a row (up to 9),
-    it does not spin in the next 2{^ n} - 1 waits. A spin that succeeded halves
-    [n], and the next wait spins again.
+    A message between two domains spends most of its time in waking a thread
+    that sleeps. So a loop, a thread or a task spins for a while before it
+    sleeps, unless there is no other core that could make something ready
+    meanwhile. It learns from its last waits. After it has spun in vain [n]
+    times in a row (up to 9), it does not spin in the next 2{^ n} - 1 waits. If
+    spinning gained something, [n] is halved, and the next wait spins again.
 
-    With [CONCORD_SPIN=0] in the environment nothing spins. Any other value but
-    [1] ends the program with [Failure] when it starts. *)
+    With [CONCORD_SPIN=0] in the environment nothing spins. A value other than
+    [0] and [1] ends the program with [Failure] when it starts. *)
 
 type t
-(** What one loop has learned, or the threads of one domain. Only they use it,
-    and one of them spins at a time. *)
+(** The state that one loop has learned, or the threads of one domain. Only
+    these use it. One of them spins at a time. *)
 
 val create : unit -> t
 
 val until : ?prepare:(unit -> unit) -> t -> (unit -> bool) -> bool
-(** [until ~prepare t ready] calls [prepare ()], and then [ready ()] up to 2,000
-    times, until it is [true], and returns whether it was. That takes 30 to 70
-    microseconds at most, which is longer than it takes to wake a thread.
-    [ready] is cheap. If the caller should not spin, [until] calls neither.
-    Other threads of the domain that are ready run meanwhile.
+(** [until ~prepare t ready] calls [prepare ()], and then calls [ready ()] up to
+    2,000 times, until it is [true], and returns whether it was. That takes 30
+    to 70 microseconds at most, which is longer than it takes to wake a thread.
+    [ready] has to be cheap. If the caller should not spin, [until] calls
+    neither. Other threads of the domain that are ready run meanwhile.
 
     - {b Raises} [e] if [prepare ()], [ready ()] or a signal handler raises [e].
 *)
@@ -31,26 +31,27 @@ val never : t -> unit
     more operation to try in all orders. *)
 
 val limit : t -> int -> unit
-(** [limit t n]: a thread spins at most [n] turns, a task has [n] tries, and the
-    next wait spins whatever was learned. For models too. *)
+(** [limit t n] makes a thread spin at most [n] turns, and a task try [n] times.
+    The next wait spins, whatever was learned. For models too. *)
 
 (** {2 Spinning by turns}
 
-    A task spins by letting the other tasks of its loop run: {!Spinning}. *)
+    A task spins by letting the other tasks of its loop run (see {!Spinning}).
+*)
 
 val begin_turns : t -> int
-(** For how many turns the caller should spin now. If that is not 0, the caller
-    owes {!end_turns} or {!leave_turns}.
+(** The number of turns that the caller should spin now. If that is not 0, the
+    caller owes {!end_turns} or {!leave_turns}.
 
-    It is 0 while others that began to wait before are in {!sleeping}, because
-    tasks that are resumed by a task of their loop continue in the order in
-    which they are resumed, which is mostly that of their waits. Those that were
-    asleep in all of the last 64 waits do not count. *)
+    It is 0 while tasks that began to wait before are in {!sleeping}. The reason
+    is that tasks that are resumed by a task of their loop continue in the order
+    in which they are resumed, which is mostly that of their waits. Tasks that
+    were asleep in all of the last 64 waits do not count. *)
 
 val sleeping : t -> (unit -> 'a) -> 'a
-(** [sleeping t sleep] is [sleep ()], in which a task of the loop sleeps:
-    between {!fall_asleep} and {!wake_up}, which are for those who do without a
-    function. *)
+(** [sleeping t sleep] is [sleep ()], in which a task of the loop sleeps.
+    {!fall_asleep} and {!wake_up} are its begin and its end, for callers that
+    can't pass a function. *)
 
 val fall_asleep : t -> unit
 val wake_up : t -> unit
@@ -72,10 +73,10 @@ type pace = private {
 val attempt :
   t -> pace -> ('x -> 'y -> 'z -> 'a option) -> 'x -> 'y -> 'z -> 'a option
 (** [attempt t pace f x y z] calls [f x y z] at this pace until it is not
-    [None], for a task whose scheduler gives others their turns only by
-    suspending it. It is [None] if the task should not spin. After 32 attempts
-    in a row that succeeded, the next task does not spin, so that the others of
-    the loop have their turns.
+    [None], for a task whose scheduler runs other tasks only if the task
+    suspends. It is [None] if the task should not spin. After 32 attempts in a
+    row that succeeded, the next task does not spin, so that the other tasks of
+    the loop run.
 
     No signal handler runs between the success and the return, if [f] allocates
     nothing after its last step. *)
@@ -89,7 +90,7 @@ val attempt_soon :
   'z ->
   'a option
 (** {!attempt} at the pace {!soon}, for an [f] that can succeed only when the
-    atomic has changed: it is called again only then. *)
+    atomic has changed. It calls [f] again only then. *)
 
 val soon : pace
 (** For 1 microsecond, before or after a task enlists. *)
@@ -100,18 +101,18 @@ val mutex : pace
 
 val bulk : pace
 (** A single try after 1 to 3 microseconds, for a task that has nothing to do
-    until another domain has done much. Each earlier try would take the cache
-    line to which that domain writes away from it. *)
+    until another domain has done a lot of work. Each earlier try would take the
+    cache line that the domain writes to away from it. *)
 
 val enough : int
-(** How many items, or free slots, are worth that pause. *)
+(** The number of items, or free slots, that are worth that pause. *)
 
 val short : int
 (** The capacity up to which items are taken one by one. *)
 
 val at_once : t -> (unit -> bool) -> bool
-(** {!attempt} at the pace {!soon}: whether [ready ()] came to be. *)
+(** {!attempt} at the pace {!soon}. It is [true] if [ready ()] became [true]. *)
 
 val skips : t -> bool
-(** Whether this wait is one of those that pass without spinning; it is counted.
-    For callers that have to know that before they call anything. *)
+(** [true] if this wait is one of those that pass without spinning. It is
+    counted. For callers that have to know that before they call anything. *)
