@@ -18,11 +18,20 @@ val at_every_allocation :
     are no more. Then the same with [Exit] at several allocations in a row. With
     [within] only allocations count whose function's name begins so; functions
     of Stdlib count as their callers. [Exit] may leave [f]. Callbacks of
-    [Memprof] raise it, which run where signal handlers do. *)
+    [Memprof] raise it, which run where signal handlers do. OCaml 5.1 and 5.2
+    have no such callbacks: there it does nothing, and says so. *)
+
+val is_before_5_3 : bool
+(** OCaml 5.3 brought the syntax of effect handlers, and [Memprof]. *)
 
 val only : 'a -> 'a list
 (** A test in which handlers raise: none in bytecode nor with ThreadSanitizer,
     for the reasons in [tools/bytecode.sh] and [tools/tsan/run.sh]. *)
+
+val unwound : 'a -> 'a list
+(** {!only}, for a test in which handlers raise just as a task of [Concord_fifo]
+    suspends or continues, and that expects the task to be unwound: none before
+    OCaml 5.3, for the reason in [doc/limits.mld]. *)
 
 val all_of : (unit -> (unit -> unit) * (string -> unit)) -> unit
 (** {!at_every_allocation}, where all allocations of the function count. *)

@@ -365,7 +365,11 @@ let words_each most wait () =
 
 (* Beside its stack: 40, and its share of the scheduler's arrays. In bytecode the stack is
    among them. *)
-let words_of_a_task = words_each 45. Promise.await
+(* A handler that is not written in the syntax of OCaml 5.3 has some blocks more. *)
+let most_words_of_a_task =
+  if Concord_test_support.Interrupting.is_before_5_3 then 55. else 45.
+
+let words_of_a_task = words_each most_words_of_a_task Promise.await
 
 (* With the timeout, its task and its scope. *)
 let words_of_a_timeout =
@@ -413,8 +417,8 @@ let () =
         [
           test "the scheduler does not keep a value that it passed on"
             value_is_not_kept;
-          test "a task that waits has less than 45 words" words_of_a_task;
-          test "one that has a timeout has less than 200" words_of_a_timeout;
+          test "a task that waits has few words" words_of_a_task;
+          test "one that has a timeout, too" words_of_a_timeout;
         ] );
       ( "misuse",
         [

@@ -245,5 +245,5 @@ let () =
           test "many" many;
           test "on another domain" serves_others;
         ]
-        @ Interrupting.only (test "a signal handler raises" interrupted) );
+        @ Interrupting.unwound (test "a signal handler raises" interrupted) );
     ]
