@@ -1,4 +1,5 @@
-(** What this adapter uses of Eio's private interface, checked in one place. *)
+(** The parts of Eio's private interface that this adapter uses, checked in one
+    place. *)
 
 module Effects = Eio.Private.Effects
 module Fiber_context = Eio.Private.Fiber_context

@@ -10,9 +10,9 @@
     library is built without that C. Nothing is ever known then, as after
     {!give_up}. The build reports this, and the program does not.
 
-    The C is checked when the program starts. If it is wrong, because somebody
-    changed this OCaml, a message is printed on the standard error, and nothing
-    is known from then on. *)
+    The C is checked when the program starts. If it is wrong, because this OCaml
+    was modified, a message is printed on the standard error, and nothing is
+    known from then on. *)
 
 type t
 (** A handler, identified by the code of the two functions with which it was
@@ -65,7 +65,7 @@ val here : unit -> stack
 (** {1 Checking} *)
 
 val is_readable : unit -> bool
-(** Is the version of OCaml one for which the C was tested? *)
+(** [true] if the C was tested for this version of OCaml. *)
 
 type stub = {
   get : unit -> t;
