@@ -14,11 +14,11 @@ packages="ocaml ocaml-dune ocaml-findlib ocaml-odoc ocamlformat opam libeio-ocam
  libdscheck-ocaml-dev libmulticore-bench-ocaml-dev libcohttp-lwt-unix-ocaml-dev libmdx-ocaml-dev libcmdliner-ocaml-dev
  libyojson-ocaml-dev libcaqti-lwt-ocaml-dev libcaqti-driver-sqlite3-ocaml-dev libcaqti-driver-postgresql-ocaml-dev
  postgresql libmtime-ocaml-dev libppxlib-ocaml-dev libunwind-dev curl wrk golang-go nodejs gnuplot-nox
- chromium dnsmasq-base python3-minimal libpython3-stdlib"
+ chromium dnsmasq-base python3-minimal libpython3-stdlib libjs-lunr graphviz"
 # What a host must offer, as findlib names and programs, to be used as it is. That is what the opam files name. Whatever
 # else the private root has may be missing: what needs it is then left out, and says so.
 host_libs="threads.posix domain-local-await domain-local-timeout iomux eio_main domainslib lwt.unix lwt_direct kcas
- kcas_data saturn alcotest qcheck-core qcheck-stm.stm dscheck http mdx cmdliner yojson mtime.clock.os ppxlib
+ kcas_data saturn alcotest qcheck-core qcheck-stm.stm dscheck http mdx cmdliner yojson mtime.clock ppxlib
  ppxlib.metaquot"
 host_tools="dune ocamlfind ocaml-mdx curl"
 install_command="opam switch create . --deps-only --with-test -y"

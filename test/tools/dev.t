@@ -210,8 +210,14 @@ What cannot be.
   [1]
   $ dev bulid 2>&1 | tail -n 1
   dev: unknown command 'bulid'
-  $ dev doc here
-  dev: doc: takes no arguments (got 'here')
+  $ dev doc 1.0 here
+  dev: doc: takes one version (got '1.0' and 'here')
+  [1]
+  $ dev doc --open
+  dev: doc: unknown option '--open' (a version is all that it takes)
+  [1]
+  $ dev doc a/b
+  dev: doc: 'a/b' is no version
   [1]
 
 The toplevel, in the folder from which it is called.
