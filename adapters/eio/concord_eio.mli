@@ -11,7 +11,7 @@
     [libraries] in your dune file. You don't need to call or open anything,
     because the linker keeps all of the library.
 
-    See also {{!/concord/eio}Concord for those who know Eio}. *)
+    See also the page on {{!/concord/eio}Eio}. *)
 
 (** {2 Promises}
 

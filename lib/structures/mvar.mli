@@ -54,7 +54,10 @@ val create_empty : ?name:string -> ?in_order:bool -> unit -> 'a t
 (** [create_empty ()] returns an empty box. Its optional arguments are those of
     {!create}. *)
 
-(** {1 Operations that wait} *)
+(** {1 Operations that wait}
+
+    A box is {e held} while the function of {!modify} runs, and briefly while
+    another domain hands a value over. *)
 
 val put : 'a t -> 'a -> unit
 (** [put t v] puts [v] into [t].
@@ -109,8 +112,7 @@ val modify : 'a t -> ('a -> 'a * 'b) -> 'b
 
 (** {1 Operations that don't wait}
 
-    These treat a held box as empty, but don't fill it. A box is held during
-    {!modify}, and briefly while another domain hands a value over. *)
+    These treat a held box as empty, but don't fill it. *)
 
 val try_put : 'a t -> 'a -> bool
 (** [try_put t v] puts [v] into [t] and returns [true], or returns [false] if

@@ -1,6 +1,6 @@
 (** A blocking operation as a value, so that a task can wait for one of several.
 
-    {b Stability}: stable, but for {!section-authors} ({!make}, {!make_by}),
+    {b Stability}: stable, except {!section-authors} ({!make}, {!make_by}),
     which may change in any release.
 
     Every blocking operation [x] of every structure has an event [x_evt]. An
