@@ -93,8 +93,8 @@ val take : 'a t -> 'a
 
     - {b Suspends} while [t] is empty.
     - {b Cancelled} while suspended, it has removed nothing.
-    - {b Cost}: amortised O(1). From time to time, one call moves all added items
-      to the front of the queue, at 10 to 50 ns each.
+    - {b Cost}: amortised O(1). From time to time, one call moves all added
+      items to the front of the queue, at 10 to 50 ns each.
 
     @raise Closed if [t] is closed and empty. *)
 
