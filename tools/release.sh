@@ -38,7 +38,10 @@ for package in $packages; do
   # 32-bit systems are left out because nobody has tried one.
   available='arch != "x86_32" & arch != "arm32"'
   [ "$package" != concord-aio ] || available="os != \"win32\" & $available"
-  printf 'available: %s\nx-maintenance-intent: ["(latest)"]\n' "$available" >"$package.opam.template"
+  # The pages of each package refer to all others (doc/site/odoc-config.sexp).
+  others=$(printf '%s\n' $packages | grep -vx "$package" | sed 's/.*/"&" {= version}/' | paste -sd' ' -)
+  printf 'available: %s\nx-maintenance-intent: ["(latest)"]\nx-extra-doc-deps: [%s]\n' "$available" "$others" \
+    >"$package.opam.template"
 done
 # shellcheck disable=SC2086  # a list of words
 dune build --root . $(printf '%s.opam ' $packages) || die "the opam files cannot be made"
