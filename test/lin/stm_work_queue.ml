@@ -3,6 +3,11 @@ module Race = Concord_test_support.Race
 open QCheck
 open STM
 
+(* QCheck names it differently in its versions. *)
+let weighted choices =
+  QCheck.Gen.oneof
+    (List.concat_map (fun (n, g) -> List.init n (fun _ -> g)) choices)
+
 let capacity = 3
 
 (* Tickets are kept by their value. Each value is added once on one domain; on two, the newest ticket
@@ -67,7 +72,7 @@ module Spec = struct
         ]
     in
     make ~print:show_cmd
-      (oneof_weighted
+      (weighted
          [
            (6, add);
            (3, poll);
@@ -175,10 +180,10 @@ module Shared = struct
         ]
     in
     make ~print:show_cmd
-      (oneof_weighted
+      (weighted
          [
            (4, map (fun v -> Try_add v) (int_bound 9));
-           (8, map (fun v -> Withdraw v) (oneof_list first));
+           (8, map (fun v -> Withdraw v) (oneof (List.map return first)));
            (6, oneof others);
          ])
 
