@@ -77,7 +77,7 @@ let at_a_time = 128
 let left = Domain.DLS.new_key (fun () -> ref at_a_time)
 
 (* Called before the operation, so that nothing has happened if the task is cancelled here. If
-   the host refuses to suspend, the caller is no task, so there is no turn to give. *)
+   the host refuses to suspend, the caller can give its turn to no other task. *)
 let give_turn () =
   let left = Domain.DLS.get left in
   decr left;
