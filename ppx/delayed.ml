@@ -24,7 +24,7 @@ let rec is_value e =
 
 (* Whether the compiler may need the expected type in order to type [e]. For example, it may
    need it to find a label or a constructor, or to read a string as a format. In doubt, the
-   answer is yes, because {!with_type} is always correct. *)
+   answer is yes, because [with_type] is always correct. *)
 let rec needs_type e =
   match e.pexp_desc with
   | Pexp_ident _ | Pexp_apply _ | Pexp_field _ | Pexp_send _ | Pexp_constraint _

@@ -86,8 +86,8 @@ let create pool =
 
 (* --- The identity of tasks --------------------------------------------------- *)
 
-(* A trigger of Domainslib, known once a pool was attached. By comparison with it, tasks of
-   pools are told from tasks of other schedulers. It can't tell them from one another. *)
+(* A trigger of Domainslib, known once a pool was attached. A comparison with it shows whether
+   a task belongs to a pool or to another scheduler, but not which task it is. *)
 let trigger = Atomic.make None
 
 let note_trigger () =

@@ -10,10 +10,12 @@ let this_thread () = Thread.id (Thread.self ())
 (* [owner], the thread that may touch Lwt's state
 
    State    Left by       To       By whom
-   Nobody   enter, run    Used t   the thread t (after [run] it is Run t)
+   Nobody   enter         Used t   the thread t
+            run           Run t    the thread t
+            a loop        Used t   the thread that runs it, at the start of a turn
    Used t   enter         Used t'  another thread, while no loop of Lwt runs
             run           Run t'   any thread
-            a loop        Used t'  the thread that runs it, at the start of a turn
+            a loop        Used t'  as above
    Run t    end of run    Nobody   t
             a loop        Used t'  as above. This loop isn't that of [run], which will fail
 

@@ -35,7 +35,7 @@ module Make (P : Policy.S) = struct
     mutable current : task option;
         (** The task that runs, until it waits or ends. *)
     mutable foreign : (unit -> unit) option;
-        (** Performs an effect of a task in the loop's own stack, for a handler
+        (** Performs an effect of a task on the loop's own stack, for a handler
             around the loop. *)
     mutable bell : unit Suspend.resumer;
     mutable interruption : (exn * Printexc.raw_backtrace) option;

@@ -1,7 +1,7 @@
 open Effect.Deep
 
-(* Each dropped continuation has a block of its own. It tells its exception from that of an outer
-   handler, which may drop a continuation while this computation is unwound. *)
+(* Each dropped continuation has a block of its own, by which its exception is recognised. An
+   outer handler may drop another continuation while this computation is unwound. *)
 type dropped = unit ref
 
 exception Dropped of dropped
