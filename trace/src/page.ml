@@ -15,7 +15,7 @@ type row = {
   fold : int;
 }
 
-(* Rows of the page: first the domains of each process, then its tasks. *)
+(* The rows of the page. For each process, its domains come first, then its tasks. *)
 let rows t names =
   let several = List.length t.processes > 1 in
   let prefix pid =
@@ -36,7 +36,7 @@ let rows t names =
       List.map domain (domains t pid) @ List.map lane (lanes t pid))
     t.processes
 
-(* Each text is written once. *)
+(* Each text is written once, and then only its number, because most texts are repeated often. *)
 let texts () =
   let numbers = Hashtbl.create 100 and all = ref [] in
   let text text =
@@ -155,7 +155,7 @@ let escaped text =
     text;
   Buffer.contents buffer
 
-(* --- The table of what waited ------------------------------------------------- *)
+(* --- The tables of waiting times, pauses and marks ------------------------------ *)
 
 let most_sites = 50
 
