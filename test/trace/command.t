@@ -150,7 +150,7 @@ Or if it was started with the variable.
 
   $ sleep 20 &
   $ concord-trace --pid $! 2>&1 | sed 's/process [0-9]*/process N/'
-  concord-trace: process N has no handler for the signal. Start it with CONCORD_DEBUG=sigusr2, or call Concord.Tools.Trace.on_signal in it
+  concord-trace: process N has no handler for SIGUSR2. Start it with CONCORD_DEBUG=sigusr2, or call Concord.Tools.Trace.on_signal in it
   $ kill $!
   $ concord-trace --pid 999999999 2>&1 | sed 's/[0-9][0-9]*/N/'
   concord-trace: process N cannot be traced: No such process

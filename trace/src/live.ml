@@ -282,9 +282,10 @@ let warnings t unsure =
     | n ->
         [
           Printf.sprintf
-            "  ?: %d waits may have ended, because events were lost after they \
-             began"
-            n;
+            "  ?: %d %s may have ended, because events were lost after %s began"
+            n
+            (if n = 1 then "wait" else "waits")
+            (if n = 1 then "it" else "they");
         ])
   @
   if Hashtbl.length t.lost_until = 0 || unseen_ends t = 0 then []

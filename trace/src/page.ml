@@ -1,14 +1,6 @@
 open Timeline
 open Json
 
-let outcome wait =
-  match wait.outcome with
-  | None when wait.is_sure -> "still waits"
-  | None -> "its end was lost"
-  | Some Concord.Tools.Trace.Returned -> "returned"
-  | Some Raised -> "raised"
-  | Some Cancelled -> "cancelled"
-
 type row = {
   kind : [ `Domain of int | `Lane of int ];
   name : string;
@@ -80,7 +72,7 @@ let data t names ~lost =
         time w.ended_ns;
         text w.operation;
         text w.at;
-        text (outcome w);
+        text (outcome_text w);
         text (match w.wake with Some { by; _ } -> label by.task | None -> "");
         text w.structure;
         text (label w.of_.task);

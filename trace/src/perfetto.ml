@@ -98,14 +98,6 @@ let tracks t names pid =
       (fun { row; name; _ } -> track { (group 2) with row } name)
       (lanes t pid)
 
-let outcome wait =
-  match wait.outcome with
-  | None when wait.is_sure -> "still waits"
-  | None -> "its end was lost"
-  | Some Returned -> "returned"
-  | Some Raised -> "raised"
-  | Some Cancelled -> "cancelled"
-
 let wait_slice t wait =
   let name =
     "waits" ^ if wait.operation = "" then "" else ": " ^ wait.operation
@@ -114,7 +106,7 @@ let wait_slice t wait =
     name
     ([
        ("task", String (label wait.of_.task));
-       ("outcome", String (outcome wait));
+       ("outcome", String (outcome_text wait));
        ("wait", Int wait.number);
      ]
     @ (if wait.structure = "" then []

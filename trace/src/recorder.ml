@@ -188,8 +188,19 @@ let handles pid ~number =
 
 let now_ns () = Int64.to_int (Mtime_clock.now_ns ())
 
-(* OCaml's numbers of these signals, and those of Linux, which [handles] needs. *)
-let signals = [ (Sys.sigusr1, 10); (Sys.sigusr2, 12) ]
+(* OCaml's numbers of these signals, those of Linux, which [handles] needs, and how a program
+   comes to handle them. *)
+let signals =
+  [
+    ( Sys.sigusr1,
+      ( 10,
+        "has no handler for SIGUSR1. Call Concord.Tools.Trace.on_signal in it"
+      ) );
+    ( Sys.sigusr2,
+      ( 12,
+        "has no handler for SIGUSR2. Start it with CONCORD_DEBUG=sigusr2, or \
+         call Concord.Tools.Trace.on_signal in it" ) );
+  ]
 
 let attach pid ~signal =
   let fail why = failwith (Printf.sprintf "process %d %s" pid why) in
@@ -199,10 +210,8 @@ let attach pid ~signal =
   | () -> (
       if Option.is_none (contents (proc pid "status")) then
         fail "cannot be traced from outside, because that needs Linux's /proc";
-      if not (handles pid ~number:(List.assoc signal signals)) then
-        fail
-          "has no handler for the signal. Start it with CONCORD_DEBUG=sigusr2, \
-           or call Concord.Tools.Trace.on_signal in it";
+      let number, no_handler = List.assoc signal signals in
+      if not (handles pid ~number) then fail no_handler;
       match
         let folder = folder_of pid in
         let file = Filename.concat folder (string_of_int pid ^ ".events") in

@@ -17,6 +17,14 @@ type wait = {
   wake : wake option;
 }
 
+let outcome_text wait =
+  match wait.outcome with
+  | None when wait.is_sure -> "still waits"
+  | None -> "its end was lost"
+  | Some Returned -> "returned"
+  | Some Raised -> "raised"
+  | Some Cancelled -> "cancelled"
+
 type run = { by_ : actor; from_ns : int; until_ns : int }
 type span = { pid : int; domain : int; from_ns : int; until_ns : int }
 type lane = { row : int; name : string; fold : int }
