@@ -43,7 +43,13 @@ let is_in_async () =
 
 (* --- Waking --------------------------------------------------------------- *)
 
-type wake = Wake : 'a Ivar.t * 'a -> wake | Job of (unit -> unit)
+type job = {
+  run : unit -> unit;
+  mutable is_counted : bool;
+  mutable has_begun : bool;
+}
+
+type wake = Wake : 'a Ivar.t * 'a -> wake | Job of job
 
 (* The queue is asleep between two cycles of Async, and then a byte in the pipe starts a cycle. A
    cycle serves messages at its start, and those that came later at its end. At the end isn't too
@@ -77,7 +83,8 @@ let empty input =
 
 (* While there is no pipe, no cycle has served the inbox yet, so the first one will find this
    job. *)
-let post job =
+let post run =
+  let job = { run; is_counted = false; has_begun = false } in
   match Inbox.post wakes (Job job) with
   | Refused | Posted -> ()
   | Posted_to_sleeper -> Option.iter ring !pipe
@@ -114,6 +121,12 @@ let is_queued = ref false
 let max_spins = 64
 let looks = ref 0
 
+let begin_once job () =
+  if not job.has_begun then begin
+    job.has_begun <- true;
+    job.run ()
+  end
+
 (* How many messages one cycle serves. This is bounded, because Async also has other jobs. *)
 let max_wakes = 10_000
 
@@ -143,15 +156,19 @@ and look () =
    because Async runs all low jobs before it returns to normal ones. *)
 and look_behind () = enqueue Execution_context.main look_later
 
-(* For the same [Wake], a second call does nothing. After a job, [look] is queued behind it,
+(* If a signal handler raises here, the same message is served again. Then a promise is filled
+   only once, and a job is counted and begun only once. After a job, [look] is queued behind it,
    because the thread that posted the job may soon post another. *)
 and wake = function
   | Wake (ivar, v) -> if Ivar.is_empty ivar then Ivar.fill_exn ivar v
   | Job job ->
       (* Serving this message will count as the end of a wait, but the job ends none. *)
-      incr waits;
+      if not job.is_counted then begin
+        job.is_counted <- true;
+        incr waits
+      end;
       look_behind ();
-      enqueue Execution_context.main job
+      enqueue Execution_context.main (begin_once job)
 
 (* Serves at most [left] messages. Returns how many more it might have served. *)
 and serve left =
