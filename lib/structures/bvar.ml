@@ -36,7 +36,7 @@ let broadcast_step outcome waiters : _ Step.t =
 
 let wait_step () (_ : _ Waiters.t) = Step.Wait
 
-(* --- Who waits ------------------------------------------------------------ *)
+(* --- The waiters ---------------------------------------------------------- *)
 
 let queue change w waiters = change waiters w
 

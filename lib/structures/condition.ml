@@ -97,7 +97,7 @@ let rec leave_both first second =
     leave_both first second;
     raise e
 
-(* --- Spinning first -------------------------------------------------------- *)
+(* --- Spinning first ------------------------------------------------------- *)
 
 (* A wake-up counts only after the mutex was unlocked. Otherwise a program that signals without
    the mutex could make the task continue again and again, and others would never get the
@@ -173,7 +173,7 @@ let wait_evt condition mutex =
     (Event.make_by (Last_and_finish (fun _ -> lock_again ())) waiting wait ())
     lock_again
 
-(* --- Without a mutex ------------------------------------------------------- *)
+(* --- Without a mutex ------------------------------------------------------ *)
 
 let waiting_only = { Bvar.waiting with name = "Condition.wait_no_mutex" }
 let wait_no_mutex t = ignore (Operation.wait waiting_only t () : wake)

@@ -44,7 +44,7 @@ let await_step () : _ -> _ Step.t = function
   | Open -> Return (Open, ())
   | Shut _ -> Wait
 
-(* --- Who waits ------------------------------------------------------------ *)
+(* --- The waiters ---------------------------------------------------------- *)
 
 let queue change w = function
   | Open -> Open

@@ -72,7 +72,7 @@ let pass_on_step e : _ -> _ Step.t = function
         }
   | (Unforced _ | Value _ | Failed _) as other -> Return (other, ())
 
-(* --- The waiters and the forcer --------------------------------------------- *)
+(* --- The waiters and the forcer ------------------------------------------- *)
 
 let forcing_queue change w = function
   | (Unforced _ | Value _ | Failed _) as state -> state

@@ -24,7 +24,7 @@ let not_permitted = Sys_error "Mutex.unlock: Operation not permitted"
 let unlock_step () (s : Permits.state) : _ Step.t =
   if s.free > 0 then Raise not_permitted else Permits.give anybody s
 
-(* --- The waiters and the owner ---------------------------------------------- *)
+(* --- The waiters and the owner -------------------------------------------- *)
 
 let owner_of t =
   match (Atomic.get t).Permits.rare.known with
@@ -117,7 +117,7 @@ let protect t f =
   if Holders.are_known () then protect_known t f
   else protect_as Holders.unknown t f
 
-(* --- Inspecting the mutex --------------------------------------------------------- *)
+(* --- Inspecting the mutex ------------------------------------------------- *)
 
 let is_locked t = (Atomic.get t).Permits.free = 0
 let waiters = Permits.waiters

@@ -195,7 +195,7 @@ let put_in v : _ -> _ Step.t = function
 (* This is [give], as the last part of an operation that already has its result. *)
 let put_back v state = give () v state
 
-(* --- Who waits ------------------------------------------------------------ *)
+(* --- The waiters ---------------------------------------------------------- *)
 
 let change_line change = function
   | Empty line -> emptied (change line)

@@ -75,7 +75,7 @@ let all = max_int
 let request amount =
   { amount; aside = false; owner = Holders.unknown; comes = Nudge.never }
 
-(* --- States ------------------------------------------------------------------ *)
+(* --- States --------------------------------------------------------------- *)
 
 let plain =
   {
@@ -112,7 +112,7 @@ let rarely rare =
 let make ?(in_order = false) free =
   Atomic.make (state free Waiters.empty (rarely { plain with in_order }))
 
-(* --- Steps ------------------------------------------------------------------ *)
+(* --- Steps ---------------------------------------------------------------- *)
 
 let less_promised request rare =
   if rare.promised = 0 then rare

@@ -47,7 +47,7 @@ let await_step () : _ -> _ Step.t = function
   | (Value _ | Failed _) as resolved -> Return (resolved, ())
   | Waiting _ -> Wait
 
-(* --- Who waits ------------------------------------------------------------ *)
+(* --- The waiters ---------------------------------------------------------- *)
 
 let queue change w = function
   | (Value _ | Failed _) as resolved -> resolved
@@ -143,7 +143,7 @@ let await_result t =
 let await_result_evt t =
   Event.wrap (Event.make awaiting t ()) (fun () -> Option.get (peek t))
 
-(* --- Callbacks ------------------------------------------------------------- *)
+(* --- Callbacks ------------------------------------------------------------ *)
 
 (* A callback is a waiter without a task. Its resumer decides at once, because a resumer that
    raises counts as one that has accepted (clause H2 of [concord_suspend.mli]). But [call]
@@ -201,7 +201,7 @@ let on_resolve t f =
   ignore (on_resolve_cancellable t f : unit -> bool);
   ()
 
-(* --- Promises of promises -------------------------------------------------- *)
+(* --- Promises of promises ------------------------------------------------- *)
 
 let rec keep_failure result e =
   match Failed (e, Backtrace.get ()) with
@@ -340,7 +340,7 @@ let any ts =
   in
   made any (List.map candidate ts)
 
-(* --- Threads and domains --------------------------------------------------- *)
+(* --- Threads and domains -------------------------------------------------- *)
 
 (* The promise is resolved whatever a signal handler raises. The thread blocks all signals
    except in [f], under [mask]. If a callback of the promise raises, this function raises its

@@ -30,7 +30,7 @@ let create ?name ?in_order ?(prefer = `Nobody) () =
   in
   Labels.made ~kind:"rwlock" ?name { state; reading; writing = writers }
 
-(* --- Steps ------------------------------------------------------------------ *)
+(* --- Steps ---------------------------------------------------------------- *)
 
 let is_held (s : Permits.state) = function
   | Read -> s.free > 0 && s.free < Permits.all
@@ -50,7 +50,7 @@ let downgrade_step () s : _ Step.t =
   if is_held s Write then Permits.give_part (Permits.all - 1) s
   else Raise cannot_downgrade
 
-(* --- The waiters and the holders ------------------------------------------------ *)
+(* --- The waiters and the holders ------------------------------------------ *)
 
 (* The number of tasks that hold the lock. A writer has all permits, but is one task. *)
 let count (s : Permits.state) = if s.free = 0 then 1 else Permits.all - s.free
@@ -169,6 +169,6 @@ let[@inline] within t request f =
 let read t f = within t t.reading f
 let write t f = within t t.writing f
 
-(* --- Inspecting the lock ---------------------------------------------------------- *)
+(* --- Inspecting the lock -------------------------------------------------- *)
 
 let waiters t = Permits.waiters t.state

@@ -37,7 +37,7 @@ let acquiring = acquiring_by "Semaphore.Counting.acquire"
 let acquiring_several = acquiring_by "Semaphore.Counting.acquire_n"
 let acquiring_binary = acquiring_by "Semaphore.Binary.acquire"
 
-(* --- Operations ------------------------------------------------------------- *)
+(* --- Operations ----------------------------------------------------------- *)
 
 (* The fast path of a release. A state that is physically equal to a constant of {!Permits} has
    no waiters, so a compare-and-set to the next constant is the whole operation. It returns

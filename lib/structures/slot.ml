@@ -144,7 +144,7 @@ let is_unwoken slot =
   | Looking -> true
   | Waiting _ | Woken _ | Passed_on | Left -> false
 
-(* --- Seats that are used again ------------------------------------------------ *)
+(* --- Seats that are used again -------------------------------------------- *)
 
 (* A new seat has three cache lines that the other domain has never read. An old one may still
    be in the cache there, except for the line that this domain writes. *)

@@ -55,7 +55,7 @@ let changed_step since s : _ Step.t =
   else if s.closed then Raise Closed
   else Wait
 
-(* --- Who waits ------------------------------------------------------------ *)
+(* --- The waiters ---------------------------------------------------------- *)
 
 let queue change w s = { s with waiters = change s.waiters w }
 
