@@ -14,7 +14,7 @@ let call failures close =
 
 let resolved promise = Event.wrap (Promise.await_result_evt promise) ignore
 
-(* [rest] are the functions that were not called yet. *)
+(* [rest] are the functions that have not been called yet. *)
 let rec close_all failures rest =
   match !rest with
   | [] -> ()
@@ -44,10 +44,12 @@ let run ?(close = []) ~stop ~grace main =
             (ended, true)
         | exception e ->
             let backtrace = Printexc.get_raw_backtrace () in
-            (* If a signal handler raised, they may wait, but not longer than else. *)
+            (* If a signal handler raised, the functions may still wait, but not longer than in
+               an orderly shutdown. *)
             (try ignore (Tasks.with_timeout grace close_all : unit option)
              with _ -> ());
-            (* If this task was cancelled, that has called none of them. They can't wait. *)
+            (* If this task was cancelled, the line above has called no function. They are
+               called now, but can't wait. *)
             close_all ();
             Printexc.raise_with_backtrace e backtrace)
   in

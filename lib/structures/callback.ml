@@ -10,8 +10,8 @@ let performs =
   refused "performs an effect (it forks, yields or asks its scheduler)"
 
 (* [f] runs in the task that resolves the promise, which may even be the loop of a scheduler.
-   If [f] waited or forked, that task would. So [f] runs as in a thread of its own, where every
-   effect is refused. Only a question ([Suspend.Ask]) may pass, because it is answered at
+   If [f] waited or forked, that task would. So [f] runs as in a thread without a scheduler,
+   where an effect raises. Only a question ([Suspend.Ask]) may pass, because it is answered at
    once. *)
 let run f =
   let open Effect.Deep in

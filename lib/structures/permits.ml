@@ -141,8 +141,8 @@ let are_unknown request rare =
 let entered request s rare =
   state (s.free - request.amount) s.first (and_known request rare)
 
-(* [take] serves three kinds of tasks: a nudged task, which its own promised permits don't
-   keep out; a task that no waiter precedes; and a task that overtakes a nudged one. *)
+(* Three kinds of tasks may take: a nudged task, because the promised permits are kept for it,
+   a task that comes before all waiters, and a task that overtakes a nudged one. *)
 let take request s : _ Step.t =
   let rare = s.rare in
   if request.amount > s.free then Wait

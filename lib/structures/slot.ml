@@ -49,9 +49,10 @@ type seat = {
 
 type t = { wakes : Wakes.t; seat : seat }
 
-(* These are constants, because a signal handler may raise where something is allocated. That
-   must not happen between the compare-and-set that takes a waiter out of its queue and the
-   decision of its resumer (see [Waiter.resume]), nor from there to the end of the wake-up. *)
+(* These are constants, because a signal handler may raise where something is allocated. It
+   must not raise between the compare-and-set that takes a waiter out of its queue and the
+   decision of its resumer (see [Waiter.resume]). From there to the end of the wake-up it must
+   not raise either. *)
 let woken : Wakes.wake -> state = function
   | Signal -> Woken Signal
   | Broadcast -> Woken Broadcast
