@@ -319,6 +319,7 @@ let of_stdlib l =
         compute t ()
   in
   let restarts = function Being_forced -> true | e -> if_cancelled e in
+  (* the computation refers to [t], and [t] to the computation *)
   let knot = ref (fun () -> assert false) in
   let t = make (fun () -> !knot ()) ~restarts in
   knot := compute t;

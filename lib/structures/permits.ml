@@ -86,6 +86,9 @@ let plain =
     in_order = false;
   }
 
+(* The states without waiters, holders and promises are constants, if the number of permits
+   is close to 0 or to [all]. So the fast paths of the callers neither allocate a state nor
+   fetch a new one from another core. *)
 let few = 64
 let idle free = { free; first = Waiters.empty; rare = plain }
 let idle_free = Array.init (few + 1) idle
@@ -101,6 +104,7 @@ let state free first rare =
   else if all - free <= few then few_taken (all - free)
   else idle free
 
+(* Replaces [rare] by the constant [plain] if both mean the same. *)
 let rarely rare =
   if
     rare.promised = 0
@@ -114,6 +118,7 @@ let make ?(in_order = false) free =
 
 (* --- Steps ---------------------------------------------------------------- *)
 
+(* The nudged task of [request] is no longer on its way. *)
 let less_promised request rare =
   if rare.promised = 0 then rare
   else
@@ -173,7 +178,9 @@ let rec serve s : _ Step.t =
 and serve_head s waiters first rare =
   let w = Waiters.head waiters in
   let amount = w.arg.amount and surplus = s.free - rare.promised in
-  if not (Waiter.is_live w) then Become (state s.free first rare, then_serve)
+  if not (Waiter.is_live w) then
+    (* a withdrawn waiter must not block those behind it *)
+    Become (state s.free first rare, then_serve)
   else if amount > surplus then Return (s, ())
   else if is_to_be_nudged w.arg rare then
     let rare = { rare with promised = rare.promised + amount } in
@@ -197,7 +204,8 @@ and serve_head s waiters first rare =
 
 (* Usually the first waiter asks for exactly what is given, and no other permit is free. Then
    the permits pass to the waiter in one change. If the waiter refuses, nothing was given yet,
-   so the step starts again. *)
+   so the step starts again. That is correct only if the first attempt has left the known
+   holders as a repeated one needs them: all permits are given, or no holder is known. *)
 and give request s : _ Step.t =
   if Waiters.is_empty s.first then serve (left request s)
   else
