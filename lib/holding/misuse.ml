@@ -31,15 +31,15 @@ let locked_twice t (owner : Waits.holder) =
   raise
     (Sys_error
        (Printf.sprintf
-          "Mutex.lock: %s has locked %s before, and waits for itself. It was \
-           locked here:%s"
+          "Mutex.lock: %s has already locked %s, and would wait for itself \
+           forever. It was locked here:%s"
           (Who.to_string owner.by) (mutex t) (frames owner.held_at)))
 
 let report_ended t (owner : Waits.holder) =
   report
     (Printf.sprintf
        "Mutex.lock: %s was locked by a task that has ended since, %s, here:%s\n\
-        Nobody may ever unlock it"
+        Perhaps no task will ever unlock it"
        (mutex t) (Who.to_string owner.by) (frames owner.held_at))
 
 (* While a mutex is handed over, its state already names the next task. That task may refuse
@@ -68,8 +68,8 @@ let before_unlock t (owner : Waits.holder) =
   if is_other by owner.by then
     report
       (Printf.sprintf
-         "Mutex.unlock: %s unlocks %s, which another task has locked: %s, \
+         "Mutex.unlock: %s unlocks %s, but it was locked by another task, %s, \
           here:%s\n\
-          It is unlocked all the same"
+          The mutex is unlocked nevertheless"
          (Who.to_string by) (mutex t) (Who.to_string owner.by)
          (frames owner.held_at))

@@ -26,7 +26,7 @@ let rec close_all failures rest =
 let run ?(close = []) ~stop ~grace main =
   if not (grace >= 0.) then
     invalid_arg
-      (Printf.sprintf "Concord.Shutdown.run: grace is %g, not 0 or more" grace);
+      (Printf.sprintf "Shutdown.run: grace is %g, but must be at least 0" grace);
   let failures = ref [] and rest = ref close in
   let close_all () = close_all failures rest in
   let ended, cut_short =

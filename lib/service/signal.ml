@@ -122,16 +122,17 @@ let rec surely_withdraw process w =
 (* --- Waiting -------------------------------------------------------------- *)
 
 let number function_ signal =
-  if Sys.win32 then failwith (function_ ^ ": not on Windows");
+  if Sys.win32 then failwith (function_ ^ ": not available on Windows");
   match Caught.number signal with
   | Some number -> number
   | None ->
       invalid_arg
-        (Printf.sprintf "%s: a program cannot wait for signal %d" function_
+        (Printf.sprintf "%s: a program can't wait for signal %d" function_
            signal)
 
 let once signals =
-  if List.is_empty signals then invalid_arg "Signal.once: no signal";
+  if List.is_empty signals then
+    invalid_arg "Signal.once: the list of signals is empty";
   let numbers = List.map (number "Signal.once") signals in
   let numbers = List.sort_uniq compare numbers in
   let name = String.concat " or " (List.map Caught.name numbers) in

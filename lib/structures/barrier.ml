@@ -89,7 +89,10 @@ let missing t =
 
 let create ?name parties =
   if parties < 1 then
-    invalid_arg (Printf.sprintf "Barrier.create: %d tasks" parties);
+    invalid_arg
+      (Printf.sprintf
+         "Barrier.create: the number of parties is %d, but must be at least 1"
+         parties);
   let t = { parties; state = Atomic.make empty } in
   Labels.made ~kind:"barrier" ?name t
 

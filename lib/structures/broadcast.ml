@@ -13,7 +13,9 @@ type limit = Drop_oldest of int | Wait of int
 
 let check what n =
   if n < 1 then
-    invalid_arg (Printf.sprintf "Broadcast.create: %s %d, which is < 1" what n)
+    invalid_arg
+      (Printf.sprintf
+         "Broadcast.create: the limit is %s %d, but must be at least 1" what n)
 
 let create ?name ?limit () =
   let link = Atomic.make uncounted in

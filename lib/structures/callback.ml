@@ -1,8 +1,8 @@
 let refused what =
   Invalid_argument
-    ("Promise.on_resolve, map: the function " ^ what
-   ^ ", but is run by whatever resolves the promise, which may not; fork a \
-      task that awaits the promise, and do it there")
+    ("Promise.on_resolve or map: the function " ^ what
+   ^ ", but must not, because it runs in the task that resolves the promise. \
+      Instead, fork a task that awaits the promise, and do it there")
 
 let waits = refused "has to wait"
 

@@ -34,7 +34,8 @@ let unlock_once wait =
 let enlist wait w =
   if not (wait.unlocked || Mutex.is_locked wait.mutex) then begin
     Waiter.mark_withdrawn w;
-    invalid_arg "Condition.wait_evt: twice in one choice with one mutex"
+    invalid_arg
+      "Condition.wait_evt: two alternatives of one choice use the same mutex"
   end;
   push wait.condition w;
   unlock_once wait;

@@ -19,7 +19,10 @@ type t = state Atomic.t
 let make n = Atomic.make (if n = 0 then Open else Shut (n, Waiters.empty))
 
 let create ?name n =
-  if n < 0 then invalid_arg (Printf.sprintf "Latch.create: a count of %d" n);
+  if n < 0 then
+    invalid_arg
+      (Printf.sprintf "Latch.create: the count is %d, but must not be negative"
+         n);
   Labels.made ~kind:"latch" ?name (make n)
 
 (* --- Steps ---------------------------------------------------------------- *)

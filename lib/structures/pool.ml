@@ -57,7 +57,9 @@ let never _ = false
 let create ?name ?(validate = fun _ -> true) ?(dispose = ignore)
     ?(keep_after = never) limit make =
   if limit < 1 then
-    invalid_arg (Printf.sprintf "Pool.create: %d resources" limit);
+    invalid_arg
+      (Printf.sprintf "Pool.create: the limit is %d, but must be at least 1"
+         limit);
   let settings = { limit; make; validate; dispose; keep_after } in
   Labels.made ~kind:"pool" ?name
     (Atomic.make

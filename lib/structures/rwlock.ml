@@ -37,14 +37,15 @@ let is_held (s : Permits.state) = function
   | Write -> s.free = 0
 
 let not_permitted = function
-  | Read -> Sys_error "Rwlock.read_unlock: Operation not permitted"
-  | Write -> Sys_error "Rwlock.write_unlock: Operation not permitted"
+  | Read -> Sys_error "Rwlock.read_unlock: no task holds the lock to read"
+  | Write -> Sys_error "Rwlock.write_unlock: no task holds the lock to write"
 
 let unlock_step request s : _ Step.t =
   let mode = mode request in
   if is_held s mode then Permits.give request s else Raise (not_permitted mode)
 
-let cannot_downgrade = Sys_error "Rwlock.downgrade: Operation not permitted"
+let cannot_downgrade =
+  Sys_error "Rwlock.downgrade: no task holds the lock to write"
 
 let downgrade_step () s : _ Step.t =
   if is_held s Write then Permits.give_part (Permits.all - 1) s

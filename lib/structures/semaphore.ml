@@ -69,7 +69,11 @@ module Counting = struct
 
   let[@inline] check name n =
     if n < 0 then
-      invalid_arg (Printf.sprintf "Semaphore.Counting.%s: %d permits" name n)
+      invalid_arg
+        (Printf.sprintf
+           "Semaphore.Counting.%s: the number of permits is %d, but must not \
+            be negative"
+           name n)
 
   let checked f n =
     check "make" n;

@@ -515,8 +515,8 @@ let create capacity =
   if capacity < 1 then
     invalid_arg
       (Printf.sprintf
-         "Stream.create: a capacity of %d (to pass items on without a buffer \
-          there is Channel)"
+         "Stream.create: the capacity is %d, but must be at least 1 (Channel \
+          passes items on without a buffer)"
          capacity);
   make "stream" capacity (if is_short capacity then short else long)
 

@@ -60,7 +60,11 @@ type 'a t = 'a state Atomic.t
 type 'a ticket = { queue : 'a t; number : int }
 
 let create ?name capacity =
-  if capacity < 1 then invalid_arg "Work_queue.create: capacity < 1";
+  if capacity < 1 then
+    invalid_arg
+      (Printf.sprintf
+         "Work_queue.create: the capacity is %d, but must be at least 1"
+         capacity);
   Labels.made ~kind:"work queue" ?name
     (Atomic.make
        {

@@ -76,7 +76,8 @@ let first ?combine f g = any ?combine [ f; g ]
 let sleep seconds = Event.sync (Event.timeout seconds)
 
 let with_timeout seconds f =
-  if Float.is_nan seconds then invalid_arg "Tasks.with_timeout: not a number";
+  if Float.is_nan seconds then
+    invalid_arg "Tasks.with_timeout: the timeout is not a number (nan)";
   let result = Atomic.make None and is_late = Promise.create () in
   let decide late = ignore (Promise.try_fill is_late late : bool) in
   let watch scope () =
@@ -169,7 +170,9 @@ let iter_all f xs =
 
 let iter_as name ?(max_tasks = max_int) f xs =
   if max_tasks < 1 then
-    invalid_arg (Printf.sprintf "%s: max_tasks is %d" name max_tasks);
+    invalid_arg
+      (Printf.sprintf "%s: max_tasks is %d, but must be at least 1" name
+         max_tasks);
   if List.compare_length_with xs max_tasks > 0 then
     iter_some ~tasks:max_tasks f xs
   else iter_all f xs
