@@ -23,7 +23,10 @@ open Forcing
 
    The forcer is the task in whose stack [compute] runs. Its compare-and-set installed
    [Forcing], or its resumer accepted [Yours]. If a resumer refuses [Yours], the task that
-   called it is still the forcer, and resumes the next waiter. *)
+   called it is still the forcer, and resumes the next waiter.
+
+   A computation restarts if it ended with an exception that is not its outcome, for example
+   because its task was cancelled. Then the first waiter becomes the forcer. *)
 type 'a t = 'a Forcing.t
 
 exception Undefined = Stdlib.Lazy.Undefined
@@ -148,9 +151,9 @@ let blocked_of frames =
       Printexc.raise_with_backtrace e backtrace
 
 (* The lazy values that the caller's wait blocks. A question ([Enclosing]) finds the frames on
-   the stack, and usually there are none. If only the scheduler may be asked, there is no such
-   answer, and the effect of a suspension finds the frames. That works everywhere, but takes
-   longer. *)
+   the stack, and usually there are none. But no question may be asked if the scheduler
+   might take every effect. Then the effect of a suspension finds the frames. That works
+   everywhere, but takes longer. *)
 let blocked () =
   let frames = ref [] in
   match Reach.question (Enclosing frames) ~otherwise:() with
@@ -161,6 +164,8 @@ let blocked () =
 (* The driver notes which lazy value raised this. *)
 let undefined_step () _ : _ Step.t = Raise Undefined
 
+(* The needs are declared before the search for a cycle. So if several tasks close a cycle at
+   once, at least one of them finds it. *)
 let wait_as frames t by =
   while_needed t frames @@ fun () ->
   if leads_to frames t then Step.perform t undefined_step ()
@@ -205,7 +210,7 @@ let[@inline] settle t outcome =
 (* Even if a signal handler raises, [t] is settled or passed on. If it raises where [Value] is
    allocated, that counts as the computation's exception. If it raises while [failure] decides
    whether an exception is the outcome, the computation runs again. That is correct because no
-   other task has seen that exception. *)
+   task gets the exception that was to be judged. *)
 let[@inline never] compute t computation =
   match Value (Forcing.run t computation) with
   | Value v as outcome ->
