@@ -1,3 +1,6 @@
+(* An extent is a function that runs under an effect handler, which answers the question
+   {!Who.Who} with an identity. The handler also sees other effects pass. If the effect with
+   which the caller suspends passes an extent, the extent belongs to the caller's task. *)
 type sought = Nothing | Sought : 'b Effect.t -> sought | Seen
 
 (* [sought] is used only by code on the stack above the extent. *)

@@ -1,3 +1,6 @@
+(* [main] runs as a task of a scope. When [stop] is resolved or [main] has ended, the calling
+   task calls the functions of [close]. If all of this has not ended [grace] seconds later, the
+   scope is cancelled. *)
 type 'a ended = {
   value : 'a option;
   cut_short : bool;

@@ -1,3 +1,6 @@
+(* A handler in C counts each signal and writes a byte to a pipe
+   ([lib/stub/caught_signals.c]). One thread of the process reads the pipe, and checks the
+   counts for all waiters. So no OCaml code runs in a signal handler. *)
 module Caught = Concord_stub.Caught_signals
 
 (* [check] finds out whether a signal has come. Only the thread that reads the pipe calls it.

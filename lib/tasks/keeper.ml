@@ -1,3 +1,5 @@
+(* The caller's task waits for [ready], runs its function, fills [leave], and waits for
+   [over]. It does the last two steps however the function ends. *)
 type 'r t = {
   ready : 'r Promise.t;
   leave : unit Promise.t;

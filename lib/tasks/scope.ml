@@ -1,3 +1,5 @@
+(* The host forks the tasks of a scope, cancels them and waits for them. This file decides
+   when the scope is cancelled, and which exception it raises in the end ({!Ending}). *)
 exception Cancelled
 
 let () =
