@@ -145,11 +145,11 @@ let await_result_evt t =
 
 (* --- Callbacks ------------------------------------------------------------ *)
 
-(* A callback is a waiter without a task. Its resumer decides at once, because a resumer that
-   raises counts as one that has accepted (clause H2 of [concord_suspend.mli]). But [call]
-   allocates, so a signal handler may raise in it before anything is done. Therefore the
-   resumer calls [call] again if it raises, and a second [call] does nothing if the first one
-   has done its work. *)
+(* A callback is a waiter without a task, and its resumer always accepts. [call] allocates, so
+   a signal handler may raise in it before anything is done. If the resumer raised then, its
+   caller would think that the callback was called (clause H2 of [concord_suspend.mli]).
+   Therefore the resumer calls [call] again if it raises. A second [call] does nothing if the
+   first one has done its work. *)
 let rec insist tries call =
   match call () with
   | () -> ()
@@ -271,6 +271,7 @@ let watch_for made t look =
 
 let made { promise; rest } withdrawals =
   Atomic.set rest withdrawals;
+  (* a callback that resolved the promise before this found nothing to withdraw *)
   if is_resolved promise then forget rest;
   promise
 
