@@ -126,7 +126,8 @@ type 'a t = {
       (** The number of items that were taken at some moment when no adder
           waited. If it shows that there is room, an add need not read [first],
           which takers on another domain write all the time. A late store does
-          no harm, because an older number only shows less room. *)
+          no harm, because an older number only shows less room. While adders
+          wait, it shows no room, so no add overtakes them. *)
   operations : 'a operations;
 }
 
