@@ -4,7 +4,7 @@ module Items = Map.Make (Int)
 
 (* A bounded queue from which an item can be withdrawn. Items are numbered in the order in
    which they come in, and a ticket is such a number. Withdrawing an item removes it from
-   [items], so no item is there that no task will get.
+   [items], so a withdrawn item takes no room.
 
    An adder that waits gets its number when it is resumed. Then the same task that resumed it
    puts its item in. Meanwhile the item is in [transit], and it takes room as well.
@@ -35,9 +35,9 @@ module Items = Map.Make (Int)
    Coming,      take, drain, withdraw, close: as above, but a task that serves finds that it can't
    Passing
 
-   After a transit the same task serves. Adders enter their queue while there is no room or an
-   item is in transit. Takers enter theirs while there is no item, and one may still come. Both
-   withdraw.
+   When a transit ends, the task that resumed the adder serves. Adders enter their queue while
+   there is no room or an item is in transit. Takers enter theirs while there is no item, and
+   one may still come. Both withdraw.
 
    * linearises the operation. Adders wait only while there is no room, or while the task that
    has an item in transit has yet to serve. So no task overtakes them, and items are taken in
