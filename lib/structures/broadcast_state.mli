@@ -9,9 +9,10 @@
    serves each announced subscription, which means that it resumes the waiters there, as long
    as there are values for them.
 
-   A broadcast may have a limit. Then either the oldest values are dropped (by [oldest] below),
-   or senders wait until all subscriptions have passed a value (Held and Counted below). Each
-   value that not all have passed takes one place.
+   A broadcast may have a limit. Then either the oldest values are dropped (see [oldest] below),
+   or senders wait until there is a free place (see Held below). A subscription passes a value
+   when its position moves behind the value. A value takes one place until all subscriptions
+   have passed it, and is Counted for that.
 
    A link
    State         Left by   To                   By whom
