@@ -144,7 +144,8 @@ let refuses what names f =
       List.iter (fun name -> yes text (contains text name)) names
 
 let bad_input () =
-  refuses "nothing" [ "Signal.once"; "no signal" ] (fun () -> Signal.once []);
+  refuses "nothing" [ "Signal.once"; "list of signals is empty" ] (fun () ->
+      Signal.once []);
   List.iter
     (fun signal ->
       refuses (string_of_int signal)

@@ -186,7 +186,8 @@ let twice_with_one_mutex () =
     Event.select [ Condition.wait_evt c m; Condition.wait_evt other m ]
   in
   raises "twice"
-    (Invalid_argument "Condition.wait_evt: twice in one choice with one mutex")
+    (Invalid_argument
+       "Condition.wait_evt: two alternatives of one choice use the same mutex")
     (fun () -> Hand.result task);
   waiting c 0;
   waiting other 0;

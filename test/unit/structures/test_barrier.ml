@@ -14,10 +14,14 @@ let all t say = List.map (arrive t say)
 (* --- Phases --------------------------------------------------------------- *)
 
 let create () =
-  raises "none" (Invalid_argument "Barrier.create: 0 tasks") (fun () ->
-      Barrier.create 0);
-  raises "fewer" (Invalid_argument "Barrier.create: -1 tasks") (fun () ->
-      Barrier.create (-1));
+  raises "none"
+    (Invalid_argument
+       "Barrier.create: the number of parties is 0, but must be at least 1")
+    (fun () -> Barrier.create 0);
+  raises "fewer"
+    (Invalid_argument
+       "Barrier.create: the number of parties is -1, but must be at least 1")
+    (fun () -> Barrier.create (-1));
   int "parties" 3 (Barrier.parties (Barrier.create 3));
   let alone = Barrier.create 1 in
   Barrier.await alone;

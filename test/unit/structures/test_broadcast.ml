@@ -162,7 +162,8 @@ let to_the_end () =
 
 let limits () =
   raises "no value"
-    (Invalid_argument "Broadcast.create: Drop_oldest 0, which is < 1")
+    (Invalid_argument
+       "Broadcast.create: the limit is Drop_oldest 0, but must be at least 1")
     (fun () -> keeps 0)
 
 (* --- Senders that wait -------------------------------------------------------- *)
@@ -277,7 +278,9 @@ let closed_while_senders_wait () =
       Event.sync (Broadcast.send_evt t 4));
   ints "what was sent, and the end" [ 1; -1 ] (rest s);
   Broadcast.unsubscribe s;
-  raises "no limit" (Invalid_argument "Broadcast.create: Wait 0, which is < 1")
+  raises "no limit"
+    (Invalid_argument
+       "Broadcast.create: the limit is Wait 0, but must be at least 1")
     (fun () -> holds 0)
 
 (* --- Memory where values are dropped ------------------------------------------ *)

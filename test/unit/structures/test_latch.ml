@@ -12,8 +12,9 @@ let wait t say name =
 let names = [ "a"; "b"; "c" ]
 
 let misuse () =
-  raises "create" (Invalid_argument "Latch.create: a count of -1") (fun () ->
-      Latch.create (-1));
+  raises "create"
+    (Invalid_argument "Latch.create: the count is -1, but must not be negative")
+    (fun () -> Latch.create (-1));
   let closed = Invalid_argument "Latch.count_down: the latch is open" in
   let t = Latch.create 1 in
   Latch.count_down t;

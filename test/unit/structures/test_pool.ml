@@ -54,8 +54,9 @@ let wait say p name =
 (* --- Making and using ------------------------------------------------------- *)
 
 let misuse () =
-  raises "none" (Invalid_argument "Pool.create: 0 resources") (fun () ->
-      Pool.create 0 ignore)
+  raises "none"
+    (Invalid_argument "Pool.create: the limit is 0, but must be at least 1")
+    (fun () -> Pool.create 0 ignore)
 
 let as_needed () =
   let p = pool 3 in

@@ -14,7 +14,7 @@ type _ Effect.t += Mine : int Effect.t
 let refused what f =
   let told = function
     | Invalid_argument text ->
-        yes (what ^ ": whose fault") (contains text "Promise.on_resolve, map");
+        yes (what ^ ": whose fault") (contains text "Promise.on_resolve or map");
         yes (what ^ ": what to do") (contains text "fork a task that awaits")
     | e -> Alcotest.failf "%s: it raised %s" what (Printexc.to_string e)
   in

@@ -100,8 +100,11 @@ let late_writer ?prefer expected () =
 
 let misuse () =
   let t = Rwlock.create () in
-  let read_error = Sys_error "Rwlock.read_unlock: Operation not permitted"
-  and write_error = Sys_error "Rwlock.write_unlock: Operation not permitted" in
+  let read_error =
+    Sys_error "Rwlock.read_unlock: no task holds the lock to read"
+  and write_error =
+    Sys_error "Rwlock.write_unlock: no task holds the lock to write"
+  in
   let refused what e f = raises what e (fun () -> f t) in
   refused "free" read_error Rwlock.read_unlock;
   refused "free" write_error Rwlock.write_unlock;
@@ -162,7 +165,7 @@ let downgrade ?prefer names expected () =
 let downgraded () =
   let t = Rwlock.create () in
   let refused what =
-    raises what (Sys_error "Rwlock.downgrade: Operation not permitted")
+    raises what (Sys_error "Rwlock.downgrade: no task holds the lock to write")
       (fun () -> Rwlock.downgrade t)
   in
   refused "free";
@@ -172,8 +175,8 @@ let downgraded () =
   no "nobody writes" (Rwlock.try_write_lock t);
   yes "others read" (Rwlock.try_read_lock t);
   raises "it is no writer"
-    (Sys_error "Rwlock.write_unlock: Operation not permitted") (fun () ->
-      Rwlock.write_unlock t);
+    (Sys_error "Rwlock.write_unlock: no task holds the lock to write")
+    (fun () -> Rwlock.write_unlock t);
   Rwlock.read_unlock t;
   Rwlock.read_unlock t;
   refused "free again";

@@ -5,8 +5,10 @@ module Counting = Semaphore.Counting
 module Binary = Semaphore.Binary
 
 let misuse () =
-  raises "make" (Invalid_argument "Semaphore.Counting.make: -1 permits")
-    (fun () -> Counting.make (-1));
+  raises "make"
+    (Invalid_argument
+       "Semaphore.Counting.make: the number of permits is -1, but must not be \
+        negative") (fun () -> Counting.make (-1));
   let t = Counting.make max_int in
   raises "release" (Sys_error "Semaphore.Counting.release: overflow") (fun () ->
       Counting.release t);
@@ -69,7 +71,9 @@ let misuse_of_several () =
   let t = Counting.make 3 in
   let negative name f =
     raises name
-      (Invalid_argument ("Semaphore.Counting." ^ name ^ ": -2 permits"))
+      (Invalid_argument
+         ("Semaphore.Counting." ^ name
+        ^ ": the number of permits is -2, but must not be negative"))
       f
   in
   negative "acquire_n" (fun () -> Counting.acquire_n t (-2));

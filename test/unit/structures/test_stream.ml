@@ -45,8 +45,8 @@ let invalid () =
   let misuse n =
     Invalid_argument
       (Printf.sprintf
-         "Stream.create: a capacity of %d (to pass items on without a buffer \
-          there is Channel)"
+         "Stream.create: the capacity is %d, but must be at least 1 (Channel \
+          passes items on without a buffer)"
          n)
   in
   List.iter

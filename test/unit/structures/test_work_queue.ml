@@ -12,7 +12,9 @@ let holds what expected t =
 let added t = List.map (Work_queue.add t)
 
 let misuse () =
-  raises "capacity" (Invalid_argument "Work_queue.create: capacity < 1")
+  raises "capacity"
+    (Invalid_argument
+       "Work_queue.create: the capacity is 0, but must be at least 1")
     (fun () -> Work_queue.create 0)
 
 let withdrawn () =
