@@ -89,17 +89,6 @@ let[@inline] lock_as owner t =
 
 let[@inline] lock t = lock_as (Holders.taker ()) t
 
-(* [try_lock] raises only if a signal handler raises, and only before it has locked. So the
-   mutex is locked first, and the exception is raised again after that. *)
-let rec lock_again t =
-  match try_lock t with
-  | true -> ()
-  | false -> Suspend.protect (fun () -> lock t)
-  | exception e ->
-      let backtrace = Backtrace.get () in
-      lock_again t;
-      Printexc.raise_with_backtrace e backtrace
-
 let lock_as_evt owner t =
   let taken () = Holders.taken owner in
   Event.make_by (Finish taken) locking.operation t (request owner)
