@@ -53,7 +53,7 @@ let withdraw_concord host n =
   in
   Host.alone host work n
 
-(* What programs have without us, whose tasks can't wait in it. *)
+(* What programs do without Concord. Their tasks can't wait in this queue. *)
 let withdraw_by_hand n =
   let mutex = Mutex.create () and queue = Lwt_dllist.create () in
   for i = 1 to items do

@@ -1,5 +1,5 @@
-(* When a row has had its samples, how comparisons share the time of a run, and what is
-   said of a growth. *)
+(* Tests when a row has enough samples, how comparisons share the time of a run, and how a
+   growth is reported. *)
 
 open Concord_bench
 
@@ -92,7 +92,8 @@ let () =
   let late = Budget.share_s budget one large in
   expect "who comes late has a part all the same" (late > whole)
 
-(* A group by itself has its part of the time for all, and some in any case. *)
+(* A group that is measured alone gets its part of the time for all, but at least the
+   minimum. *)
 let () =
   let alone effort group =
     let budget = Budget.create effort ~all [ group ] in

@@ -1,4 +1,4 @@
-(* A row without a result is left out, and told; the others are measured. *)
+(* A row without a result is left out and reported, and the others are measured. *)
 
 open Concord_bench
 

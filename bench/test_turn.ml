@@ -1,13 +1,13 @@
-(* Turns of a comparison: results are by row, no row has a place of its own, and the rate
-   is asked for once in each turn, before its rows, which all get it. *)
+(* Tests the turns of a comparison. Results are by row, and no row has a fixed position. The
+   rate is determined once in each turn, before its rows, which all get it. *)
 
 let rows = 4
 let turns = 200
 
-(* How many times the rate was asked for. *)
+(* How many times the rate was determined. *)
 let asked = ref 0
 
-(* The order in which the rows of one turn were measured. *)
+(* Returns the order in which the rows of a turn were measured. *)
 let order_of_turn random =
   let order = ref [] in
   let row i rate =

@@ -52,7 +52,7 @@ Rows that only one has, and rows in other units, are named; they are no regressi
   rows in both files: 1; level: 1; all of them, the second file to the first: 1.00x as good [1.00 1.00]
   
   not comparable:
-    mvar       serial                   concord@fifo         another unit: ns, then us
+    mvar       serial                   concord@fifo         the unit was ns, and is us now
   
   only in a.json:
     mvar       parallel                 concord@fifo
@@ -60,14 +60,14 @@ Rows that only one has, and rows in other units, are named; they are no regressi
   only in others.json:
     mvar       new                      concord@fifo
 
-What is no file of results is said to be none:
+A file that has no results is reported:
 
   $ ../../main.exe --compare a.json missing.json
   bench: missing.json: No such file or directory
   [2]
   $ echo '{' >malformed.json
   $ ../../main.exe --compare a.json malformed.json
-  bench: malformed.json: is no JSON: Line 2, bytes -1-0: Unexpected end of input
+  bench: malformed.json: is not JSON: Line 2, bytes -1-0: Unexpected end of input
   [2]
   $ echo '[{"rows":[]}]' >malformed.json
   $ ../../main.exe --compare a.json malformed.json
@@ -83,7 +83,7 @@ What is no file of results is said to be none:
   [2]
   $ file "$(row serial concord ns '"fast"')" >malformed.json
   $ ../../main.exe --compare malformed.json a.json
-  bench: malformed.json: row 1: a sample is no number
+  bench: malformed.json: row 1: a sample is not a number
   [2]
   $ file >empty.json
   $ ../../main.exe --compare a.json empty.json
@@ -95,5 +95,5 @@ What is no file of results is said to be none:
     mvar       other                    eio@fifo
   [2]
   $ ../../main.exe --compare a.json
-  bench: --compare takes two files
+  bench: --compare needs two files
   [2]
