@@ -6,7 +6,7 @@ open Trial
 
 exception Boom
 
-(* --- S1: block ----------------------------------------------------- *)
+(* --- S1: block ------------------------------------------------------------------ *)
 
 (* The block of one task resumes another task that waits. Then it may suspend its own task,
    return a value, or raise. *)

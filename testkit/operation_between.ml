@@ -119,7 +119,7 @@ let each_moment f s =
   in
   go 1
 
-(* --- The event at that moment -------------------------------------------------------------- *)
+(* --- The event at that moment ----------------------------------------------------- *)
 
 let alone s =
   only_if

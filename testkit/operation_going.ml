@@ -24,7 +24,7 @@ let registers_or_returns s =
   if one_by_one s then let_go s 1;
   no_fault s Block
 
-(* --- Which tasks continue ----------------------------------------------------------------- *)
+(* --- Which tasks continue ---------------------------------------------------------- *)
 
 let released_before_block s =
   only_if

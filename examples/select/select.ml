@@ -1,7 +1,7 @@
 open Concord
 
-(* What comes first: a message, the signal to stop, or the end of patience. The
-   other two remain as if nobody had waited for them. *)
+(* [next] waits for the first of these three: a message, the signal to stop, or the timeout. It
+   leaves the other two untouched. *)
 type news = Message of string | Stop | Silence
 
 (* $MDX part-begin=next *)
@@ -12,8 +12,7 @@ let next inbox stop ~patience =
       Event.wrap (Promise.await_evt stop) (fun () -> Stop);
       Event.wrap (Event.timeout patience) (fun () -> Silence);
     ]
-(* [next] waits for the first of three events: a message, the signal to stop, or a timeout. It
-   leaves the other two events untouched. *)
+(* $MDX part-end *)
 
 let report host news =
   Printf.printf "%-16s %s\n%!" host
