@@ -21,7 +21,7 @@ let add t ns =
 let fractions = [ ("p50", 0.5); ("p99", 0.99); ("p99.9", 0.999) ]
 
 let answers t =
-  if t.length = 0 then failwith "no value came";
+  if t.length = 0 then failwith "no value arrived during the sample";
   let sorted = Float.Array.sub t.values 0 t.length in
   Float.Array.sort Float.compare sorted;
   List.map

@@ -30,7 +30,7 @@ let trees run fib n =
         sum := !sum + fib depth
       done);
   let time = Meter.ns_since start in
-  if !sum <> n * 377 then failwith "a wrong sum";
+  if !sum <> n * 377 then failwith "the tasks computed a wrong sum";
   time
 
 let in_domainslib n =

@@ -68,7 +68,7 @@ let search_subtree pause number =
   search pause first_levels !chosen (sum puzzle.numbers !chosen)
 
 let check found =
-  if found <> puzzle.answer then failwith "the search has another answer"
+  if found <> puzzle.answer then failwith "the search found a wrong answer"
 
 (* One operation is a whole search. *)
 let repeated search n =

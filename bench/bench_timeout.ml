@@ -83,7 +83,7 @@ let timeouts host ~wait ~wake n =
   in
   let wake () =
     if threads () > !before + more_threads then
-      failwith "a thread for each timeout";
+      failwith "each timeout has a thread, but all timeouts should share one";
     for _ = 1 to tasks do
       wake ()
     done

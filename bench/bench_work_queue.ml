@@ -48,7 +48,8 @@ let withdraw_concord host n =
   let work n =
     for i = 1 to n do
       let ticket = Concord.Work_queue.add queue i in
-      if not (Concord.Work_queue.withdraw ticket) then failwith "taken"
+      if not (Concord.Work_queue.withdraw ticket) then
+        failwith "an item was taken, so it could not be withdrawn"
     done
   in
   Host.alone host work n

@@ -15,7 +15,7 @@ let take box n =
 let before seconds event =
   match Event.sync_before seconds event with
   | Some v -> v
-  | None -> failwith "a timeout"
+  | None -> failwith "a timeout passed, but it should never pass"
 
 let take_before seconds box n =
   let sum = ref 0 in

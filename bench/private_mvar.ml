@@ -25,7 +25,7 @@ type 'a mvar = {
 }
 
 let make_mvar () = { v = None; read = None; write = None }
-let too_many () = failwith "a second reader or writer"
+let too_many () = failwith "a private MVar has a second reader or writer"
 let is_empty m = Option.is_none m.v
 
 (* Requires that [m] is empty. *)

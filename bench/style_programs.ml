@@ -7,7 +7,7 @@ type program = { written : (module Program.WRITTEN); size : int -> size }
 
 let check_result (module P : Program.WRITTEN) n found =
   if found <> P.sequential n then
-    failwith "not what the sequential program finds"
+    failwith "the result differs from that of the sequential program"
 
 (* Reads the clock before the threads are spawned and after the last one has ended. *)
 let time_of_run program style n =
