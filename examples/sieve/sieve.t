@@ -18,7 +18,7 @@ The first primes, in each style:
   result: 2 3 5 7 11 13 ... 521 523 541
   as computed sequentially: yes
 
-Set-up only, and nothing to do:
+The threads are set up, but not started. Then a sieve has nothing to do:
 
   $ ./sieve.exe --style callcc -n 1000 -d | sed 's/[0-9.]* s$/(time)/'
   set-up: (time)
@@ -28,7 +28,7 @@ Set-up only, and nothing to do:
   result: nothing
   as computed sequentially: yes
 
-What it does not know:
+Wrong options are refused:
 
   $ ./sieve.exe --style fibers
   Usage: sieve [--help] [-d] [-n N] [--style=STYLE] [OPTION]…
