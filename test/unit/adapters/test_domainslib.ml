@@ -196,7 +196,7 @@ let torn_down () =
 let no_place name =
   Invalid_argument
     ("Concord_domainslib." ^ name
-   ^ ": the pool has no place for the calling domain; call attach before, from \
+   ^ ": the pool has no slot for the calling domain. First call attach from \
       the domain that uses Domainslib.Task.run or async")
 
 (* The domain that has the place must also tear the pool down. *)

@@ -165,7 +165,7 @@ let in_progress () =
 let no_domain name =
   Invalid_argument
     ("Concord_domainslib." ^ name
-   ^ ": the pool has no domain that would start the job; make it with \
+   ^ ": the pool has no domain that could start the job. Make it with \
       num_domains:1 or more, or call this inside of Domainslib.Task.run")
 
 let without_domains () =
@@ -188,8 +188,8 @@ let with_pool_of_none () =
     (fun num_domains ->
       raises "with_pool"
         (Invalid_argument
-           "Concord_domainslib.with_pool: num_domains must be at least 1, as \
-            the calling domain does not work for the pool") (fun () ->
+           "Concord_domainslib.with_pool: num_domains must be at least 1, \
+            because the calling domain does not work for the pool") (fun () ->
           with_pool ~num_domains ignore))
     [ 0; -1 ]
 

@@ -219,7 +219,9 @@ let bad_grace () =
     (fun (grace, shown) ->
       raises "grace"
         (Invalid_argument
-           (Printf.sprintf "Concord_domainslib.with_pool: a grace of %s seconds"
+           (Printf.sprintf
+              "Concord_domainslib.with_pool: grace must be at least 0, but is \
+               %s"
               shown))
         (fun () -> with_pool ~grace ~num_domains:1 ignore))
     [ (-1., "-1"); (Float.nan, "nan") ]
