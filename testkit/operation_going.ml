@@ -50,7 +50,7 @@ let one_goes_on s =
   let waiters = start_many s 3 in
   (match List.find_opt (fun w -> not (waits w)) waiters with
   | Some w ->
-      Trial.fail "task %d returned before any release, but it should wait"
+      Trial.fail "task %d does not wait, although there was no release yet"
         w.number
   | None -> ());
   release_by_hand s;

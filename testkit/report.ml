@@ -13,7 +13,7 @@ let passed t = broken t = []
 let verdict t clause =
   match List.find_opt (fun line -> line.clause = clause) t.lines with
   | Some line -> line.verdict
-  | None -> invalid_arg ("Report.verdict: no clause " ^ clause)
+  | None -> invalid_arg ("Report.verdict: the report has no clause " ^ clause)
 
 let count which t = List.length (List.filter which t.lines)
 
