@@ -18,7 +18,7 @@ let entities =
   [ ("lt", "<"); ("gt", ">"); ("quot", "\""); ("#39", "'"); ("apos", "'") ]
   @ [ ("amp", "&"); ("nbsp", " "); ("#x27", "'"); ("#45", "-") ]
 
-(* The position after the entity at [i], and what it stands for. *)
+(* Returns the position after the entity at [i], and its text. *)
 let entity html i =
   match String.index_from_opt html i ';' with
   | Some last when last - i < 8 -> (
@@ -80,8 +80,8 @@ let rec section json =
     sections = List.map section (to_list (member "children" json));
   }
 
-(* What stands in the interface, in its order: headings come from odoc's own list, the
-   rest from the anchors of the items. *)
+(* Returns the items of an interface in their order. Headings come from odoc's own list, and
+   the rest from the anchors of the items. *)
 let items content =
   let kinds = [ "val-"; "type-"; "exception-"; "module-" ] in
   let rec go i =
@@ -134,7 +134,7 @@ let read ~root file =
     is_module = html "type" <> "documentation";
     contents =
       List.map section (to_list (member "toc" json)) @ items (html "content");
-    (* The first is the list of all packages, which is the landing page here. *)
+    (* The first one is the list of all packages, which is the start page here. *)
     above =
       (match to_list (member "breadcrumbs" json) with
       | [] -> []
