@@ -14,7 +14,7 @@ let behind_in name (report : Debug.report) =
 let cycles_in name (report : Debug.report) =
   List.filter (List.exists (waits_in name)) report.cycles
 
-(* The report in which so many wait there. *)
+(* The first report in which [n] tasks wait there. *)
 let until_there name n =
   let found = ref (Debug.report ()) in
   eventually (Printf.sprintf "%d wait in %s" n name) (fun () ->

@@ -1,4 +1,4 @@
-(* Reports that a program that hangs makes on a signal, or by itself. *)
+(* Reports that a hanging program makes on a signal or by itself. *)
 
 open Concord_test_support
 open Check
@@ -11,7 +11,7 @@ let count part text =
 
 (* --- On a signal ------------------------------------------------------------- *)
 
-(* ThreadSanitizer has a thread of its own, so a program is never alone. *)
+(* A thread of ThreadSanitizer always exists, so a program is never alone. *)
 let unless_instrumented test = if instrumented then [] else [ test ]
 
 let whole child =
@@ -28,7 +28,7 @@ let sigquit () =
       Child.signal child Sys.sigquit;
       whole child)
 
-(* Again, and it goes on. *)
+(* Each further signal makes another report, and the program continues. *)
 let sigquit_again () =
   hung_with "sigquit" "stalls" (fun child ->
       Child.says child "ready";
@@ -84,7 +84,7 @@ let stall () =
       Child.reports child " may wake the tasks that wait.\n";
       whole child)
 
-(* The limit is longer than the test. *)
+(* The limit for stalls is longer than the test, so only the cycle can be reported. *)
 let busy () =
   hung_with "stall=100" "busy" (fun child ->
       Child.reports child
@@ -92,7 +92,8 @@ let busy () =
       Child.reports child "Cycle of 2: each waits for what the next one holds\n";
       no "a stall" (contains (Child.so_far child) "no task has gone on"))
 
-(* A task that waits for another one, and then one more whose wait the system ends. *)
+(* One task waits for another one. Then a further task waits for an event of the system,
+   which can still wake them. *)
 let idle () =
   let open Concord in
   Tools.Debug.keep_waits ();
@@ -161,7 +162,8 @@ let each_stall_once () =
 
 (* --- Alone ------------------------------------------------------------------- *)
 
-(* The threads that report are no company. *)
+(* The threads that report must not count as company, so each wait that nothing can end
+   raises. *)
 let alone words role =
   hung_with words role (fun child ->
       List.iter (Child.says child)
@@ -189,7 +191,7 @@ let not_alone () =
       Child.says child "the child went on\n";
       Child.ends child)
 
-(* --- The words ---------------------------------------------------------------- *)
+(* --- The words of CONCORD_DEBUG ----------------------------------------------- *)
 
 let counts ?debug expected =
   Child.during ?debug "hung.exe" "counts" (fun child ->

@@ -40,7 +40,7 @@ let fork_promise () =
       Mvar.put box ();
       Concord_fifo.join waiting)
 
-(* The owner of the scope waits for both of its tasks, not for a daemon. *)
+(* The scope's owner waits for both of its tasks, but not for a daemon. *)
 let scope () =
   Concord_fifo.run (fun () ->
       let a = Mvar.create_empty () and b = Mvar.create_empty () in
@@ -79,7 +79,7 @@ let scopes_while_asked () =
   Concord_fifo.run (fun () ->
       let box = Mvar.create_empty () in
       let waits = Concord_fifo.fork (fun () -> Mvar.take box) in
-      (* Once it waits, reports name those who hold what is waited for. *)
+      (* Reports look for holders only if a task waits, so make one wait. *)
       let pause = Concord_fifo.yield in
       ignore (the_wait pause (waits_by "Mvar.take") : Debug.wait);
       let before = Atomic.get reports in
@@ -96,7 +96,7 @@ let scopes_while_asked () =
   Domain.join domain;
   int "nobody waits" 0 (List.length (waits ()))
 
-(* The task that has opened the scope holds what a task of the scope waits for. *)
+(* The task that opened the scope holds a mutex for which a task of the scope waits. *)
 let cycle_over_scope () =
   Concord_fifo.run (fun () ->
       let mutex = Mutex.create () in
@@ -117,7 +117,7 @@ let cycle_over_scope () =
       Concord_fifo.join owner);
   int "nobody waits" 0 (List.length (waits ()))
 
-(* A task that was resumed is ready, and its loop is busy. *)
+(* A resumed task counts as ready while its loop is busy. *)
 let resumed () =
   Concord_fifo.run (fun () ->
       let mvar = Mvar.create_empty () in
@@ -134,7 +134,8 @@ let resumed () =
       Concord_fifo.join task;
       int "it has gone on" before (List.length (Concord__Waits.resumed ())))
 
-(* A loop that sleeps is not one more task: so it is said where the thread waits. *)
+(* A sleeping loop isn't another task. The report shows it as the place where the thread
+   waits. *)
 let loops () =
   let ready = Promise.create () and box = Mvar.create_empty () in
   let join =
