@@ -1,11 +1,11 @@
-(* As test_heap_memory, on the hosts of others. *)
+(* The test of [test_heap_memory] on hosts of other libraries. *)
 
 open Concord_test_support
 module Pool = Domainslib.Task
 
 let eio () = Eio_main.run (fun _ -> Round.run ())
 
-(* One pool for all rounds: each leaves some words of Domainslib's. *)
+(* All rounds use one pool, because each pool leaves some words of Domainslib's behind. *)
 let pool = lazy (Pool.setup_pool ~num_domains:1 ())
 
 let task () =
