@@ -69,7 +69,7 @@ let many_tasks () =
             say (n + 1 + i))
       done;
       Promise.fill p ();
-      (* However many they are: they became ready before this task. *)
+      (* All the tasks became ready before this task, so they run before it does. *)
       Fifo.yield ();
       say (n + 1));
   yes "the order" (List.rev !order = List.init ((2 * n) + 1) succ)
@@ -150,8 +150,8 @@ let join_elsewhere () =
   Domain.join domain;
   int "both were told" 2 (Atomic.get joined)
 
-(* The failure counts as joined from the moment of failing, even if those who are
-   told have their turn only after [run] has returned. *)
+(* The failure counts as joined from the moment when the task fails. This must hold even if
+   the joining tasks run only after [run] has returned. *)
 let joined_by_another_host () =
   let joiner =
     Fifo.run (fun () ->
@@ -256,7 +256,7 @@ let nothing_printed () =
   Alcotest.(check string) "output" "" (printed fail)
 
 let stack_is_constant () =
-  (* A million switches, and a task that is forked in a task, 100,000 deep. *)
+  (* Switches a million times, and nests forks 100,000 deep. *)
   Fifo.run (fun () ->
       task (fun () ->
           for _ = 1 to 500_000 do
@@ -287,7 +287,7 @@ let outside () =
   in
   all ();
   in_thread all;
-  (* A thread made by a task is not the task. *)
+  (* A thread that a task starts isn't the task. *)
   Fifo.run (fun () -> in_thread all);
   in_domain all
 
@@ -302,7 +302,8 @@ let an_inner_unhandled_effect_is_the_users () =
   end in
   let f () = Fifo.run (fun () -> Effect.perform M.Mine) in
   raises "run" (Effect.Unhandled M.Mine) f;
-  (* [fork]'s function runs at once: its exception is not the caller's. *)
+  (* [fork] calls the function at once, but its exception must not reach the caller of
+     [fork]. *)
   let f () = Fifo.run (fun () -> task (fun () -> Effect.perform M.Mine)) in
   raises "a task" (Effect.Unhandled M.Mine) f
 
@@ -340,7 +341,7 @@ let value_is_not_kept () =
   let waiter =
     Fifo.fork @@ fun () ->
     take ();
-    (* It runs on: only the scheduler could still know the value. *)
+    (* The task is still running, so only the scheduler could keep the value alive. *)
     Gc.full_major ();
     no "the value that it waited for is kept" (Weak.check seen 0)
   in
@@ -363,15 +364,16 @@ let words_each most wait () =
     Promise.fill gate ();
     yes (Printf.sprintf "%.1f words" words) (words < most))
 
-(* Beside its stack: 40, and its share of the scheduler's arrays. In bytecode the stack is
-   among them. *)
-(* A handler that is not written in the syntax of OCaml 5.3 has some blocks more. *)
+(* A task takes 40 words and its share of the scheduler's arrays, without its stack. In
+   bytecode the stack would count too. *)
+(* Before OCaml 5.3, a handler can't be written in the new syntax and takes some more
+   blocks. *)
 let most_words_of_a_task =
   if Concord_test_support.Interrupting.is_before_5_3 then 55. else 45.
 
 let words_of_a_task = words_each most_words_of_a_task Promise.await
 
-(* With the timeout, its task and its scope. *)
+(* This includes the timeout, its task and its scope. *)
 let words_of_a_timeout =
   words_each 200. (fun gate ->
       ignore (Tasks.with_timeout 1000. (fun () -> Promise.await gate)))

@@ -6,7 +6,7 @@ module Fifo = Concord_fifo
 
 exception Boom
 
-(* Waits, and says how the wait ended. *)
+(* Waits, and reports how the wait ended. *)
 let await say name p =
   match Promise.await p with
   | () -> say (name ^ " resumed")
@@ -82,7 +82,7 @@ let sticky cancellation () =
         refused "yield" Fifo.yield;
         refused "fork" (fun () -> ignore (Fifo.fork (fun () -> assert false)));
         refused "scope" (fun () -> Fifo.Scope.run (fun _ -> Fifo.yield ()));
-        (* What need not suspend goes on. *)
+        (* Operations that need not suspend still succeed. *)
         Promise.await (Promise.of_value ());
         int "take" 1 (Mvar.take (Mvar.create 1));
         ended := true
@@ -105,7 +105,7 @@ let ended_or_twice () =
   Fifo.cancel h;
   Fifo.yield ()
 
-(* What an ended task left behind must not reach those that came after it. *)
+(* The resumer of a task that has ended must not resume a later one. *)
 let ended_reaches_no_other () =
   traced [ "b resumed"; "c resumed" ] @@ fun say ->
   let p = Promise.create () and kept = ref (fun _ -> true) in
@@ -140,7 +140,8 @@ let from_elsewhere place () =
   Promise.fill p ();
   await say "main" p
 
-(* The scheduler sleeps, in a host that shows it, when the request comes. *)
+(* The cancellation comes while the scheduler sleeps. Its host is [Hand], which shows that
+   it sleeps. *)
 let wakes_the_loop place () =
   traced [ "asleep"; "a unwound" ] @@ fun say ->
   let never = Promise.create () and handle = Mvar.create_empty () in
@@ -213,7 +214,7 @@ let a_parent_in_fork () =
            say "child";
            Fifo.cancel me)
         : Fifo.handle);
-    (* [f] was called: fork must not raise. *)
+    (* The function was called already, so [fork] must not raise. *)
     say "parent goes on";
     try Fifo.yield () with Fifo.Cancelled -> say "then raised"
   in
@@ -260,11 +261,12 @@ let cancelled_in_join_too_late () =
   in
   Promise.fill gate ();
   Fifo.cancel joiner;
-  (* Its turn comes after that of [h], whose failure must reach somebody. *)
+  (* The joiner runs after [h]. Its join counts, because the failure of [h] must be reported
+     somewhere. *)
   Fifo.join joiner
 
 let not_its_own_cancelled () =
-  (* [Cancelled] raised by a task that nobody cancelled is a failure. *)
+  (* A task that raises [Cancelled] without having been cancelled has failed. *)
   raises "run" Fifo.Cancelled (fun () ->
       Fifo.run (fun () ->
           ignore (Fifo.fork (fun () -> raise Fifo.Cancelled) : Fifo.handle)))
@@ -302,8 +304,8 @@ let protect_raises () =
   in
   Fifo.join h
 
-(* A task that was cancelled lazily is unwound after so many turns of others, if not
-   before; and then it needs its own. *)
+(* A lazily cancelled task is unwound after at most this many turns of other tasks. It then
+   needs a turn itself. *)
 let turns_of_lazy_ones = 256
 
 (* Each step takes one turn. *)
@@ -367,7 +369,7 @@ let main_is_cancelled () =
 
 let wait_for_ever () = Promise.await (Promise.create ())
 
-(* It is running when it is cancelled, and then returns; another one waits. *)
+(* The task is cancelled while it runs, and then returns. Another task waits. *)
 let main_does_not_wait cancellation () =
   traced [ "unwound"; "raised" ] @@ fun say ->
   let main () =
@@ -380,7 +382,7 @@ let main_does_not_wait cancellation () =
   (match Fifo.run ~cancellation main with
   | _ -> say "returned"
   | exception Fifo.Cancelled -> say "raised");
-  (* The same for a run in a task that goes on. *)
+  (* The same for an inner run in a task that continues afterwards. *)
   Fifo.run @@ fun () ->
   raises "a run inside" Fifo.Cancelled (fun () ->
       Fifo.run (fun () -> Fifo.cancel (Fifo.self ())));
@@ -458,7 +460,7 @@ let in_block_that_gives cancellation () =
 
 (* --- Memory of a loop that is never idle ---------------------------------- *)
 
-(* After enough turns for what was cancelled lazily. *)
+(* Runs enough turns for all lazily cancelled tasks to be unwound. *)
 let live_words () =
   for _ = 1 to 2 * turns_of_lazy_ones do
     Fifo.yield ()
@@ -466,8 +468,8 @@ let live_words () =
   Gc.full_major ();
   (Gc.quick_stat ()).heap_words
 
-(* [step] again and again leaves nothing behind. While the program is debugged, there are
-   notes of the last thousands of waits. *)
+(* [step] leaves nothing behind, however often it runs. A debugged program keeps records of
+   the last few thousand waits, so it is left out. *)
 let leaves_nothing ?cancellation step () =
   if not debugged then (
     Fifo.run ?cancellation @@ fun () ->

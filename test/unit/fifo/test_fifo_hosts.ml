@@ -56,7 +56,8 @@ let cancelled_in_fifo () =
   Fifo.join h;
   int "withdrawn" 0 (Promise.waiters never)
 
-(* An unwinding task may wait again, under protect: run stays until it ends. *)
+(* A cancelled task may wait again within [protect], so [run] must not return before it has
+   ended. *)
 let cancelled_slowly () =
   traced [ "unwinding"; "outer goes on"; "unwound"; "run raised" ] @@ fun say ->
   Fifo.run @@ fun () ->
@@ -82,8 +83,8 @@ let in_pool_tasks () =
   with_pool @@ fun pool ->
   let n = 40 in
   let boxes = Array.init n (fun _ -> Mvar.create_empty ()) in
-  (* A ring: task i waits for its neighbour, in a scheduler of its own, which
-     may continue on another domain. *)
+  (* The tasks form a ring. Each waits for its neighbour, in a scheduler of its own that may
+     continue on another domain. *)
   let ring i () =
     Fifo.run (fun () ->
         let v = Fifo.fork_promise (fun () -> Mvar.take boxes.(i)) in
@@ -160,7 +161,7 @@ let in_order_from_a_domain () =
     p
   in
   let promises = List.map wait [ "a"; "b"; "c" ] in
-  (* The loop does not run meanwhile. *)
+  (* The loop doesn't run meanwhile. *)
   in_domain (fun () -> List.iter (fun p -> Promise.fill p ()) promises)
 
 let while_busy place () =
@@ -228,7 +229,7 @@ let eio_inside () =
         (fun () ->
           say "fiber fills";
           Promise.fill p 3));
-  (* The loop of Eio has ended: the task's host is Fifo again. *)
+  (* Eio's loop has ended, so the task's host is Fifo again. *)
   let q = Promise.create () in
   fork (fun () -> Promise.fill q ());
   Promise.await q;
@@ -285,7 +286,7 @@ let pool_inside () =
     Pool.await pool filler;
     Pool.await pool waiter
   in
-  (* Alone with the caller: only the inner loop can run the other task. *)
+  (* The pool has only the caller's domain, so the inner loop has to run the other task. *)
   let pool = Pool.setup_pool ~num_domains:0 () in
   Fifo.run (fun () ->
       int "value" 4 (Pool.run pool (exchange pool));
@@ -318,8 +319,8 @@ let pool_and_eio () =
 
 type _ Effect.t += Move : unit Effect.t
 
-(* The scheduler knows itself to be the innermost one on its domain, goes on on another
-   one, and a loop is started in its task there. *)
+(* The scheduler has found out that it is the innermost one on its domain. It then continues
+   on another domain, where its task starts a loop. *)
 let eio_after_moving () =
   traced [ "fiber waits"; "fiber got 3"; "fifo goes on" ] @@ fun say ->
   let task () =
@@ -345,7 +346,7 @@ let eio_after_moving () =
   Effect.Deep.try_with task () { effc }
 
 let others_go_on_beside_a_pool () =
-  (* What blocks in a foreign loop blocks its domain, not other domains. *)
+  (* A foreign loop that blocks stops its own domain but no other. *)
   with_pool @@ fun pool ->
   let box = Mvar.create_empty () in
   let domain = Domain.spawn (fun () -> Fifo.run (fun () -> Mvar.put box 1)) in
