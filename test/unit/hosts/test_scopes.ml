@@ -1,4 +1,4 @@
-(* Tasks that a task starts, on hosts that say how. *)
+(* A task starts other tasks, on hosts that offer a way to do so. *)
 
 open Concord
 open Concord.Tools
@@ -17,7 +17,7 @@ module A =
 
 exception Boom
 
-(* --- Who says how ---------------------------------------------------------- *)
+(* --- Hosts that offer scopes ----------------------------------------------- *)
 
 let says expected place () =
   place (fun () ->
@@ -50,7 +50,7 @@ let places =
     ("Eio in Fifo in Eio", within eio (within fifo eio), true);
   ]
 
-(* --- What they do ---------------------------------------------------------- *)
+(* --- Tasks in scopes ------------------------------------------------------- *)
 
 let scope f =
   match Host_kit.scopes () with

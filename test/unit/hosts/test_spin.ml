@@ -1,4 +1,4 @@
-(* Whether, and how long, to look. *)
+(* Decides whether and how long a task spins. *)
 
 open Concord_test_support
 open Check
@@ -9,7 +9,8 @@ exception Boom
 let never_ready () = false
 let looks t = Spin.begin_turns t > 0
 
-(* How many waits pass without a look; the next one looks, and [end_ ()] ends that. *)
+(* Counts the waits that pass without a spin. The next one has begun to spin, and the caller
+   has to end that. *)
 let rec skipped ?(n = 0) t =
   if n > 1_000 then Alcotest.fail "it does not look any more"
   else if looks t then n
@@ -38,7 +39,8 @@ let learns () =
     [ 0; 1; 3; 7; 15; 31; 63; 127; 255; 511; 511 ]
     (List.init 11 look)
 
-(* A gain now and then must not bring back many looks in vain; several in a row do. *)
+(* A success now and then must not bring back many unsuccessful spins. Several successes in
+   a row must. *)
 let forgets () =
   let t = Spin.create () in
   let gain () =
@@ -53,7 +55,8 @@ let forgets () =
   Spin.end_turns t ~gained:true;
   int "after a gain" 0 (skipped t);
   in_vain t;
-  (* 9, halved, and one more *)
+  (* The level was 9. The success halved it, and the failure added one, which makes 5 and
+     2^5 - 1 skipped waits. *)
   int "after a gain, and a look in vain" 31 (skipped t);
   Spin.end_turns t ~gained:true;
   gain ();
@@ -75,7 +78,7 @@ let threads_learn () =
   no "skipped" (Spin.until t (fun () -> Alcotest.fail "it looks"));
   yes "looks again" (Spin.until t (fun () -> true))
 
-(* Others of the domain go on while one looks. *)
+(* Other threads of the domain run while one spins. *)
 let yields () =
   let t = Spin.create () and turns = Atomic.make 0 in
   let stop = Atomic.make false in
@@ -91,7 +94,8 @@ let yields () =
   no "never" (Spin.until t never_ready);
   let meanwhile = Atomic.get turns - before in
   Atomic.set stop true;
-  (* Each 16th look: by the clock alone it would have none, or one. *)
+  (* The spinning thread yields at each 16th look. If it yielded by the clock alone, the
+     other thread would have one turn at most. *)
   yes "it had turns" (meanwhile > 10)
 
 let prepares () =
@@ -104,7 +108,7 @@ let prepares () =
   no "it does not look" (Spin.until ~prepare t ready);
   int "not then" 2 !prepared
 
-(* For models. *)
+(* Models limit the number of looks. *)
 let limited () =
   let t = Spin.create () and calls = ref 0 in
   let ready () =
@@ -126,10 +130,10 @@ let leaves () =
     Spin.leave_turns t
   done
 
-(* --- Others that sleep --------------------------------------------------------- *)
+(* --- Other tasks that sleep ---------------------------------------------------- *)
 
-(* The one that waits is behind those in the queue of their structure, and would have its
-   turn before them. *)
+(* A new waiter is behind the sleeping ones in their structure's queue. If it spun, it would
+   run before them. *)
 let others_sleep () =
   let t = Spin.create () in
   let ended x f = try f () with Boom when x -> () in
@@ -143,7 +147,8 @@ let others_sleep () =
   one true;
   int "nobody does" 0 (skipped t)
 
-(* The first waits are before it began to sleep. *)
+(* A task that has slept during all of the recent waits no longer counts. At first, some of
+   those waits came before it slept. *)
 let others_stay () =
   let t = Spin.create () in
   Spin.sleeping t (fun () ->
@@ -173,7 +178,7 @@ let at_once () =
       Spin.at_once t (fun () -> raise Boom));
   int "that teaches nothing" 0 (skipped t)
 
-(* The others of the loop have a turn now and then. *)
+(* Other tasks of the loop must have a turn now and then. *)
 let not_for_ever () =
   let t = Spin.create () in
   let rec in_a_row n =
@@ -204,7 +209,7 @@ let one_at_a_time () =
   yes "a task looks" (looks t);
   ignore (within () : bool);
   in_vain t;
-  (* Those that were not allowed to are not among them. *)
+  (* Waits that weren't allowed to spin don't count as skipped. *)
   int "skipped" 1 (skipped t)
 
 let raises_out_of_it () =
@@ -223,7 +228,7 @@ let never () =
   Spin.never t;
   never_looks t
 
-(* It is meant for those who look at that moment, too. *)
+(* [never] also holds for a task that spins at that moment. *)
 let never_again () =
   let t = Spin.create () in
   yes "it looks" (looks t);
@@ -233,7 +238,7 @@ let never_again () =
 
 (* --- Paces ----------------------------------------------------------------------- *)
 
-(* How often [f] is called, which succeeds at call number [at]. *)
+(* Returns how often [f] is called, if it succeeds at call number [at]. *)
 let calls pace at =
   let t = Spin.create () and calls = ref 0 in
   let f x y z =
@@ -258,7 +263,7 @@ let paces () =
   check "mutex" Spin.mutex;
   check "bulk" Spin.bulk
 
-(* It is called again only when it has changed the atomic. *)
+(* [f] is called again only when the atomic has changed. *)
 let at_changes () =
   let t = Spin.create () and calls = ref 0 and word = Atomic.make 0 in
   let f changes found () =
@@ -286,7 +291,7 @@ let () =
   in
   run "Spin"
     [
-      (* Not after a domain was made. *)
+      (* These come first, because no domain may have been spawned. *)
       ( "one domain",
         [ test "nobody looks" alone; test "nor attempts" paces_alone ] );
       ( "two domains",

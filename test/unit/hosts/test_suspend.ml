@@ -55,7 +55,7 @@ let mini_in_fifo () =
           say "resumed");
       ]
   in
-  (* Mini blocks its thread: a promise that is filled by another. *)
+  (* Mini blocks its thread, so another thread has to fill the promise. *)
   let filler =
     Thread.create
       (fun () ->
@@ -172,10 +172,10 @@ let kcas_transaction () =
   in_domain (fun () -> Kcas.Loc.set b 1);
   int "sum" 2 (Promise.await sum)
 
-(* --- An effect that is another one's ------------------------------------------ *)
+(* --- An unhandled effect of another wait -------------------------------------- *)
 
-(* A host that ends a wait, before or after it has called [block], with the exception that
-   says that the effect of another wait was unhandled. *)
+(* The host ends a wait with the exception that another wait's effect was unhandled. It does
+   so before or after it has called [block]. *)
 let foreign_unhandled ~calls_block () =
   let other = Effect.Unhandled (Suspend.Suspend (fun _ -> Some ())) in
   let effc : type a.
@@ -197,7 +197,7 @@ let foreign_unhandled ~calls_block () =
     () { effc };
   int "nobody waits" 0 (Mvar.waiters box)
 
-(* Nobody handles it: the thread waits, and is told what is known. *)
+(* The effect is unhandled, so the thread waits. *)
 let own_unhandled () =
   let box = Mvar.create_empty () in
   beside

@@ -1,5 +1,5 @@
-(* Scopes, [both], [all] and [yield] in tasks of schedulers that are reached by
-   plug-ins which do not say how they start tasks. *)
+(* Scopes, [both], [all] and [yield] in tasks of schedulers whose plug-ins don't say how
+   tasks are started. *)
 
 open Concord_test_support
 open Concord_test_hosts
