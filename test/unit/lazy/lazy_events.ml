@@ -1,4 +1,4 @@
-(* The event that a lazy value is forced. *)
+(* The event that a lazy value has been forced. *)
 
 open Concord
 open Concord_test_support
@@ -44,7 +44,7 @@ let during () =
   int "watcher" 2 (Hand.result watcher);
   int "computed" 1 !runs
 
-(* In its own computation, the event is not ready. *)
+(* The event isn't ready in the value's own computation. *)
 let within () =
   let self = ref Event.never in
   let t, _ = counted (fun () -> Event.poll !self = None) in
@@ -85,7 +85,7 @@ let leaves_nothing lose () =
     round ()
   done;
   int "words, after many" before (words t);
-  (* Among others that stay. *)
+  (* Here another watcher stays. *)
   let stays = watch t in
   let before = words t in
   round ();
