@@ -1,4 +1,4 @@
-(* Of tasks of [concord.fifo], and of threads. *)
+(* Lost tasks of [concord.fifo], and lost threads. *)
 
 open Concord
 open Concord.Tools
@@ -19,7 +19,7 @@ let in_forked_task wait =
 
 let lazily wait = Concord_fifo.run ~cancellation:`Lazy (fun () -> told wait)
 
-(* The one that waits for the other is not lost, and learns what happened. *)
+(* The joining task isn't lost. It gets the exception of the task that it joins. *)
 let joined wait =
   Concord_fifo.run (fun () ->
       let task = Concord_fifo.fork wait in
@@ -34,7 +34,7 @@ let in_a_handler wait =
 let in_fifo_in_fifo wait =
   Concord_fifo.run (fun () -> Concord_fifo.run (fun () -> told wait))
 
-(* Performed, not through the library. *)
+(* Performs the effect directly instead of calling the library. *)
 let[@inline never] performs () =
   Effect.perform (Suspend.Suspend (fun (_ : unit Suspend.resumer) -> None));
   ignore (Sys.opaque_identity () : unit)
@@ -44,7 +44,7 @@ let performed () =
   yes "the task was told" was_told;
   yes "the report shows performs" (contains report "performs")
 
-(* What it holds is given back. *)
+(* The lost task must release the mutex that it holds. *)
 let unwinds () =
   let (), _ =
     with_report (fun () ->
@@ -56,7 +56,7 @@ let unwinds () =
   in
   ()
 
-(* Each is kept alive only by what will resume it. *)
+(* Each task is kept alive only by the code that will resume it. *)
 let awaited () =
   Concord_fifo.run (fun () ->
       let box = Mvar.create_empty () and gate = Latch.create 1 in
@@ -113,10 +113,11 @@ let scope_is_cancelled () =
   | exception Exit -> ());
   int "it is gone" 0 (Promise.waiters never)
 
-(* The thread's stack keeps the promise alive: the program would wait for ever. *)
+(* If the thread waited in a structure, its stack would keep that alive, and the program
+   would hang. *)
 let thread wait = told wait
 
-(* A host that answers [true] twice. *)
+(* A host whose resumer returns [true] twice. *)
 let second_resumption () =
   let open Effect.Deep in
   let effc (type a) (e : a Effect.t) : ((a, _) continuation -> _) option =

@@ -1,5 +1,5 @@
-(* The last thread of a program waits in structures: without the library's support for
-   tests, which has a thread of its own. *)
+(* The last thread of a program waits in structures. The program doesn't use the library's
+   support for tests, because that has a thread of its own. *)
 
 open Concord
 open Lost
@@ -12,8 +12,8 @@ let check what condition =
 
 let last = "no other thread is left"
 
-(* What was joined is listed until the system has ended it, which it may do late; and so
-   long a thread that begins to wait is not the last one. *)
+(* A joined thread counts until the system has ended it, which may be late. Until then, a
+   thread that begins to wait isn't the last one. *)
 let rec until_alone ?(tries = 20_000) () =
   if Concord__Others.may_wake ~asleep:0 then begin
     check "the others have ended" (tries > 0);
@@ -40,7 +40,7 @@ let told () =
   check "nobody waits" (Mvar.waiters box = 0);
   check "the mutex is free" (Mutex.try_lock mutex)
 
-(* A structure that the program refers to, so that the collector does not find the task. *)
+(* The program refers to this mutex, so the collector doesn't find the task. *)
 let mutex = Mutex.create ()
 
 let[@inline never] locks_twice () =
@@ -84,7 +84,7 @@ let () =
   told_in_fifo ();
   nothing "a task of fifo" (fun () ->
       Concord_fifo.run (fun () -> Event.sync (Event.timeout 0.01)));
-  (* Then the thread is not told. *)
+  (* If a signal is handled, the wait isn't reported, because the handler could end it. *)
   let handle_signals = Concord__Others.handle_signals in
   check "no signal is handled" (not (handle_signals ()));
   let before = Sys.signal Sys.sigalrm (Sys.Signal_handle ignore) in
