@@ -14,7 +14,7 @@ let is_drained what value (ended : _ Shutdown.ended) =
   no (what ^ ": cut short") ended.cut_short;
   yes (what ^ ": failures") (ended.failures = [])
 
-(* --- Drained ---------------------------------------------------------------- *)
+(* --- The service drains in time --------------------------------------------- *)
 
 let drained () =
   traced [ "main"; "close a"; "close b"; "x"; "end" ] @@ fun say ->
@@ -106,7 +106,7 @@ let main_fails () =
           explode ()));
   int "closed again" 2 !closed
 
-(* --- Cut short ---------------------------------------------------------------- *)
+(* --- The service is cut short ------------------------------------------------- *)
 
 let stopped = Promise.of_value ()
 
