@@ -1,5 +1,5 @@
-(* A bounded buffer made of a mutex and two conditions, between threads, domains and
-   tasks of Fifo. *)
+(* A bounded buffer made of a mutex and two conditions, shared by threads, domains and tasks
+   of Fifo. *)
 
 open Concord
 open Concord_test_support

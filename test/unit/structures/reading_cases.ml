@@ -1,4 +1,4 @@
-(* What holds for each queue that is read to its end. *)
+(* Cases for each queue that can be read to its end. *)
 
 open Concord
 open Concord_test_support
@@ -18,7 +18,7 @@ module type Queue = sig
   val waiters : 'a t -> int
 
   val room : int
-  (** So many items are added before a task waits. *)
+  (** The number of items that can be added before a task waits. *)
 
   include Concord__Reader.S with type 'a t := 'a t
 end
@@ -107,7 +107,7 @@ module Cases (Q : Queue) = struct
     Hand.settle ();
     option "nothing was lost" (Some 1) (finish last);
     finish feeder;
-    (* Too late: it was given its item. *)
+    (* The task already has its item, so it is too late to cancel it. *)
     let sink, q = Q.create () in
     let task = next q in
     let feeder = feed ~close:false sink [ 1 ] in
@@ -213,7 +213,7 @@ module Cases (Q : Queue) = struct
     in
     ints "what was there at the end" [ 1 ] last
 
-  (* Each item goes to one of two readers. *)
+  (* Each item goes to one of the two readers. *)
   let between_domains () =
     let n = 2000 in
     let sink, q = Q.create () in

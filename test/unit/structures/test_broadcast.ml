@@ -6,7 +6,7 @@ let ints what = Alcotest.(check (list int)) what
 let waiting s n = int "waiters" n (Broadcast.waiters s)
 let receiver s = Hand.start (fun () -> Broadcast.receive s)
 
-(* All that is there. *)
+(* Receives all values that are there. *)
 let rec rest s =
   match Broadcast.try_receive s with
   | Some v -> v :: rest s
@@ -127,7 +127,7 @@ let drops_the_oldest () =
   ints "drain" [ 7; 8; 9 ] (Broadcast.drain a);
   ints "a late one" [] (rest (Broadcast.subscribe t))
 
-(* It is told of all that it has missed when it looks. *)
+(* A subscription counts all missed values when it reads. *)
 let told_when_it_looks () =
   let t = keeps 1 in
   let s = Broadcast.subscribe t in
@@ -282,7 +282,7 @@ let closed_while_senders_wait () =
 
 (* --- Memory where values are dropped ------------------------------------------ *)
 
-(* In two subscriptions of which only one is read. *)
+(* Of two subscriptions, only one is read. *)
 let slow_subscription () =
   let t = keeps 10 in
   let s = Broadcast.subscribe t and slow = Broadcast.subscribe t in
@@ -303,7 +303,7 @@ let slow_subscription () =
 
 (* --- Memory --------------------------------------------------------------- *)
 
-(* Nobody sends, and those who come give up: they and their subscriptions go. *)
+(* No task sends, and the receivers give up. They and their subscriptions must not be kept. *)
 let given_up () =
   let t = Broadcast.create () in
   let stays = Broadcast.subscribe t in
@@ -321,7 +321,7 @@ let given_up () =
   Hand.settle ();
   int "one stayed" 1 (Hand.result task)
 
-(* How many of 100 values, which [f] sends, are alive. *)
+(* Counts how many of 100 values that [f] sends are alive. *)
 let kept f =
   let t = Broadcast.create () in
   let s = Broadcast.subscribe t in
@@ -354,7 +354,8 @@ let what_is_kept () =
          for _ = 1 to 60 do
            receive s
          done));
-  (* The last value is in the link that the subscription has passed. *)
+  (* Even the last value must not be kept, although it was in the link that the subscription
+     has passed. *)
   int "received" 0
     (kept (fun _ s send ->
          all send;

@@ -135,7 +135,7 @@ let behind_itself () =
   let t = Channel.create () in
   let a = Hand.start (fun () -> Event.sync (both t 1)) in
   yes "cancel" (Hand.cancel a);
-  (* [a] is not unwound: its waiters refuse. *)
+  (* [a] isn't unwound, so its waiters refuse. *)
   let b = Hand.start (fun () -> Event.sync (both t 2)) in
   let c = receiver t in
   Hand.settle ();

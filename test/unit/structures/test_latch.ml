@@ -70,7 +70,7 @@ let up_and_down () =
       Latch.count_up t);
   int "unchanged" max_int (Latch.count t)
 
-(* Each task begins others, and whoever waits sees the end of all. *)
+(* Each task starts others. The waiter must see that all have ended. *)
 let growing () =
   let t = Latch.create 2 and ended = Atomic.make 0 in
   let rec work depth () =

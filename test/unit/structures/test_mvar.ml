@@ -88,7 +88,7 @@ let modify_raises () =
           culprit ();
           (2, ())));
   option "the old value" (Some 1) (content t);
-  (* The same for one that waited. *)
+  (* The same for a task that has waited. *)
   let task =
     Hand.start (fun () ->
         Mvar.modify t (fun _ ->
@@ -132,7 +132,8 @@ let cancelled_while_held () =
   Hand.result holder;
   option "the value" (Some 1) (content t)
 
-(* They never wait, overtake nobody who does, and treat a held box as an empty one. *)
+(* These operations never wait, don't overtake waiters, and treat a held box as an empty
+   one. *)
 let trying () =
   let t = Mvar.create_empty () in
   option "nothing to take" None (Mvar.try_take t);

@@ -1,4 +1,4 @@
-(* Reading a queue to its end: the same names in all queues. *)
+(* Reading a queue to its end. All queues have the same functions for it. *)
 
 open Concord
 open Concord_test_support
@@ -58,7 +58,7 @@ module Of_broadcast = Cases (struct
     (t, subscribe t)
 end)
 
-(* Each subscription drains its own. *)
+(* Each subscription drains its own values. *)
 let drain_subscriptions () =
   let t = Broadcast.create () in
   let a = Broadcast.subscribe t in
@@ -70,7 +70,7 @@ let drain_subscriptions () =
   ints "what came since" [ 3 ] (Broadcast.drain a);
   ints "of the other" [ 2; 3 ] (Broadcast.drain b)
 
-(* Several senders wait; each learns that it was received. *)
+(* Several senders wait. Each must learn that its value was received. *)
 let drain_senders () =
   let t = Channel.create () in
   let send v = Hand.start (fun () -> Channel.send t v) in

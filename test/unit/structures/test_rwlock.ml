@@ -17,14 +17,14 @@ let writer t say name =
       Rwlock.write_lock t;
       say name)
 
-(* "r1 w1 r2": readers and writers, in the order of their arrival. *)
+(* Starts readers and writers in the order of names such as "r1 w1 r2". *)
 let come t say names =
   let come name =
     if name.[0] = 'r' then reader t say name else writer t say name
   in
   List.map come (String.split_on_char ' ' names)
 
-(* Serves all, and says when somebody unlocks. *)
+(* Serves all tasks, and reports each unlock. *)
 let unlock_all t say =
   let unlock_one () =
     match Rwlock.write_unlock t with
@@ -51,7 +51,7 @@ let order ?prefer names expected () =
 
 let writers_first = `Writers
 
-(* --- Who may enter -------------------------------------------------------- *)
+(* --- Which tasks may enter ------------------------------------------------ *)
 
 let sharing ?prefer () =
   let t = Rwlock.create ?prefer () in
@@ -67,7 +67,7 @@ let sharing ?prefer () =
   Rwlock.write_unlock t;
   yes "free" (Rwlock.try_read_lock t)
 
-(* A reader behind a writer that waits does not enter, nor does one that tries. *)
+(* A reader behind a waiting writer must not enter, even if it only tries. *)
 let behind_a_writer ?prefer () =
   let t = Rwlock.create ?prefer () in
   Rwlock.read_lock t;
@@ -86,8 +86,8 @@ let behind_a_writer ?prefer () =
   Hand.result r;
   yes "they share" (Rwlock.try_read_lock t)
 
-(* With [`Writers] one that comes late still goes before the readers; they enter when
-   no writer is left. *)
+(* With [`Writers], a writer that comes late still precedes the readers. The readers enter
+   when no writer is left. *)
 let late_writer ?prefer expected () =
   traced (String.split_on_char ' ' expected) @@ fun say ->
   let t = Rwlock.create ?prefer () in
@@ -146,7 +146,8 @@ let within () =
   Hand.unwind r;
   free ()
 
-(* Readers come in up to the first writer; with [`Writers] none do while one waits. *)
+(* All readers in front of the first writer enter. With [`Writers], none does while a writer
+   waits. *)
 let downgrade ?prefer names expected () =
   traced (String.split_on_char ' ' expected) @@ fun say ->
   let t = Rwlock.create ?prefer () in
@@ -179,7 +180,7 @@ let downgraded () =
   refused "free again";
   yes "free" (Rwlock.try_write_lock t)
 
-(* Those who wait are passed over if they were cancelled. *)
+(* Waiters that were cancelled are passed over. *)
 let downgraded_beside_cancelled () =
   let t = Rwlock.create () in
   Rwlock.write_lock t;
@@ -194,7 +195,7 @@ let downgraded_beside_cancelled () =
   Rwlock.read_unlock t;
   yes "free" (Rwlock.try_write_lock t)
 
-(* What a writer has written is still there when it reads. *)
+(* A writer that has downgraded its lock must read what it wrote. *)
 let downgraded_on_domains () =
   let t = Rwlock.create () and last = ref 0 and wrong = Atomic.make 0 in
   let work me () =
@@ -235,7 +236,7 @@ let no_effect () =
   Hand.settle ();
   Hand.result task
 
-(* Counts who is inside, in threads and in tasks on another domain. *)
+(* Counts the tasks inside, in threads and in tasks on another domain. *)
 let exclusion ?prefer () =
   let t = Rwlock.create ?prefer () in
   let readers = Atomic.make 0 and writers = Atomic.make 0 in

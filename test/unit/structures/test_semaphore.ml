@@ -47,7 +47,7 @@ let permits_pass_on () =
   Counting.release t;
   int "nobody waits" 1 (Counting.get_value t)
 
-(* Of the permits none is lost, whatever becomes of those to whom they are offered. *)
+(* No permit may be lost, whether the tasks that are offered one accept or refuse it. *)
 let permits_are_kept () =
   let t = Counting.make 0 in
   let wait () = Hand.start (fun () -> Counting.acquire t) in
@@ -112,7 +112,8 @@ let acquires t say (name, n) =
       Counting.acquire_n t n;
       say name)
 
-(* The first one wants many, and those behind it could be served. *)
+(* The first waiter needs many permits. There are enough for the waiters behind it, but they
+   must not overtake. *)
 let large_first () =
   traced [ "two"; "large"; "three"; "small"; "none"; "one" ] @@ fun say ->
   let t = Counting.make 2 in
@@ -139,7 +140,7 @@ let large_first () =
   Hand.result one;
   int "one left" 1 (Counting.get_value t)
 
-(* Those behind one that was cancelled are served when it is unwound. *)
+(* When a cancelled waiter is unwound, the waiters behind it are served. *)
 let large_cancelled () =
   let t = Counting.make 3 in
   let large = acquires t ignore ("large", 5) in
@@ -157,7 +158,7 @@ let large_cancelled () =
   Hand.settle ();
   Hand.result many
 
-(* One that was cancelled and is not unwound refuses; then the release serves the next. *)
+(* A cancelled waiter that isn't unwound refuses, so the release must serve the next one. *)
 let large_refuses () =
   let t = Counting.make 0 in
   let large = acquires t ignore ("large", 4) in
@@ -169,7 +170,8 @@ let large_refuses () =
   Hand.result small;
   int "the rest is free" 1 (Counting.get_value t)
 
-(* Each needs two of three: with one after the other both might have one. *)
+(* Each task needs two of three permits. If it took them one after the other, two tasks
+   could hold one each and block forever. *)
 let two_of_three () =
   let t = Counting.make 3 in
   let turns = Atomic.make 0 in
@@ -280,7 +282,8 @@ let as_a_lock kind make =
   let name, tests = Lock_cases.suite make in
   (kind ^ ", " ^ name, tests)
 
-(* However the function ends, and if its task is cancelled in it, or before. *)
+(* However the function ends, the permit is released. This includes a task that is cancelled
+   in it or before. *)
 let with_permit () =
   let each (name, with_permit, try_acquire, release) =
     int (name ^ ": the value") 1

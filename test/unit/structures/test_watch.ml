@@ -38,7 +38,7 @@ let in_order () =
   Hand.settle ();
   List.iter Hand.result [ a; b; c ]
 
-(* It has seen nothing, and finds what came meanwhile. *)
+(* The cancelled task has seen nothing, so it finds the value that came meanwhile. *)
 let cancelled () =
   let t = Watch.create 1 in
   let seen = since t in
@@ -73,7 +73,7 @@ let ends () =
   int "the last value" 2 (Watch.get t);
   raises "that of all queues" Stream.Closed (fun () -> Watch.set t 3)
 
-(* Whoever follows sees values in their order, and the last one. *)
+(* A task that follows the values sees them in order, and sees the last one. *)
 let domains () =
   let n = 3_000 and t = Watch.create 0 in
   let wrong = Atomic.make 0 and ended = Atomic.make 0 in

@@ -30,9 +30,9 @@ let withdrawn () =
       yes "the last but one" (Work_queue.withdraw d);
       holds "in the end" [ "e" ] t;
       no "it was drained" (Work_queue.withdraw b)
-  | _ -> assert false (* as many tickets as items *)
+  | _ -> assert false (* there are as many tickets as items *)
 
-(* A ticket is of one queue. *)
+(* A ticket belongs to one queue. *)
 let tickets () =
   let t = Work_queue.create 1 and other = Work_queue.create 1 in
   let ticket = Work_queue.add t "a" and _of_other = Work_queue.add other "b" in
@@ -42,7 +42,7 @@ let tickets () =
   no "the next one stays" (Work_queue.withdraw ticket);
   holds "it is there" [ "c" ] t
 
-(* What a waiting taker got at once was taken. *)
+(* An item that a waiting taker got at once counts as taken. *)
 let given_to_taker () =
   let t = Work_queue.create 1 in
   let task = takes t in
@@ -68,7 +68,7 @@ let room_is_free () =
   ignore (Hand.result c : _ Work_queue.ticket);
   holds "then" [ "c" ] t
 
-(* Its item is in, and it is cancelled before its turn. *)
+(* The task's item has been added, and then the task is cancelled before it runs. *)
 let cancelled () =
   let t = Work_queue.create 1 in
   let first = Work_queue.add t "a" in
@@ -116,7 +116,7 @@ let closing () =
   Hand.settle ();
   raises "a taker" Work_queue.Closed (fun () -> Hand.result task)
 
-(* Its item is in, and the queue is closed before its turn. *)
+(* The task's item has been added, and then the queue is closed before the task runs. *)
 let closed_before_its_turn () =
   let t = Work_queue.create 1 in
   let first = Work_queue.add t "a" in
@@ -167,7 +167,7 @@ let collected () =
   no "the item is released" (Weak.check weak 0);
   no "though there is its ticket" (Work_queue.withdraw ticket)
 
-(* Each item is taken or withdrawn, once. *)
+(* Each item is either taken or withdrawn, once. *)
 let domains () =
   let n = 3_000 and t = Work_queue.create 4 in
   let taken = Atomic.make 0 and withdrawn = Atomic.make 0 in
