@@ -1,4 +1,5 @@
-(* Without concord-eio no cancellation can be deferred: a fiber does not wait for its job. *)
+(* Without concord-eio no cancellation can be deferred, so a cancelled fiber doesn't wait
+   for its job. *)
 
 open Concord
 open Concord_test_support
