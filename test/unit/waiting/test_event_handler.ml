@@ -1,4 +1,4 @@
-(* Which alternative of a choice raised: [wrap_handler], [to_result]. *)
+(* [wrap_handler] and [to_result] tell which alternative of a choice raised. *)
 
 open Concord
 open Concord_test_support
@@ -9,8 +9,8 @@ exception Bang
 
 let[@inline never] culprit () = if true then raise Boom
 
-(* What an event gave, or how it ended: the text of [Closed] may tell more while waits are
-   kept. *)
+(* Shows a value or an exception. The text of [Closed] is fixed here, because it may say
+   more while waits are kept. *)
 let shown = function
   | Ok v -> string_of_int v
   | Error Stream.Closed -> "Concord.Closed"
@@ -57,7 +57,7 @@ let while_it_waits () =
   string "the end" "b Concord.Closed" (Hand.result second);
   idle a b
 
-(* The cancellation belongs to the task, and to no alternative; nothing was taken. *)
+(* A cancellation belongs to the task and not to an alternative. No item was taken. *)
 let cancelled () =
   let a, b, t = pair () in
   let choice = start t
@@ -68,7 +68,7 @@ let cancelled () =
   Stream.add a 1;
   int "nothing was lost" 1 (Stream.take a)
 
-(* The loser's function is not called. *)
+(* The handler of an alternative that lost isn't called. *)
 let lost () =
   let a = Stream.create 1 and b = Promise.create () in
   let taken = handled Stream.Closed 2 (Stream.take_evt a) in
@@ -78,7 +78,7 @@ let lost () =
   Hand.settle ();
   raises "the promise's own" Stream.Closed (fun () -> Hand.result task)
 
-(* What is handled is what raises inside. *)
+(* Only exceptions inside the handler's event are handled. *)
 let inside_and_outside () =
   let boom _ = raise Boom and bang _ = raise Bang in
   let one = Event.always 1 in
@@ -106,7 +106,7 @@ let inside_and_outside () =
     (handled Boom 2 (Mvar.modify_evt t boom));
   sync "which has changed nothing" 1 (Mvar.take_evt t)
 
-(* The functions of other alternatives run, and what they raise is not handled. *)
+(* The functions of other alternatives run, and their exceptions are not handled. *)
 let aborts () =
   let run wrap =
     traced [ "handled"; "aborted" ] @@ fun say ->

@@ -1,4 +1,4 @@
-(* Several at once: [prefer], [unless]. *)
+(* Choices with an order: [prefer] and [unless]. *)
 
 open Concord
 open Concord_test_support
@@ -50,7 +50,7 @@ let as_likely () =
   done;
   int "never the second" 0 counts.(1);
   yes "half of them" (abs (counts.(0) - counts.(2)) < 400);
-  (* What a choice inside has, is not in an order. *)
+  (* The alternatives of an inner choice have no order. *)
   let ts = boxes 2 in
   let inner = Event.prefer [ Event.choose (takes ts) ] in
   let zeros = ref 0 in
@@ -128,7 +128,7 @@ let stop_wins () =
   taken "the item is there" (Some 2) (Mailbox.try_take box);
   int "nobody waits" 0 (Mailbox.waiters box)
 
-(* Whichever comes first while it waits is performed, and the other one is not. *)
+(* While the task waits, the event that comes first is performed, and the other one is not. *)
 let waits_unless () =
   let box = Mailbox.create () and stop = Promise.create () in
   let start () =
@@ -170,7 +170,7 @@ let raises_unless () =
   Promise.fail stop Boom;
   raises "a stop that failed" Boom (fun () -> Event.sync event)
 
-(* One stop for several queues, in a loop. *)
+(* One stop event serves several queues in a loop. *)
 let loops_unless () =
   let a = Mailbox.create () and b = Mailbox.create () in
   let stop = Promise.create () in
