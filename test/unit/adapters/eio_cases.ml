@@ -107,7 +107,7 @@ let cancelled_then_resumed () =
    with Boom -> ());
   let left = Option.value (Mvar.take_available box) ~default:0 in
   int "the value is in one place" 3 (!got + left);
-  int "nobody waits" 0 (Mvar.waiters box);
+  int "no task waits" 0 (Mvar.waiters box);
   !got
 
 let already_cancelled () =
@@ -163,7 +163,7 @@ let suspend_contract () =
 (* --- Concord_fifo in a fiber ---------------------------------------------- *)
 
 let nested () =
-  traced [ "fifo waits"; "fiber goes on"; "fifo resumed" ] @@ fun say ->
+  traced [ "fifo waits"; "fiber continues"; "fifo resumed" ] @@ fun say ->
   let p = Promise.create () in
   both
     (fun () ->
@@ -172,7 +172,7 @@ let nested () =
           Promise.await p;
           say "fifo resumed"))
     (fun () ->
-      say "fiber goes on";
+      say "fiber continues";
       Promise.fill p ())
 
 let host_cancelled () =
@@ -308,7 +308,7 @@ let fifo =
   [
     test "Fifo.run suspends the fiber only" (main nested);
     test "cancelling the fiber unwinds the tasks" (main host_cancelled);
-    test "and waits for those that take their time" (main host_cancelled_slowly);
+    test "and waits for tasks that unwind slowly" (main host_cancelled_slowly);
   ]
 
 let threads =

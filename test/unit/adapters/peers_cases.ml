@@ -74,7 +74,7 @@ let wait_in_a_fiber { wait; wake; waiters; _ } =
         int "both wait" 2 (waiters ());
         served := "waits" :: !served;
         wake ();
-        eventually ~pause:Eio.Fiber.yield "a goes on" (fun () ->
+        eventually ~pause:Eio.Fiber.yield "a continues" (fun () ->
             List.length !served = 2);
         int "the other waits" 1 (waiters ());
         wake ());
@@ -106,7 +106,7 @@ let cancelled_in_a_fiber ~at_once { wait; wake; waiters; _ } =
     ];
   yes "cancelled" !cancelled;
   yes "the next one is served" !served;
-  int "nobody waits" 0 (waiters ())
+  int "no task waits" 0 (waiters ())
 
 (* Eio's mutex cannot be shared like this (eio#512). A mutex that tasks of Domainslib share
    too is in [Test_peers]. *)
@@ -200,7 +200,7 @@ let not_poisoned () =
   | exception Eio.Mutex.Poisoned _ -> ());
   let ours = Mutex.create () in
   raises "ours" Boom (fun () -> Mutex.protect ours (fun () -> raise Boom));
-  int "ours goes on" 1 (Mutex.protect ours (fun () -> 1))
+  int "ours still works" 1 (Mutex.protect ours (fun () -> 1))
 
 (* In a domain without Eio, Eio's stream raises when it is full, and its internal lock stays
    taken (eio#488). *)
@@ -285,7 +285,8 @@ let suites ~linked =
       [
         test "a choice that takes one item does not lose the other"
           (main losing_take);
-        test "what has arrived is not dropped" (main arrived_then_cancelled);
+        test "an item that has arrived is not dropped"
+          (main arrived_then_cancelled);
         test "a late value does not resume another wait" (main late_value);
         test "an exception does not poison a mutex" (main not_poisoned);
       ] );

@@ -72,7 +72,7 @@ let exceptions () =
   let p = submit pool job in
   raises "await" Boom (fun () -> Promise.await p);
   raises_at "culprit" (fun () -> Promise.await p);
-  int "the pool goes on" 1 (Promise.await (submit pool (fun () -> 1)))
+  int "the pool still works" 1 (Promise.await (submit pool (fun () -> 1)))
 
 let fib pool n =
   let rec go n =
@@ -310,19 +310,20 @@ let () =
           test "wait for one another" jobs_wait_for_each_other;
           test "start in the order of submission" in_order;
           test "two pools" two_pools;
-          test "a pool that is not used any more is collected" collected;
+          test "a pool that is no longer used is collected" collected;
         ] );
       ( "cancel",
         [
           test "before the start: never runs" cancel_before_start;
           test "after the start: no effect" cancel_after_start;
-          test "resumes who waits for it" cancel_wakes_the_waiter;
-          test "racing with the start: one of the two" race_of_start_and_cancel;
+          test "resumes its waiters" cancel_wakes_the_waiter;
+          test "racing with the start: it runs or is cancelled"
+            race_of_start_and_cancel;
         ] );
       ( "misuse",
         [
           test "a pool that was torn down" torn_down;
-          test "the place is taken" place_taken;
-          test "attach, twice and from elsewhere" attach_twice;
+          test "another domain has attached it" place_taken;
+          test "attach, twice and from another domain" attach_twice;
         ] );
     ]

@@ -163,7 +163,7 @@ let exception_of_another () =
 
 (* Cancellation reaches Eio's own suspension at once, so the later value stays in the box. *)
 let cancelled_at_once () =
-  int "nobody took it" 0 (Eio_cases.cancelled_then_resumed ())
+  int "no task took it" 0 (Eio_cases.cancelled_then_resumed ())
 
 (* The program's first waits are in a plain thread, so that fibers don't provide the first
    handler that the library learns. During its first wait, a thread checks whether it is
@@ -193,7 +193,7 @@ let () =
         ( "plug-in",
           [
             test "finds the innermost scheduler" (Eio_cases.main plugged_in);
-            test "the effect that would come back is not performed"
+            test "an effect that Eio does not handle is not performed"
               not_performed;
             test "a handler in a fiber is found"
               (Eio_cases.main handler_in_a_fiber);

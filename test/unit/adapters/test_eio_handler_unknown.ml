@@ -20,4 +20,4 @@ let is_unknown () =
 
 let () =
   run "Eio, whose handler is unknown"
-    (Eio_cases.suites @ [ ("stub", [ test "tells nothing" is_unknown ]) ])
+    (Eio_cases.suites @ [ ("stub", [ test "gives no answer" is_unknown ]) ])

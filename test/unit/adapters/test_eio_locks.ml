@@ -191,7 +191,7 @@ let signal_goes_on () =
       with Boom -> ())
     wait;
   int "one was signalled" 1 !got;
-  int "nobody waits" 0 (Condition.waiters c);
+  int "no task waits" 0 (Condition.waiters c);
   no "unlocked" (Mutex.is_locked m)
 
 (* --- The others ----------------------------------------------------------- *)
@@ -262,7 +262,7 @@ let barrier_in_vain () =
         for _ = 1 to 5 do
           Fiber.yield ()
         done;
-        int "nobody has passed" 0 !passed;
+        int "no task has passed" 0 !passed;
         int "they wait" 2 (Barrier.waiters t);
         await ());
     ];

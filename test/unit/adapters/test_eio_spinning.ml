@@ -1,5 +1,5 @@
-(* A fiber spins before it sleeps. Only the first waiting fiber of a domain spins, so each
-   test has a domain of its own. *)
+(* A fiber may spin before it sleeps, and the first one that waits in a domain always does.
+   So each test has a domain of its own. *)
 
 open Concord
 open Concord.Tools
@@ -29,7 +29,7 @@ let siblings_go_on _ =
   let turns = Atomic.make 0 and p = Promise.create () in
   let join =
     domain (fun () ->
-        eventually "the sibling goes on" (fun () -> Atomic.get turns = 1_000);
+        eventually "the sibling continues" (fun () -> Atomic.get turns = 1_000);
         Promise.fill p 5)
   in
   Eio.Fiber.both
@@ -59,7 +59,7 @@ let timeouts_go_on env =
 (* --- Cancelling -------------------------------------------------------------------- *)
 
 let cancelled_then_put _ =
-  int "nobody took it" 0 (Eio_cases.cancelled_then_resumed ())
+  int "no task took it" 0 (Eio_cases.cancelled_then_resumed ())
 
 let put_then_cancelled _ = Eio_cases.resumed_then_cancelled ()
 
@@ -157,12 +157,12 @@ let local_await () =
 
 let () =
   in_domain ignore;
-  run "Fibers of Eio that look"
+  run "Fibers of Eio that spin"
     [
-      ( "the others of the loop",
+      ( "other fibers of the loop",
         [
           test "have their turns when it yields" yields;
-          test "go on" (main siblings_go_on);
+          test "continue" (main siblings_go_on);
           test "sleep, and wake up" (main timeouts_go_on);
         ] );
       ( "cancelling",

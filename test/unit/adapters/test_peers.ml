@@ -208,8 +208,9 @@ let () =
           [
             test "a signal is not lost" signal_is_not_lost;
             test "a signal is not lost, in Fifo" signal_is_not_lost_in_fifo;
-            test "a task that loops on a mutex starves nobody" no_starvation;
-            test "to leave a queue costs the same in a long one" leave_cheaply;
+            test "a task that loops on a mutex does not starve others"
+              no_starvation;
+            test "leaving a queue costs the same in a long one" leave_cheaply;
           ] );
         ( "a callback from C",
           [ test "wakes fibers" (main (woken_from call_from_c)) ] );

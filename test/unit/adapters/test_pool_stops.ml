@@ -47,7 +47,7 @@ let times_out (host : Test_host.t) pool =
     Fun.protect ~finally:(fun () -> goes_on := false) (fun () -> compute token)
   in
   match Tasks.with_timeout 0.001 (fun () -> run_stoppable pool job) with
-  | None -> no "it goes on" !goes_on
+  | None -> no "it continues" !goes_on
   | Some () -> Alcotest.fail "it returned"
 
 let cancelling =
@@ -82,7 +82,7 @@ let keeps_value host pool =
     (fun run ->
       value := run ();
       Tasks.yield ();
-      Alcotest.fail "it went on");
+      Alcotest.fail "it continued");
   int "its value" 7 !value
 
 let keeps_failure host pool =

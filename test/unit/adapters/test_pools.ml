@@ -86,7 +86,7 @@ let cancelled () =
   for _ = 1 to 10 do
     Fifo.yield ()
   done;
-  no "it goes on" (Atomic.get ended);
+  no "it continues" (Atomic.get ended);
   Promise.fill gate ();
   Fifo.join task
 
@@ -238,7 +238,7 @@ let () =
           test "f raises" f_raises;
           test "cancelled in f" cancelled;
           test "cancelled when f has returned" cancelled_while_draining;
-          test "goes on on another domain" moves;
+          test "continues on another domain" moves;
           test "f calls Task.run" run_of_the_caller;
           test "f tears the pool down" torn_down_by_f;
           test "a name" named;

@@ -100,7 +100,7 @@ let switch_ends _ =
   | () -> Alcotest.fail "the switch has failed"
   | exception Boom -> ());
   yes "the switch has failed" (is_cancelled (Option.get !p));
-  yes "one that is off says so" !after
+  yes "one that is off raises a clear error" !after
 
 let there_and_back sw =
   let p = Promise.create () in
