@@ -65,8 +65,8 @@ let computing () =
 
 let told name f =
   match f () with
-  | () -> say (name ^ " went on")
-  | exception Suspend.Never_resumed -> say (name ^ " was told")
+  | () -> say (name ^ " continued")
+  | exception Suspend.Never_resumed -> say (name ^ " got the exception")
 
 let alone () =
   told "the thread" (fun () -> Mvar.take (Mvar.create_empty ()));
@@ -79,7 +79,7 @@ let alone () =
 let alone_named () =
   let say_what f =
     match f () with
-    | () -> say "went on"
+    | () -> say "continued"
     | exception (Suspend.Never_resumed as e) -> say (Printexc.to_string e)
   in
   let answer = Promise.create ~name:"answer" () in
@@ -91,7 +91,7 @@ let alone_named () =
 let counts () =
   Printf.printf "%d threads, %s\n%!"
     (Concord_test_proc.threads ())
-    (if Concord__Plugin.takes_slow_path () then "cared for" else "no care")
+    (if Concord__Plugin.takes_slow_path () then "slow path" else "fast path")
 
 (* The child of a fork doesn't have the threads that report, so they must not be counted
    there. *)

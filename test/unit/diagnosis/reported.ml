@@ -27,7 +27,7 @@ let start f = ignore (Thread.create f () : Thread.t)
 let is_over name box =
   Concord.Mvar.put box ();
   ignore (until_there name 0 : Debug.report);
-  eventually "it has gone on" (fun () ->
+  eventually "it has continued" (fun () ->
       not (List.exists (waits_in name) (Debug.report ()).woken))
 
 let frames_of backtrace =

@@ -206,7 +206,7 @@ let texts =
         "    FILE:N (Test_debug.somewhere)";
         "    FILE:N (Test_debug.texts)";
       ] );
-    ( "those that wait alike",
+    ( "tasks that wait in the same way",
       (let at = somewhere () and other_at = elsewhere () in
        let like_it n =
          wait n [ take ] ~at ~for_:(0.1 +. (float n /. 12_000.))
@@ -376,7 +376,7 @@ let () =
       ( "stalls",
         [
           test "once" (stall "once" [ 2 ] [ one; one; one; one; one; one ]);
-          test "nobody waits"
+          test "no task waits"
             (stall "none" [] [ nobody; nobody; nobody; nobody ]);
           test "another began"
             (stall "later" [ 4 ]

@@ -138,7 +138,7 @@ let storm () =
     incr dumps;
     let report = Debug.report () in
     if numbers (all_in "the box" report) <> numbers there then
-      Alcotest.fail "the one that waits all the while is not there";
+      Alcotest.fail "the task that waits throughout is missing";
     if not (List.is_empty (cycles_in "storm" report)) then
       Alcotest.failf "a cycle:\n%s" (Debug.to_string report);
     ignore (Debug.to_string report : string);
@@ -174,12 +174,12 @@ let not_at_once () =
       was_looked_at := true;
       [ second ]);
   Concord__Labels.add y ~holders:(fun () ->
-      yes "the other one was looked at before" !was_looked_at;
+      yes "the other one was read before" !was_looked_at;
       if Mvar.waiters x = 1 then Mvar.put x ();
       let is_first (wait : Concord__Waits.t) =
         Concord__Who.same wait.who first.by
       in
-      eventually "the first goes on" (fun () ->
+      eventually "the first continues" (fun () ->
           not (List.exists is_first (Concord__Waits.all ())));
       [ first ]);
   int "no cycle" 0 (List.length (cycles_in name (Debug.report ())));

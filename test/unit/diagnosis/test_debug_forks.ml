@@ -57,7 +57,7 @@ let started kind start () =
   Promise.await ended
 
 let () =
-  run "Debug: who forked whom"
+  run "Debug: which task forked which"
     [
       ( "forked",
         [

@@ -171,7 +171,7 @@ let () =
       ( "structures",
         [
           test "beside a condition" condition_waits;
-          test "that are gone" gone;
+          test "that were collected" gone;
           test "one with a name" named_among_others;
         ] );
     ]

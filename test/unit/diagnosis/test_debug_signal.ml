@@ -168,9 +168,9 @@ let alone words role =
   hung_with words role (fun child ->
       List.iter (Child.says child)
         [
-          "the thread was told\n";
-          "the task was told\n";
-          "the thread again was told\n";
+          "the thread got the exception\n";
+          "the task got the exception\n";
+          "the thread again got the exception\n";
         ];
       Child.ends child)
 
@@ -188,7 +188,7 @@ let alone_named ?debug made =
 
 let not_alone () =
   hung_with "sigquit,stall=60" "forked, with company" (fun child ->
-      Child.says child "the child went on\n";
+      Child.says child "the child continued\n";
       Child.ends child)
 
 (* --- The words of CONCORD_DEBUG ----------------------------------------------- *)
@@ -199,17 +199,17 @@ let counts ?debug expected =
       Child.ends child)
 
 let off () =
-  counts "1 threads, no care";
-  counts ~debug:"" "1 threads, no care"
+  counts "1 threads, fast path";
+  counts ~debug:"" "1 threads, fast path"
 
 let mistakes () =
   hung_with "wait, stall=x,stall=-1,leaks,sigquit =" "counts" (fun child ->
-      Child.says child "1 threads, cared for";
+      Child.says child "1 threads, slow path";
       Child.ends child;
       let known =
         "there are waits, leaks, trace, sigquit, sigusr2, strict, stall=SECONDS"
       in
-      strings "each is told once"
+      strings "each produces one warning"
         [
           "concord: CONCORD_DEBUG has \"wait\", which means nothing: " ^ known;
           "concord: CONCORD_DEBUG has \"stall=x\": the seconds must be a \
@@ -229,7 +229,7 @@ let () =
         [
           test "while all threads wait" sigquit;
           test "again and again" sigquit_again;
-          test "while one computes" while_computing;
+          test "while a thread computes" while_computing;
           test "of the program's choice" asked_for;
           test "one thread for each" once_for_each;
           test "none, or none that can be blocked" wrong;
@@ -239,7 +239,7 @@ let () =
       ( "a stall",
         [
           test "a deadlock" stall;
-          test "one that was woken, and has no turn" woken;
+          test "a task that was woken but does not run" woken;
           test "once for each" each_stall_once;
           test "a cycle, while others are busy" busy;
           test "an idle server is none" idle;
@@ -268,9 +268,9 @@ let () =
           [
             test "none" off;
             test "waits" (fun () ->
-                counts ~debug:"waits" "1 threads, cared for");
+                counts ~debug:"waits" "1 threads, slow path");
             test "spaces" (fun () ->
-                counts ~debug:" leaks ," "1 threads, cared for");
+                counts ~debug:" leaks ," "1 threads, slow path");
             test "mistakes" mistakes;
           ] );
     ]

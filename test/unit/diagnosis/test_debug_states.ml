@@ -14,7 +14,7 @@ let dumps () =
   yes text (contains text "in Mvar.take of \"dumped\"");
   is_over "dumped" box;
   (* The task is ready for a moment before it continues. *)
-  eventually "it is not there any more" (fun () ->
+  eventually "it is no longer there" (fun () ->
       not (contains (printed (fun () -> Debug.dump stdout)) "dumped"))
 
 let last_name_counts () =
@@ -211,7 +211,7 @@ let running () =
   loop ()
 
 let () =
-  run "Debug: who waits, and how"
+  run "Debug: which tasks wait, and how"
     [
       ( "a report",
         [
@@ -221,9 +221,9 @@ let () =
           test "frames" frames;
           test "a choice" select;
           test "states" states;
-          test "what failed before" failed_before;
+          test "a value that failed before" failed_before;
           test "two schedulers" two_schedulers;
-          test "who runs" running;
+          test "running tasks" running;
           test "a task's name" named_task;
         ] );
     ]

@@ -18,7 +18,8 @@ let in_turns n =
     let before = ask () in
     let again = ask () in
     if not (Array.for_all2 is_same_pointer before again) then
-      if rounds = 0 then Alcotest.failf "%d tasks are made again" n
+      if rounds = 0 then
+        Alcotest.failf "the identities of %d tasks are made again" n
       else asked_until_kept (rounds - 1)
   in
   asked_until_kept 20;
@@ -130,8 +131,8 @@ let () =
       ( "made once",
         [
           test "in turns" made_once;
-          test "of tasks that end" many_end;
-          test "another one of the number" another_of_the_number;
+          test "of ending tasks" many_end;
+          test "another task with the number" another_of_the_number;
           test "in another domain" elsewhere;
           test "it ends" ends;
           test "threads" threads_of_a_domain;

@@ -38,7 +38,7 @@ let target name =
       List.find
         (fun (target : Debug.target) -> target.structure = Some name)
         wait.targets
-  | [] -> Alcotest.failf "nobody waits in %s" name
+  | [] -> Alcotest.failf "no task waits in %s" name
 
 let holders name =
   List.map (fun (holder : Debug.holder) -> holder.by.name) (target name).holders

@@ -133,7 +133,7 @@ let rwlock () =
   Rwlock.downgrade t;
   yes "the same task reads" (List.equal ( == ) held (Rwlock.holders t));
   Rwlock.read_unlock t;
-  int "nobody reads" 0 (List.length (Rwlock.holders t));
+  int "no task reads" 0 (List.length (Rwlock.holders t));
   Rwlock.write_lock t;
   Thread.join (Thread.create Rwlock.write_unlock t);
   int "unlocked by another" 0 (List.length (Rwlock.holders t));

@@ -78,7 +78,7 @@ let in_the_same_thread () =
         Concord_fifo.run (fun () -> Mutex.lock m);
         Mutex.unlock m)
   in
-  Alcotest.(check string) "nothing is told" "" written
+  Alcotest.(check string) "no warning" "" written
 
 (* The printed frames are only those of the program itself. *)
 let frames () =
@@ -163,7 +163,7 @@ let handed_over_in_vain () =
   Mutex.lock m;
   as_task who ~resumer:refuse (fun () -> Mutex.lock m);
   let (), written = with_stderr (fun () -> Mutex.unlock m) in
-  Alcotest.(check string) "nobody is told anything" "" written
+  Alcotest.(check string) "no warning" "" written
 
 (* The owner unlocks and ends between two reads of the owner. *)
 let unlocked_meanwhile () =
@@ -200,7 +200,7 @@ let unlocked_meanwhile () =
       (Concord__Known.who_hold read)
   in
   let bools = Alcotest.(check (list bool)) in
-  bools "nobody, in a report" [] (named ~owners:[ holder ]);
+  bools "no holder, in a report" [] (named ~owners:[ holder ]);
   bools "another" [ false ] (named ~owners:[ holder; caller ]);
   bools "still held" [ true ] (named ~owners:[ holder; holder ])
 
@@ -224,7 +224,7 @@ let () =
           test "unlocked by another" by_another;
           test "unlocked in the same thread" in_the_same_thread;
           test "held across the end" ended;
-          test "handed over in vain" handed_over_in_vain;
+          test "handed to a task that refuses" handed_over_in_vain;
           test "unlocked meanwhile" unlocked_meanwhile;
           test "barrier" barrier;
         ]

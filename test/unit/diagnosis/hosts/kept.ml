@@ -40,7 +40,7 @@ let the_one tasks name =
   List.hd (waits_in name)
 
 let none tasks name =
-  until tasks ("nobody waits in " ^ name) (fun () -> waits_in name = [])
+  until tasks ("no task waits in " ^ name) (fun () -> waits_in name = [])
 
 let frames (wait : Debug.wait) = Printexc.raw_backtrace_to_string wait.waits_at
 
@@ -216,7 +216,7 @@ let two_locks (host, tasks) (other, others) =
       cycle_of ~hosts:[ host.reported; other.reported ] ~mutexes tasks)
 
 let none_left () =
-  int "nobody waits" 0 (List.length (waits ()));
+  int "no task waits" 0 (List.length (waits ()));
   int "no cycle" 0 (List.length (cycles ()))
 
 let locks_of_tasks host () =

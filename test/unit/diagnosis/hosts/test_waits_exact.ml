@@ -68,13 +68,13 @@ let in_a_bare_host () =
       (fun () -> Mutex.protect mutex ignore);
       (fun () ->
         let tasks = observer Concord.Tasks.yield in
-        unknown "who waits" (the_one tasks name);
+        unknown "the waiter" (the_one tasks name);
         int "no cycle" 0 (List.length (cycles ()));
         seen := true;
         Promise.fill go_on ());
     ];
   yes "seen" !seen;
-  int "nobody waits" 0 (List.length (waits_in name))
+  int "no task waits" 0 (List.length (waits_in name))
 
 (* --- After a resumer has answered -------------------------------------------- *)
 
@@ -120,10 +120,10 @@ let in_a_cancelled_task () =
       (* Operations that need not wait still succeed. *)
       Mutex.lock mutex;
       Mutex.unlock mutex;
-      raises "what waits" Exit (fun () ->
+      raises "a wait" Exit (fun () ->
           Mvar.take (Mvar.create_empty () : unit Mvar.t)))
     () { effc };
-  int "nobody waits" 0 (List.length (waits ()))
+  int "no task waits" 0 (List.length (waits ()))
 
 (* --- Operations without a stack ---------------------------------------------- *)
 
@@ -160,16 +160,15 @@ let stopped () =
 
 exception Interrupt
 
-(* Each round runs for a time limit, because some exceptions of the handler are caught
-   inside. *)
+(* Each [round] must end by itself, because some of the handler's exceptions don't come out. *)
 let interrupted round () =
   let count = ref 0 and until = Unix.gettimeofday () +. 1. in
   Interrupting.run ~by:Interrupt ~count (fun () ->
       while Unix.gettimeofday () < until do
         round ()
       done);
-  int "nobody waits" 0 (List.length (waits ()));
-  int "nobody is ready" 0 (List.length (Concord__Waits.resumed ()));
+  int "no task waits" 0 (List.length (waits ()));
+  int "no task is ready" 0 (List.length (Concord__Waits.resumed ()));
   yes (Printf.sprintf "%d interruptions" !count) (!count > 0)
 
 let never () : unit Mvar.t = Mvar.create_empty ()
@@ -242,7 +241,7 @@ let storm () =
   int "the others are over" 1 (List.length (waits ()));
   Mvar.put there ();
   stays ();
-  int "nobody waits" 0 (List.length (waits ()))
+  int "no task waits" 0 (List.length (waits ()))
 
 let () =
   let open Concord_styles in

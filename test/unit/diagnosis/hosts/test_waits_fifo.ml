@@ -23,10 +23,10 @@ let joined () =
       let pause = Concord_fifo.yield in
       let wait = the_wait pause (waits_by "Promise.await") in
       let taker = the_wait pause (waits_by "Mvar.take") in
-      strings "who is waited for" [ taker.task.name ] (holder_names wait);
+      strings "the task that is awaited" [ taker.task.name ] (holder_names wait);
       Mvar.put box ();
       Concord_fifo.join waiting);
-  int "nobody waits" 0 (List.length (waits ()))
+  int "no task waits" 0 (List.length (waits ()))
 
 let fork_promise () =
   Concord_fifo.run (fun () ->
@@ -36,7 +36,7 @@ let fork_promise () =
       let pause = Concord_fifo.yield in
       let wait = the_wait pause (waits_by "Promise.await") in
       let taker = the_wait pause (waits_by "Mvar.take") in
-      strings "who is waited for" [ taker.task.name ] (holder_names wait);
+      strings "the task that is awaited" [ taker.task.name ] (holder_names wait);
       Mvar.put box ();
       Concord_fifo.join waiting)
 
@@ -57,14 +57,14 @@ let scope () =
       in
       let pause = Concord_fifo.yield in
       let wait = the_wait pause (waits_by "Concord_fifo.Scope.run") in
-      int "who is waited for" 2 (List.length (holder_names wait));
+      int "the task that is awaited" 2 (List.length (holder_names wait));
       Mvar.put a ();
       eventually ~pause "one of them has ended" (fun () ->
           let wait = the_wait pause (waits_by "Concord_fifo.Scope.run") in
           List.length (holder_names wait) = 1);
       Mvar.put b ();
       Concord_fifo.join owner);
-  int "nobody waits" 0 (List.length (waits ()))
+  int "no task waits" 0 (List.length (waits ()))
 
 (* Another domain asks for reports meanwhile. *)
 let scopes_while_asked () =
@@ -94,7 +94,7 @@ let scopes_while_asked () =
       Concord_fifo.join waits);
   Atomic.set has_ended true;
   Domain.join domain;
-  int "nobody waits" 0 (List.length (waits ()))
+  int "no task waits" 0 (List.length (waits ()))
 
 (* The task that opened the scope holds a mutex for which a task of the scope waits. *)
 let cycle_over_scope () =
@@ -115,7 +115,7 @@ let cycle_over_scope () =
         (List.exists (waits_by "Concord_fifo.Scope.run") (List.hd (cycles ())));
       Concord_fifo.cancel owner;
       Concord_fifo.join owner);
-  int "nobody waits" 0 (List.length (waits ()))
+  int "no task waits" 0 (List.length (waits ()))
 
 (* A resumed task counts as ready while its loop is busy. *)
 let resumed () =
@@ -132,7 +132,7 @@ let resumed () =
       int "so the report says" (before + 1)
         (List.length (Debug.report ()).woken);
       Concord_fifo.join task;
-      int "it has gone on" before (List.length (Concord__Waits.resumed ())))
+      int "it has continued" before (List.length (Concord__Waits.resumed ())))
 
 (* A sleeping loop isn't another task. The report shows it as the place where the thread
    waits. *)

@@ -39,7 +39,7 @@ let names_of_tasks () =
 let idle_pool () =
   Job_hosts.with_pool (fun pool ->
       Promise.await (Concord_domainslib.submit pool ignore);
-      int "nobody waits" 0 (List.length (waits ())))
+      int "no task waits" 0 (List.length (waits ())))
 
 (* Fibers of an Eio loop inside a task of Fifo are listed as Eio's. *)
 let eio_in_fifo () =

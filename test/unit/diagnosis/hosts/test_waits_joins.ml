@@ -110,7 +110,7 @@ let way_out () =
     (fun () -> [ Promise.await_evt out ])
     (fun () ->
       int "no cycle" 0 (List.length (cycles ()));
-      int "nobody behind" 0 (List.length (Debug.report ()).behind);
+      int "none behind" 0 (List.length (Debug.report ()).behind);
       Promise.fill out ())
 
 let timeout_is_a_way_out () =
@@ -134,7 +134,7 @@ let no_way_out () =
   crossed
     (fun () -> [ Event.never; Mutex.lock_evt third ])
     (fun () ->
-      int "its holder can go on" 0 (List.length (cycles ()));
+      int "its holder can continue" 0 (List.length (cycles ()));
       Latch.count_down ended);
   Thread.join holder
 
