@@ -20,7 +20,7 @@ let on_raising_host f =
   Handled.until_wait { suspend } (fun () -> ignore (f ()))
 
 let fails (place : int Operations.place) =
-  raises "whoever wakes it is told" Boom place.wake
+  raises "the waker gets the exception" Boom place.wake
 
 (* The first wake meets the broken host's task. The second one must serve the next task. *)
 let next_is_served (operation : int Operations.t) () =
@@ -85,7 +85,7 @@ let all_go_on (operation : int Operations.t) () =
   let place = operation.make 2 in
   let go_on = on_struck_host (fun () -> place.wait 1) in
   let next = Hand.start (fun () -> ignore (place.wait 2 : int)) in
-  raises "whoever releases it is told" Boom (fun () -> place.release 0);
+  raises "the releaser gets the exception" Boom (fun () -> place.release 0);
   go_on ();
   Hand.settle ();
   Hand.result next;
@@ -145,6 +145,6 @@ let () =
       ("a resumer raises: all others", each (at_once others_are_served));
       ( "a resumer raises, and has decided: both",
         each (one_by_one both_are_served) );
-      ("the same: all go on", each (together all_go_on));
+      ("the same: all continue", each (together all_go_on));
       ("block is called twice", [ test "one value" enlisted_twice ]);
     ]

@@ -28,7 +28,7 @@ let overflows =
     fun e -> e = Stack_overflow )
 
 let performs =
-  ( "an effect that nobody handles",
+  ( "an unhandled effect",
     (fun () -> Effect.perform Nobody),
     function Effect.Unhandled Nobody -> true | _ -> false )
 

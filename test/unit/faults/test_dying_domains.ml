@@ -107,7 +107,7 @@ let dies run () =
   Promise.fill w.promise 2;
   Channel.send w.meeting 3;
   List.iter (fun join -> join ()) joins;
-  yes "nobody waits" (all_are 0 w)
+  yes "no task waits" (all_are 0 w)
 
 (* A resumer that is called after the domain has died must refuse. *)
 let refuses run () =
@@ -146,7 +146,7 @@ let leaves_no_timeout run () =
 let on name run =
   ( name,
     [
-      test "others have what it held and waited for" (dies run);
+      test "others get what it held and waited for" (dies run);
       test "its resumers refuse" (refuses run);
       test "it leaves no timeout" (leaves_no_timeout run);
     ] )

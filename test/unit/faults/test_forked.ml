@@ -66,7 +66,7 @@ let cancelled () =
   in_child (fun () ->
       Fifo.cancel task;
       Fifo.join task;
-      int "it does not wait any more" 0 (Mvar.waiters box));
+      int "it no longer waits" 0 (Mvar.waiters box));
   int "it waits in the parent" 1 (Mvar.waiters box);
   Mvar.put box 1;
   Fifo.join task
@@ -107,9 +107,10 @@ let () =
     [
       ( "a process that forks",
         [
-          test "its tasks go on, and the child's" (fun () -> tasks ());
-          test "its tasks go on, lazily cancelled" (tasks ~cancellation:`Lazy);
-          test "what it has locked" locks;
+          test "its tasks continue, and so do the child's" (fun () -> tasks ());
+          test "its tasks continue, with lazy cancellation"
+            (tasks ~cancellation:`Lazy);
+          test "a lock that it holds" locks;
           test "a task is cancelled in the child" cancelled;
           test "a thread that waits is not in the child" thread_is_gone;
           test "the child has threads, timeouts and domains" goes_on;

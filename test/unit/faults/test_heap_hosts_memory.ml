@@ -26,10 +26,10 @@ let () =
             Level.test "Lwt" lwt;
             Level.test "Lwt_direct" lwt_direct;
           ] );
-      ( "what is shared",
+      ( "shared structures",
         [
-          Check.test "nobody waits" (fun () ->
-              Check.yes "nobody waits" (Round.nobody_waits ());
+          Check.test "no task waits" (fun () ->
+              Check.yes "no task waits" (Round.nobody_waits ());
               Pool.teardown_pool (Lazy.force pool));
         ] );
     ]

@@ -97,9 +97,9 @@ let () =
             Level.test "Fifo on another domain" elsewhere;
           ] );
       ("styles", style_cases);
-      ( "what is shared",
+      ( "shared structures",
         [
-          Check.test "nobody waits" (fun () ->
-              Check.yes "nobody waits" (Round.nobody_waits ()));
+          Check.test "no task waits" (fun () ->
+              Check.yes "no task waits" (Round.nobody_waits ()));
         ] );
     ]

@@ -33,9 +33,9 @@ let tasks () =
       Fifo.yield ();
       int "some were cancelled" (n - !cancelled) (Promise.waiters p);
       Promise.fill p ();
-      int "nobody waits" 0 (Promise.waiters p);
+      int "no task waits" 0 (Promise.waiters p);
       Array.iter Fifo.join tasks;
-      int "the others went on" (n - !cancelled) !went_on);
+      int "the others continued" (n - !cancelled) !went_on);
   int "in the order of their arrival" 0 !disorder
 
 let functions () =

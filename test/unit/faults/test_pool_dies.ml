@@ -82,7 +82,7 @@ let suite (name, start) =
     [
       test "all are served" (all start);
       test "the next one is served" (in_turn start);
-      test "what the job did not choose" (in_a_choice start);
+      test "an alternative that the job did not choose" (in_a_choice start);
     ] )
 
 let () =
