@@ -148,7 +148,7 @@ let join_elsewhere () =
       raises "join" Boom (fun () -> Fifo.join h));
   Thread.join thread;
   Domain.join domain;
-  int "both were told" 2 (Atomic.get joined)
+  int "both got the exception" 2 (Atomic.get joined)
 
 (* The failure counts as joined from the moment when the task fails. This must hold even if
    the joining tasks run only after [run] has returned. *)
@@ -385,7 +385,7 @@ let () =
         [
           test "fork runs the child first, then the other ready tasks"
             child_first;
-          test "yield lets every other ready task have its turn" yield_order;
+          test "yield lets every other ready task run" yield_order;
           test "tasks are resumed in the order in which they waited" wake_order;
           test "10,000 tasks too" many_tasks;
           test "self is the handle that fork returned" self;
@@ -399,15 +399,16 @@ let () =
           test "join raises what the task raised, with its backtrace"
             join_raises;
           test "a thread and a domain join" join_elsewhere;
-          test "who waits in another host is told of a failure"
+          test "a task that waits in another host gets the failure"
             joined_by_another_host;
-          test "run raises what its function raised, and cancels the others"
+          test "run raises its function's exception, and cancels the others"
             main_raises;
-          test "run raises what its function raised, though it was joined"
+          test "run raises its function's exception, even if that was joined"
             main_raises_joined;
-          test "run raises what nobody joined, after the others" nobody_joins;
+          test "run raises a failure that was not joined, after the others"
+            nobody_joins;
           test "a failure is seen even if everyone waits" failure_while_all_wait;
-          test "of two failures the first is raised" failure_of_the_first;
+          test "the first of two failures is raised" failure_of_the_first;
           test "fork_promise: value, exception, cancellation" promise;
           test "fork_promise: an exception counts as joined"
             promise_counts_as_joined;
@@ -420,12 +421,12 @@ let () =
           test "the scheduler does not keep a value that it passed on"
             value_is_not_kept;
           test "a task that waits has few words" words_of_a_task;
-          test "one that has a timeout, too" words_of_a_timeout;
+          test "and so does one with a timeout" words_of_a_timeout;
         ] );
       ( "misuse",
         [
           test "outside of run: Invalid_argument" outside;
-          test "join of oneself: Invalid_argument" join_oneself;
+          test "a task that joins itself: Invalid_argument" join_oneself;
           test "the user's unhandled effects stay the user's"
             an_inner_unhandled_effect_is_the_users;
         ] );

@@ -90,8 +90,8 @@ let sticky cancellation () =
       let h = Fifo.fork task in
       Fifo.cancel h;
       Fifo.join h);
-  yes "it went on to its end" !ended;
-  int "nobody waits" 0 (Promise.waiters never + Mvar.waiters empty)
+  yes "it continued to its end" !ended;
+  int "no task waits" 0 (Promise.waiters never + Mvar.waiters empty)
 
 let ended_or_twice () =
   Fifo.run @@ fun () ->
@@ -181,7 +181,7 @@ let the_outermost_task () =
         Fifo.cancel (Fifo.self ());
         3)
   in
-  raises "run, though it never suspended" Fifo.Cancelled f
+  raises "run, even if it never suspended" Fifo.Cancelled f
 
 let in_the_ready_queue cancellation () =
   traced [ "took 1"; "then raised" ] @@ fun say ->
@@ -205,7 +205,7 @@ let ready_after_yield () =
   say "main"
 
 let a_parent_in_fork () =
-  traced [ "child"; "parent goes on"; "then raised" ] @@ fun say ->
+  traced [ "child"; "parent continues"; "then raised" ] @@ fun say ->
   Fifo.run @@ fun () ->
   let parent () =
     let me = Fifo.self () in
@@ -215,7 +215,7 @@ let a_parent_in_fork () =
            Fifo.cancel me)
         : Fifo.handle);
     (* The function was called already, so [fork] must not raise. *)
-    say "parent goes on";
+    say "parent continues";
     try Fifo.yield () with Fifo.Cancelled -> say "then raised"
   in
   ignore (Fifo.fork parent : Fifo.handle)
@@ -317,7 +317,7 @@ let lazily_present () =
     most := Int.max !most (Promise.waiters p)
   done;
   if !most > turns_of_lazy_ones + 1 then
-    Alcotest.failf "%d of them were present" !most
+    Alcotest.failf "%d cancelled tasks were present" !most
 
 let memory cancellation ~turns () =
   let p : int Promise.t = Promise.create () and box = Mvar.create_empty () in
@@ -510,14 +510,12 @@ let () =
       ( "outermost",
         [
           test "cancelling the outermost task ends the run" main_is_cancelled;
-          test "eager: though it does not wait any more"
-            (main_does_not_wait `Eager);
-          test "lazy: though it does not wait any more"
-            (main_does_not_wait `Lazy);
-          test "though it has ended" main_has_ended;
-          test "from a thread, though it has ended"
+          test "eager: even if it no longer waits" (main_does_not_wait `Eager);
+          test "lazy: even if it no longer waits" (main_does_not_wait `Lazy);
+          test "even if it has ended" main_has_ended;
+          test "from a thread, even if it has ended"
             (main_has_ended_elsewhere in_thread);
-          test "from a domain, though it has ended"
+          test "from a domain, even if it has ended"
             (main_has_ended_elsewhere in_domain);
           test "in protect, and after" main_in_protect;
         ] );
@@ -529,15 +527,15 @@ let () =
             (in_block_that_gives `Eager);
           test "lazy: keeps the value that it gives" (in_block_that_gives `Lazy);
         ] );
-      ( "a busy loop keeps nothing of",
+      ( "a busy loop keeps no memory of",
         [
           test "failures that were joined" (leaves_nothing fail_and_join);
           test "eager cancellations" (leaves_nothing cancel_and_fill);
           test "lazy cancellations"
             (leaves_nothing ~cancellation:`Lazy cancel_and_fill);
-          test "eager cancellations of what nobody resumes"
+          test "eager cancellations of tasks that nothing resumes"
             (leaves_nothing cancel_and_wait);
-          test "lazy cancellations of what nobody resumes"
+          test "lazy cancellations of tasks that nothing resumes"
             (leaves_nothing ~cancellation:`Lazy cancel_and_wait);
           test "lazy cancellations in one structure"
             (leaves_nothing ~cancellation:`Lazy cancel_in_one_place);
@@ -547,12 +545,12 @@ let () =
           test "eager: unwound at its next turn" eager;
           test "lazy: unwound when it would have been resumed" lazily_by_a_match;
           test "lazy: unwound at the latest when all wait" lazily_when_idle;
-          test "lazy: what it waited for goes to the next" lazily_loses_nothing;
+          test "lazy: its item goes to the next waiter" lazily_loses_nothing;
           test "eager: 10,000 cancelled tasks leave nothing behind"
             (memory `Eager ~turns:1);
           test "lazy: 10,000 cancelled tasks leave nothing behind"
             (memory `Lazy ~turns:turns_of_lazy_ones);
-          test "lazy: few are present, though the loop is never idle"
+          test "lazy: few are present, even if the loop is never idle"
             lazily_present;
           test "a handle that is kept is small" handle_of_an_ended_run;
           test "cancel after run has ended leaves nothing" cancel_after_run;
@@ -561,8 +559,8 @@ let () =
         [
           test "eager: every later suspension raises" (sticky `Eager);
           test "lazy: every later suspension raises" (sticky `Lazy);
-          test "of an ended task, and twice: nothing" ended_or_twice;
-          test "of an ended task: reaches no other" ended_reaches_no_other;
+          test "of an ended task, and twice: no effect" ended_or_twice;
+          test "of an ended task: no effect on others" ended_reaches_no_other;
           test "from a thread" (from_elsewhere in_thread);
           test "from a domain" (from_elsewhere in_domain);
           test "from a thread: wakes the loop" (wakes_the_loop in_thread);
@@ -580,8 +578,8 @@ let () =
         [
           test "of a cancelled task returns, unless it raised"
             join_a_cancelled_task;
-          test "cancelled in join: the other task goes on" cancelled_in_join;
-          test "cancelled in join, but the other task failed: that counts"
+          test "cancelled in join: the other task continues" cancelled_in_join;
+          test "cancelled in join, but the other task failed: join raises that"
             cancelled_in_join_too_late;
           test "Cancelled of a task that was not cancelled is a failure"
             not_its_own_cancelled;

@@ -242,7 +242,7 @@ let () =
           test "the others fail" main_fails;
           test "one forks" forks;
           test "one is cancelled" cancelled;
-          test "those of a scope" of_its_scope;
+          test "daemons of a scope" of_its_scope;
           test "many" many;
           test "on another domain" serves_others;
         ]

@@ -56,7 +56,7 @@ let join_event_raises () =
             culprit ())
       in
       Mvar.put handle h;
-      eventually ~pause:Fifo.yield "joined elsewhere" (fun () ->
+      eventually ~pause:Fifo.yield "joined on the other domain" (fun () ->
           match Event.poll (Fifo.join_evt h) with
           | Some () -> true
           | None -> false
@@ -98,10 +98,10 @@ let not_chosen () =
   in
   List.iter
     (fun cancellation ->
-      is_cancelled "nor if the chooser is cancelled" cancellation (fun joined ->
-          Event.select [ joined; Event.never ]);
-      is_cancelled "nor if it is the only one" cancellation Event.sync;
-      is_cancelled "nor with a timeout" cancellation (fun joined ->
+      is_cancelled "nor is it if the chooser is cancelled" cancellation
+        (fun joined -> Event.select [ joined; Event.never ]);
+      is_cancelled "nor is it if it is the only event" cancellation Event.sync;
+      is_cancelled "nor is it with a timeout" cancellation (fun joined ->
           ignore (Event.sync_before 60. joined : unit option)))
     [ `Eager; `Lazy ]
 
@@ -152,7 +152,7 @@ let of_one_task () =
             Fifo.get key)
       in
       Fifo.with_binding key 1 (fun () ->
-          yes "not of those before" (Promise.await before = None);
+          yes "not in the tasks before" (Promise.await before = None);
           let inner =
             Fifo.fork_promise (fun () ->
                 Fifo.with_binding key 2 (fun () ->
@@ -171,7 +171,7 @@ let of_one_task () =
       Fifo.join waits;
       (* The next task may get the number of one that has ended. *)
       let next = Fifo.fork_promise (fun () -> Fifo.get key) in
-      yes "not of the next" (Promise.await next = None));
+      yes "not in the next task" (Promise.await next = None));
   match Fifo.get key with
   | _ -> Alcotest.fail "outside"
   | exception Invalid_argument text -> yes "it says where" (contains text "get")

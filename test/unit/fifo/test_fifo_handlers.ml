@@ -38,7 +38,7 @@ let refused within () =
   Concord_fifo.run @@ fun () ->
   let box : int Mvar.t = Mvar.create_empty () in
   let other =
-    Concord_fifo.fork (fun () -> int "the task goes on" 4 (Mvar.take box))
+    Concord_fifo.fork (fun () -> int "the task continues" 4 (Mvar.take box))
   in
   Concord.Tasks.yield ();
   let mutex = Mutex.create () in
@@ -56,7 +56,7 @@ let refused within () =
       (* Operations that need not wait still succeed. *)
       yes "peek" (Promise.peek never = None));
   int "only the task waits" 1 (Mvar.waiters box);
-  int "nobody waits" 0 (Mutex.waiters mutex);
+  int "no task waits" 0 (Mutex.waiters mutex);
   Mvar.put box 4;
   Concord_fifo.join other
 
@@ -88,7 +88,7 @@ let message () =
 
 (* This runs before [Check.run], which starts a thread. *)
 let () =
-  Concord_test_proc.program "handlers that wait for nobody" @@ fun () ->
+  Concord_test_proc.program "handlers that nothing can resume" @@ fun () ->
   refused in_signal_handler ();
   refused in_finaliser ()
 

@@ -14,7 +14,7 @@ let with_pool f =
 (* --- In other hosts --------------------------------------------------------- *)
 
 let in_fifo () =
-  traced [ "inner waits"; "outer goes on"; "inner resumed"; "outer ends" ]
+  traced [ "inner waits"; "outer continues"; "inner resumed"; "outer ends" ]
   @@ fun say ->
   Fifo.run @@ fun () ->
   let p = Promise.create () in
@@ -26,7 +26,7 @@ let in_fifo () =
                 Promise.await p;
                 say "inner resumed")))
   in
-  say "outer goes on";
+  say "outer continues";
   Promise.fill p ();
   Fifo.join h;
   say "outer ends"
@@ -59,7 +59,8 @@ let cancelled_in_fifo () =
 (* A cancelled task may wait again within [protect], so [run] must not return before it has
    ended. *)
 let cancelled_slowly () =
-  traced [ "unwinding"; "outer goes on"; "unwound"; "run raised" ] @@ fun say ->
+  traced [ "unwinding"; "outer continues"; "unwound"; "run raised" ]
+  @@ fun say ->
   Fifo.run @@ fun () ->
   let gate = Promise.create () in
   let task () =
@@ -75,7 +76,7 @@ let cancelled_slowly () =
   in
   Fifo.cancel h;
   Fifo.yield ();
-  say "outer goes on";
+  say "outer continues";
   Promise.fill gate ();
   Fifo.join h
 
@@ -212,12 +213,12 @@ let idle () =
   Thread.join thread;
   yes "it waited" (Unix.gettimeofday () -. since >= 0.29);
   let used = cpu () -. started in
-  if used > 0.05 then Alcotest.failf "idle, it used %.3f s of CPU" used
+  if used > 0.05 then Alcotest.failf "while idle, it used %.3f s of CPU" used
 
 (* --- Foreign loops in a task -------------------------------------------------- *)
 
 let eio_inside () =
-  traced [ "fiber waits"; "fiber fills"; "fiber got 3"; "fifo goes on" ]
+  traced [ "fiber waits"; "fiber fills"; "fiber got 3"; "fifo continues" ]
   @@ fun say ->
   Fifo.run @@ fun () ->
   let p = Promise.create () in
@@ -233,7 +234,7 @@ let eio_inside () =
   let q = Promise.create () in
   fork (fun () -> Promise.fill q ());
   Promise.await q;
-  say "fifo goes on"
+  say "fifo continues"
 
 let eio_inside_in_turn () =
   Fifo.run @@ fun () ->
@@ -322,7 +323,7 @@ type _ Effect.t += Move : unit Effect.t
 (* The scheduler has found out that it is the innermost one on its domain. It then continues
    on another domain, where its task starts a loop. *)
 let eio_after_moving () =
-  traced [ "fiber waits"; "fiber got 3"; "fifo goes on" ] @@ fun say ->
+  traced [ "fiber waits"; "fiber got 3"; "fifo continues" ] @@ fun say ->
   let task () =
     Fifo.run @@ fun () ->
     Fifo.yield ();
@@ -335,7 +336,7 @@ let eio_after_moving () =
             say (Printf.sprintf "fiber got %d" (Promise.await p)))
           (fun () -> Promise.fill p 3));
     Fifo.yield ();
-    say "fifo goes on"
+    say "fifo continues"
   in
   let effc (type a) (e : a Effect.t) :
       ((a, unit) Effect.Deep.continuation -> unit) option =

@@ -247,7 +247,7 @@ let scope_that_ended () =
   let kept = Scope.run Fun.id in
   Scope.cancel kept;
   Fifo.yield ();
-  int "goes on" 1
+  int "continues" 1
     (Scope.run (fun _ ->
          Fifo.yield ();
          1))
@@ -319,7 +319,7 @@ let () =
       ( "ends",
         [
           test "it waits for its tasks, and for theirs" waits;
-          test "the tasks outside go on" others_go_on;
+          test "the tasks outside continue" others_go_on;
           test "the body raises: the tasks are cancelled" body_raises;
           test "a task raises: the body and the others are cancelled"
             member_raises;
@@ -350,6 +350,6 @@ let () =
           test "no fork into a cancelled scope" fork_into_a_stopped_scope;
           test "the result of a cancelled body is dropped"
             body_result_of_a_stopped_scope;
-          test "of a scope that has ended: nothing" scope_that_ended;
+          test "of a scope that has ended: no effect" scope_that_ended;
         ] );
     ]

@@ -155,7 +155,7 @@ let waiting crew =
   function
   | `Over ->
       resume_all ();
-      int "what was accepted was received" !accepted !received
+      int "every accepted value was received" !accepted !received
   | `Work ->
       for i = 0 to n - 1 do
         (* A task that didn't start must not be waited for. *)
@@ -233,7 +233,7 @@ let raised_in_the_loop () =
       joined_elsewhere handle;
       wait "first" ());
   Option.iter Fifo.join !ended;
-  Mvar.put box "for somebody who lives";
+  Mvar.put box "for a living task";
   yes "no dead task took it" (Mvar.take_available box <> None)
 
 (* --- Exceptions in resumers -------------------------------------------------- *)
@@ -325,7 +325,7 @@ let resumers place () =
         done
     in
     hosted resume_one main;
-    int "tasks that wait for ever" 0 !live
+    int "tasks that wait forever" 0 !live
   in
   with_alarm interrupt (fun () ->
       every 1e-4;
@@ -365,7 +365,7 @@ let resumed_while_it_grows () =
         while !next < n do
           resume_next ()
         done);
-    int "each goes on once" n !resumed
+    int "each continues once" n !resumed
   in
   with_alarm ring (fun () ->
       every 1e-4;

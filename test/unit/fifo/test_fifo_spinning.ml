@@ -87,7 +87,7 @@ let cancelled ?cancellation () =
     let due = List.filter (fun v -> v <> !got) put in
     let stayed = List.map (fun _ -> Mvar.take answers) due in
     Alcotest.(check (list int))
-      "what stays in the box" due
+      "values that stay in the box" due
       (List.sort Int.compare stayed) );
   yes "it was mostly cancelled" (!taken_late < !left)
 
@@ -149,15 +149,16 @@ let interrupted () =
     int "it was cancelled" 0 !got;
     (* An exception that came too late for the sleeping loop is raised by the next wait. *)
     let rec take () = try Mvar.take answers with Interrupt -> take () in
-    int "what was put" i (take ())
+    int "the value that was put" i (take ())
   end
 
 let () =
-  run "A loop of Fifo that looks before it sleeps"
+  run "A loop of Fifo that spins before it sleeps"
     [
       ( "signal handlers",
         [
-          test "cancel the task that it looks at" (cancelled ?cancellation:None);
+          test "cancel the task that it spins for"
+            (cancelled ?cancellation:None);
           test "cancel it lazily" (cancelled ~cancellation:`Lazy);
           test "resume a task" resumed;
         ]
