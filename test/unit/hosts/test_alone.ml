@@ -80,7 +80,7 @@ let circle () =
   Concord_fifo.run (fun () ->
       ignore (Concord_fifo.fork (lock_both first second));
       ignore (Concord_fifo.fork (lock_both second first)));
-  check "one of two that wait for one another" (!told = 1 && !done_ = 1);
+  check "one of two tasks that wait for one another" (!told = 1 && !done_ = 1);
   check "both are free" (Mutex.try_lock first && Mutex.try_lock second)
 
 let not_observed () =
@@ -153,7 +153,7 @@ let by_thread f () =
 
 (* The parent has a thread for timers, but the child doesn't. *)
 let after_fork () =
-  in_child "a child, which has nobody else" (fun () -> is_told never);
+  in_child "a child, which is alone" (fun () -> is_told never);
   in_child "a thread of the child"
     (by_thread (fun () ->
          (* The main thread meanwhile checks whether it is alone. *)
@@ -190,7 +190,7 @@ let with_company () =
       let domain = Domain.spawn (fun () -> Mvar.put box ()) in
       Mvar.take box;
       Domain.join domain);
-  check "not alone any more" (not (Concord__Others.may_be_alone ()))
+  check "no longer alone" (not (Concord__Others.may_be_alone ()))
 
 let () =
   ignore (Unix.alarm 60 : int);

@@ -6,7 +6,7 @@ module Inbox = Concord__Inbox
 
 let posts t message posted =
   yes
-    (Printf.sprintf "what is told of message %d" message)
+    (Printf.sprintf "the answer about message %d" message)
     (Inbox.post t message = posted)
 
 let serves t messages =
@@ -34,7 +34,7 @@ let asleep () =
   no "a message came" (Inbox.fall_asleep t);
   posts t 2 Posted;
   serves t [ 1; 2 ];
-  yes "nothing to serve any more" (Inbox.fall_asleep t);
+  yes "nothing left to serve" (Inbox.fall_asleep t);
   Inbox.wake_up t;
   posts t 3 Posted;
   serves t [ 3 ]
@@ -96,7 +96,7 @@ let resumed_interrupted () =
     | exception Exit -> told := true);
     armed := false
   and check what =
-    yes (what ^ ": told") !told;
+    yes (what ^ ": answered true") !told;
     yes (what ^ ": decided") (Decision.outcome decision = Ok 42);
     yes (what ^ ": woken") !woken;
     serves t [ 1 ]

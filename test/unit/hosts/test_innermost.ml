@@ -130,7 +130,7 @@ let notes () =
     let is_none_noted () = Innermost.noted () = Some No_scheduler in
     yes "that there is none" (is_none_noted ());
     using P (fun () ->
-        no "not any more" (is_none_noted ());
+        no "no longer" (is_none_noted ());
         noted "one scheduler";
         somebody_asks ();
         no "somebody asked" (find ()).was_noted;
@@ -157,7 +157,7 @@ let notes () =
    it only once. *)
 let suspended_here () =
   match (Concord__Reach.noted ()).suspend (fun _ -> None) with
-  | () -> Alcotest.fail "nobody suspends"
+  | () -> Alcotest.fail "nothing suspends the task"
   | exception Suspended_on domain -> int "this domain" (this_domain ()) domain
 
 let on_this_domain () =
@@ -224,7 +224,7 @@ let second_thread () =
           using Q (fun () -> check_find [ Q ]));
       yes "for the second thread" (calls_back ());
       check_find [ P ];
-      not_noted "what is beneath is not known")
+      not_noted "the scheduler beneath is not known")
 
 let second_thread_first () =
   in_domain @@ fun () ->
@@ -278,7 +278,7 @@ let () =
       ( "notes",
         [
           test "are for one kind of scheduler" notes;
-          test "have what suspends the tasks of this domain" on_this_domain;
+          test "suspend the tasks of this domain" on_this_domain;
         ] );
       ( "domains",
         [
@@ -287,7 +287,7 @@ let () =
           test "prepared for a second thread" second_thread;
           test "prepared for a second thread first" second_thread_first;
           test "prepared by two threads at once" both_prepare;
-          test "somebody else has called per_thread" called_by_others;
+          test "other code has called per_thread" called_by_others;
           test "flags go down" flags;
         ] );
     ]

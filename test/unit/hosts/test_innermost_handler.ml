@@ -82,7 +82,7 @@ let their_functions () =
   let shared = within sharing and own = within in_place in
   sharing_too (fun () -> yes "shared: taken for one" (is_innermost shared));
   in_place_too (fun () ->
-      no "in place, the same text: told apart" (is_innermost own);
+      no "in place, the same text: distinguished" (is_innermost own);
       no "from the others" (is_innermost shared));
   in_place (fun () -> yes "itself" (is_innermost own))
 
@@ -166,7 +166,7 @@ let checked () =
   let open Innermost_handler in
   let caught what stub = no what (check stub) in
   yes "the stub" (check stub);
-  caught "it tells no handler" { stub with get = (fun () -> none) };
+  caught "it finds no handler" { stub with get = (fun () -> none) };
   caught "all are the innermost" { stub with nothing_but = (fun _ -> true) };
   caught "none is the innermost" { stub with nothing_but = (fun _ -> false) };
   caught "all are alone" { stub with alone = (fun _ -> true) };
@@ -186,17 +186,17 @@ let () =
     [
       ( "which",
         [
-          test "told apart by their code" told_apart;
+          test "distinguished by their code" told_apart;
           test "functions that are shared, or written in place" their_functions;
           test "the only one" alone;
           test "after it was suspended" continued;
-          test "none of those that share their functions" shared;
+          test "none if they share their functions" shared;
           test "none on the first stack" nowhere;
           test "none below a callback from C" below_a_callback;
         ] );
       ( "whose",
         [
-          test "of the one that handles" whose;
+          test "of the handler" whose;
           test "of a stack that has grown" grown;
           test "checked at the start" checked;
         ] );

@@ -224,16 +224,17 @@ let () =
       ( "processes",
         [
           test "a child can wait" forks;
-          test "a handler forks, and the thread goes on in both"
+          test "a handler forks, and the thread continues in both"
             (handler_forks ~in_child:ignore);
           test "a handler forks, and raises in the child"
             (handler_forks ~in_child:(fun () -> raise Interrupted));
-          test "a child, a thread of the parent waits" waits_while_it_forks;
+          test "a child, while a thread of the parent waits"
+            waits_while_it_forks;
         ] );
       ( "releasing",
         [
           test "before: does not wait" released_before;
-          test "by a thread of another domain" released_by_others;
+          test "from a thread of another domain" released_by_others;
           test "wakes one thread of 50" wakes_one;
         ] );
       ( "a handler in a thread that is about to sleep",

@@ -104,7 +104,7 @@ let () =
           test "with the other one" both_at_once;
           test "a thread beside" a_thread_beside;
           test "users of Domain_local_await" users_of_domain_local_await;
-          test "registered no longer" unregistered_again;
+          test "no longer registered" unregistered_again;
         ] );
       Lazy_policies.suite "Lazy in b" B.cancelling;
       ("Lazy in b, undefined", Lazy_undefined.within B.run);

@@ -212,7 +212,7 @@ let ended_by_an_exception () =
   let force ends =
     let t = Lazy.from_fun (fun () -> raise ends) in
     (try Effect.Deep.try_with Lazy.force t { effc }
-     with e -> yes "what was raised" (e = ends));
+     with e -> yes "its exception" (e = ends));
     Lazy.peek t
   in
   yes "not forced" (force Gone = None);

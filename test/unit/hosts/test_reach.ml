@@ -36,7 +36,7 @@ let tells_each () =
   let effc (type a) (_ : a Effect.t) :
       ((a, _) Effect.Deep.continuation -> _) option =
     incr passed;
-    yes "told before" (!told >= !passed);
+    yes "called before" (!told >= !passed);
     None
   in
   let passing _ = incr told in
@@ -143,7 +143,7 @@ let () =
       ( "a host that is late",
         [
           test "it suspends" overtaken_suspends;
-          test "it is elsewhere" overtaken_elsewhere;
+          test "it is outside the scheduler" overtaken_elsewhere;
         ] );
       ( "Fifo",
         place "Fifo" suspends fifo
@@ -162,5 +162,5 @@ let () =
             fifo (fun () -> pool_task f))
         @ place "Fifo in a pool" suspends (fun f ->
             pool_task (fun () -> fifo f)) );
-      ("effects", [ test "each is told of" tells_each ]);
+      ("effects", [ test "each is announced" tells_each ]);
     ]

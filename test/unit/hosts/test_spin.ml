@@ -1,4 +1,4 @@
-(* Decides whether and how long a task spins. *)
+(* Whether a task spins, and how long. *)
 
 open Concord_test_support
 open Check
@@ -12,7 +12,7 @@ let looks t = Spin.begin_turns t > 0
 (* Counts the waits that pass without a spin. The next one has begun to spin, and the caller
    has to end that. *)
 let rec skipped ?(n = 0) t =
-  if n > 1_000 then Alcotest.fail "it does not look any more"
+  if n > 1_000 then Alcotest.fail "it no longer spins"
   else if looks t then n
   else skipped ~n:(n + 1) t
 
@@ -22,7 +22,7 @@ let in_vain t = Spin.end_turns t ~gained:false
 
 let alone () =
   let t = Spin.create () in
-  no "a thread" (Spin.until t (fun () -> Alcotest.fail "it looks"));
+  no "a thread" (Spin.until t (fun () -> Alcotest.fail "it spins"));
   no "a task" (looks t)
 
 (* --- Learning ----------------------------------------------------------------- *)
@@ -44,7 +44,7 @@ let learns () =
 let forgets () =
   let t = Spin.create () in
   let gain () =
-    int "it looks at once" 0 (skipped t);
+    int "it spins at once" 0 (skipped t);
     Spin.end_turns t ~gained:true
   in
   for _ = 1 to 10 do
@@ -53,17 +53,17 @@ let forgets () =
   done;
   ignore (skipped t : int);
   Spin.end_turns t ~gained:true;
-  int "after a gain" 0 (skipped t);
+  int "after a success" 0 (skipped t);
   in_vain t;
   (* The level was 9. The success halved it, and the failure added one, which makes 5 and
      2^5 - 1 skipped waits. *)
-  int "after a gain, and a look in vain" 31 (skipped t);
+  int "after a success and a failure" 31 (skipped t);
   Spin.end_turns t ~gained:true;
   gain ();
   gain ();
-  int "after gains" 0 (skipped t);
+  int "after successes" 0 (skipped t);
   in_vain t;
-  int "after gains, and a look in vain" 1 (skipped t)
+  int "after successes and a failure" 1 (skipped t)
 
 let threads_learn () =
   let t = Spin.create () in
@@ -74,9 +74,9 @@ let threads_learn () =
     false
   in
   no "never" (Spin.until t ready);
-  yes "many times, but not for ever" (!calls > 100 && !calls < 10_000);
-  no "skipped" (Spin.until t (fun () -> Alcotest.fail "it looks"));
-  yes "looks again" (Spin.until t (fun () -> true))
+  yes "many times, but not forever" (!calls > 100 && !calls < 10_000);
+  no "skipped" (Spin.until t (fun () -> Alcotest.fail "it spins"));
+  yes "spins again" (Spin.until t (fun () -> true))
 
 (* Other threads of the domain run while one spins. *)
 let yields () =
@@ -89,7 +89,7 @@ let yields () =
     done
   in
   beside other @@ fun () ->
-  eventually "the other thread goes on" (fun () -> Atomic.get turns > 0);
+  eventually "the other thread continues" (fun () -> Atomic.get turns > 0);
   let before = Atomic.get turns in
   no "never" (Spin.until t never_ready);
   let meanwhile = Atomic.get turns - before in
@@ -105,7 +105,7 @@ let prepares () =
   yes "before the first look" (Spin.until ~prepare t ready);
   int "once" 1 !prepared;
   no "in vain" (Spin.until ~prepare t never_ready);
-  no "it does not look" (Spin.until ~prepare t ready);
+  no "it doesn't spin" (Spin.until ~prepare t ready);
   int "not then" 2 !prepared
 
 (* Models limit the number of looks. *)
@@ -145,7 +145,7 @@ let others_sleep () =
   in
   one false;
   one true;
-  int "nobody does" 0 (skipped t)
+  int "none sleeps" 0 (skipped t)
 
 (* A task that has slept during all of the recent waits no longer counts. At first, some of
    those waits came before it slept. *)
@@ -168,13 +168,13 @@ let at_once () =
     !calls > n
   in
   yes "it came" (Spin.at_once t (after 5));
-  int "no look more" 6 !calls;
+  int "no further look" 6 !calls;
   calls := 0;
   no "in vain" (Spin.at_once t (after 1_000));
   int "so often" 33 !calls;
   int "it learns" 1 (skipped t);
   Spin.leave_turns t;
-  raises "what it looks at" Boom (fun () ->
+  raises "the condition raises" Boom (fun () ->
       Spin.at_once t (fun () -> raise Boom));
   int "that teaches nothing" 0 (skipped t)
 
@@ -182,7 +182,7 @@ let at_once () =
 let not_for_ever () =
   let t = Spin.create () in
   let rec in_a_row n =
-    if n > 1_000 then Alcotest.fail "for ever"
+    if n > 1_000 then Alcotest.fail "forever"
     else if Spin.at_once t (fun () -> true) then in_a_row (n + 1)
     else n
   in
@@ -201,12 +201,12 @@ let not_for_ever () =
 let one_at_a_time () =
   let t = Spin.create () in
   let within () =
-    no "a thread" (Spin.until t (fun () -> Alcotest.fail "it looks"));
+    no "a thread" (Spin.until t (fun () -> Alcotest.fail "it spins"));
     no "a task" (looks t);
     true
   in
-  yes "a thread looks" (Spin.until t within);
-  yes "a task looks" (looks t);
+  yes "a thread spins" (Spin.until t within);
+  yes "a task spins" (looks t);
   ignore (within () : bool);
   in_vain t;
   (* Waits that weren't allowed to spin don't count as skipped. *)
@@ -215,11 +215,11 @@ let one_at_a_time () =
 let raises_out_of_it () =
   let t = Spin.create () in
   raises "until" Boom (fun () -> Spin.until t (fun () -> raise Boom));
-  int "as after a look in vain" 1 (skipped t)
+  int "as after an unsuccessful spin" 1 (skipped t)
 
 let never_looks t =
   for _ = 1 to 100 do
-    no "a thread" (Spin.until t (fun () -> Alcotest.fail "it looks"));
+    no "a thread" (Spin.until t (fun () -> Alcotest.fail "it spins"));
     no "a task" (looks t)
   done
 
@@ -231,7 +231,7 @@ let never () =
 (* [never] also holds for a task that spins at that moment. *)
 let never_again () =
   let t = Spin.create () in
-  yes "it looks" (looks t);
+  yes "it spins" (looks t);
   Spin.never t;
   in_vain t;
   never_looks t
@@ -248,7 +248,7 @@ let calls pace at =
   in
   let found = Spin.attempt t pace f "x" "y" "z" in
   Alcotest.(check (option int))
-    "what it gives"
+    "its result"
     (if !calls = at then Some at else None)
     found;
   !calls
@@ -274,7 +274,7 @@ let at_changes () =
   let check changes found result =
     calls := 0;
     Alcotest.(check (option int))
-      "what it gives" result
+      "its result" result
       (Spin.attempt_soon t word f changes found ());
     !calls
   in
@@ -287,31 +287,33 @@ let () =
   let with_other_cores tests =
     if Domain.recommended_domain_count () > 1 then tests
     else
-      [ test "one core: nobody looks" (fun () -> never_looks (Spin.create ())) ]
+      [
+        test "one core: no task spins" (fun () -> never_looks (Spin.create ()));
+      ]
   in
   run "Spin"
     [
       (* These come first, because no domain may have been spawned. *)
       ( "one domain",
-        [ test "nobody looks" alone; test "nor attempts" paces_alone ] );
+        [ test "no task spins" alone; test "nor tries" paces_alone ] );
       ( "two domains",
         test "there is another one" (fun () -> in_domain ignore)
         :: test "never" never
         :: with_other_cores
              [
-               test "skips waits after looks in vain" learns;
-               test "gains make it forget" forgets;
+               test "skips waits after unsuccessful spins" learns;
+               test "successes make it forget" forgets;
                test "threads do so too" threads_learn;
                test "the domain's other threads have turns" yields;
-               test "it prepares only if it looks" prepares;
+               test "it prepares only if it spins" prepares;
                test "so often at most" limited;
                test "leaving teaches nothing" leaves;
-               test "not while others sleep that came before" others_sleep;
-               test "but for those that always do" others_stay;
+               test "not while earlier waiters sleep" others_sleep;
+               test "except at paces that always spin" others_stay;
                test "at once" at_once;
-               test "at once, but not for ever" not_for_ever;
-               test "one looks at a time" one_at_a_time;
-               test "an exception ends the look" raises_out_of_it;
+               test "at once, but not forever" not_for_ever;
+               test "one spins at a time" one_at_a_time;
+               test "an exception ends the spin" raises_out_of_it;
                test "never again" never_again;
                test "so many attempts" paces;
                test "attempts at changes" at_changes;

@@ -40,7 +40,7 @@ let first_turn () =
     (look host (fun resumer ->
          yes "told" (resumer (Ok 1));
          None));
-  int "it has a turn" 1 !turns;
+  int "it has taken a turn" 1 !turns;
   int "a value at once" 2 (look host (fun _ -> Some 2));
   int "it has another one" 2 !turns
 
@@ -53,7 +53,7 @@ let turns_teach_nothing () =
         yes "told" (resumer (Ok ()));
         None)
   done;
-  yes "the next one looks" (Concord__Spin.begin_turns spin > 0)
+  yes "the next one spins" (Concord__Spin.begin_turns spin > 0)
 
 let many_turns () =
   let turns = ref 0 in
@@ -70,7 +70,7 @@ let resumed_in_a_turn () =
     if !turns = 5 then yes "told" (!cell (Ok 7))
   in
   int "value" 7 (look (awake turn) (register cell));
-  int "no turn more" 5 !turns;
+  int "no further turn" 5 !turns;
   no "only once" (!cell (Ok 8))
 
 (* --- Exceptions ------------------------------------------------------------------ *)
@@ -79,8 +79,8 @@ let raises_before () =
   let cell = ref nobody and spin = Concord__Spin.create () in
   raises "the turn" Boom (fun () ->
       look ~spin (awake (fun _ -> raise Boom)) (register cell));
-  no "not resumed any more" (!cell (Ok 1));
-  yes "another one may look" (Concord__Spin.begin_turns spin > 0)
+  no "no longer resumed" (!cell (Ok 1));
+  yes "another one may spin" (Concord__Spin.begin_turns spin > 0)
 
 (* A signal handler raises in a task that has been resumed. *)
 let raises_after () =
@@ -120,7 +120,7 @@ let refused () =
       look ~spin
         (awake ~check:(fun () -> raise Host_kit.Elsewhere) ignore)
         (fun _ -> Alcotest.fail "block is called"));
-  yes "another one may look" (Concord__Spin.begin_turns spin > 0)
+  yes "another one may spin" (Concord__Spin.begin_turns spin > 0)
 
 (* --- Cancelling -------------------------------------------------------------------- *)
 
@@ -128,7 +128,7 @@ let cancelled_in_a_turn () =
   let cell = ref nobody in
   let turn cancel = yes "cancelled" (cancel Cancelled) in
   raises "the task" Cancelled (fun () -> look (awake turn) (register cell));
-  no "told, at once" (!cell (Ok 1))
+  no "resumed, at once" (!cell (Ok 1))
 
 let cancelled_too_late () =
   let cell = ref nobody in
@@ -197,7 +197,7 @@ let nothing_from_a_value_at_once () =
   for i = 1 to 3 do
     let turns = ref 0 in
     int "value" i (look ~spin (awake (fun _ -> incr turns)) (fun _ -> Some i));
-    int "it looked" 1 !turns
+    int "it spun" 1 !turns
   done
 
 (* --- One at a time ------------------------------------------------------------------ *)
@@ -209,12 +209,12 @@ let another_one_meanwhile () =
     no "one that waits at once" (looks ());
     (* Until the sleeping task has slept during all of the recent waits. *)
     let rec waits n = n > 0 && (looks () || waits (n - 1)) in
-    yes "another one looks" (waits 200);
+    yes "another one spins" (waits 200);
     raise Cancelled
   in
   raises "the first one" Cancelled (fun () ->
       look ~spin (host suspend) (fun (_ : unit Suspend.resumer) -> None));
-  int "the other one still looks" 0 (Concord__Spin.begin_turns spin)
+  int "the other one still spins" 0 (Concord__Spin.begin_turns spin)
 
 let () =
   in_domain ignore;
@@ -224,14 +224,15 @@ let () =
         ( "turns",
           [
             test "at least one" first_turn;
-            test "those of others teach nothing" turns_teach_nothing;
+            test "resumptions by its own domain teach nothing"
+              turns_teach_nothing;
             test "a hundred, then it sleeps" many_turns;
             test "resumed in one" resumed_in_a_turn;
           ] );
         ( "exceptions",
           [
             test "before it is resumed" raises_before;
-            test "after it was: kept for the next wait" raises_after;
+            test "after it is resumed: kept for the next wait" raises_after;
             test "after block has resumed it and answered" raises_after_both;
             test "of block" block_raises;
             test "elsewhere" refused;
@@ -241,7 +242,7 @@ let () =
             test "in a turn" cancelled_in_a_turn;
             test "too late" cancelled_too_late;
             test "asleep" cancelled_asleep;
-            test "where it does not look" cancelled_without_a_look;
+            test "where it does not spin" cancelled_without_a_look;
           ] );
         ( "learning",
           [
@@ -250,5 +251,5 @@ let () =
             test "in vain" in_vain;
             test "a value at once teaches nothing" nothing_from_a_value_at_once;
           ] );
-        ("sleeping", [ test "another one may look" another_one_meanwhile ]);
+        ("sleeping", [ test "another one may spin" another_one_meanwhile ]);
       ]

@@ -43,7 +43,7 @@ let mini_and_others () =
   int "every value arrives once" (n * (n + 1)) !sum
 
 let mini_in_fifo () =
-  traced [ "waits"; "fifo goes on"; "resumed" ] @@ fun say ->
+  traced [ "waits"; "fifo continues"; "resumed" ] @@ fun say ->
   Fifo.run @@ fun () ->
   let p = Promise.create () in
   let task () =
@@ -60,7 +60,7 @@ let mini_in_fifo () =
     Thread.create
       (fun () ->
         eventually "it waits" (fun () -> Promise.waiters p = 1);
-        say "fifo goes on";
+        say "fifo continues";
         Promise.fill p ())
       ()
   in
@@ -68,7 +68,7 @@ let mini_in_fifo () =
   Thread.join filler
 
 let fifo_in_mini () =
-  traced [ "fifo waits"; "mini goes on"; "fifo resumed" ] @@ fun say ->
+  traced [ "fifo waits"; "mini continues"; "fifo resumed" ] @@ fun say ->
   let p = Promise.create () in
   Mini.run
     [
@@ -78,7 +78,7 @@ let fifo_in_mini () =
             Promise.await p;
             say "fifo resumed"));
       (fun () ->
-        say "mini goes on";
+        say "mini continues";
         Promise.fill p ());
     ]
 
@@ -193,9 +193,9 @@ let foreign_unhandled ~calls_block () =
     (fun () ->
       match Mvar.take box with
       | (_ : int) -> Alcotest.fail "the wait did not raise"
-      | exception e -> yes "what the host said" (e == other))
+      | exception e -> yes "the host's exception" (e == other))
     () { effc };
-  int "nobody waits" 0 (Mvar.waiters box)
+  int "no task waits" 0 (Mvar.waiters box)
 
 (* The effect is unhandled, so the thread waits. *)
 let own_unhandled () =
@@ -212,13 +212,13 @@ let () =
           test "its tasks wait for each other" mini_tasks;
           test "and for those of Eio and Fifo" mini_and_others;
           test "in a task of Fifo" mini_in_fifo;
-          test "Fifo in a task of it" fifo_in_mini;
+          test "Fifo in one of its tasks" fifo_in_mini;
         ] );
       ( "unhandled",
         [
           test "an effect of another wait, before block is called"
             (foreign_unhandled ~calls_block:false);
-          test "an effect of another wait, after it"
+          test "an effect of another wait, after block is called"
             (foreign_unhandled ~calls_block:true);
           test "one's own" own_unhandled;
         ] );

@@ -200,10 +200,10 @@ let interrupted_after_block () =
   match Suspend.suspend block with
   | got ->
       (try Gc.Memprof.stop () with Boom -> Gc.Memprof.stop ());
-      Alcotest.(check string) "what block gave" "taken" got
+      Alcotest.(check string) "the value of block" "taken" got
   | exception Boom ->
       Gc.Memprof.stop ();
-      Alcotest.fail "what block gave is lost"
+      Alcotest.fail "the value of block is lost"
 
 let () =
   run "Suspend, threads"
