@@ -112,7 +112,7 @@ let bvars =
       ("Bvar.broadcast_exn", silent (fun t -> Bvar.broadcast_exn t Not_found));
     ]
   in
-  in_state "nobody waits" bvar operations
+  in_state "no task waits" bvar operations
   @ in_state "others wait"
       (bvar ~waiting:[ refuses; waits; refuses; waits; waits ])
       operations
@@ -155,7 +155,7 @@ let watches =
       ("Watch.read", fun t -> [ fst (Watch.read t) ]);
     ]
   in
-  in_state "nobody waits" watch operations
+  in_state "no task waits" watch operations
   @ in_state "closed" (watch ~closed:true) operations
   @ in_state "others wait"
       (watch ~waiting:[ refuses; waits; refuses; waits; waits ])
@@ -283,7 +283,7 @@ let promises =
     @ as_event "Promise.await_result" (fun t ->
         Event.wrap (Promise.await_result_evt t) result)
   in
-  in_state "nobody waits" promise resolving
+  in_state "no task waits" promise resolving
   @ in_state "others wait"
       (promise
          ~waiting:([ awaits; refuses_to_await ] @ dependants @ [ awaits ]))

@@ -443,10 +443,10 @@ let conditions =
   and in_vain t = Condition.loop_no_mutex_evt t (fun () -> None) in
   in_state "signal" (condition ~wake:(by Condition.signal)) waiting
   @ in_state "broadcast" (condition ~wake:(by Condition.broadcast)) waiting
-  @ in_state "woken by one who has the mutex"
+  @ in_state "woken by a task that holds the mutex"
       (condition ~wake:with_the_mutex)
       waiting
-  @ in_state "nobody waits" signalled
+  @ in_state "no task waits" signalled
       (wakes
       @ looping (fun _ () -> Some [])
       @ [

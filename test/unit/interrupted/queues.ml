@@ -57,7 +57,7 @@ let channels =
   let drains = [ ("Channel.drain", fun t -> Channel.drain t) ] in
   let closes = [ ("Channel.close", silent Channel.close) ] in
   let senders = [ refuses_to_send 2; sends 3; sends 4 ] in
-  in_state "nobody waits" channel
+  in_state "no task waits" channel
     (closes @ drains
     @ [
         ("Channel.try_send", fun t -> flag (Channel.try_send t 5));
