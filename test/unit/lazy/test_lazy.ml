@@ -229,7 +229,7 @@ let () =
          ] );
        Outside.suite without_scheduler;
        ("waiting", [ test "in the order of arrival, then the events" in_order ]);
-       ("exceptions", [ test "one for everybody, with its backtrace" failure ]);
+       ("exceptions", [ test "one for all tasks, with its backtrace" failure ]);
        Lazy_events.suite;
      ]
     @ Battery.suites Operations.lazy_)

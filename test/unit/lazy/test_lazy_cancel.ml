@@ -131,7 +131,7 @@ let needs_no_more_after_undefined () =
   int "y waits for x" 1 (Lazy.waiters !x);
   Promise.fill x_begins ();
   Hand.settle ();
-  int "x was told" 1 (Promise.waiters x_ends);
+  int "x got Undefined" 1 (Promise.waiters x_ends);
   yes "cancel" (Hand.cancel b);
   Hand.settle ();
   let c = Hand.start (fun () -> Lazy.force !z) in
@@ -223,7 +223,7 @@ let () =
       ( "several lazy values",
         [
           test "cancelled before a registration" restart_before_block;
-          test "one within the other" nested;
+          test "one value within another" nested;
           test "a waiter computes both" inherits;
           test "of_stdlib" of_stdlib;
           test "a waiter that closes a cycle" inherits_a_cycle;

@@ -128,7 +128,7 @@ let refused () =
     in
     refusing (fun () -> raises name raised (fun () -> Lazy.force t));
     yes (name ^ ": not forced") (Lazy.peek t = None);
-    int (name ^ ": nobody waits") 0 (Promise.waiters p);
+    int (name ^ ": no task waits") 0 (Promise.waiters p);
     let task = Hand.start (fun () -> Lazy.force t) in
     Promise.fill p 1;
     Hand.settle ();
@@ -213,7 +213,7 @@ let () =
         each tasks "Fifo" @ each fibers "Eio" @ each pool_tasks "a pool" );
       ( "where nothing can be suspended",
         [ test "refused" refused; test "not refused" not_refused ] );
-      ( "on the stack of the one that computes",
+      ( "on the stack of the computing task",
         [
           test "tasks of a pool" (stolen_by_the_loop (fun f -> f ()));
           test "tasks of a pool, in Fifo" (stolen_by_the_loop fifo);

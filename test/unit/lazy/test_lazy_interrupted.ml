@@ -187,7 +187,7 @@ let cases =
     test "the computation returns" (alone (fun () -> 1));
     test "the computation raises" (alone (fun () -> raise Boom));
     test "of_stdlib" of_stdlib;
-    test "it is cancelled, and nobody waits"
+    test "it is cancelled, and no task waits"
       (shared ~ends:is_cancelled ~others:nobody);
     test "a wait for another one ends" needs_no_more;
     test "a cycle" cycle;

@@ -96,7 +96,7 @@ let after_waiting () =
   Promise.fill first ();
   Hand.settle ();
   Hand.result a;
-  yes "it goes on" (Hand.waits b);
+  yes "it continues" (Hand.waits b);
   no "kept, forced" (kept weak);
   Promise.fill second ();
   Hand.settle ();
@@ -252,7 +252,7 @@ let both name f =
 let () =
   run "Lazy: memory and depth"
     [
-      ( "what was captured is collected",
+      ( "captured values are collected",
         [
           test "after the value" after_value;
           test "after a failure" after_failure;
@@ -260,9 +260,9 @@ let () =
           test "with a watcher" through_event;
           test "of map" after_map;
           test "of of_stdlib" after_of_stdlib;
-          test "what it waited for" after_waiting;
+          test "the value that it waited for" after_waiting;
         ] );
-      ( "who waits leaves nothing",
+      ( "waiters leave nothing behind",
         [
           test "1000 waiters and 1000 events" after_waiters;
           test "1000 waiters of a failure" after_waiters_of_a_failure;

@@ -60,7 +60,7 @@ let cycles places () =
   crew places (rounds many ~parties:n force);
   let forced = Array.for_all (Array.for_all Lazy.is_val) all in
   yes "all are forced" forced;
-  yes "somebody was told"
+  yes "at least one got Undefined"
     (Array.for_all (fun told -> Atomic.get told >= 1) told)
 
 (* --- No cycles -------------------------------------------------------------- *)
@@ -172,7 +172,7 @@ let cancelled () =
   crew [ fifo; fifo; fifo ] (rounds many ~parties:3 round);
   int "wrong values" 0 (Atomic.get wrong);
   yes "all are forced" (Array.for_all Lazy.is_val all);
-  int "nobody waits" 0 (Array.fold_left (fun n t -> n + Lazy.waiters t) 0 all)
+  int "no task waits" 0 (Array.fold_left (fun n t -> n + Lazy.waiters t) 0 all)
 
 let () =
   run "Lazy: races"

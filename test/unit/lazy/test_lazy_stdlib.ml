@@ -48,7 +48,7 @@ let second_is_cancelled () =
   Hand.settle ();
   Hand.stop b;
   Hand.settle ();
-  no "it goes on" (Hand.waits b);
+  no "it continues" (Hand.waits b);
   yes "not remembered" (Lazy.peek other = None);
   Promise.fill gate ();
   Hand.settle ();
@@ -123,7 +123,7 @@ let outsider_and_waiters () =
   int "there" 5 (Domain.join other);
   int "then" 5 (Lazy.force t)
 
-(* Whatever the race, [force] raises the computation's exception or [Being_forced]. *)
+(* In a race, [force] raises either the computation's exception or [Being_forced]. *)
 let races () =
   let undefined = Atomic.make 0 in
   for _ = 1 to 300 do
