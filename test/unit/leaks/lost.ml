@@ -63,7 +63,7 @@ let found name f () =
   List.iter
     (fun (frame, wait) ->
       let was_told, report = with_report (fun () -> f wait) in
-      yes "the task was told" was_told;
+      yes "the task got the exception" was_told;
       int "reports" 1 (count report gone);
       yes ("the report shows " ^ frame) (contains report frame))
     (match name with

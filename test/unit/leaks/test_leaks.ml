@@ -41,7 +41,7 @@ let[@inline never] performs () =
 
 let performed () =
   let was_told, report = with_report (fun () -> in_first_task performs) in
-  yes "the task was told" was_told;
+  yes "the task got the exception" was_told;
   yes "the report shows performs" (contains report "performs")
 
 (* The lost task must release the mutex that it holds. *)
@@ -97,7 +97,7 @@ let cancelled cancellation () =
       Gc.full_major ();
       Concord_fifo.cancel task;
       Concord_fifo.join task;
-      int "it is gone" 0 (Promise.waiters never))
+      int "it was withdrawn" 0 (Promise.waiters never))
 
 let scope_is_cancelled () =
   let never = Promise.create () in
@@ -111,7 +111,7 @@ let scope_is_cancelled () =
    with
   | () -> Alcotest.fail "Exit was not raised"
   | exception Exit -> ());
-  int "it is gone" 0 (Promise.waiters never)
+  int "it was withdrawn" 0 (Promise.waiters never)
 
 (* If the thread waited in a structure, its stack would keep that alive, and the program
    would hang. *)
@@ -157,7 +157,7 @@ let () =
           test "below a handler" (found `Both in_a_handler);
           test "a run in a run" (found `Both in_fifo_in_fifo);
           test "another task joins it" (found `Both joined);
-          test "the effect was performed" performed;
+          test "the effect is performed directly" performed;
           test "a thread, in no structure" (found `No_structure thread);
           test "it unwinds" unwinds;
           test "a second resumption" second_resumption;

@@ -71,7 +71,7 @@ let in_callbacks () =
                   | e -> Lwt.fail e)))
           raise_never)
   in
-  yes "the task was told" was_told;
+  yes "the task got the exception" was_told;
   int "reports" 1 (count report gone);
   yes "the report shows the caller" (contains report "takes_in_vain")
 
@@ -97,7 +97,7 @@ let fiber_is_cancelled () =
         (fun () ->
           Gc.full_major ();
           Eio.Fiber.yield ());
-      int "it is gone" 0 (Promise.waiters never))
+      int "it was withdrawn" 0 (Promise.waiters never))
 
 let fibers_wait () =
   Eio_main.run (fun _ ->
@@ -135,7 +135,7 @@ let () =
         [
           test "a fiber is cancelled" (nothing fiber_is_cancelled);
           test "fibers will be resumed" (nothing fibers_wait);
-          test "Lwt goes on" (nothing lwt_goes_on);
+          test "Lwt continues" (nothing lwt_goes_on);
           test "pools end" (nothing pools_end);
         ] );
     ]

@@ -34,10 +34,10 @@ let told () =
     with_report (fun () ->
         told (fun () -> Mutex.protect mutex (fun () -> takes_in_vain box)))
   in
-  check "the thread was told" was_told;
+  check "the thread got the exception" was_told;
   check "one report" (count report last = 1);
   check "it shows where" (count report "takes_in_vain" = 1);
-  check "nobody waits" (Mvar.waiters box = 0);
+  check "no task waits" (Mvar.waiters box = 0);
   check "the mutex is free" (Mutex.try_lock mutex)
 
 (* The program refers to this mutex, so the collector doesn't find the task. *)
@@ -52,7 +52,7 @@ let told_in_fifo () =
   let was_told, report =
     with_report (fun () -> Lost.told (fun () -> Concord_fifo.run locks_twice))
   in
-  check "the task was told" was_told;
+  check "the task got the exception" was_told;
   check "one report of a task" (count report last = 1);
   check "it shows where the task waits" (count report "locks_twice" >= 1);
   check "the task's mutex is free" (Mutex.try_lock mutex);
