@@ -164,7 +164,7 @@ let some_v_of_a_cancelled_task (module I : IMPLEMENTATION) =
       I.yield ();
       Option.iter I.cancel !self;
       match I.suspend_some () with
-      | () -> say "went on"
+      | () -> say "continued"
       | exception _ -> say "unwound"
     in
     self := Some (I.fork task)
@@ -400,8 +400,8 @@ let () =
             ~wrong:[] published;
           fault "1. Some v does not continue a cancelled task"
             some_v_of_a_cancelled_task ~right:[ "unwound" ] both
-            ~wrong:[ "went on" ] published;
-          fault "2. a task that was told true has the lock"
+            ~wrong:[ "continued" ] published;
+          fault "2. a task whose resumer returned true has the lock"
             told_true_then_cancelled ~right:[ "t1"; "t2" ] both
             ~wrong:[ "stuck" ] corrected;
           (* This test needs two suspensions of the loop with none in between. A debugged

@@ -142,11 +142,11 @@ module Checks (I : IMPLEMENTATION) = struct
     [
       ("threads start in the order of spawn", order);
       ("halt ends", halts);
-      ("nobody survives stop", survive_stop);
+      ("no thread survives stop", survive_stop);
       ("nothing runs before start, again", before_start);
       ("stop, at once", stops_at_once);
       ("an exception, at once", raises_at_once);
-      ("nobody survives an exception", survive_exceptions);
+      ("no thread survives an exception", survive_exceptions);
       ("two readers", two_readers);
       ("two writers", two_writers);
     ]
