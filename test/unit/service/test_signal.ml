@@ -267,13 +267,13 @@ let forked () =
          is_handled 1;
          true)
     = WEXITED 0);
-  yes "what its parent waited for"
+  yes "the signal that its parent waited for"
     (in_child (fun () ->
          ignore (Signal.once [ usr1 ] : int Promise.t);
          Unix.kill (Unix.getpid ()) Sys.sigterm;
          false)
     = WSIGNALED Sys.sigterm);
-  no "the parent was told nothing" (Promise.is_resolved p);
+  no "the parent's promise is pending" (Promise.is_resolved p);
   send usr1;
   int "its own signal" usr1 (Promise.await p);
   is_restored ()
@@ -395,9 +395,9 @@ let () =
            test "before a promise" once_outlives_watch;
          ] );
        ( "the handler",
-         test "nobody reads" without_reader
+         test "no reader" without_reader
          :: Concord_test_proc.only "whether a process sleeps"
-              [ test "of OCaml: not while all threads wait" naive ] );
+              [ test "OCaml's does not run while all threads wait" naive ] );
        ( "at once",
          [
            test "threads" (racing thread);
