@@ -29,7 +29,7 @@ let real parties how ~log =
   let away act =
     asked := List.filter is_away !asked;
     match !asked with
-    | [] -> "nobody is away"
+    | [] -> "no waiter is away"
     | first :: others ->
         asked := others;
         act first
@@ -43,8 +43,8 @@ let real parties how ~log =
         let how = if parties = 2 then By_attempt else how in
         string_of_bool (perform how t.state Barrier.await_step t = Some true)
     | Come_back, _ ->
-        (* If the waiter was enlisted too late, its exception is kept for the next wait.
-           Drop it. *)
+        (* An exception that comes too late for the task is kept for its next wait. Raise it
+           here. *)
         away (fun (arrival, _, number, answer) ->
             let waits = enlist arrival number answer in
             Late.raise_kept ();
@@ -99,7 +99,7 @@ let expected parties ~log =
   and settle () = if is_ready 0 then ignore (try_out 0 : bool) in
   let away act =
     match List.find_opt (fun slot -> slot.is_away) !q with
-    | None -> "nobody is away"
+    | None -> "no waiter is away"
     | Some slot ->
         slot.is_away <- false;
         let result = act slot in
@@ -183,7 +183,7 @@ let is_open t what =
   let none = Barrier.waiters t = 0 in
   if not none then Check.yes (what ^ ": it is open") (poll t);
   let s = Atomic.get t.state in
-  Check.yes (what ^ ": nobody waits")
+  Check.yes (what ^ ": no task waits")
     (s.arrived = 0 && s.away = 0 && (not s.trying) && Waiters.is_empty s.slots)
 
 let times_asked n what task = Check.int what n task.asked
@@ -251,7 +251,7 @@ let interrupted =
   let test name make =
     Check.test name (fun () -> Concord_test_support.Interrupting.all_of make)
   in
-  Check.test "a task that is through leaves" is_through
+  Check.test "a task that was let through leaves" is_through
   :: List.concat_map Concord_test_support.Interrupting.only
        [
          test "the last one arrives" passes;
@@ -259,5 +259,5 @@ let interrupted =
          test "the first of two refuses" refuses;
          test "a trial fails" fails;
          test "one comes back" comes_back;
-         test "one that is away leaves" leaves;
+         test "a task that is away leaves" leaves;
        ]

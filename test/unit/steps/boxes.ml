@@ -65,7 +65,7 @@ let real_mvar ~in_order how ~log =
         let old = Option.get (use Holder) in
         ignore (perform how t Mvar.put_back (old + n) : unit option);
         int old
-    | (Give | Vacate), _ when not (is_held ()) -> "nobody holds it"
+    | (Give | Vacate), _ when not (is_held ()) -> "no task holds it"
     | Give, Publicly -> unit (Mvar.give_back t n)
     | Give, _ -> some unit (perform how t Mvar.put_back n)
     | Vacate, _ -> some unit (perform how t Mvar.vacate ())
@@ -159,7 +159,7 @@ let expected_mvar ~in_order ~log =
     | (Take | Come_back | Read | Swap | Modify | Put), _ -> "none"
     | Give, Held -> unit (give n)
     | Vacate, Held -> unit (vacate ())
-    | (Give | Vacate), _ -> "nobody holds it"
+    | (Give | Vacate), _ -> "no task holds it"
     | Give_up, _ -> unit (give_up ())
   and enlist role number answer =
     let w = { role; number; answer } in

@@ -19,7 +19,7 @@ let name_of = function
   | Chained -> "a chain"
   | Expected -> "expected"
 
-(** What a waiter's resumer does. *)
+(** The answer of a waiter's resumer. *)
 type answer = Accepts | Refuses | Raises  (** After it has accepted. *)
 
 exception Struck
