@@ -43,5 +43,5 @@ let run () =
   join ();
   Check.yes "bounded" (!most <= capacity);
   Check.int "every value arrives once" (each * (each + 1)) !sum;
-  Check.int "nobody waits" 0
+  Check.int "no task waits" 0
     (Condition.waiters not_full + Condition.waiters not_empty)

@@ -35,7 +35,7 @@ let signalled () =
   waiting c 1;
   no "unlocked" (Mutex.is_locked m);
   Condition.signal c;
-  yes "nobody takes it" (Mvar.try_put box ());
+  yes "no task takes it" (Mvar.try_put box ());
   Hand.settle ();
   Hand.result task;
   yes "it is there" (Mvar.take_available box = Some ());

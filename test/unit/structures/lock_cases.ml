@@ -79,7 +79,7 @@ let exclusion make () =
 let suite make =
   ( "as a lock",
     [
-      test "who tries does not overtake" (trying make);
+      test "a task that only tries does not overtake" (trying make);
       test "tasks of Fifo take turns" (in_fifo make);
       test "threads and domains exclude each other" (exclusion make);
     ] )

@@ -36,7 +36,7 @@ let until_the_next_writer () =
   Hand.unwind first;
   Hand.result before;
   yes "the second writer waits" (Hand.waits second);
-  yes "and who came later" (Hand.waits behind);
+  yes "and the later one" (Hand.waits behind);
   waiting t 2;
   Hand.unwind second;
   Hand.result behind;
@@ -136,7 +136,7 @@ let writer_chooses_otherwise t =
   let reader = Hand.start (fun () -> Event.select choose) in
   Mvar.put box ();
   Rwlock.write_unlock t;
-  yes "nobody reads" (Rwlock.try_write_lock t);
+  yes "no task reads" (Rwlock.try_write_lock t);
   Hand.settle ();
   Hand.result reader;
   Rwlock.write_unlock t
@@ -148,8 +148,8 @@ let suite =
       (* With so many, the queue is not searched for the writer. *)
       test "ten readers do" (both (readers_enter 10));
       test "until the next writer" until_the_next_writer;
-      test "not while somebody writes" (both not_while_written);
-      test "those who refuse are passed over" (both refuses);
+      test "not while a writer holds it" (both not_while_written);
+      test "tasks that refuse are passed over" (both refuses);
       test "readers: first, middle and last" (both cancelled_readers);
       test "a writer that chooses otherwise" (both writer_chooses_otherwise);
     ] )

@@ -339,7 +339,7 @@ let many_choose () =
   let choose t = Event.select [ Barrier.await_evt t; Event.never ] in
   let chosen = time choose in
   if chosen > 15. *. alone then
-    Alcotest.failf "%.3f s in place of %.3f" chosen alone
+    Alcotest.failf "%.3f s instead of %.3f" chosen alone
 
 (* --- A choice that was asked in vain ---------------------------------------- *)
 
@@ -457,7 +457,7 @@ let () =
            test "how many tasks" create;
            test "three phases" three_phases;
            test "the same in Fifo" in_fifo;
-           test "who comes early belongs to the next phase" next_phase;
+           test "an early task belongs to the next phase" next_phase;
            test "threads and domains" domains;
          ]
          @ unless_debugged
@@ -482,7 +482,7 @@ let () =
            test "one that was asked is cancelled too"
              cancelled_after_it_was_asked;
            test "newcomers do not overtake" newcomers;
-           test "newcomers go on when it is cancelled" newcomers_go_on;
+           test "newcomers continue when it is cancelled" newcomers_go_on;
            test "a poll asks in vain" polled_in_vain;
          ] );
        ( "a choice is asked in vain",
@@ -504,7 +504,7 @@ let () =
            (fun (name, f) -> test name (Spinning.each f))
            [
              ("three phases", three_phases);
-             ("who comes early", next_phase);
+             ("early tasks", next_phase);
              ("the second is replaced", replaced 1);
              ("the first was cancelled", doomed 0);
              ("the second was cancelled", doomed 1);
@@ -513,7 +513,7 @@ let () =
              ("it withdraws from its own phase only", withdraws_late);
              ("one that was asked is cancelled", cancelled_after_it_was_asked);
              ("newcomers do not overtake", newcomers);
-             ("newcomers go on", newcomers_go_on);
+             ("newcomers continue", newcomers_go_on);
              ("a poll asks in vain", polled_in_vain);
              ("a choice is asked in vain", chooses_again);
            ] );

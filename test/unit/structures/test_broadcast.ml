@@ -79,7 +79,7 @@ let close () =
   raises "cancelled" Hand.Cancelled (fun () -> Hand.result cancelled);
   raises "closed" Broadcast.Closed (fun () -> Hand.result also);
   waiting b 0;
-  int "what was sent before" 1 (Broadcast.receive a);
+  int "the value that was sent before" 1 (Broadcast.receive a);
   let ended s =
     raises "try_receive" Broadcast.Closed (fun () -> Broadcast.try_receive s);
     raises "receive" Broadcast.Closed (fun () -> Broadcast.receive s);
@@ -144,7 +144,7 @@ let waiters_miss_nothing () =
   List.iter (Broadcast.send t) [ 1; 2; 3; 4; 5 ];
   Hand.settle ();
   ints "in order" [ 1; 2; 3 ] (List.map Hand.result tasks);
-  lagged "then nobody waited" 1 (fun () -> Broadcast.receive s)
+  lagged "then no task waited" 1 (fun () -> Broadcast.receive s)
 
 let to_the_end () =
   let t = keeps 2 in
@@ -275,7 +275,7 @@ let closed_while_senders_wait () =
   raises "try_send" Broadcast.Closed (fun () -> Broadcast.try_send t 4);
   raises "send_evt" Broadcast.Closed (fun () ->
       Event.sync (Broadcast.send_evt t 4));
-  ints "what was sent, and the end" [ 1; -1 ] (rest s);
+  ints "the sent values, and the end" [ 1; -1 ] (rest s);
   Broadcast.unsubscribe s;
   raises "no limit" (Invalid_argument "Broadcast.create: Wait 0, which is < 1")
     (fun () -> holds 0)
@@ -348,7 +348,7 @@ let all send =
 let what_is_kept () =
   let receive s = ignore (Broadcast.receive s : int ref) in
   int "for a subscription" 100 (kept (fun _ _ send -> all send));
-  int "what it has not received" 40
+  int "the values that it has not received" 40
     (kept (fun _ s send ->
          all send;
          for _ = 1 to 60 do
@@ -415,7 +415,7 @@ let () =
        ( "operations",
          [
            test "every subscriber sees all, in order" everyone_sees_all;
-           test "those who wait are woken in order" waiting_in_order;
+           test "waiters are woken in order" waiting_in_order;
            test "tasks that share a subscription" one_subscription;
            test "all of a subscription are cancelled" all_cancelled;
            test "close: in each state" close;
@@ -424,7 +424,7 @@ let () =
        ( "a limit",
          [
            test "drops the oldest values" drops_the_oldest;
-           test "tells of all at once" told_when_it_looks;
+           test "counts all missed values at once" told_when_it_looks;
            test "tasks that wait" waiters_miss_nothing;
            test "to the end" to_the_end;
            test "too small" limits;
@@ -433,7 +433,7 @@ let () =
        ( "senders that wait",
          [
            test "for the slowest subscription" holds_back;
-           test "for nobody" nobody_listens;
+           test "without subscriptions" nobody_listens;
            test "a subscription ends" ends;
            test "so it does without a limit" ends_without_limit;
            test "with_subscription" brackets;
@@ -442,7 +442,7 @@ let () =
        ( "memory",
          [
            test "10,000 subscriptions that were given up" given_up;
-           test "values that nobody will receive" what_is_kept;
+           test "values that will not be received" what_is_kept;
            test "a subscription is collected" subscription_is_collected;
          ] );
      ]

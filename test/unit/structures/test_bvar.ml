@@ -6,7 +6,7 @@ open Check
 let signalled_in_order () =
   traced [ "a 1"; "b 2"; "c 3"; "d 3" ] @@ fun say ->
   let t = Bvar.create () in
-  no "nobody waits" (Bvar.signal t 0);
+  no "no task waits" (Bvar.signal t 0);
   Bvar.broadcast t 0;
   let wait name =
     Hand.start (fun () -> say (Printf.sprintf "%s %d" name (Bvar.wait t)))
@@ -16,7 +16,7 @@ let signalled_in_order () =
   yes "a" (Bvar.signal t 1);
   yes "b" (Bvar.signal t 2);
   Bvar.broadcast t 3;
-  int "nobody waits" 0 (Bvar.waiters t);
+  int "no task waits" 0 (Bvar.waiters t);
   Hand.settle ();
   List.iter Hand.result tasks
 
@@ -30,7 +30,7 @@ let cancelled () =
   Hand.settle ();
   Hand.unwound first;
   int "the second" 1 (Hand.result second);
-  no "nobody is left" (Bvar.signal t 2)
+  no "no waiter is left" (Bvar.signal t 2)
 
 let failing () =
   let t = Bvar.create () in

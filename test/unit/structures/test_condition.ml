@@ -258,7 +258,7 @@ let () =
            test "without waiters they are not remembered" not_remembered;
            test "nothing else wakes" not_spurious;
            test "none is missed" not_missed;
-           test "each wakes one, also after others have looked" one_by_one;
+           test "each wakes one, even after others have spun" one_by_one;
            test "a task that spins unlocks first" spins_first;
            test "the mutex must be locked" not_locked;
            test "a bounded buffer of threads and domains" Buffer_case.run;
@@ -267,7 +267,7 @@ let () =
        ( "cancellation",
          [
            test "before it waits: the mutex stays locked" before_it_waits;
-           test "the same, where it would look" (where_it_looks before_it_waits);
+           test "the same, where it would spin" (where_it_looks before_it_waits);
            test "before the signal: it locks again" before_the_signal;
            test "after the signal: it returns" after_the_signal;
          ] );

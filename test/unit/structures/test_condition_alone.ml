@@ -128,7 +128,7 @@ let raises_ name loop =
   let task = Hand.start (fun () -> loop s look) in
   let rec until_it_raises n =
     if Hand.waits task then begin
-      if n = 0 then Alcotest.fail "it goes on";
+      if n = 0 then Alcotest.fail "it continues";
       let other = Hand.start (fun () -> Condition.wait_no_mutex s.arrived) in
       Condition.signal s.arrived;
       Hand.settle ();
@@ -355,19 +355,19 @@ let () =
           test "at once" (each at_once);
           test "looks after each wake-up" (each waits);
           test "looks once before it waits" (each looks_once);
-          test "misses none that comes while it looks" (each missed_none);
+          test "misses no signal that comes while it looks" (each missed_none);
           test "passes on a signal that it does not need" (each passed_on);
-          test "raises what the function raises" (each raises_);
-          test "what the function raises is handled" handled;
-          test "what the function raises comes between the aborts" aborted;
+          test "raises the function's exception" (each raises_);
+          test "the function's exception is handled" handled;
+          test "the function's exception comes between the aborts" aborted;
           test "a signal is used up by a look in vain" (each used_up);
           test "cancelled" (each cancelled);
-          test "not suspended any more" (each stopped);
+          test "no longer suspended" (each stopped);
           test "a lost choice" lost;
           test "a look that suspends" suspended_look;
           test "woken by a signal handler" (each from_a_handler);
           test "threads and domains" (each domains);
         ] );
-      ("wait_no_mutex", [ test "misses what came before" wait_misses ]);
+      ("wait_no_mutex", [ test "misses signals that came before" wait_misses ]);
       Outside.suite no_effect;
     ]

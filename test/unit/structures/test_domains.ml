@@ -268,7 +268,7 @@ let dropped () =
     receive s received;
     if !received > before then all s received
     else if !received <> 2 * rounds then
-      failwith "received and missed: not what was sent"
+      failwith "received and missed values are not those that were sent"
   in
   all a received_a;
   all b received_b

@@ -91,7 +91,7 @@ let drain capacity () =
   let check v =
     incr count;
     let number = v land 1 in
-    if v / 2 <> next.(number) then Alcotest.failf "%d came out of turn" v;
+    if v / 2 <> next.(number) then Alcotest.failf "%d came out of order" v;
     next.(number) <- next.(number) + 1
   in
   while !count < items do
@@ -251,7 +251,7 @@ let between_streams () =
   let last = [| 0; 0 |] and sum = ref 0 in
   let seen v =
     let side = if v > 0 then 0 else 1 in
-    if abs v <= last.(side) then Alcotest.failf "%d came out of turn" v;
+    if abs v <= last.(side) then Alcotest.failf "%d came out of order" v;
     last.(side) <- abs v;
     sum := !sum + abs v
   in
@@ -278,7 +278,7 @@ let () =
           test "Channel" channel;
           test "Broadcast: one order for all" broadcast;
           test "Broadcast: one subscription" shared_subscription;
-          test "Stream: what is closed takes nothing" closed_is_closed;
+          test "Stream: a closed stream accepts nothing" closed_is_closed;
           test "Stream of 1, closed in between" (closed_in_between 1);
           test "Stream of 3, closed in between" (closed_in_between 3);
         ] );

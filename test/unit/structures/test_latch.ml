@@ -93,7 +93,7 @@ let growing () =
   let join = domain tasks in
   tasks ();
   join ();
-  int "nobody goes on early" 0 (Atomic.get early);
+  int "no task continues early" 0 (Atomic.get early);
   int "all have ended" (2 * 364) (Atomic.get ended)
 
 let no_effect () =
@@ -134,7 +134,7 @@ let () =
        [
          test "misuse" misuse;
          test "opens in order" in_order;
-         test "counts up as well" up_and_down;
+         test "counts up too" up_and_down;
          test "tasks that begin others" growing;
          test "threads and domains" domains;
        ] )

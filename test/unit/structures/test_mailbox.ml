@@ -98,7 +98,7 @@ let () =
   run "Mailbox"
     (( "operations",
        [
-         test "those that need not wait" operations;
+         test "operations that need not wait" operations;
          test "close: in each state" close;
          test "put in a finaliser" in_a_finaliser;
          test "put in a signal handler" in_a_signal_handler;

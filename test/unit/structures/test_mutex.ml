@@ -89,7 +89,7 @@ let protect_cancelled () =
   let b = Hand.start (fun () -> Mutex.protect t (fun () -> assert false)) in
   let c = Hand.start (fun () -> Mutex.protect t (fun () -> "c")) in
   Hand.unwind b;
-  yes "not unlocked by who did not lock it" (Mutex.is_locked t);
+  yes "not unlocked by a task that did not lock it" (Mutex.is_locked t);
   Hand.unwind a;
   Alcotest.(check string) "passed on" "c" (Hand.result c);
   no "unlocked" (Mutex.is_locked t)

@@ -71,7 +71,7 @@ let modify_holds () =
   let take = taker t in
   let put = putter t 9 in
   waiting t 2;
-  yes "empty for those who try" (Mvar.is_empty t);
+  yes "empty for tasks that only try" (Mvar.is_empty t);
   no "try_put" (Mvar.try_put t 8);
   option "take_available" None (content t);
   Promise.fill gate ();
@@ -179,7 +179,7 @@ let () =
   run "Mvar"
     (( "operations",
        [
-         test "those that need not wait" without_waiting;
+         test "operations that need not wait" without_waiting;
          test "readers and takers share one line" readers_and_takers;
          test "nothing comes between the halves of swap" swap;
          test "modify holds the box" modify_holds;

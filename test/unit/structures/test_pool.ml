@@ -197,7 +197,7 @@ let validate_cancelled () =
   let a = Hand.start (fun () -> Pool.use p.t Fun.id) in
   let b = Hand.start (fun () -> Pool.use p.t Fun.id) in
   Hand.unwind a;
-  disposed "what was looked at" [ 1 ] p;
+  disposed "the validated one" [ 1 ] p;
   int "b makes another one" 2 (Hand.result b)
 
 (* The old resource was disposed of and making another one failed, so there must be room for
@@ -301,19 +301,19 @@ let closing () =
   no "open" (Pool.is_closed p.t);
   open_ gate_c;
   int "c" 2 (Hand.result c);
-  int "who waited" 2 (Hand.result waits);
+  int "the waiter" 2 (Hand.result waits);
   let other, gate = held p in
   let waits = Hand.start (fun () -> Pool.use p.t Fun.id) in
   open_ gate;
   int "other" 2 (Hand.result other);
-  int "who waited" 2 (Hand.result waits);
+  int "the waiter" 2 (Hand.result waits);
   let other, gate = held p in
   let waits = Hand.start (fun () -> Pool.use p.t Fun.id) in
   Pool.close p.t;
   yes "closed" (Pool.is_closed p.t);
   Hand.settle ();
-  raises "who waits" Pool.Closed (fun () -> Hand.result waits);
-  raises "who comes" Pool.Closed (fun () -> Pool.use p.t Fun.id);
+  raises "the waiter" Pool.Closed (fun () -> Hand.result waits);
+  raises "a newcomer" Pool.Closed (fun () -> Pool.use p.t Fun.id);
   disposed "none is idle" [] p;
   counts "two in use" (2, 0, 1) p;
   yes "too soon" (Event.sync_before 0.001 (Pool.await_closed_evt p.t) = None);
@@ -440,7 +440,7 @@ let () =
          test "misuse" misuse;
          test "made when needed, the last one first" as_needed;
          test "in order" in_order;
-         test "nobody overtakes" no_overtaking;
+         test "no task overtakes" no_overtaking;
          test "a waiter is cancelled" cancelled_waiter;
          test "events" events;
          test "threads and domains" domains;
@@ -456,7 +456,7 @@ let () =
            test "make raises after validation" remake_fails;
            test "the user fails" use_fails;
            test "the user is cancelled" use_cancelled;
-           test "what is kept" kept;
+           test "kept resources" kept;
            test "dispose suspends" dispose_suspends;
            test "dispose raises" dispose_raises;
          ] )

@@ -18,7 +18,7 @@ let constants () =
 (* All structures that can be closed share this exception. *)
 let closed () =
   named "no structure is known" "Concord.Stream.Closed" Stream.Closed;
-  no "not by a name that nobody can write"
+  no "not by a name that programs can't write"
     (contains (Printexc.to_string Stream.Closed) "Concord.Closed");
   let printed name use =
     match use () with

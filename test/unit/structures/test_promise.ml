@@ -114,11 +114,11 @@ let () =
     ([
        ( "outcome",
          [
-           test "peek and is_resolved tell the state" states;
+           test "peek and is_resolved return the state" states;
            test "it is resolved once" once;
            test "a failure keeps its backtrace" backtraces;
            test "a failure takes the backtrace that is given" given_backtrace;
-           test "fail_waiters tells how many wait" failed_waiters;
+           test "fail_waiters returns how many wait" failed_waiters;
          ]
          @ unless_debugged
              (test "failed between the look and the registration"

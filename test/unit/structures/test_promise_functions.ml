@@ -205,7 +205,7 @@ let () =
         [
           test "resolve" resolve;
           test "await_result" await_result;
-          test "fail_waiters counts those who chose it" chose_another;
+          test "fail_waiters counts tasks that chose it" chose_another;
         ] );
       ( "functions",
         [

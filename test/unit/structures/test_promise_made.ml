@@ -239,7 +239,7 @@ let () =
       ( "made of others",
         [
           test "map" maps;
-          test "what is called raises" chain_raises;
+          test "a called function raises" chain_raises;
           test "resolved by hand" resolved_by_hand;
           test "to_result" results;
           test "both" boths;

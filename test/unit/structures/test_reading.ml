@@ -67,7 +67,7 @@ let drain_subscriptions () =
   Broadcast.send t 2;
   ints "all since it subscribed" [ 1; 2 ] (Broadcast.drain a);
   Broadcast.send t 3;
-  ints "what came since" [ 3 ] (Broadcast.drain a);
+  ints "values that came since" [ 3 ] (Broadcast.drain a);
   ints "of the other" [ 2; 3 ] (Broadcast.drain b)
 
 (* Several senders wait. Each must learn that its value was received. *)
@@ -79,7 +79,7 @@ let drain_senders () =
   ints "all that wait" [ 1; 3; 4 ] (Channel.drain t);
   Hand.settle ();
   List.iteri (fun i task -> if i <> 1 then Hand.result task) tasks;
-  int "nobody waits" 0 (Channel.waiters t)
+  int "no task waits" 0 (Channel.waiters t)
 
 let () =
   run "Reading to the end"

@@ -219,7 +219,7 @@ let () =
         [
           test "after the resumption" (each after_its_resumption);
           test "during the resumption" (each (during_its_resumption ignore));
-          test "also in who resumes"
+          test "and in the resumer too"
             (each (during_its_resumption (fun () -> raise Interrupt)));
         ] );
       ( "a condition's waiter, in its task",
@@ -229,7 +229,7 @@ let () =
         ] );
       ( "a barrier",
         [
-          test "too late, in a task that looks" (too_late ~cancelled:false);
+          test "too late, in a task that checks" (too_late ~cancelled:false);
           test "a cancellation is not kept" (too_late ~cancelled:true);
           test "too late, in one that makes the next trial" makes_the_next_trial;
           test "waiters, while one withdraws" withdraws_while_asked;

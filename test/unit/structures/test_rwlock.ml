@@ -57,13 +57,13 @@ let sharing ?prefer () =
   let t = Rwlock.create ?prefer () in
   Rwlock.read_lock t;
   yes "two read" (Rwlock.try_read_lock t);
-  no "nobody writes" (Rwlock.try_write_lock t);
+  no "no task writes" (Rwlock.try_write_lock t);
   Rwlock.read_unlock t;
   no "one still reads" (Rwlock.try_write_lock t);
   Rwlock.read_unlock t;
   yes "one writes" (Rwlock.try_write_lock t);
-  no "nobody else writes" (Rwlock.try_write_lock t);
-  no "nobody reads" (Rwlock.try_read_lock t);
+  no "no other task writes" (Rwlock.try_write_lock t);
+  no "no task reads" (Rwlock.try_read_lock t);
   Rwlock.write_unlock t;
   yes "free" (Rwlock.try_read_lock t)
 
@@ -77,7 +77,7 @@ let behind_a_writer ?prefer () =
   let r = Hand.start (fun () -> Rwlock.read_lock t) in
   waiting t 2;
   Rwlock.read_unlock t;
-  no "the writer has it before its turn" (Rwlock.try_read_lock t);
+  no "the writer has it before it runs" (Rwlock.try_read_lock t);
   Hand.settle ();
   Hand.result w;
   yes "the reader waits" (Hand.waits r);
@@ -170,7 +170,7 @@ let downgraded () =
   Rwlock.write_lock t;
   Rwlock.downgrade t;
   refused "it reads";
-  no "nobody writes" (Rwlock.try_write_lock t);
+  no "no task writes" (Rwlock.try_write_lock t);
   yes "others read" (Rwlock.try_read_lock t);
   raises "it is no writer"
     (Sys_error "Rwlock.write_unlock: Operation not permitted") (fun () ->
@@ -260,7 +260,7 @@ let exclusion ?prefer () =
   let join = domain tasks in
   beside tasks tasks;
   join ();
-  int "who may not be inside" 0 (Atomic.get wrong);
+  int "tasks that must not be inside" 0 (Atomic.get wrong);
   waiting t 0;
   yes "free" (Rwlock.try_write_lock t)
 
@@ -281,7 +281,7 @@ let () =
   run "Rwlock"
     (( "order",
        [
-         test "fair: that of arrival, readers together"
+         test "fair: the order of arrival, readers together"
            (order "r1 r2 w1 r3 w2 w3 r4 r5"
               "unlock r1 r2 unlock unlock w1 unlock r3 unlock w2 unlock w3 \
                unlock r4 r5 unlock unlock");
@@ -302,9 +302,9 @@ let () =
            test "behind a writer that waits" behind_a_writer;
            test "writers first: the same"
              (behind_a_writer ~prefer:writers_first);
-           test "unlock what is not held" misuse;
+           test "unlock a lock that is not held" misuse;
            test "read and write" within;
-           test "downgrade: nobody waits" (downgrade "" "downgrade unlock");
+           test "downgrade: no task waits" (downgrade "" "downgrade unlock");
            test "downgrade: readers up to a writer come in"
              (downgrade "r1 r2 w1 r3"
                 "downgrade r1 r2 unlock unlock unlock w1 unlock r3 unlock");
@@ -317,7 +317,7 @@ let () =
              (downgrade ~prefer:writers_first "r1 r2"
                 "downgrade r1 r2 unlock unlock unlock");
            test "downgrade a writer only" downgraded;
-           test "downgrade passes over those that were cancelled"
+           test "downgrade passes over cancelled tasks"
              downgraded_beside_cancelled;
            test "downgrade on two domains" downgraded_on_domains;
            test "readers and writers on two domains" exclusion;

@@ -37,7 +37,7 @@ let permits_pass_on () =
   let _tasks = List.map wait [ "a"; "b"; "c" ] in
   Counting.release t;
   Counting.release t;
-  int "nobody else gets them" 0 (Counting.get_value t);
+  int "no other task gets them" 0 (Counting.get_value t);
   no "nor tries" (Counting.try_acquire t);
   int "waiters" 1 (Counting.waiters t);
   say "two released";
@@ -45,7 +45,7 @@ let permits_pass_on () =
   Counting.release t;
   Hand.settle ();
   Counting.release t;
-  int "nobody waits" 1 (Counting.get_value t)
+  int "no task waits" 1 (Counting.get_value t)
 
 (* No permit may be lost, whether the tasks that are offered one accept or refuse it. *)
 let permits_are_kept () =
@@ -60,7 +60,7 @@ let permits_are_kept () =
   List.iteri
     (fun i task -> if i mod 2 = 0 then Hand.unwound task else Hand.result task)
     tasks;
-  int "those who were cancelled took none" 20 (Counting.get_value t);
+  int "cancelled tasks took none" 20 (Counting.get_value t);
   int "waiters" 0 (Counting.waiters t)
 
 (* --- Several at once ------------------------------------------------------------- *)
@@ -147,7 +147,7 @@ let large_cancelled () =
   let two = acquires t ignore ("two", 2)
   and one = acquires t ignore ("one", 1) in
   let many = acquires t ignore ("many", 2) in
-  int "nobody is served" 3 (Counting.get_value t);
+  int "no task is served" 3 (Counting.get_value t);
   Hand.unwind large;
   Hand.settle ();
   Hand.result two;
@@ -337,7 +337,7 @@ let () =
          test "a large request is not overtaken" large_first;
          test "a large request is cancelled" large_cancelled;
          test "a large request refuses" large_refuses;
-         test "two of three, again and again" two_of_three;
+         test "two of three, repeatedly" two_of_three;
          test "binary" binary;
          test "with_permit" with_permit;
        ] )

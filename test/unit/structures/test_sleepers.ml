@@ -203,7 +203,7 @@ let () =
         [
           test "Mvar.modify" is_modified_in_turn;
           test "how long" patience;
-          test "who puts a value does not take it back" own_value;
+          test "a task that puts a value does not take it back" own_value;
         ]
         @ Concord_test_proc.only "how often threads sleep"
             [ test "no convoy at a queue" no_convoy ] );

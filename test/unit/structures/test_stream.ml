@@ -113,7 +113,7 @@ let () =
     ([
        ( "operations",
          [
-           test "those that need not wait" operations;
+           test "operations that need not wait" operations;
            test "a capacity below 1" invalid;
            test "the capacity is exact" exact_capacity;
          ] );

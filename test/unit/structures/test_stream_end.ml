@@ -44,7 +44,7 @@ let with_items () =
   yes "try_take" (Stream.try_take t = Some 2);
   yes "take_nonblocking" (Stream.take_nonblocking t = Some 3);
   yes "poll" (Event.poll (Stream.take_evt t) = Some 4);
-  closed "add, although there is room" (fun () -> Stream.try_add t 6);
+  closed "add, even if there is room" (fun () -> Stream.try_add t 6);
   int "the last one" 5 (Stream.take t);
   ended t;
   let t = of_list 3 [ 1; 2; 3 ] in

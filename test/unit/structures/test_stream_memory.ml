@@ -84,7 +84,7 @@ let waiting_at_the_boundaries () =
     int "item" i (Stream.take t);
     Hand.settle ();
     Hand.result task;
-    ints "and that of who waited" [ -i ] (Stream.drain t);
+    ints "and the waiter's item" [ -i ] (Stream.drain t);
     int "waiters" 0 (Stream.waiters t)
   done;
   Stream.close t;
@@ -126,7 +126,7 @@ let bulk create wait () =
   List.iter (fun task -> yes "cancel" (Hand.cancel task)) tasks;
   Hand.settle ();
   int "waiters" 1 (Stream.waiters t);
-  yes "with one that waits: words" (words t < before + 1000);
+  yes "with one waiter: words" (words t < before + 1000);
   ignore (Hand.cancel task : bool);
   Hand.settle ()
 
@@ -168,7 +168,7 @@ let taken_are_not_kept () =
       Stream.add t (item i)
     done
   in
-  check "what is there is kept" 100 add_all;
+  check "items that are there are kept" 100 add_all;
   check "taken" 0 (fun t item ->
       add_all t item;
       for _ = 0 to 99 do
@@ -286,7 +286,9 @@ let () =
           test "items that were taken are not kept" taken_are_not_kept;
           test "nodes do not become old"
             (nodes_do_not_become_old step_one_by_one);
-          test "nor by drain" (nodes_do_not_become_old step_all);
-          test "nor is each, while others are there" each_is_not_kept;
+          test "nodes do not become old, by drain"
+            (nodes_do_not_become_old step_all);
+          test "a taken item is not kept, while others are there"
+            each_is_not_kept;
         ] );
     ]

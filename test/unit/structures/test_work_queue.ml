@@ -60,7 +60,7 @@ let room_is_free () =
   int "two wait" 2 (Work_queue.waiters t);
   yes "withdrawn" (Work_queue.withdraw first);
   int "one waits" 1 (Work_queue.waiters t);
-  yes "nobody overtakes" (Work_queue.try_add t "d" = None);
+  yes "no task overtakes" (Work_queue.try_add t "d" = None);
   Hand.settle ();
   let b = Hand.result b in
   yes "b is in" (Work_queue.withdraw b);
@@ -89,7 +89,7 @@ let drained () =
   let tasks = List.map (adds t) [ 3; 4; 5 ] in
   Alcotest.(check (list int)) "all" [ 1; 2 ] (Work_queue.drain t);
   int "one waits" 1 (Work_queue.waiters t);
-  Alcotest.(check (list int)) "those who waited" [ 3; 4 ] (Work_queue.drain t);
+  Alcotest.(check (list int)) "the waiters' items" [ 3; 4 ] (Work_queue.drain t);
   Alcotest.(check (list int)) "the last" [ 5 ] (Work_queue.drain t);
   Hand.settle ();
   List.iter (fun t -> ignore (Hand.result t : _ Work_queue.ticket)) tasks
@@ -102,9 +102,10 @@ let closing () =
   Work_queue.close t;
   yes "closed" (Work_queue.is_closed t);
   Hand.settle ();
-  raises "who waits" Work_queue.Closed (fun () -> Hand.result waits);
-  raises "who comes" Stream.Closed (fun () -> Work_queue.add t "c");
-  raises "who tries" Stream.Closed (fun () -> Work_queue.try_add t "c");
+  raises "the waiter" Work_queue.Closed (fun () -> Hand.result waits);
+  raises "a newcomer" Stream.Closed (fun () -> Work_queue.add t "c");
+  raises "a task that only tries" Stream.Closed (fun () ->
+      Work_queue.try_add t "c");
   int "it is there" 1 (Work_queue.length t);
   yes "withdrawn" (Work_queue.withdraw first);
   raises "the end" Work_queue.Closed (fun () -> Work_queue.take t);
@@ -165,7 +166,7 @@ let collected () =
   yes "withdrawn" (Work_queue.withdraw ticket);
   Gc.full_major ();
   no "the item is released" (Weak.check weak 0);
-  no "though there is its ticket" (Work_queue.withdraw ticket)
+  no "even if its ticket is alive" (Work_queue.withdraw ticket)
 
 (* Each item is either taken or withdrawn, once. *)
 let domains () =
@@ -191,7 +192,7 @@ let domains () =
   Work_queue.close t;
   List.iter (fun join -> join ()) consumers;
   int "all" (3 * n * (n + 1) / 2) (Atomic.get taken + Atomic.get withdrawn);
-  int "nobody waits" 0 (Work_queue.waiters t)
+  int "no task waits" 0 (Work_queue.waiters t)
 
 let no_effect () =
   let t = Work_queue.create 2 in
@@ -214,7 +215,7 @@ let () =
          test "cancelled" cancelled;
          test "drained" drained;
          test "closing" closing;
-         test "closed before its turn" closed_before_its_turn;
+         test "closed before it runs" closed_before_its_turn;
          test "events" events;
          test "the item is released" collected;
          test "threads and domains" domains;
