@@ -337,7 +337,7 @@ let forks () =
   (* A deadline later than the one that the parent's sleeper waits for. *)
   in_child (fun () ->
       expect "in the child" (fires 0.1);
-      expect "what was pending" (Atomic.get fired = 1);
+      expect "the pending one" (Atomic.get fired = 1);
       in_child (fun () -> expect "in its child" (fires 0.001)));
   expect "in the parent" (fires 0.001);
   expect "pending in the parent" (Atomic.get fired = 1)
@@ -362,7 +362,7 @@ let signals () =
     expect "after a signal" (fires 0.001);
     match mask SIG_UNBLOCK with () -> () | exception Signalled -> ()
   done;
-  int "handled elsewhere" 0 (Atomic.get elsewhere)
+  int "handled in another thread" 0 (Atomic.get elsewhere)
 
 let open_files n =
   List.init n (fun _ -> Unix.openfile "/dev/null" [ O_RDONLY; O_CLOEXEC ] 0)
@@ -397,7 +397,7 @@ let no_files () =
     | exception Unix.Unix_error (EMFILE, _, _) -> false
   in
   expect "a wait with a limit is refused" (not waits);
-  expect "nobody waits" (Mvar.waiters box = 0);
+  expect "no task waits" (Mvar.waiters box = 0);
   expect "nothing is pending" (Timer.pending () = 0);
   List.iter Unix.close files;
   expect "once there are files" (fires 0.001);
@@ -525,7 +525,7 @@ let () =
               test "before" cancelled_before;
               test "in a loop" in_a_loop;
               test "100,000 pending" many;
-              test "what fired is forgotten" forgets_the_fired;
+              test "fired timeouts are forgotten" forgets_the_fired;
             ] );
           ( "races",
             [
