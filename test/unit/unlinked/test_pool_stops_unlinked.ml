@@ -25,4 +25,6 @@ let raises_at_once () =
 
 let () =
   Check.run "Pools: jobs that stop, without concord-eio"
-    [ ("cancelled", [ Check.test "at once, and told" raises_at_once ]) ]
+    [
+      ("cancelled", [ Check.test "at once, and asked to stop" raises_at_once ]);
+    ]
