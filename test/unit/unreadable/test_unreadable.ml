@@ -43,6 +43,6 @@ let () =
       ( "handlers",
         [
           test "nothing is known" nothing_is_known;
-          test "and nothing printed" nothing_is_printed;
+          test "nothing is printed" nothing_is_printed;
         ] );
     ]
