@@ -34,4 +34,4 @@ let aborts () =
 
 let () =
   run "Event: aborts, interrupted"
-    [ ("at any moment", [ test "all are told, or none" aborts ]) ]
+    [ ("at any moment", [ test "all functions run, or none" aborts ]) ]

@@ -53,7 +53,7 @@ let wrapped () =
   in
   let box = Mvar.create_empty () in
   let event = Event.wrap (Event.wrap (Mvar.take_evt box) f) g in
-  yes "poll of what must wait calls nothing" (Event.poll event = None);
+  yes "poll of an event that must wait calls nothing" (Event.poll event = None);
   let task = Hand.start (fun () -> Event.sync event) in
   Mvar.put box 1;
   Hand.settle ();

@@ -1,5 +1,5 @@
-(* [guard] and [wrap_abort], alone and together. They behave as in Stdlib's [Event], even if
-   the task is cancelled. *)
+(* [guard] and [wrap_abort], alone and together. They behave as in Stdlib's [Event]. Other
+   cases cancel the task. *)
 
 open Concord
 open Concord_test_support
@@ -274,7 +274,7 @@ let others_run_nevertheless () =
   let raises = Event.wrap_abort never culprit in
   let sync () = Event.select [ tell "1"; raises; tell "2"; ready ] in
   Alcotest.check_raises "raised" Boom (fun () -> ignore (sync () : int));
-  Alcotest.(check (list string)) "both told" [ "1"; "2" ] !told
+  Alcotest.(check (list string)) "both ran" [ "1"; "2" ] !told
 
 let box_is_given_back () =
   let box = Mvar.create 1 in
@@ -311,11 +311,11 @@ let () =
     [
       ( "wrap_abort",
         [
-          test "what was not performed is told, latest first" others;
-          test "in a nest: not what the performed one is in" in_a_nest;
+          test "aborts of unperformed events run, latest first" others;
+          test "nested: not around the performed event" in_a_nest;
           test "the same after waiting, in the task" in_a_nest_waiting;
-          test "a cancelled choice tells all" when_cancelled;
-          test "a poll of what is not ready tells all" when_polled;
+          test "a cancelled choice aborts all" when_cancelled;
+          test "a poll of unready events aborts all" when_polled;
           test "without a choice" alone;
           test "two around one event" twice_around_one;
           test "one event twice in a choice" same_event_twice;

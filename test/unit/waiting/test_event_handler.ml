@@ -34,7 +34,7 @@ let pair () =
   in
   (a, b, t)
 
-let idle a b = int "nobody waits" 0 (Stream.waiters a + Stream.waiters b)
+let idle a b = int "no task waits" 0 (Stream.waiters a + Stream.waiters b)
 
 let at_once () =
   let a, b, t = pair () in
@@ -85,7 +85,7 @@ let inside_and_outside () =
   let sync what expected t = int what expected (Event.sync t) in
   sync "a value" 1 (handled Boom 2 one);
   sync "a function inside" 2 (handled Boom 2 (Event.wrap one boom));
-  sync "a function around it goes on" 3
+  sync "a function around it still applies" 3
     (Event.wrap (handled Boom 2 (Event.wrap one boom)) succ);
   raises "a function outside" Boom (fun () ->
       Event.sync (Event.wrap (handled Boom 2 one) boom));
@@ -99,7 +99,7 @@ let inside_and_outside () =
     (handled Boom 2 (Event.choose [ Event.never; Event.wrap one boom ]));
   sync "around a guard" 2
     (handled Boom 2 (Event.guard (fun () -> Event.wrap one boom)));
-  raises "not what makes the event" Boom (fun () ->
+  raises "not the function that makes the event" Boom (fun () ->
       Event.sync (handled Boom 2 (Event.guard boom)));
   let t = Mvar.create 1 in
   sync "the operation's own function" 2
@@ -149,11 +149,11 @@ let () =
     [
       ( "wrap_handler, to_result",
         [
-          test "the one that ended is known, at once" at_once;
+          test "the ended queue is known, at once" at_once;
           test "closed while it waits" while_it_waits;
-          test "a cancellation is nobody's" cancelled;
+          test "a cancellation belongs to no alternative" cancelled;
           test "the loser's function is not called" lost;
-          test "what is inside, and what is not" inside_and_outside;
+          test "exceptions inside, and outside" inside_and_outside;
           test "aborts run, and are not handled" aborts;
           test "the backtrace is there" backtrace;
         ] );

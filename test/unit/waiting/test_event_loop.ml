@@ -39,7 +39,7 @@ let in_turn () =
       (fun i t -> if i = 3 then Event.guard (fun () -> t) else t)
       (takes ts)
   in
-  ints "with one that is made in each round"
+  ints "with an event that is made in each round"
     (List.init 100 (fun i -> i mod 4))
     (rounds ts guarded);
   (* An event that isn't ready is passed over, and is served once it is. *)
@@ -95,7 +95,7 @@ let loop_waits () =
   Promise.fill stop ();
   Hand.settle ();
   int "all" 66 (Hand.result task);
-  idle "nobody waits" 0
+  idle "no task waits" 0
 
 let loop_ends () =
   let a = Mailbox.create () and b = Mailbox.create () in
@@ -106,7 +106,7 @@ let loop_ends () =
   Mailbox.put a 1;
   Hand.settle ();
   Hand.unwind task;
-  int "nobody waits" 0 (waiting [ a; b ]);
+  int "no task waits" 0 (waiting [ a; b ]);
   Mailbox.put a 2;
   int "nothing was lost" 2 (Mailbox.take a);
   raises "the function's" Boom (fun () ->
@@ -205,8 +205,8 @@ let () =
     [
       ( "loop",
         [
-          test "each in its turn" in_turn;
-          test "one that is always ready is not passed over" every_one_in_n;
+          test "each in turn" in_turn;
+          test "an event that is always ready is not passed over" every_one_in_n;
           test "waits for all, round after round" loop_waits;
           test "cancelled, raising, closed" loop_ends;
           test "guards and aborts in each round" each_round;

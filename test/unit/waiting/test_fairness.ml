@@ -117,10 +117,10 @@ let () =
       [
         ( "choice",
           [
-            test "the first of each domain" first_choices;
+            test "the first choice of each domain" first_choices;
             test "many" later_choices;
             test "each order" orders;
             test "domains are independent" independence;
-            test "the first of each process" processes;
+            test "the first choice of each process" processes;
           ] );
       ]

@@ -57,7 +57,8 @@ let losers_give_nothing () =
   let puts = List.map (fun t -> Mvar.put_evt t 9) boxes in
   let task = select (Mvar.take_evt gate :: puts) in
   Mvar.put gate ();
-  options "what was there" (List.init 3 Option.some) (contents boxes);
+  options "the values that were there" (List.init 3 Option.some)
+    (contents boxes);
   Hand.settle ();
   Hand.result task;
   idle boxes;
@@ -267,14 +268,14 @@ let () =
           test "any alternative; the others are withdrawn" each_alternative;
           test "all are ready: the others keep their values" all_ready;
           test "two become ready before the task runs" two_before_it_runs;
-          test "those that lose give nothing" losers_give_nothing;
+          test "alternatives that lose give nothing" losers_give_nothing;
           test "a choice takes its turn in each queue" in_turn;
           test "one structure twice" one_structure_twice;
         ] );
       ( "no bias",
         [
-          test "among those that are ready" no_bias;
-          test "among those that become ready late" no_bias_late;
+          test "among ready alternatives" no_bias;
+          test "among alternatives that become ready late" no_bias_late;
         ] );
       ( "while it enlists",
         [
@@ -288,7 +289,7 @@ let () =
       ( "cancelled",
         [
           test "all are withdrawn" (fun () -> cancelled_between false);
-          test "what comes then is not taken" (fun () -> cancelled_between true);
+          test "later values are not taken" (fun () -> cancelled_between true);
           test "10,000 choices leave no memory" no_memory;
         ] );
     ]

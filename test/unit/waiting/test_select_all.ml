@@ -93,6 +93,6 @@ let () =
           test "each is performed, and no other" (one_by_one ~before:false);
           test "all become ready before the task runs" (one_by_one ~before:true);
           test "all become ready after it was cancelled" cancelled;
-          test "poll of what must wait" polled;
+          test "poll of events that must wait" polled;
         ] );
     ]

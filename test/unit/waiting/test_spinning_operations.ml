@@ -38,7 +38,7 @@ let wait t = Concord.Tools.Structure_kit.wait operation t ()
 let string = Alcotest.(check string)
 
 let looked ?(says = looked_for) t f =
-  string "looked for" says (f t);
+  string "found by spinning" says (f t);
   int "not enlisted" 0 t.enlisted
 
 let waited ~attempts t f =
@@ -95,7 +95,7 @@ let none_is_lost () =
               Event.wrap (Event.timeout 60.) (fun () -> -1);
             ]
     in
-    if v <> i then Alcotest.failf "%d in place of %d" v i
+    if v <> i then Alcotest.failf "%d instead of %d" v i
   done;
   joined ()
 
@@ -174,7 +174,7 @@ let meets_late () =
   met ~left:1 "b" desk
 
 let meets_failure () =
-  raises "what it is resumed with" Boom (fun () ->
+  raises "the outcome that resumes it" Boom (fun () ->
       meet (desk [ answer (Error Boom) ]));
   let desk = desk [ (fun _ -> raise Boom) ] in
   raises "before it is resumed" Boom (fun () -> meet desk);
@@ -225,7 +225,7 @@ let interrupted_with_something () =
     taken
   in
   let operation = meeting_by attempt (fun _ _ -> false) in
-  string "what it has taken" "taken"
+  string "the value that it has taken" "taken"
     (or_lost (fun () -> Concord.Tools.Structure_kit.wait operation (desk []) ()))
 
 (* An event alone does the same as its operation. *)
@@ -312,22 +312,22 @@ let choices_in_vain () =
 let () =
   let with_other_cores tests =
     if Domain.recommended_domain_count () > 1 then tests
-    else [ test "one core: nobody looks" (fresh alone) ]
+    else [ test "one core: no task spins" (fresh alone) ]
   in
-  run "Looking"
+  run "Spinning"
     [
       (* This comes first, because no domain may have been spawned. *)
-      ("one domain", [ test "nobody looks" alone ]);
+      ("one domain", [ test "no task spins" alone ]);
       ( "two domains",
         with_other_cores
           [
-            test "what comes in a moment" (fresh found);
-            test "in vain: it waits, and learns" (fresh in_vain);
-            test "others of the loop have turns" (fresh others_have_turns);
+            test "a value that comes soon" (fresh found);
+            test "unsuccessful: it waits, and learns" (fresh in_vain);
+            test "other tasks of the loop run" (fresh others_have_turns);
             test "an attempt that raises" (fresh raising);
             test "none is lost, in order" none_is_lost;
             test "meeting a partner" (fresh meets);
-            test "meeting nobody: it leaves, waits, and learns"
+            test "without a partner: it leaves, waits, and learns"
               (fresh meets_nobody);
             test "a partner that comes late" (fresh meets_late);
             test "meeting a failure" (fresh meets_failure);
@@ -335,12 +335,12 @@ let () =
             test "an event of meeting" event_meets;
             test "a rendezvous" rendezvous;
             test "an event" (fresh events);
-            test "a choice, if all may be looked for" (fresh choices);
-            test "a choice, in vain" (fresh choices_in_vain);
-            test "nobody looks for timeouts" (fresh timeouts);
+            test "a choice, if all may spin" (fresh choices);
+            test "a choice, unsuccessful" (fresh choices_in_vain);
+            test "timeouts are not spun for" (fresh timeouts);
           ]
         @ Interrupting.only
-            (test "meeting: who resumes is interrupted"
+            (test "meeting: the resumer is interrupted"
                (fresh resumer_interrupted))
         @ Interrupting.only
             (test "meeting, and interrupted when it has taken something"

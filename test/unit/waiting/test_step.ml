@@ -323,7 +323,7 @@ let waits () =
         }
   in
   yes "attempt, after refusals" (Step.attempt waiters step () = None);
-  yes "they are gone" (Waiters.is_empty (Atomic.get waiters))
+  yes "they were removed" (Waiters.is_empty (Atomic.get waiters))
 
 let raises_nothing_done name { perform } =
   let state = [ "a" ] in
@@ -594,7 +594,8 @@ let () =
           test "Raise changes nothing" (each raises_nothing_done);
           test "resume_all: in order, and each" (each resume_all);
           test "resume_and_count" (each counts);
-          test "a waiter that is to raise" (each withdrawn_before_it_raises);
+          test "a waiter whose task will raise"
+            (each withdrawn_before_it_raises);
           test "giving back" give_back;
         ] );
       ( "exceptions",

@@ -111,7 +111,7 @@ let ready_at_once () =
     (fun event -> yes "not ready" (Event.poll event = None))
     [ Event.timeout 1e-9; Event.timeout infinity; Event.at infinity ];
   let box = Mvar.create 1 in
-  yes "what is not ready" (Event.sync_before 0. Event.never = None);
+  yes "an event that is not ready" (Event.sync_before 0. Event.never = None);
   (* Both are ready, so either may be performed. *)
   (match Event.sync_before 0. (Mvar.take_evt box) with
   | Some v ->
@@ -300,12 +300,12 @@ let () =
       ( "without waiting",
         [
           test "zero and less are ready" ready_at_once;
-          test "what is not a number" not_a_number;
+          test "not a number" not_a_number;
           test "infinity is never" never;
         ] );
       ( "withdrawn",
         [
-          test "those that lose are cancelled" losers_are_cancelled;
+          test "timeouts that lose are cancelled" losers_are_cancelled;
           test "10,000 cancelled timeouts leave nothing" no_memory;
           test "one that fires too late" too_late;
           test "a choice that begins again has one deadline" one_deadline;

@@ -40,8 +40,8 @@ let () =
     [
       ( "an atomic",
         [
-          test "again if somebody was faster" again;
-          test "nothing if the state stays" same;
-          test "an exception leaves it" raising;
+          test "again if another task was faster" again;
+          test "no change if the state stays the same" same;
+          test "an exception leaves the state" raising;
         ] );
     ]

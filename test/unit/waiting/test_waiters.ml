@@ -25,7 +25,7 @@ let contents q =
 let check_same q expected =
   strings "in order" (names (live expected)) (names (live (contents q)));
   int "length" (List.length (live expected)) (Waiters.length q);
-  yes "kept: at most twice those that wait"
+  yes "kept: at most twice as many as wait"
     (List.length (contents q) <= Int.max 1 (2 * Waiters.length q));
   List.iter
     (fun w -> yes "exists" (Waiters.exists (( == ) w) q))
@@ -90,7 +90,8 @@ let old_versions () =
   strings "the other" (numbers 3 100) (names (contents other));
   strings "the old one" (numbers 2 100) (names (contents q))
 
-(* Each removal from a long queue would start anew if another waiter came meanwhile. *)
+(* Each removal is repeated, because another waiter came meanwhile. It must not reverse the
+   long queue again. *)
 let reversed_once () =
   let n = 20_000 in
   let q = ref (push_all Waiters.empty 1 n) in
@@ -121,7 +122,7 @@ let last_leaves () =
   in
   let numbers = List.init 1_000 (fun i -> 1_000 + i) in
   none_gone "none is kept" (List.fold_left come_and_leave long numbers);
-  none_gone "nor in one that was turned"
+  none_gone "nor in one that was reversed"
     (List.fold_left come_and_leave (Waiters.tail long) numbers)
 
 (* Two tasks have left, and are counted one after the other. *)
@@ -156,7 +157,7 @@ let interrupted ~counted () =
   raises "the handler's" Exit (fun () -> Operation.withdraw operation t w);
   int "counted once" 20 (Waiters.length (Atomic.get t));
   Operation.withdraw operation t w;
-  int "it is gone" (if counted then 1 else 2) !calls
+  int "it was withdrawn" (if counted then 1 else 2) !calls
 
 let () =
   run "Waiters"
@@ -166,7 +167,7 @@ let () =
           test "as a list" random_operations;
           test "old versions stay as they are" old_versions;
           test "a long queue is reversed once" reversed_once;
-          test "nothing is left of the last that leaves" last_leaves;
+          test "the last waiter to leave is not kept" last_leaves;
           test "two that leave at once are counted once each" two_leave;
           test "interrupted before it is counted" (interrupted ~counted:false);
           test "interrupted after it is counted" (interrupted ~counted:true);
