@@ -63,7 +63,7 @@ let exact_capacity () =
       done;
       no "full" (Stream.try_add t 0);
       int "length" capacity (Stream.length t);
-      (* Not all: so that the ends move on against each other. *)
+      (* The last round leaves one item. *)
       for i = 1 to capacity - if round < 3 then 0 else 1 do
         int "first" i (Stream.take t)
       done
@@ -82,7 +82,7 @@ let adders_in_order () =
   waiting t 3;
   say "all wait";
   int "first" 1 (Stream.take t);
-  (* Before the task of 3 runs. *)
+  (* The item is there before the task that adds 3 runs. *)
   int "its item is there" 2 (Stream.length t);
   waiting t 2;
   no "a newcomer does not overtake" (Stream.try_add t 9);
@@ -92,7 +92,7 @@ let adders_in_order () =
   Hand.settle ();
   List.iter Hand.result tasks
 
-(* Room for several at once. *)
+(* There is room for several items at once. *)
 let all_of_a_full_stream () =
   traced [ "4 was added"; "5 was added"; "6 was added"; "7 was added" ]
   @@ fun say ->
@@ -113,7 +113,7 @@ let () =
     ([
        ( "operations",
          [
-           test "those that need not wait" operations;
+           test "operations that need not wait" operations;
            test "a capacity below 1" invalid;
            test "the capacity is exact" exact_capacity;
          ] );
