@@ -55,17 +55,20 @@ let invalid () =
 
 let exact_capacity () =
   let fill capacity =
-    let t = Stream.create capacity in
-    for round = 1 to 3 do
-      for i = 1 to capacity do
-        int "length" (i - 1) (Stream.length t);
-        yes "room" (Stream.try_add t i)
+    let t = Stream.create capacity and added = ref 0 and taken = ref 0 in
+    (* Each round leaves an item, so the two ends move against each other. *)
+    let left = Int.min 1 (capacity - 1) in
+    for _ = 1 to 3 do
+      while !added - !taken < capacity do
+        int "length" (!added - !taken) (Stream.length t);
+        incr added;
+        yes "room" (Stream.try_add t !added)
       done;
       no "full" (Stream.try_add t 0);
       int "length" capacity (Stream.length t);
-      (* The last round leaves one item. *)
-      for i = 1 to capacity - if round < 3 then 0 else 1 do
-        int "first" i (Stream.take t)
+      while !added - !taken > left do
+        incr taken;
+        int "first" !taken (Stream.take t)
       done
     done
   in
