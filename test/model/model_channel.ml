@@ -58,7 +58,8 @@ let check ?(looks = 0) name make expect =
   let processes, actors = start first processes in
   (processes, at_rest c actors)
 
-(* Who serves tries only, so it may come when nobody waits. *)
+(* The serving process only tries, so it may come when no task waits, and then its service is
+   missed. *)
 let cancellations () =
   let check = Cancellations.check ~remembers:false ~create ~at_rest in
   let receives evt _ name c = receive ~evt name c
@@ -134,7 +135,7 @@ let () =
       let r = receive "r" c in
       ([], [ Run r; Run (try_send "s" c 1); Cancel r ]))
     [ "r=1 s=ok"; "r=cancelled s=nobody"; "r=waits s=nobody" ];
-  (* One is in the queue while it looks. *)
+  (* A task is in the queue while it spins. *)
   check "one looks, one tries to send" ~looks:1
     (fun c -> ([], [ Run (receive "r" c); Run (try_send "s" c 1) ]))
     [ "r=1 s=ok"; "r=waits s=nobody" ];

@@ -1,6 +1,6 @@
 open Actor
 
-(* What waiters wait for; the mutex protects it. *)
+(* The condition that the waiters wait for, protected by the mutex. *)
 let ready = ref false
 
 let wait ?(evt = false) ?(until = fun () -> true) name c m =
@@ -15,11 +15,12 @@ let wait ?(evt = false) ?(until = fun () -> true) name c m =
       Mutex.unlock m;
       "ok"
   | exception e ->
-      (* Raises if it has not the mutex. *)
+      (* Raises if the task doesn't hold the mutex. *)
       Mutex.unlock m;
       raise e
 
-(* It looks again, although it may have looked in vain. *)
+(* The second wait spins even if the first one has spun in vain, because [spin_at_most] resets
+   what the task has learned. *)
 let wait_twice name c m =
   make name @@ fun () ->
   Mutex.lock m;
@@ -63,7 +64,7 @@ let check ?(looks = 0) name make expect =
   let processes, actors = start first processes in
   (processes, at_rest c m actors)
 
-(* Who signals has not the mutex, so it may come when nobody waits. *)
+(* The signalling process doesn't hold the mutex, so it may signal when no task waits. *)
 let cancellations () =
   let create () =
     forget_seats ();

@@ -1,13 +1,13 @@
-(* The decision of the hosts' kit: a wait whose [block] registers, answers or
-   raises, that is resumed by two, and cancelled. *)
+(* The decision of the hosts' kit, for a wait that two processes resume and one cancels. Its
+   [block] registers, answers, does both, or raises. *)
 
 exception Refused
 
 type block = Registers | Answers | Raises | Both
 type process = Wait of block | Resume of int | Cancel
 
-(* The host that is modelled makes a task ready by setting its result; [turns] must
-   be one in the end, however it was decided. *)
+(* The modelled host makes a task ready by setting its result. However the wait was decided,
+   [turns] must be one at the end. *)
 let check name processes expect =
   Model.check name ~expect @@ fun () ->
   let decision = Decision.create () in

@@ -9,7 +9,7 @@ let lock ?(evt = false) name mutex =
   Mutex.unlock mutex;
   "ok"
 
-(* As [Mutex.lock] where the owner may be on another domain. *)
+(* This does what [Mutex.lock] does if the owner may be on another domain. *)
 let look name mutex =
   make name @@ fun () ->
   if Spin.attempt_again 1 Mutex.lock_free mutex Holders.unknown () 2 = None then
@@ -35,13 +35,14 @@ let try_keep name mutex =
 let is_of (owner : Waits.holder) actor =
   Who.same owner.by (Model.who actor.task)
 
-(* Who has the mutex is its owner; one who was given it has noted that. *)
+(* The task that has the mutex must be recorded as its owner, even if another task passed it
+   the mutex. *)
 let check_owner owner owners =
   match (owner, owners) with
   | None, [] -> ()
   | Some owner, [ actor ] when is_of owner actor -> ()
   | Some (owner : Waits.holder), [] when not (Who.is_known owner.by) ->
-      (* the one outside of the tasks *) ()
+      (* the process outside of all tasks *) ()
   | _ -> failwith "the owner is another one"
 
 let at_rest mutex actors () =
@@ -69,7 +70,7 @@ let check_made create name make expect =
   let processes, actors = start first processes in
   (processes, at_rest mutex actors)
 
-(* [mutex] is locked, and the owner unlocks it. *)
+(* Locks [mutex], and returns the process that unlocks it. *)
 let owned mutex =
   Mutex.lock mutex;
   Do (fun () -> Mutex.unlock mutex)
@@ -81,7 +82,8 @@ let check_three check =
        (fun order -> "a=ok b=ok c=ok " ^ order ^ " unlocked")
        [ "abc"; "acb"; "bac"; "bca"; "cab"; "cba" ])
 
-(* Each waiter unlocks it again, or keeps it. [three] is of the first. *)
+(* Each waiter unlocks the mutex again, or keeps it. [three] applies to the waiters that unlock
+   it. *)
 let cancellations ?three create what =
   let create () =
     Buffer.clear order;
@@ -167,7 +169,7 @@ let check_looks check =
       ([ a ], [ owner; Run (look "b" m); Cancel a ]))
     [ "a=cancelled b=ok b unlocked"; "a=ok b=ok ab unlocked" ]
 
-(* The waiters are tasks of threads that sleep: they are nudged. *)
+(* The waiters are tasks of sleeping threads, so they are nudged. *)
 let check_nudged check =
   check "a sleeper waits, another comes"
     (fun m ->
@@ -206,7 +208,8 @@ let twice name m =
       Mutex.unlock m;
       "refused"
 
-(* Three that lock one whose owners are kept read it so often that it takes too long. *)
+(* [check_three] is left out where owners are recorded. The tasks then read the mutex so often
+   that it takes too long. *)
 let () =
   Model.sometimes (fun () -> check_three (check_made Mutex.create));
   cancellations Mutex.create "";

@@ -7,7 +7,7 @@ let got v =
   received := v :: !received;
   string_of_int v
 
-(* Each puts a value of its own: so that an outcome tells who met whom. *)
+(* Each task puts a different value, so that an outcome shows which tasks met. *)
 let put name box v =
   make name @@ fun () ->
   Mvar.put box v;
@@ -56,15 +56,15 @@ let modify name box =
 let modify_raises name box =
   make name @@ fun () ->
   match Mvar.modify box (fun _ -> raise Exit) with
-  | () -> assert false (* it raises *)
+  | () -> assert false (* [f] raises *)
   | exception Exit -> "raised"
 
 let live_in (line : _ Mvar.line) =
   if Mvar.is_coming line then failwith "nudged at rest";
   live line.takers
 
-(* What must hold at rest. That nobody waits who could be served follows: takers
-   wait only if the box is empty, and putters only if it is full. *)
+(* At rest, takers wait only if the box is empty, and putters only if it is full. So no task
+   waits that could be served. *)
 let at_rest box initial actors () =
   let held, queued, content =
     match Atomic.get box with
@@ -94,7 +94,7 @@ let check ?(looks = 0) name initial make expect =
   let processes, actors = start first processes in
   (processes, at_rest box initial actors)
 
-(* The values that they put are 2, 3 and so on. *)
+(* The tasks put the values 2, 3 and so on. *)
 let cancellations () =
   let check what initial =
     Cancellations.check what
@@ -118,7 +118,7 @@ let cancellations () =
     ~rest:(function
       | w :: _ -> " full " ^ string_of_int (w + 1) | [] -> " empty")
 
-(* The waiters are tasks of threads that sleep: they are nudged. *)
+(* The waiters are tasks of sleeping threads, so they are nudged. *)
 let check_nudged what =
   check
     ("a sleeper waits to modify, another takes, a put" ^ what)
@@ -220,8 +220,8 @@ let () =
       "modify=raised take=cancelled full 1";
       "modify=waits take=1 empty";
     ];
-  (* "none" beside "full": while a value is handed over, who only tries is told
-     that there is nothing. *)
+  (* "none" may occur beside "full", because while a value is being handed over, a task that
+     only tries is answered that there is none. *)
   check "one waits to put and is cancelled, two try to take" [ 1 ]
     (fun box ->
       let p = put "put" box 2 in

@@ -1,5 +1,5 @@
-(* Hosts that are known by [Domain_local_await] only. Their trigger is modelled by
-   a wait that can be cancelled, or woken without a resumption. *)
+(* Hosts that only [Domain_local_await] knows. The model of their trigger is a wait that can be
+   cancelled, or woken without a resumption. *)
 
 type trigger = Init | Awaited of unit Suspend.resumer | Released
 
@@ -18,7 +18,7 @@ let prepare () =
 
 exception Interrupted = Parker.Interrupted
 
-(* A signal handler raises when somebody has begun to release it. *)
+(* A signal handler raises when a process has begun to release the trigger. *)
 let interrupted (trigger : Domain_local_await.t) =
   let before = ref true in
   let release () =
@@ -35,8 +35,8 @@ let spin_of_one_look () =
   Spin.limit spin 1;
   spin
 
-(* One value is offered to one wait: it arrives, or the resumer said [false]. [looks]: the
-   task looks before it awaits its trigger. *)
+(* One value is offered to one wait. Either it arrives, or the resumer returned [false]. With
+   [looks], the task spins before it awaits its trigger. *)
 let check ?(looks = false) ?(trigger = Fun.id) name processes expect =
   Model.check name ~expect @@ fun () ->
   Domains.spawned := looks;
@@ -55,7 +55,7 @@ let check ?(looks = false) ?(trigger = Fun.id) name processes expect =
     let answer =
       match Atomic.exchange cell None with
       | Some resumer ->
-          (* Told twice: effective once. *)
+          (* The second call must have no effect. *)
           let answer =
             match resumer (Ok v) with
             | answer -> string_of_bool answer
@@ -86,9 +86,9 @@ let check ?(looks = false) ?(trigger = Fun.id) name processes expect =
   in
   (List.map process processes, outcome)
 
-(* What a handler raises in a thread that has been resumed is not lost, and raised by
-   its next suspension; in one that was woken for no reason it is raised at once. [looks]:
-   the thread looks before it sleeps. *)
+(* If a handler raises in a thread that was already resumed, the exception isn't lost, because
+   the thread's next suspension raises it. If the thread was woken for no reason, the exception
+   is raised at once. With [looks], the thread spins before it sleeps. *)
 let check_thread ?(looks = false) ?(protect = fun f -> f ()) name processes
     expect =
   Model.check name ~expect @@ fun () ->

@@ -1,14 +1,14 @@
-(* The poller's inbox and its sleep, over a kernel of which each call is one step. Tasks
-   wait for pipes, are cancelled, and other threads write to the pipes, close them and wake
-   the loop. At rest the loop sleeps, and nobody waits who could go on. *)
+(* The poller's inbox and its sleep, over a kernel in which each call is one step. Tasks wait
+   for pipes and are cancelled. Other threads write to the pipes, close them and wake the loop.
+   At rest the loop sleeps, and no waiting task could continue. *)
 
 open Actor
 
-(* [shut]: the channel by which it reads is closed. *)
+(* [shut] is filled when the channel that reads the pipe is closed. *)
 type pipe = { owner : Owner.t; from : int; to_ : int; shut : unit Promise.t }
 type reading = { poller : Poller.t; pipe : pipe }
 
-(* As [Readiness] has it. *)
+(* The same operation as in [Readiness]. *)
 let readiness =
   {
     Operation.default with
@@ -27,7 +27,7 @@ let readiness =
         };
   }
 
-(* [by_channel]: it also waits until the channel is closed. *)
+(* With [by_channel], the task also waits until the channel is closed. *)
 let read ~by_channel name reading =
   make name @@ fun () ->
   let wait () =
@@ -46,11 +46,12 @@ type process =
   | Read of string * [ `A | `B ]  (** A task, and its pipe. *)
   | Cancel of string
   | Write of [ `A | `B ]
-  | Close of [ `A | `B ]  (** The owner. *)
-  | Shut of [ `A | `B ]  (** The channel, while the owner has another one. *)
-  | Stop  (** Tells the loop to end, and wakes it. *)
+  | Close of [ `A | `B ]  (** Closes the owner. *)
+  | Shut of [ `A | `B ]
+      (** Closes the channel, although other channels still use the owner. *)
+  | Stop  (** Asks the loop to end, and wakes it. *)
   | Interrupt  (** A signal handler raises in the loop's sleep. *)
-  | Move  (** The loop of another poller, which has ended. *)
+  | Move  (** Moves the waiters of another poller, whose loop has ended. *)
   | Move_and_loop
 
 let rests poller =
@@ -71,8 +72,8 @@ let all poller =
       n + List.length readers + List.length writers)
     poller.Poller.table 0
 
-(* [first]: those that wait when the processes start, for [moving] if there is one. With
-   [~looks:true] the loop looks once without waiting, as a busy one does. *)
+(* [first] are the tasks that wait when the processes start. If a poller is moved, they wait in
+   that one. With [~looks:true], the loop polls once without waiting, as a busy loop does. *)
 let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
     =
   Model.check name ~expect @@ fun () ->
@@ -181,7 +182,7 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
       if (Poller.helpers poller ~threads:1).idle = 1 && waits > 0 then
         failwith "idle, and somebody waits";
       Poller.serve_all poller;
-      (* One that is gone may be moved: it stays until its pipe is ready. *)
+      (* A withdrawn waiter may be moved too. It then stays until its pipe is ready. *)
       if last == poller && all poller > 2 * live poller then
         failwith "those that are gone stay"
     end;

@@ -49,15 +49,15 @@ let tries mode name t =
   then "has"
   else "busy"
 
-(* Somebody holds [t], and releases it. *)
+(* Locks [t], and returns the process that unlocks it. *)
 let held mode t =
   lock mode t;
   Do (fun () -> unlock mode t)
 
 let writer = -1
 
-(* Those who have the lock, as far as the scenario keeps them, are its holders; and
-   nobody waits who could have it. *)
+(* The lock counts at least as many holders as there are actors that keep it. The expected
+   outcomes show that no task waits that could have it. *)
 let at_rest t actors () =
   let s = Atomic.get t.Rwlock.state in
   if s.rare.promised > 0 then failwith "nudged at rest";
@@ -86,7 +86,7 @@ let check name make ~fair ~writers =
 
 let same name make expect = check name make ~fair:expect ~writers:expect
 
-(* A writer has it. *)
+(* A writer holds the lock. *)
 let cancellations what prefer =
   let create () =
     let t = Rwlock.create ~prefer () in
@@ -102,7 +102,7 @@ let cancellations what prefer =
   check "read" ~service:All Read ~rest:List.length;
   check "write" Write ~rest:(function [] -> 0 | _ -> writer)
 
-(* The waiters are tasks of threads that sleep: they are nudged. *)
+(* The waiters are tasks of sleeping threads, so they are nudged. *)
 let check_nudged what =
   same
     ("a writer has it, a sleeper waits to write, a reader comes" ^ what)

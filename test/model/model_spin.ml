@@ -4,12 +4,13 @@ exception Interrupted
 
 type block = Registers | Both | Resumes
 
-(* Where a signal handler raises, once: in a turn of the task that spins, or where the
-   resumer calls what the host gave the sleeping task, before that has decided or after. *)
+(* Where a signal handler raises, once. It may raise in a turn of the spinning task. It may
+   also raise in the function that the resumer calls for a sleeping task, before or after that
+   function decides. *)
 type handler = In_turn | Before_decision | After_decision
 
-(* A task is cancelled by another one of its loop: while it spins, in one of its turns;
-   while it sleeps, at any moment. *)
+(* Another task of the same loop cancels the task. If the task spins, this happens in one of
+   its turns. If it sleeps, this may happen at any moment. *)
 type phase = Awake | Asleep of (exn -> unit) | Doomed
 
 type host = {
@@ -61,8 +62,8 @@ let spinning host =
     suspend = (fun ~cancel block -> suspend host ~cancel block);
   }
 
-(* The value 1 is offered to one wait, and 2 if twice: what is told [true] arrives, and
-   what is told [false] does not. *)
+(* The value 1 is offered to one wait, and in some scenarios also 2. A value arrives if and
+   only if the resumer answered [true]. *)
 let check ?handler ?(turns = 1) ?(kind = Registers) name processes expect =
   Model.check name ~expect @@ fun () ->
   Thread.only := Some 0;
@@ -74,7 +75,7 @@ let check ?handler ?(turns = 1) ?(kind = Registers) name processes expect =
       match resumer (Ok v) with
       | answer -> answer
       | exception Interrupted ->
-          (* it has decided *)
+          (* the resumer has decided *)
           if resumer (Ok v) then failwith "interrupted, and not decided";
           true
     in

@@ -1,5 +1,5 @@
-(* The driver of steps, by a structure that is as small as possible: values, and those who
-   wait for one. *)
+(* The driver of steps, tested with the smallest structure: values, and tasks that wait for
+   one. *)
 
 open Actor
 
@@ -18,7 +18,7 @@ let give_step v state : _ Step.t =
         refused = Again;
       }
 
-(* The same in several steps: what the waiter answers decides which one follows. *)
+(* The same in several steps. The waiter's answer decides which step follows. *)
 let rec give_slowly_step v state : _ Step.t =
   if Waiters.is_empty state.waiters then
     Become (state, Then (fun state -> give_step v state))
@@ -114,8 +114,8 @@ let hand_overs () =
     (fun t give -> ([ take "a" t ], [ give 1; Run (take "b" t) ], nothing))
     [ "a=1 b=waits []" ]
 
-(* What follows a withdrawal is done once, unless the waiter has refused a hand-over before:
-   then the step that hands over goes on. *)
+(* The step after a withdrawal is done once. It isn't done if the waiter refused a hand-over
+   before, because then the step that hands over continues instead. *)
 let withdrawals () =
   check "one withdraws, and more follows"
     (fun t give ->
