@@ -1,4 +1,4 @@
-(* [Lwt.cancel] of tasks that compute a lazy value, or wait for it. *)
+(* [Lwt.cancel] of tasks that compute a lazy value or wait for it. *)
 
 open Concord
 open Concord_test_support
@@ -8,7 +8,7 @@ open Support
 
 let run = Concord_lwt.run
 
-(* Another one computes it then, on another domain or here. *)
+(* Another task then computes it, on another domain or on this one. *)
 let lazy_restart other () =
   let runs = Atomic.make 0 and never = Promise.create () in
   let t =

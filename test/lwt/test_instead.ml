@@ -1,4 +1,5 @@
-(* What doc/lwt.mld says to replace a module of Lwt has all its functions: this compiles. *)
+(* doc/lwt.mld lists modules that replace modules of Lwt. Each must have all functions of the
+   module that it replaces. If this compiles, it has. *)
 
 open Concord_test_support
 open Check
@@ -24,7 +25,7 @@ module _ : module type of Lwt_condition = struct
     wait t
 end
 
-(* Both behave so. *)
+(* Both modules behave in this way. *)
 let waiting (module Mutex : Mutex) () =
   Lwt_main.run
     begin

@@ -1,4 +1,4 @@
-(* Every operation, in monadic style: that it waits, who can wake it, and in which
+(* Every operation in monadic style: whether it waits, which hosts can wake it, and in which
    order. *)
 
 open Concord
@@ -28,8 +28,8 @@ let foreign =
 
 let thread () = Thread.id (Thread.self ())
 
-(* One case, woken by a job. What comes after it is called by this thread, and not
-   while [wake] is. *)
+(* One case that a job wakes. The code after the wait runs in this thread, and not inside the
+   call of [wake]. *)
 let wait_and_wake start (name, make) () =
   let lwt = thread () in
   let { Cases.wait; waiters; wake; _ } = make () in
@@ -63,13 +63,13 @@ let by_lwt () =
   in
   run (fun () -> Lwt_list.iter_s each Cases.monadic)
 
-(* What Lwt's own loop does. *)
+(* The same under Lwt's own loop. *)
 let by_foreign_in_lwt_main () =
   with_host Check.domain @@ fun start ->
   Lwt_main.run
     (Lwt_list.iter_s (fun case -> wait_and_wake start case ()) Cases.monadic)
 
-(* Those that need not wait, give their value at once. *)
+(* An operation that doesn't have to wait returns its value at once. *)
 let at_once () =
   let each (name, make) =
     let { Cases.wait; wake; waiters; remembers; _ } = make () in
@@ -106,7 +106,7 @@ let order () =
   let+ () = Lwt.join all in
   join ()
 
-(* Callbacks are called in the order of the wakes. *)
+(* The callbacks run in the order of the wakes. *)
 let order_of_wakes () =
   let n = 1_000 in
   run @@ fun () ->
