@@ -1,5 +1,5 @@
-(* The loop of [run], in a process without other domains: no second thread, signals,
-   and many connections. *)
+(* The loop of [run] in a process without other domains: no second thread, signals, and many
+   connections. *)
 
 open Concord_test_support
 open Check
@@ -11,7 +11,7 @@ let has_thread = Concord_aio__Readiness.has_thread
 
 (* --- One thread ------------------------------------------------------------- *)
 
-(* Alcotest and [Check] may have threads of their own. *)
+(* Alcotest and [Check] may have their own threads, so this compares numbers of threads. *)
 let no_thread () =
   let before = threads () in
   Aio.run (fun () ->
@@ -24,7 +24,7 @@ let no_thread () =
       Unix.close to_);
   no "a thread polls" (has_thread ())
 
-(* Tasks keep the loop busy, and nothing but the descriptor ends them. *)
+(* Tasks keep the loop busy, and only the descriptor ends them. *)
 let busy () =
   Aio.run @@ fun () ->
   with_pipe @@ fun from to_ ->
@@ -63,7 +63,7 @@ let with_timer handler f =
       set 0.;
       Sys.set_signal Sys.sigalrm before)
 
-(* The handler alone writes what the task reads. *)
+(* Only the handler writes what the task reads. *)
 let interrupted () =
   Aio.run @@ fun () ->
   with_pipe @@ fun from to_ ->
@@ -141,7 +141,7 @@ let no_descriptor_to_accept () =
 
 exception Failing
 
-(* What is printed by a task that ends last, and before an exception. *)
+(* The output of a task that ends last, and output before an exception. *)
 let standard_output () =
   with_pipe @@ fun from to_ ->
   Children.in_child (fun () ->
@@ -167,8 +167,7 @@ let standard_output () =
 let many = 10_000
 let batch = 1000
 
-(* A process opens the connections, batch by batch, as it is told to, and then writes to
-   each. *)
+(* A process opens the connections batch by batch, on request, and then writes to each. *)
 let peers address ~told ~tell =
   let wait () = ignore (Unix.read told (Bytes.create 1) 0 1 : int) in
   let connect _ =
@@ -241,7 +240,7 @@ let many_idle () =
     Printf.printf "skipped: only %d descriptors are left (ulimit -n)\n" left
   else idle ()
 
-(* A loop that has ended, and one that is busy, hold no file that nobody waits for. *)
+(* A loop that has ended, and a busy one, keep no file that no task waits for. *)
 let lets_go ~busy () =
   let here, there = Unix.socketpair ~cloexec:true PF_UNIX SOCK_STREAM 0 in
   let has_ended () =

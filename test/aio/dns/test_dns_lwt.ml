@@ -1,4 +1,4 @@
-(* The resolver in direct code of Lwt: the loop goes on meanwhile. *)
+(* The resolver in direct code of Lwt. Lwt's loop continues meanwhile. *)
 
 open Concord_test_support
 open Check

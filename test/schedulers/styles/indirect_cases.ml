@@ -1,4 +1,4 @@
-(* What is special to the indirect styles: an operation in direct style, and [direct]. *)
+(* The special properties of the indirect styles: an operation in direct style, and [direct]. *)
 
 open Concord
 open Concord.Tools
@@ -39,7 +39,7 @@ module Make (S : Style.S) = struct
     int "waiters" 0 (Mvar.waiters m);
     refused "in protect" (fun () -> Suspend.protect (fun () -> Mvar.take m));
     int "waiters" 0 (Mvar.waiters m);
-    (* nothing must wait here *)
+    (* Nothing has to wait here. *)
     run
       [
         (fun () ->

@@ -1,4 +1,4 @@
-(* Prompts, on which some styles are built, by themselves. *)
+(* Prompts alone, on which some styles are built. *)
 
 open Concord_styles
 open Concord_test_support
@@ -51,7 +51,7 @@ let is_removed () =
   unhandled "another one" (fun () ->
       push_prompt p (fun () -> take_subcont (new_prompt ()) (fun _ -> 1)))
 
-(* The last one is meant. *)
+(* The innermost prompt counts. *)
 let nested () =
   let p = new_prompt () in
   int "inner" 102
@@ -62,7 +62,7 @@ let nested () =
          100
          + push_prompt p (fun () ->
              1 + take_subcont p (fun _ -> 10 + take_subcont p (fun _ -> 5)))));
-  (* what was pushed without a prompt belongs to the outer one *)
+  (* The part that was pushed without a prompt belongs to the outer one. *)
   int "a part of a part" 1211
     (push_prompt p (fun () ->
          1000
@@ -80,7 +80,7 @@ let several () =
          int_of_string
            (push_prompt q (fun () ->
                 string_of_int (take_subcont p (fun _ -> 1))))));
-  (* the other prompt is part of what is taken *)
+  (* The other prompt is included in the part that is taken. *)
   let r = new_prompt () in
   int "taken with it" 15
     (push_prompt p (fun () ->
@@ -154,7 +154,7 @@ let once () =
           shift0 p (fun k ->
               k ();
               k ())));
-  (* a failed use does not wake the prompt *)
+  (* After a failed use, the prompt stays inactive. *)
   unhandled "nothing is pushed" (fun () ->
       push_prompt p (fun () ->
           take_subcont p (fun k ->
@@ -208,7 +208,7 @@ let constant_stack () =
         incr count
       done);
   int "shift0" many !count;
-  (* by a scheduler below, as the threads *)
+  (* A scheduler below resumes them, as with the threads. *)
   let ready = Queue.create () in
   push_prompt p (fun () ->
       for _ = 1 to many do
