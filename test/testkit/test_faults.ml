@@ -1,5 +1,5 @@
-(* A host without a fault passes. Each fault is found by the check of its clause; and by
-   the others that are named here, where that clause is about the same. *)
+(* A host without a fault passes. Each fault is found by the check of its clause, and by the
+   other checks that are named here, because their clauses are about the same. *)
 
 open Concord_testkit
 open Concord_test_support
@@ -23,10 +23,10 @@ let without_fault = lazy (found ~seconds:20. small)
 let no_fault () = strings "found" [] (snd (Lazy.force without_fault))
 let faults = ref 0
 
-(* These are found, and no others; if [alone], others may be, by chance. What is expected
-   to be broken may be a hang, for which it waits a short time; the other checks have enough
-   time on a slow machine. The checks that must find nothing are drawn, with each fault
-   others. *)
+(* The checks must find these faults and no others. If [alone], they may also find others, by
+   chance. An expected fault may be a hang, for which the test waits only a short time. The
+   other checks get enough time for a slow machine. The checks that must find nothing are
+   drawn, and differ for each fault. *)
 let fault ?(alone = false) name fault expected =
   incr faults;
   let host = declared ~fault name and turn = !faults in
@@ -83,7 +83,7 @@ let texts =
     says "that nothing goes on" (broken "S3" cancels)
       "nothing is left that could go on"
 
-(* In its exact order: not one of the races has to be lost. *)
+(* The check forces the exact order, so no race has to be lost by chance. *)
 let race_by_hand =
   let sleeps = declared ~fault:Sleeps_too_early "H4"
   and runs = declared ~fault:Runs_in_resumer "H2" in
@@ -94,7 +94,7 @@ let race_by_hand =
     says "who runs the task" (broken "H2" runs)
       "by another task: the resumer runs the task"
 
-(* Where everything would hang, the cause is said once, and soon. *)
+(* If everything would hang, the cause is reported once, and soon. *)
 let first_of_all =
   let case fault clause cause =
     (declared ~fault (clause ^ " is broken"), clause, cause)
@@ -132,7 +132,7 @@ let first_of_all =
 
 module Trial = Concord_testkit__Trial
 
-(* Slow is not hanging: what counts is how long nothing goes on. *)
+(* Slow isn't the same as hanging. Only the time in which nothing happens counts. *)
 let slow () =
   let rounds ~alive () =
     for _ = 1 to 8 do

@@ -1,4 +1,4 @@
-(* Of tasks of Async that nobody can resume any more, in a program that looks for them. *)
+(* Tasks of Async that can never be resumed, in a program that looks for such tasks. *)
 
 open Concord
 open Concord.Tools
@@ -17,7 +17,7 @@ let rec collect_until was_told =
     Deferred.bind (Async.Scheduler.yield ()) ~f:(fun () ->
         collect_until was_told)
 
-(* Async's loop does not start the collector. *)
+(* Async's loop doesn't start the collector, so the test does. *)
 let collecting start =
   let was_told = ref false in
   let told () = was_told := true in

@@ -1,4 +1,4 @@
-(* Each operation waits in Async, and is woken by tasks of each host. *)
+(* Each operation waits in Async, and tasks of each host wake it. *)
 
 open Concord
 open Concord_test_support
@@ -54,7 +54,7 @@ let wakers =
 
 (* --- The operations ------------------------------------------------------- *)
 
-(* What waits, and what wakes it, in direct style. *)
+(* The waiting operation, and the function that wakes it, in direct style. *)
 
 let got expected t = Deferred.map t ~f:(fun v -> Check.int "value" expected v)
 

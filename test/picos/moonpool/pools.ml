@@ -69,7 +69,7 @@ let inside_eio () =
   int "waited for" 2 (Mvar.take m);
   Moonpool.Fut.await put
 
-(* What the documentation says of it. *)
+(* The documentation describes this behaviour. *)
 let shut_down with_pool () =
   let m = Mvar.create_empty () in
   with_pool (fun pool ->
@@ -82,7 +82,7 @@ let shut_down with_pool () =
   Mvar.put m 2;
   int "it works" 2 (Mvar.take m)
 
-(* After [Main] has run twice, Moonpool 0.11 makes no pool any more: so it comes last. *)
+(* After [Main] has run twice, Moonpool 0.11 makes no further pool, so it comes last. *)
 let run () =
   run "Moonpool"
     (List.concat_map hosted pools

@@ -10,7 +10,7 @@ type outcome = Value of int | Failed of exn * Printexc.raw_backtrace
 type promise = {
   mutex : Lock.t;
   mutable outcome : outcome option;
-  mutable readers : unit Suspend.resumer list;  (** The last one first. *)
+  mutable readers : unit Suspend.resumer list;  (** Latest first. *)
 }
 
 let value ~keeps_backtrace = function
@@ -74,7 +74,7 @@ let promise ~keeps_backtrace : (module Operation.OPERATION) =
 
 (* --- An event ------------------------------------------------------------------------ *)
 
-(* It takes before it is known whether it is chosen. *)
+(* It takes a value before it is known whether the event is chosen. *)
 let hasty t =
   Event.guard (fun () ->
       match Mailbox.try_take t with
