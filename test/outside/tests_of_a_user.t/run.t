@@ -1,4 +1,5 @@
-The recipe of the cookbook on tests, in a project of its own: tasks in an order that is drawn, and CONCORD_DEBUG=leaks.
+The cookbook's recipe for tests, in a separate project: tasks in a random order, and
+CONCORD_DEBUG=leaks.
 
   $ . ../project.sh
   $ install concord concord-suspend concord-schedulers

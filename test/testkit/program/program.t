@@ -1,4 +1,4 @@
-The arguments name the clauses:
+The arguments select the clauses:
 
   $ ./own_host.exe H1 S4
   a host (seed 1)
@@ -25,7 +25,8 @@ The arguments name the clauses:
   $ head -n 1 report
   take (seed 5)
 
-A line is printed as soon as its clause was looked at. Only the second of these starts tasks, and then kills the program:
+A line is printed as soon as its clause has been checked. Only the second of these clauses
+starts tasks, and that kills the program:
 
   $ BREAK=spawn ./own_host.exe H1 S4 >report
   [141]
