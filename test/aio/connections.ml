@@ -17,7 +17,7 @@ let connected f () =
       Aio.close listener;
       f fd peer);
   strings "descriptors" before (open_files ());
-  int "nobody waits" 0 (waiting ())
+  int "no task waits" 0 (waiting ())
 
 let half_closed fd peer =
   Unix.shutdown peer SHUTDOWN_SEND;

@@ -316,7 +316,7 @@ let () =
       on_each "a pipe" pipe;
       on_each "of a descriptor" of_descriptor;
       on_each "positions in a pipe" positions;
-      on_each "values that are none" bad_values;
+      on_each "invalid values" bad_values;
       on_each "lengths" lengths;
       ("standard input", [ test "lines and numbers" standard_input ]);
     ]

@@ -54,8 +54,7 @@ let begins_to_read run () =
           Domain.cpu_relax ()
         done;
         Aio.close from;
-        eventually "the reader is told" ~pause (fun () ->
-            Atomic.get over = round);
+        eventually "the read ends" ~pause (fun () -> Atomic.get over = round);
         Unix.close to_
       done);
   join ()
@@ -140,7 +139,7 @@ let listen_again run () =
                 wrap (timeout patience) (fun () -> true);
               ])
         in
-        yes "nobody came" nobody;
+        yes "no peer came" nobody;
         Aio.close fd
       done)
 
@@ -213,12 +212,12 @@ let two_channels run () =
       strings "the other channel is open" [ "one" ] [ Mailbox.take lines ];
       until_waiting 1;
       Aio.close_in ic;
-      strings "its task is told" [ "closed" ] [ Mailbox.take lines ];
+      strings "its task gets the exception" [ "closed" ] [ Mailbox.take lines ];
       yes "the second one closes" (is_closed (fun () -> Unix.fstat here));
       Aio.close_in ic;
       Aio.close_out oc);
   join ();
-  strings "what was written" [ "out\n" ] [ get there ];
+  strings "the written data" [ "out\n" ] [ get there ];
   strings "the end" [ "" ] [ get there ];
   Unix.close there;
   if run != List.assoc "eio" places then strings "files" before (open_files ())

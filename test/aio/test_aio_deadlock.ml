@@ -179,10 +179,10 @@ module Make (S : Style.S) = struct
       test "after a choice" after_a_choice;
       test "after a file" after_a_file;
       test "after a pause" after_a_pause;
-      test "not while one waits" not_while_one_waits;
-      test "not while one works" not_while_one_works;
-      test "worked at the last moment" at_the_last_moment;
-      test "written at the last moment" written_at_the_last_moment;
+      test "no deadlock while a thread waits" not_while_one_waits;
+      test "no deadlock while a worker works" not_while_one_works;
+      test "a worker ends at the last moment" at_the_last_moment;
+      test "a byte comes at the last moment" written_at_the_last_moment;
     ]
 end
 

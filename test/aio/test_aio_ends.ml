@@ -112,7 +112,7 @@ let ended f =
   let got = ref None in
   ( (fun () ->
       match f () with
-      | _ -> Alcotest.fail "it went on"
+      | _ -> Alcotest.fail "it continued"
       | exception e -> got := Some e),
     fun expected ->
       match !got with
@@ -261,7 +261,7 @@ let () =
           test "half-closes" Connections.(connected half_closed);
           test "resets" Connections.(connected reset);
           test "stalls" Connections.(connected stalled);
-          test "is gone" Connections.(connected broken);
+          test "disappears" Connections.(connected broken);
           test "refuses" Connections.refused;
         ] );
       ( "other",

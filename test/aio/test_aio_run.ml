@@ -35,7 +35,7 @@ let busy () =
         ready := true)
   in
   put to_ "x";
-  eventually "it is looked at" ~pause:Fifo.yield (fun () -> !ready);
+  eventually "the pipe is polled" ~pause:Fifo.yield (fun () -> !ready);
   Unix.close from;
   Unix.close to_
 
@@ -96,7 +96,7 @@ let struck () =
               let (_ : Fifo.handle) = Fifo.fork wait in
               wait ())));
   yes "unwound" (!unwound >= 1);
-  int "nobody waits" 0 (waiting ());
+  int "no task waits" 0 (waiting ());
   Unix.close from;
   Unix.close to_;
   yes "no descriptor is left" (descriptors () <= before + 2)
@@ -223,7 +223,7 @@ let idle () =
             Alcotest.failf "an idle connection takes %d words" each;
           put tell_peers "x");
       int "ended" many !ended;
-      int "nobody waits" 0 (waiting ());
+      int "no task waits" 0 (waiting ());
       put tell_peers "x";
       ignore (Unix.waitpid [] child : int * Unix.process_status);
       List.iter Unix.close [ listener; told; tell_peers; hear; tell ];
@@ -269,11 +269,11 @@ let () =
         [
           test "no descriptor is left" no_descriptor;
           test "no second thread" no_thread;
-          test "a busy loop looks" busy;
+          test "a busy loop polls" busy;
           test "woken by a thread" woken_from_outside;
           test "EINTR" interrupted;
-          test "ended, it lets go" (lets_go ~busy:false);
-          test "busy, it lets go" (lets_go ~busy:true);
+          test "a loop that has ended lets go" (lets_go ~busy:false);
+          test "a busy loop lets go" (lets_go ~busy:true);
           test "a signal handler that raises" struck;
           test "no descriptor is left to accept" no_descriptor_to_accept;
           test "fork, in a task" Children.fork_in_run;

@@ -131,7 +131,7 @@ let together () =
       Aio.close from;
       Aio.close to_)
     own;
-  int "nobody waits" 0 (Concord_aio__Readiness.waiting ())
+  int "no task waits" 0 (Concord_aio__Readiness.waiting ())
 
 (* --- Domains ---------------------------------------------------------------- *)
 
@@ -220,6 +220,6 @@ let () =
           [
             test "files" files;
             test "shared channels" shared_channels;
-            test "closed beside" closed_beside;
+            test "closed while tasks begin to wait" closed_beside;
           ] );
       ])

@@ -19,7 +19,7 @@ let case name lines expected =
 let () =
   Alcotest.run "Pasting"
     [
-      ( "what is read",
+      ( "input of the toplevel",
         [
           case "typed phrases"
             [ "let x ="; "1"; ";;"; "x" ]

@@ -23,7 +23,7 @@ let elements () =
     next_is "element" (Some i) (Generator.next g)
   done;
   for _ = 1 to 3 do
-    next_is "the end, for ever" None (Generator.next g)
+    next_is "the end, again" None (Generator.next g)
   done
 
 let nothing () =
@@ -180,7 +180,7 @@ let in_itself () =
     Generator.of_iter (fun yield ->
         refused "in itself" (fun () -> Generator.next !g);
         yield 1);
-  next_is "it goes on" (Some 1) (Generator.next !g)
+  next_is "it continues" (Some 1) (Generator.next !g)
 
 (* A generator is dropped half-way. Its stack is freed with everything that it refers to. *)
 let dropped () =

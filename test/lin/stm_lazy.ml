@@ -134,7 +134,7 @@ struct
       if Atomic.get n > 1 then
         failwith (Printf.sprintf "v%d is computed %d times" i (Atomic.get n));
       if Lazy.waiters sut.values.(i) <> 0 then
-        failwith (Printf.sprintf "somebody waits for v%d" i)
+        failwith (Printf.sprintf "a task waits for v%d" i)
     in
     Array.iteri check sut.runs
 

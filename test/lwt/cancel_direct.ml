@@ -46,7 +46,7 @@ let for_good () =
   Promise.fail p Lwt.Canceled;
   let* () = Lwt.pause () in
   let* () = Lwt.pause () in
-  int "it goes on waiting" 1 (Mvar.waiters box);
+  int "it still waits" 1 (Mvar.waiters box);
   yes "not cancelled" !told;
   Lwt.cancel task;
   yes "cancelled" !again;
@@ -68,7 +68,7 @@ let protected () =
   Lwt.cancel p;
   int "it waits" 1 (Mvar.waiters first);
   Lwt.cancel p;
-  int "it waits on" 1 (Mvar.waiters first);
+  int "it still waits" 1 (Mvar.waiters first);
   Mvar.put first 1;
   let* () = is_unwound "cancelled" p in
   yes "it was told" !told;
@@ -142,5 +142,5 @@ let between () =
               got := v;
               Mvar.take second)))
   in
-  int "nobody waits" 0 (Mvar.waiters first);
+  int "no task waits" 0 (Mvar.waiters first);
   Lwt.return_unit

@@ -30,7 +30,7 @@ let lazy_restart other () =
   let+ v = second in
   int "the value" 42 v;
   int "runs" 2 (Atomic.get runs);
-  int "of the first, none" 0 (Promise.waiters never)
+  int "waiters of the cancelled computation" 0 (Promise.waiters never)
 
 let in_lwt t = Concord_lwt.Lazy.force t
 

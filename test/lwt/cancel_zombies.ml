@@ -54,7 +54,7 @@ let signalled () =
   let* v = second in
   int "the item" 1 v;
   yes "cancelled" (is_cancelled first);
-  int "nobody waits" 0 (Condition.waiters q.filled + Mutex.waiters q.mutex);
+  int "no task waits" 0 (Condition.waiters q.filled + Mutex.waiters q.mutex);
   no "unlocked" (Mutex.is_locked q.mutex);
   Lwt.return_unit
 

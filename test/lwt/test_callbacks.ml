@@ -42,7 +42,7 @@ let lazy_refused () =
     | (_ : int) -> Alcotest.fail (name ^ ": it has a value")
     | exception _ -> ());
     yes (name ^ ": it has not failed") (Lazy.peek t = None);
-    int (name ^ ": nobody waits") 0 (Promise.waiters p);
+    int (name ^ ": no task waits") 0 (Promise.waiters p);
     let forced = Concord_lwt.Lazy.force t in
     int (name ^ ": the next one waits") 1 (Promise.waiters p);
     Promise.fill p 5;
@@ -165,7 +165,7 @@ let callback_race () =
   let left =
     Array.fold_left
       (fun n box ->
-        int "nobody waits" 0 (Mvar.waiters box);
+        int "no task waits" 0 (Mvar.waiters box);
         if Mvar.is_empty box then n else n + 1)
       0 boxes
   in
@@ -182,7 +182,8 @@ let () =
           test "and is passed on" lazy_passed_on;
           test "one that failed is" lazy_failed;
           test "its message" message;
-          test "what need not wait is done" callback_at_once;
+          test "operations that don't have to wait are performed"
+            callback_at_once;
           test "against resuming, from another domain" callback_race;
         ] );
     ]

@@ -91,7 +91,7 @@ let unbegun host =
       with
       | () -> Alcotest.fail "it returned"
       | exception e ->
-          no "the loop has not told it" !begun;
+          no "it has begun" !begun;
           raise e);
   free ();
   call (fun () -> Lwt.return_unit);
@@ -138,7 +138,7 @@ let keeps_value host =
     (fun call ->
       value := call ();
       Tasks.yield ();
-      Alcotest.fail "it went on");
+      Alcotest.fail "it continued");
   int "its value" 7 !value
 
 let keeps_failure host =
@@ -191,7 +191,7 @@ let races host =
     putter ();
     if Option.is_some (Mvar.try_take box) then incr left
   done;
-  int "none is lost" rounds (Atomic.get kept + !left)
+  int "no item is lost" rounds (Atomic.get kept + !left)
 
 let times_out (host : Test_host.t) =
   let begun = ref false and cancelled = ref false in

@@ -52,7 +52,7 @@ let resumed_before () =
   let p = wait () in
   wake ();
   Lwt.cancel p;
-  int (name ^ ": nobody waits") 0 (waiters ());
+  int (name ^ ": no task waits") 0 (waiters ());
   match name with
   | "Condition.wait" | "Condition.wait, signal" | "Condition.wait, broadcast" ->
       yes (name ^ ": cancelled") (is_cancelled p);
@@ -208,7 +208,7 @@ let memory () =
   let all = List.init 10_000 (fun _ -> Concord_lwt.Promise.await p) in
   int "all wait" 10_000 (Promise.waiters p);
   List.iter Lwt.cancel all;
-  int "none waits" 0 (Promise.waiters p);
+  int "no task waits" 0 (Promise.waiters p);
   int "words" before (words p);
   Lwt.return_unit
 
@@ -221,7 +221,7 @@ let () =
           test "leaves the turn to the next" next_in_turn;
           test "has its value if it was resumed before" resumed_before;
         ] );
-      ( "what is held",
+      ( "held locks",
         [
           test "pick, bind, protected, with_timeout" through_lwt;
           test "Condition.wait has its mutex again" condition;
@@ -244,7 +244,8 @@ let () =
         [
           test "signalled, and waits for the mutex" Cancel_zombies.signalled;
           test "signalled just now" Cancel_zombies.signalled_just_now;
-          test "signalled, and nobody else waits" Cancel_zombies.signalled_alone;
+          test "signalled, and no other task waits"
+            Cancel_zombies.signalled_alone;
           test "locked just now" Cancel_zombies.locked_just_now;
           test "under load" Cancel_zombies.never_a_zombie;
         ] );

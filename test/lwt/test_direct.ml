@@ -42,12 +42,12 @@ let each_suspends_its_task wake_from () =
     let* () = until "its sibling waits" (fun () -> Mvar.waiters box = 1) in
     Mvar.put box 7;
     let* v = sibling in
-    int (name ^ ": a sibling goes on") 7 v;
+    int (name ^ ": a sibling continues") 7 v;
     yes (name ^ ": it waits") (Lwt.state p = Lwt.Sleep);
     wake_from wake;
     let+ ok = p in
     yes (name ^ ": its value") ok;
-    int (name ^ ": none is left") 0 (waiters ())
+    int (name ^ ": no waiter is left") 0 (waiters ())
   in
   run (fun () -> Lwt_list.iter_s each Cases.direct)
 
@@ -172,7 +172,7 @@ let around_fifo start () =
   let p = start (fun () -> Concord_fifo.run (fun () -> Mvar.take box)) in
   let* () = until "it waits" (fun () -> Mvar.waiters box = 1) in
   let* () = turns 3 in
-  yes "Lwt goes on" (Lwt.state p = Lwt.Sleep);
+  yes "Lwt continues" (Lwt.state p = Lwt.Sleep);
   Check.in_domain (fun () -> Mvar.put box 4);
   let+ v = p in
   int "the value" 4 v

@@ -63,7 +63,7 @@ let roles =
       fun run ->
         at_exit woken_early;
         run leave );
-    ( "one that nobody can wake",
+    ( "one that nothing can wake",
       "refused\n",
       fun run ->
         at_exit wait_in_vain;

@@ -116,7 +116,7 @@ let with_permit () =
     let now f = with_permit (fun () -> f ()) in
     let* v =
       now (fun () ->
-          no (name ^ ": it has it") (try_acquire ());
+          no (name ^ ": the permit is free") (try_acquire ());
           let+ () = Lwt.pause () in
           1)
     in

@@ -34,7 +34,7 @@ let waiting (module Mutex : Mutex) () =
       let* () = Mutex.lock mutex in
       yes "an owner" (Mutex.is_empty mutex);
       let first = Mutex.lock mutex and second = Mutex.lock mutex in
-      no "two who wait" (Mutex.is_empty mutex);
+      no "two waiters" (Mutex.is_empty mutex);
       Lwt.cancel first;
       no "one of them was cancelled" (Mutex.is_empty mutex);
       Mutex.unlock mutex;

@@ -44,7 +44,7 @@ let elsewhere () =
   let check what results = yes what (List.for_all Fun.id results) in
   check "in a thread" (in_thread attempts);
   check "in a domain" (in_domain attempts);
-  int "nobody waits" 0 (Mvar.waiters box + Mvar.waiters full);
+  int "no task waits" 0 (Mvar.waiters box + Mvar.waiters full);
   no "unlocked" (Mutex.is_locked mutex);
   (* Here the operation works. *)
   let p = Concord_lwt.Mvar.take box in
@@ -191,7 +191,7 @@ let () =
     [
       ( "whose it is",
         [
-          test "to wait in another thread is refused" elsewhere;
+          test "waiting in another thread is refused" elsewhere;
           test "of_lwt in another domain is refused" of_lwt_elsewhere;
           test "again, after failures, in another thread" again;
           test "not beside another run" beside_another;

@@ -33,7 +33,7 @@ let thread () = Thread.id (Thread.self ())
 let wait_and_wake start (name, make) () =
   let lwt = thread () in
   let { Cases.wait; waiters; wake; _ } = make () in
-  int (name ^ ": nobody waits") 0 (waiters ());
+  int (name ^ ": no task waits") 0 (waiters ());
   let p = wait () in
   yes (name ^ ": it waits") (sleeps p);
   int (name ^ ": one waits") 1 (waiters ());
@@ -41,7 +41,7 @@ let wait_and_wake start (name, make) () =
   let+ ok = p in
   int (name ^ ": the thread of the callback") lwt (thread ());
   yes (name ^ ": its value") ok;
-  int (name ^ ": none is left") 0 (waiters ())
+  int (name ^ ": no waiter is left") 0 (waiters ())
 
 let by_foreign host () =
   with_host host @@ fun start ->
@@ -59,7 +59,7 @@ let by_lwt () =
   in
   let each case =
     let+ () = wait_and_wake start case () in
-    no (fst case ^ ": called by whoever woke it") !waking
+    no (fst case ^ ": called inside the wake") !waking
   in
   run (fun () -> Lwt_list.iter_s each Cases.monadic)
 
@@ -77,7 +77,7 @@ let at_once () =
       wake ();
       let p = wait () in
       yes (name ^ ": at once") (Lwt.state p = Lwt.Return true);
-      int (name ^ ": nobody waits") 0 (waiters ())
+      int (name ^ ": no task waits") 0 (waiters ())
     end
   in
   run (fun () ->
@@ -140,7 +140,8 @@ let () =
         @ [
             test "each is woken by another task of Lwt" by_lwt;
             test "each, in Lwt_main.run" by_foreign_in_lwt_main;
-            test "each that need not wait is done at once" at_once;
+            test "operations that don't have to wait are performed at once"
+              at_once;
           ] );
       ( "order",
         [

@@ -16,7 +16,7 @@ let refused what =
   raises what Concord_lwt.In_callback (fun () -> Mvar.take box);
   raises (what ^ ": select") Concord_lwt.In_callback (fun () ->
       Event.select [ Mvar.take_evt box; Event.timeout 100. ]);
-  int (what ^ ": nobody waits") 0 (Mvar.waiters box);
+  int (what ^ ": no task waits") 0 (Mvar.waiters box);
   Mvar.put box ();
   Mvar.take box;
   no (what ^ ": it is not cancelled") (Suspend.is_cancelled ());
@@ -286,9 +286,9 @@ let () =
       ( "plain callbacks",
         [
           test "each operation raises In_callback" each_operation;
-          test "wherever Lwt calls something" everywhere;
+          test "in every place where Lwt calls a function" everywhere;
           test "a signal handler, a finaliser" signal_handler;
-          test "the message names what to use" message;
+          test "the message says what to use instead" message;
         ] );
       ( "tasks of Lwt_direct",
         [

@@ -46,7 +46,7 @@ let many () =
   int "added" n (Mailbox.length u);
   over := true;
   let+ () = others in
-  yes "others had their turns" (!turns > 2)
+  yes "others ran" (!turns > 2)
 
 let between_domains () =
   let n = 10_000 in
@@ -165,7 +165,7 @@ let cancelled () =
   let cancel what p =
     Lwt.cancel p;
     let* () = fails what Lwt.Canceled p in
-    int "nobody waits" 0 (Stream.waiters t);
+    int "no task waits" 0 (Stream.waiters t);
     Lwt.return_unit
   in
   let* () = cancel "next" (Lwt.map ignore (L.Stream.next t)) in
@@ -208,12 +208,12 @@ let loops () =
   int "the last one" n last;
   over := true;
   let* () = others in
-  yes "others had their turns" (!turns > 2);
+  yes "others ran" (!turns > 2);
   let p = loop (fun _ -> Lwt.return None) in
   yes "it waits" (sleeps p);
   Lwt.cancel p;
   let* () = fails "cancelled" Lwt.Canceled p in
-  int "nobody waits" 0 (Mailbox.waiters t);
+  int "no task waits" 0 (Mailbox.waiters t);
   Mailbox.put t 1;
   let* () = fails "raising" Boom (loop (fun _ -> raise Boom)) in
   let p = loop (fun v -> Lwt.return (Some v)) in

@@ -217,7 +217,7 @@ let one_alternative () =
   let+ () = Lwt.join all in
   join ();
   int "each has one" n !got;
-  int "nobody waits" 0 (Channel.waiters c + Channel.waiters d)
+  int "no task waits" 0 (Channel.waiters c + Channel.waiters d)
 
 let () =
   Check.run "Concord_lwt, results"

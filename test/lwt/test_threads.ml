@@ -111,7 +111,7 @@ let beside_a_loop run () =
       let* () = Lwt.pause () in
       yes "a thread" (List.for_all Fun.id (in_thread attempts));
       yes "a domain" (List.for_all Fun.id (in_domain attempts));
-      int "nobody waits" 0 (Mvar.waiters box);
+      int "no task waits" 0 (Mvar.waiters box);
       exchange ())
 
 let () =

@@ -84,7 +84,7 @@ let is_cancelled_there () =
     let deadline = Unix.gettimeofday () +. seconds in
     let over = ref false in
     let rec forever () =
-      if !over then Alcotest.failf "%s goes on" name
+      if !over then Alcotest.failf "%s continues" name
       else if Unix.gettimeofday () > deadline then
         Alcotest.failf "%s stops the loop" name
       else Lwt.bind (operation ()) forever
@@ -134,8 +134,8 @@ let () =
         [
           (* must come first *)
           test "a mailbox that a domain keeps full" kept_full;
-          test "each lets others go on" each_lets_others_go_on;
-          test "each is cancelled where it gives way" is_cancelled_there;
+          test "each lets others run" each_lets_others_go_on;
+          test "each is cancelled where it lets others run" is_cancelled_there;
           test "in order" in_order;
           test "in other threads" elsewhere;
         ] );

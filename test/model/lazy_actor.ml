@@ -52,7 +52,7 @@ let at_rest ts elsewhere actors () =
   all_queued actors (elsewhere () :: List.map snd looks);
   let is_forcing (state, _) = String.starts_with ~prefix:"forcing" state in
   if List.length (List.filter is_forcing looks) <> !inside then
-    failwith "forcing, and nobody computes";
+    failwith "forcing, but no task computes";
   String.concat " " (describe actors :: "|" :: List.map fst looks)
   ^ Printf.sprintf " runs=%d" !runs
 

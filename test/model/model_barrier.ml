@@ -42,7 +42,7 @@ let () =
   check "two come" 2
     (fun t -> ([], [ Run (await "a" t); Run (await "b" t) ]))
     [ "a=ok b=ok" ];
-  check "one waits, another looks, both are cancelled" ~looks:1 2
+  check "one waits, another spins, both are cancelled" ~looks:1 2
     (fun t ->
       let a = await "a" t and b = await "b" t in
       let cancel_both () =
@@ -87,7 +87,7 @@ let () =
       let a = sync_await "a" t and b = sync_await "b" t in
       ([ a; b ], [ Run (sync_await "c" t); Cancel b ]))
     [ "a=ok b=ok c=ok"; "a=waits b=cancelled c=waits" ];
-  check "one waits, two come, nobody is cancelled" 3
+  check "one waits, two come, none is cancelled" 3
     (fun t ->
       let a = await "a" t in
       ([ a ], [ Run (await "b" t); Run (await "c" t) ]))

@@ -111,7 +111,7 @@ let at_rest link actors () =
       match Atomic.get s with
       | Broadcast_state.Reading link -> (link, 0)
       | Waiting { link; waiters; _ } ->
-          if left link <> [] then failwith "they wait for what is there";
+          if left link <> [] then failwith "they wait, but a value is there";
           (link, live waiters)
       | Serving _ -> failwith "serving at rest"
     in
@@ -154,7 +154,7 @@ let at_rest_limited t actors () =
       | Broadcast_state.Reading link -> (link, 0)
       | Waiting { link; waiters; _ } ->
           if Broadcast_steps.has_more link then
-            failwith "they wait for what is there";
+            failwith "they wait, but a value is there";
           (link, live waiters)
       | Serving _ -> failwith "serving at rest"
     in
@@ -188,7 +188,7 @@ let at_rest_held t capacity actors () =
       | Broadcast_state.Reading link -> (link, 0)
       | Waiting { link; waiters; _ } ->
           if Broadcast_steps.has_more link then
-            failwith "they wait for what is there";
+            failwith "they wait, but a value is there";
           (link, live waiters)
       | Serving _ -> failwith "serving at rest"
     in
@@ -345,7 +345,9 @@ let () =
           "d=1 r=cancelled a=ok []";
           "d=1 r=waits a=ok []";
         ]);
-  check "through four nobody waits any more, through another one comes"
+  check
+    "four subscriptions have lost their waiters, a task comes through one of \
+     them"
     (fun t ->
       let idle =
         List.init 4 (fun _ ->

@@ -102,17 +102,17 @@ let () =
           let a = wait "a" c m and b = wait "b" c m in
           ([ a ], [ Run b; broadcast c; signal c ]))
         [ "a=ok b=ok"; "a=ok b=waits" ]);
-  check "one looks, and comes to wait for a state" ~looks:2
+  check "one spins, and comes to wait for a state" ~looks:2
     (fun c m ->
       let w = wait ~until:(fun () -> !ready) "wait" c m in
       ([], [ Run w; Run (make_ready c m) ]))
     [ "wait=ok signal=ok" ];
-  check "one looks behind another, a broadcast" ~looks:1
+  check "one spins behind another, a broadcast" ~looks:1
     (fun c m ->
       let a = wait "a" c m and b = wait "b" c m in
       ([ a ], [ Run b; broadcast c ]))
     [ "a=ok b=ok"; "a=ok b=waits" ];
-  check "one looks behind another, which is cancelled" ~looks:1
+  check "one spins behind another, which is cancelled" ~looks:1
     (fun c m ->
       let a = wait "a" c m and b = wait "b" c m in
       let cancel_and_signal () =
@@ -121,17 +121,17 @@ let () =
       in
       ([ a ], [ Run b; Do cancel_and_signal ]))
     [ "a=cancelled b=ok"; "a=cancelled b=waits" ];
-  check "one looks twice, one signal" ~looks:1
+  check "one spins twice, one signal" ~looks:1
     (fun c m ->
       let w = wait_twice "wait" c m in
       ([], [ Run w; signal c; Cancel w ]))
     [ "wait=cancelled"; "wait=waits" ];
-  check "one looks twice, two signals" ~looks:1
+  check "one spins twice, two signals" ~looks:1
     (fun c m ->
       let w = wait_twice "wait" c m in
       ([], [ Run w; signal c; signal c ]))
     [ "wait=ok"; "wait=waits" ];
-  check "one looks twice, a broadcast and a signal" ~looks:1
+  check "one spins twice, a broadcast and a signal" ~looks:1
     (fun c m ->
       let w = wait_twice "wait" c m in
       ([], [ Run w; broadcast c; signal c ]))

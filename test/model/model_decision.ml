@@ -58,10 +58,11 @@ let check name processes expect =
     if !turns > 1 then failwith "two turns";
     List.iter
       (fun v ->
-        if !result <> string_of_int v then failwith "told true, and lost")
+        if !result <> string_of_int v then
+          failwith "the resumer answered true, but the value was lost")
       !told;
     if !turns = 0 && not (Decision.is_undecided (Decision.outcome decision))
-    then failwith "decided, and no turn";
+    then failwith "decided, but the task was not made ready";
     !result
   in
   (List.map process processes, outcome)

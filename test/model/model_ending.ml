@@ -15,7 +15,8 @@ let check name changes expect =
   let change after () = if Ending.change ending after then cancelled := true in
   let outcome () =
     let last = Ending.close ending in
-    if last <> Running && not !cancelled then failwith "nobody cancels";
+    if last <> Running && not !cancelled then
+      failwith "no change asked to cancel the tasks";
     if Ending.change ending (failed A) then failwith "it has ended";
     match last with
     | Running -> "running"

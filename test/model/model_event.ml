@@ -302,7 +302,7 @@ let () =
       let a = choose "a" [ send c 1; receive c ] in
       ([], [ Run a; Cancel a ], [ (fun () -> channel c) ]))
     [ "a=cancelled | 0/0"; "a=waits | 1/1" ];
-  check "both directions of one channel, and one who receives"
+  check "both directions of one channel, and a task that receives"
     (fun () ->
       let c = Event.new_channel () in
       let a = choose "a" [ send c 1; receive c ] in

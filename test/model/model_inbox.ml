@@ -83,8 +83,8 @@ let check name ?(asleep = false) processes expect =
   let outcome () =
     if loop.result != waiting then failwith "the loop ended";
     if not (Inbox.is_empty wakes) then
-      failwith "the loop sleeps, and owes a wake";
-    if !slept <> !rung + 1 then failwith "rung, and not asleep, or not rung";
+      failwith "the loop sleeps, but must be woken";
+    if !slept <> !rung + 1 then failwith "rung although not asleep, or not rung";
     let is_posted (message, decision) =
       let decided = Result.is_ok (Decision.outcome decision) in
       if decided <> List.mem message !served then

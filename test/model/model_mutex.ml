@@ -50,7 +50,8 @@ let at_rest mutex actors () =
   let { Permits.free; first; rare } = Atomic.get mutex in
   if rare.promised > 0 then failwith "nudged at rest";
   all_queued actors [ live first ];
-  if free > 0 && live first > 0 then failwith "one waits who could have it";
+  if free > 0 && live first > 0 then
+    failwith "a task waits that could have the lock";
   let content =
     if free > 0 then "unlocked"
     else begin
@@ -142,7 +143,7 @@ let check_all check =
     [ "a=cancelled b=has  locked"; "a=has b=waits  locked" ]
 
 let check_looks check =
-  check "two look, one is cancelled"
+  check "two spin, one is cancelled"
     (fun m ->
       let a = look "a" m in
       ([], [ Run a; Run (look "b" m); Cancel a ]))
@@ -151,18 +152,18 @@ let check_looks check =
       "a=ok b=ok ab unlocked";
       "a=ok b=ok ba unlocked";
     ];
-  check "one looks, the owner unlocks, another tries"
+  check "one spins, the owner unlocks, another tries"
     (fun m ->
       let owner = owned m in
       ([], [ Run (look "a" m); owner; Run (try_keep "b" m) ]))
     [ "a=ok b=busy a unlocked"; "a=ok b=has a locked"; "a=waits b=has  locked" ];
-  check "one waits, another looks, and does not overtake"
+  check "one waits, another spins, and does not overtake"
     (fun m ->
       let owner = owned m in
       let a = lock "a" m in
       ([ a ], [ owner; Run (look "b" m) ]))
     [ "a=ok b=ok ab unlocked" ];
-  check "one waits and is cancelled, another looks"
+  check "one waits and is cancelled, another spins"
     (fun m ->
       let owner = owned m in
       let a = lock "a" m in

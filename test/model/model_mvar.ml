@@ -247,17 +247,17 @@ let () =
       "putA=ok putB=ok take=1 full 2";
       "putA=ok putB=ok take=2 full 1";
     ];
-  check "a put and a take that look" ~looks:1 [ 1 ]
+  check "a put and a take that spin" ~looks:1 [ 1 ]
     (fun box ->
       let p = put "put" box 2 in
       ([], [ Run p; Run (take "take" box); Cancel p ]))
     [ "put=cancelled take=1 empty"; "put=ok take=1 full 2" ];
-  check "a put that looks, a take, and another one that waits" ~looks:1 [ 1 ]
+  check "a put that spins, a take, and another one that waits" ~looks:1 [ 1 ]
     (fun box ->
       let p = put "put" box 2 in
       ([], [ Run p; Run (take "takeA" box); Run (take "takeB" box) ]))
     [ "put=ok takeA=1 takeB=2 empty"; "put=ok takeA=2 takeB=1 empty" ];
-  check "a take that looks while another one waits" ~looks:1 []
+  check "a take that spins while another one waits" ~looks:1 []
     (fun box ->
       let t = take "take1" box in
       ([ t ], [ Run (take "take2" box); Run (put "put" box 1); Cancel t ]))

@@ -107,13 +107,15 @@ let check name ?(referred = false) processes expect =
     List.map (fun (name, work) -> make name (work owner)) processes
   in
   let outcome () =
-    if count_waiting actors > 0 then failwith "somebody waits for ever";
+    if count_waiting actors > 0 then failwith "a task waits forever";
     begin match Atomic.get (Atomic.get Owner.table).(fd) with
     | None -> ()
     | Some owner ->
         let state = Atomic.get owner.state in
-        if state = Owner.gone then failwith "one that is gone stays";
-        if Owner.is_closing owner then failwith "one that is closed stays";
+        if state = Owner.gone then
+          failwith "a finished owner is still in the table";
+        if Owner.is_closing owner then
+          failwith "a closed owner is still in the table";
         if Owner.uses state <> List.length (Atomic.get owner.watchers) then
           failwith "a use has no end";
         let references = if referred then 1 else 0 in

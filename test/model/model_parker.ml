@@ -33,7 +33,7 @@ let await parkers n =
   in
   let interruptions = again () in
   if not (Atomic.get is_released) then
-    failwith "it returned, and was not released";
+    failwith "it returned, but was not released";
   (if since Locks.slept slept then "slept"
    else if since Locks.locked locked then "locked"
    else "looked")
@@ -101,7 +101,7 @@ let check ?(forked = false) ?(domains = Fun.id) ?(handlers = fun _ -> []) name
     if Locks.could_go_on () then not_to_its_end
     else begin
       if Actor.count_waiting threads > 0 then
-        failwith ("waits for ever: " ^ Actor.describe threads);
+        failwith ("waits forever: " ^ Actor.describe threads);
       List.iter at_rest shared;
       String.concat "; " (List.map (fun a -> a.Actor.result) threads)
     end
@@ -198,7 +198,7 @@ let () =
     ~handlers:(fun _ -> [ raises 0 After_wait ])
     [ [ Await 0 ]; [ Release 0 ]; [ Wake 0 ] ]
     [ "locked; step; woke"; "looked; step; woke"; "slept!; locked; woke" ];
-  check "who releases is interrupted"
+  check "the releasing thread is interrupted"
     ~handlers:(fun _ -> [ raises 1 Before_lock ])
     [ [ Await 0 ]; [ Release 0 ]; [ Wake 0 ] ]
     [

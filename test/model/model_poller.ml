@@ -57,8 +57,8 @@ type process =
 let rests poller =
   match Poller_inbox.state poller.Poller.inbox with
   | Asleep _ -> ()
-  | Awake [] -> failwith "the loop sleeps, and does not say so"
-  | Awake (_ :: _) -> failwith "the loop sleeps, and was not woken"
+  | Awake [] -> failwith "the loop sleeps, but has not announced it"
+  | Awake (_ :: _) -> failwith "the loop sleeps, but must be woken"
 
 let live poller =
   Poller.By_fd.fold
@@ -168,7 +168,7 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
       if live poller <> waits then failwith "a waiter was lost, or stays";
       if Poller.waiting poller <> all poller then failwith "miscounted";
       if !Iomux.Poll.polled <> Poller.By_fd.cardinal poller.table + 1 then
-        failwith "polls for others than those of the table";
+        failwith "it polls for descriptors outside the table";
       let could_go_on (reader, at) =
         reader.result == waiting
         && (bytes at <> Some 0 || Promise.is_resolved (pipe at).shut)
@@ -178,13 +178,13 @@ let check name ?(asleep = false) ?(looks = false) ?(first = []) processes expect
       in
       if holds_back `A || holds_back `B then failwith "it was not closed";
       if List.exists could_go_on (readers @ started) then
-        failwith "somebody waits who could go on";
+        failwith "a task waits that could continue";
       if (Poller.helpers poller ~threads:1).idle = 1 && waits > 0 then
-        failwith "idle, and somebody waits";
+        failwith "idle, but a task waits";
       Poller.serve_all poller;
       (* A withdrawn waiter may be moved too. It then stays until its pipe is ready. *)
       if last == poller && all poller > 2 * live poller then
-        failwith "those that are gone stay"
+        failwith "withdrawn waiters remain"
     end;
     describe (loop :: actors)
   in
@@ -240,7 +240,7 @@ let () =
     ~first:[ ("r", `A) ]
     [ Move_and_loop; Shut `A ] [ "loop=waits r=ready" ];
   check "the loop starts, is woken" [ Loop; Stop ] [ "loop=ended" ];
-  check "a loop that looks starts, is woken" ~looks:true [ Loop; Stop ]
+  check "a loop that polls starts, is woken" ~looks:true [ Loop; Stop ]
     [ "loop=ended" ];
   check "the loop starts, is woken, a task waits"
     [ Loop; Stop; Read ("r", `A) ]

@@ -52,7 +52,7 @@ let at_rest { t; exist; most } actors () =
   let s = Atomic.get t in
   all_queued actors [ live s.takers; live s.enders ];
   if live s.takers > 0 && (s.closed || s.idle <> []) then
-    failwith "one waits who could be served";
+    failwith "a task waits that could be served";
   if s.closed && (s.idle <> [] || (s.size = 0 && live s.enders > 0)) then
     failwith "it does not end";
   if s.size <> !exist || !most > s.settings.limit then

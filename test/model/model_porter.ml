@@ -130,7 +130,7 @@ let check_drain name ?(drainers = 1) ?(cancelled = false) ?(interrupted = false)
     if !ended <> jobs + later || not (P.is_drained porter) then
       failwith "not all jobs have ended";
     if List.length !found < drainers && not cancelled then
-      failwith "it waits for ever";
+      failwith "it waits forever";
     if List.exists (fun n -> n < jobs) !found then failwith "too early";
     String.concat "," (List.map string_of_int !found)
   in
@@ -154,7 +154,7 @@ let check_lost name ~turns expect =
   P.post porter (job "a");
   let outcome () =
     let has name = List.mem name !failed in
-    if not (has "a" && has "b") then failwith "a job was lost in silence";
+    if not (has "a" && has "b") then failwith "a job was lost without a failure";
     String.concat "" (List.sort String.compare !started)
   in
   ( (fun () -> P.lose porter)

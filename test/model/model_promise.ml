@@ -126,7 +126,7 @@ let () =
     ~served:"1"
     ~rest:(fun _ -> "")
     ~at_rest;
-  check "three wait, two are cancelled, nobody fills"
+  check "three wait, two are cancelled, it isn't filled"
     (fun p ->
       let a = await "await1" p and b = await "await2" p in
       let c = await "await3" p in
@@ -142,7 +142,7 @@ let () =
       let f = fill "fill" p 1 and g = fail "fail" p in
       ([], [ Run f; Run g; Run (await "await" p) ]))
     [ "fill=late fail=ok await=boom"; "fill=ok fail=late await=1" ];
-  check "a fill, a second and a look"
+  check "a fill, a second and a peek"
     (fun p ->
       let f = fill "fillA" p 1 and g = fill "fillB" p 2 in
       ([], [ Run f; Run g; Run (peek "peek" p) ]))

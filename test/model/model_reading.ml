@@ -94,7 +94,7 @@ let check name processes expect =
     let waiting = Reading.waiters t.reading in
     let readers = Atomic.get t.readers in
     let is_owed w = w.is_for_signal && Atomic.get t.has_come in
-    if List.exists is_owed waiting then failwith "a signal is not told";
+    if List.exists is_owed waiting then failwith "a signal was lost";
     if List.is_empty waiting <> (readers = 0) then
       failwith "a reader too few, or too many";
     if readers = 1 && Atomic.get t.pipe <> Sleeps then

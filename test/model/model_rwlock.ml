@@ -68,9 +68,9 @@ let at_rest t actors () =
   let holders = List.length (List.filter (fun a -> a.result = "has") actors) in
   let held = if s.free = 0 then writer else Permits.all - s.free in
   if held = writer then
-    begin if holders > 1 then failwith "others have it beside a writer"
+    begin if holders > 1 then failwith "a task has the lock beside a writer"
     end
-  else if held < holders then failwith "more have it than hold it";
+  else if held < holders then failwith "more tasks have the lock than it counts";
   describe actors ^ " " ^ string_of_int held
 
 let check name make ~fair ~writers =
@@ -156,7 +156,7 @@ let () =
       let w = writes "w" t and r = reads "r" t in
       ([ w; r ], [ Cancel w; h ]))
     [ "w=cancelled r=has 1"; "w=has r=waits -1" ];
-  same "the same, nobody releases it, another reader comes"
+  same "the same, it isn't released, another reader comes"
     (fun t ->
       ignore (held Read t);
       let w = writes "w" t and r = reads "r" t in
@@ -187,7 +187,8 @@ let () =
       let h = held Write t in
       ([ writes "w" t ], [ Run (reads "r" t); h ]))
     [ "w=has r=waits -1" ];
-  same "a writer has it, another waits, who only tries does not overtake"
+  same
+    "a writer has it, another waits, a reader that only tries does not overtake"
     (fun t ->
       let h = held Write t in
       let w = writes "w" t in

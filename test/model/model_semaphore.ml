@@ -39,7 +39,7 @@ let at_rest t actors () =
   if rare.promised > 0 then failwith "nudged at rest";
   all_queued actors [ live first ];
   if live first > 0 && free >= (Waiters.head first).arg.amount then
-    failwith "one waits who could be served";
+    failwith "a task waits that could be served";
   describe actors ^ " " ^ string_of_int free
 
 let check name permits make expect =

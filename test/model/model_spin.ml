@@ -76,7 +76,7 @@ let check ?handler ?(turns = 1) ?(kind = Registers) name processes expect =
       | answer -> answer
       | exception Interrupted ->
           (* the resumer has decided *)
-          if resumer (Ok v) then failwith "interrupted, and not decided";
+          if resumer (Ok v) then failwith "interrupted, but not decided";
           true
     in
     if resumer (Ok (10 * v)) then failwith "resumed twice";
@@ -121,17 +121,19 @@ let check ?handler ?(turns = 1) ?(kind = Registers) name processes expect =
       String.split_on_char ',' wait.result |> List.hd = string_of_int v
     in
     let look (v, answer) =
-      if answer && not (begins v) then failwith "told true, and did not arrive";
-      if begins v && not answer then failwith "told false, and arrived"
+      if answer && not (begins v) then
+        failwith "the resumer answered true, but the value did not arrive";
+      if begins v && not answer then
+        failwith "the resumer answered false, but the value arrived"
     in
     List.iter look !told;
     if !returns > 1 then failwith "arrived twice";
     if wait.result = Actor.waiting && !told <> [] then
-      failwith "decided, and waits on";
+      failwith "decided, but the task still waits";
     if wait.result = Actor.waiting && is_doomed host then
-      failwith "cancelled, and waits on";
+      failwith "cancelled, but the task still waits";
     if spin.spinning && wait.result <> "-" then
-      failwith "owes the end of its look";
+      failwith "it has not ended its spinning";
     wait.result
   in
   (List.map process processes, outcome)
@@ -146,10 +148,10 @@ let () =
   check "block registers and answers" ~kind:Both
     [ `Wait; `Resume 1; `Cancel ]
     [ "0"; "1"; "cancelled" ];
-  check "interrupted while it looks" ~handler:In_turn
+  check "interrupted while it spins" ~handler:In_turn
     [ `Wait; `Resume 1 ]
     [ "1, then interrupted"; "interrupted" ];
-  check "interrupted while it looks, cancelled" ~handler:In_turn
+  check "interrupted while it spins, cancelled" ~handler:In_turn
     [ `Wait; `Cancel ]
     [ "cancelled"; "cancelled, then interrupted"; "interrupted" ];
   check "the resumer is interrupted before" ~handler:Before_decision

@@ -95,7 +95,7 @@ let check name make expect =
 let nothing () = ""
 
 let hand_overs () =
-  check "two hand over to one who is cancelled"
+  check "two hand over to one that is cancelled"
     (fun t give ->
       let a = take "a" t in
       ([ a ], [ give 1; give 2; Cancel a ], nothing))
@@ -105,7 +105,7 @@ let hand_overs () =
       let a = take "a" t and b = take "b" t in
       ([ a; b ], [ give 1; Cancel a ], nothing))
     [ "a=1 b=waits []"; "a=cancelled b=1 []" ];
-  check "one hands over to one who comes, and is cancelled"
+  check "one hands over to one that comes and is cancelled"
     (fun t give ->
       let a = take "a" t in
       ([], [ Run a; give 1; Cancel a ], nothing))

@@ -63,7 +63,7 @@ let at_rest t initial actors () =
     match first with
     | First (Bare _ | Item _ | Shut _) -> 0
     | First (Full { adders; _ }) ->
-        if not full then failwith "they wait to add, and there is room";
+        if not full then failwith "they wait to add, but there is room";
         live adders
     | First (Moving _) -> failwith "moving at rest"
   in
@@ -71,7 +71,7 @@ let at_rest t initial actors () =
     match last with
     | Last (Node _ | Sealed _) -> 0
     | Last (Takers { takers; _ }) ->
-        if values <> [] then failwith "they wait to take what is there";
+        if values <> [] then failwith "they wait to take, but there are items";
         live takers
   in
   let shut = match first with First (Shut _) -> true | _ -> false in
@@ -79,7 +79,7 @@ let at_rest t initial actors () =
   if shut <> sealed then failwith "shut, but not sealed; or sealed only";
   let (Node { value; below; _ } : _ Stream.node) = Stream.top last in
   let is_cut_off = Stream.is_cut_off below && value == Identity.nothing () in
-  if values = [] && not is_cut_off then failwith "what was taken is not cut off";
+  if values = [] && not is_cut_off then failwith "taken items are not cut off";
   all_queued actors [ adders; takers ];
   if Stream.waiters t <> adders + takers then failwith "waiters: miscounted";
   if Stream.length t <> List.length values then failwith "length: miscounted";

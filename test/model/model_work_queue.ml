@@ -47,9 +47,9 @@ let at_rest t actors () =
   if s.length <> List.length items then failwith "miscounted";
   if s.length > s.capacity then failwith "above its capacity";
   if live s.adders > 0 && s.length < s.capacity then
-    failwith "one waits, and there is room";
+    failwith "a task waits, but there is room";
   if live s.takers > 0 && items <> [] then
-    failwith "one waits, and there is an item";
+    failwith "a task waits, but there is an item";
   if List.exists (fun v -> List.mem v items) !taken then failwith "doubled";
   Printf.sprintf "%s [%s]" (describe actors)
     (String.concat " " (List.map string_of_int items))

@@ -229,7 +229,7 @@ let joiner_cancelled_while_failing () =
     while Atomic.get joins < 2 do
       Domain.cpu_relax ()
     done;
-    check "somebody hears of the failure" (raised || !heard)
+    check "a task gets the failure" (raised || !heard)
   done;
   Domain.join other
 

@@ -78,10 +78,10 @@ let answer ?(may_be_undefined = false) t want =
   match told with
   | Error Lazy.Undefined when may_be_undefined -> told
   | told when remembers t told -> told
-  | Ok _ -> fail "%s is told, but not remembered" (show told)
+  | Ok _ -> fail "%s was returned, but is not remembered" (show told)
   | Error _ ->
       pause ();
-      fail "%s is told, but not remembered" (show told)
+      fail "%s was returned, but is not remembered" (show told)
 
 let moment = 0.000_2
 
@@ -163,9 +163,9 @@ let compute g node () =
   if Atomic.fetch_and_add node.inside 1 > 0 then fail "two compute one value";
   Fun.protect ~finally:(fun () -> Atomic.decr node.inside) @@ fun () ->
   if Option.is_some (Lazy.peek g.values.(node.number)) || node.returned > 0 then
-    fail "what was computed is computed again";
+    fail "a finished value is computed again";
   if node.started > 0 && node.cancel <> `Restart then
-    fail "what must not be restarted is";
+    fail "a computation is restarted, but must not be";
   node.started <- node.started + 1;
   node.got <- [];
   Atomic.set node.domain (this_domain ());

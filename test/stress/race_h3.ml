@@ -122,7 +122,7 @@ let cancel_all random cancel tasks =
   done
 
 let must_resume round i =
-  if not (resume round i) then fail "an operation that need not wait, waited"
+  if not (resume round i) then fail "an operation waited without need"
 
 let producer there round () =
   pause there 300;

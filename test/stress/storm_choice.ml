@@ -68,7 +68,7 @@ let holding l event ~enter ~leave =
 
 let change counter by ~expect =
   if not (expect (Atomic.fetch_and_add counter by)) then
-    fail "one that must be alone is not"
+    fail "a task that must be alone is not"
 
 let alone n = n = 0
 
@@ -135,7 +135,7 @@ let check record =
   in
   if List.length record.performed > 1 then fail "two alternatives are performed";
   if List.sort Int.compare record.aborted <> List.sort Int.compare expected then
-    fail "not all that were not performed are aborted, once"
+    fail "not each alternative that was not performed is aborted once"
 
 let choose l w kinds =
   let record = { abortable = []; performed = []; aborted = [] } in
@@ -197,7 +197,7 @@ let at_rest w =
   let rec drain try_take =
     match try_take () with None -> [] | Some v -> v :: drain try_take
   in
-  let nobody what n = if n <> 0 then fail "somebody waits at a %s" what in
+  let nobody what n = if n <> 0 then fail "a task waits at a %s" what in
   let each f all = List.concat_map f (Array.to_list all) in
   Array.iter
     (fun (mutex, _) ->

@@ -29,12 +29,12 @@ let check_settled g node outcome =
       let add sum (_, told) = sum + Result.value told ~default:0 in
       if node.returned <> 1 then fail "a value, and %d returned" node.returned;
       if v <> List.fold_left add (node.number + 1) node.got then
-        fail "a value is not the sum of what it needs"
+        fail "a value is not the sum of those that it needs"
   | Error e ->
       let is_of_another =
         match node.got with (_, Error e') :: _ -> e == e' | _ -> false
       in
-      if node.returned <> 0 then fail "an exception of what returned";
+      if node.returned <> 0 then fail "it has an exception, but returned";
       if is_cancellation e && not is_of_another then Atomic.incr recorded;
       if
         not
@@ -46,8 +46,8 @@ let check g =
   let force t = ignore (answer t (fun () -> Lazy.force t)) in
   let check_node node =
     let t = g.values.(node.number) in
-    if Lazy.waiters t <> 0 then fail "somebody waits at rest";
-    if Atomic.get node.inside <> 0 then fail "somebody computes at rest";
+    if Lazy.waiters t <> 0 then fail "a task waits at rest";
+    if Atomic.get node.inside <> 0 then fail "a task computes at rest";
     if node.started > 1 then
       ignore (Atomic.fetch_and_add restarts (node.started - 1) : int);
     Option.iter (check_settled g node) (Lazy.peek t)
@@ -63,7 +63,7 @@ let check g =
 let stay crew { value; stayed; _ } =
   let wait () =
     Lazy.force value;
-    fail "what is held is told"
+    fail "a held value was returned"
   in
   ignore (attempt crew wait : unit option);
   Latch.count_down stayed
@@ -80,8 +80,8 @@ let rec end_stay crew ({ value; stayed; release } as held) =
     end_stay crew held
   end
   else if crew.index = 0 then begin
-    if Lazy.waiters value > 0 then fail "who was cancelled still waits";
-    if Option.is_some (Lazy.peek value) then fail "what is held is computed";
+    if Lazy.waiters value > 0 then fail "a cancelled task still waits";
+    if Option.is_some (Lazy.peek value) then fail "a held value was computed";
     Promise.fill release ()
   end
 
@@ -174,7 +174,7 @@ let close_together ~times hosts =
     crew.attempts <- crew.attempts + 1;
     match answer t (fun () -> Lazy.force t) with
     | Error Lazy.Undefined -> ()
-    | told -> fail "%s is told of a cycle" (show told)
+    | told -> fail "%s was returned for a cycle" (show told)
   in
   storm hosts (fun crew -> [ (fun () -> Array.iter (force crew) pairs) ])
 

@@ -107,7 +107,7 @@ let rwlock prefer () =
   let t = Rwlock.create ~prefer () in
   let writers = area 1 and readers = area max_int in
   let nobody what area =
-    if Atomic.get area.inside > 0 then fail "somebody %s meanwhile" what
+    if Atomic.get area.inside > 0 then fail "another task %s meanwhile" what
   in
   let write enter =
     let enter () =

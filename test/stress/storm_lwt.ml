@@ -69,7 +69,7 @@ let attempt ~chain random f =
   Lwt.try_bind
     (fun () -> p)
     (fun v ->
-      if must_fail then fail "it goes on after it was cancelled";
+      if must_fail then fail "it continues after it was cancelled";
       Lwt.return (Some v))
     (function
       | Lwt.Canceled ->

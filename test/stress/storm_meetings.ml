@@ -81,7 +81,7 @@ let signals ~times hosts =
     (one_more :: others (victim crew)) @ others survivor
   in
   let tally = storm hosts tasks in
-  if Condition.waiters condition > 0 then fail "somebody waits for a signal";
+  if Condition.waiters condition > 0 then fail "a task waits for a signal";
   tally
 
 (* --- Barriers ---------------------------------------------------------------- *)
@@ -106,7 +106,7 @@ let in_step ~times hosts =
     List.init (parties / 2) (fun i () -> work crew ((2 * i) + crew.index) 1)
   in
   ignore (storm hosts tasks : int * int);
-  if Barrier.waiters barrier <> 0 then fail "somebody waits at the barrier";
+  if Barrier.waiters barrier <> 0 then fail "a task waits at the barrier";
   (parties * times, 0)
 
 (* A cancelled task comes again, perhaps when the others have passed. So two helpers come until
@@ -147,7 +147,7 @@ let meet ~times hosts =
   in
   let tasks crew = help :: List.init 4 (fun _ -> work crew) in
   let tally = storm hosts tasks in
-  if Barrier.waiters barrier <> 0 then fail "somebody waits at the barrier";
+  if Barrier.waiters barrier <> 0 then fail "a task waits at the barrier";
   if Atomic.get passed mod parties <> 0 then
     fail "%d passed, not in %ds" (Atomic.get passed) parties;
   tally

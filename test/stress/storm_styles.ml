@@ -85,7 +85,7 @@ module Make (S : Styles_cases.Style.S) = struct
           fail "%s: %d arrived %d times" name i (Atomic.get n))
       seen;
     if Mvar.waiters box > 0 || Mailbox.waiters queue > 0 then
-      fail "%s: somebody waits" name;
+      fail "%s: a task waits" name;
     Printf.printf "%s: %d values, %d sets\n%!" name total !sets
 end
 

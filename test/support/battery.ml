@@ -68,7 +68,7 @@ let among_cancelled s =
   List.iter (fun (name, task) -> if not (lives name) then cancel task) tasks;
   Hand.settle ();
   waiting s 20;
-  yes "memory is that of the live ones" (s.place.words () < 10 * words_of_ten);
+  yes "only live waiters take memory" (s.place.words () < 10 * words_of_ten);
   wake_all s 20;
   served s (names 10 @ List.filter lives rest)
 
@@ -151,7 +151,7 @@ let gone_on s n =
   for _ = 1 to 10 do
     Concord_fifo.yield ()
   done;
-  int "have gone on" n (List.length (Atomic.get s.served))
+  int "have continued" n (List.length (Atomic.get s.served))
 
 let in_fifo s =
   Concord_fifo.run (fun () ->
@@ -176,7 +176,7 @@ let elsewhere start s =
   let join = start (task s 10) in
   eventually "it waits" (fun () -> s.place.waiters () = 1);
   wake s;
-  eventually "it goes on" (fun () -> Atomic.get s.served <> []);
+  eventually "it continues" (fun () -> Atomic.get s.served <> []);
   join ();
   served s [ 10 ]
 
@@ -188,7 +188,7 @@ let when_ condition cases = if condition then cases else []
 let waits ({ service; _ } : _ Operations.t) =
   [
     ("served in order", in_order ~settled:true);
-    ("all are woken before one goes on", in_order ~settled:false);
+    ("all are woken before one continues", in_order ~settled:false);
     ("in Fifo", in_fifo);
     ("in a thread", elsewhere thread);
     ( "in Fifo on another domain",
@@ -210,8 +210,8 @@ let waits ({ service; _ } : _ Operations.t) =
 
 let crowds =
   [
-    ("1,000 that were served leave none", all_served);
-    ("a few among 10,000 that are cancelled", among_cancelled);
+    ("1,000 served waiters leave nothing", all_served);
+    ("a few among 10,000 cancelled waiters", among_cancelled);
   ]
 
 let choices { repeats; _ } = when_ repeats [ ("twice in one choice", twice) ]
@@ -243,7 +243,8 @@ let suites_of operation =
     let served_in_order () =
       in_order ~settled:false (scene operation 100 way)
     in
-    Check.test "served in order, whoever spins" (Spinning.each served_in_order)
+    Check.test "served in order, whichever waits spin"
+      (Spinning.each served_in_order)
   in
   let suite what way =
     ( operation.name ^ what,

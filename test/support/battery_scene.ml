@@ -60,7 +60,7 @@ let expected s names =
    lost. *)
 let served s names =
   let results, left = expected s names in
-  ints "who went on" names (List.rev_map fst (Atomic.get s.served));
-  ints "what they got" results (List.rev_map snd (Atomic.get s.served));
+  ints "served waiters" names (List.rev_map fst (Atomic.get s.served));
+  ints "their values" results (List.rev_map snd (Atomic.get s.served));
   waiting s 0;
-  ints "what is left" left (s.place.left ())
+  ints "remaining values" left (s.place.left ())

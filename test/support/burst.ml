@@ -82,5 +82,5 @@ let cases run =
   else
     [
       test "one wake-up, from another domain" (from_another_domain run);
-      test "none, from its own" (from_its_own_domain run);
+      test "no wake-up, from its own domain" (from_its_own_domain run);
     ]

@@ -43,7 +43,8 @@ val raises_at : string -> (unit -> 'a) -> unit
     [name] (a function, or a file). *)
 
 val int : string -> int -> int -> unit
-(** [int what expected actual]. *)
+(** Checks that two integers are equal. The first string names them in the
+    failure. *)
 
 val strings : string -> string list -> string list -> unit
 val yes : string -> bool -> unit
@@ -53,7 +54,7 @@ val named : string -> string -> exn -> unit
 (** [named what name e] fails unless [e] is printed with [name] in front. *)
 
 val contains : string -> string -> bool
-(** [contains text part]. *)
+(** Whether [part] occurs in [text]. *)
 
 val printed : (unit -> unit) -> string
 (** Everything that the function wrote to the standard output and error. *)

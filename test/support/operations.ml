@@ -714,7 +714,7 @@ module Make (S : Style) = struct
       left =
         (fun () ->
           for _ = 1 to !inside do
-            no "somebody reads" (try_lock ());
+            no "a task reads" (try_lock ());
             Rwlock.read_unlock t
           done;
           place.left ());
@@ -766,7 +766,7 @@ module Make (S : Style) = struct
       release;
       left =
         (fun () ->
-          no "somebody has the mutex" (Mutex.is_locked m);
+          no "a task has the mutex" (Mutex.is_locked m);
           []);
       waiters = (fun () -> Condition.waiters t);
       words = (fun () -> words (t, m));

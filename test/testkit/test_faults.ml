@@ -74,13 +74,13 @@ let texts =
     says "a hang" (broken ~seconds:0.5 "H4" forgets) "hangs: no result in 0.5 s";
     says "the end" (broken "H2" exits) "the process exited with code 3";
     says "a signal" (broken "H2" crashes) "the process was killed by SIGSEGV";
-    says "which protect" (broken "protect" ends)
+    says "the inner protect" (broken "protect" ends)
       "a task is cancelled in the inner of two: the inner protect's end has \
        ended the outer one";
-    says "which failure"
+    says "a late failure"
       (broken "failures" swallows)
       "another task raises after the first one has ended: nobody hears of it";
-    says "that nothing goes on" (broken "S3" cancels)
+    says "a clause that stops everything" (broken "S3" cancels)
       "nothing is left that could go on"
 
 (* The check forces the exact order, so no race has to be lost by chance. *)
@@ -91,7 +91,7 @@ let race_by_hand =
     says "the sleep" (broken "H4" sleeps)
       "resumed when the loop begins to sleep: the loop sleeps, and a task is \
        ready";
-    says "who runs the task" (broken "H2" runs)
+    says "the resumer that runs the task" (broken "H2" runs)
       "by another task: the resumer runs the task"
 
 (* If everything would hang, the cause is reported once, and soon. *)
@@ -178,18 +178,18 @@ let printed_report () =
     (String.split_on_char '\n' (Report.to_string report));
   strings "broken" [ "protect" ] (Report.broken report);
   no "passed" (Report.passed report);
-  yes "what is not offered is no fault"
+  yes "a missing feature is not a fault"
     (Report.passed { report with lines = [ List.nth report.lines 2 ] })
 
 let misuse () =
   let check ?seconds only () =
     ignore (Host.check ?seconds ~only small : Report.t)
   in
-  refused "a clause that is none" (check [ "H9" ]);
+  refused "an unknown clause" (check [ "H9" ]);
   refused "no time" (check ~seconds:0. [ "H1" ]);
   refused "no number" (check ~seconds:Float.nan [ "H1" ]);
   Unix.putenv "CONCORD_SEED" "1e3";
-  refused "a seed that is none" (check [ "H1" ]);
+  refused "an invalid seed" (check [ "H1" ]);
   Unix.putenv "CONCORD_SEED" "7";
   Check.int "the seed" 7 (Host.check ~only:[] small).seed;
   Unix.putenv "CONCORD_SEED" "";

@@ -93,7 +93,7 @@ let look browser page ~width =
       "(() => { const [row, from, until] = data.waits[0]; return what(x((from \
        + until) / 2), place(row).top + place(row).height / 2) })()"
   in
-  check ("not told of a wait: " ^ told) (String.length told > 0);
+  check ("the text does not describe the wait: " ^ told) (String.length told > 0);
   let before = int "Math.round(view.until - view.from)" in
   let after = int "(zoom(0.5), Math.round(view.until - view.from))" in
   check "no zoom" (after < before)

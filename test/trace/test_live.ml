@@ -74,7 +74,7 @@ let from_domain_to_domain () =
 
 (* Rings are read one after the other, so events may come in any order. *)
 let in_any_order () =
-  Check.strings "none waits" [ "fifo 0 1 0" ]
+  Check.strings "no task waits" [ "fifo 0 1 0" ]
     (rows (table [ resumed 1 (task 1); suspended 1 (task 1) ]))
 
 let longest () =
@@ -320,7 +320,7 @@ let last_seconds () =
       resumed ~at:(at 35) ~domain:1 2 (task 2);
     ]
   in
-  Check.strings "what goes on"
+  Check.strings "unfinished tasks and waits"
     [ "began"; "forked 2"; "suspended 2"; "resumed 2"; "suspended 4" ]
     (texts (kept (items @ [ suspended ~at:(at 36) 4 (task 4) ])));
   Check.strings "all"
@@ -384,5 +384,8 @@ let () =
           Check.test "bounded" bounded;
         ] );
       ( "the last seconds",
-        [ Check.test "what goes on" last_seconds; Check.test "a day" a_day ] );
+        [
+          Check.test "unfinished tasks and waits" last_seconds;
+          Check.test "a day" a_day;
+        ] );
     ]

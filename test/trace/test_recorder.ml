@@ -177,7 +177,7 @@ let losses () =
   Check.int "drawn" (List.length lost) (List.length losses);
   List.iter
     (fun (w : Timeline.wait) ->
-      Check.yes "none is said to wait that has ended"
+      Check.yes "no wait that has ended is shown as waiting"
         (Option.is_some w.outcome || not w.is_sure))
     waits
 

@@ -46,7 +46,7 @@ let started_by_a_signal () =
   Check.no "not yet" (Trace.is_on ());
   Unix.kill self signal;
   Check.eventually "on" Trace.is_on;
-  Check.yes "suspensions look" (takes_slow_path ());
+  Check.yes "suspensions check" (takes_slow_path ());
   Unix.kill self signal;
   Check.eventually "off" (fun () -> not (Trace.is_on ()));
   Check.yes "as before" (takes_slow_path () = before);

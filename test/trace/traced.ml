@@ -102,7 +102,7 @@ let in_turn first second =
   (!name, !other_name)
 
 let the_task what = function
-  | [] -> Alcotest.fail (what ^ ": none waits")
+  | [] -> Alcotest.fail (what ^ ": no wait was found")
   | (_, (first : Trace.task), _) :: others as all ->
       let known = is_known first in
       List.iter

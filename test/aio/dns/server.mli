@@ -28,7 +28,7 @@ val reply :
 (** The answer to a query. *)
 
 val address_of : ?ttl:int -> string -> string -> Message.record
-(** [address_of name address]. *)
+(** A record that gives this name this address. *)
 
 val alias : ?ttl:int -> string -> string -> Message.record
 val soa : ?ttl:int -> int -> Message.record

@@ -36,7 +36,7 @@ let run () =
     (* Async still runs. *)
     let woken = Promise.await (A.post (fun () -> Async.return 1)) in
     if woken <> 1 then Race.fail "it was not woken";
-    if Atomic.get refused = 0 then Race.fail "none was handled in Async";
+    if Atomic.get refused = 0 then Race.fail "no signal was handled in Async";
     Promise.await
       (A.post (fun () ->
            Async.shutdown 0;

@@ -14,7 +14,7 @@ let in_job () =
   (match Mvar.take m with
   | () -> Race.fail "it took nothing"
   | exception A.In_job -> ());
-  check "nobody waits" (Mvar.waiters m = 0);
+  check "no task waits" (Mvar.waiters m = 0);
   check "need not wait"
     (Mvar.put m ();
      Mvar.take m = ())

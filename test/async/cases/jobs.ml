@@ -15,7 +15,7 @@ let refused what =
   raises what A.In_job (fun () -> Mvar.take m);
   raises (what ^ ": select") A.In_job (fun () ->
       Event.select [ Mvar.take_evt m; Event.timeout 100. ]);
-  int (what ^ ": nobody waits") 0 (Mvar.waiters m);
+  int (what ^ ": no task waits") 0 (Mvar.waiters m);
   (* Operations that don't have to wait are performed. *)
   Mvar.put m ();
   Mvar.take m;

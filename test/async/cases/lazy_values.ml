@@ -61,7 +61,7 @@ let shared () =
   Promise.fill go 3;
   let* () = Deferred.all_unit all in
   int "runs" 1 (Atomic.get runs);
-  int "each has it" (3 * List.length hosts) (Atomic.get sum);
+  int "each task has the value" (3 * List.length hosts) (Atomic.get sum);
   Deferred.return ()
 
 (* Another domain computes while Async waits. *)

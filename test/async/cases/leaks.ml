@@ -44,7 +44,7 @@ let in_jobs () =
               | Error e ->
                   if Monitor.extract_exn e = Suspend.Never_resumed then note ())))
   in
-  yes "the monitor was told" was_told;
+  yes "the monitor got the exception" was_told;
   int "reports" 1 (count report gone);
   yes "the report shows the caller" (contains report "takes_in_vain")
 
@@ -63,5 +63,5 @@ let run () =
       ( "found",
         [ test "direct" (found `Both in_direct); test "an operation" in_jobs ]
       );
-      ("nothing to be found", [ test "it goes on" (nothing goes_on) ]);
+      ("nothing to be found", [ test "it continues" (nothing goes_on) ]);
     ]

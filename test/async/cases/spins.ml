@@ -162,18 +162,18 @@ let suites =
   [
     ( "served in the cycle of the wait",
       [
-        test "what a job sends" from_a_job;
+        test "a message from a job" from_a_job;
         test "a chain" a_chain;
-        test "what waits since long" long_since;
-        test "what a domain sends" from_a_domain;
+        test "a task that has waited for long" long_since;
+        test "a message from a domain" from_a_domain;
       ] );
-    ( "looking ends",
+    ( "after spinning",
       [ test "nothing is lost" nothing_is_lost; test "it sleeps" sleeps ] );
-    ( "others go on while it looks",
+    ( "others continue while it spins",
       [
         test "timers" (while_it_looks timers);
         test "threads" (while_it_looks threads);
         test "jobs of low priority" (while_it_looks low_jobs);
-        test "those that yield" (while_it_looks yields);
+        test "jobs that yield" (while_it_looks yields);
       ] );
   ]

@@ -207,7 +207,7 @@ let select () =
   let a = Mvar.create_empty () and b = Mvar.create_empty () in
   let t =
     let* () = got 1 (A.select [ Mvar.take_evt a; Mvar.take_evt b ]) in
-    Check.int "nobody waits for the other" 0 (Mvar.waiters a);
+    Check.int "no task waits for the other" 0 (Mvar.waiters a);
     Deferred.return ()
   in
   (t, fun () -> Mvar.put b 1)

@@ -94,7 +94,7 @@ and race_once ~patience where () =
   done;
   producer ();
   yes "each once, in order" (List.rev (Atomic.get got) = List.init n succ);
-  int "nobody waits" 0 (Mvar.waiters box);
+  int "no task waits" 0 (Mvar.waiters box);
   !gave_up
 
 (* --- Clean-ups ----------------------------------------------------------------------- *)
@@ -226,7 +226,7 @@ let suites =
       [
         test "unlocks" (unlocks never);
         test "unlocks, cancelled in Miou" (unlocks asleep);
-        test "goes on, and does not wait" goes_on_raising;
+        test "continues, but can't wait" goes_on_raising;
         test "has the condition's mutex" (condition ~held:false);
         test "has the condition's mutex, later" (condition ~held:true);
         test "leaves a lazy value to the next" lazy_value;

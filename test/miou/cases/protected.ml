@@ -34,8 +34,8 @@ let protected () =
       raises_cancelled never;
       refused := true);
   filler ();
-  int "it waited on" 1 !got;
-  yes "then it was told" !refused
+  int "it waited to the end" 1 !got;
+  yes "then it was cancelled" !refused
 
 (* The task that would resume it belongs to the same domain. *)
 let protected_too_long () =
@@ -119,13 +119,13 @@ let interrupted () =
               got := v + Suspend.suspend (fun _ -> Some 1))));
   filler ();
   yes "finalised" (!finalised > 0);
-  int "it waited on" 2 !got
+  int "it waited to the end" 2 !got
 
 let suites =
   [
     ( "in protect",
       [
-        test "waits on" protected;
+        test "keeps waiting" protected;
         test "waits for a second at most" protected_too_long;
         test "leaves its shield" in_shield;
         test "is interrupted" interrupted;

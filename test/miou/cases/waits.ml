@@ -69,7 +69,7 @@ let timeout () =
   In_miou.run @@ fun () ->
   let box : int Mvar.t = Mvar.create_empty () in
   yes "too late" (Event.sync_before 0.005 (Mvar.take_evt box) = None);
-  int "nobody waits" 0 (Mvar.waiters box);
+  int "no task waits" 0 (Mvar.waiters box);
   Tasks.sleep 0.001
 
 let choice () =
@@ -278,7 +278,7 @@ let suites =
         test "in order" in_order;
         test "ping-pong" ping_pong;
         test "many" many;
-        test "others go on" others_go_on;
+        test "others continue" others_go_on;
         test "a timeout" timeout;
         test "a choice" choice;
         test "a backtrace" backtrace;

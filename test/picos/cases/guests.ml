@@ -49,7 +49,7 @@ let terminated ~is_waiting wait =
   Bundle.join_after (fun bundle ->
       Bundle.fork bundle (fun () ->
           match wait () with
-          | () -> Alcotest.fail "it went on"
+          | () -> Alcotest.fail "it continued"
           | exception Control.Terminate -> unwound := true);
       eventually ~pause:Fiber.yield "it waits" is_waiting;
       Bundle.terminate bundle);
@@ -68,7 +68,7 @@ let terminated_in_ours () =
   terminated
     ~is_waiting:(fun () -> Concord.Mvar.waiters m = 1)
     (fun () -> Concord.Mvar.take m);
-  int "nobody waits" 0 (Concord.Mvar.waiters m)
+  int "no task waits" 0 (Concord.Mvar.waiters m)
 
 (* A cancelled fiber neither lets others run nor starts them. *)
 let cancelled () =
@@ -94,7 +94,7 @@ let deferred () =
           got := Control.protect (fun () -> Concord.Mvar.take m);
           got := !got + Concord.Tasks.protect (fun () -> Concord.Mvar.take m);
           match Control.raise_if_canceled () with
-          | () -> Alcotest.fail "it was not told"
+          | () -> Alcotest.fail "it was not cancelled"
           | exception Control.Terminate -> ());
       let has_waiter () =
         eventually ~pause:Fiber.yield "it waits" (fun () ->

@@ -145,7 +145,7 @@ let race (s : Schedulers.t) n make () =
   Latch.await ended;
   Array.iteri
     (fun i one ->
-      int "nobody waits" 0 (one.waiters ());
+      int "no task waits" 0 (one.waiters ());
       yes "it is in one place" (one.is_right ~returned:returned.(i)))
     all
 

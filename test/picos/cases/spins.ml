@@ -137,7 +137,7 @@ let cancelled () =
           yes "cancelled"
             (is_told (cancelled_after turns ~then_ (fun () -> Mvar.take m)));
           yes "it is there" (Mvar.take_available m = Some 1);
-          int "nobody waits" 0 (Mvar.waiters m))
+          int "no task waits" 0 (Mvar.waiters m))
         ())
     [ 1; 2; 200; 398; 399; 400; 401; 402; 403; 450 ]
 
@@ -241,7 +241,7 @@ let suites =
           test "effects of a wait that ends at once" (main fifo at_once);
           test "order" (main fifo in_order);
         ] );
-      ( "looks, cancelled",
+      ( "spins, cancelled",
         [
           test "at any turn" cancelled;
           test "resumed before" (main fifo resumed_before);
@@ -253,5 +253,5 @@ let suites =
             (fun ((s : Schedulers.t), rounds) ->
               test ("no value is lost: " ^ s.name) (no_value_is_lost ~rounds s))
             on );
-      ("looks, two domains", List.concat_map between on);
+      ("spins, two domains", List.concat_map between on);
     ]

@@ -37,7 +37,7 @@ let cancelled s () =
   let cancel, ended = taker m in
   cancel ();
   yes "cancelled" (Promise.await ended = Error Ended);
-  int "nobody waits" 0 (Mvar.waiters m);
+  int "no task waits" 0 (Mvar.waiters m);
   let _, ended = taker m in
   Mvar.put m 2;
   yes "the next one takes" (Promise.await ended = Ok 2)
@@ -126,7 +126,7 @@ let shared_computation s () =
   eventually ~pause:Fiber.yield "they wait" (fun () -> Mvar.waiters m = n);
   cancels computation;
   Latch.await ended;
-  int "all were told, and where" n (Atomic.get told)
+  int "all got the exception, with its backtrace" n (Atomic.get told)
 
 (* When its computation returns, a fiber doesn't stop waiting. *)
 let computation_returns s () =
@@ -279,7 +279,7 @@ let local_await () =
   in
   eventually ~pause:Fiber.yield "it has one" (fun () -> !trigger <> None);
   (Option.get !trigger).release ();
-  is_set "it goes on" ended
+  is_set "it continues" ended
 
 (* --- Promises ----------------------------------------------------------------- *)
 
@@ -309,12 +309,12 @@ let timeouts s () =
   s.run @@ fun () ->
   let m : unit Mvar.t = Mvar.create_empty () in
   yes "too late" (Event.sync_before 0.005 (Mvar.take_evt m) = None);
-  int "nobody waits" 0 (Mvar.waiters m)
+  int "no task waits" 0 (Mvar.waiters m)
 
 let on (s : Schedulers.t) =
   ( "waits: " ^ s.name,
     [
-      test "others go on" (others_go_on s);
+      test "others continue" (others_go_on s);
       test "cancelled" (cancelled s);
       test "a computation of several fibers" (shared_computation s);
       test "the computation returns" (computation_returns s);
@@ -324,7 +324,7 @@ let on (s : Schedulers.t) =
       test "a scope of a fiber that is cancelled"
         (scope_of_cancelled ~forbid:false s);
       test "the same, forbidden" (scope_of_cancelled ~forbid:true s);
-      test "told apart" (told_apart s);
+      test "distinguished" (told_apart s);
     ] )
 
 let suites =

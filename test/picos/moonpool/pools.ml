@@ -76,9 +76,9 @@ let shut_down with_pool () =
       Moonpool.run_async pool (fun () -> ignore (Mvar.take m : int));
       eventually "it waits" (fun () -> Mvar.waiters m = 1));
   (match Mvar.put m 1 with
-  | () -> Alcotest.fail "nobody was told"
+  | () -> Alcotest.fail "the shutdown was not reported"
   | exception Moonpool.Shutdown -> ());
-  int "nobody waits" 0 (Mvar.waiters m);
+  int "no task waits" 0 (Mvar.waiters m);
   Mvar.put m 2;
   int "it works" 2 (Mvar.take m)
 

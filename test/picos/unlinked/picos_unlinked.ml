@@ -14,10 +14,10 @@ let blocks () =
         Mvar.put m 1)
   in
   int "it has the value" 1 (Mvar.take m);
-  no "the others have stood still" !went_on;
+  no "the others have not run" !went_on;
   join ();
   Picos.Fiber.yield ();
-  yes "they go on" !went_on
+  yes "they continue" !went_on
 
 (* Inside the fiber, one of our schedulers is the host. *)
 let scheduler_inside () =

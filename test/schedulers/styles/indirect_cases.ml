@@ -141,7 +141,7 @@ module Make (S : Style.S) = struct
 
   let tests =
     [
-      test "what must wait is refused" operations_are_refused;
+      test "operations that must wait are refused" operations_are_refused;
       test "refused, and caught" refused_and_caught;
       test "direct waits" direct_waits;
       test "direct is unwound" direct_is_unwound;

@@ -125,8 +125,8 @@ module Make (S : Style.S) = struct
 
   let cases =
     [
-      test "start goes on in another thread" (moves by_thread);
-      test "start goes on in another domain" (moves by_domain);
+      test "start continues in another thread" (moves by_thread);
+      test "start continues in another domain" (moves by_domain);
       test "sets of threads that are switched" switched;
     ]
 end

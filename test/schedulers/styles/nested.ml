@@ -53,7 +53,7 @@ module Make (S : Style.S) (D : Concord_styles.Direct) = struct
     let m = Mvar.create_empty () and inner = ref "goes on" in
     let waits () =
       let* () = take m in
-      Alcotest.fail "it went on"
+      Alcotest.fail "it continued"
     in
     let outer () =
       match run [ waits; waits ] with

@@ -559,7 +559,7 @@ module Make (S : Style.S) = struct
           [
             (fun () ->
               let* _ = take m in
-              Alcotest.fail "it went on");
+              Alcotest.fail "it continued");
             (fun () ->
               let* () = until (fun () -> Mvar.waiters m = 1) in
               explode ();

@@ -306,8 +306,8 @@ let tests =
     test "clear" cleared;
     test "100,000 other events" is_found_at_once;
     test "50,000 handlers of one event" many_of_one_event;
-    test "what is not used is garbage" what_is_not_used_is_garbage;
-    test "what is removed is garbage" what_is_removed_is_garbage;
+    test "unused events and handlers are garbage" what_is_not_used_is_garbage;
+    test "removed handlers are garbage" what_is_removed_is_garbage;
   ]
 
 let () = Check.run "Equeue" [ ("Equeue", tests) ]

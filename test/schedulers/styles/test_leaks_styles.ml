@@ -137,7 +137,7 @@ let ends_the_set ~start ~shows_caller ~others (module S : Indirect) () =
         if others then S.spawn_others ();
         told start)
   in
-  Check.yes "the set is told" was_told;
+  Check.yes "the set gets the exception" was_told;
   Check.int "reports" 1 (count report gone);
   if shows_caller then
     Check.yes "the report shows the operation's caller"

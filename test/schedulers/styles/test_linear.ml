@@ -167,7 +167,7 @@ let kept_against_the_rules () =
   handled (Linear.case (fun k -> kept := Some k)) bar ();
   yes "the file is closed" (not (is_open !opened));
   match continue (Option.get !kept) () with
-  | () -> Alcotest.fail "it went on"
+  | () -> Alcotest.fail "it continued"
   | exception Effect.Continuation_already_resumed -> ()
 
 (* One case may keep some continuations, and drop others. *)
@@ -196,7 +196,7 @@ let outer_drops_finaliser () =
   in
   in_outer (Linear.case (fun _ -> ())) inner;
   yes "it is closed" !closed;
-  no "it went on" !went_on
+  no "it continued" !went_on
 
 (* On the way, the task waits in the scheduler around the handler. *)
 let below_a_host () =
@@ -247,8 +247,8 @@ let () =
           test "the handler continues" continues;
           test "the handler discontinues" discontinues;
           test "the handler continues twice" resumes_twice;
-          test "what unwinds performs" performs_again;
-          test "what unwinds raises" raises_another;
+          test "the unwinding code performs" performs_again;
+          test "the unwinding code raises" raises_another;
           test "both raise" both_raise;
           test "a finaliser is dropped" finaliser_is_dropped;
           test "the computation resumes another twice" resumes_another_twice;

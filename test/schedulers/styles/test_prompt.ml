@@ -35,7 +35,7 @@ let is_removed () =
   unhandled "by take_subcont" (fun () ->
       push_prompt p (fun () ->
           take_subcont p (fun _ -> take_subcont p (fun _ -> 1))));
-  unhandled "push_subcont pushes none" (fun () ->
+  unhandled "push_subcont pushes no prompt" (fun () ->
       push_prompt p (fun () ->
           take_subcont p (fun k ->
               push_subcont k (fun () -> take_subcont p (fun _ -> 1)))));
@@ -43,7 +43,7 @@ let is_removed () =
       push_prompt p (fun () ->
           let v = take_subcont p (fun k -> push_subcont k (fun () -> 1)) in
           v + take_subcont p (fun _ -> 1)));
-  int "push_prompt_subcont pushes one" 7
+  int "push_prompt_subcont pushes a prompt" 7
     (push_prompt p (fun () ->
          take_subcont p (fun k ->
              push_prompt_subcont p k (fun () -> take_subcont p (fun _ -> 7)))));
@@ -130,7 +130,7 @@ let exceptions () =
              with Boom -> 9)));
   traced [ "finaliser" ] @@ fun say ->
   let q = new_prompt () in
-  raises "finalisers of what is pushed" Boom (fun () ->
+  raises "finalisers of the pushed part" Boom (fun () ->
       push_prompt q (fun () ->
           Fun.protect
             ~finally:(fun () -> say "finaliser")

@@ -273,7 +273,7 @@ module Make (S : Style.S) = struct
       ("again and again", again);
       ("protected", protected);
       ("not in a host", in_a_host);
-      ("resumed while it looks", resumed_while_it_looks);
+      ("resumed while it checks", resumed_while_it_looks);
       ("not while a timeout is pending", not_while_timeouts);
       ("after timeouts", after_timeouts);
       ("timeouts at the last moment", timeouts_at_the_last_moment);

@@ -39,7 +39,7 @@ module In_host (S : Style.S) = struct
     let m = Mvar.create_empty () and seen = ref None and unwound = ref 0 in
     let waits () =
       let* () = take m in
-      Alcotest.fail "it went on"
+      Alcotest.fail "it continued"
     and waits_in_direct () =
       let* () =
         direct (fun () ->
@@ -47,7 +47,7 @@ module In_host (S : Style.S) = struct
               ~finally:(fun () -> incr unwound)
               (fun () -> Mvar.take m))
       in
-      Alcotest.fail "it went on"
+      Alcotest.fail "it continued"
     in
     let owner () =
       spawn waits;

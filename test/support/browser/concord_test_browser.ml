@@ -198,7 +198,7 @@ let pictures browser =
   |> to_list
   |> List.map (function
     | `List [ source; width ] -> (to_string source, to_int width)
-    | _ -> failwith "what the browser says of the pictures")
+    | _ -> failwith "the browser's answer about the pictures")
 
 (* [http://localhost:80/] for [http://localhost:80/a/b], and [file:///] for [file:///a/b]. *)
 let origin url =

@@ -249,11 +249,11 @@ let suite name host =
   ( name,
     [
       test "the waiters restart it, in order" (restarts_in_order host);
-      test "nobody waits: the next one restarts it" (nobody_waits host);
+      test "no task waits, so the next one restarts it" (nobody_waits host);
       test "events stay" (watchers_stay host);
       test "a, b and c are cancelled" (skip [ 0; 1; 2 ]);
       test "c, b and a are cancelled" (skip [ 2; 1; 0 ]);
-      test "told to go on, and cancelled" (told_then_cancelled host);
+      test "chosen to continue, then cancelled" (told_then_cancelled host);
       test "a waiter is cancelled" (waiter_cancelled host);
       test "a failure is recorded" (failure_is_recorded host);
       test "cancelled, it raises something else" (unrelated_exception host);

@@ -187,7 +187,7 @@ let cycle_caught n (together : together) () =
           0)
   in
   together (List.init n (fun i () -> ignore (Lazy.force all.(i) : int)));
-  yes "at least one was told" (Atomic.get undefined >= 1);
+  yes "at least one got Undefined" (Atomic.get undefined >= 1);
   yes "all are forced" (Array.for_all Lazy.is_val all)
 
 let among (together : together) =

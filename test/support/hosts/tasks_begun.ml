@@ -122,7 +122,7 @@ let everywhere (name, place) =
   let cases =
     [
       ("a failure", fails);
-      ("a failure, and others go on", fails_and_others_go_on);
+      ("a failure, and others continue", fails_and_others_go_on);
       ("others are faster", too_late);
     ]
   in
@@ -136,14 +136,14 @@ let everywhere (name, place) =
       cases )
 
 let take_no_notice name host =
-  ( name ^ ": they take no notice",
+  ( name ^ ": they ignore the cancellation",
     [ test "iter" (swallowed host iter); test "map" (swallowed host map) ] )
 
 let cancelled name host =
   ( name ^ ": elements that begin, cancelled",
     [
-      test "iter, they take no notice" (swallowed host iter);
-      test "map, they take no notice" (swallowed host map);
+      test "iter, they ignore the cancellation" (swallowed host iter);
+      test "map, they ignore the cancellation" (swallowed host map);
       test "iter, one computes" (computing host iter);
       test "map, one computes" (computing host map);
     ] )

@@ -79,7 +79,7 @@ let in_a_scope_within () =
                never)
         with Boom -> 2)
   in
-  int "the outer one goes on" 2 v
+  int "the outer scope continues" 2 v
 
 (* --- Cancelling a scope --------------------------------------------------- *)
 

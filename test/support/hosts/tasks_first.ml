@@ -42,7 +42,7 @@ let firsts () =
   int "unwound" 3 !unwound;
   int "of one" 1 (Tasks.any [ (fun () -> 1) ]);
   match Tasks.any ([] : (unit -> int) list) with
-  | _ -> Alcotest.fail "of none"
+  | _ -> Alcotest.fail "any of an empty list returned"
   | exception Invalid_argument _ -> ()
 
 let others_do_not_begin () =
@@ -115,7 +115,7 @@ let loses_nothing () =
           Mvar.take b)
     in
     int "got" 1 got;
-    yes "none waits" (Mvar.waiters a = 0);
+    yes "no task waits" (Mvar.waiters a = 0);
     Mvar.put a 2;
     yes "it is there" (Mvar.take_available a = Some 2)
   done

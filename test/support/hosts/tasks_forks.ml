@@ -19,7 +19,7 @@ let promises () =
                2)
          in
          Promise.await one + Promise.await two));
-  int "a failure is no failure of the scope" 4
+  int "a failure does not fail the scope" 4
     (run (fun s ->
          let p = fork_promise s explode in
          Tasks.yield ();
